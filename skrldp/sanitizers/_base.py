@@ -44,7 +44,7 @@ from skrldp.sanitizers._warnings import (
 )
 from skrldp.sanitizers._write_reports import blank_table
 from skrldp.sets import FittedSet
-from skrldp.table import Codes, Table, column_names, lazy_frame, learn, read_table
+from skrldp.table import Codes, Table, lazy_frame, learn, read_table
 
 __all__ = ["BaseSanitizer"]
 
@@ -198,33 +198,6 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         # The only assignment: a fit that fails or is interrupted leaves the estimator as it was.
         self._fitted = fitted
         return self
-
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
-        """Fit on a table and report the same records: for experiments, not to protect people.
-
-        The mechanism depends on every record that `fit` is given, and that dependence is not
-        private. To protect people, call `fit` with public records and `transform` with the private
-        ones.
-
-        Parameters
-        ----------
-        X : array, list of rows, or data frame of shape (n, n_columns)
-            The table.
-        y : ignored
-            Not used; present for API consistency. Labels of private records are columns of X: in
-            a pipeline, what is given as `y` passes every transformer raw, and no promise covers it.
-        **fit_params
-            Given to `fit`: ``sample_weight``.
-
-        Returns
-        -------
-        array or data frame of n rows
-            As `transform` returns it.
-        """
-        column_names(X)  # raises an error if X is not a table at hand
-        reports = self.fit(X, y, **fit_params).transform(X)
-        self._fitted = replace(self._fitted, reported_itself=True)
-        return reports
 
     def _summarise(self, joint: JointDistribution, design: Designed) -> tuple[dict[str, Any], str]:
         """Return the mechanism's utility: public attributes by name, and the same in words."""

@@ -1,6 +1,5 @@
 """The sanitizer of wide tables: each person reports one block of columns."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -11,10 +10,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skrldp._params import check_beta, check_eps, check_seed
-from skrldp._typing import Floats
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Manifest
-from skrldp.pooling import CommonMargins, best_shares
+from skrldp.pooling import CommonMargins
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._block_records import encode_records
 from skrldp.sanitizers._checks import check_verbose
@@ -25,11 +23,13 @@ from skrldp.sanitizers._column_blocks import (
     errors_of,
     fitted,
     models,
+    shares_of,
     tables_of,
     warn_once,
 )
 from skrldp.sanitizers._fitted_state import FromFit, columns_of
 from skrldp.sanitizers._output import TableTransformer
+from skrldp.sanitizers._snapshot import snapshot
 from skrldp.sanitizers._warnings import warn_of_first_column
 from skrldp.sanitizers._write_reports import as_frame, blank_frame, to_container
 from skrldp.table import (
@@ -53,7 +53,10 @@ class _FittedBlocks:
     sanitizers: tuple[BaseSanitizer, ...]
     margins: CommonMargins
     order: tuple[Any, ...]  # names of all columns, in the table's order
+    known: tuple[Any, ...] = ()
     figures: dict[str, Any] = field(default_factory=dict)
+    asked: dict[str, Any] = field(default_factory=dict)  # the parameters, as they were in `fit`
+    reported_itself: bool = False
 
 
 class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it has no types
@@ -272,7 +275,7 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         ]
         even = Manifest.of(mechanisms, np.full(len(blocks), 1.0 / len(blocks)))
         margins, functions, information = models(even, [one.joint_ for one in sanitizers])
-        shares = self._shares(margins, information, functions, len(blocks))
+        shares = shares_of(self.shares, margins, information, functions)
         manifest = Manifest.of(mechanisms, shares)
         certificates = tuple(one.certificate_ for one in sanitizers)
         self._fitted = _FittedBlocks(
@@ -281,6 +284,8 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
             sanitizers=sanitizers,
             margins=margins,
             order=tuple(names),
+            known=tuple(names[p] for p in known),
+            asked=snapshot(self),
             figures={
                 "certificate_": max(certificates, key=lambda one: one.eps),
                 "certificates_": certificates,
@@ -288,23 +293,6 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
             },
         )
         return self
-
-    def _shares(
-        self,
-        margins: CommonMargins,
-        information: Sequence[Floats],
-        functions: Sequence[tuple[int, Floats]],
-        n_blocks: int,
-    ) -> Floats:
-        if self.shares is None:
-            return best_shares(margins, information, functions)
-        shares = np.asarray(self.shares, dtype=float)
-        if shares.shape != (n_blocks,) or not (shares > 0).all():
-            raise ValueError(
-                f"shares must be {n_blocks} positive probabilities, one for each block, got an "
-                f"array of shape {shares.shape}."
-            )
-        return shares
 
     # -- from private records to reports ----------------------------------------------------------
 
@@ -332,18 +320,23 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
             If the columns are not those seen in `fit`, or a value is unknown. No record is
             reported then.
         """
-        fitted = self._state(X)
+        fitted = self._state_for(X)
         secrets, values = encode_records(X, fitted.manifest, fitted.order)
         drawn, reports = fitted.manifest.sample(secrets, values, self.random_state)
         numbers = np.column_stack([drawn.astype(np.int64), reports.astype(np.int64)])
         return to_container(as_frame(numbers, _OUT, X), _OUT, self._container())
 
-    def _state(self, X: Any) -> _FittedBlocks:
-        """Return the results of `fit`, if a table has the columns seen there."""
+    def _state(self) -> _FittedBlocks:
+        """Return the results of `fit`."""
         check_is_fitted(self)
-        column_names(X)  # raises an error if X is not a table
-        validate_data(self._fitted.columns, X, skip_check_array=True, reset=False)
         return self._fitted
+
+    def _state_for(self, X: Any) -> _FittedBlocks:
+        """Return the results of `fit`, if a table has the columns seen there."""
+        fitted = self._state()
+        column_names(X)  # raises an error if X is not a table
+        validate_data(fitted.columns, X, skip_check_array=True, reset=False)
+        return fitted
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Return minus the sum of the squared ``std_error_`` at the distribution of a table.
@@ -369,7 +362,7 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
 
     def _distributions_of(self, X: Any, sample_weight: Any) -> list[JointDistribution]:
         """Count a table in the cells of each block."""
-        fitted = self._state(X)
+        fitted = self._state_for(X)
         places = [
             sorted(fitted.order.index(name) for name, _ in one.columns)
             for one in fitted.manifest.mechanisms

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from skrldp._typing import Floats
 from skrldp.joint import JointDistribution, as_counts
 from skrldp.mechanism import Manifest
-from skrldp.pooling import CommonMargins, Pool, information_of
+from skrldp.pooling import CommonMargins, Pool, best_shares, information_of
 from skrldp.sanitizers._a_optimal import AOptimalSanitizer
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._checks import check_weights, default_uncertainty
@@ -27,6 +27,7 @@ __all__ = [
     "errors_of",
     "fitted",
     "models",
+    "shares_of",
     "tables_of",
     "warn_once",
 ]
@@ -245,6 +246,24 @@ def models(
         a1 = len(manifest.secrets)
         functions.append((number, np.tile(np.eye(len(cells) // a1), a1)))
     return margins, functions, information
+
+
+def shares_of(
+    given: Any,
+    margins: CommonMargins,
+    information: Sequence[Floats],
+    functions: Sequence[tuple[int, Floats]],
+) -> Floats:
+    """Return the blocks' probabilities: those given, or the best ones if None is."""
+    if given is None:
+        return best_shares(margins, information, functions)
+    shares, n_blocks = np.asarray(given, dtype=float), len(information)
+    if shares.shape != (n_blocks,) or not (shares > 0).all():
+        raise ValueError(
+            f"shares must be {n_blocks} positive probabilities, one for each block, got an array "
+            f"of shape {shares.shape}."
+        )
+    return shares
 
 
 def errors_of(

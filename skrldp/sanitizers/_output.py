@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -22,12 +23,42 @@ from skrldp.sanitizers._write_reports import (
     to_container,
     with_index_of,
 )
+from skrldp.table import column_names
 
 __all__ = ["ReportsMixin", "TableTransformer"]
 
 
 class TableTransformer:
-    """The part of a transformer of tables that is about containers and tags."""
+    """The part of a transformer of tables that is about containers, tags and its own table."""
+
+    _fitted: Any  # a dataclass with `reported_itself`
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Fit on a table and report the same records: for experiments, not to protect people.
+
+        The mechanism depends on every record that `fit` is given, and that dependence is not
+        private. To protect people, call `fit` with public records and `transform` with the private
+        ones.
+
+        Parameters
+        ----------
+        X : array, list of rows, or data frame of shape (n, n_columns)
+            The table.
+        y : ignored
+            Not used; present for API consistency. Labels of private records are columns of X: in
+            a pipeline, what is given as `y` passes every transformer raw, and no promise covers it.
+        **fit_params
+            Given to `fit`: ``sample_weight``.
+
+        Returns
+        -------
+        array or data frame of n rows
+            As `transform` returns it.
+        """
+        column_names(X)  # raises an error if X is not a table at hand
+        reports = self.fit(X, y, **fit_params).transform(X)  # type: ignore[attr-defined]
+        self._fitted = replace(self._fitted, reported_itself=True)
+        return reports
 
     def set_output(self, *, transform: str | None = None) -> Self:
         """Set the container of the output of `transform` and `decode`.

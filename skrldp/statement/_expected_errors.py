@@ -4,11 +4,18 @@ from typing import Any
 
 import numpy as np
 
+from skrldp._typing import Floats
 from skrldp.estimation import expected_std_errors
 from skrldp.mechanism import Mechanism
 from skrldp.statement._parts import Figures
 
-__all__ = ["N_REPORTS", "error_lines", "error_warnings", "expected_errors"]
+__all__ = [
+    "N_REPORTS",
+    "error_lines",
+    "error_warnings",
+    "expected_errors",
+    "expected_errors_of_columns",
+]
 
 N_REPORTS = 10_000
 _USELESS = 1.0  # error of a share beyond which its estimate tells nothing
@@ -44,13 +51,25 @@ def expected_errors(fitted: Any) -> dict[str, dict[str, float]]:
         fitted, N_REPORTS, wanted.values(), method=method, asymptotic=True
     )
     for name, errors in zip(wanted, errors_of, strict=True):
-        found[name] = {
-            "worst": float(errors.max()),
-            "median": float(np.quantile(errors, 0.5, method="higher")),
-            "not_determined": int(np.isinf(errors).sum()),
-            "of": len(errors),
-        }
+        found[name] = _summary(errors)
     return found
+
+
+def expected_errors_of_columns(sanitizer: Any) -> dict[str, dict[str, float]]:
+    """Summarise the errors of S and of each column of U, from the reports of all blocks."""
+    names = [name for name, flag in sanitizer.manifest_.columns if not flag]
+    wanted = {"S": (None, "sensitive")} | {f"column {name!r}": (name, "all") for name in names}
+    errors = expected_std_errors(sanitizer, N_REPORTS, wanted.values(), asymptotic=True)
+    return {name: _summary(one) for name, one in zip(wanted, errors, strict=True)}
+
+
+def _summary(errors: Floats) -> dict[str, float]:
+    return {
+        "worst": float(errors.max()),
+        "median": float(np.quantile(errors, 0.5, method="higher")),
+        "not_determined": int(np.isinf(errors).sum()),
+        "of": len(errors),
+    }
 
 
 def error_lines(report: Figures) -> list[tuple[str, str]]:

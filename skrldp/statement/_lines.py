@@ -19,6 +19,7 @@ from skrldp._sentences import (
     who_knows,
 )
 from skrldp._typing import Floats
+from skrldp.statement._blocks import block_in_words, block_lines
 from skrldp.statement._by_secret import lines_by_secret
 from skrldp.statement._expected_errors import error_lines
 from skrldp.statement._parts import Beyond, Figures
@@ -37,6 +38,7 @@ def lines_of(report: Figures) -> list[Line]:
     return [
         *_promise(report),
         *_worst(report),
+        *block_lines(report),
         ("k reports", _reports(report.beyond)),
         ("knows U", _knows_u(report.beyond)),
         *_other_statements(report),
@@ -73,7 +75,9 @@ def _promise(report: Figures) -> list[Line]:
 
 
 def _of_column(report: Figures) -> str:
-    """Name the worst column, where each is protected for itself."""
+    """Name the worst block, or the worst column where each is protected for itself."""
+    if report.blocks is not None:
+        return f"of the block {block_in_words(report.blocks.worst_block)}: "
     if not report.beyond.eps_each:
         return ""
     bounds = list(report.beyond.eps_each.values())
@@ -207,6 +211,11 @@ def _each(report: Figures) -> str:
 
 def _table_and_utility(report: Figures) -> list[Line]:
     table, utility = report.table, report.utility
+    if report.blocks is not None:
+        return [
+            ("public table", f"{table.n:,} records"),
+            ("sees", sees(report.promise.observe)),
+        ]
     a1, a2 = table.shape
     zero = f", {table.zero_cells:,} without records" if table.zero_cells else ""
     shown = [

@@ -10,7 +10,16 @@ from numpy.typing import NDArray
 from skrldp._arrays import ReadOnly
 from skrldp._typing import Floats
 
-__all__ = ["Beyond", "CoveredSet", "Figures", "Promised", "PublicTable", "Utility", "WorstCase"]
+__all__ = [
+    "Beyond",
+    "Blocks",
+    "CoveredSet",
+    "Figures",
+    "Promised",
+    "PublicTable",
+    "Utility",
+    "WorstCase",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +115,17 @@ class Utility(ReadOnly):
 
 
 @dataclass(frozen=True, eq=False)
+class Blocks(ReadOnly):
+    """The blocks of columns of a wide table, of which each person reports one."""
+
+    columns: tuple[tuple[Any, ...], ...]
+    shares: Floats
+    eps_of_blocks: Floats
+    worst_block: tuple[Any, ...]
+    cells_of_blocks: NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
 class Figures(ReadOnly):
     """All parts; their figures are attributes of the whole as well."""
 
@@ -116,6 +136,7 @@ class Figures(ReadOnly):
     beyond: Beyond
     table: PublicTable
     utility: Utility
+    blocks: Blocks | None = None
 
     def __getattr__(self, name: str) -> Any:
         """Return a figure of one of the parts."""

@@ -136,6 +136,13 @@ class PrivacyReport(Figures):
         the "worst" and the "median" one, infinite where the reports do
         not determine a share, and how many are "not_determined" "of" how many. Empty for matrices
         so large that their decomposition would take more than seconds.
+    blocks : object or None
+        Of a :class:`~skrldp.BlockSanitizer`: ``columns`` of U in each block, their probabilities
+        ``shares``, ``eps_of_blocks``, ``cells_of_blocks`` and ``worst_block``, the columns of the
+        one that leaks most. The figures of the proof, its set and utility are then those of this
+        block, but for ``eps_at_public``, ``eps_over_set`` and ``eps_record``, the greatest of all
+        blocks, and ``expected_errors``, which are about all reports. Cells are counted in all
+        blocks. None for other sanitizers.
     warnings, notes : tuple of str
         The warnings state what protects less than a user may think, or what cannot be estimated
         from reports; the notes are other facts.

@@ -15,7 +15,7 @@ from skrldp.mechanism import REPORTS
 from skrldp.sets import FittedSet
 from skrldp.statement._parts import Beyond
 
-__all__ = ["beyond_one_report", "chained", "compared"]
+__all__ = ["beyond_one_report", "chained", "compared", "sets_in_words"]
 
 # How much is enumerated for each of them: a few seconds at most.
 _WORK = 1 << 22
@@ -50,7 +50,7 @@ def beyond_one_report(fitted: Any) -> Beyond:
         eps_each={name: float(one.eps) for name, one in certificate.each.items()},
         eps_pairs=certificate.eps_pairs,
         beta_together=together,
-        sets=_sets_in_words(uncertain, len(everything), together),
+        sets=sets_in_words(uncertain, len(everything), together),
     )
 
 
@@ -97,7 +97,7 @@ def chained(eps_pairs: Floats) -> Floats:
     return lengths * (1.0 + len(lengths) * np.finfo(float).eps)  # sums of fewer than that many
 
 
-def _sets_in_words(sets: list[FittedSet], n_statements: int, together: float | None) -> str:
+def sets_in_words(sets: list[FittedSet], n_statements: int, together: float | None) -> str:
     """Say how often the statements hold together, where there are several."""
     if n_statements == 1 or not sets:
         return ""

@@ -8,15 +8,22 @@ from skrldp._sentences import holds_for
 from skrldp.certificate import certify
 from skrldp.mechanism import Mechanism
 from skrldp.sanitizers import (
+    as_block_sanitizer,
     default_uncertainty,
     explain_rare_cells,
     fitted_sanitizer,
     known_columns,
 )
 from skrldp.sets import FittedSet, RenyiSet
+from skrldp.statement._blocks import beyond_blocks, in_all_blocks, warnings_of_blocks
 from skrldp.statement._by_secret import figures_by_secret
-from skrldp.statement._expected_errors import expected_errors
+from skrldp.statement._expected_errors import (
+    error_warnings,
+    expected_errors,
+    expected_errors_of_columns,
+)
 from skrldp.statement._parts import (
+    Beyond,
     CoveredSet,
     Figures,
     Promised,
@@ -26,7 +33,12 @@ from skrldp.statement._parts import (
 )
 from skrldp.statement._report import PrivacyReport
 from skrldp.statement._several import beyond_one_report
-from skrldp.statement._warnings import notes_of, warnings_of
+from skrldp.statement._warnings import (
+    notes_of,
+    warnings_of,
+    warnings_of_design,
+    warnings_of_use,
+)
 from skrldp.statement._worst import leakage_of, worst_case
 
 __all__ = ["privacy_report"]
@@ -40,9 +52,9 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
     Parameters
     ----------
     sanitizer : sanitizer
-        A fitted one, or a Pipeline that ends in one, or either in a FrozenEstimator. For a
-        pipeline, the report is about the last step: the steps before it must not depend on private
-        records.
+        A fitted one, or a Pipeline that ends in one, or either in a FrozenEstimator. The report of
+        a :class:`~skrldp.BlockSanitizer` is one page about all blocks together. For a pipeline, the
+        report is about the last step: the steps before it must not depend on private records.
 
     Returns
     -------
@@ -71,21 +83,53 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
       holds for     all distributions of the data
       ...
     """
+    blocks = as_block_sanitizer(sanitizer)
+    if blocks is not None:
+        return _of_blocks(blocks)
     fitted = fitted_sanitizer(sanitizer)
     rare_cells = explain_rare_cells(fitted.certificate_.uncertainty, fitted.joint_)
-    figures = Figures(
+    figures = _figures(fitted, beyond_one_report(fitted), expected_errors(fitted), rare_cells)
+    return PrivacyReport(
+        **vars(figures),
+        warnings=warnings_of(figures, fitted, rare_cells),
+        notes=notes_of(figures, fitted, fitted.mechanism_.others or ()),
+    )
+
+
+def _of_blocks(sanitizer: Any) -> PrivacyReport:
+    """Put the blocks of a BlockSanitizer on one page."""
+    beyond, errors = beyond_blocks(sanitizer), expected_errors_of_columns(sanitizer)
+    each, told = [], []
+    for block, one in zip(sanitizer.blocks_, sanitizer.sanitizers_, strict=True):
+        rare_cells = explain_rare_cells(one.certificate_.uncertainty, one.joint_)
+        figures = _figures(one, beyond, errors, rare_cells)
+        each.append(figures)
+        told.append((block, warnings_of_design(figures, one, rare_cells)))
+    whole = in_all_blocks(sanitizer, each)
+    worst = sanitizer.sanitizers_[[one.proof.eps_proven for one in each].index(whole.eps_proven)]
+    others = [o for one in sanitizer.sanitizers_ for o in one.mechanism_.others or ()]
+    return PrivacyReport(
+        **vars(whole),
+        warnings=(
+            *warnings_of_use(whole, sanitizer),
+            *warnings_of_blocks(told),
+            *error_warnings(whole),
+        ),
+        notes=notes_of(whole, worst, others),
+    )
+
+
+def _figures(
+    fitted: Any, beyond: Beyond, errors: dict[str, dict[str, float]], rare_cells: str
+) -> Figures:
+    return Figures(
         type(fitted).__name__,
         _promised(fitted),
         _worst_case(fitted),
         _covered(fitted, few_records=bool(rare_cells)),
-        beyond_one_report(fitted),
+        beyond,
         _public_table(fitted),
-        _utility(fitted),
-    )
-    return PrivacyReport(
-        **vars(figures),
-        warnings=warnings_of(figures, fitted, rare_cells),
-        notes=notes_of(figures, fitted),
+        _utility(fitted, errors),
     )
 
 
@@ -157,7 +201,7 @@ def _public_table(fitted: Any) -> PublicTable:
     )
 
 
-def _utility(fitted: Any) -> Utility:
+def _utility(fitted: Any, errors: dict[str, dict[str, float]]) -> Utility:
     joint, mechanism, solution = fitted.joint_, fitted.mechanism_, fitted.solution_
     information = mechanism.mutual_information(joint.probabilities)
     return Utility(
@@ -167,7 +211,7 @@ def _utility(fitted: Any) -> Utility:
             min(1.0, information / joint.entropy) if joint.entropy > 0 else 0.0
         ),
         **figures_by_secret(fitted),
-        expected_errors=expected_errors(fitted),
+        expected_errors=errors,
         distortion=getattr(fitted, "distortion_", None),
         worst_case_distortion=getattr(fitted, "worst_case_distortion_", None),
         worst_case_set=_set_for_utility(getattr(fitted, "utility_uncertainty_", None)),

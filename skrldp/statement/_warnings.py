@@ -1,6 +1,7 @@
 """Warnings and notes of a privacy report."""
 
 import math
+from collections.abc import Collection
 from typing import Any
 
 from skrldp._numbers import at_most
@@ -10,7 +11,7 @@ from skrldp.statement._by_secret import warnings_by_secret
 from skrldp.statement._expected_errors import error_warnings
 from skrldp.statement._parts import Figures
 
-__all__ = ["notes_of", "warnings_of"]
+__all__ = ["notes_of", "warnings_of", "warnings_of_design", "warnings_of_use"]
 
 _LARGE_ODDS = 10.0  # a promise beyond this factor gets a warning
 _SHOWN = 5  # secrets that are named
@@ -31,7 +32,17 @@ def _brief(value: Any) -> str:
 
 def warnings_of(report: Figures, fitted: Any, rare_cells: str) -> tuple[str, ...]:
     """Say what protects less, or what reports tell less of, than a user may think."""
-    said, promise, proof = [], report.promise, report.proof
+    return (
+        *warnings_of_use(report, fitted),
+        *warnings_of_design(report, fitted, rare_cells),
+        *error_warnings(report),
+        *warnings_by_secret(report),
+    )
+
+
+def warnings_of_use(report: Figures, fitted: Any) -> list[str]:
+    """Warn of what a user did since the fit, and of weak promises."""
+    said, proof = [], report.proof
     if fitted.random_state is not None:
         said.append(
             f"{_capital(repeatable(fitted.random_state))}. No guarantee holds; use "
@@ -49,6 +60,18 @@ def warnings_of(report: Figures, fitted: Any, rare_cells: str) -> tuple[str, ...
             "every record of that table, and this dependence is not private: fit on public "
             "records, then transform private ones."
         )
+    if math.exp(min(proof.eps_proven, 700.0)) > _LARGE_ODDS:
+        said.append(
+            f"eps = {at_most(proof.eps_proven, '.6g')} is a weak promise: one report may "
+            f"change odds of 1 : 1 into {odds(proof.eps_proven)} : 1."
+        )
+    said += _beyond_one_report(report, getattr(fitted, "eps_all", None))
+    return said
+
+
+def warnings_of_design(report: Figures, fitted: Any, rare_cells: str) -> list[str]:
+    """Warn of the set that a mechanism was designed for, and of a design that was stopped."""
+    said, promise, proof = [], report.promise, report.proof
     if proof.eps_over_set is not None:
         said.append(
             "Privacy holds at the public distribution alone, and the private records do not follow "
@@ -59,17 +82,9 @@ def warnings_of(report: Figures, fitted: Any, rare_cells: str) -> tuple[str, ...
         said.append(f"{_capital(rare_cells)}.")
     if report.covered.coverage == "given":
         said.append("The radius was given as a number: no confidence is attached to the set.")
-    if math.exp(min(proof.eps_proven, 700.0)) > _LARGE_ODDS:
-        said.append(
-            f"eps = {at_most(proof.eps_proven, '.6g')} is a weak promise: one report may "
-            f"change odds of 1 : 1 into {odds(proof.eps_proven)} : 1."
-        )
-    said += _beyond_one_report(report, getattr(fitted, "eps_all", None))
     if stopped := explain_limit(fitted.solution_):
         said.append(_capital(stopped))
-    said += error_warnings(report)
-    said += warnings_by_secret(report)
-    return tuple(said)
+    return said
 
 
 def _beyond_one_report(report: Figures, asked: float | None) -> list[str]:
@@ -101,8 +116,8 @@ def _told(eps: float) -> str:
     return f"up to {amount(eps)} (a factor of {odds(eps)})"
 
 
-def notes_of(report: Figures, fitted: Any) -> tuple[str, ...]:
-    """Say what else is worth knowing."""
+def notes_of(report: Figures, fitted: Any, others: Collection[Any]) -> tuple[str, ...]:
+    """Say what else is worth knowing; `others` are those of the mechanism, or of all blocks."""
     said, covered, table = [], report.covered, report.table
     if fitted.survey_ is not None:
         said.append(f"The public table is {fitted.survey_.describe()}.")
@@ -144,7 +159,6 @@ def notes_of(report: Figures, fitted: Any) -> tuple[str, ...]:
             f"{table.zero_cells:,} of {table.n_cells:,} cells have no public records; the set "
             "allows for them."
         )
-    others = fitted.mechanism_.others or ()
     if any(others):
         grouped = "that are unknown" if True in others else "that were rare in the public table"
         said.append(f"Values of U {grouped} are reported as 'other', which the promise includes.")
