@@ -6,6 +6,7 @@ minutes. The parts are
 - ``tables``: sums of variances on ten tables, at three ε;
 - ``all``: the same where privacy holds for all distributions;
 - ``goals``: standard errors of shares of Adult;
+- ``speed``: processor time without a limit, from 10 to 90 cells, with the sum of variances;
 - ``large``: time and memory at 240 cells;
 - ``search``: random tables on which independent reporting is far from best.
 
@@ -56,6 +57,17 @@ RANDOM = {  # shape, concentration, records
     "random 3x5, n=1e4": ((3, 5), 0.5, 10_000),
     "random 4x8, n=1e5": ((4, 8), 0.3, 100_000),
 }
+SPEED = (  # secret, and columns of U
+    ("race", "sex"),
+    ("sex", "workclass"),
+    ("sex", "occupation"),
+    ("sex", "education"),
+    ("sex", "race", "relationship"),
+    ("sex", "native-country"),
+    ("relationship", "race"),
+    ("marital-status", "workclass"),
+    ("relationship", "occupation"),
+)
 PARTS = ("nonsensitive", "sensitive", "all")
 SHORT = {"nonsensitive": "U", "sensitive": "S", "all": "S x U"}
 LARGE = ("occupation", "education")
@@ -81,11 +93,11 @@ def counts_of(name):
     return counts
 
 
-def adult(secret, value):
+def adult(secret, *values):
     if adult_file() is None:
         return None
     records = pd.read_csv(adult_file(), names=COLUMNS, skipinitialspace=True)
-    return pd.crosstab(records[secret], records[value]).to_numpy()
+    return pd.crosstab(records[secret], [records[value] for value in values]).to_numpy()
 
 
 def drawn(shape, concentration, n, seed):
@@ -287,6 +299,22 @@ def large(parts, seconds):
         )
 
 
+def speed():
+    """Processor time of designs of the shares of U; run it with another checkout to compare."""
+    print(f"\n{'table':<34} {'cells':>5} {'seconds':>8} {'sum':>9} {'eps':>9} {'reports':>7}")
+    for secret, *values in SPEED:
+        counts = adult(secret, *values)
+        if counts is None:
+            continue
+        ours, spent = fit(AOptimalSanitizer(1.0), counts)
+        name = " x ".join([secret, ", ".join(values)])
+        print(
+            f"{name:<34} {counts.size:>5} {spent:>8.2f} {total(ours, 'nonsensitive'):>9.5f} "
+            f"{ours.certificate_.eps:>9.6f} {len(ours.mechanism_.matrix):>7}",
+            flush=True,
+        )
+
+
 def search(number, best, seconds):
     """Find random tables on which independent reporting estimates U far worse than need be."""
     print("\nRandom tables: sum of variances of U, IR (the better kind) against A-optimal\n")
@@ -353,6 +381,7 @@ def main():
             [*[*ADULT][:2], "faith x marriage", "random 3x5, n=1e4"], levels, seconds
         ),
         "goals": lambda: goals(levels, seconds),
+        "speed": speed,
         "large": lambda: large(["nonsensitive", "all"], 240.0),
         "search": lambda: search(20 if quick else 300, 3 if quick else 30, seconds),
     }
