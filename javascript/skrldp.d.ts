@@ -63,15 +63,48 @@ export interface Client {
   report(record: Record, options?: { id?: string | Uint8Array | bigint | number }): Promise<number>;
 }
 
+/** What may leave the device in place of a record of a manifest: both, always together. */
+export interface BlockReport {
+  /** The number of the block: its columns are `client.blocks[block]`. */
+  readonly block: number;
+  /** The number of a symbol of the block's mechanism: `client.mechanisms[block].symbols[report]`. */
+  readonly report: number;
+}
+
+/** A client of a manifest: each person reports one block of columns. */
+export interface BlockClient {
+  /** Name of each column, those of the secret first, and whether it is sensitive. All are needed, whatever the block. */
+  readonly columns: readonly (readonly [Category, boolean])[];
+  readonly secrets: readonly Category[];
+  /** The categories of each column that is not sensitive, in the order of `columns`. */
+  readonly categories: readonly (readonly Category[])[];
+  /** Names of the columns in each block, without those of the secret. */
+  readonly blocks: readonly (readonly Category[])[];
+  /** How probable each block is, whatever the record. */
+  readonly shares: readonly number[];
+  /** What is stated of the mechanism of each block. */
+  readonly mechanisms: readonly Omit<Client, "encode" | "digest" | "isPermanent" | "report">[];
+  readonly observe: "all" | "nonsensitive";
+  readonly encode: "symbol";
+  /** The bound on the leakage of one report that is claimed, in nats: that of the worst block. */
+  readonly eps: number | null;
+  /** SHA-256 of the canonical JSON, in hexadecimal: the server's `manifest_.digest`. */
+  readonly digest: string;
+  readonly isPermanent: boolean;
+  /** Report one record, as `Client.report`. A person's permanent reports are of one block, whatever the record. */
+  report(record: Record, options?: { id?: string | Uint8Array | bigint | number }): Promise<BlockReport>;
+}
+
 /**
- * Load a mechanism that reports records.
+ * Load a mechanism, or a manifest of several, that reports records.
  *
- * @param text What `mechanism_.to_json()` wrote; bytes are UTF-8.
+ * @param text What `mechanism_.to_json()` or `manifest_.to_json()` wrote; bytes are UTF-8. Only the client of a manifest
+ *   has `blocks`: `"blocks" in client` tells which it is.
  * @param options `memoize`: a secret key of at least 16 bytes, which makes reports permanent. `digest`: the digest that
- *   the mechanism must have, in hexadecimal.
+ *   the mechanism or manifest must have, in hexadecimal.
  * @throws If the text does not follow the format exactly, has another digest, or there is no WebCrypto.
  */
 export function load(
   text: string | Uint8Array,
   options?: { memoize?: Uint8Array; digest?: string },
-): Promise<Client>;
+): Promise<Client | BlockClient>;

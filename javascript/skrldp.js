@@ -1,15 +1,17 @@
 /**
- * The client of skrldp where JavaScript runs: it loads the JSON of a mechanism and turns records into reports.
+ * The client of skrldp where JavaScript runs: it loads the JSON of a mechanism, or of a manifest of mechanisms for
+ * blocks of columns, and turns records into reports.
  * `docs/client.md` describes the JSON, `README.md` how to use the client, and `skrldp.d.ts` the types. It refuses
  * what the Python client refuses. In what was read from JSON, a bigint is a whole number, and a number is one with
  * a fraction or an exponent: 1 and 1.0 are one category, but they are written differently, and 1.0 is no weight.
  */
 const DOMAIN = new TextEncoder().encode("skrldp permanent report, version 1\0");
 const [MOST_CHARACTERS, MOST_BRACKETS, MOST_COMMAS, MOST_CELLS] = [2 ** 28, 2 ** 23, 2 ** 24, 1e6];
-const [FORMAT, MOST_SYMBOLS, LEAST_KEY, CAPACITY] = ["skrldp-mechanism", 2 ** 16, 16, 2 ** 32]; // key: bytes
+const [FORMAT, MANIFEST] = ["skrldp-mechanism", "skrldp-manifest"];
+const [MOST_SYMBOLS, MOST_BLOCKS, LEAST_KEY, CAPACITY] = [2 ** 16, 10_000, 16, 2 ** 32]; // key: bytes
 const HALF_PAIR = /\p{Surrogate}/u; // of surrogates: no text
 
-/** Load a mechanism that reports records; `skrldp.d.ts` says what the options are. */
+/** Load a mechanism or a manifest that reports records; `skrldp.d.ts` says what the options are. */
 export async function load(text, options = {}) {
   checkKeys(options, [], ["memoize", "digest"], "the options of load", fail);
   if (typeof text !== "string" && !isOctets(text)) fail("a mechanism is a string or a Uint8Array.", TypeError);
@@ -21,43 +23,46 @@ export async function load(text, options = {}) {
   const isKey = isOctets(secret) && secret.length >= LEAST_KEY;
   if (isPermanent && !isKey) fail(`memoize must be a Uint8Array of at least ${LEAST_KEY} random bytes.`, TypeError);
   const key = isPermanent && (await hmacKey(secret));
-  const { canonical, symbols, draw, cellOf, guarantee = null, ...alphabets } = readMechanism(text);
+  const { canonical, stated, reporterOf } = read(text);
   const hash = new Uint8Array(await subtle.digest("SHA-256", new TextEncoder().encode(canonical)));
   const digest = Array.from(hash, (octet) => octet.toString(16).padStart(2, "0")).join("");
   if ("digest" in options && options.digest !== digest) fail(`this is another mechanism: its digest is ${digest}.`);
   const derived = key && (await hmacKey(await hmac(key, DOMAIN, hash)));
-  let names; // of the reports: there may be a million, so they are listed when they are asked for
-  return Object.freeze({
-    ...plain({ ...alphabets, digest, encode: "symbol", guarantee, eps: guarantee && guarantee.eps }),
-    get symbols() {
-      return (names ??= plain(symbols()));
-    },
-    isPermanent,
-    async report(record, about = {}) {
-      checkKeys(about, [], ["id"], "what follows the record", refuse);
-      const { id = null } = about;
-      if (isPermanent === (id === null)) refuse(isPermanent ? "permanent reports need an id" : "fresh ones take no id");
-      const cell = cellOf(record);
-      if (!isPermanent) return draw(cell, new DataView(crypto.getRandomValues(new Uint8Array(8)).buffer));
-      const octets = [0, 0, 0, 0, cell >>> 24, cell >>> 16, cell >>> 8, cell]; // each modulo 256
-      return draw(cell, new DataView(await hmac(derived, octets, octetsOf(id))));
-    },
-  });
+  return Object.freeze(
+    Object.assign(stated, {
+      ...{ digest, encode: "symbol", isPermanent },
+      async report(record, about = {}) {
+        checkKeys(about, [], ["id"], "what follows the record", refuse);
+        const { id = null } = about;
+        if (isPermanent && id === null) refuse("permanent reports need an id");
+        if (!isPermanent && id !== null) refuse("fresh ones take no id");
+        const draw = reporterOf(record);
+        if (!isPermanent) return draw(() => new DataView(crypto.getRandomValues(new Uint8Array(8)).buffer));
+        const person = octetsOf(id);
+        return draw(async (number) => new DataView(await hmac(derived, eightOctets(number), person)));
+      },
+    }),
+  );
 }
 
 // --- JSON ----------------------------------------------------------------------------------------------
-const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-[-+.eE\d]+|\d+[.eE][-+.eE\d]*|\d{16,}/g; // texts, and numbers that need care
+const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|:|-[-+.eE\d]+|(?<!\d)(?:\d+[.eE][-+.eE\d]*|\d{16,})/g; // what needs care
 const LONG = /(?<!\d)\d{4301}/; // more digits than Python's whole numbers may have
 /** Parse JSON with exact numbers; refuse infinite ones, keys that repeat and half surrogate pairs. */
 function parse(text) {
-  let keys = 0;
-  const mark = (token) => (token[0] === '"' ? `"$${token.slice(1)}` : `"#${token}"`);
-  const revive = (_, value) => {
+  let [keys, colons] = [0, 0];
+  const mark = (token) => {
+    if (token === ":") colons++;
+    return token === ":" ? token : token[0] === '"' ? `"$${token.slice(1)}` : `"#${token}"`;
+  };
+  const revive = (value) => {
     if (typeof value === "number") return BigInt(value);
     if (typeof value === "string") return (value[0] === "#" ? numberOf : checkedText)(value.slice(1));
+    if (Array.isArray(value)) return value.map(revive);
     if (!isObject(value)) return value;
-    keys += Object.keys(value).length;
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key.slice(1), item]));
+    const entries = Object.entries(value);
+    keys += entries.length;
+    return Object.fromEntries(entries.map(([key, item]) => [key.slice(1), revive(item)]));
   };
   try {
     if (isOctets(text)) text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(text);
@@ -66,8 +71,8 @@ function parse(text) {
     const isLarge = characters > MOST_CHARACTERS || brackets > MOST_BRACKETS || commas > MOST_COMMAS;
     if (isLarge || LONG.test(text)) fail("too many characters, brackets, commas, or digits of a number");
     JSON.parse(text); // for the grammar, which is the same as Python's
-    const fields = JSON.parse(text.replace(TOKENS, mark), revive);
-    return text.replace(TOKENS, "").split(":").length - 1 > keys ? fail("a key is there twice") : fields;
+    const fields = revive(JSON.parse(text.replace(TOKENS, mark)));
+    return colons > keys ? fail("a key is there twice") : fields;
   } catch (error) {
     return fail(`not a mechanism: the text is not JSON (${brief(error.message)}).`);
   }
@@ -136,9 +141,33 @@ const keyHeld = (value) =>
   keyOf(value).startsWith("beyond") ? malformed(`${show(value)} is not from year 1 to 9999 in UTC`) : keyOf(value);
 
 // --- Mechanisms ----------------------------------------------------------------------------------------
-/** Check a mechanism and take it apart; `canonical` is the one text that it is written as. */
-function readMechanism(text) {
+/**
+ * Read a mechanism or a manifest: `canonical` is the one text that it is written as, `stated` what a client says of it.
+ * `reporterOf` checks a record; the function that it returns draws, given a function from numbers to random octets.
+ */
+function read(text) {
   const fields = parse(text);
+  if (fields?.format === MANIFEST) return readManifest(fields);
+  const mechanism = readMechanism(fields);
+  const { canonical, cellOf, draw, pick } = mechanism;
+  const reporterOf = (record) => {
+    const cell = cellOf(pick(record));
+    return async (tapeOf) => draw(cell, await tapeOf(cell));
+  };
+  return { canonical, stated: statedOf(mechanism), reporterOf };
+}
+/** What a client says of a mechanism. */
+function statedOf({ columns, secrets, values, observe, guarantee, symbols }) {
+  let names; // of the reports: there may be a million, so they are listed when they are asked for
+  return {
+    ...plain({ columns, secrets, values, observe, guarantee, eps: guarantee?.eps }),
+    get symbols() {
+      return (names ??= plain(symbols()));
+    },
+  };
+}
+/** Check a mechanism and take it apart. */
+function readMechanism(fields) {
   if (fields?.format !== FORMAT) fail(`not a mechanism: the JSON does not say format="${FORMAT}".`);
   const version = [1n, 2n, 3n].indexOf(fields.version) + 1;
   if (!version) fail(`this mechanism has version ${show(fields.version)}; this release reads versions 1, 2 and 3.`);
@@ -164,7 +193,8 @@ function readMechanism(text) {
   const alphabets = { columns: named, secrets, values, observe: body.observe ?? "all" };
   const head = { format: FORMAT, version: 3n, columns, secrets, values, denominator_bits };
   const canonical = write({ ...head, ...body, other, guarantee });
-  return { ...alphabets, canonical, symbols, draw, guarantee, cellOf: recordReader(alphabets, other) };
+  const reading = { pick: pickerOf(alphabets), cellOf: cellReader(alphabets, other) };
+  return { ...alphabets, ...reading, canonical, symbols, draw, guarantee, other };
 }
 function readWeights({ symbols, observe = "all", weights, denominator_bits, secrets, values }) {
   const n = listed(symbols, "symbols").length;
@@ -210,6 +240,85 @@ function checkedOthers(others, values) {
   const isAll = (value) => width === 1 || value.every((item) => item === "other");
   if (others.every((entry) => entry === true) && !values.some(isAll)) malformed('U has no value of "other" alone');
   return others;
+}
+
+// --- Manifests -----------------------------------------------------------------------------------------
+/** Check the mechanisms of blocks of columns, and the weights by which a person's block is drawn. */
+function readManifest(fields) {
+  checkKeys(fields, ["format", "version", "weights", "mechanisms"], [], "it");
+  const { version, weights } = fields;
+  if (version !== 1n) malformed("manifests have version 1");
+  const parts = listed(fields.mechanisms, "mechanisms").map((each) => readMechanism(each));
+  const [n, bits] = [parts.length, 32 + bitLength(parts.length - 1)];
+  if (!n || n > MOST_BLOCKS) malformed(`a manifest has 1 to ${MOST_BLOCKS} mechanisms, not ${n}`);
+  const isWhole = listed(weights, "weights").length === n && weights.every(isWeight(bits));
+  const isSum = isWhole && weights.reduce((sum, weight) => sum + weight, 0n) === 1n << BigInt(bits);
+  if (!isSum) malformed(`the weights of ${n} blocks must be whole numbers that sum to 2^${bits}`);
+  const [{ secrets, observe }, known] = [parts[0], checkedTogether(parts, fields.mechanisms)];
+  const columns = [...parts[0].columns.filter(([, flag]) => flag), ...known.map(({ name }) => [name, false])];
+  const [bounds, slots] = [parts.map(({ guarantee }) => guarantee?.eps), weights.map(Number)];
+  const stated = {
+    ...plain({ columns, secrets, observe, eps: bounds.includes(undefined) ? null : Math.max(...bounds) }),
+    ...plain({ categories: known.map((own) => own.categories), blocks: parts.map((part) => namesOf(part, false)) }),
+    ...plain({ shares: slots.map((weight) => weight / 2 ** bits) }),
+    mechanisms: Object.freeze(parts.map((part) => Object.freeze(statedOf(part)))),
+  };
+  const head = write({ format: MANIFEST, version, weights }).slice(0, -1);
+  const canonical = `${head},"mechanisms":[${parts.map((part) => part.canonical).join(",")}]}`;
+  return { canonical, stated, reporterOf: blockReporter(parts, slots, { columns, secrets, observe }, known) };
+}
+/** Make the function that checks a record in every column, and returns the one that draws a block and its report. */
+function blockReporter(parts, slots, { columns, secrets, observe }, known) {
+  const places = new Map(columns.map(([name], place) => [keyOf(name), place]));
+  const placesOf = parts.map((part) => part.columns.map(([name]) => places.get(keyOf(name))));
+  const alone = (place) => columns.map(([name], other) => [name, other !== place]); // one column as U
+  const ofU = known.map(({ name, categories, other }) =>
+    memberReader(alone(places.get(keyOf(name))), false, categories, [other]),
+  );
+  const finders = observe === "all" ? [memberReader(columns, true, secrets), ...ofU] : ofU;
+  const firsts = []; // number of the first cell of each block among those of all: 0 is the choice of the block
+  parts.reduce((first, part, block) => (firsts[block] = first) + part.secrets.length * part.values.length, 1);
+  const pick = pickerOf({ columns, observe });
+  return (record) => {
+    const valueAt = pick(record);
+    for (const find of finders) find(valueAt);
+    return async (tapeOf) => {
+      const block = drawByAlias(slots, await tapeOf(0));
+      const cell = parts[block].cellOf((place) => valueAt(placesOf[block][place]));
+      return Object.freeze({ block, report: parts[block].draw(cell, await tapeOf(firsts[block] + cell)) });
+    };
+  };
+}
+const namesOf = ({ columns }, wanted) => columns.filter(([, flag]) => flag === wanted).map(([name]) => name);
+/** Check that mechanisms are those of different blocks of one table; find each column of U with its categories. */
+function checkedTogether(parts, texts) {
+  const found = new Map();
+  const keyOfAll = (items) => joined(items.map((item) => keyOf(item)));
+  const protectedBy = (part) => `${part.observe} ${keyOfAll(namesOf(part, true))} ${keyOfAll(part.secrets)}`;
+  const blocks = parts.map((part) => joined(namesOf(part, false).map((name) => keyOf(name)).sort()));
+  if (texts.some(({ columns }) => !columns.length)) malformed("the mechanisms of a manifest need names of columns");
+  if (new Set(parts.map(protectedBy)).size > 1) malformed("the blocks do not protect the same secret in the same way");
+  if (new Set(blocks).size < blocks.length) malformed("two blocks have the same columns");
+  for (const part of parts) {
+    const names = namesOf(part, false);
+    let combinations = 1;
+    for (const [place, name] of names.entries()) {
+      const own = new Map();
+      for (const value of part.values) {
+        const item = names.length > 1 ? value[place] : value;
+        const key = keyHeld(item);
+        if (!own.has(key)) own.set(key, item);
+      }
+      const other = part.other?.[place] ?? null;
+      const keys = `${joined([...own.keys()])} ${keyOf(other, 1)}`;
+      const column = found.get(keyOf(name)) ?? { name, keys, other, categories: [...own.values()] };
+      if (column.keys !== keys) malformed(`column ${show(name)} has other categories in one block than in another`);
+      found.set(keyOf(name), column);
+      combinations *= own.size;
+    }
+    if (part.values.length !== combinations) malformed("a block's mechanism has all combinations of its columns");
+  }
+  return [...found.values()];
 }
 
 // --- Guarantees ----------------------------------------------------------------------------------------
@@ -285,14 +394,12 @@ const real = (it) => (typeof it === "bigint" || typeof it === "number" ? Number(
 const nats = (it, name) => (isFinite(real(it)) && real(it) >= 0 ? Number(it) : malformed(`${name} is no number >= 0`));
 
 // --- Records -------------------------------------------------------------------------------------------
-/** Make the function that finds a record's cell, or refuses the record. */
-function recordReader({ columns, secrets, values, observe }, others) {
+/** Make the function that takes a record apart, or refuses it; it returns a function from places to their values. */
+function pickerOf({ columns, observe }) {
   const wanted = [...columns.keys()].filter((place) => observe === "all" || !columns[place][1]);
   const texts = columns.map(([name]) => (/string|bigint/.test(typeof name) ? String(name) : Symbol("no name")));
   const names = texts.map((name, n) => (texts.indexOf(name) === texts.lastIndexOf(name) ? name : Symbol(n)));
   const told = wanted.map((place) => show(columns[place][0])).join(", ");
-  const findU = memberReader(columns, false, values, others);
-  const findS = observe === "all" ? memberReader(columns, true, secrets) : () => 0;
   return (record) => {
     const isArray = Array.isArray(record);
     const isWhole = isArray && record.length === columns.length;
@@ -300,9 +407,16 @@ function recordReader({ columns, secrets, values, observe }, others) {
     const isFit = isArray ? isWhole || record.length === wanted.length : lacks === undefined;
     const what = isArray ? `it has ${record.length} values` : `it lacks ${show(columns[lacks ?? 0][0])}`;
     if (!isFit) refuse(brief(`the record must be an object with ${told}, or an array in this order: ${what}`));
-    const valueAt = (place) => record[!isArray ? names[place] : isWhole ? place : wanted.indexOf(place)];
-    return findS(valueAt) * values.length + findU(valueAt);
+    const valueOf = (place, n) => record[!isArray ? names[place] : isWhole ? place : n];
+    const values = new Map(wanted.map((place, n) => [place, valueOf(place, n)]));
+    return (place) => values.get(place);
   };
+}
+/** Make the function that finds a record's cell, given the values of the columns' places. */
+function cellReader({ columns, secrets, values, observe }, others) {
+  const findU = memberReader(columns, false, values, others);
+  const findS = observe === "all" ? memberReader(columns, true, secrets) : () => 0;
+  return (valueAt) => findS(valueAt) * values.length + findU(valueAt);
 }
 /** Make the function that finds the number of a record's secret, or of its value of U. */
 function memberReader(columns, isSecret, members, others) {
@@ -393,6 +507,12 @@ function plain(value) {
   if (Array.isArray(value)) return Object.freeze(value.map(plain));
   if (!isObject(value)) return value ?? null;
   return Object.freeze(Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)])));
+}
+/** Write a whole number as eight bytes, big endian. */
+function eightOctets(number) {
+  const octets = new DataView(new ArrayBuffer(8));
+  octets.setBigUint64(0, BigInt(number));
+  return new Uint8Array(octets.buffer);
 }
 /** Write an id as bytes, those of different types differently. */
 function octetsOf(id) {

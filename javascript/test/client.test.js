@@ -224,3 +224,89 @@ test("a mechanism that does not see the secret does not look at it", async () =>
   for (const each of [record, { visits: "often" }, ["rare"]]) assert.ok((await client.report(each)) < 3);
   await assert.rejects(client.report({ ill: "no" }), /lacks "visits"/);
 });
+
+/** A manifest of two blocks, of `home` and of `work`, the first of which is drawn three times in four. */
+function manifest(changes = {}) {
+  const part = (name, weights) => JSON.parse(text({ columns: [["ill", true], [name, false]], weights }));
+  const mechanisms = [part("home"), part("work", [[0, 0, 4 * ONE, 4 * ONE], [4 * ONE, 4 * ONE, 0, 0], [0, 0, 0, 0]])];
+  mechanisms[0].weights = JSON.parse(text()).weights;
+  return JSON.stringify({ format: "skrldp-manifest", version: 1, weights: [6 * 2 ** 30, 2 ** 31], mechanisms, ...changes });
+}
+const ANSWERS = { ill: "yes", home: "rare", work: "often" };
+
+test("blocks are drawn before the report, as often as their weights say", async () => {
+  let calls;
+  const getRandomValues = (out) => {
+    out.set(calls.shift());
+    return out;
+  };
+  await withCrypto({ subtle: webCrypto.subtle, getRandomValues }, async () => {
+    const client = await load(manifest());
+    const counts = { 0: [0, 0, 0], 1: [0, 0, 0] };
+    for (let first = 0; first < 2 * 16; first++) {
+      for (let second = 0; second < 4 * 16; second++) {
+        calls = [[first & 1, 0, 0, 0, (first >> 1) << 4, 0, 0, 0], [second & 3, 0, 0, 0, (second >> 2) << 4, 0, 0, 0]];
+        const { block, report } = await client.report(ANSWERS);
+        assert.deepEqual(calls, []);
+        counts[block][report]++;
+      }
+    }
+    const weights = JSON.parse(text()).weights.map((row) => (row[2] / 2 ** 28) * 24); // of 64 for each of 24 in 32
+    assert.deepEqual(counts, { 0: weights, 1: [8 * 64, 0, 0] });
+  });
+});
+
+test("fresh blocks and reports have their distribution (false alarms: 1e-9)", async () => {
+  const [n, client] = [40_000, await load(manifest())];
+  const counts = [0, 0, 0, 0];
+  for (let draw = 0; draw < n; draw++) {
+    const { block, report } = await client.report(ANSWERS);
+    counts[block ? 3 : report]++;
+  }
+  const share = [9 / 16, 3 / 16, 0, 1 / 4];
+  assert.equal(counts[2], 0);
+  const square = [0, 1, 3].reduce((sum, y) => sum + (counts[y] - n * share[y]) ** 2 / (n * share[y]), 0);
+  assert.ok(square < 41.4465, `${counts}`);
+});
+
+test("a person's permanent block does not depend on the record", async () => {
+  const client = await load(manifest(), { memoize: KEY });
+  const blocks = new Set();
+  for (let id = 0; id < 40; id++) {
+    const { block } = await client.report(ANSWERS, { id });
+    blocks.add(block);
+    for (const home of ["rare", "often"]) {
+      for (const ill of ["no", "yes"]) assert.equal((await client.report({ ...ANSWERS, ill, home }, { id })).block, block);
+    }
+  }
+  assert.equal(blocks.size, 2);
+  await assert.rejects(client.report(ANSWERS), /need an id/);
+});
+
+test("a record is read once, before anything is drawn, in every column", async () => {
+  const client = await load(manifest());
+  for (const name of Object.keys(ANSWERS)) {
+    for (let draw = 0; draw < 20; draw++) {
+      await assert.rejects(client.report({ ...ANSWERS, [name]: "?" }), NOTHING);
+      await assert.rejects(client.report({ ...ANSWERS, [name]: undefined }), NOTHING);
+    }
+  }
+  const record = { ...ANSWERS };
+  const pending = Array.from({ length: 20 }, () => client.report(record));
+  record.work = "?";
+  for (const { block, report } of await Promise.all(pending)) assert.ok(report < (block ? 1 : 2));
+});
+
+test("what a client of a manifest says is frozen, and shows no key", async () => {
+  const client = await load(manifest(), { memoize: KEY });
+  assert.deepEqual(client.columns, [["ill", true], ["home", false], ["work", false]]);
+  assert.deepEqual(client.blocks, [["home"], ["work"]]);
+  assert.deepEqual(client.shares, [0.75, 0.25]);
+  assert.deepEqual(client.categories, [["rare", "often"], ["rare", "often"]]);
+  assert.deepEqual(client.mechanisms[1].symbols, ["a", "b", "c"]);
+  assert.equal(client.eps, null);
+  for (const each of [client, client.mechanisms, client.mechanisms[0], await client.report(ANSWERS, { id: 1 })]) {
+    assert.ok(Object.isFrozen(each));
+  }
+  assert.doesNotMatch(inspect(client, { depth: 9, showHidden: true, getters: true }), /CryptoKey|Uint8Array|000102/);
+});

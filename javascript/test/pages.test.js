@@ -8,14 +8,14 @@ import { load } from "../skrldp.js";
 const page = (path) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 const code = (path, language) => [...page(path).matchAll(new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, "gs"))].map(([, it]) => it);
 const AsyncFunction = (async () => {}).constructor;
-const [text] = code("docs/client.md", "json");
+const [text, manifest] = code("docs/client.md", "json");
 
 test("README.md and docs/client.md", async () => {
   const { digest } = await load(text);
   const [, permanent] = code("javascript/README.md", "js");
   const own = code("javascript/README.md", "js").join("");
   const told = [];
-  const parts = { load, text, digest, fetch: () => ({ text: () => text }), console: { log: (...words) => told.push(words) } };
+  const parts = { load, text, manifest, digest, fetch: () => ({ text: () => text }), console: { log: (...words) => told.push(words) } };
   const run = (lines, more) =>
     new AsyncFunction(...Object.keys(parts), lines.replace(/import .*/, "") + more)(...Object.values(parts));
   assert.ok(permanent.includes("=== first"));

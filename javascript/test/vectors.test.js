@@ -1,4 +1,4 @@
-/** What Python says of mechanisms, records and ids is what this client says. */
+/** What Python says of mechanisms, manifests, records and ids is what this client says. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -8,6 +8,7 @@ import { load } from "../skrldp.js";
 const read = (name) =>
   JSON.parse(readFileSync(new URL(`../../tests/client/vectors/${name}.json`, import.meta.url)));
 const { ids, mechanisms } = read("mechanisms");
+const { manifests } = read("manifests");
 const octets = (hexadecimal) => Uint8Array.from(Buffer.from(hexadecimal, "hex"));
 
 /** What the files write as objects: whole numbers of any size, numbers that are not finite, bytes. */
@@ -50,6 +51,37 @@ for (const vector of mechanisms) {
     for (const record of vector.refused) {
       const refused = { message: /Nothing was reported\.$/ };
       await assert.rejects(fresh.report(recordOf(record)), refused, JSON.stringify(record));
+      await assert.rejects(client.report(recordOf(record), { id: 1 }), refused);
+    }
+  });
+}
+
+for (const vector of manifests) {
+  test(`manifest, ${vector.name}: digests, what is stated, and every permanent block and report`, async () => {
+    const { texts, digest, n_symbols } = vector;
+    const client = await load(texts[0], { digest, memoize: octets(vector.key) });
+    const fresh = await load(new TextEncoder().encode(texts.at(-1)), { digest });
+    for (const stated of [client, fresh]) {
+      for (const name of ["digest", "observe", "columns", "eps", "blocks", "shares"]) {
+        assert.deepEqual(stated[name], vector[name], name);
+      }
+      assert.deepEqual(stated.mechanisms.map(({ symbols }) => symbols.length), n_symbols);
+    }
+    for (const [row, record] of vector.records.entries()) {
+      const found = [];
+      for (const id of ids) {
+        const { block, report } = await client.report(recordOf(record), { id: valueOf(id) });
+        found.push([block, report]);
+      }
+      assert.deepEqual(found, vector.reports[row], JSON.stringify(record));
+      const { block, report } = await fresh.report(recordOf(record));
+      assert.ok(Number.isInteger(report) && report >= 0 && report < n_symbols[block]);
+    }
+    for (const record of vector.refused) {
+      const refused = { message: /Nothing was reported\.$/ };
+      for (let draw = 0; draw < 9; draw++) {
+        await assert.rejects(fresh.report(recordOf(record)), refused, JSON.stringify(record)); // whatever the block
+      }
       await assert.rejects(client.report(recordOf(record), { id: 1 }), refused);
     }
   });

@@ -22,7 +22,7 @@ from skrldp.batches._duplicates import refuse_duplicates
 from skrldp.batches._frames import as_arrow, is_table
 from skrldp.batches._keys import CheckedKey
 from skrldp.client import RecordReader
-from skrldp.mechanism import Mechanism
+from skrldp.mechanism import Manifest, Mechanism, read_json
 from skrldp.sampling import IntegerIds, KeyedStream, OctetIds
 
 if TYPE_CHECKING:
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Reporter"]
 
+_INSTEAD: dict[Any, str] = {  # what to do with the other kind
+    Manifest: ", several mechanisms: use BlockReporter.",
+    Mechanism: ", a single one: use Reporter.",
+}
 _TYPES = [f"{sign}int{bits}" for bits in (8, 16, 32, 64) for sign in ("u", "")]
 
 
@@ -42,7 +46,8 @@ class Reporter(SetOnce):
     Parameters
     ----------
     mechanism : Mechanism, str or bytes
-        The mechanism, or what its ``to_json()`` wrote. Its columns need names.
+        The mechanism, or what its ``to_json()`` wrote. Its columns need names. (For a manifest:
+        :class:`BlockReporter`.)
     id : str
         The column that says whom a record is about: integers, strings or bytes (UUIDs are 16
         bytes). 7 and "7" are the same person; "007" and b"7" are others. The empty text is no id.
@@ -74,9 +79,9 @@ class Reporter(SetOnce):
     TypeError
         If an argument is of another type.
     ValueError
-        If the JSON is no mechanism of this version, the mechanism's columns have no names, the key
-        is too short, or cannot be read although there is no `key_check`, `id` or `keep` names a
-        column of the mechanism, or `type` is too narrow.
+        If the JSON is no mechanism of this version, or a manifest; if the mechanism's columns have
+        no names, the key is too short, or cannot be read although there is no `key_check`, `id` or
+        `keep` names a column of the mechanism, or `type` is too narrow.
 
     Notes
     -----
@@ -116,14 +121,14 @@ class Reporter(SetOnce):
         type: Any = None,
         key_check: str | None = None,
     ) -> None:
-        if not isinstance(mechanism, self._kind | str | bytes):
-            raise TypeError(
+        is_text = isinstance(mechanism, str | bytes)
+        loaded: Any = _loaded(mechanism) if is_text else mechanism
+        if not isinstance(loaded, self._kind):
+            kind = ValueError if is_text else TypeError
+            raise kind(
                 f"mechanism must be a {self._kind.__name__} or the text of its to_json(), got "
-                f"{builtins.type(mechanism).__name__}."
+                f"{builtins.type(loaded).__name__}{_INSTEAD.get(builtins.type(loaded), '.')}"
             )
-        loaded: Any = mechanism
-        if isinstance(mechanism, str | bytes):
-            loaded = _loaded(self._kind, mechanism)
         self.mechanism = loaded
         self._columns = self.mechanism.columns or (("secret", True), ("value", False))
         self._id, self._name = id, name
@@ -350,9 +355,9 @@ def _restored(kind: type[Reporter], text: str, options: dict[str, Any]) -> Repor
 
 
 @lru_cache(maxsize=4)
-def _loaded(kind: Any, text: str | bytes) -> Any:
+def _loaded(text: str | bytes) -> Mechanism | Manifest:
     """Load a mechanism or manifest, once for all the tasks of a process."""
-    return kind.from_json(text)
+    return read_json(text)
 
 
 def _checked_names(

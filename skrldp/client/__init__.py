@@ -36,38 +36,41 @@ def load(
     limit: FreshReports | None = None,
     random_state: Any = None,
 ) -> Client | BlockClient:
-    """Load a mechanism that reports raw records.
+    """Load a mechanism, or a manifest of several, that reports raw records.
 
     Parameters
     ----------
     text : str or bytes
         What ``mechanism_.to_json()`` of a fitted sanitizer wrote, or ``manifest_.to_json()`` of
-        one of blocks; bytes are UTF-8.
+        :class:`~skrldp.BlockSanitizer`; bytes are UTF-8.
     digest : str, optional
-        The mechanism's ``mechanism_.digest``, which came another way than the text: any other
-        mechanism is refused. Without it, whatever the text says is loaded.
+        The ``digest`` of the mechanism or manifest, which came another way than the text: any other
+        is refused. Without it, whatever the text says is loaded.
     memoize : bytes, optional
         A secret key of at least 16 bytes, such as ``secrets.token_bytes(32)``. Reports are then
-        permanent: the same person with the same record always gives the same report. Without a key
-        every report is drawn anew. **Whoever has the key can undo the randomisation**; so
-        such a client cannot be pickled: a pickle would hold the key.
+        permanent: the same person with the same record always gives the same report; and of a
+        manifest the same block, whatever the record. Without a key every report is drawn anew.
+        **Whoever has the key can undo the randomisation**; so such a client cannot be pickled: a
+        pickle would hold the key.
     limit : FreshReports, optional
         How many fresh reports about each person are allowed, and where they are counted. The next
-        is refused. Without it nothing is counted.
+        is refused. Without it nothing is counted. Reports of manifests are not counted.
     random_state : None, int, Generator or RandomState, default=None
         None takes entropy from the operating system. Anything else makes reports repeatable and is
         for tests: **it voids the guarantee**, since whoever knows it can undo the randomness.
 
     Returns
     -------
-    Client, or BlockClient for a manifest
+    Client or BlockClient
+        One whose reports are numbers; for a manifest, one whose reports are pairs of a block and a
+        number.
 
     Raises
     ------
     ValueError
-        If the text does not follow the format of a mechanism exactly, or is another mechanism than
+        If the text does not follow one of the formats exactly, or is another mechanism than
         `digest` says; if the key is too short, there are both a key and a limit, or the mechanism's
-        guarantee does not bound as many reports as the limit allows.
+        guarantee does not bound as many reports as the limit allows; or for a manifest and a limit.
     TypeError
         If the text, the digest, the key or the limit is of another type.
 
@@ -77,11 +80,11 @@ def load(
     as it claims, nor who made it: see `docs/client.md`.
     """
     from skrldp.client._client import Client
-    from skrldp.mechanism import Manifest, Mechanism, is_manifest
+    from skrldp.mechanism import Manifest, read_json
 
     if not (digest is None or isinstance(digest, str)):
         raise TypeError(f"digest must be a str of hexadecimal digits, got {type(digest).__name__}.")
-    found = Manifest.from_json(text) if is_manifest(text) else Mechanism.from_json(text)
+    found = read_json(text)
     if digest is not None and digest != found.digest:
         raise ValueError(f"this is another mechanism: its digest is {found.digest}.")
     if isinstance(found, Manifest):

@@ -12,8 +12,7 @@ from skrldp.mechanism._bounded_reports import bound_of_reports
 from skrldp.mechanism._categories import check_categories
 from skrldp.mechanism._forms import BlockForm, DenseForm, Form, ValuesForm
 from skrldp.mechanism._guarantee import FurtherBound, Guarantee
-from skrldp.mechanism._json import is_manifest
-from skrldp.mechanism._manifest import Manifest
+from skrldp.mechanism._manifest import Manifest, read_json
 from skrldp.mechanism._messages import REPORTS, lines_of
 from skrldp.mechanism._rounding import slot_bits
 from skrldp.mechanism._stated_sets import (
@@ -41,7 +40,7 @@ __all__ = [
     "ValuesForm",
     "bound_of_reports",
     "check_categories",
-    "is_manifest",
     "lines_of",
+    "read_json",
     "slot_bits",
 ]

@@ -34,7 +34,7 @@ from skrldp.sampling import BlockTable
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["is_manifest", "read", "read_manifest", "write", "write_manifest"]
+__all__ = ["read", "read_either", "read_manifest", "write", "write_manifest"]
 
 # A parsed text takes some 70 bytes for each list. There are fewer than 4 million of them in the
 # largest mechanism whose values are tuples of two columns, and names may hold brackets too.
@@ -116,7 +116,7 @@ def read(text: str | bytes) -> dict[str, Any]:
     mechanism. Raises TypeError if `text` is neither str nor bytes. Raises ValueError if it does not
     follow the format of a mechanism exactly, or its weights are not a distribution.
     """
-    return _parts(_fields_of(text))
+    return _parts(_fields_of(text, FORMAT))
 
 
 def read_manifest(text: str | bytes) -> tuple[list[Any], list[dict[str, Any]]]:
@@ -124,7 +124,21 @@ def read_manifest(text: str | bytes) -> tuple[list[Any], list[dict[str, Any]]]:
 
     Raises TypeError and ValueError as :func:`read`.
     """
-    fields = _fields_of(text, MANIFEST)
+    return _manifest_parts(_fields_of(text, MANIFEST))
+
+
+def read_either(text: str | bytes) -> tuple[list[Any] | None, list[dict[str, Any]]]:
+    """Read a manifest, or a mechanism: then there are no weights, and the parts of one mechanism.
+
+    Raises TypeError and ValueError as :func:`read`.
+    """
+    fields = _fields_of(text, FORMAT, MANIFEST)
+    if fields["format"] == MANIFEST:
+        return _manifest_parts(fields)
+    return None, [_parts(fields)]
+
+
+def _manifest_parts(fields: dict[str, Any]) -> tuple[list[Any], list[dict[str, Any]]]:
     if fields["version"] != MANIFEST_VERSION:
         raise malformed(f"manifests have version {MANIFEST_VERSION}")
     check_keys(fields, ("format", "version", "weights", "mechanisms"), (), "it")
@@ -136,13 +150,7 @@ def read_manifest(text: str | bytes) -> tuple[list[Any], list[dict[str, Any]]]:
     return [whole(weight, "weights") for weight in _list(fields["weights"], "weights")], parts
 
 
-def is_manifest(text: str | bytes) -> bool:
-    """Whether a text is a manifest rather than a mechanism, by its first characters."""
-    start = text[:200] if isinstance(text, str) else bytes(text[:200]).decode(errors="replace")
-    return f'"{MANIFEST}"' in start
-
-
-def _fields_of(text: str | bytes, wanted: str = FORMAT) -> dict[str, Any]:
+def _fields_of(text: str | bytes, *wanted: str) -> dict[str, Any]:
     """Parse JSON that says which format it has."""
     if not isinstance(text, str | bytes | bytearray):
         raise TypeError(f"a mechanism is read from str or bytes, got {type(text).__name__}.")
@@ -160,15 +168,15 @@ def _fields_of(text: str | bytes, wanted: str = FORMAT) -> dict[str, Any]:
     except ValueError as error:
         what = brief(str(error))
         raise ValueError(f"not a mechanism: the text is not JSON ({what}).") from None
-    _check_format(fields, wanted)
+    _check_format(fields, *wanted)
     return fields
 
 
-def _check_format(fields: Any, wanted: str) -> None:
-    if not isinstance(fields, dict) or fields.get("format") != wanted:
+def _check_format(fields: Any, *wanted: str) -> None:
+    if not isinstance(fields, dict) or fields.get("format") not in wanted:
         found = fields.get("format") if isinstance(fields, dict) else None
         hint = _INSTEAD.get(found, "") if isinstance(found, str) else ""
-        raise ValueError(f"not a mechanism: the JSON does not say format={wanted!r}.{hint}")
+        raise ValueError(f"not a mechanism: the JSON does not say format={wanted[0]!r}.{hint}")
     version = fields.get("version")
     if type(version) is not int or version not in VERSIONS:
         raise ValueError(

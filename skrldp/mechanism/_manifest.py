@@ -28,7 +28,7 @@ from skrldp.mechanism._others import Others
 from skrldp.mechanism._rounding import round_columns, slot_bits
 from skrldp.sampling import AliasTable, RandomStream, Tapes
 
-__all__ = ["Manifest"]
+__all__ = ["Manifest", "read_json"]
 
 _ROWS = 1 << 15  # drawn at a time: as many as samplers take of a stream that is a row's own
 
@@ -364,11 +364,7 @@ class Manifest(ReadOnly):
         ValueError
             If the text is no manifest, or its mechanisms do not fit together.
         """
-        weights, parts = _json.read_manifest(text)
-        mechanisms = tuple(Mechanism(**part) for part in parts)
-        if any(weight >= 1 << 62 for weight in weights):
-            raise ValueError("the weights of a manifest are too large.")
-        return Manifest(mechanisms, np.array(weights, dtype=np.int64))
+        return _of_parts(*_json.read_manifest(text))
 
     def __repr__(self) -> str:
         claim = "no claim" if self.eps is None else f"eps<={at_most(self.eps)} claimed"
@@ -382,3 +378,16 @@ class Manifest(ReadOnly):
         shown = rows[:50]
         header = ("block", "probability", "reports")
         return page(repr(self), shown, header=header, n_more=len(rows) - len(shown))
+
+
+def read_json(text: str | bytes) -> Mechanism | Manifest:
+    """Read what ``to_json()`` of either wrote; raises as :meth:`Manifest.from_json`."""
+    weights, parts = _json.read_either(text)
+    return Mechanism(**parts[0]) if weights is None else _of_parts(weights, parts)
+
+
+def _of_parts(weights: Sequence[int], parts: Sequence[dict[str, Any]]) -> Manifest:
+    if any(not 0 <= weight < 1 << 62 for weight in weights):
+        raise ValueError("the weights of a manifest are negative or too large.")
+    mechanisms = tuple(Mechanism(**part) for part in parts)
+    return Manifest(mechanisms, np.array(weights, dtype=np.int64))

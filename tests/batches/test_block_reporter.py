@@ -74,7 +74,12 @@ def test_bad_input():
         reporter(keep=["block"])
     with pytest.raises(ValueError, match="would itself leave"):
         reporter(keep=["age"])
-    with pytest.raises(ValueError, match=r"read it with Manifest\.from_json"):
-        batches.Reporter(MANIFEST.to_json(), id="person", key=bytes(32))
-    with pytest.raises(TypeError, match="must be a Manifest"):
+    for kind in (batches.Reporter, batches.LedgerReporter):
+        with pytest.raises(ValueError, match=r"got Manifest, .* use BlockReporter"):
+            kind(MANIFEST.to_json(), id="person", key=bytes(32))
+    with pytest.raises(TypeError, match=r"got Manifest, .* use BlockReporter"):
+        batches.Reporter(MANIFEST, id="person", key=bytes(32))
+    with pytest.raises(TypeError, match=r"must be a Manifest .* use Reporter"):
         batches.BlockReporter(MANIFEST.mechanisms[0], id="person", key=bytes(32))
+    with pytest.raises(ValueError, match=r"must be a Manifest .* use Reporter"):
+        batches.BlockReporter(MANIFEST.mechanisms[0].to_json(), id="person", key=bytes(32))

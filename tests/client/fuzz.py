@@ -1,4 +1,4 @@
-"""Changed mechanisms, which both clients must treat alike: accept with one digest, or refuse.
+"""Changed mechanisms and manifests: both clients must accept them with one digest, or refuse.
 
 ``python tests/client/fuzz.py --number 20000 --seed 1`` compares Python with Node, and prints the
 texts about which they differ. A small run is kept in ``tests/client/vectors/mutants.json``.
@@ -20,6 +20,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent), str(HERE)]
 
 from client_cases import MOMENTS, NUMBERS, TEXTS, cases  # noqa: E402
+from manifest_cases import cases as manifests  # noqa: E402
 
 from skrldp import client  # noqa: E402
 
@@ -28,10 +29,12 @@ NAMES = [
     "blocks", "observe", "other", "guarantee", "eps", "eps_requested", "eps_attained", "eps_all",
     "eps_given_u", "eps_pairs", "n_records", "alphabet", "distributions", "laws", "further",
     "secret", "known", "set", "alpha", "radius", "rule", "beta", "single", "pair", "drift",
+    "mechanisms",
 ]  # fmt: skip
 WORDS = [
     "all", "nonsensitive", "declared", "split", "learned", "renyi", "likelihood-ratio", "chi2",
     "finite-sample", "asymptotic", "given", "other", "skrldp-mechanism", "date", "microseconds",
+    "skrldp-manifest",
 ]  # fmt: skip
 VALUES = [
     *NUMBERS, *TEXTS, *MOMENTS, *WORDS, *NAMES, None, True, False, [], {}, [[]], [1, 2], ["a", 1],
@@ -50,7 +53,8 @@ Kept = tuple[int, int, int, str]  # number of a base, characters kept before and
 
 def bases() -> list[str]:
     """Return the texts that are changed, none of them long."""
-    texts = [json.dumps(fields, ensure_ascii=False) for fields, _, _ in cases().values()]
+    every = [*cases().values(), *manifests().values()]
+    texts = [json.dumps(fields, ensure_ascii=False) for fields, _, _ in every]
     return [text for text in texts if len(text) < 4000]
 
 
@@ -63,7 +67,9 @@ def mutants(number: int, seed: int) -> Iterator[tuple[int, str]]:
             text = of_text(texts[base], rng)
         else:
             fields = json.loads(texts[base])
-            if "weights" in fields and rng.random() < 0.2:
+            if "mechanisms" in fields and rng.random() < 0.6:
+                of_manifest(fields, rng)
+            elif "weights" in fields and rng.random() < 0.2:
                 move_weight(fields["weights"], rng)
             else:
                 for _ in range(rng.choice([1, 1, 1, 2])):
@@ -123,11 +129,51 @@ def near(number: float, rng: random.Random) -> float:
 
 def move_weight(weights: Any, rng: random.Random) -> None:
     """Move weight from one report of a cell to another: the sum stays."""
-    first, second = rng.choice(weights), rng.choice(weights)
-    cell = rng.randrange(len(first))
-    by = rng.choice([1, first[cell], rng.randrange(first[cell] + 1), first[cell] + 1])
-    first[cell] -= by
-    second[cell] += by
+    is_one = isinstance(weights[0], int)  # column, as that of a manifest's blocks
+    table = [weights] if is_one else list(map(list, zip(*weights, strict=True)))
+    column = rng.choice(table)
+    first, second = rng.randrange(len(column)), rng.randrange(len(column))
+    by = rng.choice([1, column[first], rng.randrange(column[first] + 1), column[first] + 1])
+    column[first] -= by
+    column[second] += by
+    weights[:] = table[0] if is_one else map(list, zip(*table, strict=True))
+
+
+def of_manifest(fields: dict[str, Any], rng: random.Random) -> None:
+    """Change what mechanisms of a manifest have in common, in one of them or in all."""
+    parts = fields["mechanisms"]
+    one, other = rng.choice(parts), rng.choice(parts)
+    name = rng.choice(["columns", "secrets", "values", "other", "observe", "symbols"])
+    kind = rng.random()
+    if kind < 0.2:
+        move_weight(fields["weights"], rng)
+    elif kind < 0.3:
+        rng.shuffle(parts)
+    elif kind < 0.5 and name in other:
+        one[name] = copy.deepcopy(other[name])
+    elif kind < 0.6 and isinstance(one.get(name), list):
+        rng.shuffle(one[name])
+    else:  # one value by another, wherever it stands
+        old, new = rng.choice(leaves(parts)), rng.choice([*VALUES, *leaves(parts)])
+        for part in rng.choice([parts, parts, [one]]):
+            for key in {"columns", "secrets", "values", "other"} & part.keys():
+                part[key] = replaced(part[key], old, new)
+
+
+def replaced(value: Any, old: Any, new: Any) -> Any:
+    """Return a document with one value by another, wherever it stands."""
+    if isinstance(value, list):
+        return [replaced(item, old, new) for item in value]
+    return copy.deepcopy(new) if type(value) is type(old) and value == old else value
+
+
+def leaves(parts: list[Any]) -> list[Any]:
+    """Return the names and categories of mechanisms."""
+    found = [name for part in parts for name, _ in part["columns"]]
+    for part in parts:
+        for member in [*part["secrets"], *part["values"]]:
+            found += member if isinstance(member, list) else [member]
+    return found
 
 
 def verdict(text: str) -> str | None:

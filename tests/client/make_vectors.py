@@ -5,7 +5,8 @@ Python treats them so. The tests in ``javascript/test/`` read the same files.
 
 * ``mechanisms.json``: texts with their digests, what is read from them, and permanent reports about
   records; and records that are refused.
-* ``refused.json``: texts that are no mechanisms.
+* ``manifests.json``: the same of manifests, whose reports are pairs of a block and a number.
+* ``refused.json``: texts that are neither.
 * ``mutants.json``: a run of ``fuzz.py``: texts that differ from a base (its number, the characters
   kept before and behind, what is new), and their digests; null where they are refused.
 
@@ -27,6 +28,7 @@ sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent), str(HERE)]
 
 from client_cases import S, U, cases, document  # noqa: E402
 from fuzz import bases, kept  # noqa: E402
+from manifest_cases import cases as manifests  # noqa: E402
 from refused_texts import is_refused, refused_texts, test_json  # noqa: E402
 
 from skrldp import client  # noqa: E402
@@ -89,36 +91,62 @@ def plain_id(person: Any) -> Any:
 def mechanism_vectors() -> list[dict[str, Any]]:
     made = []
     for number, (name, (fields, records, refused)) in enumerate(cases().items()):
-        key = KEYS[number % len(KEYS)]
-        texts = texts_of(fields)[: 1 if len(fields.get("symbols", [])) > 100 else 2]
-        device = client.load(texts[0], memoize=key)
-        assert all(client.load(text).digest == device.digest for text in texts)
-        reports = [
-            [device.report(python_record(record), id=person) for person in IDS]
-            for record in records
-        ]
-        for record, message in refused:
-            check_refused(device, record, message)
+        device, vector = vector_of(name, number, fields, records, refused)
         stated = json.loads(device.mechanism.to_json())
-        made.append(
-            {
-                "name": name,
-                "texts": texts,
-                "digest": device.digest,
-                "observe": device.observe,
-                "columns": stated["columns"] or [["secret", True], ["value", False]],
-                "n_symbols": len(device.symbols),
-                "guarantee": stated.get("guarantee"),
-                "key": key.hex(),
-                "records": records,
-                "reports": reports,
-                "refused": [record for record, _ in refused],
-            }
-        )
+        own = {
+            "observe": device.observe,
+            "columns": stated["columns"] or [["secret", True], ["value", False]],
+            "n_symbols": len(device.symbols),
+            "guarantee": stated.get("guarantee"),
+        }
+        made.append({**vector, **own})
     return made
 
 
-def check_refused(device: client.Client, record: Any, message: str) -> None:
+def manifest_vectors() -> list[dict[str, Any]]:
+    made = []
+    for number, (name, (fields, records, refused)) in enumerate(manifests().items()):
+        device, vector = vector_of(name, number, fields, records, refused)
+        manifest = device.manifest
+        own = {
+            "observe": manifest.observe,
+            "columns": device.columns,
+            "eps": device.eps,
+            "blocks": manifest.blocks,
+            "shares": manifest.shares.tolist(),
+            "n_symbols": [len(one.symbols) for one in manifest.mechanisms],
+        }
+        made.append({**vector, **own})
+    return made
+
+
+def vector_of(
+    name: str, number: int, fields: dict[str, Any], records: list[Any], refused: list[Any]
+) -> tuple[Any, dict[str, Any]]:
+    """Return a client with permanent reports, and what mechanisms and manifests have in common."""
+    key = KEYS[number % len(KEYS)]
+    is_long = len(fields.get("symbols", [])) > 100 or len(fields.get("mechanisms", [])) > 100
+    texts = texts_of(fields)[: 1 if is_long else 2]
+    device = client.load(texts[0], memoize=key)
+    assert all(client.load(text).digest == device.digest for text in texts)
+    reports = [
+        [device.report(python_record(record), id=person) for person in IDS] for record in records
+    ]
+    for record, message in refused:
+        check_refused(device, record, message)
+    vector = {
+        "name": name,
+        "texts": texts,
+        "digest": device.digest,
+        "key": key.hex(),
+        "records": records,
+        "reports": reports,
+        "refused": [record for record, _ in refused],
+    }
+    return device, vector
+
+
+def check_refused(device: Any, record: Any, message: str) -> None:
     """Check that Python refuses a record, and says why."""
     try:
         device.report(python_record(record), id=1)
@@ -140,7 +168,9 @@ def pieces(text: str) -> list[Any]:
 
 def files() -> dict[str, str]:
     """Return the text of each file."""
-    whole = {"ids": list(map(plain_id, IDS)), "mechanisms": mechanism_vectors()}
+    ids = list(map(plain_id, IDS))
+    whole = {"ids": ids, "mechanisms": mechanism_vectors()}
+    of_blocks = {"ids": ids, "manifests": manifest_vectors()}
     refused = refused_texts()
     runs = {name: pieces(text) for name, text in refused.items()}
     start, end = json.dumps(document(S, U, columns=[["@", True], ["u", False]])).split("@")
@@ -152,6 +182,7 @@ def files() -> dict[str, str]:
     mutants = ",\n".join(map(json.dumps, kept()))
     return {
         "mechanisms.json": json.dumps(whole).replace('{"name"', '\n{"name"') + "\n",
+        "manifests.json": json.dumps(of_blocks).replace('{"name"', '\n{"name"') + "\n",
         "refused.json": "{\n" + ",\n".join(lines) + "\n}\n",
         "mutants.json": f'{{"bases": {json.dumps(bases())},\n"mutants": [\n{mutants}\n]}}\n',
     }

@@ -1,4 +1,4 @@
-"""Texts that are no mechanisms: those of the tests of Python's reading, and more."""
+"""Texts that are no mechanisms, nor manifests: those of the tests of Python's reading, and more."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import test_guarantee  # noqa: E402
 import test_json  # noqa: E402
 import test_others  # noqa: E402
 from client_cases import BALL, CLAIM, THREE, S, document  # noqa: E402
+from manifest_cases import refused_manifests  # noqa: E402
 
 from skrldp import client  # noqa: E402
 from skrldp.mechanism import StatedLikelihoodRatioSet, StatedRenyiSet  # noqa: E402
@@ -64,7 +65,7 @@ def refused_texts() -> dict[str, str]:
         name = f"impossible {number}: {kind.__name__}, {message}"
         found[name] = claiming(kind, {**good, **changes})
     found |= of_others() | of_categories() | of_json(json.dumps(forms["matrix"])) | of_sizes()
-    found |= of_weights()
+    found |= of_weights() | refused_manifests()
     return {name: text for name, text in found.items() if is_refused(text)}
 
 

@@ -1,5 +1,7 @@
 """Clients of manifests."""
 
+import json
+
 import numpy as np
 import pytest
 from block_tables import fitted_blocks, wide_table
@@ -60,6 +62,17 @@ def test_every_column_is_checked_whatever_the_block(record, message):
     for _ in range(20):
         with pytest.raises(ValueError, match=message):
             device.report(record)
+
+
+def test_the_format_is_told_by_the_format_alone():
+    """Not by what stands first, nor by a name among the columns."""
+    fields = json.loads(TEXT)
+    behind = json.dumps({name: fields[name] for name in ("mechanisms", "weights", "version")})
+    behind = behind[:-1] + ', "format": "skrldp-manifest"}'
+    assert client.load(behind).digest == client.load(TEXT).digest
+    one = fitted_blocks().manifest_.mechanisms[0]
+    named = one.named(None, [("skrldp-manifest", False), ("ill", True), ("home", False)])
+    assert client.load(named.to_json()).columns[0] == ("skrldp-manifest", False)
 
 
 def test_digests_and_bad_arguments(tmp_path):

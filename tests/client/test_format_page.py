@@ -13,10 +13,7 @@ import pytest
 from client_records import FORMS, by_name, dense, reader, rows_of
 from conftest import ROOT
 
-from skrldp import (
-    Mechanism,
-    SRRSanitizer,
-)
+from skrldp import Manifest, Mechanism, SRRSanitizer
 
 
 def tiny(form):
@@ -106,8 +103,11 @@ def test_the_pages_code_runs_as_printed():
 
 
 def test_the_pages_json_is_a_mechanism():
-    (text,) = blocks_of("json")
+    text, manifest = blocks_of("json")
     mechanism = Mechanism.from_json(text)
+    again = Manifest.from_json(manifest)
+    assert again.to_json() == json.dumps(json.loads(manifest), separators=(",", ":"))
+    assert (again.blocks, again.shares.tolist()) == ((("home",), ("work",)), [0.75, 0.25])
     canonical = json.dumps(json.loads(text), separators=(",", ":"), ensure_ascii=False)
     assert mechanism.to_json() == canonical
     X = pd.DataFrame({"ill": ["no", "no", "yes", "yes"], "visits": ["rare", "often"] * 2})
@@ -123,7 +123,7 @@ def test_the_pages_json_is_a_mechanism():
 def test_the_page_names_every_field_in_the_canonical_order():
     page = (ROOT / "docs" / "client.md").read_text(encoding="utf-8")
     named = re.findall(r"`(?:…)?(\w+)`", "".join(re.findall(r"^\| (`.*?) \|", page, re.MULTILINE)))
-    (text,) = blocks_of("json")
+    text, _ = blocks_of("json")
     for document in [json.loads(text), *(json.loads(form().to_json()) for form in FORMS.values())]:
         fields = [*document, *document.pop("guarantee", {})]
         assert sorted(fields, key=named.index) == fields

@@ -51,6 +51,7 @@ def changed(change):
         (lambda f: f["weights"].__setitem__(0, f["weights"][0] + 1), "sum to"),
         (lambda f: f["weights"].__setitem__(0, -1), "weights"),
         (lambda f: f["weights"].__setitem__(0, 2**70), "too large"),
+        (lambda f: f["weights"].__setitem__(0, -(2**70)), "negative"),
         (lambda f: f["weights"].__setitem__(0, True), "weights"),
         (lambda f: f["weights"].pop(), "a weight for each block"),
         (lambda f: f.update(mechanisms=[]), "from 1 to"),

@@ -1,0 +1,196 @@
+"""Manifests of every kind, records that a client reports or refuses, and texts that are none."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+from client_cases import CLAIM, S, document, weights_of
+
+A, B, C = [0, 1, 2], ["here", "there"], ["a", "b", "other"]
+ODD = [True, 2.5, None, {"date": "2020-02-29"}]
+BIG = 260  # blocks: their numbers take two bytes of a tape
+
+
+def product(*alphabets: list[Any]) -> list[Any]:
+    """All combinations, the last column's categories first."""
+    found: list[Any] = [[]]
+    for own in alphabets:
+        found = [[*before, category] for before in found for category in own]
+    return [value[0] for value in found] if len(alphabets) == 1 else found
+
+
+def block(secrets: list[Any], columns: dict[str, list[Any]], **parts: Any) -> Any:
+    """A mechanism of a block, with the columns of U around that of S."""
+    named = [[name, False] for name in columns]
+    named.insert(1, ["ill", True])
+    n_symbols = parts.pop("n_symbols", 3)
+    values = product(*columns.values())
+    return document(secrets, values, n_symbols, columns=named, **parts)
+
+
+def manifest(parts: list[Any], **fields: Any) -> dict[str, Any]:
+    """A manifest's JSON with random weights."""
+    weights = [row[0] for row in weights_of(len(parts), 1, seed=len(parts), share=1.0)]
+    head = {"format": "skrldp-manifest", "version": 1, "weights": weights, "mechanisms": parts}
+    return {**head, **fields}
+
+
+def pairs() -> dict[str, Any]:
+    """Three blocks of two columns, one of them by four weights, and one with a guarantee."""
+    return manifest(
+        [
+            block(S, {"age": A, "home": B}, n_symbols=4, guarantee=CLAIM),
+            block(S, {"age": A, "job": C}, blocks=[24, 1, 16, 2], bits=6),
+            block(S, {"job": C, "home": B}, n_symbols=5),
+        ]
+    )
+
+
+def transposed() -> dict[str, Any]:
+    """Values in another order than that of the columns' categories."""
+    first, second = block(S, {"age": A}), block(S, {"home": B, "age": A})
+    second["values"] = [[home, age] for age in A for home in B]
+    return manifest([first, second, block(S, {"home": B})])
+
+
+def cases() -> dict[str, tuple[dict[str, Any], list[Any], list[tuple[Any, str]]]]:
+    """Manifests by name, with records that are reported, and those that are refused and why."""
+    whole = {"ill": "yes", "age": 2, "home": "there", "job": "b"}
+    lacks = {name: value for name, value in whole.items() if name != "job"}
+    refused = [
+        (lacks, "lacks the column 'job'"),
+        ({**whole, "job": "z"}, "column 'job'"),
+        ({**whole, "ill": None}, "column 'ill'"),
+        ({**whole, "age": 2.5}, "column 'age'"),
+        (["yes", 2, "there"], "has 3 values"),
+        ("yes", "must be a dict"),
+    ]
+    blind = {"observe": "nonsensitive"}
+    two = [["no", 0], ["no", 1], ["yes", 1]]
+    several = [
+        document(two, product(own), 4, columns=[["ill", True], [name, False], ["sex", True]])
+        for name, own in (("home", B), ("odd", ODD))
+    ]
+    others = [
+        block(S, {"age": [0, "other"], "job": C}, other=[[7, 1.5], True]),
+        block(S, {"job": C}, other=[True], n_symbols=2),
+        block(S, {"age": [0, "other"]}, other=[[7, 1.5]]),
+    ]
+    names = [
+        document(S, [1, 2], 2, columns=[["ill", True], [name, False]]) for name in (0, 2.5, "0")
+    ]
+    many = [block(S, {f"c{number}": [0, 1]}, n_symbols=2) for number in range(BIG)]
+    return {
+        "pairs": (
+            pairs(),
+            [whole, {**whole, "ill": "no", "age": False, "more": 1}, ["no", 1.0, "here", "other"]],
+            refused,
+        ),
+        "another order": (transposed(), [["yes", 2, "there"], ["no", 1, "here"]], [([], "has 0")]),
+        "one block": (manifest([block(S, {"home": B})]), [["no", "here"]], [(["no", 5], "home")]),
+        "S is not seen": (
+            manifest([block(S, {"age": A}, **blind), block(S, {"age": A, "home": B}, **blind)]),
+            [{"age": 2, "home": "here"}, ["what", 0, "there"], [1, "here"]],
+            [(["there"], "has 1 values"), (["no", 5, "here"], "column 'age'")],
+        ),
+        "several secrets": (
+            manifest(several),
+            [
+                {"ill": "yes", "sex": 1, "home": "here", "odd": {"date": "2020-02-29"}},
+                ["no", True, "there", None],
+                ["no", 0, "there", 2.5],
+            ],
+            [(["yes", 0, "here", 1], "not together"), (["no", 0, "here", 2], "column 'odd'")],
+        ),
+        "others": (
+            manifest(others),
+            [["no", 0, "a"], ["no", 7.0, "z"], ["yes", 1.5, None], ["yes", "other", "b"]],
+            [(["no", 8, "a"], "column 'age'"), (["z", 0, "a"], "column 'ill'")],
+        ),
+        "odd names": (
+            manifest(names),
+            [["no", 1, 2, 1], ["yes", 2, 2, 2]],
+            [({"ill": "no"}, "lacks")],
+        ),
+        "many blocks": (
+            manifest(many),
+            [["yes", *([0, 1] * (BIG // 2))]],
+            [(["yes"], "has 1 values")],
+        ),
+    }
+
+
+def _damages() -> dict[str, Any]:
+    """Functions that change one thing of a manifest."""
+
+    def part(number: int, **fields: Any) -> Any:
+        return lambda made: made["mechanisms"][number].update(fields)
+
+    def everywhere(**fields: Any) -> Any:
+        return lambda made: [one.update(copy.deepcopy(fields)) for one in made["mechanisms"]]
+
+    found = {
+        f"{name} is {wrong}": (lambda made, name=name, wrong=wrong: made.update({name: wrong}))
+        for name in ("weights", "mechanisms", "version", "format")
+        for wrong in (None, True, 0, 1.0, 2, 3, "x", [], {}, [None], [1], [[]], [{}])
+        if (name, wrong) != ("version", True)
+    }
+    found |= {
+        f"without {name}": (lambda made, name=name: made.pop(name))
+        for name in ("weights", "mechanisms", "version", "format")
+    }
+    found |= {
+        f"first weight {wrong}": (lambda made, wrong=wrong: made["weights"].__setitem__(0, wrong))
+        for wrong in (0, -1, 1.0, True, None, "1", 2**62, 2**64, -(2**70), 10**400)
+    }
+    return found | {
+        "another key": lambda made: made.update(more=1),
+        "one weight less": lambda made: made["weights"].pop(),
+        "one weight more": lambda made: made["weights"].append(0),
+        "weights that wrap": lambda made: made["weights"].__setitem__(
+            slice(0, 2), [made["weights"][0] + 1, made["weights"][1] - 1 - 2**40]
+        ),
+        "one block twice": lambda made: made["mechanisms"].__setitem__(1, made["mechanisms"][0]),
+        "one block twice, columns in another order": lambda made: made["mechanisms"].__setitem__(
+            1, block(S, {"home": B, "age": A})
+        ),
+        "no names": everywhere(columns=[]),
+        "another format inside": part(0, format="skrldp-manifest"),
+        "a manifest inside": lambda made: made["mechanisms"].__setitem__(0, pairs()),
+        "no format inside": lambda made: made["mechanisms"][0].pop("format"),
+        "another version inside": part(0, version=4),
+        "secrets in another order": part(0, secrets=["yes", "no"]),
+        "other secrets": part(2, secrets=["no", "maybe"]),
+        "secrets of another column": part(
+            1, columns=[["age", False], ["sick", True], ["job", False]]
+        ),
+        "another category": lambda made: made["mechanisms"][2]["values"].__setitem__(
+            0, ["a", "far"]
+        ),
+        "categories in another order": lambda made: made["mechanisms"][2]["values"].reverse(),
+        "a combination that is missing": part(
+            0,
+            values=[[0, "here"], [0, "there"], [1, "here"], [1, "there"], [2, "here"], [3, "here"]],
+        ),
+        "others in one block only": part(1, other=[None, ["z"]]),
+        "S is not seen by one block": lambda made: made["mechanisms"].__setitem__(
+            0, block(S, {"age": A, "home": B}, observe="nonsensitive")
+        ),
+    }
+
+
+def refused_manifests() -> dict[str, str]:
+    """Texts that look like manifests and are none."""
+    found = {}
+    for name, change in _damages().items():
+        made = copy.deepcopy(pairs())
+        change(made)
+        found[f"manifest: {name}"] = json.dumps(made)
+    text = json.dumps(pairs())
+    found["manifest: a key twice"] = text.replace('"version"', '"version": 1, "version"', 1)
+    found["manifest: cut"] = text[:-1]
+    differ = manifest([block(S, {"job": C}, other=[["z"]]), block(S, {"job": C, "home": B})])
+    found["manifest: others of one of two blocks"] = json.dumps(differ)
+    return found
