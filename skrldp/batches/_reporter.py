@@ -30,10 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Reporter"]
 
-_INSTEAD: dict[Any, str] = {  # what to do with the other kind
-    Manifest: ", several mechanisms: use BlockReporter.",
-    Mechanism: ", a single one: use Reporter.",
-}
+_INSTEAD: Any = {Manifest: ", several: use BlockReporter.", Mechanism: ", one: use Reporter."}
 _TYPES = [f"{sign}int{bits}" for bits in (8, 16, 32, 64) for sign in ("u", "")]
 
 
@@ -46,8 +43,7 @@ class Reporter(SetOnce):
     Parameters
     ----------
     mechanism : Mechanism, str or bytes
-        The mechanism, or what its ``to_json()`` wrote. Its columns need names. (For a manifest:
-        :class:`BlockReporter`.)
+        The mechanism, or what its ``to_json()`` wrote. Its columns need names.
     id : str
         The column that says whom a record is about: integers, strings or bytes (UUIDs are 16
         bytes). 7 and "7" are the same person; "007" and b"7" are others. The empty text is no id.
@@ -122,14 +118,13 @@ class Reporter(SetOnce):
         key_check: str | None = None,
     ) -> None:
         is_text = isinstance(mechanism, str | bytes)
-        loaded: Any = _loaded(mechanism) if is_text else mechanism
-        if not isinstance(loaded, self._kind):
-            kind = ValueError if is_text else TypeError
-            raise kind(
+        self.mechanism: Any = _loaded(mechanism) if is_text else mechanism
+        if not isinstance(self.mechanism, self._kind):
+            found = builtins.type(self.mechanism)
+            raise (ValueError if is_text else TypeError)(
                 f"mechanism must be a {self._kind.__name__} or the text of its to_json(), got "
-                f"{builtins.type(loaded).__name__}{_INSTEAD.get(builtins.type(loaded), '.')}"
+                f"{found.__name__}{_INSTEAD.get(found, '.')}"
             )
-        self.mechanism = loaded
         self._columns = self.mechanism.columns or (("secret", True), ("value", False))
         self._id, self._name = id, name
         self._keep = _checked_names(self._columns, id, self._names, keep)
@@ -356,8 +351,7 @@ def _restored(kind: type[Reporter], text: str, options: dict[str, Any]) -> Repor
 
 @lru_cache(maxsize=4)
 def _loaded(text: str | bytes) -> Mechanism | Manifest:
-    """Load a mechanism or manifest, once for all the tasks of a process."""
-    return read_json(text)
+    return read_json(text)  # once for all the tasks of a process
 
 
 def _checked_names(
