@@ -88,13 +88,15 @@ def warn_of_rare_values(promise: Promise, frequencies: Frequencies) -> None:
         )
         return
     found = "; ".join(_rare_in_words(*rare, frequencies.least) for rare in frequencies.rare)
+    first = frequencies.rare[0][0][0]
     _warn(
         f"the values of U were learned from the counted records, and {found}. Values that few "
         "records show look more frequent than they are, so the confidence set may miss "
-        "the true distribution far more often than beta says. Use min_frequency='auto', which "
-        "reports rare values and unknown ones as 'other'; or declare the values that there can "
-        "be (categories=, an ordered category, or an Enum); or learn them from other records "
-        "(alphabet_fraction=, with handle_unknown='infrequent_if_exist').",
+        "the true distribution far more often than beta says. Leave out columns that you do not "
+        "need; declare the values that there can be, of each of these columns, as by "
+        f"categories={{{first!r}: [...]}}, an ordered category, or an Enum; or use "
+        "min_frequency='auto', which reports rare values and unknown ones as 'other'; or learn "
+        "them from other records (alphabet_fraction=, with handle_unknown='infrequent_if_exist').",
         PrivacyLeakWarning,
     )
 
@@ -144,8 +146,8 @@ def say_if_slow(sanitizer: Any, joint: JointDistribution) -> None:
         pairs = a1 * (a1 - 1) // 2
         print(
             f"{type(sanitizer).__name__}: {a1} secrets x {a2} values = {a1 * a2:,} cells, "
-            f"{pairs:,} pairs of secrets. Designs of more than {slow_from} cells mostly take more "
-            "than ten seconds; time_limit= ends them."
+            f"{pairs:,} pair{'s' * (pairs > 1)} of secrets. Designs of more than {slow_from} cells "
+            "mostly take more than ten seconds; time_limit= ends them."
         )
 
 

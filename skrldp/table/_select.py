@@ -81,4 +81,10 @@ def _position(selection: Any, names: list[Any], what: str) -> int:
             return names.index(selection)
     elif -len(names) <= int(selection) < len(names):
         return int(selection) % len(names)
-    raise ValueError(f"{what} column {selection!r} not found; the columns are {names}")
+    message = f"{what} column {selection!r} not found; the columns are {names}"
+    if isinstance(selection, str) and names == list(range(len(names))):
+        message += (
+            ": the table has no names. Give a position; or, in a Pipeline, let the steps before "
+            "keep names by .set_output(transform='pandas')"
+        )
+    raise ValueError(message)

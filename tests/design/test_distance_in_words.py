@@ -31,3 +31,4 @@ def test_where_no_share_can_be_stated():
     assert words(2.0, 0.0) == "at most 2 above the optimum (bound: b)"
     assert words(2.0, 1.0) == "at most 100% above the optimum (bound: b)"
     assert words(0.91776, 1.0) == "at most 8.23% below the optimum (bound: b)"
+    assert words(286.31, 1.0) == "at most 28600% above the optimum (bound: b)"

@@ -195,6 +195,13 @@ def test_bad_sensitive_columns(sensitive, error, message):
         resolve_columns(SURVEY, sensitive)
 
 
+def test_a_name_in_a_table_without_names():
+    with pytest.raises(
+        ValueError, match=r"no names\. Give a position; or, in a Pipeline, .*set_output"
+    ):
+        resolve_columns(SURVEY.to_numpy(), "s")
+
+
 def test_column_names():
     assert column_names(SURVEY) == ["a", "s", "t", "b"]
     assert column_names(GOOD) == [0, 1]

@@ -49,7 +49,7 @@ def distance_in_words(objective: float, bound: float, by: str) -> str:
         return f"optimal to six digits{origin}"
     side = "below" if objective < bound else "above"
     if objective * bound > 0.0:
-        most = at_most(100.0 * distance / abs(bound), ".3g") + "%"
+        most = f"{float(at_most(100.0 * distance / abs(bound), '.3g')):g}%"
     else:
         most = at_most(distance, ".3g")
     return f"at most {most} {side} the optimum{origin}"
