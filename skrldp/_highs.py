@@ -22,8 +22,8 @@ _INFINITY = float("inf")
 # Primal and dual feasibility tolerance. HiGHS's own is 1e-7; 1e-10 is the least that it takes.
 # Cuts are found to be violated from about 4e-9 on (design/rows/_cone.py), so it must be below that.
 _FEASIBILITY = 1e-9
-# Least time of one call, in seconds, so that the limit lies ahead whatever was used before.
-_LEAST_SECONDS = 1e-3
+# Least time of one call, in seconds: a small program is solved in it on a busy machine too.
+_LEAST_SECONDS = 0.02
 
 
 class LinearProgram:

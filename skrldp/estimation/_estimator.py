@@ -79,7 +79,7 @@ class FrequencyEstimator(
         `max_iter` and `time_limit` play no part.
     max_iter : int, default=10_000
         With "ml": greatest number of steps.
-    time_limit : float or None, default=60.0
+    time_limit : float, optional
         With "ml": seconds after which no step is begun; None for no limit. A step takes some 0.2 s
         for a million cells.
 
@@ -188,7 +188,7 @@ class FrequencyEstimator(
         encode: str = "auto",
         tol: float = 1e-10,
         max_iter: int = 10_000,
-        time_limit: float | None = 60.0,
+        time_limit: float | None = None,
     ) -> None:
         self.mechanism = mechanism
         self.method = method

@@ -91,7 +91,7 @@ def restricted_maximum(
     *,
     tol: float = 1e-3,
     max_iter: int = 500,
-    time_limit: float | None = 60.0,
+    time_limit: float | None = None,
 ) -> Restricted:
     """Maximise the log-likelihood of reports over the distributions of a set.
 
