@@ -136,7 +136,7 @@ def candidates(cells, n):
     return [(m, e) for m in rare for e in np.geomspace(0.005, 8.0, 13)]
 
 
-def climb(value, starts, best=4):
+def ascend(value, starts, best=4):
     """The greatest value found: the best starts, each with nearby expected counts."""
     found = {start: value(*start) for start in starts}
     for factor in (1.36, 1.17, 1.08):
@@ -160,7 +160,7 @@ def searched_balls(rng):
             return (statistic(counts, n * truth, order) > limit(n, cells)).mean()
 
         starts = [(n, *start) for n in SIZES for start in candidates(cells, n)]
-        n, rare, expected = climb(miss, starts)
+        n, rare, expected = ascend(miss, starts)
         share = 1.0 - miss(n, rare, expected, tables=20_000)
         print(
             f"  {shape[0]}x{shape[1]:<3} {name:<15} {share:.4f}  (>= "
@@ -203,7 +203,7 @@ def searched_conditionals(rng):
             return failure(np.sort(values), np.full(tables, 1 / tables), secrets, *budgets[n])
 
         starts = [(n, *start) for n in RECORDS for start in candidates(cells, n)]
-        n, rare, expected = climb(miss, starts)
+        n, rare, expected = ascend(miss, starts)
         share = 1.0 - np.array([miss(n, rare, expected, 20_000) for _ in range(10)])
         error = share.std(ddof=1) / 10**0.5
         print(

@@ -183,13 +183,13 @@ def test_lemma_18_and_corollary_19(rng):
         distributions = rng.dirichlet(np.ones(3), size=(2, 40))
         probability = np.einsum("snu,ysu->ysn", distributions, matrix)
         gaps = probability[:, [0, 1]].max(2) - np.exp(eps) * probability[:, [1, 0]].min(2)
-        lift = np.maximum(gaps.max(axis=1), 0.0) / np.expm1(eps)
-        repaired = (matrix + lift[:, None, None]) / (1.0 + lift.sum())
+        shift = np.maximum(gaps.max(axis=1), 0.0) / np.expm1(eps)
+        repaired = (matrix + shift[:, None, None]) / (1.0 + shift.sum())
         assert_allclose(repaired.sum(axis=0), 1.0)
         probability = np.einsum("snu,ysu->ysn", distributions, repaired)
         gaps = probability[:, [0, 1]].max(2) - np.exp(eps) * probability[:, [1, 0]].min(2)
         assert gaps.max() <= 1e-12
-        assert np.abs(repaired - matrix).max() <= lift.sum() + 1e-12
+        assert np.abs(repaired - matrix).max() <= shift.sum() + 1e-12
 
 
 @pytest.fixture

@@ -69,12 +69,12 @@ def test_lemma_25(rng):
                         yield eps[g, h], gap.max()
 
         rows = rng.gamma(0.3, size=(2, 8))
-        lifts = [max(max(d, 0) / np.expm1(e) for e, d in violations(row)) for row in rows]
-        repaired = [row + lift for row, lift in zip(rows, lifts, strict=True)]
+        shifts = [max(max(d, 0) / np.expm1(e) for e, d in violations(row)) for row in rows]
+        repaired = [row + shift for row, shift in zip(rows, shifts, strict=True)]
         for row in (*repaired, 3.0 * repaired[0] + 0.2 * repaired[1], np.ones(8)):
             assert max(d for _, d in violations(row)) <= 1e-12
-        if lifts[0] > 0:  # and no less will do
-            assert max(d for _, d in violations(rows[0] + 0.999 * lifts[0])) > 0
+        if shifts[0] > 0:  # and no less will do
+            assert max(d for _, d in violations(rows[0] + 0.999 * shifts[0])) > 0
 
 
 def test_theorem_26(rng):

@@ -24,7 +24,7 @@ from skrldp.privacy._polyhedra import BoxRegion, LowerRegion, PointRegion, Simpl
 from skrldp.privacy._promise import Promise, Statement, greatest_eps
 from skrldp.privacy._region import Region
 from skrldp.privacy._repair import constant_rows, repair
-from skrldp.privacy._requirements import Requirement, Requirements, lifted
+from skrldp.privacy._requirements import Requirement, Requirements, shifted
 from skrldp.privacy._screened import Screened
 from skrldp.privacy._screened_maximum import screened_maxima
 from skrldp.privacy._worst_pairs import WorstPairs, odds_factor
@@ -46,9 +46,9 @@ __all__ = [
     "WorstPairs",
     "constant_rows",
     "greatest_eps",
-    "lifted",
     "odds_factor",
     "privacy_region",
     "repair",
     "screened_maxima",
+    "shifted",
 ]

@@ -13,7 +13,7 @@ from skrldp._typing import Booleans, Floats, Indices
 from skrldp.privacy._layout import Layout
 from skrldp.privacy._screened import RoughPairs, Screened
 from skrldp.privacy._screened_maximum import screened_maxima
-from skrldp.privacy._worst_pairs import WorstPairs, heights_of, odds_factor
+from skrldp.privacy._worst_pairs import WorstPairs, odds_factor, shifts_of
 from skrldp.sets import FittedSet, RenyiSet
 from skrldp.support_function import cell_bounds, l1_radius
 
@@ -190,7 +190,7 @@ class Region(ABC):
         others = parts if against is None else self.rows.spread(against)
         return Screened(self, parts, others, *self._extremes(parts, others))
 
-    def heights(
+    def shifts(
         self,
         rows: Floats,
         eps: float | Floats,
@@ -204,19 +204,19 @@ class Region(ABC):
         """
         eps = np.broadcast_to(eps, self.pairs[0].shape)
         spare = rounding * (1.0 + odds_factor(eps))
-        heights = np.zeros(len(rows))
+        shifts = np.zeros(len(rows))
         for part in self.parts(len(rows)):
             screened = self.screened(rows[part], None if against is None else against[part])
 
             def closely(row: Indices, pair: Indices, screened: Screened = screened) -> Floats:
                 found, _ = screened.closely(row, pair, eps[pair])
-                return heights_of(found.bound + spare[pair], found.eps)
+                return shifts_of(found.bound + spare[pair], found.eps)
 
-            rough = heights_of(screened.gaps(eps) + spare, eps)
-            heights[part] = screened_maxima(rough, closely, _FIRST_PAIRS)
+            rough = shifts_of(screened.gaps(eps) + spare, eps)
+            shifts[part] = screened_maxima(rough, closely, _FIRST_PAIRS)
             if callback is not None:
-                callback(len(heights[part]))
-        return heights
+                callback(len(shifts[part]))
+        return shifts
 
     def _extremes(self, parts: Floats, others: Floats) -> tuple[Floats, Floats]:
         """Upper bounds of what the conditionals make of each part, and of minus that."""

@@ -19,7 +19,7 @@ def repair(
 ) -> Floats:
     """Make any stochastic matrix private by mixing in a little of each report.
 
-    Adding a number to all entries of a row makes it private (:meth:`Requirements.heights`);
+    Adding a number to all entries of a row makes it private (:meth:`Requirements.shifts`);
     dividing by the new column sums keeps it so.
 
     Shapes: `matrix` (b, n_cells); `stand_in` (a2,). Returns array of the same shape: columns sum to
@@ -27,14 +27,14 @@ def repair(
     """
     clean = np.clip(matrix, 0.0, None)
     clean = clean / clean.sum(axis=0)
-    heights = requirements.heights(clean, rounding, callback=callback)
+    shifts = requirements.shifts(clean, rounding, callback=callback)
     if stand_in is not None:
         constant = constant_rows(clean, stand_in)
         for first, second in ((clean, constant), (constant, clean)):
-            needed = requirements.heights(first, rounding, second, callback)
-            heights = np.maximum(heights, needed)
-    heights[~clean.any(axis=1)] = 0.0  # a report that is never sent tells nothing
-    return (clean + heights[:, None]) / (1.0 + heights.sum())
+            needed = requirements.shifts(first, rounding, second, callback)
+            shifts = np.maximum(shifts, needed)
+    shifts[~clean.any(axis=1)] = 0.0  # a report that is never sent tells nothing
+    return (clean + shifts[:, None]) / (1.0 + shifts.sum())
 
 
 def constant_rows(rows: Floats, distribution: Floats) -> Floats:

@@ -151,7 +151,7 @@ class Requirements:
             return distribution.ravel()
         return distribution.sum(axis=0)
 
-    def heights(
+    def shifts(
         self,
         rows: Floats,
         rounding: float = 0.0,
@@ -166,22 +166,22 @@ class Requirements:
 
         Shapes: `rows` (b, ...); returns (b,).
         """
-        heights = np.zeros(len(rows))
+        shifts = np.zeros(len(rows))
         for one in self:
-            needed = one.region.heights(rows, one.pair_eps, rounding, against, callback)
-            heights = np.maximum(heights, needed)
-        return heights
+            needed = one.region.shifts(rows, one.pair_eps, rounding, against, callback)
+            shifts = np.maximum(shifts, needed)
+        return shifts
 
-    def lift(self, rows: Floats) -> Floats:
+    def shift(self, rows: Floats) -> Floats:
         """Lift rows until they meet the requirements, each by as little as it needs.
 
         Shapes: `rows` (b, n_cells). Returns (b, n_cells): private rows of unit sum.
         """
         unit = rows / rows.sum(axis=1, keepdims=True)
-        return lifted(unit, self.heights(unit))
+        return shifted(unit, self.shifts(unit))
 
 
-def lifted(rows: Floats, heights: Floats) -> Floats:
+def shifted(rows: Floats, shifts: Floats) -> Floats:
     """Add to all entries of each row, and scale it to unit sum."""
-    higher = rows + heights[:, None]
+    higher = rows + shifts[:, None]
     return higher / higher.sum(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Pairs of secrets with what they may violate privacy by, and how far that lifts a row."""
+"""Pairs of secrets with what they may violate privacy by, and how far that shifts a row."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,10 +8,10 @@ import numpy as np
 from skrldp._arrays import Batch
 from skrldp._typing import Floats, Indices
 
-__all__ = ["MOST_EPS", "WorstPairs", "heights_of", "odds_factor"]
+__all__ = ["MOST_EPS", "WorstPairs", "odds_factor", "shifts_of"]
 
 
-# By how much more than needed rows are lifted, relatively: covers rounding. Twice as much costs
+# By how much more than needed rows are shifted, relatively: covers rounding. Twice as much costs
 # utility of the same order.
 _MARGIN = 1e-9
 
@@ -24,7 +24,7 @@ def odds_factor(eps: float | Floats) -> Any:
     return np.exp(np.minimum(eps, MOST_EPS))
 
 
-def heights_of(bound: Floats, eps: Floats) -> Floats:
+def shifts_of(bound: Floats, eps: Floats) -> Floats:
     r"""Find what to add to rows so that they are private for pairs of secrets.
 
     If a row violates the privacy of a pair by at most δ, adding
@@ -58,9 +58,9 @@ class WorstPairs(Batch):
     conditionals: Floats | None
 
     @property
-    def heights(self) -> Floats:
+    def shifts(self) -> Floats:
         """What to add to the rows so that they are private for these pairs, shape (m,)."""
-        return heights_of(self.bound, self.eps)
+        return shifts_of(self.bound, self.eps)
 
     @property
     def odds_room(self) -> Floats:
@@ -73,5 +73,5 @@ class WorstPairs(Batch):
         Shapes: returns (n_rows,).
         """
         greatest = np.zeros(n_rows)
-        np.maximum.at(greatest, self.row, self.heights)
+        np.maximum.at(greatest, self.row, self.shifts)
         return greatest

@@ -109,16 +109,16 @@ def _release_sparse(
     joint = promise.joint
     a1, a2 = joint.counts.shape
     # Rounding down three of the weights can raise the fourth by a unit for each cell.
-    lift = 2.0 * a1 * a2 * 2.0**-53 / np.tanh(requirements.least_eps / 2.0)
+    shift = 2.0 * a1 * a2 * 2.0**-53 / np.tanh(requirements.least_eps / 2.0)
     for _ in range(_ATTEMPTS):
-        same, same_secret, same_value, other = (p + lift for p in blocks)
-        total = 1.0 + a1 * a2 * lift
-        lifted = (same / total, same_secret / total, same_value / total, other / total)
-        mechanism = Mechanism.from_blocks(lifted, joint.secrets, joint.values)
+        same, same_secret, same_value, other = (p + shift for p in blocks)
+        total = 1.0 + a1 * a2 * shift
+        shifted = (same / total, same_secret / total, same_value / total, other / total)
+        mechanism = Mechanism.from_blocks(shifted, joint.secrets, joint.values)
         certificate = prove_promise(mechanism, promise)
         if keeps(certificate, promise):
             return mechanism, certificate
-        lift *= 8.0
+        shift *= 8.0
     raise CertificateError(
         f"the closed form could not be proven private at {requirements.describe()}, on {a1} "
         f"secrets x {a2} values: the last bound is {at_most(certificate.eps)}, and over all "

@@ -41,7 +41,7 @@ def promise(seed, a1, sizes, eps, eps_all=None, eps_known=None, fit=SETS[1]):
 
 def missing(matrix, requirements):
     """By how much rows of greatest entry 1 must be raised."""
-    return requirements.heights(matrix / matrix.max(axis=1, keepdims=True)).max()
+    return requirements.shifts(matrix / matrix.max(axis=1, keepdims=True)).max()
 
 
 @settings(max_examples=8)

@@ -80,9 +80,9 @@ def test_repaired_mechanisms_keep_every_statement(chosen, observe):
     requirements = asked.requirements()
     assert len(requirements) == 5  # two secrets, each also within what is known; and everywhere
     matrix = rng.dirichlet(np.full(6, 0.3), requirements.n_cells).T
-    assert requirements.heights(matrix).max() > 0.01
+    assert requirements.shifts(matrix).max() > 0.01
     private = repair(matrix, requirements)
-    assert np.all(requirements.heights(private) <= 1e-12)
+    assert np.all(requirements.shifts(private) <= 1e-12)
     whole = private if observe == "all" else np.tile(private, (1, len(SECRETS)))
     whole = whole.reshape(6, 4, -1)
     flat = whole.reshape(6, -1)
@@ -122,7 +122,7 @@ def test_rounding_keeps_every_requirement():
     matrix[-1] *= 1e-7
     unit = 2.0**-20
     private = repair(matrix / matrix.sum(axis=0), asked, rounding=8.0 * unit)
-    assert asked.heights(matrix / matrix.sum(axis=0)).sum() < 7.0  # so that 8 are enough
+    assert asked.shifts(matrix / matrix.sum(axis=0)).sum() < 7.0  # so that 8 are enough
     for _ in range(30):
         moved = private + rng.choice([-unit, unit], private.shape) * (1 - 1e-9)
-        assert np.all(asked.heights(np.maximum(moved, 0.0)) == 0.0)
+        assert np.all(asked.shifts(np.maximum(moved, 0.0)) == 0.0)

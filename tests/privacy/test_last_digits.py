@@ -94,9 +94,9 @@ def test_all_that_exceeds_is_returned():
             some = region.worst(rows, 0.3, above=above)
             assert len(some.row) == (everything.bound > above).sum()
         requirements = Requirements.of(region, 0.3)
-        heights = requirements.heights(rows)
-        np.testing.assert_array_equal(heights, everything.per_row(len(rows)))
-        assert requirements.heights(rows * 1e-9) == pytest.approx(heights * 1e-9)
+        shifts = requirements.shifts(rows)
+        np.testing.assert_array_equal(shifts, everything.per_row(len(rows)))
+        assert requirements.shifts(rows * 1e-9) == pytest.approx(shifts * 1e-9)
 
 
 def test_a_closer_bound_that_is_no_number_leaves_the_rougher_one(monkeypatch):

@@ -262,7 +262,7 @@ def test_above_only_filters(name):
 @pytest.mark.parametrize("name", REGIONS)
 @pytest.mark.parametrize("radius", [0.0, 0.1, np.inf])
 def test_some_pairs_each_with_its_own_eps(name, radius):
-    """A pair is bounded as among all pairs, at its ε; heights are what its violation calls for."""
+    """A pair is bounded as among all pairs, at its ε; shifts are what its violation calls for."""
     joint, rng = table(20), np.random.default_rng(21)
     rows, around = rows_of(20, joint, b=5), RenyiSet(2.0, radius)
     every = privacy_region(joint, around, region=name)
@@ -277,8 +277,8 @@ def test_some_pairs_each_with_its_own_eps(name, radius):
         expected = worst_of(every, rows, one)[:, s, t]
         np.testing.assert_allclose(bounds[:, s, t], expected, atol=1e-9 * np.exp(one))
         np.testing.assert_array_equal(found.eps[(found.first == s) & (found.second == t)], one)
-    np.testing.assert_allclose(found.heights, found.bound / np.expm1(found.eps), rtol=2e-9)
-    highest = [found.heights[found.row == y].max() for y in range(5)]
+    np.testing.assert_allclose(found.shifts, found.bound / np.expm1(found.eps), rtol=2e-9)
+    highest = [found.shifts[found.row == y].max() for y in range(5)]
     np.testing.assert_array_equal(found.per_row(5), np.maximum(highest, 0.0))
 
 

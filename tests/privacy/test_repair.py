@@ -47,9 +47,9 @@ def test_what_is_repaired_stays_private_when_it_is_rounded(seed, rounding):
     fixed = repair(rows.reshape(6, -1), requirements, rounding)
     np.testing.assert_allclose(fixed.sum(axis=0), 1.0, atol=1e-12)
     assert violation(requirements, fixed) <= 0.0
-    heights = requirements.heights(rows / rows.sum(axis=0), rounding)
+    shifts = requirements.shifts(rows / rows.sum(axis=0), rounding)
     # Dividing by the column sums leaves a part of what the rounding may be.
-    shrunk = rounding / (1.0 + heights.sum())
+    shrunk = rounding / (1.0 + shifts.sum())
     rng = np.random.default_rng(seed)
     for _ in range(5):
         moved = fixed + shrunk * rng.choice([-1.0, 1.0], size=fixed.shape)
@@ -61,14 +61,14 @@ def test_what_is_repaired_stays_private_when_it_is_rounded(seed, rounding):
 def test_heights_are_the_greatest_and_no_more_than_is_needed(seed):
     joint, rows = instance(seed)
     requirements = several(joint, seed)
-    heights = requirements.heights(rows)
-    each = [Requirements((one,)).heights(rows) for one in requirements]
-    np.testing.assert_array_equal(heights, np.max(each, axis=0))
+    shifts = requirements.shifts(rows)
+    each = [Requirements((one,)).shifts(rows) for one in requirements]
+    np.testing.assert_array_equal(shifts, np.max(each, axis=0))
     flat = rows.reshape(6, -1)
-    lifted = requirements.lift(flat)
-    np.testing.assert_allclose(lifted.sum(axis=1), 1.0, atol=1e-12)
-    np.testing.assert_array_equal(requirements.heights(lifted) <= 1e-12, True)
-    for row, height in zip(flat, heights, strict=True):
+    shifted = requirements.shift(flat)
+    np.testing.assert_allclose(shifted.sum(axis=1), 1.0, atol=1e-12)
+    np.testing.assert_array_equal(requirements.shifts(shifted) <= 1e-12, True)
+    for row, height in zip(flat, shifts, strict=True):
         if height > 1e-6:  # a little less does not do
             assert violation(requirements, (row + 0.999 * height)[None]) > 0.0
         else:

@@ -110,7 +110,7 @@ def test_knowing_all_of_u_is_privacy_at_equal_values():
         for s, t in itertools.permutations(range(3), 2)
     ]
     expected = np.maximum(np.max(ratios, axis=0), 0.0) / np.expm1(EPS_KNOWN)
-    np.testing.assert_allclose(within.heights(rows), expected, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(within.shifts(rows), expected, rtol=1e-8, atol=1e-12)
 
 
 def test_eps_by_pair():
@@ -127,10 +127,10 @@ def test_eps_by_pair():
     rows = np.zeros((1, 3, 5))
     rows[:, :2] = [[0.2], [0.25]]
     rows[:, 2] = 0.25 * np.exp(1.4)  # more than exp(1.5) times the first, which nobody compares
-    assert promise.requirements().heights(rows) == 0.0
+    assert promise.requirements().shifts(rows) == 0.0
     rows[:, 2, 0] *= np.exp(0.2)
     rows[:, 2, 1:] *= np.exp(0.2)
-    assert promise.requirements().heights(rows) > 0.0
+    assert promise.requirements().shifts(rows) > 0.0
 
 
 def test_requirements_and_regions_are_built_once(monkeypatch):
@@ -189,7 +189,7 @@ def test_limits_and_words():
     none = privacy_region(table(5), RenyiSet(2.0, 0.1), compared=(np.zeros(0, int),) * 2)
     empty = Requirements.of(none, 1.0)
     assert not empty.any_pair and np.isinf(empty.least_eps)
-    assert not empty.heights(np.random.default_rng(0).random((3, 15))).any()
+    assert not empty.shifts(np.random.default_rng(0).random((3, 15))).any()
 
 
 @pytest.mark.parametrize("way", sorted(WAYS))

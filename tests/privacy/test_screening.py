@@ -59,14 +59,14 @@ def test_screened_heights_are_those_of_all_pairs(seed, around, eps, differ, roun
         patch.setattr(_balls, "_FEW_PAIRS", 0)  # screened by the ball of each secret
         patch.setattr(_region, "_PAIRS", 2 * 30)  # two rows at a time
         patch.setattr(_region, "_FIRST_PAIRS", 1)
-        heights = Requirements.of(region, eps).heights(rows, rounding)
+        shifts = Requirements.of(region, eps).shifts(rows, rounding)
         above = np.quantile(every_pair(region, rows, eps), 0.8)
         found = region.worst(rows, eps, above=above, conditionals=True)
     bounds = every_pair(region, rows, eps)
     missing = (bounds + rounding * (1.0 + np.exp(eps))) / np.expm1(eps)
     needed = np.maximum(missing.max(axis=1), 0.0)
-    assert np.all(heights >= needed)  # by the margin
-    np.testing.assert_allclose(heights, needed, rtol=1e-8, atol=1e-13)
+    assert np.all(shifts >= needed)  # by the margin
+    np.testing.assert_allclose(shifts, needed, rtol=1e-8, atol=1e-13)
     # What exceeds a number is all there, with conditionals that nearly attain it.
     assert len(found.row) >= (bounds > above).sum()
     parts = region.rows.spread(rows)

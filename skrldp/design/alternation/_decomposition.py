@@ -91,9 +91,9 @@ class _Search:
         self.values: list[float] = []
         self.promised = [_MOST_GAP / _GAP]
         self.rounds = self.n_rows = 0
-        # The lifted unit rows put the all-ones vector inside the cone of the rows, so a strictly
+        # The shifted unit rows put the all-ones vector inside the cone of the rows, so a strictly
         # positive mixture exists. They stay.
-        self._add(requirements.lift(np.eye(requirements.n_cells)))
+        self._add(requirements.shift(np.eye(requirements.n_cells)))
         self._add(np.concatenate(first))
 
     def run(self, few: int) -> str:
@@ -102,7 +102,7 @@ class _Search:
             if self.limits.left is not None:  # few rows are mixed before many, lest time runs out
                 with suppress(TimeoutError):
                     self._mix()
-            self._add(self.requirements.lift(set_indicators(self.requirements)))
+            self._add(self.requirements.shift(set_indicators(self.requirements)))
         while not self._gained_little():
             weights = self._mix()
             if 0 < few <= self.rounds:
@@ -157,10 +157,10 @@ class _Search:
         slopes = self.mixture.slopes(rows)
         end = self._close(_END, _LEAST_END, _MOST_END)
         rows = ascend_along_paths(slopes, self.blocks, self.limits, mixture=self.mixture, end=end)
-        rows = self.requirements.lift(rows)
-        profits = self.mixture.profits(rows)
-        self.promised.append(rows.shape[1] * float(profits.max()))
-        rows = rows[profits > LEAST_GAIN]
+        rows = self.requirements.shift(rows)
+        reduced_costs = self.mixture.reduced_costs(rows)
+        self.promised.append(rows.shape[1] * float(reduced_costs.max()))
+        rows = rows[reduced_costs > LEAST_GAIN]
         _, different = np.unique(np.round(rows, _SAME_DIGITS), axis=0, return_index=True)
         if len(different):
             self._add(rows[np.sort(different)])

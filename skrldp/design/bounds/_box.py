@@ -46,11 +46,11 @@ class Priced(NamedTuple):
     Attributes
     ----------
     bound : float
-        No private row in the box has a greater reduced profit, or else it is below the level.
+        No private row in the box has a greater reduced cost, or else it is below the level.
     row : array of shape (a,)
         The row that the program found.
-    profit : float
-        Its reduced profit.
+    reduced_cost : float
+        Its reduced cost.
     gaps : array of shape (c + a1,)
         By how much the chord of each range makes it too large there.
     point : array of shape (c + a1,)
@@ -64,7 +64,7 @@ class Priced(NamedTuple):
 
     bound: float
     row: Floats
-    profit: float
+    reduced_cost: float
     gaps: Floats
     point: Floats
     box: Box

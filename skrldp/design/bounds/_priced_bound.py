@@ -85,7 +85,7 @@ def proven(
     requirements, mixture = relaxation.requirements, RowMixture(relaxation.distribution)
 
     def add(rows: Floats) -> None:
-        private = requirements.lift(rows)
+        private = requirements.shift(rows)
         mixture.add(private, relaxation.prices(private))
 
     add(np.concatenate([np.ones((1, matrix.shape[1])), matrix]))

@@ -8,7 +8,7 @@ With the mean of each secret, :math:`m_s = P_{U|s} \cdot v_s`, and the shape
 
 Both are sums of convex functions of one variable. Over a *box*, a range for each mean and each
 shape, a convex function is at most its chord. With the chords the information is linear in v and m,
-and privacy is outside no finite list of cuts: so a linear program bounds the reduced profit
+and privacy is outside no finite list of cuts: so a linear program bounds the reduced cost
 :math:`\mu(v) - \lambda \cdot v` of all private rows in the box.
 
 Its dual variables prove the bound, whatever the solver's tolerance: any of them give one, by weak
@@ -43,7 +43,7 @@ _LARGE_SHARE, _SMALLER, _MOST_ROUNDS = 0.05, 0.8, 3
 
 
 class Relaxation:
-    """Bounds on the reduced profits of private rows v with ``P . v = 1``.
+    """Bounds on the reduced costs of private rows v with ``P . v = 1``.
 
     Parameters
     ----------
@@ -171,16 +171,16 @@ class Relaxation:
         means = np.einsum("bsu,su->bs", parts, self._share.reshape(self._a1, -1))
         return within - row_information(means, self.weight)
 
-    def profits(self, rows: Floats, duals: Floats) -> Floats:
-        """Return the reduced profits of rows that are made private, with ``P . v = 1``.
+    def reduced_costs(self, rows: Floats, duals: Floats) -> Floats:
+        """Return the reduced costs of rows that are made private, with ``P . v = 1``.
 
         Shapes: `rows` (b, a); `duals` (a,); returns (b,).
         """
-        private = self.requirements.lift(rows)
+        private = self.requirements.shift(rows)
         return (self.prices(private) - private @ duals) / (private @ self.distribution)
 
     def price(self, box: Box, duals: Floats, level: float) -> Priced | None:
-        """Bound the reduced profits of the private rows in a box.
+        """Bound the reduced costs of the private rows in a box.
 
         Shapes: `duals` (a,). Returns Priced or None: none if there is no row of interest in the
         box.
@@ -212,19 +212,19 @@ class Relaxation:
         size = np.concatenate([self.distribution[self._seen] * mean[self._of], self._worth])
         point = np.clip(point, box.lower, box.upper)
         gaps = size * (slope * point + offset - xlogy(point, point))
-        profit = float(self.prices(row[None])[0] - duals @ row)
-        return Priced(bound, row, profit, gaps, point, smaller, hole)
+        reduced_cost = float(self.prices(row[None])[0] - duals @ row)
+        return Priced(bound, row, reduced_cost, gaps, point, smaller, hole)
 
     def proven(
         self, box: Box, duals: Floats, y: Floats, level: float
     ) -> tuple[float, Box, tuple[Floats, Floats]]:
-        """Bound the reduced profit of the private rows in a box, by weak duality.
+        """Bound the reduced cost of the private rows in a box, by weak duality.
 
         Given the dual variables of the sum, the means and the cuts, what is left is a sum of convex
         functions of one shape each, times the mean: greatest at ends of the ranges.
 
         Shapes: `duals` (a,); `y` (n_rows,). Returns `bound`: no private row in the box has a
-        greater reduced profit; `smaller`: the box, less ends where it is below the level; `hole` (c
+        greater reduced cost; `smaller`: the box, less ends where it is below the level; `hole` (c
         + a1,): within each range it is below the level between these two.
         """
         a1, c, seen = self._a1, len(self._seen), self._seen

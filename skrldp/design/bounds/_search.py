@@ -15,7 +15,8 @@ __all__ = ["Search", "search"]
 
 
 # A violation of a row of unit sum that is cut off, while the chords are far from the function and
-# when they are not: gaps that sum up to less than the share of the profit, or the amount in nats.
+# when they are not: gaps that sum up to less than the share of the reduced cost, or the amount in
+# nats.
 _COARSE, _FINE = 1e-6, 1e-9
 _SMALL_SHARE, _NO_GAP = 0.02, 1e-7
 # A range is cut where the row is, but this part of it away from its ends.
@@ -31,7 +32,7 @@ _AT_ONCE = 8  # boxes whose rows are cut off together: one call costs little mor
 # reached. Of 13 tables with 30 to 3,000 records it gives up six, and of these none was proven to
 # 13 % by 1,000 programs.
 _HOPELESS = ((100, 1.0), (300, 0.35))
-_LEAST_PROFIT = 1e-7  # nats: rows with a greater profit are kept
+_LEAST_REDUCED_COST = 1e-7  # nats: rows with a greater reduced cost are kept
 
 
 @dataclass
@@ -41,9 +42,9 @@ class Search:
     Attributes
     ----------
     bound : float
-        No private row has a greater reduced profit, or else it is below the level.
-    rows : list of (profit, row)
-        Rows that are nearly private, with their reduced profits.
+        No private row has a greater reduced cost, or else it is below the level.
+    rows : list of (reduced cost, row)
+        Rows that are nearly private, with their reduced costs.
     hopeless : bool
         Whether it ended because the bound came down too slowly.
     """
@@ -88,7 +89,7 @@ def search(
     limits: Limits,
     reached: float = np.inf,
 ) -> Search:
-    """Bound the reduced profits of all private rows, best boxes first.
+    """Bound the reduced costs of all private rows, best boxes first.
 
     Shapes: `duals` (a,).
     """
@@ -103,18 +104,18 @@ def search(
         enough = max(level, _ENOUGH * queue.top)
         batch = queue.pop(_AT_ONCE)
         rows = np.array([priced.row for _, priced in batch])
-        profits = np.array([priced.profit for _, priced in batch])
+        reduced_costs = np.array([priced.reduced_cost for _, priced in batch])
         gaps = np.array([priced.gaps.sum() for _, priced in batch])
         near = gaps < np.maximum(_NO_GAP, _SMALL_SHARE * np.array([most for most, _ in batch]))
         tried, violated = near | (credit > 0), np.zeros(len(batch), dtype=bool)
         for which, above in ((tried & near, _FINE), (tried & ~near, _COARSE)):
             if which.any():
                 violated[which] = relaxation.cut(rows[which], above)
-        kept = profits > _LEAST_PROFIT
-        found.rows += list(zip(profits[kept].tolist(), rows[kept], strict=True))
-        good = rows[tried & ~violated & (profits > enough)]
+        kept = reduced_costs > _LEAST_REDUCED_COST
+        found.rows += list(zip(reduced_costs[kept].tolist(), rows[kept], strict=True))
+        good = rows[tried & ~violated & (reduced_costs > enough)]
         if len(good):
-            if relaxation.profits(good, duals).max() > enough:  # λ has to change first
+            if relaxation.reduced_costs(good, duals).max() > enough:  # λ has to change first
                 for most, priced in batch:
                     queue.push(priced, most)
                 break

@@ -67,7 +67,7 @@ class Optimum(NamedTuple):
 class Mixture(ABC):
     r"""Weights on rows that are added as they are found.
 
-    A row v that is not there yet has the *reduced profit* :math:`\pi(v) - \lambda \cdot v`, with
+    A row v that is not there yet has the *reduced cost* :math:`\pi(v) - \lambda \cdot v`, with
     its price π at the best weights and the dual variables λ of the columns' sums.
 
     Parameters
@@ -96,21 +96,21 @@ class Mixture(ABC):
 
     @abstractmethod
     def solve(self, seconds: float | None = None, gap: float = 0.0) -> Optimum:
-        """Find the best weights; profits and slopes refer to them from then on.
+        """Find the best weights; reduced costs and slopes refer to them from then on.
 
         They may be as far from the best ones as `gap`, relatively.
         """
 
     @abstractmethod
-    def profits(self, rows: Floats) -> Floats:
-        """Return the reduced profits of rows.
+    def reduced_costs(self, rows: Floats) -> Floats:
+        """Return the reduced costs of rows.
 
         Shapes: `rows` (m, a); returns (m,).
         """
 
     @abstractmethod
     def slopes(self, rows: Floats) -> Floats:
-        """Return the gradients of the reduced profits.
+        """Return the gradients of the reduced costs.
 
         Shapes: `rows` (m, a); returns (m, a).
         """

@@ -158,10 +158,10 @@ class _InformationMixture(Mixture):
         self._duals = found.duals
         return found
 
-    def profits(self, rows: Floats) -> Floats:
-        """Return the reduced profits of rows."""
+    def reduced_costs(self, rows: Floats) -> Floats:
+        """Return the reduced costs of rows."""
         return self.criterion.prices(rows) - rows @ self._duals
 
     def slopes(self, rows: Floats) -> Floats:
-        """Return the gradients of the reduced profits."""
+        """Return the gradients of the reduced costs."""
         return self.criterion.gradients(rows) - self._duals

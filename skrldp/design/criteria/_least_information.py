@@ -167,10 +167,10 @@ class _LeastInformationMixture(Mixture):
         self._duals, self._weights = duals[:n_cells], -duals[n_cells:]
         return Optimum(solution[1:], self._duals, value)
 
-    def profits(self, rows: Floats) -> Floats:
-        """Return the reduced profits of rows."""
+    def reduced_costs(self, rows: Floats) -> Floats:
+        """Return the reduced costs of rows."""
         return self.criterion.shares(rows) @ self._weights - rows @ self._duals
 
     def slopes(self, rows: Floats) -> Floats:
-        """Return the gradients of the reduced profits."""
+        """Return the gradients of the reduced costs."""
         return self.criterion.gradients(rows, self._weights) - self._duals

@@ -68,7 +68,7 @@ class VarianceMixture(Mixture):
         n_cells = len(self.distribution)
         most, kept = (max(least, times * n_cells) for least, times in (_MOST_ROWS, _KEPT))
         if len(self._weights) == len(self.rows) > most:
-            order = -self.profits(self.rows)  # on the central path, in the order of weights
+            order = -self.reduced_costs(self.rows)  # on the central path, in the order of weights
             order[: self._first] = -np.inf
             stay = np.sort(np.argsort(order, kind="stable")[: max(kept, self._first)])
             self.rows, self._weights = self.rows[stay], self._weights[stay]
@@ -130,14 +130,14 @@ class VarianceMixture(Mixture):
                 return some * point.weights[:, None]
         return super().mechanism(weights)
 
-    def profits(self, rows: Floats) -> Floats:
-        """Return the reduced profits of rows, relative to the sum of variances."""
+    def reduced_costs(self, rows: Floats) -> Floats:
+        """Return the reduced costs of rows, relative to the sum of variances."""
         mass = rows @ self.distribution
         priced = ((rows @ self._price) * rows).sum(axis=1) / np.maximum(mass, _TINY)
         return priced - rows @ self._duals
 
     def slopes(self, rows: Floats) -> Floats:
-        """Return the gradients of the reduced profits."""
+        """Return the gradients of the reduced costs."""
         mass = np.maximum(rows @ self.distribution, _TINY)[:, None]
         along = rows @ self._price / mass
         own = (along * rows).sum(axis=1)[:, None] / mass

@@ -28,7 +28,7 @@ class RowMixture:
 
     Maximises :math:`\sum_v \theta_v \mu(v)` under :math:`\sum_v \theta_v v = 1`, as in Entropy
     Theorem 3; rows are added as they are found. The dual variable of a cell is what a little more
-    of its probability would be worth. A row that is not there yet has the *reduced profit*
+    of its probability would be worth. A row that is not there yet has the *reduced cost*
     :math:`\mu(v) - \lambda \cdot v`, with λ the dual variables.
 
     Parameters

@@ -64,7 +64,7 @@ class Cones:
 
     @cached_property
     def blocks(self) -> list[Block] | None:
-        """The constraints of central paths, where rows of the exact cone climb along them."""
+        """The constraints of central paths, where rows of the exact cone ascend along them."""
         return path_blocks(self.requirements) if isinstance(self.exact, PrivacyCone) else None
 
     @cached_property

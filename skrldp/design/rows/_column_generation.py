@@ -44,7 +44,9 @@ _LAST_TOLERANCE, _LAST_ROUNDS, _LAST_GAIN = 1e-8, 5, 0.1
 _LAST_MIXTURE = 0.2  # part of the time gone that the last mixture may take beyond the limit
 
 _MOST_ASCENT = 6  # linear programs of one ascent; twice as many change nothing
-_LEAST_PROFIT = 1e-8  # nats: least reduced cost of a row of unit sum that is kept while searching
+_LEAST_REDUCED_COST = (
+    1e-8  # nats: least reduced cost of a row of unit sum that is kept while searching
+)
 _MOST_KEPT = 40  # rows of one batch, or of one pass over a list, that are kept
 _SAME_DIGITS = 9  # decimals in which equal rows agree
 
@@ -120,7 +122,7 @@ class _Search:
         self.mixture = criterion.mixture()
         # Their rows are there, so that the result is never worse than the closed forms.
         ones = np.ones((1, requirements.n_cells))
-        self.mixture.add(requirements.lift(np.concatenate([ones, *known])))
+        self.mixture.add(requirements.shift(np.concatenate([ones, *known])))
         if first:
             self.mixture.add(self.cone.inside(np.concatenate(first)))
         if not self.limits.met:
@@ -172,11 +174,11 @@ class _Search:
             support = self.mixture.rows[self.mixture.support(weights)]
             starts = np.concatenate([self._starts(kind, support) for kind in range(_KINDS)])
             if self.blocks is None:
-                self._keep(self._ascend(starts, _LEAST_PROFIT), _LEAST_PROFIT)
+                self._keep(self._ascend(starts, _LEAST_REDUCED_COST), _LEAST_REDUCED_COST)
             else:
                 random = self.rng.normal(size=(_STARTS, support.shape[1])) * self.scale
                 slopes = np.concatenate([self.mixture.slopes(starts), random])
-                self._keep(self._ascend_along_paths(slopes, self.mixture), _LEAST_PROFIT)
+                self._keep(self._ascend_along_paths(slopes, self.mixture), _LEAST_REDUCED_COST)
 
     def _enough(self, value: float) -> float:
         """Gain below which a search ends."""
@@ -197,20 +199,20 @@ class _Search:
 
     def _keep(self, rows: Floats, least: float) -> None:
         """Add the rows that are worth having."""
-        profits = self.mixture.profits(rows)
-        good = profits > least
+        reduced_costs = self.mixture.reduced_costs(rows)
+        good = reduced_costs > least
         if good.any():
-            self.mixture.add(_different(rows[good], profits[good]))
+            self.mixture.add(_different(rows[good], reduced_costs[good]))
 
     def _exhaust(self, every: Floats) -> str:
-        """Take the most profitable of all extreme rays until none has a profit."""
+        """Take the most profitable of all extreme rays until no reduced cost is positive."""
         new, dropped = np.ones(len(every), dtype=bool), self.mixture.dropped
         while not self.limits.met:
             self.limits.count()
             self._mix()
-            profits = np.where(new, self.mixture.profits(every), -np.inf)
-            best = np.argsort(-profits)[:_MOST_KEPT]
-            best = best[profits[best] > LEAST_GAIN]
+            reduced_costs = np.where(new, self.mixture.reduced_costs(every), -np.inf)
+            best = np.argsort(-reduced_costs)[:_MOST_KEPT]
+            best = best[reduced_costs[best] > LEAST_GAIN]
             if len(best) == 0:
                 return "converged"
             self.mixture.add(self.cone.inside(every[best]))
@@ -246,17 +248,17 @@ class _Search:
     def _ascend(self, starts: Floats, least: float) -> Floats:
         """Maximise linearisations by turns, until the reduced costs rise by less than the least."""
         rows = starts / starts.sum(axis=1, keepdims=True)
-        profits = np.full(len(rows), -np.inf)
+        reduced_costs = np.full(len(rows), -np.inf)
         rising = np.arange(len(rows))
         for _ in range(_MOST_ASCENT):
             higher = self.cone.maximise(self.mixture.slopes(rows[rising]))
-            reached = self.mixture.profits(higher)
-            better = reached > profits[rising] + least
+            reached = self.mixture.reduced_costs(higher)
+            better = reached > reduced_costs[rising] + least
             rising = rising[better]
-            rows[rising], profits[rising] = higher[better], reached[better]
+            rows[rising], reduced_costs[rising] = higher[better], reached[better]
             if len(rising) == 0 or self.limits.met:
                 break
-        return rows[np.isfinite(profits)]
+        return rows[np.isfinite(reduced_costs)]
 
     def _first_directions(self) -> Floats:
         a = len(self.distribution)
@@ -285,8 +287,8 @@ class _Search:
         return np.maximum(starts, np.finfo(float).tiny)
 
 
-def _different(rows: Floats, profits: Floats) -> Floats:
+def _different(rows: Floats, reduced_costs: Floats) -> Floats:
     """Return the most profitable rows, each once."""
-    order = np.argsort(-profits, kind="stable")
+    order = np.argsort(-reduced_costs, kind="stable")
     _, first = np.unique(np.round(rows[order], _SAME_DIGITS), axis=0, return_index=True)
     return rows[order][np.sort(first)[:_MOST_KEPT]]

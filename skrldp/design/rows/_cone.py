@@ -14,7 +14,7 @@ from skrldp._typing import Booleans, Floats
 from skrldp.design.programs import Cuts, used
 from skrldp.design.rows._ranges import beside, lower_rows, range_rows
 from skrldp.design.run import Limits
-from skrldp.privacy import LowerRegion, Requirement, Requirements, lifted
+from skrldp.privacy import LowerRegion, Requirement, Requirements, shifted
 
 __all__ = ["CompactCone", "Cone", "PrivacyCone", "unit_rows"]
 
@@ -43,7 +43,7 @@ class Cone(ABC):
     Attributes
     ----------
     tolerance : float
-        How much a row of unit sum may have to be lifted by the repair.
+        How much a row of unit sum may have to be shifted by the repair.
     solves : int
         Linear programs solved.
     """
@@ -68,7 +68,7 @@ class Cone(ABC):
 
         Shapes: `rows` (b, a). Returns (b, a): private rows of unit sum.
         """
-        return self.requirements.lift(rows)
+        return self.requirements.shift(rows)
 
 
 def unit_rows(n_cells: int, more: int = 0) -> LinearProgram:
@@ -92,7 +92,7 @@ class PrivacyCone(Cone):
     requirements : Requirements
         What a row must satisfy.
     tolerance : float
-        How much a row of unit sum may have to be lifted by the repair.
+        How much a row of unit sum may have to be shifted by the repair.
     limits : Limits, optional
         When to stop adding cuts.
     """
@@ -127,7 +127,7 @@ class PrivacyCone(Cone):
         Shapes: `directions` (m, a); returns (m, a).
         """
         rows = np.full(directions.shape, 1.0 / directions.shape[1])
-        heights = np.zeros(len(rows))
+        shifts = np.zeros(len(rows))
         active = np.arange(len(directions))
         end = self.solves + most
         for _ in range(_MOST_ROUNDS):
@@ -136,12 +136,12 @@ class PrivacyCone(Cone):
                     rows[i] = self._solve(directions[i])
             except TimeoutError:
                 return self.inside(rows)
-            heights[active], cut = self._separate(rows[active])
+            shifts[active], cut = self._separate(rows[active])
             self.limits.count()
             active = active[cut]
             if len(active) == 0 or self.limits.met or self.solves >= end:
                 break
-        return lifted(rows, heights)
+        return shifted(rows, shifts)
 
     def _solve(self, direction: Floats) -> Floats:
         cost = np.zeros(self._program.n_columns)
@@ -153,18 +153,18 @@ class PrivacyCone(Cone):
         return np.maximum(row[: len(direction)], 0.0)
 
     def _separate(self, rows: Floats) -> tuple[Floats, Booleans]:
-        """Cut off the rows that are not private; say by how much to lift them, and which."""
-        heights, some = np.zeros(len(rows)), np.zeros(len(rows), dtype=bool)
+        """Cut off the rows that are not private; say by how much to shift them, and which."""
+        shifts, some = np.zeros(len(rows)), np.zeros(len(rows), dtype=bool)
         if self._whole is not None:
-            heights = self._whole.heights(rows)
+            shifts = self._whole.shifts(rows)
         for one in self._cut:
-            heights = np.maximum(heights, self._separate_by(one, rows, some))
+            shifts = np.maximum(shifts, self._separate_by(one, rows, some))
         self._purge()
-        return heights, some
+        return shifts, some
 
     def _separate_by(self, one: Requirement, rows: Floats, some: Booleans) -> Floats:
         found = one.region.worst(rows, one.pair_eps, above=0.0, conditionals=True)
-        cut = found.heights > np.maximum(self.tolerance, _SOLVER_VIOLATION * found.odds_room)
+        cut = found.shifts > np.maximum(self.tolerance, _SOLVER_VIOLATION * found.odds_room)
         if cut.any():
             some[found.row[cut]] = True
             worst = found[cut]  # a constraint on one row is one on all

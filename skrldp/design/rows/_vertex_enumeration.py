@@ -150,7 +150,7 @@ def _complete(vertices: Floats) -> Indices:
 
 
 def _mix(vertices: Floats, some: Indices, criterion: Criterion) -> tuple[Floats, float]:
-    """Weigh the rows; those of a long list join when they have a reduced profit."""
+    """Weigh the rows; those of a long list join when they have a reduced cost."""
     mixture = criterion.mixture()
     new = np.ones(len(vertices), dtype=bool)
     best, dropped = some, 0
@@ -160,7 +160,7 @@ def _mix(vertices: Floats, some: Indices, criterion: Criterion) -> tuple[Floats,
             dropped, new[:] = mixture.dropped, True
         new[best] = False
         weights, _, value = mixture.solve()
-        best = _greatest(np.where(new, mixture.profits(vertices), -np.inf))
+        best = _greatest(np.where(new, mixture.reduced_costs(vertices), -np.inf))
     return mixture.mechanism(weights), value
 
 

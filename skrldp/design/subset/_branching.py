@@ -1,11 +1,11 @@
-r"""The set with the greatest reduced profit, by branch and bound: for any number of records.
+r"""The set with the greatest reduced cost, by branch and bound: for any number of records.
 
 Up to its scale a row is 1 on a set A and ``drop`` elsewhere. With m the probability of A, its
-reduced profit less a multiple ρ of its probability is :math:`h_\rho(m) - \sum_{s \in A} c_s`, with
+reduced cost less a multiple ρ of its probability is :math:`h_\rho(m) - \sum_{s \in A} c_s`, with
 h concave. If values may be in A in part, the best A holds the values in the order of
 :math:`c_s / P_s` up to some point, and at most one of them in part: a bound at the price of a sum.
 Where that one value is in A wholly, or not at all, are the two branches. No set of a branch has a
-reduced profit above ρ, for each unit of its probability, once its bound is at most 0.
+reduced cost above ρ, for each unit of its probability, once its bound is at most 0.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ class Found(NamedTuple):
     sets : boolean array of shape (m, k)
         Sets that were met on the way; the best one is the best of all if the search was complete.
     bound : float
-        No set has a greater reduced profit.
+        No set has a greater reduced cost.
     """
 
     sets: Booleans
@@ -88,12 +88,12 @@ def best_set(
     distribution: Floats,
     duals: Floats,
     drop: float,
-    profit: Callable[[Booleans], Floats],
+    reduced_cost: Callable[[Booleans], Floats],
     *,
     gap: float,
     nodes: int,
 ) -> Found:
-    """Find the set of values whose row has the greatest reduced profit, or a bound on it.
+    """Find the set of values whose row has the greatest reduced cost, or a bound on it.
 
     Shapes: `distribution` (k,); `duals` (k,).
     """
@@ -111,7 +111,7 @@ def best_set(
         return found
 
     met = [as_asked(np.tri(size, size, -1, dtype=bool))]
-    rho = max(float(profit(met[0]).max()), 0.0) + gap
+    rho = max(float(reduced_cost(met[0]).max()), 0.0) + gap
     branches = _Branches(np.zeros((1, size), dtype=bool), np.ones((1, size), dtype=bool))
     while len(branches.free) and nodes > 0:
         now, branches = branches.some(slice(-_BATCH, None)), branches.some(slice(None, -_BATCH))
@@ -126,7 +126,7 @@ def best_set(
         near = as_asked(near[~near.all(axis=1)])
         if len(near):
             met.append(near)
-            rho = max(rho, float(profit(near).max()) + gap)
+            rho = max(rho, float(reduced_cost(near).max()) + gap)
         branches = _joined(branches, now.some(in_part), place[in_part])
     while len(branches.free) and problem.solve(branches, rho)[0].max() > 0:
         rho += gap

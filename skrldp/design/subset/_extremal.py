@@ -3,7 +3,7 @@ r"""The best local differential privacy for one attribute whose distribution is 
 Every δ-LDP mechanism is a mixture of rows :math:`1 + (e^\delta - 1) 1_A` over sets A of values
 (Kairouz, Oh and Viswanath 2016), so the most informative one is a linear program over sets. It is
 solved with the sets found so far; its dual variables say which set is missing. With public counts
-that set is found exactly, however many values there are: the reduced profit of a set depends on its
+that set is found exactly, however many values there are: the reduced cost of a set depends on its
 count and the sum of its duals alone, and for each count the least sum follows by dynamic
 programming.
 """

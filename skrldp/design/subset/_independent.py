@@ -339,7 +339,7 @@ def _leaks(matrix: Floats) -> Floats:
 def _worthwhile(
     sets: Booleans, drops: Floats, distribution: Floats, duals: Floats, least: float
 ) -> tuple[Booleans, Floats]:
-    """Pick the sets with the greatest reduced profits, and more than the least."""
+    """Pick the sets with the greatest reduced costs, and more than the least."""
     gains = reduced_profit(sets @ distribution, sets @ duals, float(duals.sum()), drops)
     order = np.argsort(-gains, kind="stable")[: _NEW * len(distribution)]
     order = order[gains[order] > least]

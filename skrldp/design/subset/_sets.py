@@ -1,7 +1,7 @@
 """Mechanisms whose reports each tell whether a value is in some set, and which sets to use.
 
 A row is 1 on a set A and ``drop`` elsewhere, up to a factor. The most informative mixture of given
-rows is a linear program; with its dual variables each row that is not there has a reduced profit,
+rows is a linear program; with its dual variables each row that is not there has a reduced cost,
 and a set with the greatest can be found without listing all of them.
 """
 
@@ -78,7 +78,7 @@ def set_rows(sets: Booleans, drop: ArrayLike) -> Floats:
 
 
 def best_sets(counts: NDArray[np.int64], quick: bool = False) -> "Pricing":
-    """Choose how the sets with the greatest reduced profits are found.
+    """Choose how the sets with the greatest reduced costs are found.
 
     Shapes: `counts` (k,).
     """
@@ -88,13 +88,13 @@ def best_sets(counts: NDArray[np.int64], quick: bool = False) -> "Pricing":
 
 
 class Pricing(Protocol):
-    """A way to find sets with great reduced profits."""
+    """A way to find sets with great reduced costs."""
 
     def best(self, duals: Floats, drop: float) -> tuple[Booleans, float]:
-        """Find sets with positive reduced profits, and bound the greatest one.
+        """Find sets with positive reduced costs, and bound the greatest one.
 
         Shapes: `duals` (k,); returns `sets` (m, k). Returns `most`: no set has a greater reduced
-        profit, for each unit of its row's probability.
+        reduced cost, for each unit of its row's probability.
         """
 
 
@@ -122,12 +122,12 @@ class _Branching:
         if drop <= 0:
             return np.zeros((0, len(duals)), dtype=bool), np.inf
 
-        def profit(sets: Booleans) -> Floats:
+        def reduced_cost(sets: Booleans) -> Floats:
             return reduced_profit(sets @ self.distribution, sets @ duals, whole, drop)
 
         gap = _NEAR * most_of_small_shares(-float(np.log(drop)))
-        found = best_set(self.distribution, duals, drop, profit, gap=gap, nodes=_BRANCHES)
-        gains = profit(found.sets)
+        found = best_set(self.distribution, duals, drop, reduced_cost, gap=gap, nodes=_BRANCHES)
+        gains = reduced_cost(found.sets)
         order = np.argsort(-gains, kind="stable")[: 1 * len(duals)]
         return found.sets[order[gains[order] > LEAST_GAIN]], found.bound
 

@@ -366,7 +366,7 @@ def test_steps_grow_longer_when_time_is_short():
 # -- as a solver ----------------------------------------------------------------------------------
 
 
-# Of the second the cone is curved: columns climb along paths alone.
+# Of the second the cone is curved: columns ascend along paths alone.
 @pytest.mark.parametrize("kind", ["joint", "curved", "lower"])
 def test_auto_is_no_worse_than_its_parts(kind):
     table = {

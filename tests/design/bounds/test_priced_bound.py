@@ -50,7 +50,7 @@ def test_it_is_near_what_a_private_mechanism_reaches(name, kind):
     uninformed = np.ones((1, joint.counts.size))
     found = priced_bound(joint, requirements, uninformed, goal=GOAL, solves=3_000)
     assert np.allclose(found.matrix.sum(axis=0), 1.0)
-    assert requirements.heights(found.matrix).max() <= 1e-8
+    assert requirements.shifts(found.matrix).max() <= 1e-8
     reached = mutual_information(found.matrix, joint.probabilities.ravel())
     assert reached == pytest.approx(found.reached, abs=1e-8)
     assert reached <= found.value <= reached * (1.0 + 1.01 * GOAL)
@@ -70,7 +70,7 @@ def test_no_private_row_is_lost_or_undervalued(name, kind):
     distribution, a = joint.probabilities.ravel(), joint.counts.size
     relaxation = relaxation_of(joint.probabilities, joint.conditionals, requirements)
     seen = distribution > 0
-    rows = requirements.lift(rng.dirichlet(np.full(a, 0.3), size=150))
+    rows = requirements.shift(rng.dirichlet(np.full(a, 0.3), size=150))
     rows /= (rows @ distribution)[:, None]
     assert np.all(rows <= relaxation._most)
     relaxation.cut(rows[:50], -1e-3)
@@ -81,20 +81,20 @@ def test_no_private_row_is_lost_or_undervalued(name, kind):
     shrunk = left_out = 0
     for row, point in zip(rows, points, strict=True):
         duals = distribution * rng.normal(0.5, 0.5, size=a)
-        profit = distribution @ xlogy(row, row) - duals @ row
+        reduced_cost = distribution @ xlogy(row, row) - duals @ row
         spread = rng.uniform(0.0, 0.9, size=(2, len(point)))
         # Many ranges end at the row, and in some boxes nearly all do.
         spread *= rng.random(spread.shape) < rng.choice([0.05, 0.5])
         box = Box(point * (1.0 - spread[0]), point * (1.0 + spread[1]))
-        priced = relaxation.price(box, duals, profit - 1e-3)
+        priced = relaxation.price(box, duals, reduced_cost - 1e-3)
         assert priced is not None
-        assert priced.bound >= profit - 1e-12
+        assert priced.bound >= reduced_cost - 1e-12
         kept(point, priced.box, priced.hole)
         # Whatever the dual variables are, they prove a bound, and leave no such row out.
         length = relaxation._program.n_rows
         y = rng.normal(size=length) * (rng.random(length) < 0.3)
-        bound, smaller, hole = relaxation.proven(box, duals, y, profit - 0.1)
-        assert bound >= profit - 1e-12
+        bound, smaller, hole = relaxation.proven(box, duals, y, reduced_cost - 0.1)
+        assert bound >= reduced_cost - 1e-12
         kept(point, smaller, hole)
         kept(point, relaxation._ranges.within(box), hole)
         shrunk += np.any(priced.box.upper - priced.box.lower < 0.9 * (box.upper - box.lower))

@@ -38,11 +38,11 @@ def derivative(function, at, towards, step=1e-5):
 
 
 def solved(criterion, rows):
-    """A mixture at its best, and what one unit of its profits is worth."""
+    """A mixture at its best, and what one unit of its reduced costs is worth."""
     mixture = criterion.mixture()
     mixture.add(rows)
     found = mixture.solve()
-    prices = mixture.profits(mixture.rows) + mixture.rows @ found.duals
+    prices = mixture.reduced_costs(mixture.rows) + mixture.rows @ found.duals
     whole = found.value  # prices are homogeneous, so those of a mechanism's rows add up to this
     if isinstance(criterion, Variance):
         whole = float(((criterion.functions @ criterion.distribution) ** 2).sum()) - whole
@@ -114,7 +114,7 @@ def test_the_least_share_leaves_out_secrets_without_records_or_without_choice():
 @settings(max_examples=15)
 @given(seed=st.integers(0, 10_000))
 def test_prices_prove_the_optimum(kind, seed):
-    """No mechanism passes the value by more than its rows' profits; used rows have none."""
+    """No mechanism passes the value by more than its rows' reduced costs; used rows have none."""
     rng, distribution = drawn(seed)
     criterion = criterion_of(kind, distribution, seed)
     rows = np.concatenate([mechanism_of(rng, 5), mechanism_of(rng, 8)])
@@ -122,12 +122,14 @@ def test_prices_prove_the_optimum(kind, seed):
     matrix = mixture.mechanism(found.weights)
     np.testing.assert_allclose(matrix.sum(axis=0), 1.0, atol=1e-6)
     assert criterion.value(matrix) == pytest.approx(found.value, rel=2e-4, abs=1e-8)
-    profits = mixture.profits(mixture.rows)
-    assert profits.max() <= 1e-5
-    assert np.abs(profits[mixture.support(found.weights)] * unit).max() <= 1e-3 * abs(found.value)
+    reduced_costs = mixture.reduced_costs(mixture.rows)
+    assert reduced_costs.max() <= 1e-5
+    assert np.abs(reduced_costs[mixture.support(found.weights)] * unit).max() <= 1e-3 * abs(
+        found.value
+    )
     for b in (3, 7, 12):
         other = mechanism_of(rng, b)
-        least = found.value + unit * mixture.profits(other).sum()
+        least = found.value + unit * mixture.reduced_costs(other).sum()
         assert criterion.value(other) <= least + 1e-6 * abs(least)
 
 
@@ -138,7 +140,7 @@ def test_a_price_is_the_derivative_of_the_value_by_the_weight_of_a_row(kind):
     mixture, found, unit = solved(criterion, mechanism_of(rng, 9))
     rows = mixture.rows * found.weights[:, None]
     for row in rng.random((3, CELLS)):
-        price = unit * float(mixture.profits(row[None])[0] + row @ found.duals)
+        price = unit * float(mixture.reduced_costs(row[None])[0] + row @ found.duals)
         little = criterion.value(np.append(rows, 1e-6 * row[None], axis=0)) - criterion.value(rows)
         assert little == pytest.approx(1e-6 * price, rel=1e-3)
 
@@ -150,12 +152,12 @@ def test_profits_are_convex_and_homogeneous_and_slopes_their_gradients(kind, see
     rng, distribution = drawn(seed)
     mixture, _, _ = solved(criterion_of(kind, distribution, seed), mechanism_of(rng, 8))
     v, w = rng.random((2, CELLS)) + 0.05
-    one, two, both, more = mixture.profits(np.array([v, w, v + w, factor * v]))
+    one, two, both, more = mixture.reduced_costs(np.array([v, w, v + w, factor * v]))
     size = abs(one) + abs(two) + 1.0
     assert both <= one + two + 1e-9 * size
     assert more == pytest.approx(factor * one, abs=1e-9 * size * factor)
     slope = mixture.slopes(v[None])[0]
-    expected = derivative(lambda row: mixture.profits(row[None])[0], v, w)
+    expected = derivative(lambda row: mixture.reduced_costs(row[None])[0], v, w)
     assert slope @ w == pytest.approx(expected, rel=1e-4, abs=1e-6 * size)
     assert slope @ v == pytest.approx(one, abs=1e-9 * size)  # Euler
 

@@ -65,7 +65,7 @@ def test_every_solver_finds_what_the_vertices_prove(name, monkeypatch):
     solver = "alternation" if isinstance(criterion, Expandable) else "decomposition"
     found = solve(CriterionProblem(JOINT, criterion), requirements, solver=solver, time_limit=None)
     assert criterion.value(found.matrix) >= optimum * (1.0 - 0.02 * criterion.sense)
-    held = requirements.heights(found.matrix)
+    held = requirements.shifts(found.matrix)
     assert held.max() <= 1e-9
 
 
@@ -97,7 +97,7 @@ def test_sets_of_values_estimate_many_values_well():
     requirements = requirements_of(joint, radius=np.inf, eps=1.0)
     criterion = Variance(joint.probabilities.ravel(), np.tile(np.eye(12), (1, 2)))
     mixture = criterion.mixture()
-    mixture.add(requirements.lift(set_indicators(requirements)))
+    mixture.add(requirements.shift(set_indicators(requirements)))
     # Optimised unary encoding of U at the same eps, with the records' own variance.
     q, share = 1.0 / (1.0 + np.e), 1.0 / 12.0
     told = q + share * (0.5 - q)

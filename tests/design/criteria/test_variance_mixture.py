@@ -76,7 +76,7 @@ def test_weights_from_before_are_a_beginning():
     best = whole.solve().value
     assert mixture.solve().value == pytest.approx(best, rel=1e-7)
     assert rough <= best
-    assert mixture.profits(mixture.rows).max() <= 1e-6
+    assert mixture.reduced_costs(mixture.rows).max() <= 1e-6
 
 
 def test_the_best_mixture_is_returned_and_not_the_last(monkeypatch):

@@ -98,12 +98,12 @@ def proven(path, cost, requirements):
     return lagrangian.min(axis=0).sum()
 
 
-def lifted(rows, requirements):
+def shifted(rows, requirements):
     """A private mechanism (b, a) near the rows, by as much of each report as they lack."""
     rows = rows / rows.sum(axis=0)
-    lift = [excess(one.region, rows, one.eps) / np.expm1(one.eps) for one in requirements]
-    lift = np.max(lift, axis=0) * (1 + 1e-9)
-    rows = (rows + lift[:, None]) / (1.0 + lift.sum())
+    shift = [excess(one.region, rows, one.eps) / np.expm1(one.eps) for one in requirements]
+    shift = np.max(shift, axis=0) * (1 + 1e-9)
+    rows = (rows + shift[:, None]) / (1.0 + shift.sum())
     assert all(excess(one.region, rows, one.eps).max() <= 1e-15 for one in requirements)
     return rows
 
@@ -181,7 +181,7 @@ def test_a_proof_at_every_step_over_balls(kind, alpha, radius):
         bounds.append(proven(path, cost, required))
         arrived += path.gap <= 2e-6
         assert path.steps < 80
-    value = cost.worst(lifted(path.rows, required))[0]
+    value = cost.worst(shifted(path.rows, required))[0]
     assert max(bounds) <= value
     assert max(bounds) == pytest.approx(value, rel=2e-5)
 
@@ -199,7 +199,7 @@ def test_without_an_aim_until_rounding_ends_it(problem):
     bounds, values = [], []
     while path.advance():
         bounds.append(proven(path, cost, required))
-        values.append(cost.worst(lifted(path.rows, required))[0])
+        values.append(cost.worst(shifted(path.rows, required))[0])
         assert path.steps < 200
     assert max(bounds) <= min(values)
     assert max(bounds) == pytest.approx(min(values), rel=1e-5)
@@ -338,4 +338,4 @@ def test_several_requirements_by_a_linear_program(case, robust):
     assert max(bounds) <= best + 3e-8
     assert max(bounds) == pytest.approx(best, abs=2e-6)
     assert path.value == pytest.approx(best, abs=3e-6)
-    assert required.heights(path.rows).max() <= 2e-6
+    assert required.shifts(path.rows).max() <= 2e-6

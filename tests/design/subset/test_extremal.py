@@ -89,8 +89,8 @@ def test_no_random_mechanism_says_more(seed, size, eps):
         rows /= rows.sum(axis=0).max()
         rest = 1.0 - rows.sum(axis=0)
         low, high = rest.min(), rest.max()
-        lift = max(0.0, (high - np.exp(eps) * low) / np.expm1(eps))
-        matrix = np.vstack([rows, rest + lift]) / (1.0 + lift)
+        shift = max(0.0, (high - np.exp(eps) * low) / np.expm1(eps))
+        matrix = np.vstack([rows, rest + shift]) / (1.0 + shift)
         assert_local(matrix, eps)
         assert mutual_information(matrix, distribution) <= best.bound + 1e-12
 
@@ -156,15 +156,15 @@ def test_branches_bound_every_set(seed, size, eps, nodes):
     distribution[rng.random(size) < 0.1] = 0.0
     duals = (distribution + 0.05 * rng.normal(size=size)) * rng.random()
 
-    def profit(sets):
+    def reduced_cost(sets):
         return reduced_profit(sets @ distribution, sets @ duals, duals.sum(), drop)
 
-    most = profit(all_sets(size)).max()
-    found = best_set(distribution, duals, drop, profit, gap=1e-9, nodes=nodes)
+    most = reduced_cost(all_sets(size)).max()
+    found = best_set(distribution, duals, drop, reduced_cost, gap=1e-9, nodes=nodes)
     assert found.bound >= most - 1e-12
     if nodes > 1:
         assert found.bound <= max(most, 0.0) + 1.1e-9
-        assert profit(found.sets).max() == pytest.approx(most, abs=1.1e-9)
+        assert reduced_cost(found.sets).max() == pytest.approx(most, abs=1.1e-9)
 
 
 def test_prefixes_do_not_suffice():

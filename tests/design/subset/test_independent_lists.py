@@ -56,7 +56,7 @@ def test_private_for_all_and_never_worse(seed, sizes, eps, more, known, fit, bud
     assert best.information >= plain.information - 1e-12
     np.testing.assert_allclose(best.matrix.sum(axis=0), 1.0, atol=1e-12)
     rows = best.matrix / best.matrix.max(axis=1, keepdims=True)
-    assert requirements.heights(rows).max() <= 1e-9  # before any repair
+    assert requirements.shifts(rows).max() <= 1e-9  # before any repair
 
 
 @pytest.mark.parametrize("uncertainty", [BALL, RenyiSet(0.4, 0.01), RenyiSet(2.0, 0.0), EVERYTHING])
