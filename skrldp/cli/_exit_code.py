@@ -22,7 +22,7 @@ _AS_COMMANDS = {
     r" of (?:the|a) batch(?: of [\d,]+ rows)?": "",
     r", and call check_ids on the whole table": "",
     r"Use min_frequency='auto'": "Use --min-frequency auto",
-    r"\(categories=, an ordered category, or an Enum\); or learn them.*": "(--categories).",
+    r"\(categories=.*?, an ordered category, or an Enum\); or learn them.*": "(--categories).",
 }
 _UNWRITTEN = "interrupted; nothing was written."
 

@@ -93,10 +93,10 @@ def warn_of_rare_values(promise: Promise, frequencies: Frequencies) -> None:
         f"the values of U were learned from the counted records, and {found}. Values that few "
         "records show look more frequent than they are, so the confidence set may miss "
         "the true distribution far more often than beta says. Leave out columns that you do not "
-        "need; declare the values that there can be, of each of these columns, as by "
-        f"categories={{{first!r}: [...]}}, an ordered category, or an Enum; or use "
-        "min_frequency='auto', which reports rare values and unknown ones as 'other'; or learn "
-        "them from other records (alphabet_fraction=, with handle_unknown='infrequent_if_exist').",
+        "need. Use min_frequency='auto', which reports rare values and unknown ones as 'other'; or "
+        "declare the values that there can be, of each of these columns "
+        f"(categories={{{first!r}: [...]}}, an ordered category, or an Enum); or learn them from "
+        "other records (alphabet_fraction=, with handle_unknown='infrequent_if_exist').",
         PrivacyLeakWarning,
     )
 
