@@ -33,6 +33,7 @@ if __name__ == "__main__":
         "bench_a_optimal.py": [] if full else ["--quick"],
         "bench_choice.py": [] if full else ["--quick"],
         "bench_groups.py": [] if full else ["--quick"],
+        "bench_blocks.py": [] if full else ["--quick"],
     }
     for script, options in scripts.items():
         print(f"== {script}")

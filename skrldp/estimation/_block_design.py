@@ -1,6 +1,6 @@
 """The mechanisms of blocks as an estimator needs them, and their reports, counted."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ __all__ = [
     "block_with",
     "count_blocks",
     "expected_pool",
+    "names_in",
     "read_manifest",
 ]
 
@@ -135,11 +136,14 @@ def expected_pool(mechanism: Any, n: float, distribution: Any = None) -> tuple[M
     return design.manifest, Pool(design.margins, scaled, scores)
 
 
-def block_with(manifest: Manifest, *selections: Any) -> int:
-    """Return the number of the smallest block that has all the columns of some selections."""
-    wanted = []
-    for one in selections:
-        wanted += [] if one is None else list(one) if isinstance(one, list | tuple) else [one]
+def names_in(selections: Iterable[Any]) -> list[Any]:
+    """List the columns that selections name: a name, a list of them, or None for none."""
+    given = [one if isinstance(one, list | tuple) else [one] for one in selections]
+    return [name for names in given for name in names if name is not None]
+
+
+def block_with(manifest: Manifest, wanted: Sequence[Any]) -> int:
+    """Return the number of the smallest block that has some columns."""
     names = [name for name, _ in manifest.columns]
     strange = [name for name in wanted if name not in names]
     if strange:

@@ -1,5 +1,6 @@
 """Figures from the reports of all blocks of a wide table."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ from skrldp.estimation._block_design import (
     OfBlock,
     block_with,
     count_blocks,
+    names_in,
     read_manifest,
 )
 from skrldp.estimation._by_group import Figures, figures_of
@@ -29,6 +31,10 @@ from skrldp.pooling import Pool
 
 __all__ = ["BlockEstimator"]
 
+_SAME = (
+    "S and the columns of each block are distributed among those who reported as in the population "
+    "of the public table"
+)
 _ROUNDS = 2  # of weights: at the public distribution, or an even one, and then at the estimate
 _NO_INFORMATION = 1e-8  # relative to the greatest: directions in which reports tell nothing
 
@@ -71,6 +77,11 @@ class BlockEstimator(BaseEstimator):
     ------
     TypeError, ValueError
         By `fit`, for a mechanism and reports that are not as described; nothing is changed then.
+
+    Warns
+    -----
+    UserWarning
+        By figures of a block without reports, of which other blocks do not tell all.
 
     Notes
     -----
@@ -241,11 +252,13 @@ class BlockEstimator(BaseEstimator):
         return quantile(_group(own, column), own.evaluate, q, order)
 
     def drift_test(self) -> DriftTest:
-        """Test whether those who reported come from the public table's distribution.
+        """Test whether those who reported and the public table are of one population.
 
-        The statistic is that of the reports' scores at the public margins, block by block. The
-        public table's own error makes it greater by a factor that is known in the mean, by which
-        it is divided (Rao and Scott 1981).
+        What is compared is the distribution of S and the columns of each block. A small p-value
+        says that some of these differ, not that privacy is lost: confidence sets hold
+        distributions beside the public one. The statistic is that of the reports' scores at the
+        public margins, block by block. The public table's own error makes it greater by a factor
+        that is known in the mean, by which it is divided (Rao and Scott 1981).
 
         Returns
         -------
@@ -283,14 +296,28 @@ class BlockEstimator(BaseEstimator):
                 degrees += rank
         statistic = total * degrees / expected
         p_value = float(chi2.sf(statistic, degrees))
-        return DriftTest(statistic, p_value, degrees, self.n_reports_, "the public distribution")
+        return DriftTest(statistic, p_value, degrees, self.n_reports_, "", _SAME)
 
     # -- how --------------------------------------------------------------------------------------
 
     def _of_block(self, *selections: Any) -> OfBlock:
-        """Return what all reports say about the smallest block that has some columns."""
+        """Return what all reports say about the smallest block that has some columns.
+
+        Warns if no report is of this block, and those of others do not tell all of the columns.
+        """
         check_is_fitted(self)
-        return OfBlock(self._pool, self.manifest_, block_with(self.manifest_, *selections))
+        columns = names_in(selections)
+        number = block_with(self.manifest_, columns)
+        found = OfBlock(self._pool, self.manifest_, number)
+        shares = group_cells(found.record, columns, "all").indicators
+        if not self.block_counts_[number] and np.isnan(found.evaluate(shares)[0]).any():
+            warnings.warn(
+                f"no report is of the block ({', '.join(map(repr, self.manifest_.blocks[number]))})"
+                ": figures that the reports of other blocks do not determine are NaN.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return found
 
     def _by(
         self,

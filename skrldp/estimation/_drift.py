@@ -41,21 +41,25 @@ _STEPS = 10_000
 
 @dataclass(frozen=True)
 class DriftTest:
-    """What reports say against the hypothesis that the population is in a set.
+    """What reports say against a hypothesis about those who reported.
 
     Attributes
     ----------
     statistic : float
-        Twice the logarithm of the likelihood ratio; a proven lower bound, not less than 0.
+        Of a set, twice the logarithm of the likelihood ratio: a proven lower bound, not less than
+        0. Of blocks of columns, the score statistic.
     p_value : float
-        If the population is in the set, then for every p the probability of a p-value of at most p
-        is at most p, as far as the approximation by the chi-squared distribution holds.
+        If the hypothesis is true, then for every p the probability of a p-value of at most p is at
+        most p (of blocks, about p), as far as the approximation by the chi-squared distribution
+        holds.
     degrees_of_freedom : int
         Those of the chi-squared distribution.
     n_reports : int
         Number of reports.
     within : str
-        The set in words.
+        The set in words; empty of blocks, whose distributions are compared with the public ones.
+    hypothesis : str
+        What the reports may contradict, in words.
     """
 
     statistic: float
@@ -63,19 +67,25 @@ class DriftTest:
     degrees_of_freedom: int
     n_reports: int
     within: str
+    hypothesis: str = "each conditional of U is in the set"
 
     def __str__(self) -> str:
         verb = "do not contradict" if self.p_value > 0.05 else "contradict"
         return (
-            f"{self.n_reports:,} reports {verb} that each conditional of U is in the set (p <= "
-            f"{at_most(self.p_value, '.2g')}; likelihood ratio {self.statistic:.4g} on "
-            f"{self.degrees_of_freedom} degrees of freedom). The set: {self.within}."
+            f"{self.n_reports:,} reports {verb} that {self.hypothesis} (p <= "
+            f"{at_most(self.p_value, '.2g')}; {self._kind} {self.statistic:.4g} on "
+            f"{self.degrees_of_freedom} degrees of freedom)."
+            + (f" The set: {self.within}." if self.within else "")
         )
+
+    @property
+    def _kind(self) -> str:
+        return "likelihood ratio" if self.within else "score statistic"
 
     def _repr_html_(self) -> str:
         rows = [
-            ("within", self.within),
-            ("likelihood ratio", f"{self.statistic:.4g}"),
+            ("within", self.within) if self.within else ("hypothesis", self.hypothesis),
+            (self._kind, f"{self.statistic:.4g}"),
             ("degrees of freedom", f"{self.degrees_of_freedom:,}"),
             ("p-value", f"at most {at_most(self.p_value, '.2g')}"),
         ]

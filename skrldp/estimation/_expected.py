@@ -10,7 +10,7 @@ from skrldp._arrays import real_numbers
 from skrldp._params import check_choice, check_flag, is_finite
 from skrldp._typing import Floats
 from skrldp.alphabet import CellGroups, group_cells, group_records, numbers_of_cells
-from skrldp.estimation._block_design import OfBlock, block_with, expected_pool
+from skrldp.estimation._block_design import OfBlock, block_with, expected_pool, names_in
 from skrldp.estimation._channels import MOST_DENSE, channel_of
 from skrldp.estimation._checks import METHODS, check_names
 from skrldp.estimation._fit import Fit, rest_on_enough
@@ -279,7 +279,7 @@ def _planned(
                     "no block has the whole record: name columns= that stand together in a block, "
                     f"which are {manifest.blocks[:5]}{' ...' * (len(manifest.blocks) > 5)}."
                 )
-            found = OfBlock(pool, manifest, block_with(manifest, *columns))
+            found = OfBlock(pool, manifest, block_with(manifest, names_in(columns)))
             return found.record, found
 
         return of_block

@@ -64,6 +64,11 @@ def fitted_sanitizer(candidate: Any) -> Any:
     sanitizer = as_sanitizer(candidate)
     if sanitizer is not None:
         return sanitizer
+    if as_block_sanitizer(candidate) is not None:
+        raise TypeError(
+            "a fitted sanitizer with one mechanism is needed: those of a BlockSanitizer's blocks "
+            "are its sanitizers_."
+        )
     if isinstance(candidate, type):
         raise TypeError(
             f"a fitted sanitizer is needed, got the class {candidate.__name__}: write "

@@ -12,6 +12,8 @@ from skrldp.table import encode_column, read_table, refuse_categories, refuse_co
 
 __all__ = ["encode_records"]
 
+_OR_ELSE = "a base with handle_unknown='infrequent_if_exist' in `fit`"
+
 
 def encode_records(
     X: Any, manifest: Manifest, names: Sequence[Any] | None = None
@@ -44,7 +46,7 @@ def encode_records(
         code, unknown = encode_column(table, own.index(column.name), column)
         if unknown:
             if manifest.others[column.name] is not True or column.other is None:
-                refuse_categories(column, code, secret=False)
+                refuse_categories(column, code, secret=False, or_else=_OR_ELSE)
             code = np.where(code < 0, column.other, code)
         values.append(code)
     return secrets, values

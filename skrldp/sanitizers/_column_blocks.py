@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from skrldp._arrays import real_numbers
 from skrldp._typing import Floats
 from skrldp.joint import JointDistribution, as_counts
 from skrldp.mechanism import Manifest
@@ -70,18 +71,23 @@ def blocks_of(
             f"the table has {len(names)} feature(s), all sensitive: there is nothing to report."
         )
     free = [place for place in rest if place not in known] or rest
-    if isinstance(sanitizer.blocks, str):
-        if sanitizer.blocks not in _NAMED:
-            raise ValueError(
-                f"blocks={sanitizer.blocks!r} must be 'singles', 'pairs' or a list of blocks, each "
-                "a column or a list of columns."
-            )
+    is_named = isinstance(sanitizer.blocks, str) and sanitizer.blocks in _NAMED
+    if not is_named and not isinstance(sanitizer.blocks, list | tuple):
+        raise ValueError(
+            f"blocks={sanitizer.blocks!r} must be 'singles', 'pairs' or a list of blocks, each a "
+            "column or a list of columns."
+        )
+    if is_named:
         chosen: list[tuple[int, ...]] = [(place,) for place in free]
         if sanitizer.blocks == "pairs" and len(free) > 1:
             chosen = list(combinations(free, 2))
     else:
         chosen = [_places(X, block, names, secret) for block in sanitizer.blocks]
-    for target in () if sanitizer.targets is None else sanitizer.targets:
+    if not isinstance(sanitizer.targets, list | tuple | None):
+        raise ValueError(
+            f"targets={sanitizer.targets!r} must be a list, such as [Marginal('age', by='home')]."
+        )
+    for target in sanitizer.targets or ():
         places = _places_of_target(X, target, secret)
         if places:
             chosen.append(places)
@@ -257,7 +263,7 @@ def shares_of(
     """Return the blocks' probabilities: those given, or the best ones if None is."""
     if given is None:
         return best_shares(margins, information, functions)
-    shares, n_blocks = np.asarray(given, dtype=float), len(information)
+    shares, n_blocks = real_numbers(given, "shares").astype(float), len(information)
     if shares.shape != (n_blocks,) or not (shares > 0).all():
         raise ValueError(
             f"shares must be {n_blocks} positive probabilities, one for each block, got an array "

@@ -11,15 +11,19 @@ from skrldp.alphabet import Column, listed, named, numbered
 
 __all__ = ["refuse_categories", "refuse_combinations"]
 
+_OTHERWISE = "handle_unknown='impute', or in `fit` 'infrequent_if_exist'"
 
-def refuse_categories(column: Column, codes: np.ndarray, *, secret: bool) -> NoReturn:
+
+def refuse_categories(
+    column: Column, codes: np.ndarray, *, secret: bool, or_else: str | None = None
+) -> NoReturn:
     """Refuse values that a column's alphabet lacks, without showing them.
 
-    Raises ValueError always.
+    `or_else` is what else may be done about values of U. Raises ValueError always.
     """
     raise ValueError(
         f"column {column.name!r} has {_rows(codes, 'a value unseen in fit')}; known are "
-        f"{listed(column.categories)}. {_mend(secret)}"
+        f"{listed(column.categories)}. " + _mend(secret, or_else)
     )
 
 
@@ -43,10 +47,8 @@ def _rows(codes: np.ndarray, what: str) -> str:
     )
 
 
-def _mend(secret: bool) -> str:
+def _mend(secret: bool, or_else: str | None = None) -> str:
+    listing = "List every value in `categories` (None for missing)"
     if secret:
-        return "List every value in `categories` (None for missing) to protect it"
-    return (
-        "List every value in `categories` (None for missing), or use handle_unknown='impute', or "
-        "in `fit` 'infrequent_if_exist'"
-    )
+        return f"{listing} to protect it"
+    return f"{listing}, or use {or_else or _OTHERWISE}"

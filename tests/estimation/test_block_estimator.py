@@ -111,7 +111,8 @@ def test_a_block_without_reports_says_what_is_not_determined():
     estimator = BlockEstimator(sanitizer).fit(reports[reports["block"] != 1])
     assert estimator.block_counts_[1] == 0
     assert estimator.marginal("age").identifiable.all()  # of another block
-    crosstab = estimator.marginal(["age", "job"])
+    with pytest.warns(UserWarning, match=r"no report is of the block \('age', 'job'\)"):
+        crosstab = estimator.marginal(["age", "job"])
     assert not crosstab.identifiable.any()
     assert np.isnan(crosstab.frequencies).all()
     assert np.isnan(crosstab.std_error).all()
@@ -129,6 +130,10 @@ def test_drift_is_found_and_no_drift_is_not():
     moved = wide_table(20_000, seed=5, young=6.0)
     test = BlockEstimator(sanitizer).fit(sanitizer.transform(moved)).drift_test()
     assert test.p_value < 1e-4
+    assert str(test).startswith("20,000 reports contradict that S and the columns of each block")
+    assert "score statistic" in str(test)
+    assert "the set" not in str(test)
+    assert "score statistic" in test._repr_html_()
     with pytest.raises(ValueError, match="needs the public table"):
         BlockEstimator(sanitizer.manifest_).fit(sanitizer.transform(moved)).drift_test()
 

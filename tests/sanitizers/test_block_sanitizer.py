@@ -151,6 +151,8 @@ def test_unknown_values_are_refused_whatever_the_block():
         with pytest.raises(ValueError, match="column 'job' has 1 row with a value unseen"):
             clone(sanitizer).set_params(random_state=None).fit(TABLE).transform(record)
             sanitizer.transform(record)
+    with pytest.raises(ValueError, match="a base with handle_unknown='infrequent_if_exist'"):
+        sanitizer.transform(TABLE.assign(job="none"))
     with pytest.raises(ValueError, match="'ill'"):
         sanitizer.transform(TABLE.iloc[:1].assign(ill="perhaps"))
 
@@ -191,6 +193,9 @@ def test_the_first_column_is_protected_with_a_warning():
         ({"blocks": [["age", "ill"], "home", "job"]}, "sensitive column 'ill'"),
         ({"blocks": ["age", "home", "wage"]}, "'wage' not found"),
         ({"blocks": "triples"}, "must be 'singles', 'pairs' or a list"),
+        ({"blocks": None}, "must be 'singles', 'pairs' or a list"),
+        ({"targets": "age"}, "targets='age' must be a list"),
+        ({"shares": "even"}, "shares"),
         ({"targets": [Linear([[1.0]])]}, "Marginal or Mean"),
         ({"shares": [0.5, 0.5]}, "3 positive probabilities"),
         ({"shares": [0.5, 0.5, 0.5]}, "sum 1"),
