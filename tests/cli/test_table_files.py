@@ -11,7 +11,7 @@ import command_fixtures
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pytest
-from command_files import DESIGN, KEYED, read, table, write
+from command_files import CHECKED, DESIGN, KEYED, read, table, write
 from conftest import ROOT
 
 from skrldp.cli._formats import Asked, Kind, kind_of
@@ -25,7 +25,7 @@ def with_delimiter(records, path, delimiter):
 
 
 def reported(call, name, *more, to="out.parquet"):
-    code, out, err = call("report", "mechanism.json", name, *KEYED, "-o", to, "--force", *more)
+    code, out, err = call("report", "mechanism.json", name, *CHECKED, "-o", to, "--force", *more)
     assert (code, out, err) == (0, "", "")
     found = read(to).to_pydict()
     return dict(zip(map(str, found["person"]), found["report"], strict=True))
@@ -213,7 +213,7 @@ def test_wrong_folders(call, ready, case):
     change, name, fragment = WRONG[case]
     parts_of(table(), ready / "parts", "parquet")
     change(ready)
-    code, out, err = call("report", "mechanism.json", name, *KEYED, "-o", "out.csv")
+    code, out, err = call("report", "mechanism.json", name, *CHECKED, "-o", "out.csv")
     assert (code, out) == (2, "")
     assert fragment in err
     assert not (ready / "out.csv").exists()
@@ -222,11 +222,11 @@ def test_wrong_folders(call, ready, case):
 def test_a_folder_is_not_written_into_while_it_is_read(call, ready):
     parts_of(table(), ready / "parts", "parquet")
     for name in ("parts", "parts/*"):
-        done = call("report", "mechanism.json", name, *KEYED, "-o", "parts/out.parquet")
+        done = call("report", "mechanism.json", name, *CHECKED, "-o", "parts/out.parquet")
         assert done[0] == 2
         assert "to be read and written" in done[2]
     part = "parts/part-00000-0f.parquet"
-    done = call("report", "mechanism.json", "parts/*", *KEYED, "-o", part, "--force")
+    done = call("report", "mechanism.json", "parts/*", *CHECKED, "-o", part, "--force")
     assert "to be read and written" in done[2]
 
 
