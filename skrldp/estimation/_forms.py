@@ -16,6 +16,8 @@ LOST = (
     "its place, or reports with encode='symbol'."
 )
 
+NOT_COUNTED = " Nothing can be estimated from encode='posterior': estimate from encode='symbol'."
+
 
 def form_of(table: Any, source: Source) -> str:
     """Find the form of reports: by the names of their columns, or else by elimination.
@@ -43,7 +45,7 @@ def form_of(table: Any, source: Source) -> str:
         return fits[0]
     if not fits:
         third = f", or the {len(rows[0])} column(s) of a record ('cells')" if rows else ""
-        hint = "" if rows else LOST
+        hint = NOT_COUNTED if rows else LOST
         raise ValueError(
             f"Y has {width} columns, but a report of this mechanism is one number ('symbol') or "
             f"{n_symbols} columns of 0 and 1 ('onehot'){third}.{hint}"

@@ -254,7 +254,7 @@ BAD = {
     "two ones": (onehot([1, 2], 6) + onehot([2, 2], 6) * [[1], [0]], "but row 0 of Y has 2"),
     "no one": (np.eye(6)[:2] * [[1], [0]], "single 1, but row 1 of Y has 0"),
     "posteriors": (np.full((2, 6), 1 / 6), "whole numbers, but row 0"),
-    "width": (np.zeros((3, 4)), "Y has 4 columns, but a report .* or the 2 column"),
+    "width": (np.zeros((3, 4)), "Y has 4 columns, but a report .* or the 2 column.*'posterior'"),
     "category": (
         [["no", 1], ["no", 9]],
         "column 1 of Y has 1 row with .* in row 1",
