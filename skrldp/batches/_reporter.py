@@ -108,7 +108,7 @@ class Reporter(SetOnce):
 
     def __init__(
         self,
-        mechanism: Mechanism | str | bytes,
+        mechanism: Mechanism | Manifest | str | bytes,
         *,
         id: str,
         key: Any,

@@ -63,7 +63,11 @@ def audit(
     from skrldp.cli._mechanism import read_mechanism
     from skrldp.cli._public import public_counts
 
-    own, joint = read_mechanism(mechanism), None
+    own = read_mechanism(
+        mechanism,
+        "audit the mechanism of a block, each of which is the JSON of a mechanism in the manifest.",
+    )
+    joint = None
     if public is not None:
         kind = kind_of(public, asked := Asked(in_format, delimiter))
         check_delimiter(asked, kind)

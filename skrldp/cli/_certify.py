@@ -60,7 +60,11 @@ def certify(
     from skrldp.cli._sets import asked_set
     from skrldp.cli._surveys import survey_joint, survey_of
 
-    own = read_mechanism(mechanism)
+    own = read_mechanism(
+        mechanism,
+        "in Python, certify the mechanism of each block, those of Manifest.from_json(text)"
+        ".mechanisms, with its columns of the public table.",
+    )
     claim = own.guarantee
     survey = survey_of(
         counts, weights=weights, strata=strata, clusters=clusters, max_weight=max_weight

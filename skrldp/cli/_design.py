@@ -6,6 +6,7 @@ import json as js
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from csv import reader
 from inspect import signature
 from operator import methodcaller
 from pathlib import Path
@@ -69,6 +70,23 @@ def design(
             "With --for figures: the shares of this column matter; repeat it for "
             "several columns. Those of all values of the columns that are not secret, "
             "if not given.",
+        ),
+    ] = None,
+    blocks: Annotated[
+        Literal["singles", "pairs"] | None,
+        o.option(
+            "--blocks",
+            "For a table of many columns: each person reports one block of columns, of each "
+            "column or of each two of them. What is written is a manifest of mechanisms. A "
+            "--target is a further block.",
+        ),
+    ] = None,
+    block: Annotated[
+        list[str] | None,
+        o.option(
+            "--block COLUMNS",
+            'A block of columns, separated by commas as in "age,job"; repeat it. With '
+            "--blocks, in addition.",
         ),
     ] = None,
     sanitizer: Annotated[
@@ -142,8 +160,9 @@ def design(
     """Design a mechanism from a public table.
 
     Writes the mechanism, all that is needed to report, and prints its privacy report: what is
-    proven, and what is not promised. The exit code is 1 if the mechanism cannot be proven private;
-    nothing is written then.
+    proven, and what is not promised. For a table of many columns, --blocks writes a manifest of
+    mechanisms, which inspect, report and estimate take like a mechanism. The exit code is 1 if the
+    mechanism cannot be proven private; nothing is written then.
     """
     if purpose is not None and sanitizer is not None:
         raise CommandError("--for and --sanitizer exclude each other: each says what is designed.")
@@ -170,13 +189,21 @@ def design(
         "max_iter": max_iter,
         "categories": None if categories is None else _categories(categories),
     }
-    designer = _designer(sanitizer or _PURPOSES[purpose or "figures"], parameters)
-    designer.set_params(
-        sensitive=sensitive[0] if len(sensitive) == 1 else sensitive,
-        uncertainty=asked_set(uncertainty, beta, survey),
-        survey=survey,
-        verbose=int(for_people()),
-    )
+    kind_of_design = sanitizer or _PURPOSES[purpose or "figures"]
+    common = {
+        "sensitive": sensitive[0] if len(sensitive) == 1 else sensitive,
+        "verbose": int(for_people()),
+    }
+    around = asked_set(uncertainty, beta, survey)
+    if blocks is None and not block:
+        designer = _designer(kind_of_design, parameters)
+        designer.set_params(uncertainty=around, survey=survey, **common)
+    else:
+        if survey is not None:
+            raise CommandError("--blocks and --block are not for surveys: leave --weights out.")
+        designer = _designer_of_blocks(kind_of_design, parameters, blocks, block or [])
+        designer.base.set_params(uncertainty=around)
+        designer.set_params(**common, **({} if beta is None else {"beta": beta}))
     with ExitStack() as stack:
         files = [
             stack.enter_context(new_file(name, force=force, inputs=[public, categories]))
@@ -198,13 +225,14 @@ def design(
         from skrldp.statement import privacy_report
 
         found = privacy_report(designer)
-        files[0].write(designer.mechanism_.to_json().encode())
+        made = designer.mechanism_ if blocks is None and not block else designer.manifest_
+        files[0].write(made.to_json().encode())
         for page in files[1:]:
             page.write(as_html("Privacy report", _SHOWN(found)).encode())
     done()
     told = sys.stderr if output == STANDARD else sys.stdout
     if json:
-        figures = {"digest": designer.mechanism_.digest, **found.to_dict()}
+        figures = {"digest": made.digest, **found.to_dict()}
         print(as_json(figures), file=told)
     elif not (output == STANDARD and quiet):
         print(found, file=told)
@@ -239,6 +267,26 @@ def _designer(sanitizer: str, parameters: Mapping[str, Any]) -> Any:
     if sanitizer == "robust-mse":
         given["distance"] = "hamming"
     return kinds[sanitizer](**given)
+
+
+def _designer_of_blocks(
+    sanitizer: str, parameters: Mapping[str, Any], named: str | None, lists: Sequence[str]
+) -> Any:
+    """Make the sanitizer of blocks, whose base is the sanitizer of each block."""
+    from skrldp.sanitizers import BlockSanitizer
+    from skrldp.targets import Marginal
+
+    own = signature(BlockSanitizer).parameters
+    given = {name: value for name, value in parameters.items() if value not in (None, [], ())}
+    columns = [next(reader([text], skipinitialspace=True), []) for text in lists]
+    if not all(columns):
+        raise CommandError("--block names no column.")
+    of_blocks = {name: value for name, value in given.items() if name in own}
+    of_blocks["targets"] = given.get("targets", [])
+    if named is not None:
+        of_blocks["targets"] = [*of_blocks["targets"], *map(Marginal, columns)]
+    base = _designer(sanitizer, {n: value for n, value in given.items() if n not in own})
+    return BlockSanitizer(blocks=named or columns, base=base, **of_blocks)
 
 
 def _categories(path: str) -> dict[str, list[Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from typer import Option
 
@@ -34,14 +34,26 @@ def estimate(
             "Estimate this column; repeat it for combinations. All columns together if not given.",
         ),
     ] = None,
+    by: Annotated[
+        list[str] | None,
+        o.option(
+            "--by COLUMN",
+            "Estimate within groups: shares among the records with each value of this column; "
+            "repeat it.",
+        ),
+    ] = None,
     column: Annotated[
         str, Option("--report-column", metavar="COLUMN", help="The column of the reports.")
     ] = "report",
     counts: o.Counts = None,
     method: Annotated[
-        Literal["ml", "least-squares"],
-        Option("--method", help="Maximum likelihood (ml), or unbiased least squares."),
-    ] = "ml",
+        Literal["ml", "least-squares"] | None,
+        o.option(
+            "--method",
+            "Maximum likelihood (ml, the default), or unbiased least squares. Reports of a "
+            "manifest are estimated by least squares.",
+        ),
+    ] = None,
     level: o.Level = 0.95,
     in_format: o.InFormat = None,
     delimiter: o.Delimiter = None,
@@ -54,19 +66,30 @@ def estimate(
 
     Writes a row for each combination of values: its frequency, standard error and confidence
     interval. A frequency that the reports do not determine is one of several: the interval holds
-    them all, and the error is empty. By least squares, all are empty then.
+    them all, and the error is empty. By least squares, all are empty then. Of a manifest, the
+    reports of all blocks are put together, by least squares; name columns of one block.
     """
-    from skrldp.cli._estimates import reported_counts, rows_of, table_of
+    from skrldp.cli._estimates import parts_of, rows_of, table_of
     from skrldp.cli._figures import as_json
-    from skrldp.cli._mechanism import columns_of, read_mechanism
+    from skrldp.cli._manifests import check_together
+    from skrldp.cli._mechanism import columns_of, read_either
     from skrldp.cli._sinks import table_writer
+    from skrldp.mechanism import Manifest
 
-    own = read_mechanism(mechanism)
+    own = read_either(mechanism)
     named = [name for name, _ in columns_of(own)]
-    for name in of or ():
-        if name not in named:
-            has = ", ".join(map(repr, named))
-            raise CommandError(f"{mechanism} has no column {name!r} (--of); it has {has}.")
+    for option, names in (("--of", of), ("--by", by)):
+        for name in names or ():
+            if name not in named:
+                has = ", ".join(map(repr, named))
+                raise CommandError(f"{mechanism} has no column {name!r} ({option}); it has {has}.")
+    if by and not of:
+        raise CommandError("--by goes with --of, the column whose shares are estimated.")
+    is_one = not isinstance(own, Manifest)
+    if isinstance(own, Manifest):
+        check_together(own, mechanism, [*(of or named), *(by or ())])
+        if method == "ml":
+            raise CommandError("--method ml is for single mechanisms: leave it out for a manifest.")
     if not 0.0 < level < 1.0:
         raise CommandError(f"--level {level} must be a confidence between 0 and 1.")
     json = json or output.lower().endswith(".json")
@@ -74,28 +97,52 @@ def estimate(
     out_kind = Kind("json") if json else kind_to_write(output, Asked(output_format, delimiter))
     check_delimiter(asked, in_kind, out_kind)
     with new_file(output, force=force, inputs=[mechanism, reports]) as file:
-        found = reported_counts(own.shape[0], reports, column, counts, in_kind)
-        tell("estimating")
-        from skrldp.estimation import FrequencyEstimator
-
-        estimator = FrequencyEstimator(own, method=method, encode="symbol")
-        estimator.fit(range(len(found)), sample_weight=found)
-        marginal = estimator.marginal(of or None)
+        estimator = _fitted(own, method, reports, column, counts, in_kind)
+        estimate = estimator.marginal(of or None, by=by or None)
         tell("computing confidence intervals")
-        lower, upper = marginal.confidence_interval(level).T
+        parts = parts_of(estimate, level)
         if json:
             figures = {
                 "digest": own.digest,
                 "n_reports": estimator.n_reports_,
-                "method": method,
+                "method": method or ("ml" if is_one else "least-squares"),
                 "level": level,
-                "columns": marginal.columns,
-                "estimates": rows_of(marginal, lower, upper),
+                "columns": parts[0],
+                "estimates": rows_of(parts),
             }
             file.write(as_json(figures).encode() + b"\n")
         else:
-            table = table_of(marginal, lower, upper)
+            table = table_of(parts)
             packed = output.lower().endswith(".gz")
             with table_writer(file, out_kind, table.schema, packed=packed) as sink:
                 for batch in table.to_batches():
                     sink.write_batch(batch)
+
+
+def _fitted(
+    own: Any,
+    method: str | None,
+    reports: str,
+    column: str,
+    counts: str | None,
+    kind: Kind,
+) -> Any:
+    """Count the reports, and fit the estimator of a mechanism or a manifest to them."""
+    from skrldp.mechanism import Mechanism
+
+    if isinstance(own, Mechanism):
+        from skrldp.cli._estimates import count_numbers
+
+        found = count_numbers((own.shape[0],), reports, [column], counts, kind)
+        tell("estimating")
+        from skrldp.estimation import FrequencyEstimator
+
+        estimator = FrequencyEstimator(own, method=method or "ml", encode="symbol")
+        return estimator.fit(range(len(found)), sample_weight=found)
+    from skrldp.cli._manifests import reported_blocks
+
+    pairs, numbers = reported_blocks(own, reports, column, counts, kind)
+    tell("estimating")
+    from skrldp.estimation import BlockEstimator
+
+    return BlockEstimator(own).fit(pairs, sample_weight=numbers)

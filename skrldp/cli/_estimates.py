@@ -2,41 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from skrldp.cli._errors import CommandError
 from skrldp.cli._formats import Kind
+from skrldp.cli._fresh import BLOCK
 from skrldp.cli._mechanism import category_columns
 from skrldp.cli._opened import counts_of
 from skrldp.cli._progress import progress
 from skrldp.cli._tables import Wanted, open_batches
 
-__all__ = ["reported_counts", "rows_of", "table_of"]
+__all__ = ["count_numbers", "parts_of", "rows_of", "table_of"]
 
 
-def reported_counts(n_symbols: int, path: str, column: str, counts: str | None, kind: Kind) -> Any:
-    """Count how often each symbol was reported, a batch at a time."""
+def count_numbers(
+    sizes: tuple[int, ...], path: str, columns: Sequence[str], counts: str | None, kind: Kind
+) -> Any:
+    """Count how often the whole numbers of some columns are there, a batch at a time.
+
+    Returns an array of shape `sizes`, above which no number may be.
+    """
     import pyarrow as pa
 
-    found = np.zeros(n_symbols, dtype=np.int64)
-    columns = [column, *([] if counts is None else [counts])]
-    types = dict.fromkeys(columns, pa.int64())
+    found = np.zeros(sizes, dtype=np.int64)
+    wanted = [*columns, *([] if counts is None else [counts])]
     first = 0
-    with open_batches(path, kind, Wanted(columns, types)) as source:
+    with open_batches(path, kind, Wanted(wanted, dict.fromkeys(wanted, pa.int64()))) as source:
         for batch in progress(source, "counted"):
-            numbers = _whole(batch, column, path, first)
-            wrong = (numbers < 0) | (numbers >= n_symbols)
-            if wrong.any():
-                row = first + int(np.argmax(wrong))
-                raise CommandError(
-                    f"{path}: row {row:,} (counted from 0) has a number in column {column!r} that "
-                    f"is no report: the mechanism's are numbered 0 to {n_symbols - 1}. These are "
-                    "reports of another mechanism, or none."
-                )
+            numbers = []
+            for column, size in zip(columns, sizes, strict=True):
+                own = _whole(batch, column, path, first)
+                wrong = (own < 0) | (own >= size)
+                if wrong.any():
+                    row = first + int(np.argmax(wrong))
+                    raise CommandError(
+                        f"{path}: row {row:,} (counted from 0) has a number in column {column!r} "
+                        f"that is no {'block' if column == BLOCK else 'report'}: the mechanism's "
+                        f"are numbered 0 to {size - 1}. These are reports of another mechanism, "
+                        "or none."
+                    )
+                numbers.append(own)
             weights = None if counts is None else counts_of(batch, counts, path).to_numpy()
-            np.add.at(found, numbers, 1 if weights is None else weights)
+            np.add.at(found, tuple(numbers), 1 if weights is None else weights)
             first += batch.num_rows
     return found
 
@@ -65,37 +75,46 @@ def _whole(batch: Any, name: str, path: str, first: int) -> Any:
     return numbers.astype(np.int64)
 
 
-def rows_of(marginal: Any, lower: Any, upper: Any) -> list[dict[str, Any]]:
+Parts = tuple[list[str], list[Any], dict[str, Any]]
+
+
+def parts_of(found: Any, level: float) -> Parts:
+    """Return the columns that an estimate is about, its categories, and its figures."""
+    lower, upper = found.confidence_interval(level).T
+    is_by_group = hasattr(found, "labels")
+    values = found.values if is_by_group else found.frequencies
+    figures = {
+        "frequency": values,
+        "std_error": found.std_error,
+        "lower": lower,
+        "upper": upper,
+        "identifiable": np.isfinite(values) if is_by_group else found.identifiable,
+    }
+    if is_by_group:
+        return list(map(str, found.names)), list(found.labels), figures
+    return list(map(str, found.columns)), list(found.categories), figures
+
+
+def rows_of(parts: Parts) -> list[dict[str, Any]]:
     """Return an estimate as a dict for each category, or combination of categories."""
-    names = list(map(str, marginal.columns))
-    figures = _figures(marginal, lower, upper)
+    names, categories, figures = parts
     found = []
-    for place, category in enumerate(marginal.categories):
+    for place, category in enumerate(categories):
         own = category if len(names) > 1 else (category,)
         one = {name: values[place] for name, values in figures.items()}
         found.append({"category": dict(zip(names, own, strict=True)), **one})
     return found
 
 
-def table_of(marginal: Any, lower: Any, upper: Any) -> Any:
+def table_of(parts: Parts) -> Any:
     """Write an estimate as an Arrow table, the categories first."""
     import pyarrow as pa
 
-    columns = category_columns(marginal.columns, marginal.categories)
-    figures = _figures(marginal, lower, upper)
+    names, categories, figures = parts
+    columns = category_columns(names, categories)
     columns = {
         f"{name} (column)" if name in figures else name: column for name, column in columns.items()
     }
     return pa.table(
         columns | {name: pa.array(figure, from_pandas=True) for name, figure in figures.items()}
     )
-
-
-def _figures(marginal: Any, lower: Any, upper: Any) -> dict[str, Any]:
-    return {
-        "frequency": marginal.frequencies,
-        "std_error": marginal.std_error,
-        "lower": lower,
-        "upper": upper,
-        "identifiable": marginal.identifiable,
-    }

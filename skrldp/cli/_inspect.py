@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from skrldp.cli import _options as o
 from skrldp.cli._errors import FAILED
@@ -23,21 +23,25 @@ def inspect(
     json: o.Json = False,
     force: o.Force = False,
 ) -> int:
-    """Say what a mechanism protects and claims.
+    """Say what a mechanism, or a manifest of several, protects and claims.
 
     Prints what it was designed for, what its maker claims to have proven, and the bounds that
     follow from the mechanism alone, which are proven here. The exit code is 1 if it has another
     digest than --digest.
     """
     from skrldp._pages import page, text_page
-    from skrldp.cli._claims import everywhere, figures_of, lines_of
+    from skrldp.cli import _claims, _manifests
     from skrldp.cli._figures import as_html, as_json
-    from skrldp.cli._mechanism import read_mechanism
+    from skrldp.cli._mechanism import read_either
+    from skrldp.mechanism import Manifest
 
-    own = read_mechanism(mechanism)
+    own = read_either(mechanism)
     tell("proving")
-    proven = everywhere(own)
-    title, lines = f"Mechanism {mechanism}", lines_of(own, proven)
+    is_one = not isinstance(own, Manifest)
+    claims: Any = _claims if is_one else _manifests
+    title = f"{'Mechanism' if is_one else 'Manifest'} {mechanism}"
+    proven = claims.everywhere(own)
+    lines = claims.lines_of(own, proven)
     same = digest is None or own.digest == digest.strip().lower()
     if not same:
         lines.append(("result", "ANOTHER DIGEST than the one given: do not use this mechanism"))
@@ -45,5 +49,5 @@ def inspect(
         with new_file(html, force=force, inputs=[mechanism]) as file:
             file.write(as_html(title, page(title, lines)).encode())
     done()
-    print(as_json(figures_of(own, proven, same)) if json else text_page(title, lines))
+    print(as_json(claims.figures_of(own, proven, same)) if json else text_page(title, lines))
     return 0 if same else FAILED

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from skrldp.cli._errors import CommandError
 from skrldp.cli._outputs import STANDARD, new_file
 from skrldp.cli._progress import tell
+from skrldp.mechanism import Manifest, Mechanism
 
 if TYPE_CHECKING:
     from skrldp.batches import LedgerReporter
-    from skrldp.mechanism import Mechanism
 
 __all__ = ["held", "keyed"]
 
@@ -26,11 +26,21 @@ _ROW = "row of the records"  # a column that restores their order
 
 
 def keyed(
-    mechanism: Mechanism, options: dict[str, Any], ledger: str | None, limits: Mapping[str, Any]
+    mechanism: Mechanism | Manifest,
+    options: dict[str, Any],
+    ledger: str | None,
+    limits: Mapping[str, Any],
 ) -> Any:
     """Return the reporter of keyed reports."""
-    from skrldp.batches import KeyFile, LedgerReporter, Reporter
+    from skrldp.batches import BlockReporter, KeyFile, LedgerReporter, Reporter
 
+    if isinstance(mechanism, Manifest):
+        if ledger is not None:
+            raise CommandError(
+                "--ledger is for single mechanisms. Of a manifest, --id and a key give each person "
+                "one block for ever; keep the key, and give its digits as --key-check."
+            )
+        return BlockReporter(mechanism, **options)
     if ledger is None:
         return Reporter(mechanism, **options)
     if "ledger_key" in limits:

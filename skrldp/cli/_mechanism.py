@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from skrldp.alphabet import OTHER
 from skrldp.cli._errors import CommandError
 from skrldp.cli._outputs import STANDARD
-from skrldp.mechanism import Mechanism
+from skrldp.mechanism import Manifest, Mechanism, read_json
 
 if TYPE_CHECKING:
     from skrldp.cli._tables import Batches
@@ -22,6 +22,7 @@ __all__ = [
     "names_of",
     "needed_columns",
     "placed",
+    "read_either",
     "read_mechanism",
     "record_types",
     "values_of",
@@ -30,15 +31,26 @@ __all__ = [
 _EXACT = 2**53  # up to here float64 holds every whole number
 
 
-def read_mechanism(path: str) -> Mechanism:
-    """Load a mechanism, as strictly as a client does."""
+def read_mechanism(path: str, instead: str) -> Mechanism:
+    """Load a mechanism, as strictly as a client does; `instead` is what to do with a manifest."""
+    own = read_either(path)
+    if isinstance(own, Manifest):
+        raise CommandError(
+            f"{path} is a manifest of {len(own.mechanisms):,} mechanisms, one for each block of "
+            f"columns: {instead}"
+        )
+    return own
+
+
+def read_either(path: str) -> Mechanism | Manifest:
+    """Load a mechanism or a manifest, as strictly as a client does."""
     try:
         if path == STANDARD:
             text = sys.stdin.buffer.read()
         else:
             with open(path, "rb") as file:
                 text = file.read()
-        return Mechanism.from_json(text)
+        return read_json(text)
     except FileNotFoundError:
         raise CommandError(f"{path}: there is no such file.") from None
     except IsADirectoryError:
@@ -47,17 +59,17 @@ def read_mechanism(path: str) -> Mechanism:
         raise CommandError(f"{path}: {error}") from None
 
 
-def columns_of(mechanism: Mechanism) -> tuple[tuple[Any, bool], ...]:
+def columns_of(mechanism: Mechanism | Manifest) -> tuple[tuple[Any, bool], ...]:
     """Return the names of a mechanism's columns, and whether each is sensitive."""
     return mechanism.columns or (("secret", True), ("value", False))
 
 
-def names_of(mechanism: Mechanism) -> list[str]:
+def names_of(mechanism: Mechanism | Manifest) -> list[str]:
     """Return the names of a mechanism's columns."""
     return [str(name) for name, _ in columns_of(mechanism)]
 
 
-def needed_columns(mechanism: Mechanism) -> list[str]:
+def needed_columns(mechanism: Mechanism | Manifest) -> list[str]:
     """Return the names of the columns that a mechanism reads."""
     of_u = mechanism.observe == "nonsensitive"
     names = [name for name, sensitive in columns_of(mechanism) if not (of_u and sensitive)]
@@ -70,7 +82,7 @@ def needed_columns(mechanism: Mechanism) -> list[str]:
 
 
 def record_types(
-    mechanism: Mechanism, columns: Sequence[str]
+    mechanism: Mechanism | Manifest, columns: Sequence[str]
 ) -> tuple[dict[str, Any], Callable[[Any], Any]]:
     """Say as what the mechanism's columns are read from CSV.
 
@@ -82,24 +94,30 @@ def record_types(
     return types, lambda batch: _with_missing(batch, own)
 
 
-def _categories_of(mechanism: Mechanism) -> dict[str, list[Any]]:
+def _categories_of(mechanism: Mechanism | Manifest) -> dict[str, list[Any]]:
     """Return the categories of each column that a mechanism names.
 
     Returns dict of str to list: "other" is left out where it stands for other values.
     """
     named = columns_of(mechanism)
-    found: dict[str, list[Any]] = {}
-    for members, flag in ((mechanism.secrets, True), (mechanism.values, False)):
-        names = [name for name, sensitive in named if sensitive is flag]
-        others = mechanism.others or () if not flag else ()
-        for place, name in enumerate(names):
-            own = list(members) if len(names) == 1 else [member[place] for member in members]
-            other = others[place] if place < len(others) else None
-            if other is not None:
-                own = [value for value in own if value != OTHER]
-                own += other if isinstance(other, tuple) else ()
-            found[name] = own
+    found = _by_column([name for name, sensitive in named if sensitive], mechanism.secrets)
+    rest = [name for name, sensitive in named if not sensitive]
+    if isinstance(mechanism, Manifest):
+        of_u: Mapping[Any, Sequence[Any]] = mechanism.categories
+        others = mechanism.others
+    else:
+        of_u = _by_column(rest, mechanism.values)
+        others = dict(zip(rest, mechanism.others or (None,) * len(rest), strict=True))
+    for name in rest:
+        other = others[name]
+        own = [value for value in of_u[name] if other is None or value != OTHER]
+        found[name] = [*own, *(other if isinstance(other, tuple) else ())]
     return found
+
+
+def _by_column(names: Sequence[Any], members: Sequence[Any]) -> dict[str, list[Any]]:
+    parts = zip(*members, strict=True) if len(names) > 1 else [members]
+    return {name: list(own) for name, own in zip(names, parts, strict=True)}
 
 
 def _type(name: str, categories: Sequence[Any]) -> Any:
@@ -144,8 +162,7 @@ def _with_missing(batch: Any, categories: Mapping[str, Sequence[Any]]) -> Any:
 
 def category_columns(names: Sequence[Any], members: Sequence[Any]) -> dict[str, Any]:
     """Write categories of one column, or combinations of those of several, as Arrow's columns."""
-    parts = zip(*members, strict=True) if len(names) > 1 else [members]
-    return {str(name): _column(list(own)) for name, own in zip(names, parts, strict=True)}
+    return {str(name): _column(own) for name, own in _by_column(names, members).items()}
 
 
 def _column(categories: list[Any]) -> Any:

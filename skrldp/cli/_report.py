@@ -110,7 +110,8 @@ def report(
     """Report private records.
 
     Writes a column "report" with a whole number for each record, in the records' order: what may
-    leave in their place. All records are reported or none.
+    leave in their place. All records are reported or none. Of a manifest, there is a column
+    "block", too: which block of columns the report is about. Both leave together.
 
     Without a key every run draws anew, so a second run is a second report about each person, and
     two reports tell more than one: inspect says how much. With --id and a key the reports are the
@@ -131,12 +132,12 @@ def report(
         raise CommandError("mechanism and records cannot both come from standard input.")
     from skrldp.cli._fresh import REPORT, Fresh
     from skrldp.cli._ledger import held, keyed
-    from skrldp.cli._mechanism import needed_columns, read_mechanism, record_types
+    from skrldp.cli._mechanism import needed_columns, read_either, record_types
     from skrldp.cli._sinks import table_writer
     from skrldp.cli._tables import Wanted, open_batches
     from skrldp.cli._values import with_values
 
-    own, kept, texts = read_mechanism(mechanism), keep or [], text or []
+    own, kept, texts = read_either(mechanism), keep or [], text or []
     needed = needed_columns(own)
     reporter: Any
     if id is None:

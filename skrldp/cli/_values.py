@@ -9,13 +9,13 @@ from skrldp.cli._errors import CommandError
 from skrldp.cli._mechanism import category_columns, columns_of
 
 if TYPE_CHECKING:
-    from skrldp.mechanism import Mechanism
+    from skrldp.mechanism import Manifest, Mechanism
 
 __all__ = ["with_values"]
 
 
 def with_values(
-    mechanism: Mechanism, path: str, schema: Any, reports: Iterable[Any], column: str
+    mechanism: Mechanism | Manifest, path: str, schema: Any, reports: Iterable[Any], column: str
 ) -> tuple[Any, Iterator[Any]]:
     """Add columns of values to batches of reports.
 
@@ -40,9 +40,10 @@ def with_values(
     return larger, added()
 
 
-def _meant(mechanism: Mechanism, path: str) -> tuple[list[Any], list[Any]]:
+def _meant(mechanism: Any, path: str) -> tuple[list[Any], list[Any]]:
     """Return the columns that reports are about, and what each of them says."""
-    named, symbols = columns_of(mechanism), mechanism.symbols
+    named = columns_of(mechanism)
+    symbols = getattr(mechanism, "symbols", ())  # a manifest has none in common
     others = [name for name, sensitive in named if not sensitive]
     if symbols != tuple(range(len(symbols))):
         if set(symbols) <= set(mechanism.values):

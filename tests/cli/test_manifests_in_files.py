@@ -1,0 +1,213 @@
+"""Manifests on the command line: blocks of columns are designed, reported and estimated."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+
+import command_fixtures
+import numpy as np
+import pandas as pd
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+import pytest
+from block_tables import fitted_blocks, wide_table
+from conftest import ROOT
+
+from skrldp import BlockEstimator, BlockSanitizer, GRRSanitizer, Manifest
+from skrldp.batches import BlockReporter, key_check
+from skrldp.targets import Marginal
+
+call, folder = command_fixtures.call, command_fixtures.folder
+
+KEY = bytes(range(32))
+KEYED = ("--id", "person", "--key-file", "key", "--key-check", key_check(KEY))
+RECORDS = wide_table(400, seed=5).assign(person=[f"p{n}" for n in range(400)])
+ASKED = ("design", "public.csv", "-s", "ill", "-e", "2", "--sanitizer", "grr")
+
+
+@pytest.fixture
+def ready(folder):
+    """The folder with a manifest, a key, the public table, and records."""
+    (folder / "manifest.json").write_text(fitted_blocks().manifest_.to_json())
+    (folder / "key").touch(0o600)
+    (folder / "key").write_text(KEY.hex())
+    wide_table(1_000).to_csv(folder / "public.csv", index=False)
+    RECORDS.to_csv(folder / "records.csv", index=False)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("options", "parameters"),
+    [
+        (("--blocks", "pairs"), {"blocks": "pairs"}),
+        (
+            ("--blocks", "singles", "--target", "home", "--block", "job, age"),
+            {"blocks": "singles", "targets": [Marginal("home"), Marginal(["job", "age"])]},
+        ),
+        (("--block", "age,job", "--block", '"home"'), {"blocks": [["age", "job"], ["home"]]}),
+    ],
+)
+def test_design_writes_the_manifest_of_the_sanitizer(call, ready, options, parameters):
+    table = pd.read_csv(ready / "public.csv")
+    own = BlockSanitizer(eps=2.0, sensitive="ill", base=GRRSanitizer(), **parameters).fit(table)
+    code, out, err = call(*ASKED, *options, "-o", "made.json", "--html", "page.html")
+    assert (code, err) == (0, "")
+    assert out.startswith("Privacy report: BlockSanitizer")
+    assert (ready / "made.json").read_text() == own.manifest_.to_json()
+    assert "Privacy report: BlockSanitizer" in (ready / "page.html").read_text()
+    code, out, _ = call(*ASKED, *options, "-o", "again.json", "--json")
+    assert json.loads(out)["digest"] == own.manifest_.digest
+
+
+def test_designs_that_are_refused(call, ready):
+    for options, message in (
+        (("--block", "age,job"), "no block has the columns ['home']"),
+        (("--block", ""), "--block names no column"),
+        (("--blocks", "pairs", "--weights", "age"), "are not for surveys"),
+        (("--blocks", "pairs", "--max-iter", "5"), "--max-iter does not go with --sanitizer grr"),
+    ):
+        code, out, err = call(*ASKED, *options, "-o", "made.json")
+        assert code == 2 and out == "" and message in err, options
+    assert not (ready / "made.json").exists()
+
+
+def test_the_set_and_beta_are_those_of_all_blocks(call, ready):
+    asked = ("design", "public.csv", "-s", "ill", "-e", "2", "--beta", "0.02", "-o", "made.json")
+    code, _, _ = call(*asked, "--blocks", "singles", "--eps-all", "4", "--sanitizer", "a-optimal")
+    made = Manifest.from_json((ready / "made.json").read_text())
+    assert code == 0 and made.beta == pytest.approx(0.02)
+    assert all(one.guarantee.eps_all <= 4.0 for one in made.mechanisms)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
+def test_keyed_reports_and_estimates(call, ready, ending):
+    arguments = ("report", "manifest.json", "records.csv", *KEYED, "-o", f"out.{ending}")
+    assert call(*arguments) == (0, "", "")
+    reporter = BlockReporter(fitted_blocks().manifest_, id="person", key=KEY)
+    expected = reporter(RECORDS)
+    found = {
+        "csv": pd.read_csv,
+        "parquet": lambda path: pq.read_table(path).to_pandas(),
+        "jsonl": lambda path: pd.read_json(path, lines=True),
+    }[ending](ready / f"out.{ending}")
+    assert found.columns.tolist() == ["person", "block", "report"]
+    assert found.astype(str).equals(expected.astype(str))
+
+    own = BlockEstimator(fitted_blocks().manifest_).fit(expected)
+    code, out, err = call(
+        "estimate", "manifest.json", f"out.{ending}", "--of", "age", "--of", "job"
+    )
+    assert (code, err) == (0, "")
+    rows = pacsv.read_csv(io.BytesIO(out.encode())).to_pandas()
+    frame = own.marginal(["age", "job"]).to_frame().reset_index()
+    pd.testing.assert_frame_equal(rows, frame, check_exact=False, rtol=1e-12)
+    grouped = ("--of", "ill", "--by", "home", "--level", "0.9", "-o", "e.json")
+    assert call("estimate", "manifest.json", f"out.{ending}", *grouped) == (0, "", "")
+    figures = json.loads((ready / "e.json").read_text())
+    by = own.marginal("ill", by="home").to_frame(0.9)
+    assert (figures["n_reports"], figures["columns"]) == (400, ["home", "ill"])
+    assert figures["method"] == "least-squares"
+    values = [
+        [row[name] for name in ("frequency", "lower", "upper")] for row in figures["estimates"]
+    ]
+    np.testing.assert_allclose(values, by[["value", "lower", "upper"]], rtol=1e-12)
+
+
+def test_groups_of_a_single_mechanism(call, ready):
+    one = fitted_blocks().manifest_.mechanisms[0]
+    (ready / "one.json").write_text(one.to_json())
+    call("report", "one.json", "records.csv", "-o", "out.csv")
+    code, out, _ = call("estimate", "one.json", "out.csv", "--of", "age", "--by", "home")
+    rows = pacsv.read_csv(io.BytesIO(out.encode())).to_pandas()
+    assert code == 0 and rows.columns.tolist()[:3] == ["home", "age", "frequency"]
+    np.testing.assert_allclose(rows.groupby("home")["frequency"].sum(), [1.0, 1.0])
+    code, _, err = call("estimate", "one.json", "out.csv", "--by", "home")
+    assert code == 2 and "--by goes with --of" in err
+
+
+def test_counted_reports(call, ready):
+    """The same figures from distinct reports and their numbers."""
+    call("report", "manifest.json", "records.csv", *KEYED, "-o", "out.csv")
+    reports = pd.read_csv(ready / "out.csv")
+    reports.groupby(["block", "report"]).size().rename("n").reset_index().to_csv(
+        ready / "counted.csv", index=False
+    )
+    each = call("estimate", "manifest.json", "out.csv", "--of", "job")
+    assert each[0] == 0
+    assert call("estimate", "manifest.json", "counted.csv", "--of", "job", "--counts", "n") == each
+
+
+def test_fresh_reports_are_drawn_anew(call, ready):
+    """Two runs agree by chance with a probability below 1e-50."""
+    runs = [call("report", "manifest.json", "records.csv", "--keep", "person") for _ in range(2)]
+    tables = [pd.read_csv(io.StringIO(out)) for _, out, _ in runs]
+    assert not tables[0].equals(tables[1])
+    manifest = fitted_blocks().manifest_
+    for found in tables:
+        assert found.columns.tolist() == ["block", "report", "person"]
+        assert found["person"].tolist() == RECORDS["person"].tolist()
+        sizes = np.array([one.shape[0] for one in manifest.mechanisms])
+        assert (found["report"] < sizes[found["block"]]).all()
+    code, _, err = call("report", "manifest.json", "records.csv", "--keep", "age")
+    assert code == 2 and "--keep age: this column is reported" in err
+
+
+def test_inspect(call, ready):
+    manifest = fitted_blocks().manifest_
+    code, out, _ = call("inspect", "manifest.json", "--digest", manifest.digest)
+    assert code == 0 and out.startswith("Manifest manifest.json")
+    for words in (manifest.digest, "'age', 'job': 18 reports", "eps <= 2, that of the worst block"):
+        assert words in out
+    code, out, _ = call("inspect", "manifest.json", "--json", "--digest", "0" * 64)
+    figures = json.loads(out)
+    assert code == 1 and not figures["digest_as_given"]
+    assert figures["claimed"]["eps"] == manifest.eps
+    assert figures["claimed"]["eps_of_reports"]["2"] == manifest.bound_of(2)
+    assert [one["columns"] for one in figures["blocks"]] == [list(own) for own in manifest.blocks]
+    assert figures["proven"]["eps_all"] == pytest.approx(2.0, rel=1e-8)
+
+
+def test_what_manifests_do_not_go_with(call, ready):
+    call("report", "manifest.json", "records.csv", *KEYED, "-o", "out.csv")
+    reports = pd.read_csv(ready / "out.csv")
+    reports.assign(report=17, block=0).to_csv(ready / "strange.csv", index=False)
+    reports.assign(block=3).to_csv(ready / "other.csv", index=False)
+    estimate = ("estimate", "manifest.json")
+    records = ("report", "manifest.json", "records.csv")
+    for arguments, message in (
+        (("certify", "manifest.json", "public.csv"), "certify the mechanism of each block"),
+        (("audit", "manifest.json"), "audit the mechanism of a block"),
+        ((*records, *KEYED, "--ledger", "l.parquet"), "--ledger is for single mechanisms"),
+        ((*records, "--values"), "stand for no values"),
+        ((*estimate, "out.csv"), "no block of manifest.json has the columns"),
+        ((*estimate, "out.csv", "--of", "age", "--by", "wage"), "has no column 'wage' (--by)"),
+        ((*estimate, "out.csv", "--of", "age", "--method", "ml"), "--method ml is for single"),
+        ((*estimate, "strange.csv", "--of", "age"), "reports of another manifest"),
+        ((*estimate, "other.csv", "--of", "age"), "that is no block"),
+        ((*estimate, "records.csv", "--of", "age"), "block"),
+    ):
+        code, out, err = call(*arguments)
+        assert (code, out) == (2, "") and message in err, (arguments, err)
+
+
+LIGHT = """
+import sys
+from skrldp.cli import main
+assert main(["report", "manifest.json", "records.csv", "-o", "out.csv"]) == 0
+assert main(["report", "manifest.json", "records.csv", "-o", "keyed.csv", *sys.argv[1:]]) == 0
+heavy = {"sklearn", "scipy", "cvxpy", "highspy", "narwhals", "matplotlib", "pandas", "tqdm", "rich"}
+print(*sorted(heavy & {name.split(".")[0] for name in sys.modules}), "end")
+"""
+
+
+def test_a_client_s_command_loads_nothing_heavy(ready):
+    done = subprocess.run(
+        [sys.executable, "-c", LIGHT, *KEYED],
+        cwd=ready,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", "end\n")
