@@ -232,7 +232,8 @@ def _warn_of_other_keys(key: bytes) -> None:
 
     warnings.warn(
         f"nothing told whether this is the key of earlier runs; give --key-check {key_check(key)} "
-        "from now on, or --ledger. Another key reports everybody a second time.",
+        "from now on, or --ledger for a single mechanism. Another key reports everybody a "
+        "second time.",
         UserWarning,
         stacklevel=3,
     )
