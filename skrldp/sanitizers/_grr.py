@@ -2,7 +2,7 @@
 
 from skrldp.design.closed_form import grr
 from skrldp.information import Blocks
-from skrldp.sanitizers._blocks import ResponseSanitizer
+from skrldp.sanitizers._closed_forms import ResponseSanitizer
 from skrldp.sanitizers._texts import with_parameters
 
 __all__ = ["GRRSanitizer"]

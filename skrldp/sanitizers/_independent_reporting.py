@@ -10,8 +10,8 @@ from skrldp.design.closed_form import independent_reporting
 from skrldp.design.subset import optimal_reporting
 from skrldp.information import Blocks
 from skrldp.privacy import Promise, Requirements
-from skrldp.sanitizers._blocks import release_blocks
 from skrldp.sanitizers._checks import MOST_CELLS_OF_IR
+from skrldp.sanitizers._closed_forms import release_closed_form
 from skrldp.sanitizers._fitted_state import Designed
 from skrldp.sanitizers._optimal_base import SetSanitizer
 from skrldp.sanitizers._texts import with_parameters
@@ -123,7 +123,7 @@ class IRSanitizer(SetSanitizer):
         def blocks() -> Blocks:
             return independent_reporting(joint, requirements, self.budget).blocks
 
-        return release_blocks(blocks, "independent reporting", promise)
+        return release_closed_form(blocks, "independent reporting", promise)
 
     def _optimal(self, promise: Promise, requirements: Requirements) -> Designed:
         joint = promise.joint
@@ -140,7 +140,7 @@ class IRSanitizer(SetSanitizer):
         blocks = best.blocks
         if blocks is not None:
             name = "independent reporting"
-            return release_blocks(lambda: blocks, name, promise)
+            return release_closed_form(lambda: blocks, name, promise)
         mechanism, certificate = release(best.matrix, promise, verbose=self.verbose)
         bound = information_bound(joint, requirements, quick=True)
         solution = Solution(

@@ -1,4 +1,4 @@
-"""Closed forms, and mechanisms made of them whose sampled weights are proven private."""
+"""Mechanisms by closed forms, whose sampled weights are proven private."""
 
 import time
 from abc import abstractmethod
@@ -20,7 +20,7 @@ from skrldp.sanitizers._fitted_state import Designed
 from skrldp.sanitizers._texts import with_parameters
 from skrldp.sets import AllDistributions, FittedSet
 
-__all__ = ["ResponseSanitizer", "release_blocks"]
+__all__ = ["ResponseSanitizer", "release_closed_form"]
 
 # A dense table is sampled three times as fast as four weights, but its proof looks at every report,
 # pair of secrets and value: at this many combinations it takes a second and some 30 MB.
@@ -66,10 +66,10 @@ class ResponseSanitizer(BaseSanitizer):
     def _design(self, promise: Promise, around: FittedSet, record: Record) -> Designed:
         eps = promise.requirements().least_eps
         shape = promise.joint.counts.shape
-        return release_blocks(lambda: self._response(eps, *shape), self._name, promise)
+        return release_closed_form(lambda: self._response(eps, *shape), self._name, promise)
 
 
-def release_blocks(
+def release_closed_form(
     design: Callable[[], Blocks],
     name: str,
     promise: Promise,
