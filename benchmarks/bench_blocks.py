@@ -227,7 +227,7 @@ def plain(people, categories, tables, simulations):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="four columns, few simulations")
+    parser.add_argument("--quick", action="store_true", help="five columns, 10 simulations")
     parser.add_argument("--simulations", type=int, default=200)
     parser.add_argument("--drifted", type=int, default=10, help="simulations of each drift")
     parser.add_argument("--time-limit", type=float, help="of the design of a block, in seconds")
@@ -239,7 +239,7 @@ if __name__ == "__main__":
     table = twelve_columns().sample(frac=1.0, random_state=0)
     if chosen.quick:
         table = table[["sex", "age", "education", "us", "income", "hours"]]
-        chosen.simulations, chosen.drifted = 3, 1
+        chosen.simulations, chosen.drifted = 10, 1
     categories = {name: sorted(table[name].unique().tolist()) for name in table}
     public, people = table[: len(table) // 2], table[len(table) // 2 :]
     names = [name for name in table if name != "sex"]

@@ -40,15 +40,18 @@ _NO_INFORMATION = 1e-8  # relative to the greatest: directions in which reports 
 
 
 @dataclass(frozen=True, eq=False)
-class _WilsonRanges(Ranges):
-    """Intervals of shares within 0 and 1."""
+class _ShareRanges(Ranges):
+    """Intervals of shares: by the error, within 0 and 1, and stretched to the estimate.
+
+    Errors of reports do not vanish with the share, as those of true records do (Wilson).
+    """
 
     values: Floats
     errors: Floats
 
     def score(self, z: float, first: int) -> Floats:
         values, errors = self.values[:first], self.errors[:first]
-        return score(values, errors, values, np.full(len(values), np.inf), z)
+        return score(values, errors, values, errors, z)
 
 
 class BlockEstimator(BaseEstimator):
@@ -195,7 +198,7 @@ class BlockEstimator(BaseEstimator):
             errors,
             ~np.isnan(values),
             self.n_reports_,
-            _WilsonRanges(values, errors),
+            _ShareRanges(values, errors),
         )
 
     def mean(self, column: Any, *, by: Any = None) -> NumericEstimate | Figures:

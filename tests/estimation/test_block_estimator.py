@@ -90,6 +90,21 @@ def test_errors_are_the_spread_and_intervals_hold():
     assert np.sqrt((table**2).sum()) == pytest.approx(expected[1], rel=0.15)
 
 
+def test_intervals_of_negative_estimates_reach_as_far_as_the_error():
+    sanitizer, found = fitted_blocks(), []
+    for seed in range(20):
+        wave = TABLE.sample(60, random_state=seed)
+        found.append(
+            BlockEstimator(sanitizer).fit(sanitizer.transform(wave)).marginal(["age", "job"])
+        )
+    values = np.concatenate([one.frequencies for one in found])
+    errors = np.concatenate([one.std_error for one in found])
+    ends = np.concatenate([one.confidence_interval() for one in found])
+    assert (values < 0).sum() >= 5
+    np.testing.assert_allclose(ends[:, 0], np.clip(values - 1.96 * errors, 0, 1), atol=1e-4)
+    np.testing.assert_allclose(ends[:, 1], np.clip(values + 1.96 * errors, 0, 1), atol=1e-4)
+
+
 def test_pooling_helps_and_agrees_with_one_block_alone():
     sanitizer = fitted_blocks()
     reports = sanitizer.transform(TABLE)
