@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 from skrldp._params import OBSERVED, check_choice
 from skrldp.certificate import expected_seconds, release
+from skrldp.design import Solution
 from skrldp.design.criteria import Criterion
 from skrldp.design.engine import solve
 from skrldp.design.objectives import SOLVERS, CriterionProblem, Problem
@@ -149,12 +150,16 @@ class OptimalSanitizer(SetSanitizer):
 
     def _optimum(self, promise: Promise, requirements: Requirements, problem: Problem) -> Designed:
         """Solve a problem and release its mechanism, whose symbols are the rows in use."""
+        return self._released(promise, self._solved(promise, requirements, problem))
+
+    def _solved(self, promise: Promise, requirements: Requirements, problem: Problem) -> Solution:
+        """Solve a problem within the sanitizer's limits."""
         joint, limit = promise.joint, self.time_limit
         say_if_slow(self, joint)
         known = known_mechanism(self, joint)
         if limit is not None:  # leave time for repair and proof, but no more than half
             limit = max(limit - expected_seconds(promise.requirements()), limit / 2.0)
-        solution = solve(
+        return solve(
             problem,
             requirements,
             solver=self.solver,
@@ -164,6 +169,9 @@ class OptimalSanitizer(SetSanitizer):
             verbose=self.verbose,
             warm=None if known is None else known_rows(known, joint, promise.observe),
         )
+
+    def _released(self, promise: Promise, solution: Solution) -> Designed:
+        """Round the mechanism of a solution, and prove that it is private."""
         assert solution.matrix is not None  # only closed forms have none
         stand_in = drawn_from(self, promise)
         mechanism, certificate = release(
