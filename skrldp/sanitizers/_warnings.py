@@ -134,7 +134,7 @@ def warn_of_first_column(names: Sequence[Any]) -> None:
     _warn(
         f"sensitive is not given, so the first column, {names[0]!r}, is the one that is protected, "
         f"and {', '.join(map(repr, names[1:]))} {'is' if len(names) == 2 else 'are'} not. Name "
-        f"the column to protect, as in sensitive={names[0]!r}.",
+        f"the column to protect, such as sensitive={names[0]!r} if that is the one.",
         PrivacyLeakWarning,
     )
 
