@@ -91,7 +91,7 @@ export interface BlockClient {
   /** SHA-256 of the canonical JSON, in hexadecimal: the server's `manifest_.digest`. */
   readonly digest: string;
   readonly isPermanent: boolean;
-  /** Report one record, as `Client.report`. A person's permanent reports are of one block, whatever the record. */
+  /** Report one record by column name (an array only if the names are places), as `Client.report`. A person's permanent reports are of one block, whatever the record. */
   report(record: Record, options?: { id?: string | Uint8Array | bigint | number }): Promise<BlockReport>;
 }
 

@@ -278,7 +278,7 @@ function blockReporter(parts, slots, { columns, secrets, observe }, known) {
   const finders = observe === "all" ? [memberReader(columns, true, secrets), ...ofU] : ofU;
   const firsts = []; // number of the first cell of each block among those of all: 0 is the choice of the block
   parts.reduce((first, part, block) => (firsts[block] = first) + part.secrets.length * part.values.length, 1);
-  const pick = pickerOf({ columns, observe });
+  const pick = pickerOf({ columns, observe }, true);
   return (record) => {
     const valueAt = pick(record);
     for (const find of finders) find(valueAt);
@@ -395,19 +395,23 @@ const nats = (it, name) => (isFinite(real(it)) && real(it) >= 0 ? Number(it) : m
 
 // --- Records -------------------------------------------------------------------------------------------
 /** Make the function that takes a record apart, or refuses it; it returns a function from places to their values. */
-function pickerOf({ columns, observe }) {
+// A manifest does not hold the order of its table's columns: its arrays are read only where names are places.
+function pickerOf({ columns, observe }, isManifest = false) {
+  const isPlaces = [...columns.keys()].every((place) => columns.some(([name]) => name === BigInt(place)));
+  const order = columns.map(([name], place) => (isManifest ? Number(name) : place));
   const wanted = [...columns.keys()].filter((place) => observe === "all" || !columns[place][1]);
   const texts = columns.map(([name]) => (/string|bigint/.test(typeof name) ? String(name) : Symbol("no name")));
   const names = texts.map((name, n) => (texts.indexOf(name) === texts.lastIndexOf(name) ? name : Symbol(n)));
   const told = wanted.map((place) => show(columns[place][0])).join(", ");
   return (record) => {
     const isArray = Array.isArray(record);
-    const isWhole = isArray && record.length === columns.length;
+    const isWhole = isArray && record.length === columns.length && (isPlaces || !isManifest);
     const lacks = wanted.find((place) => !isArray && !(isObject(record) && Object.hasOwn(record, names[place])));
-    const isFit = isArray ? isWhole || record.length === wanted.length : lacks === undefined;
+    const isFit = isArray ? isWhole || (!isManifest && record.length === wanted.length) : lacks === undefined;
     const what = isArray ? `it has ${record.length} values` : `it lacks ${show(columns[lacks ?? 0][0])}`;
-    if (!isFit) refuse(brief(`the record must be an object with ${told}, or an array in this order: ${what}`));
-    const valueOf = (place, n) => record[!isArray ? names[place] : isWhole ? place : n];
+    const arrays = isManifest ? "" : ", or an array in this order";
+    if (!isFit) refuse(brief(`the record must be an object with ${told}${arrays}: ${what}`));
+    const valueOf = (place, n) => record[!isArray ? names[place] : isWhole ? order[place] : n];
     const values = new Map(wanted.map((place, n) => [place, valueOf(place, n)]));
     return (place) => values.get(place);
   };

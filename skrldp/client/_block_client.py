@@ -55,8 +55,9 @@ class BlockClient(SetOnce):
         Parameters
         ----------
         record : dict or tuple
-            Raw values: by column name, where further keys are ignored, or in the order of
-            `columns`. Every column is checked, whatever block is drawn.
+            Raw values by column name, where further keys are ignored; in the table's order only
+            if its columns have no names, which are then their places. Every column is checked,
+            whatever block is drawn.
         id : str, bytes or int
             Whom the record is about; required for permanent reports, and not allowed otherwise.
 
@@ -68,7 +69,8 @@ class BlockClient(SetOnce):
         Raises
         ------
         ValueError
-            If a column is missing, a value is not known, or `id` is missing or not allowed.
+            If a column is missing, values are not by name, a value is not known, or `id` is
+            missing or not allowed.
         """
         blocks, reports = self.report_many([record], ids=None if id is None else [id])
         return int(blocks[0]), int(reports[0])
@@ -79,7 +81,7 @@ class BlockClient(SetOnce):
         Parameters
         ----------
         records : list of dict or tuple, dict of columns, data frame, or array of shape (n, k)
-            Raw values.
+            Raw values, as for :meth:`report`.
         ids : sequence of n str, bytes or int
             Whom the records are about; required for permanent reports, and not allowed otherwise.
 

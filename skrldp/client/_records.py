@@ -83,6 +83,8 @@ class RecordReader:
             return combine(np.zeros_like(found[0]), found[0], (1, self._shape[1]))
         return combine(found[0], found[1], self._shape)
 
+    _or_tuple = ", or a tuple in this order"
+
     # -- shapes of records ------------------------------------------------------------------------
 
     def _picked(self, record: Any, what: str) -> dict[int, Any]:
@@ -96,7 +98,7 @@ class RecordReader:
         if not isinstance(record, tuple | list | np.ndarray):
             raise ValueError(
                 f"{what} is of type {type(record).__name__}; it must be a dict of the columns "
-                f"{self._listed_names()}, or a tuple in this order. {_NOTHING}"
+                f"{self._listed_names()}{self._or_tuple}. {_NOTHING}"
             )
         return dict(zip(self._wanted, self._in_order(record, len(record), what), strict=True))
 
@@ -188,7 +190,11 @@ def _refuse_masked(array: Any) -> None:
 
 
 class BlockReader(RecordReader):
-    """Finds the codes of raw records in every column of a manifest, whatever block they report."""
+    """Finds the codes of raw records in every column of a manifest, whatever block they report.
+
+    A manifest does not hold the order of its table's columns. Values by place would be those of
+    other columns, and S be reported as U, so they are read only where the names are the places.
+    """
 
     def __init__(self, manifest: Manifest) -> None:
         columns = manifest.columns
@@ -216,6 +222,21 @@ class BlockReader(RecordReader):
         if self._of_u:
             return np.zeros_like(found[0], np.uint8), found
         return found[0], found[1:]
+
+    _or_tuple = ""
+
+    def _in_order(self, items: Any, n: int, what: str) -> list[Any]:
+        width = len(self._names)
+        if {type(name) for name in self._names} != {int} or set(self._names) != set(range(width)):
+            raise ValueError(
+                f"{what} has values by place, but the columns of blocks are found by name. Give "
+                f"dicts or a table with the columns {self._listed_names()}. {_NOTHING}"
+            )
+        if n != width:
+            raise ValueError(
+                f"{what} has {n} values, but the table has {width} columns. {_NOTHING}"
+            )
+        return [items[self._names[place]] for place in self._wanted]
 
 
 # --- S and U -------------------------------------------------------------------------------------

@@ -55,6 +55,12 @@ def transposed() -> dict[str, Any]:
     return manifest([first, second, block(S, {"home": B})])
 
 
+def row(ill: Any, age: Any, home: Any, *job: Any) -> dict[str, Any]:
+    """A record by column name."""
+    names = ("ill", "age", "home", "job")[: 3 + len(job)]
+    return dict(zip(names, (ill, age, home, *job), strict=True))
+
+
 def cases() -> dict[str, tuple[dict[str, Any], list[Any], list[tuple[Any, str]]]]:
     """Manifests by name, with records that are reported, and those that are refused and why."""
     whole = {"ill": "yes", "age": 2, "home": "there", "job": "b"}
@@ -64,7 +70,8 @@ def cases() -> dict[str, tuple[dict[str, Any], list[Any], list[tuple[Any, str]]]
         ({**whole, "job": "z"}, "column 'job'"),
         ({**whole, "ill": None}, "column 'ill'"),
         ({**whole, "age": 2.5}, "column 'age'"),
-        (["yes", 2, "there"], "has 3 values"),
+        (["yes", 2, "there"], "values by place"),
+        (["yes", 2, "there", "b"], "values by place"),
         ("yes", "must be a dict"),
     ]
     blind = {"observe": "nonsensitive"}
@@ -78,46 +85,70 @@ def cases() -> dict[str, tuple[dict[str, Any], list[Any], list[tuple[Any, str]]]
         block(S, {"job": C}, other=[True], n_symbols=2),
         block(S, {"age": [0, "other"]}, other=[[7, 1.5]]),
     ]
-    names = [
-        document(S, [1, 2], 2, columns=[["ill", True], [name, False]]) for name in (0, 2.5, "0")
-    ]
+    names = [document(S, [1, 2], 2, columns=[[name, False], [1, True]]) for name in (2, 0)]
     many = [block(S, {f"c{number}": [0, 1]}, n_symbols=2) for number in range(BIG)]
     return {
         "pairs": (
             pairs(),
-            [whole, {**whole, "ill": "no", "age": False, "more": 1}, ["no", 1.0, "here", "other"]],
+            [
+                whole,
+                {**whole, "ill": "no", "age": False, "more": 1},
+                row("no", 1.0, "here", "other"),
+            ],
             refused,
         ),
-        "another order": (transposed(), [["yes", 2, "there"], ["no", 1, "here"]], [([], "has 0")]),
-        "one block": (manifest([block(S, {"home": B})]), [["no", "here"]], [(["no", 5], "home")]),
+        "another order": (
+            transposed(),
+            [row("yes", 2, "there"), row("no", 1, "here")],
+            [([], "values by place")],
+        ),
+        "one block": (
+            manifest([block(S, {"home": B})]),
+            [{"ill": "no", "home": "here"}],
+            [({"ill": "no", "home": 5}, "home"), (["no", "here"], "values by place")],
+        ),
         "S is not seen": (
             manifest([block(S, {"age": A}, **blind), block(S, {"age": A, "home": B}, **blind)]),
-            [{"age": 2, "home": "here"}, ["what", 0, "there"], [1, "here"]],
-            [(["there"], "has 1 values"), (["no", 5, "here"], "column 'age'")],
+            [{"age": 2, "home": "here"}, row("what", 0, "there")],
+            [([1, "here"], "values by place"), (row("no", 5, "here"), "column 'age'")],
         ),
         "several secrets": (
             manifest(several),
             [
                 {"ill": "yes", "sex": 1, "home": "here", "odd": {"date": "2020-02-29"}},
-                ["no", True, "there", None],
-                ["no", 0, "there", 2.5],
+                {"ill": "no", "sex": True, "home": "there", "odd": None},
+                {"ill": "no", "sex": 0, "home": "there", "odd": 2.5},
             ],
-            [(["yes", 0, "here", 1], "not together"), (["no", 0, "here", 2], "column 'odd'")],
+            [
+                ({"ill": "yes", "sex": 0, "home": "here", "odd": 1}, "not together"),
+                ({"ill": "no", "sex": 0, "home": "here", "odd": 2}, "column 'odd'"),
+            ],
         ),
         "others": (
             manifest(others),
-            [["no", 0, "a"], ["no", 7.0, "z"], ["yes", 1.5, None], ["yes", "other", "b"]],
-            [(["no", 8, "a"], "column 'age'"), (["z", 0, "a"], "column 'ill'")],
+            [
+                {"ill": ill, "age": age, "job": job}
+                for ill, age, job in [
+                    ("no", 0, "a"),
+                    ("no", 7.0, "z"),
+                    ("yes", 1.5, None),
+                    ("yes", "other", "b"),
+                ]
+            ],
+            [
+                ({"ill": "no", "age": 8, "job": "a"}, "column 'age'"),
+                ({"ill": "z", "age": 0, "job": "a"}, "column 'ill'"),
+            ],
         ),
-        "odd names": (
+        "names are places": (
             manifest(names),
-            [["no", 1, 2, 1], ["yes", 2, 2, 2]],
-            [({"ill": "no"}, "lacks")],
+            [[1, "no", 2], [2, "yes", 1]],
+            [(["no", 1, 2], "column 1"), ([1, "no"], "has 2 values"), ({"ill": "no"}, "lacks")],
         ),
         "many blocks": (
             manifest(many),
-            [["yes", *([0, 1] * (BIG // 2))]],
-            [(["yes"], "has 1 values")],
+            [{"ill": "yes"} | {f"c{number}": number % 2 for number in range(BIG)}],
+            [({"ill": "yes"}, "lacks the column 'c0'")],
         ),
     }
 
