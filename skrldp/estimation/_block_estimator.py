@@ -63,12 +63,12 @@ class BlockEstimator(BaseEstimator):
     Parameters
     ----------
     mechanism : BlockSanitizer, Manifest or str
-        What made the reports: the fitted sanitizer, its ``manifest_``, or the manifest's JSON.
+        Source of the reports: the fitted sanitizer, its ``manifest_``, or the manifest's JSON.
 
     Attributes
     ----------
     manifest_ : Manifest
-        What made the reports.
+        The mechanisms of all blocks, and how often each is drawn.
     counts_ : tuple of m arrays
         Number of reports of each symbol of each block.
     block_counts_ : array of shape (m,)
@@ -84,7 +84,7 @@ class BlockEstimator(BaseEstimator):
     Warns
     -----
     UserWarning
-        By figures of a block without reports, of which other blocks do not tell all.
+        By figures of a block without reports, if the other blocks do not determine them.
 
     Notes
     -----

@@ -32,21 +32,21 @@ class Calibrator(BaseEstimator):
 
     Reports tell the margins of blocks of columns; public records tell how all columns go together,
     perhaps of another population. Calibration, or raking, keeps the public records and changes
-    their weights as little as the reports ask for (Deville and Särndal 1992). What is then computed
-    from the weighted records has more columns than any block, and less error than the reports alone
-    give. **Without a change of the population it is the public table that is right**, unweighted:
-    reports then only add noise. And a relation between columns that no block holds together stays
-    the public one.
+    their weights as little as the reports ask for (Deville and Särndal 1992). Figures of the
+    weighted records may concern more columns than any block has, and have less error than figures
+    of the reports alone. **Where the population has not changed, take the public table without
+    weights**: reports then only add noise. A relation between columns that no block holds together
+    stays as it is among the public records.
 
     Parameters
     ----------
     mechanism : BlockSanitizer, Manifest or str
-        What made the reports.
+        Source of the reports, as for :class:`BlockEstimator`.
     public : data frame or array of shape (n, n_columns)
-        Public records, with the columns of the manifest; further columns are not looked at.
+        Public records, with the columns of the manifest; further columns are ignored.
     strength : float or "auto", default="auto"
-        How many reports the public distribution weighs: the more, the less the weights change.
-        "auto" takes what best predicts one half of the reports from the other half.
+        How many reports the public distribution counts as: the more, the less the weights change.
+        "auto" takes the strength that best predicts one half of the reports from the other half.
     random_state : int, default=0
         Seed of the split in halves.
 
@@ -62,14 +62,14 @@ class Calibrator(BaseEstimator):
         Greatest leakage of a block's mechanism at the calibrated distribution, in nats: more than
         `eps` where the population moved out of the confidence set.
     manifest_ : Manifest
-        What made the reports.
+        The mechanisms of all blocks, and how often each is drawn.
 
     Notes
     -----
     Minimises ``strength * KL(q || p)`` plus half the squared deviations of the reports' margins,
-    in units of their covariance, over distributions q of the public records. The penalty is a
-    bias, so errors by linearisation are too small: compute the figure again with each column of
-    :meth:`replicate_weights`, and take the spread.
+    in units of their covariance, over distributions q of the public records; p is the public
+    table's distribution. The penalty is a bias, so errors by linearisation are too small: compute
+    the figure again with each column of :meth:`replicate_weights`, and take the standard deviation.
 
     References
     ----------

@@ -38,8 +38,8 @@ class Manifest(ReadOnly):
     """The mechanisms of blocks of columns, and how often each block is drawn; immutable.
 
     The report of a person is a pair: a block, which is drawn without regard to the record, and the
-    report of the block's mechanism. So the report leaks what the worst block leaks. Make a manifest
-    with :meth:`of` or :meth:`from_json`.
+    report of the block's mechanism. So the pair leaks as much as the mechanism that leaks most.
+    Make a manifest with :meth:`of` or :meth:`from_json`.
 
     Attributes
     ----------

@@ -66,9 +66,10 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
 
     A design holds a thousand cells, and a dozen columns have millions. So a mechanism is designed
     for each of several *blocks* of columns together with S. A person's block is drawn without
-    regard to the record, so that the report, a block and a report of its mechanism, leaks no more
-    than the worst block's mechanism. Official statistics calls this matrix sampling, or a split
-    questionnaire. :class:`~skrldp.BlockEstimator` puts the reports of all blocks together.
+    regard to the record. What leaves is the block's name and the report of the block's mechanism,
+    and this pair leaks no more than the mechanism of the block that leaks most. Official statistics
+    calls this matrix sampling, or a split questionnaire. :class:`~skrldp.BlockEstimator` puts the
+    reports of all blocks together.
 
     Parameters
     ----------
@@ -129,10 +130,10 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
     certificates_ : tuple of m Certificate
         The proofs of all blocks.
     sanitizers_ : tuple of m fitted sanitizers
-        Those of the blocks.
+        The sanitizers of the blocks, in the order of ``blocks_``.
     std_error_ : array of shape (m,)
-        Root of the summed variances of the shares of each block's values of U, for one report: it
-        falls with the root of the number of reports, those of all blocks.
+        Root of the summed variances of the shares of each block's values of U, for one report.
+        From n reports of all blocks together the error is this divided by the root of n.
     column_names_ : tuple
         Names of all columns, or their places, in the table's order.
     n_features_in_ : int
@@ -162,8 +163,8 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
     **A person reports one block, ever.** Reports of two blocks about one person are two reports:
     they leak up to ``eps + eps_all``, and without `eps_all` without a bound. Every call of
     `transform` draws blocks anew, so keep the reports;
-    :class:`skrldp.batches.Reporter` makes block and report functions of a key and the person's id.
-    Nobody may refuse a block when they see it: which block was refused, and by whom, would be a
+    :class:`skrldp.batches.BlockReporter` makes block and report functions of a key and the person's
+    id. Nobody may refuse a block when they see it: which block was refused, and by whom, would be a
     report that no proof covers.
 
     Examples
