@@ -186,7 +186,10 @@ class Manifest(ReadOnly):
 
     @property
     def beta(self) -> float | None:
-        """Bound on the probability that the set of some block misses; None if not claimed."""
+        """Bound on the probability that the set of some block misses; None if not claimed.
+
+        The sets are those of ``eps``, not those of the bounds about known columns.
+        """
         total = 0.0
         for one in self.mechanisms:
             if one.guarantee is None:

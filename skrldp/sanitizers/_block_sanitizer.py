@@ -91,8 +91,9 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         its uncertainty set; all else (``drift``, ``time_limit``, ``min_frequency``, …) is its own.
     beta : float, default=0.05
         Bound on the probability that the confidence set of any block misses the true distribution:
-        each of m blocks has ``beta / m``. Where blocks were chosen by looking at the public table,
-        take ``beta`` times their number over that of all blocks among which they were chosen.
+        each of m blocks has ``beta / m``. With `known`, that is so of each of both statements.
+        Where blocks were chosen by looking at the public table, take ``beta`` times their number
+        over that of all blocks among which they were chosen.
     eps_all : float, optional
         Privacy parameter over all distributions, in nats: what each further report about a person,
         of whatever block, may add; and what somebody who knows U learns. None: nothing is promised
