@@ -229,6 +229,15 @@ def test_bad_input():
         fitted_blocks("singles").transform(TABLE[["age", "ill"]])
 
 
+def test_names_that_are_numbers_are_the_columns_places():
+    """Else an array given to a client would be read in the order of the places."""
+    table = TABLE.set_axis([1, 0, 2, 3], axis=1)
+    with pytest.raises(ValueError, match=r"the columns are named \[1, 0, 2, 3\]"):
+        blocks(sensitive=[0], categories="auto").fit(table)
+    found = blocks(sensitive=[1], categories="auto").fit(TABLE.set_axis(range(4), axis=1))
+    assert found.manifest_.columns[0] == (1, True)
+
+
 def test_errors_name_the_block():
     with pytest.raises(ValueError, match="lacks") as caught:
         blocks(categories=KNOWN | {"job": ["a", "b"]}).fit(TABLE)
