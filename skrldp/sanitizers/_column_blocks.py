@@ -65,13 +65,13 @@ def blocks_of(
     sanitizer: Any, X: Any, names: Sequence[Any], secret: Sequence[int], known: Sequence[int]
 ) -> list[tuple[int, ...]]:
     """Return the places of each block's columns of U, in the table's order."""
-    places = [*range(len(names))]
-    if list(names) != places and set(names) == set(places):
+    numbers = [*range(len(names))]
+    if list(names) != numbers and set(names) == set(numbers):
         raise ValueError(
             f"the columns are named {list(names)}: numbers that are not their places, so that a "
             "client could not read an array of records. Give the columns other names."
         )
-    rest = [place for place in places if place not in secret]
+    rest = [place for place in numbers if place not in secret]
     if not rest:
         raise ValueError(
             f"the table has {len(names)} feature(s), all sensitive: there is nothing to report."

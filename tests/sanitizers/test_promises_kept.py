@@ -17,7 +17,7 @@ from skrldp import (
     certify,
 )
 from skrldp.certificate import guarantee_of
-from skrldp.sanitizers import _blocks, _optimal_base
+from skrldp.sanitizers import _closed_forms, _optimal_base
 
 COUNTS = np.array([[300, 200, 100], [150, 250, 500]])
 ROWS = [[s, u] for s in range(2) for u in range(3)]
@@ -51,15 +51,15 @@ def test_values_are_only_drawn_where_that_is_proven(monkeypatch, cls, options):
 
 def test_four_weights_are_not_released_unproven(monkeypatch):
     """What decides is the bound that is proven, not the leakage that was found."""
-    prove = _blocks.prove_promise
+    prove = _closed_forms.prove_promise
 
     def unsure(*arguments):
         return replace(prove(*arguments), eps=0.8, eps_attained=0.6)
 
-    monkeypatch.setattr(_blocks, "_DENSE_CELLS", 0)
+    monkeypatch.setattr(_closed_forms, "_DENSE_CELLS", 0)
     grr = GRRSanitizer(0.7).fit(ROWS)
     assert grr.mechanism_.form.blocks is not None and grr.certificate_.holds(0.7)
-    monkeypatch.setattr(_blocks, "prove_promise", unsure)
+    monkeypatch.setattr(_closed_forms, "prove_promise", unsure)
     with pytest.raises(CertificateError, match=r"the last bound is 0\.8"):
         GRRSanitizer(0.7).fit(ROWS)
 

@@ -31,7 +31,7 @@ from skrldp import (
     SRRSanitizer,
 )
 from skrldp.sampling import RandomStream
-from skrldp.sanitizers import _blocks, _optimal_base, _write_reports, codec_of
+from skrldp.sanitizers import _closed_forms, _optimal_base, _write_reports, codec_of
 from skrldp.table import read_table
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
@@ -95,7 +95,7 @@ def test_every_form_in_every_library(cls, library, encode, fits):
 @pytest.mark.parametrize("dense", [True, False])
 def test_posterior_is_bayes_rule(dense, monkeypatch):
     if not dense:
-        monkeypatch.setattr(_blocks, "_DENSE_CELLS", 0)
+        monkeypatch.setattr(_closed_forms, "_DENSE_CELLS", 0)
     X = frame_of("pandas")
     sanitizer = SRRSanitizer(sensitive=["ill", "size"], encode="posterior", random_state=0).fit(X)
     Y = sanitizer.transform(X)

@@ -35,7 +35,7 @@ from skrldp import (
     RobustMSESanitizer,
     SRRSanitizer,
 )
-from skrldp.sanitizers import _blocks, _optimal_base, codec_of
+from skrldp.sanitizers import _closed_forms, _optimal_base, codec_of
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
 pytestmark = pytest.mark.filterwarnings(
@@ -82,7 +82,7 @@ def test_extreme_eps(cls, eps):
 @pytest.mark.parametrize("eps", [1e-6, 1.0, 30.0])
 def test_blocks_that_stay_blocks_are_certified_too(cls, eps, monkeypatch):
     dense = fitted(cls(eps), GOOD)
-    monkeypatch.setattr(_blocks, "_DENSE_CELLS", 0)
+    monkeypatch.setattr(_closed_forms, "_DENSE_CELLS", 0)
     blocks = fitted(cls(eps), GOOD)
     assert type(blocks.mechanism_.form) is not type(dense.mechanism_.form)
     assert blocks.certificate_.holds(eps)
@@ -93,7 +93,7 @@ def test_what_cannot_be_proven_is_not_released(monkeypatch):
     sanitizer = GRRSanitizer(1.0).fit(GOOD)
     before = dict(vars(sanitizer))
     monkeypatch.setattr("skrldp.sanitizers._grr.grr", lambda eps, n: (0.9, 0.1, 0.0, 0.0))
-    monkeypatch.setattr(_blocks, "_DENSE_CELLS", 0)
+    monkeypatch.setattr(_closed_forms, "_DENSE_CELLS", 0)
     with pytest.raises(CertificateError, match="Nothing is released"):
         sanitizer.fit(GOOD[:, ::-1])
     assert vars(sanitizer) == before  # what was fitted before still stands
