@@ -24,9 +24,11 @@ __all__ = [
     "expected_pool",
     "names_in",
     "read_manifest",
+    "without_zeros",
 ]
 
 _SMOOTHING = 0.5  # records, spread evenly over the cells of a block
+_EVEN = 0.01  # share of an even distribution in those at which reports are weighted
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,12 +130,13 @@ def expected_pool(mechanism: Any, n: float, distribution: Any = None) -> tuple[M
         )
     information = design.information(design.public)
     shares = design.manifest.shares
-    scaled = tuple(n * r * one.matrix for r, one in zip(shares, information, strict=True))
-    scores = tuple(
-        n * r * one.channel.T @ ((one.report - one.constant) / one.report)
-        for r, one in zip(shares, information, strict=True)
-    )
-    return design.manifest, Pool(design.margins, scaled, scores)
+    counts = [n * r * one.report for r, one in zip(shares, information, strict=True)]
+    return design.manifest, Pool.of(design.margins, information, counts)
+
+
+def without_zeros(cells: Floats) -> Floats:
+    """Return a distribution near an estimated one that has no cell of probability 0, (a,)."""
+    return (1.0 - _EVEN) * cells + _EVEN / len(cells)
 
 
 def names_in(selections: Iterable[Any]) -> list[Any]:

@@ -15,12 +15,12 @@ from skrldp._arrays import read_only
 from skrldp._typing import Floats
 from skrldp.alphabet import CellGroups, group_cells, group_records, numbers_of_cells
 from skrldp.estimation._block_design import (
-    BlockDesign,
     OfBlock,
     block_with,
     count_blocks,
     names_in,
     read_manifest,
+    without_zeros,
 )
 from skrldp.estimation._by_group import Figures, figures_of
 from skrldp.estimation._drift import DriftTest
@@ -149,9 +149,10 @@ class BlockEstimator(BaseEstimator):
         if cells is None:
             cells = tuple(np.full(m.shape[1], 1.0 / m.shape[1]) for m in design.matrices)
         for _ in range(_ROUNDS):
-            pool = _pooled(design, counts, n, cells)
+            pool = Pool.of(design.margins, design.information(cells), counts)
             cells = tuple(_probable(pool, k, size) for k, size in enumerate(map(len, cells)))
-        self._design, self._pool = design, _pooled(design, counts, n, cells)
+        self._design = design
+        self._pool = Pool.of(design.margins, design.information(cells), counts)
         self.manifest_ = design.manifest
         self.counts_ = tuple(read_only(own.astype(np.int64)) for own in counts)
         self.block_counts_ = read_only(n.astype(np.int64))
@@ -289,10 +290,7 @@ class BlockEstimator(BaseEstimator):
                 score = one.channel.T @ ((counts - n * one.report) / one.report)
                 inverse = np.linalg.pinv(one.matrix, rcond=_NO_INFORMATION, hermitian=True)
                 rank = round(float((inverse * one.matrix).sum()))
-                cells, back = (
-                    design.public[number],
-                    np.linalg.pinv(design.margins.blocks[number].design),
-                )
+                cells, back = design.public[number], design.margins.blocks[number].back
                 spread = (back * cells) @ back.T - np.outer(back @ cells, back @ cells)
                 total += float(score @ inverse @ score) / n
                 expected += rank + n / design.n_public * float((one.matrix * spread).sum())
@@ -349,23 +347,9 @@ def _group(own: OfBlock, columns: Any) -> CellGroups:
     return group_cells(own.record, columns, "all")
 
 
-def _pooled(
-    design: BlockDesign, counts: Sequence[Floats], n: Floats, cells: Sequence[Floats]
-) -> Pool:
-    """Estimate with the weights of given distributions of the cells."""
-    information = design.information(cells)
-    matrices, scores = [], []
-    for one, own, number in zip(information, counts, n, strict=True):
-        matrices.append(number * one.matrix)
-        scores.append(one.channel.T @ ((own - number * one.constant) / one.report))
-    return Pool(design.margins, tuple(matrices), tuple(scores))
-
-
 def _probable(pool: Pool, number: int, size: int) -> Floats:
     """Return a distribution of a block's cells near the estimate, with no cell of probability 0."""
     found = pool.evaluate([(number, np.eye(size))])
     cells = np.maximum(np.where(found.determined, found.values, 0.0), 0.0)
     cells = np.where(found.determined.any(), cells, 1.0)
-    cells = cells / max(cells.sum(), 1e-300)
-    smooth = 0.01
-    return (1.0 - smooth) * cells + smooth / size
+    return without_zeros(cells / max(cells.sum(), 1e-300))

@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from skrldp._arrays import read_only
 from skrldp._params import is_finite, is_whole
 from skrldp._typing import Floats
-from skrldp.estimation._block_design import BlockDesign, count_blocks, read_manifest
+from skrldp.estimation._block_design import BlockDesign, count_blocks, read_manifest, without_zeros
 from skrldp.mechanism import Manifest
-from skrldp.sanitizers import BlockSanitizer, encode_records
+from skrldp.sanitizers import as_block_sanitizer, encode_records
 
 __all__ = ["Calibrator"]
 
@@ -203,7 +203,8 @@ class _Records:
     @staticmethod
     def of(public: Any, design: BlockDesign, mechanism: Any) -> "_Records":
         manifest = design.manifest
-        names = mechanism.column_names_ if isinstance(mechanism, BlockSanitizer) else None
+        sanitizer = as_block_sanitizer(mechanism)
+        names = None if sanitizer is None else sanitizer.column_names_
         secrets, values = encode_records(public, manifest, names)
         table = np.column_stack([secrets, *values]).astype(np.int64)
         kinds, kind_of = np.unique(table, axis=0, return_inverse=True)
@@ -270,18 +271,15 @@ def _calibrated_once(
     """
     tilts, targets = [], []  # of each block: (r, a) and (r,)
     cells = [records.distribution(k, at) for k in range(len(counts))]
-    smooth = [0.99 * own + 0.01 / len(own) for own in cells]
-    information = records.design.information(smooth)
+    information = records.design.information([without_zeros(own) for own in cells])
     for one, own, model in zip(information, counts, records.design.margins.blocks, strict=True):
         n = own.sum()
         values, vectors = np.linalg.eigh(n * one.matrix)
         known = values > _NO_INFORMATION * max(float(values[-1]), 1e-300)
         root = np.sqrt(values[known])
-        score = one.channel.T @ ((own - n * one.constant) / one.report)
-        back = np.linalg.pinv(model.design)
-        tilt = (root[:, None] * vectors[:, known].T) @ back
+        tilt = (root[:, None] * vectors[:, known].T) @ model.back
         tilts.append(tilt)
-        targets.append((vectors[:, known].T @ score) / root + tilt @ model.constant)
+        targets.append((vectors[:, known].T @ one.score(own)) / root + tilt @ model.constant)
     ends = np.cumsum([0, *map(len, targets)])
     target, log_shares = np.concatenate(targets), np.log(records.shares)
 

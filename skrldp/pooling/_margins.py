@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skrldp._arrays import ReadOnly
+from skrldp._arrays import ReadOnly, read_only
 from skrldp._typing import Floats
 
 __all__ = ["BlockModel", "CommonMargins"]
@@ -39,6 +40,11 @@ class BlockModel(ReadOnly):
     shared: NDArray[np.intp]
     numbers: NDArray[np.intp]
     own: NDArray[np.intp]
+
+    @cached_property
+    def back(self) -> Floats:
+        """The parameters of a distribution, less the constant, as functions of it: (p, a)."""
+        return read_only(np.linalg.pinv(self.design))
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,6 +41,11 @@ class Information(NamedTuple):
     constant: Floats
     report: Floats
 
+    def score(self, counts: Floats) -> Floats:
+        """Return what reports (b,) say about the parameters (p,), by weighted least squares."""
+        found: Floats = self.channel.T @ ((counts - counts.sum() * self.constant) / self.report)
+        return found
+
 
 def information_of(model: BlockModel, matrix: Floats, cells: Floats) -> Information:
     """Compute the information of a block's reports at a distribution of its cells.
@@ -119,6 +124,18 @@ class Pool:
     margins: CommonMargins
     information: tuple[Floats, ...]
     scores: tuple[Floats, ...]
+
+    @classmethod
+    def of(
+        cls,
+        margins: CommonMargins,
+        information: Sequence[Information],
+        counts: Sequence[Floats],
+    ) -> "Pool":
+        """Put counts (b,) of the reports of each block together with what a report tells."""
+        both = list(zip(information, counts, strict=True))
+        matrices = tuple(own.sum() * one.matrix for one, own in both)
+        return cls(margins, matrices, tuple(one.score(own) for one, own in both))
 
     @cached_property
     def _blocks(self) -> list[_Block]:
