@@ -31,13 +31,18 @@ def mixed(
     assert one is not None
     assert two is not None
     allowed = most**2 * shares.variances(two)
+    both = replace(
+        informative,
+        iterations=informative.iterations + precise.iterations,
+        seconds=informative.seconds + precise.seconds,
+    )
 
     def mixture(t: float) -> Floats:
         return np.concatenate([(1.0 - t) * one, t * two])
 
     low, high = 0.0, min(1.0, most**-2)
     if (shares.variances(one) <= allowed).all():
-        return informative
+        return both
     while high - low > _CLOSE:
         middle = (low + high) / 2.0
         enough = (shares.variances(mixture(middle)) <= allowed).all()
@@ -45,4 +50,4 @@ def mixed(
     found = mixture(high)
     words = f"{high:.1%} of the reports are those of an A-optimal design. {informative.message}"
     value = criterion.value(found)
-    return replace(informative, matrix=found, objective=value, message=words)
+    return replace(both, matrix=found, objective=value, message=words)

@@ -152,13 +152,15 @@ class OptimalSanitizer(SetSanitizer):
         """Solve a problem and release its mechanism, whose symbols are the rows in use."""
         return self._released(promise, self._solved(promise, requirements, problem))
 
-    def _solved(self, promise: Promise, requirements: Requirements, problem: Problem) -> Solution:
-        """Solve a problem within the sanitizer's limits."""
+    def _solved(
+        self, promise: Promise, requirements: Requirements, problem: Problem, part: float = 1.0
+    ) -> Solution:
+        """Solve a problem within the sanitizer's limits, and a part of its time."""
         joint, limit = promise.joint, self.time_limit
         say_if_slow(self, joint)
         known = known_mechanism(self, joint)
         if limit is not None:  # leave time for repair and proof, but no more than half
-            limit = max(limit - expected_seconds(promise.requirements()), limit / 2.0)
+            limit = part * max(limit - expected_seconds(promise.requirements()), limit / 2.0)
         return solve(
             problem,
             requirements,

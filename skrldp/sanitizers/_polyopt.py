@@ -133,7 +133,7 @@ class PolyOptSanitizer(ObservingSanitizer):
         joint = promise.joint
         shares = self._shares(joint, requirements)
         found, precise = (
-            self._solved(promise, requirements, CriterionProblem(joint, one))
+            self._solved(promise, requirements, CriterionProblem(joint, one), part=0.5)
             for one in (criterion, shares)
         )
         solution = mixed(found, precise, criterion, shares, float(self.max_error))

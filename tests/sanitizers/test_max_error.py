@@ -1,9 +1,12 @@
 """PolyOptSanitizer(max_error=): as much information as leaves shares that can be estimated."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
 
 from skrldp import AOptimalSanitizer, PolyOptSanitizer, RenyiBall, expected_std_error
 
@@ -86,3 +89,23 @@ def test_empty_cells_need_smoothing():
     sanitizer = PolyOptSanitizer(categories=KNOWN, smoothing=0, max_error=2.0)
     with pytest.raises(ValueError, match="positive smoothing"):
         sanitizer.fit(X, sample_weight=counts.ravel())
+
+
+def test_both_designs_share_one_limit_of_time_and_are_counted(monkeypatch):
+    from skrldp.sanitizers import _optimal_base
+
+    limits, found, solve = [], [], _optimal_base.solve
+
+    def watched(*args, **options):
+        limits.append(options["time_limit"])
+        found.append(solve(*args, **options))
+        return found[-1]
+
+    monkeypatch.setattr(_optimal_base, "solve", watched)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        sanitizer = fit(max_error=1.5, time_limit=8.0)
+    assert len(limits) == 2
+    assert sum(limits) <= 8.0
+    assert sanitizer.n_iter_ == sum(one.iterations for one in found)
+    assert sanitizer.solution_.seconds == sum(one.seconds for one in found)
