@@ -16,7 +16,7 @@ from skrldp._params import OBSERVED, check_choice
 from skrldp._typing import Floats
 from skrldp.information import conditionals_of
 from skrldp.mechanism import _json
-from skrldp.mechanism._categories import scalars
+from skrldp.mechanism._categories import alphabet_of, scalars
 from skrldp.mechanism._forms import BlockForm, DenseForm, Form, ValuesForm
 from skrldp.mechanism._guarantee import Guarantee, check_fit
 from skrldp.mechanism._json_checks import check_columns
@@ -230,7 +230,12 @@ class Mechanism:
         return (self.matrix * np.asarray(distribution, dtype=float).ravel()).argmax(axis=1)
 
     def named(
-        self, symbols: Sequence[Any] | None, columns: Sequence[tuple[Any, bool]]
+        self,
+        symbols: Sequence[Any] | None,
+        columns: Sequence[tuple[Any, bool]],
+        *,
+        guarantee: Guarantee | None = None,
+        others: tuple[Others, ...] | None = None,
     ) -> "Mechanism":
         """Return a copy with other names for its reports and columns.
 
@@ -240,6 +245,8 @@ class Mechanism:
             Names of the reports; None keeps them.
         columns : sequence of (name, bool)
             Column names in their order and whether each is sensitive.
+        guarantee, others : optional
+            The copy's guarantee and grouped values; None keeps those of the mechanism.
 
         Returns
         -------
@@ -248,14 +255,16 @@ class Mechanism:
         Raises
         ------
         ValueError
-            If there are not as many names as reports, or columns are not pairs of a name and a
-            bool.
+            If there are not as many names as reports, columns are not pairs of a name and a bool,
+            or the guarantee or the others do not fit the columns and values.
         """
-        names = self.symbols if symbols is None else scalars(symbols)
-        pairs = check_columns(columns)
-        titles = scalars(name for name, _ in pairs)
-        flags = [sensitive for _, sensitive in pairs]
-        return replace(self, symbols=names, columns=tuple(zip(titles, flags, strict=True)))
+        return replace(
+            self,
+            symbols=self.symbols if symbols is None else scalars(symbols),
+            columns=scalars(check_columns(columns)),
+            guarantee=self.guarantee if guarantee is None else guarantee,
+            others=self.others if others is None else others,
+        )
 
     def to_json(self) -> str:
         """Write all that a client needs to report, and nothing else.
@@ -336,7 +345,7 @@ class Mechanism:
             If the matrix is not a mechanism on these alphabets, or if it is masked or complex.
         """
         check_choice("observe", observe, OBSERVED)
-        secrets, values = _alphabet(secrets, "secrets"), _alphabet(values, "values")
+        secrets, values = alphabet_of(secrets, "secrets"), alphabet_of(values, "values")
         probabilities = check_matrix(
             matrix, len(values) * (len(secrets) if observe == "all" else 1)
         )
@@ -375,7 +384,7 @@ class Mechanism:
         ValueError
             If these are no probabilities, or an alphabet is empty.
         """
-        secrets, values = _alphabet(secrets, "secrets"), _alphabet(values, "values")
+        secrets, values = alphabet_of(secrets, "secrets"), alphabet_of(values, "values")
         a1, a2 = len(secrets), len(values)
         unit = 2**_BLOCK_BITS
         _, same_secret, same_value, other = (int(p * unit) for p in probabilities)
@@ -389,11 +398,3 @@ class Mechanism:
 
     def _repr_html_(self) -> str:
         return page(f"Mechanism: {sizes(self)}", lines_of(self))
-
-
-def _alphabet(names: Sequence[Any], where: str) -> tuple[Any, ...]:
-    """Return an alphabet as a tuple of Python scalars."""
-    alphabet = scalars(names)
-    if not alphabet:
-        raise ValueError(f"{where} are empty; a mechanism needs at least one of each.")
-    return alphabet

@@ -13,7 +13,7 @@ from skrldp.alphabet import is_missing
 from skrldp.alphabet import plain as comparable
 from skrldp.mechanism._json_checks import malformed, whole
 
-__all__ = ["as_json", "check_categories", "revive", "scalars"]
+__all__ = ["alphabet_of", "as_json", "check_categories", "revive", "scalars"]
 
 _TIMES: dict[str, Any] = {
     "datetime": datetime.datetime,
@@ -39,6 +39,14 @@ def _scalar(value: Any) -> Any:
     if isinstance(value, np.datetime64 | np.timedelta64):
         return value if np.isnat(value) else comparable(value)
     return value.item() if isinstance(value, np.generic) else value
+
+
+def alphabet_of(names: Iterable[Any], where: str) -> tuple[Any, ...]:
+    """Return an alphabet as a tuple of Python scalars."""
+    alphabet = scalars(names)
+    if not alphabet:
+        raise ValueError(f"{where} are empty; a mechanism needs at least one of each.")
+    return alphabet
 
 
 def as_json(value: Any, depth: int = 1) -> Any:

@@ -177,8 +177,9 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             known=known,
             eps_known=getattr(self, "eps_known", None),
         )
-        mechanism = design.mechanism.named(None, names)
-        mechanism = replace(mechanism, guarantee=guarantee, others=codec.others)
+        mechanism = design.mechanism.named(
+            design.symbols, names, guarantee=guarantee, others=codec.others
+        )
         design = replace(design, mechanism=mechanism)
         figures, words = self._summarise(joint, design)
         fitted = Fitted(

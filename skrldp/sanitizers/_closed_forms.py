@@ -86,9 +86,10 @@ def release_closed_form(
     if n_cells <= _DENSE_CELLS and n_cells**2 * n_secrets <= _DENSE_WORK:
         cells = Mechanism.from_blocks(blocks, joint.secrets, joint.values)
         mechanism, certificate = release(cells.matrix, promise)
-        mechanism = mechanism.named(cells.symbols, ())
+        symbols = cells.symbols
     else:
         mechanism, certificate = _release_sparse(blocks, promise, requirements)
+        symbols = mechanism.symbols
     bound = information_bound(joint, requirements, quick=True)
     solution = Solution(
         status="closed form",
@@ -99,7 +100,7 @@ def release_closed_form(
         iterations=0,
         seconds=time.perf_counter() - start,
     )
-    return Designed(mechanism, certificate, solution)
+    return Designed(mechanism, certificate, solution, symbols=symbols)
 
 
 def _release_sparse(

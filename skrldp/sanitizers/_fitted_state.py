@@ -42,6 +42,8 @@ class Designed(ReadOnly):
         Distance of each report from each value of U, if the design minimised it.
     utility : tuple, optional
         The set for the worst distance then: a parameter object, and its value.
+    symbols : sequence of length b, optional
+        Names of the reports; None keeps those of the mechanism.
     """
 
     mechanism: Mechanism
@@ -50,6 +52,7 @@ class Designed(ReadOnly):
     cells: NDArray[np.intp] | None = None
     distance: Floats | None = None
     utility: tuple[Any, FittedSet] | None = None
+    symbols: Sequence[Any] | None = None
 
     @property
     def reported_cells(self) -> NDArray[np.intp]:
@@ -58,8 +61,8 @@ class Designed(ReadOnly):
 
     def numbered(self, joint: JointDistribution) -> "Designed":
         """Give reports numbers from 0; each stands for its most likely cell at a distribution."""
-        mechanism = self.mechanism.named(range(self.mechanism.shape[0]), ())
-        return replace(self, mechanism=mechanism, cells=mechanism.likely_cells(joint.probabilities))
+        cells = self.mechanism.likely_cells(joint.probabilities)
+        return replace(self, symbols=range(len(cells)), cells=cells)
 
 
 @dataclass(frozen=True)

@@ -221,7 +221,7 @@ class RobustMSESanitizer(ObservingSanitizer):
         used = list(design.mechanism.symbols)
         return replace(
             design,
-            mechanism=design.mechanism.named([outputs[y] for y in used], ()),
+            symbols=[outputs[y] for y in used],
             distance=distance[:, used],
             utility=(chosen, useful),
         )
