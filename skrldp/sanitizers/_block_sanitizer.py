@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -21,12 +20,11 @@ from skrldp.sanitizers._column_blocks import (
     checked_base,
     design_of,
     errors_of,
-    fitted,
     models,
     shares_of,
     tables_of,
-    warn_once,
 )
+from skrldp.sanitizers._designed_blocks import designed
 from skrldp.sanitizers._fitted_state import FromFit, columns_of
 from skrldp.sanitizers._output import TableTransformer
 from skrldp.sanitizers._snapshot import snapshot
@@ -115,7 +113,7 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         None takes entropy from the operating system. An int makes `transform` repeatable and is for
         tests: **it voids the guarantee**. `fit` is deterministic and does not use it.
     verbose : int, default=0
-        If positive, `fit` prints a line for each block when its mechanism is designed.
+        If positive, `fit` shows how many blocks are designed, and prints a line for each of them.
 
     Attributes
     ----------
@@ -262,15 +260,8 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
             for block in blocks
         ]
         tables = tables_of(X, [sorted({*secret, *block}) for block in blocks], sample_weight)
-        tasks = (
-            delayed(fitted)(one, *table, [names[p] for p in block], self.verbose)
-            for one, table, block in zip(designs, tables, blocks, strict=True)
-        )
-        found = Parallel(n_jobs=self.n_jobs)(tasks)
-        warn_once(
-            [(told, [names[p] for p in b]) for (_, told), b in zip(found, blocks, strict=True)]
-        )
-        sanitizers = tuple(one for one, _ in found)
+        named = [[names[place] for place in block] for block in blocks]
+        sanitizers = designed(designs, tables, named, self.n_jobs, self.verbose)
         mechanisms = [
             one.mechanism_.named(None, [(names[p], p in secret) for p in sorted({*secret, *block})])
             for one, block in zip(sanitizers, blocks, strict=True)

@@ -1,7 +1,6 @@
 """From a wide table to blocks of columns, and to a mechanism for each."""
 
 import math
-import warnings
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
@@ -18,7 +17,15 @@ from skrldp.pooling import CommonMargins, Pool, best_shares, information_of
 from skrldp.sanitizers._a_optimal import AOptimalSanitizer
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._checks import check_weights, default_uncertainty
-from skrldp.table import resolve_columns, row_contents, take_rows, with_columns
+from skrldp.table import (
+    MAX_CELLS,
+    distinct_rows_of,
+    lazy_frame,
+    resolve_columns,
+    row_contents,
+    take_rows,
+    with_columns,
+)
 from skrldp.targets import Linear
 
 __all__ = [
@@ -26,11 +33,9 @@ __all__ = [
     "checked_base",
     "design_of",
     "errors_of",
-    "fitted",
     "models",
     "shares_of",
     "tables_of",
-    "warn_once",
 ]
 
 _NAMED = ("singles", "pairs")
@@ -192,9 +197,13 @@ def tables_of(
 ) -> list[tuple[Any, Any]]:
     """Return some columns of a table, several times, with the weights of their rows.
 
-    Rows that are distinct in the table may repeat in some columns: their counts are added up.
-    Raises ValueError if the weights cannot be counts of the table's rows.
+    Rows that are distinct in the table may repeat in some columns: their counts are added up. Those
+    of a lazy frame are counted where they are, for all blocks at once. Raises ValueError if the
+    weights cannot be counts of the table's rows.
     """
+    lazy = lazy_frame(X)
+    if lazy is not None and sample_weight is None:
+        return distinct_rows_of(lazy, columns, MAX_CELLS)
     if sample_weight is None:
         return [(with_columns(X, own), None) for own in columns]
     rows = np.unique(row_contents(X), return_inverse=True)[1].reshape(-1)
@@ -209,35 +218,6 @@ def tables_of(
         counts = np.bincount(kinds.reshape(-1), weights)[np.argsort(first)]
         found.append((take_rows(table, kept), counts))
     return found
-
-
-def fitted(
-    sanitizer: BaseSanitizer, X: Any, sample_weight: Any, block: Sequence[Any], verbose: int
-) -> tuple[BaseSanitizer, list[tuple[type[Warning], str]]]:
-    """Fit the sanitizer of a block; return what it warned of, which processes would not show."""
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        try:
-            sanitizer.fit(X, sample_weight=sample_weight)
-        except (ValueError, RuntimeError) as error:
-            error.add_note(f"This is about the block of {', '.join(map(repr, block))}.")
-            raise
-    if verbose:
-        print(
-            f"BlockSanitizer: {', '.join(map(str, block))}: {sanitizer.certificate_!r}", flush=True
-        )
-    return sanitizer, [(one.category, str(one.message)) for one in told]
-
-
-def warn_once(told: Sequence[tuple[Sequence[tuple[type[Warning], str]], Sequence[Any]]]) -> None:
-    """Repeat the warnings of blocks, each once, with the blocks that it is about."""
-    blocks: dict[tuple[type[Warning], str], list[str]] = {}
-    for warned, block in told:
-        for one in warned:
-            blocks.setdefault(one, []).append("(" + ", ".join(map(repr, block)) + ")")
-    for (category, message), own in blocks.items():
-        more = f" and {len(own) - 5:,} more" if len(own) > 5 else ""
-        warnings.warn(f"blocks {', '.join(own[:5])}{more}: {message}", category, stacklevel=3)
 
 
 # --- Information ---------------------------------------------------------------------------------

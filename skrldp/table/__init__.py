@@ -21,13 +21,15 @@ from skrldp.table._design_columns import (
 )
 from skrldp.table._frequencies import Frequencies
 from skrldp.table._grouping import Grouping
-from skrldp.table._lazy import distinct_rows, lazy_names
+from skrldp.table._lazy import distinct_rows, distinct_rows_of, lazy_names
 from skrldp.table._learn import learn
+from skrldp.table._plan import MAX_CELLS
 from skrldp.table._read import Table, lazy_frame, read_table
 from skrldp.table._select import column_names, resolve_columns
 from skrldp.table._unknown_categories import refuse_categories, refuse_combinations
 
 __all__ = [
+    "MAX_CELLS",
     "CellCodec",
     "Codes",
     "Frequencies",
@@ -36,6 +38,7 @@ __all__ = [
     "column_names",
     "column_reader",
     "distinct_rows",
+    "distinct_rows_of",
     "encode_column",
     "lazy_frame",
     "lazy_names",

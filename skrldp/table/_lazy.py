@@ -22,9 +22,10 @@ from skrldp.table._read import (
     wrong_values,
 )
 
-__all__ = ["LazyTable", "Numbers", "distinct_rows", "lazy_names"]
+__all__ = ["LazyTable", "Numbers", "distinct_rows", "distinct_rows_of", "lazy_names"]
 
 _RECORDS = "records"
+_PART = "part"
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,32 @@ class LazyTable:
         """
         with _asked(self.frame, "count its equal rows", self.names):
             found = self._groups(positions).head(most).collect()
+        return self._brought(found, positions, nan)
+
+    def rows_of(self, parts: Sequence[Sequence[int]], most: int) -> list[Table]:
+        """Bring the distinct rows of several selections of columns, counted in one query.
+
+        Dask is asked once for each selection. Raises as :meth:`rows`.
+        """
+        engine = self.frame.implementation
+        with _asked(self.frame, "count its equal rows", self.names):
+            if engine.is_polars():  # it reads the table once for several queries
+                queries = [self._groups(part).head(most).to_native() for part in parts]
+                collected = engine.to_native_namespace().collect_all(queries)
+                found = [nw.from_native(one) for one in collected]
+            elif engine.is_dask():
+                found = [self._groups(part).head(most).collect() for part in parts]
+            else:
+                every = sorted({place for part in parts for place in part})
+                queries = [self._groups(part, every, k).head(most) for k, part in enumerate(parts)]
+                both = nw.concat(queries, how="vertical").collect()
+                found = [both.filter(nw.col(_PART) == number) for number in range(len(parts))]
+        return [self._brought(one, part) for one, part in zip(found, parts, strict=True)]
+
+    def _brought(
+        self, found: nw.DataFrame[Any], positions: Sequence[int], nan: Sequence[int] = ()
+    ) -> Table:
+        """Read distinct rows and their records as a table; raises ValueError if there are none."""
         if len(found) == 0:
             raise without_rows(0, len(positions))
         records = found[_RECORDS].to_numpy().astype(np.int64)
@@ -155,10 +182,25 @@ class LazyTable:
         value = nw.col(self.names[place])
         return nw.when(~value.is_nan()).then(value) if self.dtypes[place].is_float() else value
 
-    def _groups(self, positions: Sequence[int]) -> nw.LazyFrame[Any]:
-        """Return a query for the distinct rows of some columns and their records."""
-        values = self.frame.select(*(self._value(place).alias(_key(place)) for place in positions))
-        return values.group_by(*map(_key, positions)).agg(nw.len().alias(_RECORDS))
+    def _groups(
+        self, positions: Sequence[int], every: Sequence[int] = (), part: int = 0
+    ) -> nw.LazyFrame[Any]:
+        """Return a query for the distinct rows of some columns and their records.
+
+        With the columns in `every` that are not among them, empty, and a number: such queries of
+        several parts can be put together.
+        """
+        others = [place for place in every if place not in positions]
+        no = nw.when(nw.lit(False))
+        values = self.frame.select(
+            *(self._value(place).alias(_key(place)) for place in positions),
+            *(no.then(nw.col(self.names[place])).alias(_key(place)) for place in others),
+        )
+        empty = [nw.col(_key(place)).max() for place in others]
+        groups = values.group_by(*map(_key, positions)).agg(nw.len().alias(_RECORDS), *empty)
+        if not every:
+            return groups
+        return groups.select(*map(_key, every), _RECORDS, nw.lit(part).alias(_PART))
 
 
 def lazy_names(frame: nw.LazyFrame[Any]) -> list[Any]:
@@ -185,6 +227,27 @@ def distinct_rows(frame: nw.LazyFrame[Any], most: int) -> tuple[Any, NDArray[np.
     table = lazy.rows(range(len(lazy.names)), most)
     assert table.records is not None
     return table.source.to_native(), table.records
+
+
+def distinct_rows_of(
+    frame: nw.LazyFrame[Any], parts: Sequence[Sequence[int]], most: int
+) -> list[tuple[Any, NDArray[np.int64]]]:
+    """Bring the distinct rows of several selections of columns, as :func:`distinct_rows` does.
+
+    The engine is asked once for all. Raises ValueError if there are more than `most` of them.
+    """
+    lazy = LazyTable.of(frame)
+    found = []
+    for table, part in zip(lazy.rows_of(parts, most + 1), parts, strict=True):
+        if table.n_rows > most:
+            names = ", ".join(repr(lazy.names[place]) for place in part)
+            raise ValueError(
+                f"the columns {names} have more than {most:,} distinct rows. Leave columns out, "
+                "discretise numbers, or group values."
+            )
+        assert table.records is not None
+        found.append((table.source.to_native(), table.records))
+    return found
 
 
 def _key(place: int) -> str:

@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from block_tables import KNOWN, fitted_blocks, wide_table
+from lazy_frames import ENGINES, records, rows_brought
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
@@ -121,6 +122,37 @@ def test_tables_in_and_out(library):
 def test_lazy_frames_and_processes_give_the_same_manifest():
     lazy = blocks(n_jobs=2).fit(pl.from_pandas(TABLE).lazy())
     assert lazy.manifest_.digest == blocks().fit(TABLE).manifest_.digest
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_engine_counts_all_blocks_in_one_query(engine, monkeypatch):
+    """At most a row for each cell of a block is brought, whatever the columns' types."""
+    table = records(3_000)
+    sanitizer = BlockSanitizer(
+        sensitive="s",
+        blocks=["text", "day", ["whole", "flag"], ["real", "moment"]],
+        base=SRRSanitizer(),
+        categories={"whole": [-1, 3, None]},
+    )
+    expected = sanitizer.fit(table).manifest_.digest
+    lazy = ENGINES[engine](table)
+    brought, collect_all = rows_brought(monkeypatch), pl.collect_all
+
+    def counting(queries):
+        results = collect_all(queries)
+        brought.append(sum(map(len, results)))
+        return results
+
+    monkeypatch.setattr(pl, "collect_all", counting)
+    assert sanitizer.fit(lazy).manifest_.digest == expected
+    assert brought == [2 * (4 + 2 + 6 + 6)]
+
+
+def test_too_many_distinct_rows_of_a_lazy_frame_are_refused(monkeypatch):
+    monkeypatch.setattr("skrldp.sanitizers._column_blocks.MAX_CELLS", 5)
+    message = "the columns 'age', 'ill' have more than 5 distinct rows"
+    with pytest.raises(ValueError, match=message):
+        blocks().fit(pl.from_pandas(TABLE).lazy())
 
 
 def test_counts_stand_for_rows():
@@ -250,3 +282,14 @@ def test_a_fit_that_fails_changes_nothing():
     with pytest.raises(ValueError, match="lacks"):
         sanitizer.set_params(categories=KNOWN | {"job": ["a"]}).fit(TABLE)
     assert sanitizer.manifest_.digest == before
+
+
+def test_progress_is_shown(capfd):
+    """Also where processes design the blocks."""
+    blocks(n_jobs=2, verbose=1).fit(TABLE)
+    out, err = capfd.readouterr()
+    assert [line.split(": ")[1] for line in out.splitlines()] == ["age", "home", "job"]
+    assert "[skrldp] blocks" in err
+    assert "3/3" in err
+    blocks(n_jobs=2).fit(TABLE)
+    assert capfd.readouterr() == ("", "")
