@@ -14,6 +14,8 @@ from skrldp._numbers import at_least, at_most
 from skrldp.alphabet import source_in_words
 
 __all__ = [
+    "BY_COMPOSITION",
+    "NO_BOUND",
     "amount",
     "attained_at_worst",
     "bound",
@@ -34,6 +36,10 @@ __all__ = [
 
 _LAST_DIGITS = 1e-15
 _WRITTEN_OUT = 20.0  # e to more than this is left as a power
+
+# How several reports were bounded, where not all their combinations were looked at.
+BY_COMPOSITION = "by composition; the true value may be lower"
+NO_BOUND = "there is no bound; eps_all= gives one"  # on further reports or to who knows more
 
 
 class SetInWords(Protocol):

@@ -13,6 +13,7 @@ from skrldp._numbers import at_least, at_most
 from skrldp._pages import page
 from skrldp._params import is_whole
 from skrldp._sentences import (
+    BY_COMPOSITION,
     attained_at_worst,
     bound,
     holds_for,
@@ -131,7 +132,7 @@ class Certificate(ReadOnly):
     def _repr_html_(self) -> str:
         a1, a2 = self.distribution.shape
         several = of_reports(self.reports)
-        how = "" if self.enumerated else ", the sum of bounds of fewer reports"
+        how = "" if self.enumerated else f" ({BY_COMPOSITION})"
         rows = [
             ("proven", f"{bound(self.eps)}{several}{how}"),
             ("attained", attained_at_worst(self.eps_attained)),

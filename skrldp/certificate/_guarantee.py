@@ -45,14 +45,15 @@ def guarantee_of(
     if certificate.each:
         about = [((_place(name, columns),), proof) for name, proof in certificate.each.items()]
         further += [
-            FurtherBound(own, (), **_figures(proof, asked, eps_all)) for own, proof in about
+            FurtherBound(**_figures(proof, asked, eps_all), secret=own, known=())
+            for own, proof in about
         ]
     for secret, proof in about:
         if proof.known is not None:
             if not known:
                 raise ValueError("the certificate is about known columns; say which (known).")
             figures = _figures(proof.known, asked_known, eps_all)
-            further.append(FurtherBound(secret, tuple(sorted(known)), **figures))
+            further.append(FurtherBound(**figures, secret=secret, known=tuple(sorted(known))))
     return Guarantee(
         **main,
         n_records=certificate.uncertainty.n_records,

@@ -11,7 +11,7 @@ from skrldp.mechanism._base import Mechanism
 from skrldp.mechanism._bounded_reports import bound_of_reports
 from skrldp.mechanism._categories import check_categories
 from skrldp.mechanism._forms import BlockForm, DenseForm, Form, ValuesForm
-from skrldp.mechanism._guarantee import FurtherBound, Guarantee
+from skrldp.mechanism._guarantee import FurtherBound, Guarantee, ProvenBound, bound_of_several
 from skrldp.mechanism._manifest import Manifest, read_json
 from skrldp.mechanism._messages import REPORTS, lines_of
 from skrldp.mechanism._rounding import slot_bits
@@ -34,11 +34,13 @@ __all__ = [
     "Guarantee",
     "Manifest",
     "Mechanism",
+    "ProvenBound",
     "StatedLikelihoodRatioSet",
     "StatedRenyiSet",
     "StatedSet",
     "ValuesForm",
     "bound_of_reports",
+    "bound_of_several",
     "check_categories",
     "lines_of",
     "read_json",

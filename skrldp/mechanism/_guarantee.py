@@ -10,17 +10,68 @@ from typing import Any, Literal
 from skrldp._params import is_whole
 from skrldp.alphabet import SOURCES, source_in_words
 from skrldp.mechanism._json_checks import malformed
-from skrldp.mechanism._stated_sets import (
-    StatedSet,
-    as_float,
-    real,
-)
+from skrldp.mechanism._stated_sets import StatedSet, as_float, real
 
-__all__ = ["FurtherBound", "Guarantee", "bound_of_several", "check_fit"]
+__all__ = ["FurtherBound", "Guarantee", "ProvenBound", "bound_of_several", "check_fit"]
 
 
 @dataclass(frozen=True)
-class FurtherBound:
+class ProvenBound:
+    """A proven bound on the leakage of one report, and the distributions that it holds for.
+
+    Parameters
+    ----------
+    eps_requested : float
+        The ε that was asked for, in nats; the greatest one where it differs between secrets.
+    eps : float
+        Proven upper bound on the leakage of one report at every distribution of the set, in nats.
+    eps_attained : float
+        Leakage that some distribution of the set attains, in nats; at most `eps`.
+    distributions : StatedRenyiSet, StatedLikelihoodRatioSet or "all"
+        The set of distributions that the proof is for.
+    alphabet : {"declared", "split", "frequent", "learned"} or None
+        Where the values of U come from, on which `beta` depends: declared, learned from records
+        that are not counted, learned from the counted ones of which each value has many, or just
+        learned from them. None if it is not stated, and for all distributions.
+
+    Raises
+    ------
+    ValueError
+        If a figure is out of its range, or two do not fit together.
+    """
+
+    eps_requested: float
+    eps: float
+    eps_attained: float
+    distributions: StatedSet | Literal["all"]
+    alphabet: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check the figures."""
+        for name in ("eps_requested", "eps", "eps_attained"):
+            self._check_nats(name)
+        if self.eps_attained > self.eps:
+            raise ValueError(
+                f"eps_attained={self.eps_attained!r} is more than eps={self.eps!r}, which is "
+                "proven to be the most."
+            )
+        around = self.distributions
+        if not (around == "all" or isinstance(around, StatedSet)):
+            raise ValueError(f"distributions={around!r} is no stated set, and not 'all'.")
+        if around == "all" and self.alphabet is not None:
+            raise ValueError("a guarantee for all distributions has no alphabet.")
+        if self.alphabet is not None and self.alphabet not in SOURCES:
+            raise ValueError(
+                f"alphabet={self.alphabet!r} is none of {', '.join(map(repr, SOURCES))}."
+            )
+
+    def _check_nats(self, name: str) -> None:
+        if not 0.0 <= as_float(self, name) < math.inf:
+            raise ValueError(f"{name}={getattr(self, name)!r} is no finite number >= 0.")
+
+
+@dataclass(frozen=True)
+class FurtherBound(ProvenBound):
     """A further proven bound: about some sensitive columns, or to an observer who knows more.
 
     Columns are given by their places in ``Mechanism.columns``, counted from 0.
@@ -33,13 +84,9 @@ class FurtherBound:
     known : tuple of int
         The columns whose values the observer may know. The bound holds within each of their
         values; with none, it is about an observer who sees the report alone.
-    eps_requested, eps, eps_attained : float
-        As in :class:`Guarantee`, in nats.
-    distributions : StatedRenyiSet, StatedLikelihoodRatioSet or "all"
-        The set that the proof is for: of distributions of all columns but `secret` and `known`,
-        given these.
-    alphabet : {"declared", "split", "frequent", "learned"} or None
-        As in :class:`Guarantee`.
+    eps_requested, eps, eps_attained, distributions, alphabet
+        As in :class:`Guarantee`; the set is one of distributions of all columns but `secret` and
+        `known`, given these.
 
     Raises
     ------
@@ -48,17 +95,12 @@ class FurtherBound:
 
     Examples
     --------
-    >>> FurtherBound((0,), (2,), 1.0, 0.99, 0.98, "all").known
+    >>> FurtherBound(1.0, 0.99, 0.98, "all", secret=(0,), known=(2,)).known
     (2,)
     """
 
-    secret: tuple[int, ...]
-    known: tuple[int, ...]
-    eps_requested: float
-    eps: float
-    eps_attained: float
-    distributions: StatedSet | Literal["all"]
-    alphabet: str | None = None
+    secret: tuple[int, ...] = field(kw_only=True)
+    known: tuple[int, ...] = field(kw_only=True)
 
     def __post_init__(self) -> None:
         """Check the columns and the figures."""
@@ -75,11 +117,11 @@ class FurtherBound:
             raise ValueError("a statement is about at least one sensitive column (secret).")
         if set(self.secret) & set(self.known):
             raise ValueError(f"columns are secret and known: {self.secret!r} and {self.known!r}.")
-        _check_proof(self)
+        super().__post_init__()
 
 
 @dataclass(frozen=True)
-class Guarantee:
+class Guarantee(ProvenBound):
     """A mechanism's proven privacy, and the distributions of the data that it holds for.
 
     A client can show these figures but not check them. Whoever has the public counts can prove them
@@ -87,22 +129,13 @@ class Guarantee:
 
     Parameters
     ----------
-    eps_requested : float
-        The ε that was asked for, in nats; the greatest one where it differs between secrets.
+    eps_requested, eps_attained, distributions, alphabet
+        As in :class:`ProvenBound`.
     eps : float
         Proven upper bound on the leakage of one report at every distribution of the set, in nats.
         Where secrets are protected each for itself, that of the one with the greatest.
-    eps_attained : float
-        Leakage that some distribution of the set attains, in nats; at most `eps`.
-    distributions : StatedRenyiSet, StatedLikelihoodRatioSet or "all"
-        The set of distributions that the proof is for.
     n_records : int or None
         Number of public records; None if it is not stated.
-    alphabet : {"declared", "split", "frequent", "learned"} or None
-        Where the values of U come from, on which `beta` depends: declared, learned from records
-        that are not counted, learned from the counted ones of which each value has many, or just
-        learned from them. None if it is not stated, and for
-        all distributions.
     eps_all : float or None
         Proven upper bound on the leakage of one report at all distributions of U given S, in
         nats. None if there is none or it is not stated.
@@ -137,12 +170,7 @@ class Guarantee:
     ValueError: eps_attained=1.2 is more than eps=0.99, which is proven to be the most.
     """
 
-    eps_requested: float
-    eps: float
-    eps_attained: float
-    distributions: StatedSet | Literal["all"]
-    n_records: int | None = None
-    alphabet: str | None = None
+    n_records: int | None = field(default=None, kw_only=True)
     eps_all: float | None = field(default=None, kw_only=True)
     eps_given_u: float | None = field(default=None, kw_only=True)
     eps_pairs: tuple[tuple[float | None, ...], ...] | None = field(
@@ -152,13 +180,13 @@ class Guarantee:
 
     def __post_init__(self) -> None:
         """Check the figures."""
-        _check_proof(self)
+        super().__post_init__()
         n = self.n_records
         if n is not None and (isinstance(n, bool) or not isinstance(n, int) or n < 1):
             raise ValueError(f"n_records={n!r} is no whole number >= 1.")
         for name in ("eps_all", "eps_given_u"):
             if getattr(self, name) is not None:
-                _check_nats(self, name)
+                self._check_nats(name)
         if self.eps_all is not None:
             for name in ("eps", "eps_given_u"):
                 if (getattr(self, name) or 0.0) > self.eps_all:
@@ -274,31 +302,6 @@ def check_fit(guarantee: Guarantee, n_secrets: int, columns: Sequence[tuple[Any,
                         f"{len(flags)} columns only these are: "
                         f"{[p for p, flag in enumerate(flags) if flag is wanted]}"
                     )
-
-
-def _check_proof(stated: Guarantee | FurtherBound) -> None:
-    """Check the figures that the guarantee and its further statements have in common."""
-    for name in ("eps_requested", "eps", "eps_attained"):
-        _check_nats(stated, name)
-    if stated.eps_attained > stated.eps:
-        raise ValueError(
-            f"eps_attained={stated.eps_attained!r} is more than eps={stated.eps!r}, which is "
-            "proven to be the most."
-        )
-    around = stated.distributions
-    if not (around == "all" or isinstance(around, StatedSet)):
-        raise ValueError(f"distributions={around!r} is no stated set, and not 'all'.")
-    if around == "all" and stated.alphabet is not None:
-        raise ValueError("a guarantee for all distributions has no alphabet.")
-    if stated.alphabet is not None and stated.alphabet not in SOURCES:
-        raise ValueError(
-            f"alphabet={stated.alphabet!r} is none of {', '.join(map(repr, SOURCES))}."
-        )
-
-
-def _check_nats(stated: Guarantee | FurtherBound, name: str) -> None:
-    if not 0.0 <= as_float(stated, name) < math.inf:
-        raise ValueError(f"{name}={getattr(stated, name)!r} is no finite number >= 0.")
 
 
 def _pairs(pairs: Any, eps: float) -> tuple[tuple[float | None, ...], ...]:

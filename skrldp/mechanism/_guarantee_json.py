@@ -7,7 +7,7 @@ from dataclasses import asdict, fields
 from typing import Any, Literal, TypeVar
 
 from skrldp.alphabet import brief
-from skrldp.mechanism._guarantee import FurtherBound, Guarantee
+from skrldp.mechanism._guarantee import FurtherBound, Guarantee, ProvenBound
 from skrldp.mechanism._json_checks import check_keys, malformed
 from skrldp.mechanism._stated_sets import STATED_SETS, StatedRenyiSet, StatedSet
 
@@ -77,7 +77,7 @@ def _check_object(claims: Any, needed: Sequence[str], optional: Sequence[str], w
             raise malformed(f"in its guarantee, {name} is null: leave it out")
 
 
-def _stated_fields(stated: Guarantee | FurtherBound, order: Sequence[str]) -> dict[str, Any]:
+def _stated_fields(stated: ProvenBound, order: Sequence[str]) -> dict[str, Any]:
     """Return fields by name, without those that are not stated; `n_records` is null then."""
     found = {name: getattr(stated, name) for name in order}
     return {name: it for name, it in found.items() if it is not None or name == "n_records"}

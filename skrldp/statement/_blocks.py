@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from skrldp._numbers import at_most
-from skrldp._sentences import bound, columns_in_words, holds_for, series
+from skrldp._sentences import NO_BOUND, bound, columns_in_words, holds_for, series
 from skrldp.mechanism import REPORTS
 from skrldp.sanitizers import known_columns
 from skrldp.statement._parts import Beyond, Blocks, Figures, PublicTable
@@ -145,7 +145,7 @@ def _drift(report: Figures) -> str:
         "single columns"
     )
     if math.isinf(report.beyond.eps_all):
-        return f"{moved}; there is no bound then, eps_all= gives one"
+        return f"{moved}; {NO_BOUND}"
     return f"{moved}; {bound(report.beyond.eps_all, '.4g')} holds even then"
 
 

@@ -6,6 +6,8 @@ import numpy as np
 
 from skrldp._numbers import at_most
 from skrldp._sentences import (
+    BY_COMPOSITION,
+    NO_BOUND,
     amount,
     attained_at_worst,
     bound,
@@ -122,14 +124,14 @@ def _reports(beyond: Beyond) -> str:
         if eps - beyond.attained_of_reports[k] <= _CLOSE * eps:
             how = "exact, attained by some distribution"
         elif k in beyond.summed_reports:
-            how = "by composition; the true value may be lower"
+            how = BY_COMPOSITION
         else:
             how = "from all combinations of reports; the true value may be lower"
         found.setdefault(how, []).append(f"{at_most(eps, '.4g')} for k = {k}")
     unbounded = found.pop("none", [])
     said = [f"eps <= {series(figures)} ({how})" for how, figures in found.items()]
     if unbounded:
-        said.append(f"no bound for k = {series(unbounded)}; eps_all= gives one")
+        said.append(f"for k = {series(unbounded)} {NO_BOUND}")
     who = "about one column of one person" if beyond.eps_each else "about one person"
     all_k = " at most k times the proven eps" if beyond.adds_up else ""
     return f"{who} together{all_k}{_of_some(beyond)}: {'; '.join(said)}"
@@ -149,7 +151,7 @@ def _knows_u(beyond: Beyond) -> str:
         return f"to somebody who knows U, or anything else about a person: {each}"
     said = told_u(exactly, ".4g", some=some)
     if math.isinf(anything):
-        return f"{said}; for other knowledge about a person there is no bound; eps_all= gives one"
+        return f"{said}; for other knowledge about a person {NO_BOUND}"
     return f"{said}; to somebody who knows anything else about a person: {each}"
 
 

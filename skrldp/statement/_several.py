@@ -11,7 +11,7 @@ from skrldp._numbers import at_most
 from skrldp._sentences import chance_of_missing, holds_for
 from skrldp._typing import Floats
 from skrldp.certificate import Certificate, prove_reports
-from skrldp.mechanism import REPORTS
+from skrldp.mechanism import REPORTS, bound_of_several
 from skrldp.sets import FittedSet
 from skrldp.statement._parts import Beyond
 
@@ -59,7 +59,8 @@ def _of_reports(fitted: Any) -> tuple[dict[int, float], dict[int, float], tuple[
     certificate, around = fitted.certificate_, fitted.certificate_.uncertainty
     if certificate.each or (certificate.eps_pairs is not None and not compared(certificate).all()):
         # The certificate's set is not one of S and U, or its bound is not one for all pairs.
-        eps = {k: _sum(certificate, k) for k in REPORTS}
+        first, further = float(certificate.eps), float(certificate.eps_all)
+        eps = {k: bound_of_several(first, further, k) for k in REPORTS}
         attained = dict.fromkeys(REPORTS, float(certificate.eps_attained))
         return eps, attained, REPORTS[1:]
     proofs = prove_reports(
@@ -71,14 +72,6 @@ def _of_reports(fitted: Any) -> tuple[dict[int, float], dict[int, float], tuple[
         {k: float(one.eps_attained) for k, one in numbered.items()},
         tuple(k for k, one in numbered.items() if not one.enumerated),
     )
-
-
-def _sum(certificate: Certificate, k: int) -> float:
-    """Bound k reports by the sum of one over the set and of the others over all distributions."""
-    if k == 1 or certificate.eps_all == 0.0:
-        return float(certificate.eps)
-    others = np.nextafter((k - 1) * certificate.eps_all, np.inf)
-    return float(np.nextafter(certificate.eps + others, np.inf))
 
 
 def compared(certificate: Certificate) -> NDArray[np.bool_]:

@@ -285,5 +285,5 @@ def test_several_reports_are_shown():
     assert "reports=3" in repr(three) and "eps_all<=" in repr(one) and "reports" not in repr(one)
     html = three._repr_html_()
     assert "of 3 independent reports about the same record" in html
-    assert "the sum of bounds of fewer reports" in html and "knows U" in html
+    assert "by composition; the true value may be lower" in html and "knows U" in html
     assert "sum" not in one._repr_html_()

@@ -86,7 +86,10 @@ def guarantees(draw):
     pair = draw(st.none() | st.floats(0, proof["eps"]))
     own = draw(proofs(proof["eps"]))
     more = draw(proofs(1e300 if eps_all is None else eps_all))
-    further = [FurtherBound((2,), (), **own), FurtherBound((0, 2), (1, 3), **more)]
+    further = [
+        FurtherBound(**own, secret=(2,), known=()),
+        FurtherBound(**more, secret=(0, 2), known=(1, 3)),
+    ]
     return Guarantee(
         **proof,
         n_records=draw(st.none() | st.integers(1, 10**20)),
@@ -195,8 +198,8 @@ def test_sums_of_several_reports_are_rounded_upwards(eps, more, reports):
 def test_statements_in_words():
     around = StatedRenyiSet(2.0, 0.1, "given")
     further = [
-        FurtherBound((2,), (), 1.0, 0.5, 0.5, around),
-        FurtherBound((0, 2), (1,), 2, 2, 1, "all"),
+        FurtherBound(1.0, 0.5, 0.5, around, secret=(2,), known=()),
+        FurtherBound(2, 2, 1, "all", secret=(0, 2), known=(1,)),
     ]
     pairs = ((0, 0.625), (0.625, 0))
     claim = Guarantee(
@@ -225,12 +228,21 @@ def test_statements_in_words():
     [
         ({"eps_pairs": ((0.0,) * 3,) * 3}, "eps_pairs of its guarantee has 3 rows"),
         (
-            {"further": [FurtherBound((0, 1), (), 1, 1, 1, "all")]},
+            {"further": [FurtherBound(1, 1, 1, "all", secret=(0, 1), known=())]},
             r"column 1 as sensitive.*\[0, 2\]",
         ),
-        ({"further": [FurtherBound((0,), (2,), 1, 1, 1, "all")]}, r"column 2 as not.*\[1, 3\]"),
-        ({"further": [FurtherBound((4,), (), 1, 1, 1, "all")]}, "column 4 as sensitive"),
-        ({"further": [FurtherBound((0,), (1, 10**99), 1, 1, 1, "all")]}, "as not sensitive"),
+        (
+            {"further": [FurtherBound(1, 1, 1, "all", secret=(0,), known=(2,))]},
+            r"column 2 as not.*\[1, 3\]",
+        ),
+        (
+            {"further": [FurtherBound(1, 1, 1, "all", secret=(4,), known=())]},
+            "column 4 as sensitive",
+        ),
+        (
+            {"further": [FurtherBound(1, 1, 1, "all", secret=(0,), known=(1, 10**99))]},
+            "as not sensitive",
+        ),
     ],
 )
 def test_statements_are_about_what_there_is(changes, message):
@@ -243,7 +255,9 @@ def test_statements_are_about_what_there_is(changes, message):
 
 
 def test_renamed_columns_must_fit_the_statements():
-    claim = Guarantee(1, 1, 0.5, "all", further=[FurtherBound((0,), (1,), 1, 1, 1, "all")])
+    claim = Guarantee(
+        1, 1, 0.5, "all", further=[FurtherBound(1, 1, 1, "all", secret=(0,), known=(1,))]
+    )
     stated = replace(BARE, guarantee=claim)
     names = ["a", "b", "c", "d"]
     again = stated.named(None, list(zip(names, [True, False, True, False], strict=True)))
@@ -283,7 +297,7 @@ FIGURES = {
     "n_records": 5,
     "alphabet": "declared",
 }
-STATED = FurtherBound((0, 2), (3,), 1.0, 1.0, 0.5, StatedRenyiSet(**BALL_FIGURES))
+STATED = FurtherBound(1.0, 1.0, 0.5, StatedRenyiSet(**BALL_FIGURES), secret=(0, 2), known=(3,))
 
 
 IMPOSSIBLE = [

@@ -79,7 +79,7 @@ def test_without_eps_all_there_is_no_bound_on_a_second_block():
     report = privacy_report(fitted_blocks())
     said = lines(report)
     assert math.isinf(report.eps_of_reports[2]) == math.isinf(report.eps_all)
-    assert said["drift"].endswith("there is no bound then, eps_all= gives one") == math.isinf(
+    assert said["drift"].endswith("there is no bound; eps_all= gives one") == math.isinf(
         report.eps_all
     )
     everything = lines(privacy_report(fitted(base=SRRSanitizer())))

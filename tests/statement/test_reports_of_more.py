@@ -115,7 +115,7 @@ def test_what_is_not_bounded_is_said():
         eps_given_u=math.inf,
         eps_of_reports={1: 1.0, 2: math.inf, 3: math.inf, 10: math.inf},
     )
-    assert "no bound for k = 2, 3 and 10; eps_all= gives one" in line(report, "k reports")
+    assert "for k = 2, 3 and 10 there is no bound; eps_all= gives one" in line(report, "k reports")
     assert "may learn S for certain" in line(report, "knows U")
     assert "there is no bound; eps_all= gives one" in line(report, "knows U")
     assert report.sets == ""
