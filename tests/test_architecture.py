@@ -38,7 +38,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_sentences": {"alphabet"},
     "table": {"alphabet"},
     "information": set(),
-    "surveys": set(),
+    "surveys": {"table"},
     "joint": {"alphabet", "information", "surveys"},
     "support_function": set(),
     "sets": {"alphabet", "joint", "support_function", "surveys"},

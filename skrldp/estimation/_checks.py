@@ -14,7 +14,7 @@ from skrldp.estimation._restriction import Restriction, restriction
 from skrldp.estimation._source import Source
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
-from skrldp.sets import fitted_set
+from skrldp.sets import effective_size, fitted_set
 
 __all__ = [
     "check_names",
@@ -76,7 +76,12 @@ def read_prior(estimator: Any, mechanism: Mechanism, channel: Channel) -> Floats
         return None
     check_names("the prior", estimator.prior, mechanism)
     _check_dense("a prior", channel)
-    return float(estimator.prior_weight) * estimator.prior.counts.ravel().astype(float)
+    prior = estimator.prior
+    if prior.survey is None:
+        own = prior.counts.ravel().astype(float)
+    else:
+        own = effective_size(prior) * prior.probabilities.ravel()
+    return float(estimator.prior_weight) * own
 
 
 def read_restriction(estimator: Any, source: Source, channel: Channel) -> Restriction | None:

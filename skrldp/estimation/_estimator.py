@@ -57,8 +57,8 @@ class FrequencyEstimator(
         counts + 1``. Only with ``method="ml"``.
     prior_weight : float, default=1.0
         Between 0 and 1: how much of a report each public record counts for (a *power prior*,
-        Ibrahim and Chen 2000). Less than 1 if the public records come from a similar distribution
-        rather than the same one; 0 is no prior.
+        Ibrahim and Chen 2000); of a survey, each of its effective records. Less than 1 if the
+        public records come from a similar distribution rather than the same one; 0 is no prior.
     restrict_to : LikelihoodRatioSet, RenyiBall, fitted set or None, default=None
         Maximise the likelihood only over an uncertainty set around the public distribution, such
         as the sanitizer's ``uncertainty_``, which its privacy rests on anyway. Intervals then lie

@@ -18,7 +18,10 @@ from skrldp.table import (
     Codes,
     column_names,
     column_reader,
+    is_missing,
     lazy_frame,
+    read_table,
+    resolve_columns,
     row_contents,
     take_rows,
     without_columns,
@@ -55,6 +58,7 @@ def read_survey(
     design = sanitizer.survey
     if design is None:
         return X, None
+    _refuse_shared_columns(sanitizer)
     if sample_weight is not None:
         raise ValueError(
             "sample_weight= are counts of equal records, and survey= is about single ones: give "
@@ -67,6 +71,7 @@ def read_survey(
         )
     records = design.read(column_reader(X, "survey"))
     rest = without_columns(X, design.columns, "survey")
+    _refuse_missing_secrets(sanitizer, rest)
     exact = getattr(uncertainty, "radius", None) == "finite-sample"
     summary = SurveySummary(
         design, exact, len(records), len(records), records.n_clusters, records.degrees
@@ -93,6 +98,41 @@ def read_survey(
             "above their weights. Use LikelihoodRatioSet(radius='asymptotic')."
         )
     return take_rows(rest, kept), Survey(replace(summary, n_records=int(kept.sum())), None)
+
+
+def _refuse_shared_columns(sanitizer: Any) -> None:
+    """Refuse columns that are named both for the design and for the record."""
+    for parameter in ("sensitive", "known", "categories"):
+        own = getattr(sanitizer, parameter, None)
+        named = own if isinstance(own, list | tuple | dict) else [own]
+        names = [name for name in named if isinstance(name, str)]
+        if both := [name for name in names if name in sanitizer.survey.columns]:
+            raise ValueError(
+                f"columns {both} are named in {parameter}= and in survey=. A column of the design "
+                "is neither S nor U: where its values are part of the record as well, give the "
+                "design a copy of it under another name."
+            )
+
+
+def _refuse_missing_secrets(sanitizer: Any, X: Any) -> None:
+    """Refuse records without a secret, unless a missing one is among the declared categories."""
+    sensitive, categories = sanitizer.sensitive, sanitizer.categories
+    names = read_table(X).names
+    for place in resolve_columns(X, 0 if sensitive is None else sensitive, names=names):
+        declared: Any = ()
+        if isinstance(categories, dict):
+            declared = categories.get(names[place], ())
+        elif isinstance(categories, list):
+            declared = categories[place : place + 1][0] or ()
+        if any(value is None or value != value for value in declared):
+            continue
+        if n_missing := int(is_missing(X, [place]).sum()):
+            raise ValueError(
+                f"{n_missing:,} records of the survey lack a value in column {names[place]!r}, "
+                "which is sensitive. Drop them, so that others stand for them: "
+                f"SurveyDesign.complete(sample, {names[place]!r}, within=[...]); or make a missing "
+                "answer a secret of its own, with None among the column's categories."
+            )
 
 
 def records_of(sanitizer: Any, X: Any) -> Any:

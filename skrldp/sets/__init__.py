@@ -19,7 +19,7 @@ from skrldp.sets._multinomial_tails import tail_bound
 from skrldp.sets._radii import chi2_radius, finite_sample_radius
 from skrldp.sets._rare_cells import estimated_miss
 from skrldp.sets._renyi_set import RenyiSet
-from skrldp.sets._survey_budgets import effective_records
+from skrldp.sets._survey_budgets import effective_records, effective_size
 
 __all__ = [
     "REGIONS",
@@ -33,6 +33,7 @@ __all__ = [
     "budgets_up_to",
     "chi2_radius",
     "effective_records",
+    "effective_size",
     "estimated_miss",
     "finite_sample_radius",
     "fitted_set",

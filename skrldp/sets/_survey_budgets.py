@@ -19,7 +19,13 @@ from skrldp.sets._likelihood_ratio_budgets import likelihood_ratio_budgets, mean
 from skrldp.sets._radii import chi2_radius, finite_sample_radius
 from skrldp.surveys import MOST_CELLS
 
-__all__ = ["NOT_INDEPENDENT", "effective_records", "survey_budgets", "survey_radius"]
+__all__ = [
+    "NOT_INDEPENDENT",
+    "effective_records",
+    "effective_size",
+    "survey_budgets",
+    "survey_radius",
+]
 
 NOT_INDEPENDENT = (
     "radius='finite-sample' is for independent records, and these are a survey's. A sanitizer with "
@@ -84,6 +90,15 @@ def effective_records(joint: JointDistribution) -> Floats:
     free = max(joint.most_values - 1, 1)
     found: Floats = records / np.where(trace > 0, trace / free, 1.0)
     return found
+
+
+def effective_size(joint: JointDistribution) -> float:
+    """How many independent records tell as much of the joint distribution: `n`, unless a survey."""
+    if joint.survey is None:
+        return float(joint.n)
+    size = joint.counts.size
+    (trace,), _ = _effects(joint, 1, size - 1)
+    return float(joint.n / (trace / (size - 1))) if trace > 0 else float(joint.n)
 
 
 def survey_radius(joint: JointDistribution, beta: float) -> float:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from skrldp._params import check_choice, check_flag, check_positive
+from skrldp.surveys._complete import complete_records
 from skrldp.surveys._records import SurveyRecords, codes_of
 
 __all__ = ["SINGLETONS", "SurveyDesign"]
@@ -177,11 +178,58 @@ class SurveyDesign:
             self.scale,
         )
 
+    def complete(self, sample: Any, answers: Any = None, *, within: Sequence[Any] = ()) -> Any:
+        """Drop records without an answer; others of their class then stand for them as well.
+
+        The weights of a class's other records are multiplied by one factor, so that their sum stays
+        the same. The estimates are right if, within a class, it does not depend on the answer
+        whether it is missing ("missing at random").
+
+        Parameters
+        ----------
+        sample : array, list of rows or data frame of shape (n, n_columns)
+            The public table, with the columns of the design.
+        answers : str, int or list, optional
+            Columns whose values must be there. None: all columns that the design does not name.
+        within : sequence of str or int, default=()
+            Columns that make the classes, without missing values. If values of U are missing, the
+            secret should be one of them. Without any, all records are one class.
+
+        Returns
+        -------
+        array or data frame
+            In the library of `sample`; replicate weights are multiplied likewise.
+
+        Raises
+        ------
+        ValueError
+            If the design has no weights, there are no such columns, or a class has no complete
+            record.
+
+        Notes
+        -----
+        The factors are estimated, and variances take them for known. An exact set
+        (``radius="finite-sample"``) does not hold for adjusted weights.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> sample = pd.DataFrame(
+        ...     {"weight": [2.0, 1.0, 3.0], "ill": ["no", "no", "yes"], "visits": [4, None, 1]}
+        ... )
+        >>> SurveyDesign(weights="weight").complete(sample, within=["ill"])
+           weight  ill  visits
+        0     3.0   no     4.0
+        2     3.0  yes     1.0
+        """
+        return complete_records(sample, self, answers, within)
+
 
 def _numbers(name: Any, column: Callable[[Any], np.ndarray], *, positive: bool) -> np.ndarray:
     """Return a column of weights; replicate weights may be 0."""
+    found = column(name)
     try:
-        values = np.asarray(column(name), dtype=float)
+        values = np.asarray(found, dtype=float)
     except (TypeError, ValueError):
         raise ValueError(f"column {name!r} of weights must hold numbers.") from None
     wrong = ~np.isfinite(values) | (values < 0) | (positive & (values == 0))

@@ -14,8 +14,10 @@ from skrldp.surveys._records import SurveyRecords
 __all__ = ["MOST_CELLS", "SurveyTotals"]
 
 MOST_CELLS = 2_000  # of which a covariance is kept: 32 megabytes
-# People that the whole numbers of `shares` stand for: shares are exact to 1e-12.
-_SCALE = 10**12
+# People that the whole numbers of `shares` stand for, and the fewest that a cell may have: its
+# share is then exact to 5e-5 of itself. A survey of a hundred million records is far above that.
+_SCALE = 10**15
+_FEWEST = 10**4
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +62,7 @@ class SurveyTotals(ReadOnly):
         Raises
         ------
         ValueError
-            If no variance can be estimated.
+            If no variance can be estimated, or nearly all weight is on few records.
 
         Examples
         --------
@@ -74,11 +76,19 @@ class SurveyTotals(ReadOnly):
                 "the survey has as many strata as clusters (or one replicate), so no variance can "
                 "be estimated from it."
             )
+        totals = np.bincount(cells, records.weights, n_cells)
+        least, whole = totals[totals > 0].min(), totals.sum()
+        if least * (_SCALE / whole) < _FEWEST:
+            raise ValueError(
+                f"the weights of a cell's records sum to {least:.2g}, and all weights to "
+                f"{whole:.2g}: nearly all weight is on few records, and no distribution can be "
+                "estimated. Weights say how many people a record stands for: correct them."
+            )
         covariance = None
         if n_cells <= MOST_CELLS:
             covariance = read_only(records.covariance_of_totals(cells, n_cells))
         return cls(
-            read_only(np.bincount(cells, records.weights, n_cells)),
+            read_only(totals),
             read_only(np.bincount(cells, records.weights**2, n_cells)),
             covariance,
             records.degrees,
@@ -86,9 +96,8 @@ class SurveyTotals(ReadOnly):
 
     @cached_property
     def shares(self) -> NDArray[np.int64]:
-        """Whole numbers in proportion to the totals, at least 1 where a cell has records."""
-        scaled = np.rint(self.totals * (_SCALE / self.totals.sum())).astype(np.int64)
-        return read_only(np.maximum(scaled, self.totals > 0))
+        """Whole numbers in proportion to the totals, at least 10,000 where a cell has records."""
+        return read_only(np.rint(self.totals * (_SCALE / self.totals.sum())).astype(np.int64))
 
     def arranged(self, cells: NDArray[np.integer[Any]], n_cells: int) -> "SurveyTotals":
         """Return the totals of other cells: sums of these.

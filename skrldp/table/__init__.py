@@ -14,9 +14,11 @@ from skrldp.table._codes import Codes
 from skrldp.table._columns import encode_column
 from skrldp.table._design_columns import (
     column_reader,
+    is_missing,
     row_contents,
     take_rows,
     with_columns,
+    with_values,
     without_columns,
 )
 from skrldp.table._frequencies import Frequencies
@@ -40,6 +42,7 @@ __all__ = [
     "distinct_rows",
     "distinct_rows_of",
     "encode_column",
+    "is_missing",
     "lazy_frame",
     "lazy_names",
     "learn",
@@ -50,5 +53,6 @@ __all__ = [
     "row_contents",
     "take_rows",
     "with_columns",
+    "with_values",
     "without_columns",
 ]

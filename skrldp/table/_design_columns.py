@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,7 +14,15 @@ from skrldp.table._lazy import lazy_names
 from skrldp.table._read import Table, lazy_frame, read_table
 from skrldp.table._select import column_names, resolve_columns
 
-__all__ = ["column_reader", "row_contents", "take_rows", "with_columns", "without_columns"]
+__all__ = [
+    "column_reader",
+    "is_missing",
+    "row_contents",
+    "take_rows",
+    "with_columns",
+    "with_values",
+    "without_columns",
+]
 
 
 def column_reader(X: Any, what: str) -> Callable[[Any], NDArray[Any]]:
@@ -49,6 +58,34 @@ def with_columns(X: Any, places: Sequence[int]) -> Any:
     table = read_table(X)
     found = table.source[:, list(places)]
     return found if table.is_array else found.to_native()
+
+
+def with_values(X: Any, values: Mapping[int, NDArray[Any]]) -> Any:
+    """Return a table with other values in some columns, by their places, in its own library."""
+    table = read_table(X)
+    if table.is_array:
+        dtype = np.result_type(table.source, *values.values())
+        found = table.source.astype(dtype, copy=True)
+        for place, column in values.items():
+            found[:, place] = column
+        return found
+    frame = table.source
+    columns = [
+        nw.new_series(table.names[place], column, backend=frame.implementation)
+        for place, column in values.items()
+    ]
+    return frame.with_columns(*columns).to_native()
+
+
+def is_missing(X: Any, places: Sequence[int]) -> NDArray[np.bool_]:
+    """Tell which rows lack a value in one of some columns, shape (n,)."""
+    table = read_table(X)
+    found = np.zeros(table.n_rows, dtype=bool)
+    for place in places:
+        positions, distinct = table.factorize(place, slice(0, table.n_rows))
+        none = np.array([*(plain(value) is None for value in distinct), True])
+        found |= none[positions]  # -1 is the last
+    return found
 
 
 def take_rows(X: Any, kept: NDArray[np.bool_]) -> Any:
