@@ -21,7 +21,7 @@ from skrldp import (
     PolyOptSanitizer,
     SRRSanitizer,
 )
-from skrldp.estimation._intervals import critical_value, likelihood_drops
+from skrldp.estimation.figures._intervals import critical_value, likelihood_drops
 
 
 def distribution(kind, shape, rng):

@@ -10,14 +10,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from skrldp._typing import Floats
 from skrldp.alphabet import CellGroups, group_cells, group_records
-from skrldp.estimation._by_group import Figures, figures_of
-from skrldp.estimation._channels import MOST_DENSE, Channel
-from skrldp.estimation._estimate import Estimate
 from skrldp.estimation._fit import Fit, least_squares
-from skrldp.estimation._intervals import intervals
-from skrldp.estimation._numbers import NumericEstimate
-from skrldp.estimation._ranges import CategoryRanges
-from skrldp.estimation._score_intervals import LeastSquaresRanges
+from skrldp.estimation.channels import MOST_DENSE, Channel
+from skrldp.estimation.figures import (
+    CategoryRanges,
+    Estimate,
+    Figures,
+    LeastSquaresRanges,
+    NumericEstimate,
+    figures_of,
+    intervals,
+)
 from skrldp.mechanism import Mechanism
 
 __all__ = ["CategorySummaries"]

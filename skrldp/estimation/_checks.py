@@ -8,10 +8,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skrldp._params import check_choice, is_finite, is_number
 from skrldp._typing import Floats
-from skrldp.estimation._channels import MOST_DENSE, Channel
-from skrldp.estimation._read_reports import ENCODINGS
-from skrldp.estimation._restriction import Restriction, restriction
-from skrldp.estimation._source import Source
+from skrldp.estimation.channels import MOST_DENSE, Channel
+from skrldp.estimation.likelihood import ConvexSet, convex_set
+from skrldp.estimation.reports import ENCODINGS, Source
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
 from skrldp.sets import effective_size, fitted_set
@@ -84,7 +83,7 @@ def read_prior(estimator: Any, mechanism: Mechanism, channel: Channel) -> Floats
     return float(estimator.prior_weight) * own
 
 
-def read_restriction(estimator: Any, source: Source, channel: Channel) -> Restriction | None:
+def read_restriction(estimator: Any, source: Source, channel: Channel) -> ConvexSet | None:
     """Return what `restrict_to` asks of a distribution; None if there is nothing."""
     wanted = estimator.restrict_to
     if wanted is None:
@@ -103,7 +102,7 @@ def read_restriction(estimator: Any, source: Source, channel: Channel) -> Restri
     fitted = fitted_set(public, wanted, "restrict_to")
     check_names("the public distribution", public, source.mechanism)
     _check_dense("restrict_to", channel)
-    return restriction(fitted, public)
+    return convex_set(fitted, public)
 
 
 def check_names(what: str, joint: JointDistribution, mechanism: Mechanism) -> None:

@@ -11,8 +11,8 @@ import warnings
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.estimation._channels import Channel
-from skrldp.estimation._likelihood import maximise
+from skrldp.estimation.channels import Channel
+from skrldp.estimation.likelihood import maximise
 from skrldp.sets import tail_bound
 
 __all__ = ["contradiction", "warn_of_contradiction"]

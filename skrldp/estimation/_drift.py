@@ -24,12 +24,11 @@ from sklearn.utils.validation import check_is_fitted
 from skrldp._numbers import at_most
 from skrldp._pages import page
 from skrldp._typing import Floats
-from skrldp.estimation._channels import Channel
 from skrldp.estimation._checks import check_names
-from skrldp.estimation._likelihood import maximise
-from skrldp.estimation._restricted import restricted_maximum
-from skrldp.estimation._source import Source
 from skrldp.estimation._threads import one_thread
+from skrldp.estimation.channels import Channel
+from skrldp.estimation.likelihood import maximise, maximum_over_set
+from skrldp.estimation.reports import Source
 from skrldp.joint import JointDistribution
 from skrldp.sets import FittedSet, fitted_set
 
@@ -121,7 +120,7 @@ def _compared(
     n = float(counts.sum())
     with one_thread():
         free = maximise(channel, counts / n, _TOL / n, _STEPS, time_limit)
-        best = restricted_maximum(channel, counts, around, joint, tol=_TOL, time_limit=time_limit)
+        best = maximum_over_set(channel, counts, around, joint, tol=_TOL, time_limit=time_limit)
     statistic = max(0.0, 2.0 * (n * free.log_likelihood - best.upper_bound))
     freedom = channel.rank - 1
     p_value = float(chi2.sf(statistic, freedom)) if freedom else 1.0

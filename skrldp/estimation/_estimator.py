@@ -9,7 +9,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skrldp._arrays import read_only
 from skrldp.estimation._categories import CategorySummaries
-from skrldp.estimation._channels import MOST_DENSE, Channel, DenseChannel, channel_of
 from skrldp.estimation._checks import (
     check_parameters,
     check_possible,
@@ -20,12 +19,12 @@ from skrldp.estimation._checks import (
 from skrldp.estimation._contradiction import warn_of_contradiction
 from skrldp.estimation._drift import DriftTests
 from skrldp.estimation._fit import least_squares, most_likely
-from skrldp.estimation._likelihood import TOL_RESTRICTED
 from skrldp.estimation._numeric import NumericSummaries
-from skrldp.estimation._read_reports import count_reports, read_rows
-from skrldp.estimation._source import read_source
 from skrldp.estimation._threads import one_thread
 from skrldp.estimation._training import TrainingRows
+from skrldp.estimation.channels import MOST_DENSE, Channel, DenseChannel, channel_of
+from skrldp.estimation.likelihood import TOL_RESTRICTED
+from skrldp.estimation.reports import count_reports, read_rows, read_source
 from skrldp.mechanism import Mechanism
 
 __all__ = ["FrequencyEstimator"]

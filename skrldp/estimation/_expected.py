@@ -10,14 +10,14 @@ from skrldp._arrays import real_numbers
 from skrldp._params import check_choice, check_flag, is_finite
 from skrldp._typing import Floats
 from skrldp.alphabet import CellGroups, group_cells, group_records, numbers_of_cells
-from skrldp.estimation._block_design import OfBlock, block_with, expected_pool, names_in
-from skrldp.estimation._channels import MOST_DENSE, channel_of
 from skrldp.estimation._checks import METHODS, check_names
 from skrldp.estimation._fit import Fit, rest_on_enough
-from skrldp.estimation._near_zero import NearZero
-from skrldp.estimation._numbers import mean
-from skrldp.estimation._source import read_mechanism
 from skrldp.estimation._threads import one_thread
+from skrldp.estimation.channels import MOST_DENSE, channel_of
+from skrldp.estimation.figures import mean
+from skrldp.estimation.likelihood import NearZero
+from skrldp.estimation.reports import read_mechanism
+from skrldp.estimation.wide import OfBlock, block_with, expected_pool, names_in
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Manifest, Mechanism
 from skrldp.sanitizers import as_block_sanitizer

@@ -6,17 +6,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._typing import Booleans, Floats
-from skrldp.estimation._channels import (
+from skrldp.estimation.channels import (
     Channel,
     DenseChannel,
     Weights,
     central_moments,
     covariance,
 )
-from skrldp.estimation._likelihood import Maximum, maximise
-from skrldp.estimation._near_zero import NearZero, agree
-from skrldp.estimation._region import LikelihoodRegion
-from skrldp.estimation._restriction import Restriction
+from skrldp.estimation.likelihood import (
+    ConvexSet,
+    LikelihoodRegion,
+    Maximum,
+    NearZero,
+    agree,
+    maximise,
+)
 
 __all__ = ["Fit", "least_squares", "most_likely", "project", "rest_on_enough"]
 
@@ -195,7 +199,7 @@ def most_likely(
     channel: Channel,
     counts: Floats,
     prior: Floats | None,
-    within: Restriction | None,
+    within: ConvexSet | None,
     tol: float,
     max_iter: int,
     time_limit: float | None = None,
@@ -220,7 +224,7 @@ def most_likely(
     region = near_zero = None
     if channel.has_matrix:
         if within is None:
-            within = Restriction((), np.full(channel.n_cells, 1.0 / channel.n_cells))
+            within = ConvexSet((), np.full(channel.n_cells, 1.0 / channel.n_cells))
         limits, inside = within.constraints, within.inside
         region = LikelihoodRegion(channel, counts, best.distribution, limits, inside)
         near_zero = NearZero(channel, best.distribution, report_distribution, n, limits)

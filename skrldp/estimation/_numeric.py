@@ -11,16 +11,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from skrldp._typing import Floats
 from skrldp.alphabet import CellGroups, group_cells, group_records, numbers_of_cells
-from skrldp.estimation._bounded_mean import average, scores_for
-from skrldp.estimation._by_group import figures_of
-from skrldp.estimation._channels import MOST_DENSE, Channel
 from skrldp.estimation._drift import set_around
 from skrldp.estimation._fit import Fit, least_squares
-from skrldp.estimation._intervals import Ranges
-from skrldp.estimation._numbers import NumericEstimate, Scaled, mean, quantile, variance
-from skrldp.estimation._ranges import NumberRanges
-from skrldp.estimation._score_intervals import LeastSquaresRanges
-from skrldp.estimation._source import Source
+from skrldp.estimation.channels import MOST_DENSE, Channel
+from skrldp.estimation.figures import (
+    LeastSquaresRanges,
+    NumberRanges,
+    NumericEstimate,
+    Ranges,
+    Scaled,
+    average,
+    figures_of,
+    mean,
+    quantile,
+    scores_for,
+    variance,
+)
+from skrldp.estimation.reports import Source
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
 

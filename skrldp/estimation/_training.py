@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.estimation._estimate import Estimate
+from skrldp.estimation.figures import Estimate
 
 if TYPE_CHECKING:
     import pandas as pd

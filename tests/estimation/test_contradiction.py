@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import multinomial
 
 from skrldp import FrequencyEstimator, GRRSanitizer, LikelihoodRatioSet, Mechanism, SRRSanitizer
-from skrldp.estimation._channels import DenseChannel
 from skrldp.estimation._contradiction import contradiction
+from skrldp.estimation.channels._channels import DenseChannel
 
 X = np.array([["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]], dtype=object)
 COUNTS = [50, 100, 250, 600]

@@ -33,8 +33,8 @@ from skrldp import (
     RobustMSESanitizer,
     client,
 )
-from skrldp.estimation._read_reports import Rows, count_reports, read_rows
-from skrldp.estimation._source import Source, read_source
+from skrldp.estimation.reports._read_reports import Rows, count_reports, read_rows
+from skrldp.estimation.reports._source import Source, read_source
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from skrldp import (
     RenyiBall,
     RobustMSESanitizer,
 )
-from skrldp.estimation._restricted import greatest_over_set
+from skrldp.estimation.likelihood._maximum_over_set import greatest_over_set
 
 JOINT = JointDistribution([[300, 200, 100], [100, 150, 350]])
 CELLS = [[s, u] for s in range(2) for u in range(3)]

@@ -21,7 +21,7 @@ from skrldp import (
     JointDistribution,
     Mechanism,
 )
-from skrldp.estimation._channels import DenseChannel
+from skrldp.estimation.channels._channels import DenseChannel
 
 
 @pytest.fixture(scope="module")

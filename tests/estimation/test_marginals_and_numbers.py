@@ -22,7 +22,7 @@ from skrldp import (
     Mechanism,
     PolyOptSanitizer,
 )
-from skrldp.estimation._estimate import critical_value, project
+from skrldp.estimation.figures._estimate import critical_value, project
 
 
 @pytest.fixture(scope="module")

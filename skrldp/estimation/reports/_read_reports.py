@@ -1,0 +1,284 @@
+"""Count how often each symbol was sent, from reports of any form."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skrldp._arrays import chunks, refuse_masked
+from skrldp._typing import Floats
+from skrldp.alphabet import Column
+from skrldp.estimation.reports._forms import LOST, form_of
+from skrldp.estimation.reports._source import Source
+from skrldp.joint import as_counts
+from skrldp.table import distinct_rows, encode_column, lazy_frame, lazy_names, read_table
+
+__all__ = ["ENCODINGS", "Rows", "count_reports", "read_rows"]
+
+ENCODINGS = ("auto", "symbol", "onehot", "cells")
+
+
+_BLOCK = 1 << 16  # rows counted at a time: NumPy's bincount wants them as int64
+_MOST_KEYS = 1 << 24  # combinations of categories that are counted in a table
+
+
+# -- the reports ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table of reports, or the distinct rows of one."""
+
+    table: Any  # two-dimensional
+    weights: Any = None  # (n,), how many reports each row stands for; None for one
+    are_distinct: bool = False  # whether these are the distinct rows of a lazy frame, in no order
+
+    def named(self, row: int) -> str:
+        """Say in a message which row is meant."""
+        return f"a row (of {self.weights[row]:,} alike)" if self.are_distinct else f"row {row}"
+
+
+def read_rows(Y: Any, source: Source, encode: str, sample_weight: ArrayLike | None) -> Rows:
+    """Read reports: a table, a column of it, or the distinct rows of a lazy frame.
+
+    No more distinct rows are brought than there are symbols, and one: if there are more, one of
+    them is no report.
+
+    Shapes: sample_weight (n,).
+    """
+    frame = lazy_frame(Y)
+    if frame is None:
+        return Rows(_as_table(Y), sample_weight)
+    if sample_weight is not None:
+        raise ValueError(
+            "sample_weight says how many reports each row stands for, but the rows of a lazy frame "
+            "have no order that it could follow. A lazy frame of reports needs none: its equal "
+            "rows are counted. If its rows have counts, add them up there, collect the result, and "
+            "pass the reports and, as sample_weight, their counts."
+        )
+    names = tuple(lazy_names(frame))
+    if len(names) > 1:
+        _form_and_places(_Header(names), source, encode)
+    return Rows(*distinct_rows(frame, source.mechanism.shape[0] + 1), are_distinct=True)
+
+
+def _as_table(Y: Any) -> Any:
+    """Make a table of one column from one-dimensional reports; leave tables as they are."""
+    series = nw.from_native(Y, pass_through=True, allow_series=True)
+    if isinstance(series, nw.Series):
+        return series.to_frame().to_native()
+    if isinstance(Y, list | tuple | range | np.ndarray):
+        refuse_masked(Y, "the reports")
+        array = np.asarray(Y)
+        if array.ndim == 1:
+            if array.dtype.kind in "US":  # numpy may have made strings of a list's numbers
+                array = np.asarray(Y, dtype=object)
+            return array[:, None]
+    return Y
+
+
+def count_reports(rows: Rows, source: Source, encode: str) -> tuple[Floats, NDArray[np.intp]]:
+    """Count how often each symbol was sent.
+
+    Shape: counts (m,), kinds (b,).
+    """
+    table = read_table(rows.table)
+    n_symbols = source.mechanism.shape[0]
+    weights = None
+    if rows.weights is not None:
+        weights = as_counts(rows.weights, table.n_rows, "report", rows.table)
+    form, places = _form_and_places(table, source, encode)
+    if form == "symbol":
+        numbers = _numbers(table, 0, "symbols", rows)
+        return _count(numbers, n_symbols, weights, rows), np.arange(n_symbols)
+    if form == "onehot":
+        return _count_onehot(table, places, weights, rows), np.arange(n_symbols)
+    return _count_cells(table, places, source, weights, rows)
+
+
+@dataclass(frozen=True)
+class _Header:
+    """The names of a lazy frame's columns, which say what its rows are before any is read."""
+
+    names: tuple[Any, ...]
+    is_array: bool = False
+
+
+def _form_and_places(table: Any, source: Source, encode: str) -> tuple[str, list[int]]:
+    """Find the form of reports and their columns, in the mechanism's order."""
+    n_symbols, width = source.mechanism.shape[0], len(table.names)
+    form = form_of(table, source) if encode == "auto" else encode
+    if form == "cells":
+        return form, _places(table, source)
+    if form == "symbol":
+        if width != 1:
+            raise ValueError(
+                f"encode='symbol' is one column of numbers, but Y has {width} columns."
+            )
+        return form, [0]
+    if width != n_symbols:
+        raise ValueError(
+            f"encode='onehot' is a column for each of {n_symbols} symbols, but Y has {width} "
+            "columns."
+        )
+    named = {name: place for place, name in enumerate(table.names)}
+    own = [f"report_{symbol}" for symbol in range(n_symbols)]
+    _check_order(table, range(n_symbols))
+    return form, [named[name] for name in own] if named.keys() == set(own) else [*range(width)]
+
+
+def _numbers(table: Any, position: int, what: str, rows: Rows) -> NDArray[Any]:
+    """Read a column of whole numbers."""
+    source = table.source
+    column = source[:, position] if table.is_array else source[:, position].to_numpy()
+    if column.dtype.kind == "O":
+        try:
+            if any(isinstance(value, str) for value in column):
+                raise TypeError
+            column = np.array([np.nan if value is None else value for value in column], float)
+        except (TypeError, ValueError, OverflowError):  # their messages may quote a value
+            raise ValueError(f"{what} must be whole numbers, but Y holds other values.") from None
+    if column.ndim != 1:  # of lists
+        raise ValueError(f"{what} must be whole numbers, but Y holds other values.")
+    if column.dtype.kind == "b":
+        return column.view(np.uint8)
+    if column.dtype.kind == "f":
+        wrong = ~np.isfinite(column) | (column != np.floor(column))
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise ValueError(
+                f"{what} must be whole numbers, but {rows.named(row)} of Y has none. Drop rows "
+                "without a report."
+            )
+    elif column.dtype.kind not in "iu":
+        raise ValueError(f"{what} must be whole numbers, but Y has dtype {column.dtype}.")
+    return np.asarray(column)
+
+
+def _count(numbers: NDArray[Any], size: int, weights: Floats | None, rows: Rows) -> Floats:
+    counts = np.zeros(size)
+    for part in chunks(len(numbers), _BLOCK):
+        block = numbers[part]
+        wrong = (block < 0) | (block >= size) if block.dtype.kind != "u" else block >= size
+        if wrong.any():
+            row = part.start + int(np.argmax(wrong))
+            raise ValueError(
+                f"{rows.named(row)} of Y has a number that is no symbol: the mechanism's are "
+                f"numbered 0 to {size - 1}. These are reports of another mechanism, or not "
+                "symbols."
+            )
+        if block.dtype.kind == "f" or block.dtype == np.uint64:
+            block = block.astype(np.intp)
+        own = None if weights is None else weights[part]
+        counts += np.bincount(block, weights=own, minlength=size)
+    return counts
+
+
+def _count_onehot(table: Any, places: Sequence[int], weights: Floats | None, rows: Rows) -> Floats:
+    counts, sums = np.zeros(len(places)), np.zeros(table.n_rows)
+    for symbol, place in enumerate(places):
+        column = _one(table, place, rows)
+        sums += column
+        counts[symbol] = column.sum() if weights is None else column @ weights
+    if np.any(sums != 1):
+        row = int(np.argmax(sums != 1))
+        raise ValueError(
+            f"each row of one-hot reports must have a single 1, but {rows.named(row)} of Y has "
+            f"{int(sums[row])}."
+        )
+    return counts
+
+
+def _one(table: Any, position: int, rows: Rows) -> Floats:
+    column: Floats = _numbers(table, position, "one-hot reports", rows).astype(float)
+    wrong = (column != 0) & (column != 1)
+    if wrong.any():
+        where = rows.named(int(np.argmax(wrong)))
+        raise ValueError(f"one-hot reports must be 0 or 1, but {where} of Y has another number.")
+    return column
+
+
+# -- reports written as cells ---------------------------------------------------------------------
+
+
+def _count_cells(
+    table: Any, places: Sequence[int], source: Source, weights: Floats | None, rows: Rows
+) -> tuple[Floats, NDArray[np.intp]]:
+    """Count rows of categories: number the combinations, then look up that of each symbol."""
+    assert source.rows is not None
+    written = list(zip(*source.rows, strict=True))
+    alphabets = [tuple(dict.fromkeys(column)) for column in written]
+    sizes = [len(alphabet) for alphabet in alphabets]
+    if np.prod([float(size) for size in sizes]) > 2.0**62:
+        raise ValueError("the columns have too many categories for cells; use encode='symbol'.")
+    keys = np.zeros(table.n_rows, dtype=np.int64)
+    symbol_keys = np.zeros(len(source.rows), dtype=np.int64)
+    for place, column, alphabet, size in zip(places, written, alphabets, sizes, strict=True):
+        codes, unknown = encode_column(table, place, Column(table.names[place], alphabet))
+        if unknown:
+            n_rows, row = unknown.total(), int(np.argmax(codes < 0))
+            where, first_of = (
+                f"{n_rows:,} row{'s' if n_rows > 1 else ''}",
+                f", the first in row {row}",
+            )
+            if rows.are_distinct:
+                where, first_of = rows.named(row), ""
+            raise ValueError(
+                f"column {table.names[place]!r} of Y has {where} with values that no report of "
+                f"this mechanism has{first_of} (values are not shown): these are reports of "
+                "another mechanism, or not reports."
+            )
+        keys = keys * size + codes
+        index = {category: code for code, category in enumerate(alphabet)}
+        symbol_keys = symbol_keys * size + np.array([index[category] for category in column])
+    found, first, kinds = np.unique(symbol_keys, return_index=True, return_inverse=True)
+    order = np.argsort(np.argsort(first))  # order of the kinds by their first symbols
+    n_keys = int(np.prod(sizes))
+    if n_keys <= _MOST_KEYS:
+        per_key = _count(keys, n_keys, weights, rows)
+        present = np.flatnonzero(per_key)
+        amounts = per_key[present]
+    else:
+        present, inverse = np.unique(keys, return_inverse=True)
+        amounts = np.bincount(inverse, weights=weights).astype(float)
+    position = np.minimum(np.searchsorted(found, present), len(found) - 1)
+    strange = found[position] != present
+    if strange.any():
+        row = int(np.argmax(keys == present[np.argmax(strange)]))
+        raise ValueError(
+            f"{rows.named(row)} of Y is a combination of categories that no report of this "
+            "mechanism has: these are reports of another mechanism, or not reports."
+        )
+    counts = np.zeros(len(found))
+    counts[order[position]] = amounts
+    return counts, order[kinds.reshape(-1)]
+
+
+def _places(table: Any, source: Source) -> list[int]:
+    """Find the columns of the cells: by name if both sides have names, else by number."""
+    if source.rows is None:
+        raise ValueError(f"these reports cannot be read as cells.{LOST}")
+    names, wanted, width = list(table.names), list(source.columns), len(source.rows[0])
+    named = all(isinstance(name, str) for name in [*names, *wanted]) and wanted
+    if named and sorted(names) == sorted(wanted):
+        return [names.index(name) for name in wanted]
+    _check_order(table, wanted)
+    if len(names) != width or (named and width > 1):
+        raise ValueError(
+            f"reports as cells have {width} columns{f', {wanted}' if wanted else ''}, but Y has "
+            f"{len(names)}: {names}."
+        )
+    return list(range(width))
+
+
+def _check_order(table: Any, wanted: Sequence[Any]) -> None:
+    """Refuse a frame that has the wanted columns, whose names are numbers, in another order."""
+    names, wanted = list(table.names), list(wanted)
+    if not table.is_array and names != wanted and set(names) == set(wanted):
+        raise ValueError(
+            f"the reports have the same columns in another order: {names[:8]}, not {wanted[:8]}. "
+            "Numbers may be names or places; put the columns in order, or give an array."
+        )

@@ -1,0 +1,14 @@
+"""Wide tables, of which each person reports one block of columns."""
+
+from skrldp.estimation.wide._block_design import OfBlock, block_with, expected_pool, names_in
+from skrldp.estimation.wide._block_estimator import BlockEstimator
+from skrldp.estimation.wide._calibrator import Calibrator
+
+__all__ = [
+    "BlockEstimator",
+    "Calibrator",
+    "OfBlock",
+    "block_with",
+    "expected_pool",
+    "names_in",
+]
