@@ -9,11 +9,11 @@ import numpy as np
 
 from skrldp._sentences import bound, told_u
 from skrldp.joint import JointDistribution
-from skrldp.mechanism import REPORTS, Mechanism
+from skrldp.mechanism import REPORTS, Manifest, Mechanism
 from skrldp.mechanism import lines_of as claimed
 from skrldp.sets import RenyiSet
 
-__all__ = ["everywhere", "figures_of", "lines_of"]
+__all__ = ["common_figures", "everywhere", "figures_of", "lines_of"]
 
 _MOST_ENTRIES = 50_000_000  # of a matrix whose leakage is computed
 
@@ -43,21 +43,26 @@ def lines_of(mechanism: Mechanism, proven: tuple[float, float] | None) -> list[t
     return lines
 
 
+def common_figures(
+    stated: Mechanism | Manifest, proven: tuple[float, float] | None, same: bool
+) -> dict[str, Any]:
+    """Return the figures of whatever was stated in JSON, a mechanism or a manifest of blocks."""
+    return {
+        "digest": stated.digest,
+        "digest_as_given": same,
+        "columns": [{"name": name, "sensitive": bool(flag)} for name, flag in stated.columns],
+        "secrets": stated.secrets,
+        "observe": stated.observe,
+        "claimed": None,
+        "proven": None if proven is None else {"eps_all": proven[0], "eps_given_u": proven[1]},
+    }
+
+
 def figures_of(
     mechanism: Mechanism, proven: tuple[float, float] | None, same: bool
 ) -> dict[str, Any]:
-    claim = mechanism.guarantee
-    found: dict[str, Any] = {
-        "digest": mechanism.digest,
-        "digest_as_given": same,
-        "columns": [{"name": name, "sensitive": bool(flag)} for name, flag in mechanism.columns],
-        "secrets": mechanism.secrets,
-        "values": mechanism.values,
-        "observe": mechanism.observe,
-        "n_reports": mechanism.shape[0],
-        "claimed": None,
-        "proven": None,
-    }
+    claim, found = mechanism.guarantee, common_figures(mechanism, proven, same)
+    found |= {"values": mechanism.values, "n_reports": mechanism.shape[0]}
     if claim is not None:
         found["claimed"] = {
             "eps_requested": claim.eps_requested,
@@ -74,6 +79,4 @@ def figures_of(
                 {"secret": one.secret, "known": one.known, "eps": one.eps} for one in claim.further
             ],
         }
-    if proven is not None:
-        found["proven"] = {"eps_all": proven[0], "eps_given_u": proven[1]}
     return found

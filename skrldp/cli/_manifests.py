@@ -76,31 +76,21 @@ def figures_of(
     manifest: Manifest, proven: tuple[float, float] | None, same: bool
 ) -> dict[str, Any]:
     parts = zip(manifest.blocks, manifest.shares, manifest.mechanisms, strict=True)
-    found: dict[str, Any] = {
-        "digest": manifest.digest,
-        "digest_as_given": same,
-        "columns": [{"name": name, "sensitive": bool(flag)} for name, flag in manifest.columns],
-        "secrets": manifest.secrets,
-        "observe": manifest.observe,
-        "blocks": [
-            {
-                "columns": block,
-                "share": share,
-                "n_reports": one.shape[0],
-                "eps": None if one.guarantee is None else one.guarantee.eps,
-            }
-            for block, share, one in parts
-        ],
-        "claimed": None,
-        "proven": None,
-    }
+    found = _claims.common_figures(manifest, proven, same)
+    found["blocks"] = [
+        {
+            "columns": block,
+            "share": share,
+            "n_reports": one.shape[0],
+            "eps": None if one.guarantee is None else one.guarantee.eps,
+        }
+        for block, share, one in parts
+    ]
     if manifest.eps is not None:
         bounds = {k: manifest.bound_of(k) for k in REPORTS}
         found["claimed"] = {
             "eps": manifest.eps, "beta": manifest.beta, "eps_of_reports": bounds,
         }  # fmt: skip
-    if proven is not None:
-        found["proven"] = {"eps_all": proven[0], "eps_given_u": proven[1]}
     return found
 
 

@@ -17,6 +17,7 @@ from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._block_records import encode_records
 from skrldp.sanitizers._block_sanitizer import BlockSanitizer
 from skrldp.sanitizers._checks import check_uncertainty, default_uncertainty
+from skrldp.sanitizers._column_blocks import margins_of, smoothed_cells
 from skrldp.sanitizers._grr import GRRSanitizer
 from skrldp.sanitizers._independent_reporting import IRSanitizer
 from skrldp.sanitizers._non_robust import NonRobustSanitizer
@@ -48,6 +49,8 @@ __all__ = [
     "fitted_sanitizer",
     "joint_of",
     "known_columns",
+    "margins_of",
     "reported_its_own_table",
+    "smoothed_cells",
     "write_reports",
 ]

@@ -33,8 +33,10 @@ __all__ = [
     "checked_base",
     "design_of",
     "errors_of",
+    "margins_of",
     "models",
     "shares_of",
+    "smoothed_cells",
     "tables_of",
 ]
 
@@ -223,16 +225,28 @@ def tables_of(
 # --- Information ---------------------------------------------------------------------------------
 
 
+def margins_of(manifest: Manifest) -> CommonMargins:
+    """Find the parameters that the margins of a manifest's blocks have in common."""
+    sizes = [len(own) for own in manifest.categories.values()]
+    return CommonMargins.of(len(manifest.secrets), sizes, manifest.places)
+
+
+def smoothed_cells(manifest: Manifest, joints: Sequence[JointDistribution]) -> list[Floats]:
+    """Return positive distributions of the blocks' cells near those of public records, (a,)."""
+    return [
+        manifest.in_order(number, joint.smoothed(_SMOOTHING).ravel())
+        for number, joint in enumerate(joints)
+    ]
+
+
 def models(
     manifest: Manifest, joints: Sequence[JointDistribution]
 ) -> tuple[CommonMargins, list[tuple[int, Floats]], list[Floats]]:
     """Return the blocks' margins, the shares of their values of U, and a report's information."""
-    margins = CommonMargins.of(
-        len(manifest.secrets), [len(c) for c in manifest.categories.values()], manifest.places
-    )
+    margins = margins_of(manifest)
     functions, information = [], []
-    for number, (one, model) in enumerate(zip(joints, margins.blocks, strict=True)):
-        cells = manifest.in_order(number, one.smoothed(_SMOOTHING).ravel())
+    parts = zip(smoothed_cells(manifest, joints), margins.blocks, strict=True)
+    for number, (cells, model) in enumerate(parts):
         matrix = manifest.in_order(number, manifest.mechanisms[number].matrix)
         information.append(information_of(model, matrix, cells).matrix)
         a1 = len(manifest.secrets)

@@ -13,7 +13,7 @@ from skrldp.estimation._checks import check_names
 from skrldp.joint import JointDistribution, as_counts
 from skrldp.mechanism import Manifest, Mechanism
 from skrldp.pooling import CommonMargins, Pool, Pooled, information_of
-from skrldp.sanitizers import as_block_sanitizer
+from skrldp.sanitizers import as_block_sanitizer, margins_of, smoothed_cells
 from skrldp.table import column_names, column_reader
 
 __all__ = [
@@ -27,7 +27,6 @@ __all__ = [
     "without_zeros",
 ]
 
-_SMOOTHING = 0.5  # records, spread evenly over the cells of a block
 _EVEN = 0.01  # share of an even distribution in those at which reports are weighted
 
 
@@ -94,13 +93,11 @@ def read_manifest(mechanism: Any, distribution: Any = None) -> BlockDesign:
             "mechanism must be a Manifest, its JSON text or a fitted BlockSanitizer, got "
             f"{type(mechanism).__name__}."
         )
-    sizes = [len(own) for own in manifest.categories.values()]
-    margins = CommonMargins.of(len(manifest.secrets), sizes, manifest.places)
     matrices = tuple(
         manifest.in_order(number, one.matrix) for number, one in enumerate(manifest.mechanisms)
     )
     cells = None if public is None else _cells_of(manifest, public)
-    return BlockDesign(manifest, margins, matrices, cells, n_public)
+    return BlockDesign(manifest, margins_of(manifest), matrices, cells, n_public)
 
 
 def _cells_of(manifest: Manifest, joints: Any) -> tuple[Floats, ...]:
@@ -114,10 +111,7 @@ def _cells_of(manifest: Manifest, joints: Any) -> tuple[Floats, ...]:
         )
     for joint, one in zip(given, mechanisms, strict=True):
         check_names("the distribution of a block", joint, one)
-    return tuple(
-        manifest.in_order(number, joint.smoothed(_SMOOTHING).ravel())
-        for number, joint in enumerate(given)
-    )
+    return tuple(smoothed_cells(manifest, given))
 
 
 def expected_pool(mechanism: Any, n: float, distribution: Any = None) -> tuple[Manifest, Pool]:
