@@ -22,6 +22,7 @@ from skrldp.sanitizers._grr import GRRSanitizer
 from skrldp.sanitizers._independent_reporting import IRSanitizer
 from skrldp.sanitizers._non_robust import NonRobustSanitizer
 from skrldp.sanitizers._polyopt import PolyOptSanitizer
+from skrldp.sanitizers._rank_columns import rank_columns
 from skrldp.sanitizers._robust_mse import RobustMSESanitizer
 from skrldp.sanitizers._srr import SRRSanitizer
 from skrldp.sanitizers._warnings import explain_limit, explain_rare_cells
@@ -50,6 +51,7 @@ __all__ = [
     "joint_of",
     "known_columns",
     "margins_of",
+    "rank_columns",
     "reported_its_own_table",
     "smoothed_cells",
     "write_reports",

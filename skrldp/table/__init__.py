@@ -11,7 +11,7 @@ Categories are plain Python scalars and compare as such: see :mod:`skrldp.alphab
 
 from skrldp.table._codec import CellCodec
 from skrldp.table._codes import Codes
-from skrldp.table._columns import encode_column
+from skrldp.table._columns import MOST_CATEGORIES, encode_column, learn_column
 from skrldp.table._design_columns import (
     column_reader,
     is_missing,
@@ -32,6 +32,7 @@ from skrldp.table._unknown_categories import refuse_categories, refuse_combinati
 
 __all__ = [
     "MAX_CELLS",
+    "MOST_CATEGORIES",
     "CellCodec",
     "Codes",
     "Frequencies",
@@ -46,6 +47,7 @@ __all__ = [
     "lazy_frame",
     "lazy_names",
     "learn",
+    "learn_column",
     "read_table",
     "refuse_categories",
     "refuse_combinations",
