@@ -180,8 +180,8 @@ def _check_rule(stated: StatedSet) -> None:
     n_values = stated.n_values
     if n_values is not None and not (is_whole(n_values) and n_values > 0):
         raise ValueError(f"n_values={n_values!r} is no whole number >= 1.")
-    if n_values is not None and stated.rule != "finite-sample":
-        raise ValueError(f"n_values={n_values!r} is for rule='finite-sample', not {stated.rule!r}.")
+    if n_values is not None and stated.rule == "given":
+        raise ValueError(f"n_values={n_values!r} is for sets by a rule, not for a given one.")
 
 
 def _rule_of(stated: StatedSet, radius: float) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from skrldp.sets._likelihood_ratio_budgets import (
     budgets_up_to,
     likelihood_ratio_budgets,
 )
-from skrldp.sets._radii import given_radius
+from skrldp.sets._radii import asymptotic_values, given_radius
 from skrldp.sets._survey_budgets import NOT_INDEPENDENT, survey_budgets
 
 __all__ = ["LikelihoodRatioSet"]
@@ -126,15 +126,14 @@ class LikelihoodRatioSet(BaseEstimator):
 
 
 def _budgets(joint: JointDistribution, beta: float, rule: Rule) -> tuple[float, float, int | None]:
-    """Return the budgets, and for how many values they are if these are more than are listed.
-
-    With more and more records all values of the population are seen, so that what is asymptotic
-    takes those listed for all.
-    """
+    """Return the budgets, and for how many values they are if these are more than are listed."""
     records, listed = joint.counts.sum(axis=1), joint.counts.shape[1]
-    if rule == "asymptotic" or (joint.most_values == listed and joint.alphabet != "frequent"):
-        return *likelihood_ratio_budgets(records, listed, beta, rule), None
     most = joint.most_values
+    if rule == "asymptotic":
+        most = asymptotic_values(joint)
+        return *likelihood_ratio_budgets(records, most, beta, rule), most if most > listed else None
+    if most == listed and joint.alphabet != "frequent":
+        return *likelihood_ratio_budgets(records, listed, beta, rule), None
     if most > MOST_VALUES:
         return math.inf, math.inf, most
     if joint.alphabet == "frequent":

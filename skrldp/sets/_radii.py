@@ -6,8 +6,9 @@ from typing import Any
 from scipy.special import chdtri
 
 from skrldp._params import is_finite, is_number, shown
+from skrldp.joint import JointDistribution
 
-__all__ = ["chi2_radius", "finite_sample_radius", "given_radius"]
+__all__ = ["asymptotic_values", "chi2_radius", "finite_sample_radius", "given_radius"]
 
 # Less is no set that linear programs can tell from the public distribution alone: at 1e-14 proofs
 # of designs fail on some tables, at 1e-100 programs do not end.
@@ -76,3 +77,13 @@ def finite_sample_radius(beta: float, n: int, n_cells: int) -> float:
     upper = 2.0 * level + 4.0
     root = brentq(lambda x: x - 1.0 - math.log(x) - level, 1.0, upper, xtol=1e-14, rtol=1e-14)
     return degrees * float(root) * (1.0 + _SURPLUS) / n
+
+
+def asymptotic_values(joint: JointDistribution) -> int:
+    """Count the values of U that an asymptotic set is made for.
+
+    Values that were grouped by their counts count one by one, as those that stand alone were chosen
+    by the very counts. With more and more records all values of the population are seen, so the one
+    that `joint.most_values` has for those without records does not count.
+    """
+    return max(joint.counts.shape[1], joint.most_values - (joint.alphabet == "frequent"))

@@ -9,7 +9,12 @@ from skrldp._params import check_beta, check_choice, check_flag, check_positive
 from skrldp.alphabet import spent_on_values
 from skrldp.joint import JointDistribution
 from skrldp.sets._fitted_set import REGIONS
-from skrldp.sets._radii import chi2_radius, finite_sample_radius, given_radius
+from skrldp.sets._radii import (
+    asymptotic_values,
+    chi2_radius,
+    finite_sample_radius,
+    given_radius,
+)
 from skrldp.sets._renyi_set import RenyiSet
 from skrldp.sets._survey_budgets import survey_radius
 
@@ -136,6 +141,8 @@ class RenyiBall(BaseEstimator):
         if joint.survey is not None and isinstance(self.radius, str):
             return self._around_survey(joint)
         own, (a1, n_values), by_rule = self, joint.counts.shape, isinstance(self.radius, str)
+        if self.radius == "chi2":
+            n_values = asymptotic_values(joint)
         if self.radius == "finite-sample":
             n_values = joint.most_values
             if joint.alphabet == "frequent":  # the rest of beta is for having learned the values

@@ -103,7 +103,7 @@ def effective_size(joint: JointDistribution) -> float:
 
 def survey_radius(joint: JointDistribution, beta: float) -> float:
     """Radius of the Kullback-Leibler ball around a survey's distribution, at error about beta."""
-    n, size = joint.n, joint.counts.size
+    n, size = joint.n, len(joint.counts) * joint.most_values
     trace, squares = _effects(joint, 1, size - 1)
     few = finite_sample_radius(beta, n, size) / chi2_radius(1.0, beta, n, size)
     return float(_bound(trace, squares[0], joint, beta)[0]) / n * max(few, 1.0)

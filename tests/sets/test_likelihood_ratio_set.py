@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import rel_entr
 
-from skrldp import JointDistribution, LikelihoodRatioSet
+from skrldp import JointDistribution, LikelihoodRatioSet, RenyiBall
 from skrldp.privacy import PointRegion, privacy_region
 from skrldp.sets import ConditionalsSet, likelihood_ratio_budgets
 
@@ -94,3 +94,33 @@ def test_a_worst_distribution_is_inside(seed, secrets, share, drift):
 def test_no_set_has_such_figures(figures):
     with pytest.raises(ValueError, match=r"must be a"):
         ConditionalsSet(*figures)
+
+
+@pytest.mark.parametrize(
+    "rule", [LikelihoodRatioSet(radius="asymptotic"), RenyiBall(alpha=1.0), RenyiBall()]
+)
+def test_sets_cover_values_that_stand_alone_because_they_are_frequent(rule):
+    """Of 60 values that are alike the four most frequent, and the rest; 5 % of 100 are 5."""
+    rng, missed = np.random.default_rng(0), 0
+    for _ in range(100):
+        counts = rng.multinomial(3_000, np.full(120, 1 / 120)).reshape(2, 60)
+        kept = np.argsort(counts.sum(axis=0))[-4:]
+        rest = counts.sum(axis=1) - counts[:, kept].sum(axis=1)
+        joint = JointDistribution(np.column_stack([counts[:, kept], rest]), most_values=60)
+        truth = np.tile([*[1 / 120] * 4, 56 / 120], (2, 1))
+        missed += not rule.fit_set(joint).contains(joint, truth)
+    assert missed <= 10
+
+
+@pytest.mark.parametrize(
+    ("alphabet", "most", "made_for"),
+    [("declared", 9, 9), ("declared", 3, None), ("frequent", 4, None), ("frequent", 9, 8)],
+)
+def test_asymptotic_sets_count_grouped_values_one_by_one(alphabet, most, made_for):
+    """Of learned values one more may have no records; with many records it has some."""
+    joint = JointDistribution(JOINT.counts, alphabet=alphabet, most_values=most)
+    found = LikelihoodRatioSet(radius="asymptotic").fit_set(joint)
+    single, _ = likelihood_ratio_budgets([80, 83, 0, 301], made_for or 3, 0.05, "asymptotic")
+    assert found.n_values == made_for
+    assert found.single * joint.n == pytest.approx(single, rel=1e-14)
+    assert RenyiBall().fit_set(joint).n_values == made_for

@@ -199,3 +199,19 @@ def test_a_region_knows_the_distribution_of_secrets_apart_from_the_weights_of_bu
     bounds = [information_bound(joint, asked) for asked in (promise.requirements(), whole)]
     assert bounds[0].value == pytest.approx(bounds[1].value, rel=1e-6)
     assert bounds[0].value < joint.entropy - 0.01
+
+
+@pytest.mark.parametrize("around", [LikelihoodRatioSet(radius="asymptotic"), RenyiBall(alpha=1.0)])
+def test_grouped_values_count_one_by_one(around):
+    """Of independent records of 2 x 3 cells that stand for 2 x 30: the usual radius of those."""
+    rng = np.random.default_rng(0)
+    records, cells = drawn(rng, 20_000, 1, 0.0, [1], np.array([3, 5, 2, 4, 1, 5]) / 20)
+    joint = joint_of(records, cells, (2, 3), most_values=30)
+    if isinstance(around, RenyiBall):
+        usual = RenyiBall(1.0, radius="finite-sample").radius_for(joint.n, 60)
+        found = around.fit_set(joint).radius
+    else:
+        of_secrets = joint.counts.sum(axis=1)
+        usual = likelihood_ratio_budgets(of_secrets, 30, 0.05, "finite-sample")[1] / joint.n
+        found = around.fit_set(joint).pair
+    assert found >= 0.95 * usual
