@@ -17,11 +17,11 @@ from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._block_records import encode_records
 from skrldp.sanitizers._block_sanitizer import BlockSanitizer
 from skrldp.sanitizers._checks import check_uncertainty, default_uncertainty
-from skrldp.sanitizers._column_blocks import margins_of, smoothed_cells
 from skrldp.sanitizers._grr import GRRSanitizer
 from skrldp.sanitizers._independent_reporting import IRSanitizer
 from skrldp.sanitizers._non_robust import NonRobustSanitizer
 from skrldp.sanitizers._polyopt import PolyOptSanitizer
+from skrldp.sanitizers._pooled_blocks import margins_of, smoothed_cells
 from skrldp.sanitizers._rank_columns import rank_columns
 from skrldp.sanitizers._robust_mse import RobustMSESanitizer
 from skrldp.sanitizers._srr import SRRSanitizer

@@ -8,34 +8,22 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skrldp._params import check_beta, check_eps, check_seed
+from skrldp._params import check_beta, check_eps, check_seed, is_whole
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Manifest
 from skrldp.pooling import CommonMargins
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._block_records import encode_records
 from skrldp.sanitizers._checks import check_verbose
-from skrldp.sanitizers._column_blocks import (
-    blocks_of,
-    checked_base,
-    design_of,
-    errors_of,
-    models,
-    shares_of,
-    tables_of,
-)
-from skrldp.sanitizers._designed_blocks import designed
+from skrldp.sanitizers._column_blocks import checked_base, tables_of
+from skrldp.sanitizers._designed_blocks import design_blocks
 from skrldp.sanitizers._fitted_state import FromFit, columns_of
 from skrldp.sanitizers._output import TableTransformer
+from skrldp.sanitizers._pooled_blocks import errors_of, models, shares_of
 from skrldp.sanitizers._snapshot import snapshot
 from skrldp.sanitizers._warnings import warn_of_first_column
 from skrldp.sanitizers._write_reports import as_frame, blank_frame, to_container
-from skrldp.table import (
-    column_names,
-    lazy_frame,
-    lazy_names,
-    resolve_columns,
-)
+from skrldp.table import column_names, lazy_frame, lazy_names, resolve_columns
 
 __all__ = ["BlockSanitizer"]
 
@@ -50,6 +38,7 @@ class _FittedBlocks:
     manifest: Manifest
     sanitizers: tuple[BaseSanitizer, ...]
     margins: CommonMargins
+    tables: tuple[Any, ...]  # what each block is to estimate: tuples of columns
     order: tuple[Any, ...]  # names of all columns, in the table's order
     known: tuple[Any, ...] = ()
     figures: dict[str, Any] = field(default_factory=dict)
@@ -82,14 +71,18 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         columns, which together are all of U.
     targets : list, optional
         Further blocks: the columns of U that each :class:`~skrldp.targets.Marginal` or
-        :class:`~skrldp.targets.Mean` names with its groups.
+        :class:`~skrldp.targets.Mean` names with its groups. A larger block that holds several of
+        these takes their place if its reports tell more of them than theirs do.
+    max_cells : int, default=60
+        The most cells of such a larger block; 0 for none. Each that is tried takes a design.
     base : sanitizer, optional
         What designs the mechanism of a block; None is ``AOptimalSanitizer()``. Its `eps`,
         `eps_all`, `sensitive`, `known` and `categories` are those given here, and so is `beta` of
         its uncertainty set; all else (``drift``, ``time_limit``, ``min_frequency``, …) is its own.
     beta : float, default=0.05
         Bound on the probability that the confidence set of any block misses the true distribution:
-        each of m blocks has ``beta / m``. With `known`, that is so of each of both statements.
+        each of m blocks has ``beta / m``, where larger blocks that were tried count as well:
+        m is ``n_designed_``. With `known`, that is so of each of both statements.
         Where blocks were chosen by looking at the public table, take ``beta`` times their number
         over that of all blocks among which they were chosen.
     eps_all : float, optional
@@ -131,8 +124,12 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
     sanitizers_ : tuple of m fitted sanitizers
         The sanitizers of the blocks, in the order of ``blocks_``.
     std_error_ : array of shape (m,)
-        Root of the summed variances of the shares of each block's values of U, for one report.
+        Root of the summed variances of the shares of each block's values of U, for one report; of a
+        larger block, those of the tables that targets name.
         From n reports of all blocks together the error is this divided by the root of n.
+    n_designed_ : int
+        Number of blocks that were designed. There are fewer ``blocks_`` if larger blocks were
+        tried in the place of others.
     column_names_ : tuple
         Names of all columns, or their places, in the table's order.
     n_features_in_ : int
@@ -190,6 +187,7 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
     certificate_ = FromFit("figures.certificate_")
     certificates_ = FromFit("figures.certificates_")
     std_error_ = FromFit("figures.std_error_")
+    n_designed_ = FromFit("figures.n_designed_")
     column_names_ = FromFit("order")
     n_features_in_ = FromFit("columns.n_features_in_")
     feature_names_in_ = FromFit("columns.feature_names_in_")
@@ -201,6 +199,7 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         sensitive: Any = None,
         blocks: Any = "singles",
         targets: Any = None,
+        max_cells: int = 60,
         base: Any = None,
         beta: float = 0.05,
         eps_all: float | None = None,
@@ -215,6 +214,7 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         self.sensitive = sensitive
         self.blocks = blocks
         self.targets = targets
+        self.max_cells = max_cells
         self.base = base
         self.beta = beta
         self.eps_all = eps_all
@@ -246,7 +246,9 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         check_eps("eps", self.eps)
         check_seed(self.random_state)
         check_verbose(self.verbose)
-        beta = check_beta("beta", self.beta)
+        if not (is_whole(self.max_cells) and self.max_cells >= 0):
+            raise ValueError(f"max_cells={self.max_cells!r} must be a whole number >= 0.")
+        check_beta("beta", self.beta)
         base = checked_base(self)
         lazy = lazy_frame(X)
         names = column_names(X) if lazy is None else lazy_names(lazy)
@@ -254,34 +256,26 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
             warn_of_first_column(names)
         secret = resolve_columns(X, 0 if self.sensitive is None else self.sensitive)
         known = () if self.known is None else resolve_columns(X, self.known, "known")
-        blocks = blocks_of(self, X, names, secret, known)
-        designs = [
-            design_of(self, base, names, secret, block, known, beta / len(blocks))
-            for block in blocks
-        ]
-        tables = tables_of(X, [sorted({*secret, *block}) for block in blocks], sample_weight)
-        named = [[names[place] for place in block] for block in blocks]
-        sanitizers = designed(designs, tables, named, self.n_jobs, self.verbose)
-        mechanisms = [
-            one.mechanism_.named(None, [(names[p], p in secret) for p in sorted({*secret, *block})])
-            for one, block in zip(sanitizers, blocks, strict=True)
-        ]
-        even = Manifest.of(mechanisms, np.full(len(blocks), 1.0 / len(blocks)))
-        margins, functions, information = models(even, [one.joint_ for one in sanitizers])
+        found = design_blocks(self, base, X, sample_weight, names, secret, known)
+        even = Manifest.of(found.mechanisms, np.full(len(found.tables), 1.0 / len(found.tables)))
+        joints = [one.joint_ for one in found.sanitizers]
+        margins, functions, information = models(even, joints, found.tables)
         shares = shares_of(self.shares, margins, information, functions)
-        manifest = Manifest.of(mechanisms, shares)
-        certificates = tuple(one.certificate_ for one in sanitizers)
+        manifest = Manifest.of(found.mechanisms, shares)
+        certificates = tuple(one.certificate_ for one in found.sanitizers)
         self._fitted = _FittedBlocks(
             columns=columns_of(self, X if lazy is None else blank_frame(names)),
             manifest=manifest,
-            sanitizers=sanitizers,
+            sanitizers=found.sanitizers,
             margins=margins,
+            tables=found.tables,
             order=tuple(names),
             known=tuple(names[p] for p in known),
             asked=snapshot(self),
             figures={
                 "certificate_": max(certificates, key=lambda one: one.eps),
                 "certificates_": certificates,
+                "n_designed_": found.n_designed,
                 "std_error_": errors_of(margins, information, functions, manifest.shares),
             },
         )
@@ -349,7 +343,7 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
             At most 0. It is not private: it depends on X.
         """
         joints, fitted = self._distributions_of(X, sample_weight), self._fitted
-        _, functions, information = models(fitted.manifest, joints)
+        _, functions, information = models(fitted.manifest, joints, fitted.tables)
         errors = errors_of(fitted.margins, information, functions, fitted.manifest.shares)
         return -float((errors**2).sum())
 

@@ -1,6 +1,5 @@
 """From a wide table to blocks of columns, and to a mechanism for each."""
 
-import math
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
@@ -9,11 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from skrldp._arrays import real_numbers
-from skrldp._typing import Floats
-from skrldp.joint import JointDistribution, as_counts
-from skrldp.mechanism import Manifest
-from skrldp.pooling import CommonMargins, Pool, best_shares, information_of
+from skrldp.joint import as_counts
 from skrldp.sanitizers._a_optimal import AOptimalSanitizer
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._checks import check_weights, default_uncertainty
@@ -26,22 +21,16 @@ from skrldp.table import (
     take_rows,
     with_columns,
 )
-from skrldp.targets import Linear
+from skrldp.targets import Linear, Marginal
 
 __all__ = [
     "blocks_of",
     "checked_base",
     "design_of",
-    "errors_of",
-    "margins_of",
-    "models",
-    "shares_of",
-    "smoothed_cells",
     "tables_of",
 ]
 
 _NAMED = ("singles", "pairs")
-_SMOOTHING = 0.5  # records, spread evenly over the cells of a block
 
 
 def checked_base(sanitizer: Any) -> BaseSanitizer:
@@ -70,8 +59,11 @@ def checked_base(sanitizer: Any) -> BaseSanitizer:
 
 def blocks_of(
     sanitizer: Any, X: Any, names: Sequence[Any], secret: Sequence[int], known: Sequence[int]
-) -> list[tuple[int, ...]]:
-    """Return the places of each block's columns of U, in the table's order."""
+) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
+    """Return the places of each block's columns of U, in the table's order.
+
+    And those blocks of several columns that are there for targets alone.
+    """
     numbers = [*range(len(names))]
     if list(names) != numbers and set(names) == set(numbers):
         raise ValueError(
@@ -100,18 +92,19 @@ def blocks_of(
         raise ValueError(
             f"targets={sanitizer.targets!r} must be a list, such as [Marginal('age', by='home')]."
         )
-    for target in sanitizer.targets or ():
-        places = _places_of_target(X, target, secret)
-        if places:
-            chosen.append(places)
-    found = list(dict.fromkeys(tuple(sorted({*block, *known})) for block in chosen))
+    targets = [_places_of_target(X, target, secret) for target in sanitizer.targets or ()]
+    named, found = (
+        list(dict.fromkeys(tuple(sorted({*block, *known})) for block in some))
+        for some in (chosen, [*chosen, *filter(None, targets)])
+    )
+    groups = [one for one in found if one not in named and len({*one} - {*known}) > 1]
     missing = [names[place] for place in rest if not any(place in block for block in found)]
     if missing:
         raise ValueError(
             f"no block has the columns {missing}, so nobody would report them: add them to a "
             "block, or leave them out of the table."
         )
-    return found
+    return found, groups
 
 
 def design_of(
@@ -122,8 +115,9 @@ def design_of(
     block: Sequence[int],
     known: Sequence[int],
     beta: float,
+    tables: Sequence[Sequence[int]],
 ) -> BaseSanitizer:
-    """Return the sanitizer of a block, not yet fitted."""
+    """Return the sanitizer of a block, not yet fitted; `tables` are what it is to estimate."""
     columns = sorted({*secret, *block})
     place = {column: position for position, column in enumerate(columns)}
     one = clone(base)
@@ -139,6 +133,8 @@ def design_of(
     }
     if hasattr(one, "eps_all"):
         own["eps_all"] = sanitizer.eps_all
+    if len(tables) > 1 and getattr(one, "targets", None) == "nonsensitive":
+        own["targets"] = [Marginal([place[column] for column in table]) for table in tables]
     if known:
         own["known"] = [place[column] for column in known]
     return one.set_params(**own)
@@ -220,70 +216,3 @@ def tables_of(
         counts = np.bincount(kinds.reshape(-1), weights)[np.argsort(first)]
         found.append((take_rows(table, kept), counts))
     return found
-
-
-# --- Information ---------------------------------------------------------------------------------
-
-
-def margins_of(manifest: Manifest) -> CommonMargins:
-    """Find the parameters that the margins of a manifest's blocks have in common."""
-    sizes = [len(own) for own in manifest.categories.values()]
-    return CommonMargins.of(len(manifest.secrets), sizes, manifest.places)
-
-
-def smoothed_cells(manifest: Manifest, joints: Sequence[JointDistribution]) -> list[Floats]:
-    """Return positive distributions of the blocks' cells near those of public records, (a,)."""
-    return [
-        manifest.in_order(number, joint.smoothed(_SMOOTHING).ravel())
-        for number, joint in enumerate(joints)
-    ]
-
-
-def models(
-    manifest: Manifest, joints: Sequence[JointDistribution]
-) -> tuple[CommonMargins, list[tuple[int, Floats]], list[Floats]]:
-    """Return the blocks' margins, the shares of their values of U, and a report's information."""
-    margins = margins_of(manifest)
-    functions, information = [], []
-    parts = zip(smoothed_cells(manifest, joints), margins.blocks, strict=True)
-    for number, (cells, model) in enumerate(parts):
-        matrix = manifest.in_order(number, manifest.mechanisms[number].matrix)
-        information.append(information_of(model, matrix, cells).matrix)
-        a1 = len(manifest.secrets)
-        functions.append((number, np.tile(np.eye(len(cells) // a1), a1)))
-    return margins, functions, information
-
-
-def shares_of(
-    given: Any,
-    margins: CommonMargins,
-    information: Sequence[Floats],
-    functions: Sequence[tuple[int, Floats]],
-) -> Floats:
-    """Return the blocks' probabilities: those given, or the best ones if None is."""
-    if given is None:
-        return best_shares(margins, information, functions)
-    shares, n_blocks = real_numbers(given, "shares").astype(float), len(information)
-    if shares.shape != (n_blocks,) or not (shares > 0).all():
-        raise ValueError(
-            f"shares must be {n_blocks} positive probabilities, one for each block, got an array "
-            f"of shape {shares.shape}."
-        )
-    return shares
-
-
-def errors_of(
-    margins: CommonMargins,
-    information: Sequence[Floats],
-    functions: Sequence[tuple[int, Floats]],
-    shares: Floats,
-) -> Floats:
-    """Root of the summed variances of each function's shares, for one report."""
-    scaled = tuple(r * matrix for r, matrix in zip(shares, information, strict=True))
-    pool = Pool(margins, scaled, tuple(np.zeros(len(matrix)) for matrix in information))
-    found = []
-    for one in functions:
-        pooled = pool.evaluate([one])
-        is_known = bool(pooled.determined.all())
-        found.append(math.sqrt(np.trace(pooled.covariance)) if is_known else math.inf)
-    return np.array(found)

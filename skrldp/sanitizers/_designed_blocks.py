@@ -1,14 +1,18 @@
-"""The mechanisms of blocks, designed side by side."""
+"""From the blocks that are asked for to a mechanism for each, designed side by side."""
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from joblib import Parallel, delayed
 
+from skrldp.mechanism import Mechanism
 from skrldp.sanitizers._base import BaseSanitizer
+from skrldp.sanitizers._column_blocks import blocks_of, design_of, tables_of
+from skrldp.sanitizers._larger_blocks import Larger, kept_blocks, larger_blocks, restated, sizes_of
 
-__all__ = ["designed"]
+__all__ = ["DesignedBlocks", "design_blocks"]
 
 _LINE = "{desc} {n_fmt}/{total_fmt} |{bar:20}| {elapsed}{postfix}"  # how tqdm writes it
 _SHOWN = 5  # blocks that a warning names
@@ -16,7 +20,69 @@ _SHOWN = 5  # blocks that a warning names
 _Told = list[tuple[type[Warning], str]]
 
 
-def designed(
+@dataclass(frozen=True, eq=False)
+class DesignedBlocks:
+    """The mechanisms of m blocks.
+
+    Attributes
+    ----------
+    mechanisms : tuple of m Mechanism
+    sanitizers : tuple of m fitted sanitizers
+    tables : tuple of m tuples
+        What the reports of each block are to estimate: tuples of columns.
+    n_designed : int
+        How many blocks were designed, of which these were chosen.
+    """
+
+    mechanisms: tuple[Mechanism, ...]
+    sanitizers: tuple[BaseSanitizer, ...]
+    tables: tuple[tuple[tuple[Any, ...], ...], ...]
+    n_designed: int
+
+
+def design_blocks(
+    sanitizer: Any,
+    base: BaseSanitizer,
+    X: Any,
+    sample_weight: Any,
+    names: Sequence[Any],
+    secret: Sequence[int],
+    known: Sequence[int],
+) -> DesignedBlocks:
+    """Find the blocks, design a mechanism for each, and keep larger blocks where they pay."""
+    blocks, groups = blocks_of(sanitizer, X, names, secret, known)
+    columns = [sorted({*secret, *block}) for block in blocks]
+    tables = tables_of(X, columns, sample_weight)
+    larger: list[Larger] = []
+    if len(groups) > 1:
+        sizes = sizes_of(tables, columns, sanitizer.categories, names)
+        found = larger_blocks(groups, sizes, secret, sanitizer.max_cells)
+        larger = [one for one in found if one.block not in blocks]
+        blocks += [one.block for one in larger]
+        columns += [sorted({*secret, *one.block}) for one in larger]
+        tables += tables_of(X, columns[len(tables) :], sample_weight) if larger else []
+    wanted = {block: (block,) for block in blocks} | {one.block: one.instead_of for one in larger}
+    beta = sanitizer.beta / len(blocks)
+    designs = [
+        design_of(sanitizer, base, names, secret, block, known, beta, wanted[block])
+        for block in blocks
+    ]
+    named = [[names[place] for place in block] for block in blocks]
+    fitted = _side_by_side(designs, tables, named, sanitizer.n_jobs, sanitizer.verbose)
+    mechanisms = [
+        one.mechanism_.named(None, [(names[place], place in secret) for place in own])
+        for one, own in zip(fitted, columns, strict=True)
+    ]
+    kept = kept_blocks(larger, blocks, mechanisms, [one.joint_ for one in fitted], names)
+    return DesignedBlocks(
+        tuple(restated(mechanisms[number], len(blocks) / len(kept)) for number in kept),
+        tuple(fitted[number] for number in kept),
+        tuple(tuple(tuple(names[p] for p in own) for own in wanted[blocks[k]]) for k in kept),
+        len(blocks),
+    )
+
+
+def _side_by_side(
     sanitizers: Sequence[BaseSanitizer],
     tables: Sequence[tuple[Any, Any]],
     blocks: Sequence[Sequence[Any]],
