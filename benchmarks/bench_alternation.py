@@ -142,7 +142,7 @@ def table(name, quick):
         with changed(annealing, _FIRST_GAP=gap):
             row(f"first gap {gap:g} H(X)", [case.path(seed=s) for s in seeds])
     for smoothing in (1e-3, 1e-7):
-        with changed(decoders, _SMOOTHING=smoothing):
+        with changed(decoders, SMOOTHING=smoothing):
             row(f"decoders smoothed by {smoothing:g}", [case.path(seed=s) for s in seeds])
     for b in (8, 12, 24, 32, 48):
         row(f"{b} reports", [case.path(b=b, seed=s) for s in seeds])

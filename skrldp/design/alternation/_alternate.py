@@ -12,7 +12,8 @@ import numpy as np
 
 from skrldp._typing import Floats
 from skrldp.design.alternation._annealing import Annealing, Callback, distinct_reports
-from skrldp.design.alternation._runs import Plan, Run, affordable, anneal_each
+from skrldp.design.alternation._runs import FEWEST_REPORTS, Plan, Run, affordable, anneal_each
+from skrldp.design.alternation._starts import PERTURBATION
 from skrldp.design.criteria import Expandable
 from skrldp.design.run import Limits
 from skrldp.privacy import Requirements, repair
@@ -36,15 +37,11 @@ _GATHERED_FACTOR, _GATHERED_GAP = 0.9, 3e-4
 
 # Numbers of reports.
 _MOST, _FEW = 64, 20  # no more than cells are of use in the end, but a few more on the way
-_FEWEST = 8
 # Entries of the matrices of all reports, of which some five sets are kept at a time: 1.3 GB. More
 # reports are what helps most at a thousand cells, where this is room for 32.
 _ENTRIES = 32_000_000
 
-# Perturbed copies join the gathered reports up to _FILL of them; logarithms of what they are
-# multiplied by have this standard deviation.
-_FILL = 36
-_PERTURBATION = 0.7
+_FILL = 36  # gathered reports up to which perturbed copies join them
 
 
 def alternate(
@@ -84,7 +81,7 @@ def alternate(
         rows = gather(runs, distribution, requirements.shape)
         room = affordable(len(rows), annealed, limits)
         complete = complete and room == len(rows)
-        if room >= min(len(rows), _FEWEST):
+        if room >= min(len(rows), FEWEST_REPORTS):
             joined = Annealing(criterion, requirements, rows[:room], callback, limits.workers)
             joined.solve_fixed(limits)
             joined.anneal(_GATHERED_FACTOR, limits, _GATHERED_GAP)
@@ -94,7 +91,8 @@ def alternate(
 
 def _most(distribution: Floats) -> int:
     """As many reports as are of use and have room."""
-    return min(_MOST, max(distribution.size, _FEW), max(_ENTRIES // distribution.size**2, _FEWEST))
+    room = max(_ENTRIES // distribution.size**2, FEWEST_REPORTS)
+    return min(_MOST, max(distribution.size, _FEW), room)
 
 
 def gather(runs: Sequence[Run], distribution: Floats, shape: tuple[int, int]) -> Floats:
@@ -109,7 +107,7 @@ def gather(runs: Sequence[Run], distribution: Floats, shape: tuple[int, int]) ->
     rows = np.concatenate([run.matrix for run in ranked])
     rows = rows[distinct_reports(rows, distribution)[: _most(distribution)]]
     missing = max(min(_FILL, _most(distribution)) - len(rows), 0)
-    noise = np.random.default_rng(len(runs)).normal(scale=_PERTURBATION, size=(2, missing, *shape))
+    noise = np.random.default_rng(len(runs)).normal(scale=PERTURBATION, size=(2, missing, *shape))
     perturbed = rows[np.arange(missing) % len(rows)]
     perturbed *= np.exp(noise[0] + noise[1, :, :, :1]).reshape(missing, distribution.size)
     rows = np.concatenate([rows, perturbed])

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._typing import Floats
-from skrldp.design.criteria import Expandable
+from skrldp.design.criteria import TINY, Expandable
 from skrldp.design.interior_point import CentralPath, pair_function, path_blocks
 from skrldp.design.programs import ExpectedCost
 from skrldp.design.run import Limits, Workers
@@ -59,7 +59,6 @@ _PLANNED_TIME, _RESERVED_STEPS = 0.6, 6
 # Reports.
 _ALIKE = 0.05  # l1 distance of posteriors up to which reports are alike
 _RARE = 1e-5  # probability up to which a report hardly matters
-_TINY = 1e-9  # nats, or probability: instead of a zero that would be divided by
 
 Callback = Callable[[Floats], None]  # gets private mechanisms
 
@@ -204,7 +203,7 @@ def distinct_reports(matrix: Floats, distribution: Floats) -> NDArray[np.intp]:
     """
     posterior = matrix * distribution
     mass = posterior.sum(axis=1)
-    posterior /= np.maximum(mass, _TINY)[:, None]
+    posterior /= np.maximum(mass, TINY)[:, None]
     kept: list[int] = []
     for y in np.flatnonzero(mass > _RARE):
         if all(np.abs(posterior[y] - posterior[z]).sum() > _ALIKE for z in kept):
@@ -215,7 +214,7 @@ def distinct_reports(matrix: Floats, distribution: Floats) -> NDArray[np.intp]:
 def _steps_left(limits: Limits, seconds: float) -> float:
     """Newton steps that are left, each of which takes so long; infinite without limits."""
     left, steps = limits.left, limits.iterations_left
-    by_time = np.inf if left is None else left / max(seconds, _TINY)
+    by_time = np.inf if left is None else left / max(seconds, TINY)
     return min(by_time, np.inf if steps is None else float(steps))
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from skrldp._typing import Floats, Indices
 from skrldp.design.alternation._annealing import path_requirements
+from skrldp.design.alternation._starts import PERTURBATION
 from skrldp.design.criteria import Criterion
 from skrldp.design.interior_point import path_blocks
 from skrldp.design.programs import LEAST_GAIN
@@ -37,10 +38,9 @@ _PATIENCE, _GAIN = 6, 1e-3
 # mixtures are degenerate, and at 5 x 6 cells nothing is gained before the eighth, but then 7 %.
 _LONGER, _MUCH = 3, 0.3
 # Every so many rounds rows are perturbed first; otherwise the rows in use ascend.
-_PERTURBED, _PERTURBATION = 4, 0.7  # standard deviation of the logarithms
+_PERTURBED = 4
 # Gap of a mixture, in the same units, and its limits; how many rounds are the last.
 _GAP, _LATELY, _LEAST_GAP, _MOST_GAP = 0.03, 3, 1e-5, 1e-3
-_LAST_MIXTURE = 0.2  # part of the time gone that the last mixture may take beyond the limit
 _SAME_DIGITS = 6  # decimals in which equal rows agree
 # Circles of sets of the best size, of secrets, of values of U and of cells, each; fewer where there
 # would be more than so many sets.
@@ -117,7 +117,7 @@ class _Search:
         if self.values[-1] < self.value:
             self._add(self.best)
         left = self.limits.left
-        more = None if left is None else left + _LAST_MIXTURE * self.limits.elapsed
+        more = None if left is None else left + self.limits.overtime
         weights, _, _ = self.mixture.solve(more)
         return self.mixture.mechanism(weights)
 
@@ -174,7 +174,7 @@ class _Search:
         rows: Floats = self.mixture.rows[chosen]
         if self.rounds % _PERTURBED:
             return rows
-        return rows * np.exp(self.rng.normal(scale=_PERTURBATION, size=rows.shape))
+        return rows * np.exp(self.rng.normal(scale=PERTURBATION, size=rows.shape))
 
 
 def set_indicators(requirements: Requirements) -> Floats:

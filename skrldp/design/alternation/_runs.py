@@ -14,11 +14,11 @@ from skrldp.design.criteria import Expandable
 from skrldp.design.run import Limits, Workers
 from skrldp.privacy import Requirements
 
-__all__ = ["Plan", "Run", "affordable", "anneal_each"]
+__all__ = ["FEWEST_REPORTS", "Plan", "Run", "affordable", "anneal_each"]
 
 # Cells from which on runs take longer than it takes to start a process, a second.
 _WORTH_A_PROCESS = 60
-_FEWEST = 8  # reports that are worth another run
+FEWEST_REPORTS = 8  # reports that are worth another run
 _PLANNED_TIME = 0.7  # of the run before, for each report, that a run must have time for
 
 
@@ -95,7 +95,7 @@ def anneal_each(
             runs += _side_by_side(criterion, requirements, rest, limits, share, callback)
             break
         b = affordable(plan.reports, runs, limits, reserved)
-        if b < min(plan.reports, _FEWEST):
+        if b < min(plan.reports, FEWEST_REPORTS):
             break
         own = Limits(limits.left, share, limits.workers)
         runs.append(_anneal(criterion, requirements, replace(plan, reports=b), own, callback))

@@ -4,7 +4,7 @@ import numpy as np
 
 from skrldp._typing import Floats
 
-__all__ = ["starts"]
+__all__ = ["PERTURBATION", "starts"]
 
 # Gamma noise of shape 1/2, times 1 + _BIAS where report y stands for value y. Noise alone leaves
 # values without a report of their own, and values alone leave S out. The bias doubled loses
@@ -12,6 +12,8 @@ __all__ = ["starts"]
 _BIAS = 4.0
 _GAMMA_SHAPE = 0.5
 _LEAST_NOISE = 1e-9
+# Standard deviation of the logarithms of what entries are multiplied by, where rows are perturbed.
+PERTURBATION = 0.7
 
 
 def starts(shape: tuple[int, int], b: int, seed: int) -> Floats:

@@ -1,6 +1,7 @@
 """What a design by rows maximises: information, that of the least informed, or small variances."""
 
 from skrldp.design.criteria._criterion import (
+    TINY,
     Criterion,
     Expandable,
     Expansion,
@@ -12,6 +13,7 @@ from skrldp.design.criteria._least_information import LeastInformation
 from skrldp.design.criteria._variance import Variance
 
 __all__ = [
+    "TINY",
     "Criterion",
     "Expandable",
     "Expansion",

@@ -25,7 +25,12 @@ from skrldp.design.run import ObjectiveBound
 from skrldp.joint import JointDistribution
 from skrldp.privacy import Requirements
 
-__all__ = ["Criterion", "Expandable", "Expansion", "Mixture", "Optimum"]
+__all__ = ["SMOOTHING", "TINY", "Criterion", "Expandable", "Expansion", "Mixture", "Optimum"]
+
+# Added to the probabilities of reports before a decoder is made of them. Doubled, 2e-4 of the
+# information is lost (benchmarks/bench_constants.py).
+SMOOTHING = 1e-5
+TINY = 1e-9  # nats: less is none, and nothing is divided by less
 
 
 @dataclass(frozen=True, eq=False)

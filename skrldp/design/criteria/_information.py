@@ -5,7 +5,14 @@ from scipy.special import xlog1py, xlogy
 
 from skrldp._typing import Floats, Indices
 from skrldp.design.bounds import information_bound
-from skrldp.design.criteria._criterion import Expandable, Expansion, Mixture, Optimum
+from skrldp.design.criteria._criterion import (
+    SMOOTHING,
+    TINY,
+    Expandable,
+    Expansion,
+    Mixture,
+    Optimum,
+)
 from skrldp.design.programs import RowMixture
 from skrldp.design.run import ObjectiveBound, least
 from skrldp.information import (
@@ -18,11 +25,6 @@ from skrldp.joint import JointDistribution
 from skrldp.privacy import Requirements
 
 __all__ = ["Information"]
-
-# Added to the probabilities of reports before a decoder is made of them. Doubled, 2e-4 of the
-# information is lost (benchmarks/bench_constants.py).
-_SMOOTHING = 1e-5
-_TINY = 1e-9  # nats: instead of a zero that would be divided by
 
 
 class Information(Expandable):
@@ -58,7 +60,7 @@ class Information(Expandable):
             )
             self._means = (about[:, None] == np.arange(len(mass))) * share[:, None]
             self._reduced = mass
-        self.scale = max(entropy(self._reduced), _TINY)
+        self.scale = max(entropy(self._reduced), TINY)
 
     def at(self, distribution: Floats) -> "Information":
         """Return the same criterion at another distribution."""
@@ -92,7 +94,7 @@ class Information(Expandable):
 
     def progress(self, matrix: Floats) -> float:
         """Return the information itself."""
-        return max(self.value(matrix), _TINY)
+        return max(self.value(matrix), TINY)
 
     def bound(self, joint: JointDistribution, requirements: Requirements) -> ObjectiveBound:
         """Bound the information of every mechanism that meets some requirements, in nats."""
@@ -133,7 +135,7 @@ class Information(Expandable):
         The posterior sums to 1, so for every mechanism minus the expected cost is at most its
         information.
         """
-        smooth = self.reduce(np.maximum(matrix, 0.0) + _SMOOTHING)
+        smooth = self.reduce(np.maximum(matrix, 0.0) + SMOOTHING)
         cost = np.log((smooth @ self._reduced)[:, None] / smooth)
         return Expansion(cost if self.about is None else cost[:, self.about])
 

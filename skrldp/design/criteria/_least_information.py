@@ -4,7 +4,14 @@ import numpy as np
 
 from skrldp._highs import LinearProgram
 from skrldp._typing import Floats, Indices
-from skrldp.design.criteria._criterion import Expandable, Expansion, Mixture, Optimum
+from skrldp.design.criteria._criterion import (
+    SMOOTHING,
+    TINY,
+    Expandable,
+    Expansion,
+    Mixture,
+    Optimum,
+)
 from skrldp.design.run import ObjectiveBound
 from skrldp.information import entropy, row_information, row_information_gradient
 from skrldp.joint import JointDistribution
@@ -13,10 +20,8 @@ from skrldp.privacy import Requirements
 __all__ = ["LeastInformation"]
 
 # Chosen by hand, as the numbers of design/alternation were.
-_SMOOTHING = 1e-5  # added to the probabilities of reports, as for the mutual information
 # Sharpness of the smooth minimum: this part of it is lost to smoothing, at first and at last.
 _FIRST_LOSS, _LAST_LOSS = 0.5, 2e-3
-_TINY = 1e-9  # nats: less entropy is none
 
 
 class LeastInformation(Expandable):
@@ -50,7 +55,7 @@ class LeastInformation(Expandable):
         conditionals = table / np.where(mass > 0, mass, 1.0)[:, None]
         entropies = np.array([entropy(row) for row in conditionals])
         counted = np.flatnonzero(mass > 0) if secrets is None else secrets
-        self.secrets = counted[entropies[counted] > _TINY]
+        self.secrets = counted[entropies[counted] > TINY]
         self._conditionals = conditionals[self.secrets]
         self._entropies = entropies[self.secrets]
         self.scale = 1.0
@@ -93,7 +98,7 @@ class LeastInformation(Expandable):
 
     def progress(self, matrix: Floats) -> float:
         """Return the least share itself."""
-        return max(self.value(matrix), _TINY)
+        return max(self.value(matrix), TINY)
 
     def bound(self, joint: JointDistribution, requirements: Requirements) -> ObjectiveBound:
         """Nothing is told beyond all of U."""
@@ -110,7 +115,7 @@ class LeastInformation(Expandable):
         own, asked = self._conditionals, other._conditionals
         positive = asked > 0
         ratio = np.where(positive, own / np.where(positive, asked, 1.0), np.inf)
-        greater = self._entropies / np.maximum(other._entropies * ratio.min(axis=1), _TINY)
+        greater = self._entropies / np.maximum(other._entropies * ratio.min(axis=1), TINY)
         return min(1.0, value * float(greater.max(initial=0.0)))
 
     def mixture(self) -> Mixture:
@@ -119,7 +124,7 @@ class LeastInformation(Expandable):
 
     def expand(self, matrix: Floats, heat: float) -> Expansion:
         r"""Expand a smooth minimum, :math:`-\log \sum_s \exp(-\beta r_s) / \beta`."""
-        smooth = np.maximum(matrix, 0.0) + _SMOOTHING
+        smooth = np.maximum(matrix, 0.0) + SMOOTHING
         sharpness = 1.0 / np.clip(heat, _LAST_LOSS, _FIRST_LOSS)
         shares = self.shares(smooth).sum(axis=0)
         weights = np.exp(-sharpness * (shares - shares.min(initial=np.inf)))

@@ -36,7 +36,7 @@ from skrldp.design.interior_point._block import Block, Kind
 from skrldp.design.interior_point._newton_system import Coupling, Curvature
 from skrldp.design.interior_point._pair_functions import concave_mean
 from skrldp.design.interior_point._part import Part, parts_of
-from skrldp.design.interior_point._step_lengths import farthest, step_lengths
+from skrldp.design.interior_point._step_lengths import FIRST_LENGTH, farthest, step_lengths
 from skrldp.design.programs import Cuts, ExpectedCost
 from skrldp.design.run import Workers
 
@@ -48,9 +48,8 @@ __all__ = ["CentralPath"]
 # (benchmarks/bench_constants.py).
 
 # Range of the centring parameter, which is 1 less the length of the last step: a short step tells
-# that the point is far from the path. The first step follows one of _FIRST_LENGTH.
+# that the point is far from the path.
 _CENTRING_RANGE = (0.1, 0.9)
-_FIRST_LENGTH = 0.5
 # Corrections of a direction, at most so many: each costs a tenth of a step. They try to follow it
 # further, by a factor and a part of the step, and end when the parts of the step for variables and
 # multipliers together have grown by less.
@@ -120,7 +119,7 @@ class CentralPath:
         gap: float | None = None,
         workers: Workers | None = None,
     ) -> None:
-        self.steps, self.gap, self.step_length = 0, np.inf, _FIRST_LENGTH
+        self.steps, self.gap, self.step_length = 0, np.inf, FIRST_LENGTH
         self.scale = cost.scale if scale is None else scale
         self._objective, self._workers = cost, workers or Workers()
         self._cost = cost.cost / self.scale

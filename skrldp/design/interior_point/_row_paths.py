@@ -9,14 +9,13 @@ import numpy as np
 from skrldp._typing import Floats
 from skrldp.design.interior_point._block import Block
 from skrldp.design.interior_point._part import Part, parts_of
-from skrldp.design.interior_point._step_lengths import step_lengths
+from skrldp.design.interior_point._step_lengths import FIRST_LENGTH, step_lengths
 from skrldp.design.run import Workers
 
 __all__ = ["RowPaths"]
 
 # As in _central_path.py, but that steps are aimed further: a single row is easily centred again.
 _FIRST_GAP = 10.0  # in units of the mean range of the slopes
-_FIRST_LENGTH = 0.5
 _CENTRING_RANGE = (0.05, 0.9)
 # Entries of the Hessians of one part. Doubled, steps take 1.6 times as long at 90 cells: memory is
 # asked for anew.
@@ -54,7 +53,7 @@ class RowPaths:
         for part in self._parts:
             part.scale_multipliers(gap / self._count)
         self.gaps = np.full(b, gap)
-        self._lengths = np.full(b, _FIRST_LENGTH)
+        self._lengths = np.full(b, FIRST_LENGTH)
         self.set_slopes(slopes)
 
     def set_slopes(self, slopes: Floats) -> None:

@@ -6,12 +6,13 @@ import numpy as np
 
 from skrldp._typing import Floats
 
-__all__ = ["farthest", "step_lengths"]
+__all__ = ["FIRST_LENGTH", "farthest", "step_lengths"]
 
 # Usual values of interior-point codes; see _central_path.py.
 
 # Part of the way to the boundary that a step may go: the usual range of such codes is 0.9 to 0.995.
 _FRACTION_TO_BOUNDARY = 0.97
+FIRST_LENGTH = 0.5  # of the step that the first one is taken to follow
 # Neighbourhood of the path: no product of a variable and its multiplier is less than this part of
 # their mean (usual: 1e-3 to 1e-4). Steps are shortened by the factor until that holds, at most so
 # many times.

@@ -41,7 +41,6 @@ _ROUNDS, _GAIN, _GAIN_OF_ALL = 2, 1e-4, 3e-5
 # The last rounds push the rows in use to within this of the boundary: the distance of rows by
 # linear programs, and the gap of paths. They end when one gains a tenth of what ends the search.
 _LAST_TOLERANCE, _LAST_ROUNDS, _LAST_GAIN = 1e-8, 5, 0.1
-_LAST_MIXTURE = 0.2  # part of the time gone that the last mixture may take beyond the limit
 
 _MOST_ASCENT = 6  # linear programs of one ascent; twice as many change nothing
 _LEAST_REDUCED_COST = (
@@ -134,7 +133,7 @@ class _Search:
             status = self._search()
         except TimeoutError:
             status = "time_limit"
-        more = _LAST_MIXTURE * self.limits.elapsed  # for the rows that were found last
+        more = self.limits.overtime
         try:
             return status, self.mixture.mechanism(self._mix(more).weights)
         except TimeoutError:

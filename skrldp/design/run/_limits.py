@@ -9,6 +9,10 @@ __all__ = ["LIMITS", "Limits", "ended_by"]
 # Statuses of searches that a limit ended, and what the limit is called.
 LIMITS = {"max_iter": "max_iter", "time_limit": "The time limit"}
 
+# Part of the time gone that the last mixture may take beyond the limit, so that the rows that were
+# found last count. Chosen by hand.
+_OVERTIME = 0.2
+
 
 class Limits:
     """What a design may take: time, iterations, and threads.
@@ -60,6 +64,11 @@ class Limits:
     def elapsed(self) -> float:
         """Seconds since the start."""
         return time.perf_counter() - self.start
+
+    @property
+    def overtime(self) -> float:
+        """Seconds beyond the limit that the last mixture may take."""
+        return _OVERTIME * self.elapsed
 
     @property
     def left(self) -> float | None:

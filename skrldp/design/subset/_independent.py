@@ -32,6 +32,7 @@ from skrldp.design.subset._extremal import optimal_response
 from skrldp.design.subset._partitions import first_sets
 from skrldp.design.subset._set_mixture import SetMixture
 from skrldp.design.subset._sets import (
+    NEW_SETS,
     all_sets,
     best_sets,
     distinct_sets,
@@ -62,7 +63,6 @@ _NEIGHBOURS = 60_000  # sets times pairs of secrets that one round may evaluate
 _NEIGHBOUR_SETS = (64, 3_000)  # and the range of sets that this leaves
 _FLIPS = 10_000  # neighbours of sets from which those are drawn
 _KEPT = 400  # sets that all splits try, besides the simple ones
-_NEW = 2  # sets for each value that join the mixture at once
 _LEAST = 1e-9  # nats that a set must be worth
 # Linear programs of one search: so many by the number of values, within the range; few while
 # splits are compared.
@@ -341,7 +341,7 @@ def _worthwhile(
 ) -> tuple[Booleans, Floats]:
     """Pick the sets with the greatest reduced costs, and more than the least."""
     gains = reduced_profit(sets @ distribution, sets @ duals, float(duals.sum()), drops)
-    order = np.argsort(-gains, kind="stable")[: _NEW * len(distribution)]
+    order = np.argsort(-gains, kind="stable")[: NEW_SETS * len(distribution)]
     order = order[gains[order] > least]
     return sets[order], drops[order]
 

@@ -16,6 +16,7 @@ from skrldp.design.subset._branching import best_set
 from skrldp.information import most_of_small_shares
 
 __all__ = [
+    "NEW_SETS",
     "Pricing",
     "all_sets",
     "best_sets",
@@ -32,7 +33,7 @@ _LISTED = 10  # up to so many values all sets are listed: 1,023 of them
 _WORK = 10_000_000
 # Stretches of counts of which the best set each is taken: four for each value, at most 200.
 _STRETCHES, _MOST_STRETCHES = 4, 200
-_NEW = 2  # sets for each value that join the mixture at once, where all are listed
+NEW_SETS = 2  # for each value, that join the mixture at once
 # Branches that a search by branch and bound may look at, and how near to the best it comes, as a
 # part of what can be told about many values of small shares.
 _BRANCHES, _NEAR = 512, 1e-7
@@ -107,7 +108,7 @@ class _Listing:
 
     def best(self, duals: Floats, drop: float) -> tuple[Booleans, float]:
         gains = reduced_profit(self.mass, self.sets @ duals, float(duals.sum()), drop)
-        order = np.argsort(-gains, kind="stable")[: _NEW * len(duals)]
+        order = np.argsort(-gains, kind="stable")[: NEW_SETS * len(duals)]
         return self.sets[order[gains[order] > LEAST_GAIN]], float(gains.max())
 
 
