@@ -36,22 +36,13 @@ class Record(Protocol):
 
 @dataclass(frozen=True)
 class CellGroups:
-    """A partition of the cells.
+    """A partition of the cells."""
 
-    Attributes
-    ----------
-    name : tuple
-        Names of the columns, for the whole record with those of S first; "S" and "U" if the columns
-        have no names.
-    categories : tuple of length k
-        Scalars for one column, tuples for several.
-    labels : array of shape (a,)
-        Index of each cell's category.
-    """
-
+    # Names of the columns, for the whole record with those of S first; "S" and "U" if the columns
+    # have no names
     name: tuple[Any, ...]
-    categories: tuple[Any, ...]
-    labels: NDArray[np.intp]
+    categories: tuple[Any, ...]  # (k,), scalars for one column, tuples for several
+    labels: NDArray[np.intp]  # (a,), index of each cell's category
 
     @property
     def indicators(self) -> Floats:

@@ -27,20 +27,12 @@ _FEW_NUMBERS = 1000
 
 @dataclass(frozen=True)
 class Column:
-    """A column's alphabet.
+    """A column's alphabet."""
 
-    Attributes
-    ----------
-    name : str or int
-        Column name; position for arrays.
-    categories : tuple
-        Python scalars, all different, in order. A missing value, if it is a category, is None.
-    infrequent : tuple
-        Values that are no categories and are found as the category "other".
-    """
-
-    name: Any
+    name: Any  # column name; position for arrays
+    # Python scalars, all different, in order. A missing value, if it is a category, is None.
     categories: tuple[Any, ...]
+    # Values that are no categories and are found as the category "other"
     infrequent: tuple[Any, ...] = field(default=(), kw_only=True)
 
     @classmethod

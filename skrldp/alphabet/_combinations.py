@@ -30,18 +30,12 @@ class Alphabet:
     A key stands for a combination. Column by column, `keys[j]` holds the sorted keys
     ``prefix * len(columns[j + 1]) + category`` of the combinations that exist; a key's place in it
     numbers the prefix that is one column longer.
-
-    Attributes
-    ----------
-    columns : tuple of Column
-    keys : tuple of arrays of int
-        One less than there are columns.
-    order : array of int or None
-        Number of each combination, in the order of the keys; None for 0, 1, 2, ...
     """
 
     columns: tuple[Column, ...]
+    # One less than there are columns
     keys: tuple[NDArray[np.int64], ...] = ()
+    # Number of each combination, in the order of the keys; None for 0, 1, 2, ...
     order: NDArray[np.int64] | None = field(default=None, repr=False)
 
     def __len__(self) -> int:

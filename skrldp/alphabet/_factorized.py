@@ -16,18 +16,11 @@ __all__ = ["Factorized"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Factorized:
-    """A column as positions into its distinct values.
+    """A column as positions into its distinct values."""
 
-    Attributes
-    ----------
-    positions : array of int, shape (n,)
-        Each row's place in `distinct`; -1 if its value is missing.
-    distinct : sequence or array
-        Python scalars, or what :func:`plain` makes into such. Values that no row has, and values
-        that are there twice, do no harm.
-    """
-
-    positions: NDArray[Any]
+    positions: NDArray[Any]  # (n,), each row's place in `distinct`; -1 if its value is missing
+    # Python scalars, or what :func:`plain` makes into such. Values that no row has, and values that
+    # are there twice, do no harm.
     distinct: Sequence[Any] | NDArray[Any]
 
     def __len__(self) -> int:

@@ -47,27 +47,13 @@ def claim_at(sanitizer: Any, certificate: Certificate, distribution: Floats) -> 
 
 @dataclass(frozen=True, eq=False)
 class Claim:
-    """One statement of a sanitizer's promise: who should not be told apart, and by how much.
+    """One statement of a sanitizer's promise: who should not be told apart, and by how much."""
 
-    Parameters
-    ----------
-    groups : Groups
-        What is compared.
-    bounds : array of shape (g, g)
-        What a pair leaks at most at every distribution of the set, in nats.
-    certificate : Certificate
-        Where the bounds come from, with the set and the worst distribution.
-    statement : Statement
-        The table that the set is around, in its own arrangement.
-    reports : int
-        How many reports the bounds are about.
-    """
-
-    groups: Groups
-    bounds: Floats
-    certificate: Certificate
-    statement: Statement
-    reports: int
+    groups: Groups  # what is compared
+    bounds: Floats  # (g, g), what a pair leaks at most at every distribution of the set, in nats
+    certificate: Certificate  # where the bounds come from, with the set and the worst distribution
+    statement: Statement  # the table that the set is around, in its own arrangement
+    reports: int  # how many reports the bounds are about
 
     def at(self, sanitizer: Any, subject: Subject, distribution: Floats) -> Comparison:
         """Make the comparison at a distribution.

@@ -15,27 +15,16 @@ __all__ = ["Comparison", "Groups"]
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Cells in groups, and the pairs of groups that should not be told apart.
+    """Cells in groups, and the pairs of groups that should not be told apart."""
 
-    Parameters
-    ----------
-    group : integer array of shape (a1, a2)
-        The group of each cell: the secret, the value of one sensitive column, or one of these
-        together with known values of U.
-    names : tuple of length g
-        What is secret about each group.
-    compared : boolean array of shape (g, g)
-        Which pairs are compared.
-    column : str
-        The sensitive column, where each is protected by itself; else empty.
-    within : tuple of length g
-        In words, what is known of the records of each group; empty strings if nothing is.
-    """
-
+    # (a1, a2), the group of each cell: the secret, the value of one sensitive column, or one of
+    # these together with known values of U
     group: Indices
-    names: tuple[Any, ...]
-    compared: Booleans
-    column: str = ""
+    names: tuple[Any, ...]  # (g,), what is secret about each group
+    compared: Booleans  # (g, g), which pairs are compared
+    column: str = ""  # the sensitive column, where each is protected by itself; else empty
+    # (g,), in words, what is known of the records of each group; empty strings if
+    # nothing is
     within: tuple[str, ...] = ()
 
     @classmethod
@@ -65,23 +54,14 @@ class Groups:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Groups at one distribution, with the claim about each pair of them.
-
-    Parameters
-    ----------
-    groups : Groups
-    distribution : array of shape (a1, a2)
-        Distribution of (S, U) that records are drawn from.
-    claims : array of shape (g, g)
-        What the pairs should leak at most, in nats; NaN where nothing is claimed.
-    bounds : array of shape (g, g), optional
-        What is promised of them, if more than that is claimed at this distribution. The pair that
-        is tested is chosen by how far it may pass this.
-    """
+    """Groups at one distribution, with the claim about each pair of them."""
 
     groups: Groups
-    distribution: Floats
+    distribution: Floats  # (a1, a2), distribution of (S, U) that records are drawn from
+    # (g, g), what the pairs should leak at most, in nats; NaN where nothing is claimed
     claims: Floats
+    # (g, g), what is promised of them, if more than that is claimed at this distribution. The pair
+    # that is tested is chosen by how far it may pass this.
     bounds: Floats | None = None
 
     @cached_property

@@ -103,27 +103,15 @@ def check_mechanism(
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """How often the different reports came from the different cells.
-
-    Parameters
-    ----------
-    subject : Subject
-    cells : integer array of shape (m,)
-        The cells, in increasing order.
-    distribution : array of shape (b, m)
-        Probabilities of the reports, as the mechanism has them.
-    row, column : integer arrays of shape (n,)
-        Pairs of a report and a cell that occur.
-    counts : integer array of shape (n,)
-        How often each of them does.
-    """
+    """How often the different reports came from the different cells."""
 
     subject: Subject
-    cells: Integers
-    distribution: Floats
+    cells: Integers  # (m,), the cells, in increasing order
+    distribution: Floats  # (b, m), probabilities of the reports, as the mechanism has them
+    # row, column: (n,), pairs of a report and a cell that occur
     row: Integers
     column: Integers
-    counts: Integers
+    counts: Integers  # (n,), how often each of them does
 
     @cached_property
     def expected(self) -> Floats:

@@ -38,27 +38,15 @@ _MOST_CLAIMED = 1e6  # stands for no bound at all, in nats: any other claim is t
 
 @dataclass(frozen=True)
 class LowerBound:
-    """A lower bound on the leakage, and where it comes from.
+    """A lower bound on the leakage, and where it comes from."""
 
-    Attributes
-    ----------
-    eps, estimate : float
-        Lower bound and estimate, in nats; not less than 0.
-    comparison : int
-        Which of the comparisons.
-    pair : (int, int)
-        The groups of records: the event is more probable under the first.
-    event : tuple of int
-        Numbers of the reports.
-    counts, totals : (int, int)
-        How many of the records of each group had such a report.
-    """
-
+    # eps, estimate: Lower bound and estimate, in nats; not less than 0
     eps: float
     estimate: float
-    comparison: int
-    pair: tuple[int, int]
-    event: tuple[int, ...]
+    comparison: int  # which of the comparisons
+    pair: tuple[int, int]  # the groups of records: the event is more probable under the first
+    event: tuple[int, ...]  # numbers of the reports
+    # counts, totals: How many of the records of each group had such a report
     counts: tuple[int, int]
     totals: tuple[int, int]
 

@@ -23,25 +23,14 @@ _ENTRIES = 4_000_000  # of one call's reports: where reports are wide, records a
 
 @dataclass
 class Subject:
-    """A black box and the alphabets of its records.
+    """A black box and the alphabets of its records."""
 
-    Attributes
-    ----------
-    report : callable
-        Maps a table of records to their reports.
-    secrets, values : tuples of length a1 and a2
-        A record's cell has code ``s * a2 + u``.
-    mechanism : Mechanism or None
-        What the reports should follow, if that is known.
-    index : ReportIndex
-        The different reports seen so far.
-    """
-
-    report: Callable[[Any], Any]
+    report: Callable[[Any], Any]  # maps a table of records to their reports
+    # secrets, values: (a1,) and (a2,); a record's cell has code ``s * a2 + u``
     secrets: tuple[Any, ...]
     values: tuple[Any, ...]
-    mechanism: Mechanism | None = None
-    index: ReportIndex = field(default_factory=ReportIndex)
+    mechanism: Mechanism | None = None  # what the reports should follow, if that is known
+    index: ReportIndex = field(default_factory=ReportIndex)  # the different reports seen so far
 
     @property
     def n_cells(self) -> int:

@@ -51,33 +51,15 @@ Rounded = tuple[Floats, Floats]  # upper and lower bounds of non-negative number
 
 @dataclass(eq=False)
 class SeveralReports:
-    """Bounds of k reports about one record over a set of distributions.
+    """Bounds of k reports about one record over a set of distributions."""
 
-    Parameters
-    ----------
-    mechanism : Mechanism or array of shape (b, a1 * a2)
-        A mechanism, or its probabilities.
-    region : Region
-        The region of the set.
-    joint : JointDistribution
-        The public distribution.
-    uncertainty : FittedSet
-        The set.
-    first : LeakageBound
-        That of one report.
-    eps_all : float
-        Proven bound of one report over all distributions.
-    work : float
-        How much is enumerated.
-    """
-
-    mechanism: Mechanism | Floats
-    region: Region
-    joint: JointDistribution
-    uncertainty: FittedSet
-    first: LeakageBound
-    eps_all: float
-    work: float
+    mechanism: Mechanism | Floats  # (b, a1 * a2), a mechanism, or its probabilities
+    region: Region  # the region of the set
+    joint: JointDistribution  # the public distribution
+    uncertainty: FittedSet  # the set
+    first: LeakageBound  # that of one report
+    eps_all: float  # proven bound of one report over all distributions
+    work: float  # how much is enumerated
 
     @cached_property
     def known(self) -> dict[int, LeakageBound]:

@@ -93,18 +93,10 @@ class Form(ReadOnly, ABC):
 
 @dataclass(frozen=True, eq=False)
 class DenseForm(Form):
-    """The whole weight matrix.
+    """The whole weight matrix."""
 
-    Parameters
-    ----------
-    table : int64 array of shape (b, a)
-        The weights.
-    bits : int
-        Binary logarithm of their denominator.
-    """
-
-    table: NDArray[np.int64]
-    bits: int
+    table: NDArray[np.int64]  # (b, a), the weights
+    bits: int  # binary logarithm of their denominator
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -142,21 +134,11 @@ class DenseForm(Form):
 
 @dataclass(frozen=True, eq=False)
 class ValuesForm(Form):
-    """One column of weights for each value of U: the secret is not seen.
+    """One column of weights for each value of U: the secret is not seen."""
 
-    Parameters
-    ----------
-    table : int64 array of shape (b, a2)
-        The weights.
-    bits : int
-        Binary logarithm of their denominator.
-    n_secrets : int
-        Size a1 of the alphabet of S.
-    """
-
-    table: NDArray[np.int64]
-    bits: int
-    n_secrets: int
+    table: NDArray[np.int64]  # (b, a2), the weights
+    bits: int  # binary logarithm of their denominator
+    n_secrets: int  # size a1 of the alphabet of S
 
     @property
     def observe(self) -> str:
@@ -216,15 +198,9 @@ class ValuesForm(Form):
 
 @dataclass(frozen=True, eq=False)
 class BlockForm(Form):
-    """Four weights; the reports are cells, and no matrix is stored.
+    """Four weights; the reports are cells, and no matrix is stored."""
 
-    Parameters
-    ----------
-    table : BlockTable
-        The weights.
-    """
-
-    table: BlockTable
+    table: BlockTable  # the weights
     bits: int = field(init=False)
 
     def __post_init__(self) -> None:

@@ -18,28 +18,16 @@ _SECRET = -1  # stands for S among the numbers of columns
 
 @dataclass(frozen=True, eq=False)
 class BlockModel(ReadOnly):
-    """The distribution of a block's cells as a linear function of parameters.
+    """The distribution of a block's cells as a linear function of parameters."""
 
-    Attributes
-    ----------
-    constant : array of shape (a,)
-        The distribution where all parameters are 0.
-    design : array of shape (a, p)
-        The distribution is ``constant + design @ parameters``; cells are in lexicographic order of
-        the secret and the block's columns.
-    shared : integer array of shape (p_shared,)
-        Places, among the p parameters, of those that other blocks have too.
-    numbers : integer array of shape (p_shared,)
-        Numbers of these among all shared parameters.
-    own : integer array of shape (p - p_shared,)
-        Places of the parameters that no other block has.
-    """
-
-    constant: Floats
+    constant: Floats  # (a,), the distribution where all parameters are 0
+    # (a, p), the distribution is ``constant + design @ parameters``; cells are in lexicographic
+    # order of the secret and the block's columns
     design: Floats
+    # (p_shared,), places, among the p parameters, of those that other blocks have too
     shared: NDArray[np.intp]
-    numbers: NDArray[np.intp]
-    own: NDArray[np.intp]
+    numbers: NDArray[np.intp]  # (p_shared,), numbers of these among all shared parameters
+    own: NDArray[np.intp]  # (p - p_shared,), places of the parameters that no other block has
 
     @cached_property
     def back(self) -> Floats:
@@ -54,12 +42,6 @@ class CommonMargins:
     A parameter is the probability of some categories of some columns together, none of them the
     last one of its column. Those of all sets of columns within a block determine its distribution.
 
-    Attributes
-    ----------
-    blocks : tuple of m BlockModel
-    n_shared : int
-        Number of parameters that several blocks have.
-
     Examples
     --------
     >>> margins = CommonMargins.of(2, [3, 2], [(0,), (0, 1)])
@@ -68,7 +50,7 @@ class CommonMargins:
     """
 
     blocks: tuple[BlockModel, ...]
-    n_shared: int
+    n_shared: int  # number of parameters that several blocks have
 
     @staticmethod
     def of(

@@ -22,23 +22,12 @@ _DETERMINED = (
 
 
 class Information(NamedTuple):
-    """What one report of a block tells about the block's parameters.
+    """What one report of a block tells about the block's parameters."""
 
-    Attributes
-    ----------
-    matrix : array of shape (p, p)
-        Fisher information of a report.
-    channel : array of shape (b, p)
-        How the distribution of the report depends on the parameters.
-    constant : array of shape (b,)
-        That distribution where all parameters are 0.
-    report : array of shape (b,)
-        The distribution of the report at which the information is computed, positive.
-    """
-
-    matrix: Floats
-    channel: Floats
-    constant: Floats
+    matrix: Floats  # (p, p), Fisher information of a report
+    channel: Floats  # (b, p), how the distribution of the report depends on the parameters
+    constant: Floats  # (b,), that distribution where all parameters are 0
+    # (b,), the distribution of the report at which the information is computed, positive
     report: Floats
 
     def score(self, counts: Floats) -> Floats:
@@ -61,19 +50,11 @@ def information_of(model: BlockModel, matrix: Floats, cells: Floats) -> Informat
 
 
 class Pooled(NamedTuple):
-    """Values of linear functions of the blocks' distributions, estimated together.
+    """Values of linear functions of the blocks' distributions, estimated together."""
 
-    Attributes
-    ----------
-    values : array of shape (k,)
-    covariance : array of shape (k, k)
-    determined : array of bool, shape (k,)
-        Whether the reports determine the function.
-    """
-
-    values: Floats
-    covariance: Floats
-    determined: NDArray[np.bool_]
+    values: Floats  # (k,)
+    covariance: Floats  # (k, k)
+    determined: NDArray[np.bool_]  # (k,), whether the reports determine the function
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,21 +17,15 @@ class Layout:
     A *secret* is here whatever an observer wants to tell apart: a value of S, or one of several
     sensitive columns, or a value of S together with known values of U. Its part holds the entries
     of the cells that are possible under it.
-
-    Attributes
-    ----------
-    parts : integer array of shape (p, k)
-        The entries of each part. A part with fewer than k of them is filled up with copies of its
-        first one; their public probability is 0, and they change no maximum (docs/proofs.md).
-    place : integer array of shape (n_secrets,)
-        The part of each secret. Secrets that the mechanism does not observe share theirs.
-    n_cells : int
-        Number of entries of a row.
     """
 
+    # (p, k), the entries of each part. A part with fewer than k of them is filled up with copies of
+    # its first one; their public probability is 0, and they change no maximum (docs/proofs.md).
     parts: Indices
+    # (n_secrets,), the part of each secret. Secrets that the mechanism does not observe share
+    # theirs.
     place: Indices
-    n_cells: int
+    n_cells: int  # number of entries of a row
 
     @classmethod
     def plain(cls, n_secrets: int, n_values: int, observe: str = "all") -> "Layout":

@@ -31,29 +31,17 @@ class Statement:
 
     The secrets are those of `joint`: the values of S, or of one sensitive column, or each of these
     together with the values of known columns of U. Its values are what is left of U.
-
-    Attributes
-    ----------
-    joint : JointDistribution
-        Public counts of these secrets and values.
-    uncertainty : FittedSet
-        The set of distributions of them.
-    eps : array of shape (n_secrets, n_secrets)
-        Privacy parameter of each pair, in nats; infinite where two are not compared.
-    layout : Layout
-        Which entries of a row belong to which of these secrets.
-    cells : integer array of shape (a1 * a2,)
-        For each cell of S and U its place in ``joint.counts``, flattened.
-    secret, known : tuples of int
-        Places of the sensitive columns that it is about, among the sensitive ones, and of the known
-        columns of U, among those of U.
     """
 
-    joint: JointDistribution
-    uncertainty: FittedSet
+    joint: JointDistribution  # public counts of these secrets and values
+    uncertainty: FittedSet  # the set of distributions of them
+    # (n_secrets, n_secrets), privacy parameter of each pair, in nats; infinite where two are not
+    # compared
     eps: Floats
-    layout: Layout
-    cells: Indices
+    layout: Layout  # which entries of a row belong to which of these secrets
+    cells: Indices  # (a1 * a2,), for each cell of S and U its place in ``joint.counts``, flattened
+    # secret, known: Places of the sensitive columns that it is about, among the sensitive ones, and
+    # of the known columns of U, among those of U
     secret: tuple[int, ...] = ()
     known: tuple[int, ...] = ()
 
@@ -107,27 +95,14 @@ class Statement:
 
 @dataclass(frozen=True, eq=False)
 class Promise:
-    """All that is promised about a table.
+    """All that is promised about a table."""
 
-    Attributes
-    ----------
-    joint : JointDistribution
-        The public distribution of S and U.
-    statements : tuple of Statement
-        At least one.
-    eps_all : float or None
-        Privacy parameter over all distributions, in nats; None: nothing is required of them.
-    observe : {"all", "nonsensitive"}
-        What mechanisms see.
-    secret_names : tuple of str
-        The sensitive columns.
-    """
-
-    joint: JointDistribution
-    statements: tuple[Statement, ...]
+    joint: JointDistribution  # the public distribution of S and U
+    statements: tuple[Statement, ...]  # at least one
+    # Privacy parameter over all distributions, in nats; None: nothing is required of them
     eps_all: float | None = None
-    observe: str = "all"
-    secret_names: tuple[str, ...] = ()
+    observe: str = "all"  # what mechanisms see
+    secret_names: tuple[str, ...] = ()  # the sensitive columns
 
     @property
     def compared(self) -> tuple[Indices, Indices] | None:

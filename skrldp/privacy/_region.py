@@ -35,20 +35,11 @@ class PowerMeans:
 
     :math:`\max R\cdot q` is the least :math:`\lambda - c\,M_\theta(\lambda - q)` over
     :math:`\lambda \ge \max q`, where :math:`M_\theta` is the power mean of exponent θ under p.
-
-    Attributes
-    ----------
-    p : array of shape (a1, a2)
-        Weights of the means.
-    scale : array of shape (a1,)
-        The factors c; 0 for a secret whose conditional may be anything.
-    theta : float
-        The exponent, at most 1.
     """
 
-    p: Floats
-    scale: Floats
-    theta: float
+    p: Floats  # (a1, a2), weights of the means
+    scale: Floats  # (a1,), the factors c; 0 for a secret whose conditional may be anything
+    theta: float  # the exponent, at most 1
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,17 +14,10 @@ __all__ = ["Requirement", "Requirements"]
 
 @dataclass(frozen=True, eq=False)
 class Requirement:
-    """What a row must satisfy: privacy of some pairs of secrets over a region, at an ε each.
+    """What a row must satisfy: privacy of some pairs of secrets over a region, at an ε each."""
 
-    Attributes
-    ----------
-    region : Region
-        The secrets, the pairs of them that are compared, and their conditionals.
-    eps : float or array of shape (n_pairs,)
-        Privacy parameter, or one for each of ``region.pairs``, in nats.
-    """
-
-    region: Region
+    region: Region  # the secrets, the pairs of them that are compared, and their conditionals
+    # (n_pairs,), privacy parameter, or one for each of ``region.pairs``, in nats
     eps: float | Floats
 
     @property
@@ -58,17 +51,10 @@ class Requirement:
 
 @dataclass(frozen=True, eq=False)
 class Requirements:
-    """All that a row must satisfy. The rows that do form a convex cone, with the all-ones row.
+    """All that a row must satisfy. The rows that do form a convex cone, with the all-ones row."""
 
-    Attributes
-    ----------
-    items : tuple of Requirement
-        At least one; all are about the same rows.
-    table : tuple (parts, size), optional
-        The rows as tables, of a part for each secret or one for all; see :attr:`shape`.
-    """
-
-    items: tuple[Requirement, ...]
+    items: tuple[Requirement, ...]  # at least one; all are about the same rows
+    # The rows as tables, of a part for each secret or one for all; see :attr:`shape`
     table: tuple[int, int] | None = None
 
     @classmethod

@@ -28,26 +28,16 @@ _PAIR_CELLS = 1 << 18
 
 @dataclass(frozen=True, eq=False)
 class RoughPairs(Batch):
-    """Pairs of secrets with their parts of a row, and how much they may violate privacy at most.
+    """Pairs of secrets with their parts of a row, and how much they may violate privacy at most."""
 
-    Attributes
-    ----------
-    first, second : arrays of shape (m,)
-        The secrets.
-    part, other : arrays of shape (m, k)
-        Their parts.
-    eps : array of shape (m,)
-        ε of the pair, in nats.
-    bound : array of shape (m,)
-        The rough upper bound.
-    """
-
+    # first, second: (m,), the secrets
     first: Indices
     second: Indices
+    # part, other: (m, k), their parts
     part: Floats
     other: Floats
-    eps: Floats
-    bound: Floats
+    eps: Floats  # (m,), ε of the pair, in nats
+    bound: Floats  # (m,), the rough upper bound
 
 
 class Compared(Protocol):
@@ -63,21 +53,14 @@ class Compared(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Screened:
-    """Rows whose pairs of secrets are compared over a region.
+    """Rows whose pairs of secrets are compared over a region."""
 
-    Attributes
-    ----------
-    region : Region
-        The conditionals, and the pairs of secrets.
-    parts, others : arrays of shape (b, a1, k)
-        The part of each secret, where it is the first of a pair and where it is the second.
-    most, least : arrays of shape (b, a1)
-        Upper bounds of what a conditional makes of a part, and of minus that.
-    """
-
-    region: Compared
+    region: Compared  # the conditionals, and the pairs of secrets
+    # parts, others: (b, a1, k), the part of each secret, where it is the first of a pair and where
+    # it is the second
     parts: Floats
     others: Floats
+    # most, least: (b, a1), upper bounds of what a conditional makes of a part, and of minus that
     most: Floats
     least: Floats
 

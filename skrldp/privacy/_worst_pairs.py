@@ -36,26 +36,16 @@ def shifts_of(bound: Floats, eps: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class WorstPairs(Batch):
-    """Pairs of secrets and how much they may violate privacy in some row, one entry each.
+    """Pairs of secrets and how much they may violate privacy in some row, one entry each."""
 
-    Attributes
-    ----------
-    row, first, second : arrays of shape (m,)
-        Row of the mechanism and the two secrets.
-    bound : array of shape (m,)
-        Upper bound on ``R1 . v[first] - exp(eps) R2 . v[second]`` over the region.
-    eps : array of shape (m,)
-        ε of the pair, in nats.
-    conditionals : array of shape (m, 2, k) or None
-        Conditionals of the region that nearly attain it.
-    """
-
+    # row, first, second: (m,), row of the mechanism and the two secrets
     row: Indices
     first: Indices
     second: Indices
+    # (m,), upper bound on ``R1 . v[first] - exp(eps) R2 . v[second]`` over the region.
     bound: Floats
-    eps: Floats
-    conditionals: Floats | None
+    eps: Floats  # (m,), ε of the pair, in nats
+    conditionals: Floats | None  # (m, 2, k), conditionals of the region that nearly attain it
 
     @property
     def shifts(self) -> Floats:

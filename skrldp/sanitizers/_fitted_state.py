@@ -26,32 +26,18 @@ __all__ = ["Designed", "Fitted", "FromFit", "columns_of", "information_of", "nam
 
 @dataclass(frozen=True, eq=False)
 class Designed(ReadOnly):
-    """A design as it will be sampled, with its proof.
+    """A design as it will be sampled, with its proof."""
 
-    Attributes
-    ----------
-    mechanism : Mechanism
-        The rounded mechanism, which is sampled.
-    certificate : Certificate
-        The proof that it is private.
-    solution : Solution
-        How the mechanism was found: solver, status, objective and its bound, time.
-    cells : integer array of shape (b,), optional
-        The cell that each report stands for; None if report y stands for cell y.
-    distance : array of shape (a2, b), optional
-        Distance of each report from each value of U, if the design minimised it.
-    utility : tuple, optional
-        The set for the worst distance then: a parameter object, and its value.
-    symbols : sequence of length b, optional
-        Names of the reports; None keeps those of the mechanism.
-    """
-
-    mechanism: Mechanism
-    certificate: Certificate
-    solution: Solution
+    mechanism: Mechanism  # the rounded mechanism, which is sampled
+    certificate: Certificate  # the proof that it is private
+    solution: Solution  # how the mechanism was found: solver, status, objective and its bound, time
+    # (b,), the cell that each report stands for; None if report y stands for cell y
     cells: NDArray[np.intp] | None = None
+    # (a2, b), distance of each report from each value of U, if the design minimised it
     distance: Floats | None = None
+    # the set over which the worst distance is: a parameter object, and its value
     utility: tuple[Any, FittedSet] | None = None
+    # (b,), names of the reports; None keeps those of the mechanism
     symbols: Sequence[Any] | None = None
 
     @property

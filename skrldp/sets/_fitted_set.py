@@ -18,24 +18,12 @@ UNSEEN = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class DivergenceLimit:
-    """A bound on the divergence of the distribution among some cells from the public one.
+    """A bound on the divergence of the distribution among some cells from the public one."""
 
-    Attributes
-    ----------
-    cells : integer array of shape (k,)
-        The cells, as places in a flattened table.
-    centre : array of shape (k,)
-        Their public distribution, of unit sum.
-    alpha : float
-        Order of the divergence; 1 unless the cells are all cells.
-    radius : float
-        The bound, in nats.
-    """
-
-    cells: Indices
-    centre: Floats
-    alpha: float
-    radius: float
+    cells: Indices  # (k,), the cells, as places in a flattened table
+    centre: Floats  # (k,), their public distribution, of unit sum
+    alpha: float  # order of the divergence; 1 unless the cells are all cells
+    radius: float  # the bound, in nats
 
 
 class FittedSet(ABC):

@@ -27,21 +27,11 @@ _UNITS_SUM = 16  # of the few sums besides the one over the cells
 
 @dataclass(frozen=True)
 class Support:
-    """Upper bounds on N support functions, and the dual slacks that prove them.
+    """Upper bounds on N support functions, and the dual slacks that prove them."""
 
-    Attributes
-    ----------
-    bound : array of shape (N,)
-        Rigorous upper bounds, rounding included.
-    slack : array of shape (N, T)
-        Dual slacks, relative to ``scale``.
-    scale : array of shape (N,)
-        Range of q in each problem.
-    """
-
-    bound: Floats
-    slack: Floats
-    scale: Floats
+    bound: Floats  # (N,), rigorous upper bounds, rounding included
+    slack: Floats  # (N, T), dual slacks, relative to ``scale``
+    scale: Floats  # (N,), range of q in each problem
 
 
 def _solve(problem: Problem) -> Floats:

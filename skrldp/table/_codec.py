@@ -25,42 +25,27 @@ class CellCodec:
     """Translates rows of a table into cells and back; made by :func:`learn`.
 
     It holds alphabets and dtypes, never rows.
-
-    Attributes
-    ----------
-    columns : tuple of Column
-        In the table's order.
-    sensitive, nonsensitive : tuple of int
-        Positions of the columns that make up S, and of the others, which make up U.
-    secrets : tuple
-        The values of S: scalars if S is one column, tuples if several.
-    values : tuple
-        The values of U: likewise.
-    library : str
-        Library of the public table: "numpy", "pandas", "polars" or "pyarrow".
-    source : {"declared", "split", "frequent", "learned"}
-        Whether the values of U were declared, learned from records that are not counted, learned
-        from the counted ones of which each value has many, or learned from the counted ones.
-    most_values : int or None
-        The most values of U that the population may have, in so far as they are told apart; None
-        if they are those listed, or if it is not known.
-    frequencies : Frequencies
-        What decides these two.
-    groups_unknown : bool
-        Whether unknown values of U can be reported as "other".
     """
 
-    columns: tuple[Column, ...]
+    columns: tuple[Column, ...]  # in the table's order
+    # sensitive, nonsensitive: Positions of the columns that make up S, and of the others, which
+    # make up U
     sensitive: tuple[int, ...]
     nonsensitive: tuple[int, ...]
-    secrets: tuple[Any, ...]
-    values: tuple[Any, ...]
+    secrets: tuple[Any, ...]  # the values of S: scalars if S is one column, tuples if several
+    values: tuple[Any, ...]  # the values of U: likewise
     _secret_alphabet: Alphabet = field(repr=False, compare=False)
     _value_alphabet: Alphabet = field(repr=False, compare=False)
+    # Library of the public table: "numpy", "pandas", "polars" or "pyarrow"
     library: str = field(repr=False, compare=False)
+    # Whether the values of U were declared, learned from records that are not counted, learned from
+    # the counted ones of which each value has many, or learned from the counted ones
     source: str = field(default="learned", repr=False, compare=False)
-    groups_unknown: bool = False
+    groups_unknown: bool = False  # whether unknown values of U can be reported as "other"
+    # The most values of U that the population may have, in so far as they are told apart; None if
+    # they are those listed, or if it is not known
     most_values: int | None = field(default=None, repr=False, compare=False)
+    # how frequent the values are, from which `source` and `most_values` follow
     frequencies: Frequencies = field(default=Frequencies((), (), 0), repr=False, compare=False)
 
     @property

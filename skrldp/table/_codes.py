@@ -13,27 +13,15 @@ __all__ = ["Codes"]
 
 @dataclass(frozen=True)
 class Codes:
-    """Rows of a table as indices of secrets and of values of U.
+    """Rows of a table as indices of secrets and of values of U."""
 
-    Attributes
-    ----------
-    secrets : ndarray of shape (n,)
-        Indices into `CellCodec.secrets`.
-    values : ndarray of shape (n,)
-        Indices into `CellCodec.values`; −1 where U is unknown.
-    n_secrets : int, default=0
-        Size of the alphabet of S; 0 if unknown.
-    rows : ndarray of shape (n,) or None
-        Which rows were equal before values were grouped; None if none were.
-    counted : ndarray of shape (n,) or None
-        How many records of each row count towards the public distribution; those of equal rows may
-        all be on the first. None if each row is one record that counts, or has a weight.
-    """
-
-    secrets: np.ndarray
-    values: np.ndarray
-    n_secrets: int = 0
+    secrets: np.ndarray  # (n,), indices into `CellCodec.secrets`
+    values: np.ndarray  # (n,), indices into `CellCodec.values`; −1 where U is unknown
+    n_secrets: int = 0  # size of the alphabet of S; 0 if unknown
+    # (n,), which rows were equal before values were grouped; None if none were
     rows: np.ndarray | None = None
+    # (n,), how many records of each row count towards the public distribution; those of equal rows
+    # may all be on the first. None if each row is one record that counts, or has a weight.
     counted: np.ndarray | None = None
 
     def cells(self, n_values: int) -> np.ndarray:

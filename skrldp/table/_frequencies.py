@@ -21,24 +21,16 @@ __all__ = ["Frequencies", "most_categories", "most_values"]
 
 @dataclass(frozen=True)
 class Frequencies:
-    """What the records say about the categories of a table's columns.
+    """What the records say about the categories of a table's columns."""
 
-    Attributes
-    ----------
-    sizes : tuple of int or None
-        For each column of the table the most categories that the population may have, in so far as
-        they are told apart; None if the theorem does not hold for it, or it was not looked at.
-    rare : tuple of (tuple of names, int)
-        The columns for which it does not hold, one by one or all of U together, and how many of
-        their categories (or combinations) have too few records; 0 if it is their "other", which
-        does not take unknown values.
-    least : int
-        How many records each category needs.
-    """
-
+    # For each column of the table the most categories that the population may have, in so far as
+    # they are told apart; None if the theorem does not hold for it, or it was not looked at
     sizes: tuple[int | None, ...]
+    # The columns for which it does not hold, one by one or all of U together, and how many of their
+    # categories (or combinations) have too few records; 0 if it is their "other", which does not
+    # take unknown values
     rare: tuple[tuple[tuple[Any, ...], int], ...]
-    least: int
+    least: int  # how many records each category needs
 
     @classmethod
     def of(

@@ -21,31 +21,23 @@ __all__ = ["Grouping", "Records", "group_values", "set_aside"]
 class Grouping:
     """Which values of U are reported as "other", and which records decide that.
 
-    Attributes
-    ----------
-    min_frequency : int, float, "auto" or None
-        A category with fewer records is rare; a float is a share of the records. "auto": as many
-        records as Theorem 36 wants; what is rare then takes unknown values, too.
-    max_categories : int or None
-        Most categories that a column may have, "other" included; the most frequent ones are kept.
-    fraction : float or None
-        Share of the records from which the alphabet is learned and which are not counted; None if
-        it is learned from the counted records.
-    unknown : bool
-        Whether unknown values are "other" too, so that U has this value in any case.
-    beta : float
-        Probability that may be spent on having learned the values from the counted records.
-
     Raises
     ------
     ValueError
         If a number is out of its range.
     """
 
+    # A category with fewer records is rare; a float is a share of the records. "auto": as many
+    # records as Theorem 36 wants; what is rare then takes unknown values, too.
     min_frequency: Any = None
+    # Most categories that a column may have, "other" included; the most frequent ones are kept
     max_categories: Any = None
+    # Share of the records from which the alphabet is learned and which are not counted; None if it
+    # is learned from the counted records
     fraction: Any = None
+    # Whether unknown values are "other" too, so that U has this value in any case
     unknown: bool = False
+    # Probability that may be spent on having learned the values from the counted records
     beta: float = spent_on_values(0.05)
 
     def __post_init__(self) -> None:
@@ -115,23 +107,12 @@ def _is_share(number: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """The records of a public table, by its distinct rows.
+    """The records of a public table, by its distinct rows."""
 
-    Attributes
-    ----------
-    codes : tuple of integer arrays of shape (k,)
-        Column by column the category of each distinct row.
-    row : integer array of shape (n,)
-        The distinct row of each row of the table.
-    counted : integer array of shape (k,)
-        How many records count towards the public distribution.
-    aside : integer array of shape (k,) or None
-        How many are set aside, to learn the alphabet from; None if all records are counted.
-    """
-
-    codes: tuple[NDArray[Any], ...]
-    row: NDArray[Any]
-    counted: NDArray[np.int64]
+    codes: tuple[NDArray[Any], ...]  # (k,), column by column the category of each distinct row
+    row: NDArray[Any]  # (n,), the distinct row of each row of the table
+    counted: NDArray[np.int64]  # (k,), how many records count towards the public distribution
+    # (k,), how many are set aside, to learn the alphabet from; None if all records are counted
     aside: NDArray[np.int64] | None = None
 
     @classmethod

@@ -30,39 +30,21 @@ _PART = "part"
 
 @dataclass(frozen=True)
 class Numbers:
-    """What is known of a table before any of its rows is brought.
-
-    Attributes
-    ----------
-    n_rows : int
-    distinct : tuple of int
-        Distinct values of each column; missing ones together are one of them.
-    missing : tuple of int
-        Rows without a value in each column.
-    nan : tuple of int
-        How many of these have a NaN.
-    """
+    """What is known of a table before any of its rows is brought."""
 
     n_rows: int
+    # Distinct values of each column; missing ones together are one of them
     distinct: tuple[int, ...]
-    missing: tuple[int, ...]
-    nan: tuple[int, ...]
+    missing: tuple[int, ...]  # rows without a value in each column
+    nan: tuple[int, ...]  # how many of these have a NaN
 
 
 @dataclass(frozen=True)
 class LazyTable:
-    """The columns of a lazy frame. In queries they are numbered: names may be odd, or no strings.
-
-    Attributes
-    ----------
-    frame : narwhals LazyFrame
-    names : tuple
-        Column names.
-    dtypes : tuple of narwhals dtypes
-    """
+    """The columns of a lazy frame: numbered in queries, since names may be odd or no strings."""
 
     frame: nw.LazyFrame[Any]
-    names: tuple[Any, ...]
+    names: tuple[Any, ...]  # column names
     dtypes: tuple[Any, ...]
 
     @classmethod

@@ -17,23 +17,12 @@ _SHOWN = 10  # columns that a message lists
 
 @dataclass(frozen=True)
 class Size:
-    """A column's name and number of levels, and how many of these the table has.
-
-    Attributes
-    ----------
-    name : str or int
-    levels : int
-        How many values the column can have.
-    used : int
-        How many of them the table has.
-    is_open : bool
-        Whether the column has more different values than are counted.
-    """
+    """A column's name and number of levels, and how many of these the table has."""
 
     name: object
-    levels: int
-    used: int
-    is_open: bool = False
+    levels: int  # how many values the column can have
+    used: int  # how many of them the table has
+    is_open: bool = False  # whether the column has more different values than are counted
 
     @classmethod
     def of(cls, name: object, column: Column | None, codes: np.ndarray | None) -> Size:

@@ -15,29 +15,16 @@ MAX_CELLS = 1_000_000
 
 @dataclass(frozen=True)
 class Plan:
-    """What :func:`learn` was asked for.
+    """What :func:`learn` was asked for."""
 
-    Attributes
-    ----------
-    secrets, values : tuple of int
-        Positions of the columns of S, and of U.
-    given : sequence of tuple or None
-        The categories that the user lists for each column; None to learn them.
-    everything : bool
-        Whether all combinations were asked for, with ``categories="product"``.
-    grouping : Grouping
-    max_cells : int
-    advice : str
-        Sentence for the message if there are more cells.
-    """
-
+    # secrets, values: Positions of the columns of S, and of U
     secrets: tuple[int, ...]
     values: tuple[int, ...]
-    given: Sequence[Given]
-    everything: bool
+    given: Sequence[Given]  # the categories that the user lists for each column; None to learn them
+    everything: bool  # whether all combinations were asked for, with ``categories="product"``
     grouping: Grouping
     max_cells: int = MAX_CELLS
-    advice: str = ""
+    advice: str = ""  # sentence for the message if there are more cells
 
     def is_product(self, positions: Sequence[int]) -> bool:
         """Whether the alphabet of these columns is all combinations of their categories."""

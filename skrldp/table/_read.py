@@ -37,21 +37,12 @@ def is_object(dtype: Any) -> bool:
 
 @dataclass(frozen=True)
 class Table:
-    """The columns of a user's table, which is an array or a data frame.
+    """The columns of a user's table, which is an array or a data frame."""
 
-    Attributes
-    ----------
-    source : ndarray of shape (n_rows, n_columns) or narwhals DataFrame
-    names : tuple
-        Column names; positions for arrays.
-    n_rows : int
-    records : integer array of shape (n_rows,) or None
-        How many records each row stands for; None if each is one, as in a table at hand.
-    """
-
-    source: Any
-    names: tuple[Any, ...]
+    source: Any  # (n_rows, n_columns)
+    names: tuple[Any, ...]  # column names; positions for arrays
     n_rows: int
+    # (n_rows,), how many records each row stands for; None if each is one, as in a table at hand
     records: NDArray[np.int64] | None = None
 
     @property

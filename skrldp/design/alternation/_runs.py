@@ -24,43 +24,21 @@ _PLANNED_TIME = 0.7  # of the run before, for each report, that a run must have 
 
 @dataclass(frozen=True)
 class Plan:
-    """How to anneal.
+    """How to anneal."""
 
-    Attributes
-    ----------
-    reports : int
-        Number of reports.
-    factor : float
-        Cooling factor: the part of the duality gap that each step leaves.
-    seed : int
-        Which of the fixed starts.
-    """
-
-    reports: int
-    factor: float
-    seed: int
+    reports: int  # number of reports
+    factor: float  # cooling factor: the part of the duality gap that each step leaves
+    seed: int  # which of the fixed starts
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What a run found.
+    """What a run found."""
 
-    Attributes
-    ----------
-    matrix : array of shape (b, a)
-        Its best mechanism, private.
-    value : float
-        The value of this by the criterion.
-    steps : int
-        Newton steps taken.
-    seconds : float
-        Time taken.
-    """
-
-    matrix: Floats
-    value: float
-    steps: int = 0
-    seconds: float = 0.0
+    matrix: Floats  # (b, a), its best mechanism, private
+    value: float  # the value of this by the criterion
+    steps: int = 0  # Newton steps taken
+    seconds: float = 0.0  # time taken
 
     @classmethod
     def of(cls, annealing: Annealing) -> "Run":

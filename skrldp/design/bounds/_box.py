@@ -17,14 +17,9 @@ WIDER, CLOSED = 1.0 + 1e-9, 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Box:
-    """Ranges of the shapes, one for each cell with records, and then of the means.
+    """Ranges of the shapes, one for each cell with records, and then of the means."""
 
-    Attributes
-    ----------
-    lower, upper : arrays of shape (c + a1,)
-        Ends of the ranges.
-    """
-
+    # lower, upper: (c + a1,), ends of the ranges
     lower: Floats
     upper: Floats
 
@@ -41,31 +36,15 @@ class Box:
 
 
 class Priced(NamedTuple):
-    """What the rows in a box are worth.
+    """What the rows in a box are worth."""
 
-    Attributes
-    ----------
-    bound : float
-        No private row in the box has a greater reduced cost, or else it is below the level.
-    row : array of shape (a,)
-        The row that the program found.
-    reduced_cost : float
-        Its reduced cost.
-    gaps : array of shape (c + a1,)
-        By how much the chord of each range makes it too large there.
-    point : array of shape (c + a1,)
-        Its shapes and means.
-    box : Box
-        The box, less some parts without rows that are worth more than the level.
-    hole : pair of arrays of shape (c + a1,)
-        Between these two no row in the box is worth more than the level, unless they are in reverse
-        order.
-    """
-
+    # No private row in the box has a greater reduced cost, or else it is below the level
     bound: float
-    row: Floats
-    reduced_cost: float
-    gaps: Floats
-    point: Floats
-    box: Box
+    row: Floats  # (a,), the row that the program found
+    reduced_cost: float  # its reduced cost
+    gaps: Floats  # (c + a1,), by how much the chord of each range makes it too large there
+    point: Floats  # (c + a1,), its shapes and means
+    box: Box  # the box, less some parts without rows that are worth more than the level
+    # (c + a1,), between these two no row in the box is worth more than the level, unless they are
+    # in reverse order
     hole: tuple[Floats, Floats]

@@ -35,24 +35,12 @@ SLACK = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class PricedBound:
-    """A bound and what was found on the way to it.
+    """A bound and what was found on the way to it."""
 
-    Attributes
-    ----------
-    value : float
-        No private mechanism has more information, in nats.
-    reached : float
-        Information of ``matrix``.
-    matrix : array of shape (b, a)
-        The best mixture of all rows, the given mechanism's and new ones.
-    solves : int
-        Linear programs solved.
-    """
-
-    value: float
-    reached: float
-    matrix: Floats
-    solves: int
+    value: float  # no private mechanism has more information, in nats
+    reached: float  # information of ``matrix``
+    matrix: Floats  # (b, a), the best mixture of all rows, the given mechanism's and new ones
+    solves: int  # linear programs solved
 
 
 def priced_bound(

@@ -37,21 +37,12 @@ _LEAST_REDUCED_COST = 1e-7  # nats: rows with a greater reduced cost are kept
 
 @dataclass
 class Search:
-    """What a search found.
+    """What a search found."""
 
-    Attributes
-    ----------
-    bound : float
-        No private row has a greater reduced cost, or else it is below the level.
-    rows : list of (reduced cost, row)
-        Rows that are nearly private, with their reduced costs.
-    hopeless : bool
-        Whether it ended because the bound came down too slowly.
-    """
-
-    bound: float
+    bound: float  # no private row has a greater reduced cost, or else it is below the level
+    # Rows that are nearly private, with their reduced costs
     rows: list[tuple[float, Floats]] = field(default_factory=list)
-    hopeless: bool = False
+    hopeless: bool = False  # whether it ended because the bound came down too slowly
 
 
 class _Queue:

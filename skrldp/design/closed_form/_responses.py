@@ -39,21 +39,11 @@ _OVERFLOW = 700.0  # nats: exp(eps) overflows beyond some 709
 
 
 class SplitSearch(NamedTuple):
-    """How a budget's best split is searched.
+    """How a budget's best split is searched."""
 
-    Attributes
-    ----------
-    grid : int
-        Points to begin with.
-    fine : int
-        Points around the best of them, each time.
-    levels : int
-        How often.
-    """
-
-    grid: int
-    fine: int
-    levels: int
+    grid: int  # points to begin with
+    fine: int  # points around the best of them, each time
+    levels: int  # how often
 
 
 # The grid has a step of eps/32; nine points on four levels end with one of eps/8192.
@@ -108,24 +98,12 @@ def block_matrix(blocks: Blocks, shape: tuple[int, int]) -> Floats:
 
 @dataclass(frozen=True)
 class IndependentReporting:
-    """Independent reports of S and of U, each by GRR.
+    """Independent reports of S and of U, each by GRR."""
 
-    Attributes
-    ----------
-    blocks : Blocks
-        The mechanism.
-    secret_eps : float
-        Budget of the report of S, ε1 = ε − ε2.
-    value_eps : float
-        Budget of the report of U, δ; infinite if U is reported as it is.
-    information : float
-        I(X; Y) at the public distribution, in nats.
-    """
-
-    blocks: Blocks
-    secret_eps: float
-    value_eps: float
-    information: float
+    blocks: Blocks  # the mechanism
+    secret_eps: float  # budget of the report of S, ε1 = ε − ε2
+    value_eps: float  # budget of the report of U, δ; infinite if U is reported as it is
+    information: float  # I(X; Y) at the public distribution, in nats
 
 
 def independent_reporting(

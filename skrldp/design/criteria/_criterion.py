@@ -35,38 +35,22 @@ TINY = 1e-9  # nats: less is none, and nothing is divided by less
 
 @dataclass(frozen=True, eq=False)
 class Expansion:
-    """A criterion near a mechanism, as costs to be minimised.
+    """A criterion near a mechanism, as costs to be minimised."""
 
-    Attributes
-    ----------
-    cost : array of shape (b, a)
-        Cost of reporting y about a record in cell x. Times the probabilities of the cells it is
-        minus the gradient of the criterion by the entries of the mechanism.
-    curvature : callable, optional
-        Takes a step of the mechanism, an array of shape (b, a), to the change of the gradient that
-        comes with it, as far as that makes the cost convex; None where there is none.
-    """
-
+    # (b, a), cost of reporting y about a record in cell x. Times the probabilities of the cells it
+    # is minus the gradient of the criterion by the entries of the mechanism.
     cost: Floats
+    # Takes a step of the mechanism, an array of shape (b, a), to the change of the gradient that
+    # comes with it, as far as that makes the cost convex; None where there is none
     curvature: Callable[[Floats], Floats] | None = None
 
 
 class Optimum(NamedTuple):
-    """The best weights of given rows.
+    """The best weights of given rows."""
 
-    Attributes
-    ----------
-    weights : array of shape (m,)
-        Weights of the rows.
-    duals : array of shape (a,)
-        What a little more of each cell's probability would be worth.
-    value : float
-        The criterion.
-    """
-
-    weights: Floats
-    duals: Floats
-    value: float
+    weights: Floats  # (m,), weights of the rows
+    duals: Floats  # (a,), what a little more of each cell's probability would be worth
+    value: float  # the criterion
 
 
 class Mixture(ABC):

@@ -14,21 +14,11 @@ Kind = tuple[Floats, Floats, Floats, Floats]
 
 
 class LowRank(NamedTuple):
-    """Hessians that are diagonal but for forms in few functions of a row.
+    """Hessians that are diagonal but for forms in few functions of a row."""
 
-    Attributes
-    ----------
-    diagonal : array of shape (b, a)
-        The diagonal.
-    basis : array of shape (b, r, a)
-        The functions.
-    form : array of shape (b, r, r)
-        A quadratic form in their values.
-    """
-
-    diagonal: Floats
-    basis: Floats
-    form: Floats
+    diagonal: Floats  # (b, a), the diagonal
+    basis: Floats  # (b, r, a), the functions
+    form: Floats  # (b, r, r), a quadratic form in their values
 
 
 class Block(ABC):

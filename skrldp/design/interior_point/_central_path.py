@@ -62,21 +62,11 @@ _LEAST_GAP = 1e-20  # in units of the costs: nothing that could be told from rou
 
 @dataclass(frozen=True)
 class _Direction:
-    """Where a step goes, but for what each part keeps of it.
+    """Where a step goes, but for what each part keeps of it."""
 
-    Attributes
-    ----------
-    top : float
-        Step of the top of a robust cost.
-    costs : Kind
-        A robust cost's slacks and multipliers, with their steps.
-    bounds : array of shape (2,)
-        How many steps it takes until a variable, or a multiplier, is zero.
-    """
-
-    top: float
-    costs: Kind
-    bounds: Floats
+    top: float  # step of the top of a robust cost
+    costs: Kind  # a robust cost's slacks and multipliers, with their steps
+    bounds: Floats  # (2,), how many steps it takes until a variable, or a multiplier, is zero
 
     @property
     def reach(self) -> Floats:

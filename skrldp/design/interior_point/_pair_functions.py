@@ -65,21 +65,11 @@ def sum_last(array: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Pairs in groups, as a table; groups that are shorter than others are filled up.
+    """Pairs in groups, as a table; groups that are shorter than others are filled up."""
 
-    Attributes
-    ----------
-    members : integer array of shape (g, n)
-        The pairs of each group; the number of pairs where there are no more.
-    full : bool
-        Whether all groups have n pairs.
-    in_order : bool
-        Whether the groups, one after the other, are the pairs in their order.
-    """
-
-    members: Indices
-    full: bool
-    in_order: bool
+    members: Indices  # (g, n), the pairs of each group; the number of pairs where there are no more
+    full: bool  # whether all groups have n pairs
+    in_order: bool  # whether the groups, one after the other, are the pairs in their order
 
     @classmethod
     def of(cls, group: Indices, count: int) -> "Groups":
@@ -110,48 +100,23 @@ class Groups:
 
 @dataclass(frozen=True, eq=False)
 class PairFunction:
-    """The function φ of each pair of secrets.
+    """The function φ of each pair of secrets."""
 
-    Attributes
-    ----------
-    layout : Layout
-        Which entries of a row belong to which part.
-    first, second : arrays of shape (m,)
-        The parts of a row that the secrets of each pair have.
-    p : array of shape (m, 2, k)
-        Weights of the means.
-    scale : array of shape (m, 2)
-        The factors c; used where the budget is not shared.
-    theta : float
-        Exponent of the means.
-    shared : array of shape (m,)
-        Pairs with a shared budget.
-    weight : array of shape (m, 2)
-        Marginals of the secrets.
-    sigma : float
-        Exponent that couples a shared pair.
-    radius : array of shape (m,)
-        What the conditionals of each pair may take together, in nats.
-    own : array of shape (m, 2) or None
-        What each of them may take, in nats, at order 1; None for all of it.
-    factor : array of shape (m, 2)
-        What the parts of a row are multiplied by: exp(-ε) of the pair, and -1.
-    fixed : bool
-        The conditionals p are the only ones: privacy is linear and there are no λ.
-    """
-
-    layout: Layout
+    layout: Layout  # which entries of a row belong to which part
+    # first, second: (m,), the parts of a row that the secrets of each pair have
     first: Indices
     second: Indices
-    p: Floats
-    scale: Floats
-    theta: float
-    shared: NDArray[np.bool_]
-    weight: Floats
-    sigma: float
-    radius: Floats
+    p: Floats  # (m, 2, k), weights of the means
+    scale: Floats  # (m, 2), the factors c; used where the budget is not shared
+    theta: float  # exponent of the means
+    shared: NDArray[np.bool_]  # (m,), pairs with a shared budget
+    weight: Floats  # (m, 2), marginals of the secrets
+    sigma: float  # exponent that couples a shared pair
+    radius: Floats  # (m,), what the conditionals of each pair may take together, in nats
+    # (m, 2), what each of them may take, in nats, at order 1; None for all of it
     own: Floats | None
-    factor: Floats
+    factor: Floats  # (m, 2), what the parts of a row are multiplied by: exp(-ε) of the pair, and -1
+    # whether the conditionals p are the only ones: privacy is linear then, without any λ
     fixed: bool = False
 
     @cached_property

@@ -12,30 +12,14 @@ __all__ = ["Problem", "Search", "Task"]
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What is asked of a search.
+    """What is asked of a search."""
 
-    Attributes
-    ----------
-    requirements : Requirements
-        What every row must satisfy.
-    solver : str
-        Name of the solver.
-    limits : Limits
-        Time, iterations and threads.
-    progress : Progress
-        Where the stage and the best mechanism so far are shown.
-    verbose : int
-        How much is printed.
-    warm : array of shape (m, n_cells), optional
-        Mechanism to start from.
-    """
-
-    requirements: Requirements
-    solver: str
-    limits: Limits
-    progress: Progress
-    verbose: int = 0
-    warm: Floats | None = None
+    requirements: Requirements  # what every row must satisfy
+    solver: str  # name of the solver
+    limits: Limits  # time, iterations and threads
+    progress: Progress  # where the stage and the best mechanism so far are shown
+    verbose: int = 0  # how much is printed
+    warm: Floats | None = None  # (m, n_cells), mechanism to start from
 
 
 class Search(ABC):

@@ -13,24 +13,12 @@ __all__ = ["Cuts", "column_sums"]
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """Privacy constraints of single rows, for given conditionals.
+    """Privacy constraints of single rows, for given conditionals."""
 
-    Attributes
-    ----------
-    row : array of shape (m,)
-        Row of the mechanism.
-    entries : integer array of shape (m, 2, k)
-        The entries of the row that the two secrets have.
-    conditionals : array of shape (m, 2, k)
-        Conditionals of the two secrets.
-    eps : array of shape (m,)
-        ε of each pair, in nats.
-    """
-
-    row: Indices
-    entries: Indices
-    conditionals: Floats
-    eps: Floats
+    row: Indices  # (m,), row of the mechanism
+    entries: Indices  # (m, 2, k), the entries of the row that the two secrets have
+    conditionals: Floats  # (m, 2, k), conditionals of the two secrets
+    eps: Floats  # (m,), ε of each pair, in nats
 
     @classmethod
     def of(

@@ -16,19 +16,12 @@ class ExpectedCost:
 
     It is :math:`\max_P \sum_{x,y} P_x Q_{yx} c_{yx}` over the distributions P of the ball, linear
     in the mechanism Q if the ball is a point and convex otherwise.
-
-    Attributes
-    ----------
-    cost : array of shape (b, a)
-        Cost of reporting y about a record in cell x.
-    distribution : array of shape (a,)
-        Centre of the ball.
-    alpha, radius : float
-        Its order and radius (nats). Radius 0: this distribution alone; infinite: the worst cell.
     """
 
-    cost: Floats
-    distribution: Floats
+    cost: Floats  # (b, a), cost of reporting y about a record in cell x
+    distribution: Floats  # (a,), centre of the ball
+    # alpha, radius: Its order and radius (nats). Radius 0: this distribution alone; infinite: the
+    # worst cell.
     alpha: float = 1.0
     radius: float = 0.0
 

@@ -13,18 +13,10 @@ _EQUAL = 1e-6  # relative distance of an objective that is called equal to its b
 
 @dataclass(frozen=True)
 class ObjectiveBound:
-    """A value that no mechanism is better than.
+    """A value that no mechanism is better than."""
 
-    Attributes
-    ----------
-    value : float
-        In the unit of the objective.
-    by : str
-        Where the value comes from, as a noun: it stands behind "bound:".
-    """
-
-    value: float
-    by: str
+    value: float  # in the unit of the objective
+    by: str  # where the value comes from, as a noun: it stands behind "bound:"
 
 
 def least(bounds: Iterable[ObjectiveBound]) -> ObjectiveBound:

@@ -23,18 +23,12 @@ _BATCH = 64  # branches that are looked at together
 
 
 class Found(NamedTuple):
-    """What a search has found.
+    """What a search has found."""
 
-    Attributes
-    ----------
-    sets : boolean array of shape (m, k)
-        Sets that were met on the way; the best one is the best of all if the search was complete.
-    bound : float
-        No set has a greater reduced cost.
-    """
-
+    # (m, k), sets that were met on the way; the best one is the best of all if the search was
+    # complete
     sets: Booleans
-    bound: float
+    bound: float  # no set has a greater reduced cost
 
 
 class _Branches(NamedTuple):

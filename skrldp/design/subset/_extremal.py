@@ -29,27 +29,13 @@ _ROUNDING = 64.0 * np.finfo(float).eps  # of the sums of dual variables, for eac
 
 @dataclass(frozen=True, eq=False)
 class LocalOptimum:
-    """The most informative local mechanism.
+    """The most informative local mechanism."""
 
-    Attributes
-    ----------
-    matrix : array of shape (b, k)
-        Probability of each report given each value; b is at most k.
-    information : float
-        I(V; Y) at the known distribution, in nats.
-    bound : float
-        No δ-LDP mechanism has more.
-    rounds : int
-        Linear programs solved.
-    sets : boolean array of shape (m, k)
-        The sets of the reports, a start for another δ.
-    """
-
-    matrix: Floats
-    information: float
-    bound: float
-    rounds: int
-    sets: Booleans = field(repr=False)
+    matrix: Floats  # (b, k), probability of each report given each value; b is at most k
+    information: float  # I(V; Y) at the known distribution, in nats
+    bound: float  # no δ-LDP mechanism has more
+    rounds: int  # linear programs solved
+    sets: Booleans = field(repr=False)  # (m, k), the sets of the reports, a start for another δ
 
 
 def optimal_response(

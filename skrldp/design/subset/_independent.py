@@ -72,35 +72,19 @@ _PROGRAM_SIZE = 700_000  # but no more than this divided by the squared number o
 
 @dataclass(frozen=True, eq=False)
 class ProductReporting:
-    """Independent reports of S and of U, each by a mechanism of its own.
+    """Independent reports of S and of U, each by a mechanism of its own."""
 
-    Attributes
-    ----------
-    first : array of shape (b1, a1)
-        Mechanism for S.
-    second : array of shape (b2, a2)
-        Mechanism for U.
-    secret_eps, leak : float
-        Budget of the report of S, and what is left for that of U: ε1 + ε2 is the least ε that is
-        required. Where the report of S does not tell two secrets apart, the report of U may.
-    information : float
-        I(X; Y) at the public distribution, in nats.
-    names : pair of str
-        "grr" or "optimal", for S and for U.
-    splits : int
-        Splits of the budget that were compared.
-    blocks : Blocks or None
-        The four probabilities, if both are GRR.
-    """
-
-    first: Floats = field(repr=False)
-    second: Floats = field(repr=False)
+    first: Floats = field(repr=False)  # (b1, a1), mechanism for S
+    second: Floats = field(repr=False)  # (b2, a2), mechanism for U
+    # secret_eps, leak: Budget of the report of S, and what is left for that of U: ε1 + ε2 is the
+    # least ε that is required. Where the report of S does not tell two secrets apart, the report of
+    # U may.
     secret_eps: float
     leak: float
-    information: float
-    names: tuple[str, str]
-    splits: int = 1
-    blocks: Blocks | None = None
+    information: float  # I(X; Y) at the public distribution, in nats
+    names: tuple[str, str]  # "grr" or "optimal", for S and for U
+    splits: int = 1  # splits of the budget that were compared
+    blocks: Blocks | None = None  # the four probabilities, if both are GRR
 
     @property
     def matrix(self) -> Floats:
