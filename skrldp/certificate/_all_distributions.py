@@ -54,7 +54,7 @@ def leakage_over_all(
 
 
 def _like_all_reports(form: BlockForm) -> NDArray[Any]:
-    """Take one report of four weights, with no more secrets and values than differ."""
+    """Take one report of four weights, and as many secrets and values as have other weights."""
     table = form.table
     own = [table.same, table.same_secret][: table.n_values]
     foreign = [table.same_value, table.other][: table.n_values]
@@ -96,7 +96,7 @@ def _log_ratio(upper: NDArray[Any], lower: NDArray[Any]) -> float:
 
 
 def outwards(value: float) -> float:
-    """Raise a bound by what rounding may have taken from it."""
+    """Raise a bound by the greatest rounding error."""
     return value + _ROUNDING * (1.0 + value)
 
 

@@ -25,15 +25,15 @@ def guarantee_of(
 ) -> Guarantee:
     """Make the guarantee of a mechanism from its certificate.
 
-    Shapes: `eps` (a1, a1). Raises ValueError if it is about several reports, or about columns that
-    are not told. Raises TypeError if a guarantee cannot state such a set.
+    Shapes: `eps` (a1, a1). Raises ValueError if the certificate is about several reports, or
+    about columns that are not named. Raises TypeError if a guarantee cannot state such a set.
     """
     if certificate.reports != 1:
         raise ValueError("a guarantee is made from the certificate of one report.")
     every = [certificate, *certificate.each.values()]  # the greatest bound holds for each secret
     eps_all = max(proof.eps_all for proof in every)
     if certificate.uncertainty.is_everything:
-        eps_all = math.inf  # `eps` says it already
+        eps_all = math.inf  # `eps` is that bound
     given_u = min(max(proof.eps_given_u for proof in every), eps_all)
     asked = greatest_eps(eps)
     asked_known = asked if eps_known is None else float(eps_known)
@@ -103,7 +103,7 @@ def _stated(around: FittedSet) -> StatedSet | Literal["all"]:
     if around.is_everything:
         return "all"
     rule, beta = str(around.rule), around.beta
-    if rule == "survey":  # whoever has the counts alone cannot make this set again
+    if rule == "survey":  # the counts alone do not determine a survey's set
         rule, beta = "given", None
     if around.kind not in STATED_SETS:
         raise TypeError(f"a guarantee cannot state a {type(around).__name__}.")

@@ -57,7 +57,7 @@ class SeveralReports:
     region: Region  # the region of the set
     joint: JointDistribution  # the public distribution
     uncertainty: FittedSet  # the set
-    first: LeakageBound  # that of one report
+    first: LeakageBound  # the bound of one report
     eps_all: float  # proven bound of one report over all distributions
     work: float  # how much is enumerated
 
@@ -161,7 +161,7 @@ class SeveralReports:
 
 
 def n_multisets(n: int, k: int, most: float) -> int:
-    """Count the multisets of k out of n, or say some number above `most` if there are more."""
+    """Count the multisets of k out of n; a number above `most` stands for any such count."""
     count = 1
     for i in range(1, min(k, n - 1) + 1):
         count = count * (n + k - i) // i
@@ -171,7 +171,7 @@ def n_multisets(n: int, k: int, most: float) -> int:
 
 
 def distinct_rows(table: NDArray[Any]) -> Rounded:
-    """Return one of all proportional rows, each up to a factor, which cancels in every ratio.
+    """Return one row of each class of proportional rows: a factor cancels in every ratio.
 
     Integers are compared exactly. Of probabilities in floats only those are merged that are equal
     up to a power of two.

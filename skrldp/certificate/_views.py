@@ -30,7 +30,7 @@ __all__ = [
 _STEP = 1e-12
 # Pairs that are looked at closely at a time to begin with; twice as many each time all are proven.
 _FIRST_PAIRS = 64
-_HOPELESS = 1e3  # a rise by this much proves nothing: infinite
+_HOPELESS = 1e3  # nats: where a greater rise is needed, the bound is infinite
 
 Pair = tuple[int, int, Floats]  # two secrets, and a conditional of each, shape (2, k)
 

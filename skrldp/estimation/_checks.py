@@ -84,7 +84,7 @@ def read_prior(estimator: Any, mechanism: Mechanism, channel: Channel) -> Floats
 
 
 def read_restriction(estimator: Any, source: Source, channel: Channel) -> ConvexSet | None:
-    """Return what `restrict_to` asks of a distribution; None if there is nothing."""
+    """Return the convex set that `restrict_to` asks for; None without one."""
     wanted = estimator.restrict_to
     if wanted is None:
         return None

@@ -17,7 +17,7 @@ from skrldp.sets import tail_bound
 
 __all__ = ["contradiction", "warn_of_contradiction"]
 
-_FALSE_ALARMS = 1e-6  # at most this share of samples of reports as they should be
+_FALSE_ALARMS = 1e-6  # of samples of a mechanism's own reports that may be warned of, at most
 _STEPS = 500
 
 

@@ -123,9 +123,9 @@ class Fit:
         return certain | agree(variances, variances - tied)
 
     def _tied(self, with_cells: Floats, own: Floats) -> Floats:
-        """Variance that a record more of a cell takes away, with its covariance and variance.
+        """By how much one record more of a cell lowers a variance, given covariance and variance.
 
-        What cells have in common is counted twice, so that too few errors are stated.
+        Information that cells share is counted twice, so that rather too few errors are stated.
         """
         known = self.distribution**2 + own
         return np.divide(with_cells**2, known, out=np.zeros_like(with_cells), where=known > 0)

@@ -99,4 +99,4 @@ def _parameters(columns: Sequence[int], sizes: dict[int, int]) -> list[tuple[tup
     for codes in product(*(range(sizes[column]) for column in columns)):
         chosen = [(column, code) for column, code in zip(columns, codes, strict=True) if code]
         names.append(tuple(sorted(chosen)))
-    return names[1:]  # the first one has no column: it is the constant
+    return names[1:]  # the first has no column and is the constant

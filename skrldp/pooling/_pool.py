@@ -13,12 +13,11 @@ from skrldp.pooling._margins import BlockModel, CommonMargins
 
 __all__ = ["Information", "Pool", "Pooled", "information_of"]
 
-# Eigenvalues of information below this share of the largest are none: a direction in which reports
-# tell a billion times less than in another is not estimated.
+# Share of the largest eigenvalue of the information below which an eigenvalue counts as zero: its
+# direction is not estimated.
 _NOTHING = 1e-10
-_DETERMINED = (
-    1e-6  # part of a function, relative to its length, that may lie where reports tell nothing
-)
+# Part of a function, relative to its length, that may lie in directions without information.
+_DETERMINED = 1e-6
 
 
 class Information(NamedTuple):
@@ -172,9 +171,9 @@ class Pool:
         return Pooled(np.concatenate(values), covariance, np.concatenate(determined))
 
     def gains(self, functions: Sequence[tuple[int, Floats]]) -> tuple[float, Floats]:
-        """Return the sum of the functions' variances, and how much each block lowers it.
+        """Return the sum of the functions' variances, and by how much each block lowers the sum.
 
-        The latter is minus the derivative by a factor of the block's reports, at 1: shape (m,).
+        The second, (m,), is minus the derivative by a factor of the block's reports, at 1.
         """
         total = 0.0
         spread = np.zeros((self.margins.n_shared, self.margins.n_shared))

@@ -11,7 +11,7 @@ from skrldp.pooling._pool import Pool
 __all__ = ["best_shares"]
 
 _STEPS = 50
-_CLOSE = 1e-3  # relative gain that the shares may leave: below what sampling of blocks shows
+_CLOSE = 1e-3  # relative gain that the shares may leave: less than the sampling of blocks changes
 
 
 def best_shares(
@@ -32,7 +32,9 @@ def best_shares(
     for _ in range(_STEPS):
         scaled = tuple(r * matrix for r, matrix in zip(shares, information, strict=True))
         total, gains = Pool(margins, scaled, nothing).gains(functions)
-        if (gains <= (1.0 + _CLOSE) * total * shares).all():  # no block would lower it by more
+        if (
+            gains <= (1.0 + _CLOSE) * total * shares
+        ).all():  # no block's report would lower the sum by more
             break
         shares = np.sqrt(shares * np.maximum(gains, 0.0))
         shares /= shares.sum()

@@ -138,7 +138,7 @@ def _span(numbers: Iterable[Any], unit: str = "column") -> str:
 
 
 def _drift(report: Figures) -> str:
-    """Say what happens where those who report are other people than the public table's."""
+    """State the bound if those who report are another population than the public table's."""
     if report.covered.coverage == "all distributions":
         return "the bounds hold for every population"
     moved = (

@@ -17,7 +17,7 @@ from skrldp.statement._parts import Beyond
 
 __all__ = ["beyond_one_report", "chained", "compared", "sets_in_words"]
 
-# How much is enumerated for each of them: a few seconds at most.
+# Products enumerated for each number of reports: a few seconds at most.
 _WORK = 1 << 22
 
 
@@ -58,7 +58,7 @@ def _of_reports(fitted: Any) -> tuple[dict[int, float], dict[int, float], tuple[
     """Bound several reports, from above and from below; say which bounds are sums."""
     certificate, around = fitted.certificate_, fitted.certificate_.uncertainty
     if certificate.each or (certificate.eps_pairs is not None and not compared(certificate).all()):
-        # The certificate's set is not one of S and U, or its bound is not one for all pairs.
+        # The certificate's set is of one column, or its bounds differ between pairs of secrets.
         first, further = float(certificate.eps), float(certificate.eps_all)
         eps = {k: bound_of_several(first, further, k) for k in REPORTS}
         attained = dict.fromkeys(REPORTS, float(certificate.eps_attained))

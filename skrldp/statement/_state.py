@@ -162,7 +162,7 @@ def _worst_case(fitted: Any) -> WorstCase:
 
 def _covered(fitted: Any, few_records: bool) -> CoveredSet:
     around, alphabet = fitted.certificate_.uncertainty, fitted.joint_.alphabet
-    figures = ("radius", "single", "pair", "drift")  # None for those that its kind does not have
+    figures = ("radius", "single", "pair", "drift")  # None for figures of another kind of set
     found = {name: getattr(around, name, None) for name in figures}
     return CoveredSet(
         holds_for=around.describe(),

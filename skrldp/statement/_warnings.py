@@ -31,7 +31,7 @@ def _brief(value: Any) -> str:
 
 
 def warnings_of(report: Figures, fitted: Any, rare_cells: str) -> tuple[str, ...]:
-    """Say what protects less, or what reports tell less of, than a user may think."""
+    """Warn of less protection, or less information, than a user may expect."""
     return (
         *warnings_of_use(report, fitted),
         *warnings_of_design(report, fitted, rare_cells),

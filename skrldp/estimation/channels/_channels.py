@@ -38,7 +38,7 @@ _RANK_TOLERANCE = 1e-8
 # Largest share of c outside the row space: c·π then has a bias of at most this times |c|.
 _ROW_TOLERANCE = 1e-6
 _MOST_NUMBERS = 4_000_000  # in one block of a table of functions by cells or reports
-_ROUNDING = 2.0**-32  # by which probabilities may differ from four of them
+_ROUNDING = 2.0**-32  # by which a matrix's entries may differ from four numbers
 _RARE = 1e-12  # least probability of a possible symbol
 
 
@@ -94,7 +94,7 @@ class Channel(ABC):
     def part_moments(
         self, labels: NDArray[np.intp], n_labels: int, report: Floats
     ) -> tuple[Floats, Floats] | None:
-        """Central moments of one report's weight for each category, where there is a short way.
+        """Central moments of one report's weight for each category; None without a short way.
 
         Shapes: labels (a,), report (b,) to (k,).
         """
@@ -112,7 +112,7 @@ class Channel(ABC):
     def positive(self, distribution: Floats) -> Floats:
         """Distribution of the report with no zeros on the possible symbols.
 
-        Only the best weights need this: what is added is far below any sampling error.
+        Only the best weights need positive probabilities: the change is far below sampling errors.
         """
         raised = np.where(self.possible, np.maximum(distribution, _RARE), 0.0)
         return raised / raised.sum()

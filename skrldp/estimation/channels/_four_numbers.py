@@ -49,7 +49,9 @@ class FourNumbers:
         d, e, f = same - same_secret - same_value + other, same_secret - other, same_value - other
         heights, ratio = heights.reshape(m, 1, a1, a2), ratio.reshape(m, 1, a1, a2)
         sides = sides.reshape(m, -1, a1, a2)
-        if a1 > a2:  # of secrets and values, the fewer are what is shared by all of the others
+        if (
+            a1 > a2
+        ):  # the shared unknowns are one for each secret or one for each value: whichever are fewer
             heights, ratio, sides = (part.swapaxes(2, 3) for part in (heights, ratio, sides))
             e, f = f, e
         system = _Columns(heights, ratio, d, f)
@@ -91,7 +93,7 @@ class _Columns:
 
     def __init__(self, heights: Floats, ratio: Floats, d: float, f: float) -> None:
         self.d, self.f, self.heights = d, f, heights
-        self.inverse = 1.0 / (d * d * heights + ratio)  # of what is diagonal
+        self.inverse = 1.0 / (d * d * heights + ratio)  # of the diagonal part
         if f != 0.0:
             weighted = self.inverse * heights
             moments = (self.inverse, weighted, weighted * heights)

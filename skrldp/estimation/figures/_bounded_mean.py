@@ -37,10 +37,10 @@ _RANK = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Scores of the reports, and what their average is off at most."""
+    """Scores of the reports, and a bound on the bias of their average."""
 
     scores: Floats  # (b,), score of each symbol, with the middle of the bounds subtracted
-    bias: float  # at every distribution of the set, the expected score is off by at most this
+    bias: float  # bound on the bias of the expected score at every distribution of the set
 
 
 def half_width(bias: float, error: float, level: float) -> float:
@@ -81,7 +81,7 @@ def scores_for(
     """
     assert isinstance(channel, DenseChannel)
     matrix, public = channel.matrix, joint.probabilities.ravel()
-    # A cell without public records counts a little, or its scores would be arbitrary.
+    # A cell without public records gets a little weight: its scores would be arbitrary otherwise.
     weight = (joint.n * public + 1.0 / len(public)) / (joint.n + 1.0)
     report = channel.forward(weight)
     centre = float(weight @ numbers)

@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 INTERVALS = ("auto", "likelihood-ratio", "score", "wald")
-_FOR_FEW = 0.82  # times the quantile: what a drop of the log-likelihood lacks if one report decides
+_FOR_FEW = 0.82  # times the quantile: added to the drop of an end that one report decides
 _HARDLY_GREATER = 1.25  # times the error by maximum likelihood: least squares is as good
 _SECOND = 0.25  # weight of two degrees of freedom at the boundary
 _TINY = 1e-300

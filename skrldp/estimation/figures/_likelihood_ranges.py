@@ -46,7 +46,7 @@ class LikelihoodRanges(ReadOnly, Ranges):
 
     @property
     def n_programs(self) -> float:
-        """Number of figures, in programs of one each."""
+        """Number of programs that the figures take."""
         return float(len(self.values))
 
     @property
@@ -60,7 +60,7 @@ class LikelihoodRanges(ReadOnly, Ranges):
         return self.region is not None
 
     def ends(self, drops: tuple[float, float, float], first: int) -> Floats:
-        """See :class:`Ranges`; what was found once is kept."""
+        """See :class:`Ranges`; ranges are found once."""
         assert self.region is not None
         key = (*drops, first)
         if key not in self._found:
@@ -88,7 +88,7 @@ class CategoryRanges(LikelihoodRanges):
     """What maximum likelihood says about the probabilities of some categories."""
 
     labels: NDArray[np.intp]  # (a,), category of each cell
-    known: NDArray[np.bool_]  # (k,), whether the reports determine them
+    known: NDArray[np.bool_]  # (k,), whether the reports determine the probabilities
     channel: Channel
 
     def _functions(self, categories: NDArray[np.intp]) -> Floats:
@@ -126,7 +126,7 @@ class NumberRanges(LikelihoodRanges):
 
     numbers: Floats  # (a,), the number in each cell, between 0 and 1
     given: Booleans  # (a,), the cells that have a number
-    squared: bool  # whether it is the variance, times 4
+    squared: bool  # whether the figure is the variance, times 4
 
     @property
     def n_programs(self) -> float:

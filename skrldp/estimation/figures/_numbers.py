@@ -34,7 +34,7 @@ _ROUNDING = 1e-12  # a share this close to q counts as equal to it
 
 @dataclass(frozen=True, eq=False)
 class Scaled:
-    """What the reports say about a number, in units in which it is between 0 and 1."""
+    """What reports say about a number, scaled to lie between 0 and 1."""
 
     least: float  # the number at 0
     unit: float  # the length of the range

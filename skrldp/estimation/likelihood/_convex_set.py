@@ -13,7 +13,7 @@ from skrldp.sets import DivergenceLimit, FittedSet
 
 __all__ = ["ConvexSet", "convex_set"]
 
-_LARGEST_EXPONENT = 500.0  # beyond it, a bound on a divergence says nothing
+_LARGEST_EXPONENT = 500.0  # nats: a larger bound on a divergence excludes no float
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +27,8 @@ class ConvexSet:
 def convex_set(fitted: FittedSet, joint: JointDistribution) -> ConvexSet:
     """Write an uncertainty set as convex functions.
 
-    Of a likelihood-ratio set, the bounds on single conditionals are taken. What it says about pairs
-    of them is not convex in the distribution of (S, U); without it the set is somewhat larger.
+    Of a likelihood-ratio set, the bounds on single conditionals are taken. Its bounds on pairs of
+    conditionals are not convex in the distribution of (S, U); without them the set is larger.
     """
     if fitted.is_point:
         raise ValueError(

@@ -11,8 +11,8 @@ __all__ = ["extremes"]
 def extremes(basis: Floats, distribution: Floats, functions: Floats) -> Floats:
     """Least and greatest values of linear functions over the distributions of X with equal Qπ.
 
-    These are two linear programs for each function, over the distributions π with basisᵀ π = basisᵀ
-    distribution. They are solved in turn, each starting from the optimal basis of the previous one.
+    Each function has two linear programs, over the distributions π with basisᵀ π = basisᵀ
+    distribution. Each starts from the optimal basis of the previous program.
 
     Shapes: basis (a, r), distribution (a,), functions (m, a) to (m, 2).
     """

@@ -32,14 +32,14 @@ _LEAST_BARRIER = 1e-14  # parameter below which nothing but rounding changes
 _DIVERGED = 1e6  # times the first barrier parameter: slacks are down to the rounding of h
 _FRACTION_TO_BOUNDARY = 0.99  # of the way to the nearest zero that a step may go
 _RIDGES = (1e-15, 1e-12, 1e-9, 1e-6)  # tried in turn until Cholesky's method succeeds
-# What remains of the barrier parameter after steps longer than these, and after shorter ones.
+# Lengths of steps, and the factor of the barrier parameter after longer steps and shorter ones.
 _LONG_STEPS = (0.9, 0.5)
 _PACES = ((0.05, 0.2, 0.9), (0.5, 0.7, 0.95))  # at first, and for programs that were not solved
 _FAILED = 10.0  # tolerances: a larger difference counts as not solved
 _DUAL_RANGE = (1e-10, 1e10)  # of the dual variables, in units of barrier parameter / x
 _TINY = 1e-200
 _BEHIND = 10.0  # slacks by which a constraint may be missed before the barrier waits
-_NEAR = 10.0  # tolerances: programs on the way are this far from their minima, at least
+_NEAR = 10.0  # tolerances: states that are kept are at least this far from their minima
 _FEW_CELLS = 40  # up to which the linear systems are solved as one stack
 _MOST_NUMBERS = 8_000_000  # in the Hessians of the programs that are solved together
 _BLOCK_NUMBERS = 32  # for each cell of a program whose Hessians have a structure
@@ -118,7 +118,7 @@ def minimise(
 
 @dataclass(frozen=True)
 class State:
-    """Where the iterations of m programs are.
+    """The variables of m programs between two steps.
 
     Points x and slacks of the constraints are positive, with h(x) + slack = 0 at the end; so are
     their dual variables, which are the prices of the constraints.
@@ -222,7 +222,7 @@ class _Programs:
         factor = np.where(behind, np.maximum(state.factor, self.pace[2]), state.factor)
         barrier = (factor * state.barrier)[:, None]
         wanted = barrier / slack + prices / slack * wrong
-        # As Σ move = 0, a multiple of 1 can be taken from a slope: most of it is one.
+        # As Σ move = 0, multiples of the all-ones vector drop out: without them less is rounded.
         slope = slope - np.einsum("ma,ma->m", slope, x)[:, None]
         slopes = slopes - np.einsum("mka,ma->mk", slopes, x)[:, :, None]
         downhill = barrier / x - slope - np.einsum("mk,mka->ma", wanted, slopes)

@@ -17,15 +17,15 @@ __all__ = ["LikelihoodRegion", "Reached"]
 
 _TOL = 1e-6  # between the two bounds on an end, in units of the function's range
 _TOL_CENTRE = 1e-2
-_ROUGH = 1e-5  # the same, while only the drops are looked for
+_ROUGH = 1e-5  # the same, in the first pass, which only chooses the drops
 _ZERO = 1e-5  # a probability that counts as zero
 _SCALE = 0.1  # of the first barrier parameter
 _TINY = 1e-200
-# Figures by the third power of cells, up to which "auto" is the likelihood ratio: two minutes.
+# Programs times cells cubed, up to which method="auto" is the likelihood ratio: two minutes.
 _MOST_WORK = 250.0**4
 _ROUNDING = 1e-12  # share of symbols that were not seen
-_LEAST_NUMBER = 1e-3
-_ROUNDS = 30  # for ratios; each squares what is left
+_LEAST_NUMBER = 1e-3  # reports, see _effective_number
+_ROUNDS = 30  # of Dinkelbach's method for ratios; each squares the error
 _LEFT = 0.1  # of a probability, at least, when a point is moved away from the estimate
 _STEP = 0.05  # of the drop: what is added for few reports is a multiple of this
 
@@ -35,7 +35,7 @@ class Reached(NamedTuple):
 
     bounds: Floats  # (m,), at most the minima
     points: Floats  # (m, a), where they are reached
-    at_boundary: Booleans  # (m,), whether that is at the boundary of what is possible
+    at_boundary: Booleans  # (m,), whether the minimum has zeros or meets a constraint
     drop: float = 0.0  # how far the log-likelihood might fall
     on_the_way: State | None = None  # where the iterations were shortly before
 
@@ -53,7 +53,7 @@ class LikelihoodRegion:
     channel: Channel
     counts: Floats  # (b,), number of reports of each symbol
     distribution: Floats  # (a,), a distribution of greatest likelihood
-    constraints: Sequence[Convex]  # what else holds, as functions that are at most 0
+    constraints: Sequence[Convex]  # of the distribution, as functions that are at most 0
     inside: Floats  # (a,), a positive distribution at which these functions are negative
 
     def _likelihood(self, drop: float) -> Convex:
@@ -90,7 +90,7 @@ class LikelihoodRegion:
         return found.points[0]
 
     def is_quick(self, n_programs: float) -> bool:
-        """Whether so many figures take no more than some two minutes."""
+        """Whether so many programs take two minutes at most, by the number of cells."""
         return n_programs * float(len(self.distribution)) ** 3 <= _MOST_WORK
 
     def ends(
@@ -131,7 +131,7 @@ class LikelihoodRegion:
         at_boundary: float | None,
         for_few: float,
     ) -> Floats:
-        """Solve programs over the region, each with the drop that is due where its minimum is.
+        """Solve programs over the region, each with the drop that belongs to its minimum.
 
         Shape: (m,).
         """
@@ -184,7 +184,7 @@ class LikelihoodRegion:
         return Reached(bounds, found.points, zeros & ~trivial, drop, found.on_the_way)
 
     def _moved(self, before: Reached, drop: float) -> State | None:
-        """Guess where the programs of one drop are on the way, from those of another one.
+        """Guess a state of the programs for one drop from the state for another drop.
 
         The log-likelihood is nearly a square, so that distances from the estimate grow with the
         square root of the drop, and the prices of the likelihood fall with it.

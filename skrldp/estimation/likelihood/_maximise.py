@@ -29,7 +29,7 @@ TOL_RESTRICTED = 1e-7  # nats per report that are always enough over a set
 
 # EM. Chosen by hand: these numbers affect the time alone, since the gap decides when to stop.
 _EM_FIRST = 100  # steps of EM before Newton's method, where that is affordable
-_LEAST_SHARE = 0.1  # of a cell's probability that an extrapolation leaves: a zero would stay one
+_LEAST_SHARE = 0.1  # of a cell's probability that an extrapolation leaves: EM never leaves a zero
 
 _MOST_SHARED = 4e6  # cells times the fewer of secrets and values: half the numbers of an array
 _LEAST_START = 1e-3  # least probability at the start, in units of the uniform distribution's

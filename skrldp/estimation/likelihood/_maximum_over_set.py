@@ -36,7 +36,7 @@ _INNER = 0.1  # of the tolerance: how exactly the weights are found
 
 
 class MaximumOverSet(NamedTuple):
-    """The most likely distribution of those in a set."""
+    """The most likely distribution of a set."""
 
     distribution: Floats  # (a,), a distribution of X in the set
     log_likelihood: float  # of all reports together at that distribution, in nats
@@ -74,7 +74,7 @@ def greatest_over_set(
 
 
 def _budgets(fitted_set: FittedSet, joint: JointDistribution) -> tuple[Floats, Booleans]:
-    """Return what each conditional may take, and which secrets may have any conditional."""
+    """Return the budget of each conditional, and which secrets may have any conditional."""
     weights = fitted_set.secret_weights(joint)
     budgets = fitted_set.single_budgets(weights)
     free = weights <= 0
@@ -110,7 +110,7 @@ def maximum_over_set(
         )
         weights = mixture.distribution
         report = columns @ weights
-        if np.any(report[seen] <= 0):  # nothing in the set makes such a report
+        if np.any(report[seen] <= 0):  # no distribution of the set explains a report that was seen
             return MaximumOverSet(weights @ atoms, -math.inf, -math.inf)
         now = float(shares[seen] @ np.log(report[seen]))
         prices = np.divide(shares, report, out=np.zeros_like(shares), where=seen)

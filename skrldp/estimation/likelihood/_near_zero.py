@@ -1,11 +1,12 @@
 """Which standard errors of maximum likelihood are stated: those that zeros do not make too large.
 
-Fisher's information is about distributions without zeros. Near a zero the estimate cannot move
-freely, and it spreads less. So the error is computed twice: freely, and as if one record more of
-each cell had been seen as it is. That record adds 1/π_x² to the information about the probability
-π_x of a cell: next to nothing if the reports know π_x well, and nearly all there is if they know
-it to be small only. The spread of the estimate is between the two. An error is stated where they
-agree within a tenth. For a share of true records, that is where more than four are expected.
+Fisher's information assumes positive probabilities. Near a zero the estimate cannot move freely
+and its spread is smaller. So the error is computed twice: from the reports alone, and as if one
+true record of each cell had been seen as well. This record adds 1/π_x² to the information about
+the probability π_x of a cell: little where the reports determine π_x well, and most of the
+information where they only tell that π_x is small. The spread of the estimate is between the two
+errors. An error is stated where both agree within a tenth: for a share of true records, where more
+than four records are expected.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,7 +25,9 @@ __all__ = ["NearZero", "agree"]
 Solved = Callable[[Floats], Floats]  # functions (m, a), times the inverse of the information
 
 _KEPT = 0.9  # of a standard error, that must be left when a record of each cell is added
-_MOST_KNOWN = 10.0  # times what n reports tell, of what a constraint holds: it is then fixed
+_MOST_KNOWN = (
+    10.0  # times the information of n reports: a constraint that tells more fixes its direction
+)
 _TINY = 1e-300
 _LEAST = 1e-150  # probability whose square can be divided by
 
