@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
+    "LARGEST_EXPONENT",
     "ROWS",
     "Batch",
     "ReadOnly",
@@ -23,6 +24,7 @@ __all__ = [
     "smallest_dtype",
 ]
 
+LARGEST_EXPONENT = 700.0  # exp of it, times a few thousand, is a float; exp(710) is none
 ROWS = 1 << 20  # rows of a table handled at a time: bounds the temporary memory
 
 

@@ -5,23 +5,20 @@ from typing import Any
 
 import numpy as np
 
-from skrldp._arrays import Batch
+from skrldp._arrays import LARGEST_EXPONENT, Batch
 from skrldp._typing import Floats, Indices
 
-__all__ = ["MOST_EPS", "WorstPairs", "odds_factor", "shifts_of"]
+__all__ = ["WorstPairs", "odds_factor", "shifts_of"]
 
 
 # By how much more than needed rows are shifted, relatively: covers rounding. Twice as much costs
 # utility of the same order.
 _MARGIN = 1e-9
 
-# Above this ε, exp(ε) times a few thousand is no float any more: see odds_factor.
-MOST_EPS = 700.0
-
 
 def odds_factor(eps: float | Floats) -> Any:
     """Return exp(ε), or less where that would overflow: bounds are then too large."""
-    return np.exp(np.minimum(eps, MOST_EPS))
+    return np.exp(np.minimum(eps, LARGEST_EXPONENT))
 
 
 def shifts_of(bound: Floats, eps: Floats) -> Floats:
@@ -31,7 +28,7 @@ def shifts_of(bound: Floats, eps: Floats) -> Floats:
     :math:`\delta/(e^\epsilon - 1)` to all its entries makes it private for the pair, and so
     does anything more (docs/proofs.md, the repair lemma).
     """
-    return bound * (1.0 + _MARGIN) / np.expm1(np.minimum(eps, MOST_EPS))
+    return bound * (1.0 + _MARGIN) / np.expm1(np.minimum(eps, LARGEST_EXPONENT))
 
 
 @dataclass(frozen=True)
@@ -55,7 +52,7 @@ class WorstPairs(Batch):
     @property
     def odds_room(self) -> Floats:
         """The height for a violation by exp(ε), shape (m,)."""
-        return odds_factor(self.eps) / np.expm1(np.minimum(self.eps, MOST_EPS))
+        return odds_factor(self.eps) / np.expm1(np.minimum(self.eps, LARGEST_EXPONENT))
 
     def per_row(self, n_rows: int) -> Floats:
         """Greatest height of each row; 0 for a row without entries.

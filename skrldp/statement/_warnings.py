@@ -4,6 +4,7 @@ import math
 from collections.abc import Collection
 from typing import Any
 
+from skrldp._arrays import LARGEST_EXPONENT
 from skrldp._numbers import at_most
 from skrldp._sentences import amount, bound, odds, repeatable
 from skrldp.sanitizers import changes_since_fit, explain_limit, reported_its_own_table
@@ -60,7 +61,7 @@ def warnings_of_use(report: Figures, fitted: Any) -> list[str]:
             "every record of that table, and this dependence is not private: fit on public "
             "records, then transform private ones."
         )
-    if math.exp(min(proof.eps_proven, 700.0)) > _LARGE_ODDS:
+    if math.exp(min(proof.eps_proven, LARGEST_EXPONENT)) > _LARGE_ODDS:
         said.append(
             f"eps = {at_most(proof.eps_proven, '.6g')} is a weak promise: one report may "
             f"change odds of 1 : 1 into {odds(proof.eps_proven)} : 1."

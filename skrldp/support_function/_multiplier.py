@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from skrldp._arrays import LARGEST_EXPONENT
 from skrldp._typing import Floats
 from skrldp.support_function._bisect import bisect
 from skrldp.support_function._dual import FLOOR, Problem, power_mean
@@ -20,7 +21,6 @@ _MOST_LOG_SLACK = 140.0  # above the root at any price that is looked at
 _MOST_STEPS = 100  # bisection alone would close the bracket in 51
 _DONE, _CLOSE = 1e-12, 1e-13  # of equation and bracket; every slack gives a valid bound
 _AT_FLOOR = 2.0  # slacks up to this many floors are at the floor
-_OVERFLOW = 700.0  # exp of more is infinite
 
 
 def minimise_by_price(problem: Problem) -> Floats:
@@ -73,5 +73,5 @@ def _at_price(problem: Problem, log_price: Floats) -> tuple[Floats, Floats]:
     if alpha == 0.5:  # at a slack of zero nothing is left of the cells that have a price
         return slack, np.where(resting, 0.0, spread)
     gamma = alpha / (2.0 * alpha - 1.0)
-    share = np.minimum(gamma * log_price + (gamma - 1.0) * log_sum, _OVERFLOW)
+    share = np.minimum(gamma * log_price + (gamma - 1.0) * log_sum, LARGEST_EXPONENT)
     return slack, np.where(resting, np.exp(((1.0 - alpha) * share + log_sum) / alpha), spread)

@@ -20,6 +20,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import xlogy
 
+from skrldp._arrays import LARGEST_EXPONENT
 from skrldp._highs import LinearProgram
 from skrldp._typing import Booleans, Floats
 from skrldp.design.bounds._box import CLOSED, WIDER, Box, Priced
@@ -287,7 +288,7 @@ def _above(size: Floats, slope: Floats, box: Box, target: Floats) -> tuple[Box, 
         return np.asarray(size * xlogy(x, x) + slope * x)
 
     with np.errstate(over="ignore"):
-        lowest = np.exp(np.minimum(-slope / np.maximum(size, 1e-300) - 1.0, 700.0))
+        lowest = np.exp(np.minimum(-slope / np.maximum(size, 1e-300) - 1.0, LARGEST_EXPONENT))
     lowest = np.clip(lowest, lower, upper)
     lowest = np.where(size > 0, lowest, np.where(slope > 0, lower, upper))
     ends = []

@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from skrldp._arrays import LARGEST_EXPONENT
 from skrldp._typing import Floats
 from skrldp.design.closed_form._value_budgets import value_budget
 from skrldp.information import Blocks, block_information
@@ -35,7 +36,6 @@ _LISTED_SPLITS = 9  # budgets of U that are listed, from 0 to eps
 # Nats: a value reported with a larger budget is reported as it is. Other reports would have
 # probabilities below exp(-60), which the integers of a released mechanism cannot show.
 _UNLIMITED = 60.0
-_OVERFLOW = 700.0  # nats: exp(eps) overflows beyond some 709
 
 
 class SplitSearch(NamedTuple):
@@ -58,7 +58,7 @@ def grr(eps: float, n_cells: int) -> Blocks:
     >>> [round(p, 3) for p in grr(np.log(2), 4)]
     [0.4, 0.2, 0.2, 0.2]
     """
-    other = 1.0 / (math.exp(eps) + n_cells - 1.0) if eps < _OVERFLOW else 0.0
+    other = 1.0 / (math.exp(eps) + n_cells - 1.0) if eps < LARGEST_EXPONENT else 0.0
     return 1.0 - (n_cells - 1.0) * other, other, other, other
 
 
@@ -176,7 +176,7 @@ def closed_forms(
         compared = requirements.any_pair
         delta = value_budget(requirements)(requirements.least_eps) if compared else np.inf
         return [response_matrix(delta, shape[1])]
-    forms = [srr(min(requirements.least_eps, _OVERFLOW), *shape)]
+    forms = [srr(min(requirements.least_eps, LARGEST_EXPONENT), *shape)]
     if all(about_whole_secrets(one, joint) for one in requirements):
         forms.append(independent_reporting(joint, requirements).blocks)
         if splits and requirements.any_pair:
@@ -184,7 +184,7 @@ def closed_forms(
             parts = np.linspace(0.0, eps, _LISTED_SPLITS)
             deltas = value_eps(parts)
             forms += [_product(eps - p, d, shape) for p, d in zip(parts, deltas, strict=True)]
-    forms.append(grr(min(requirements.least_eps, _OVERFLOW), joint.counts.size))
+    forms.append(grr(min(requirements.least_eps, LARGEST_EXPONENT), joint.counts.size))
     return [block_matrix(form, shape) for form in forms]
 
 
