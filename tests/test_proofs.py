@@ -9,6 +9,7 @@ import pytest
 from conftest import budget, completed, cost, random_directions, renyi
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize, minimize_scalar
+from scipy.special import rel_entr
 
 ORDERS = (0.55, 0.75, 1.5, 2.0, 4.0)
 
@@ -195,3 +196,63 @@ def test_lemma_18_and_corollary_19(rng):
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)
+
+
+def two_sides(rng):
+    """Counts and a row of two secrets, with budgets, and admissible multipliers near good ones."""
+    counts = rng.integers(0, 30, size=(2, 4)) + np.array([1, 0, 0, 0])
+    row = rng.random((2, 4)) * np.array([[np.exp(rng.uniform(0, 1))], [1.0]])
+    single = rng.uniform(0.3, 3.0, 2)
+    return counts, row, single, rng.uniform(single.max(), 1.2 * single.sum())
+
+
+def one_side(counts, row, slack, multiplier):
+    """U of Theorem 37 for q = row; minus the second part times e^eps gives V."""
+    gaps, kappa = row.max() - row + slack, multiplier * counts.sum()
+    some = counts > 0
+    logs = np.log(kappa / gaps[some])
+    return row.max() + slack - kappa + multiplier * (counts[some] * logs).sum()
+
+
+def test_theorem_37_and_corollary_38(rng):
+    """The bound holds for any multipliers; the best one is that of the best split."""
+    for _ in range(8):
+        counts, row, single, pair = two_sides(rng)
+        q = np.stack([row[0], -np.exp(rng.uniform(0.1, 1.0)) * row[1]])
+        sizes = counts.sum(axis=1)
+
+        def reached(x, z, single=single, pair=pair):
+            a, b = np.minimum(single, pair)
+            return max(x * a + z * min(b, pair - a), x * min(a, pair - b) + z * b)
+
+        def bound(log, counts=counts, q=q, reached=reached):
+            slack, multiplier = np.exp(log[:2]), np.exp(log[2:])
+            sides = [one_side(counts[i], q[i], slack[i], multiplier[i]) for i in (0, 1)]
+            return sum(sides) + reached(*multiplier)
+
+        best = min(
+            (
+                minimize(
+                    bound, start, method="Nelder-Mead", options={"maxiter": 4000, "xatol": 1e-9}
+                )
+                for start in (np.full(4, -2.0), np.full(4, -4.0))
+            ),
+            key=lambda found: found.fun,
+        )
+        for _ in range(20):  # conditionals inside, from the centre towards any, as far as they go
+            centre = counts / sizes[:, None]
+            far = rng.dirichlet(np.full(4, 0.3), 2)
+            for share in np.linspace(1.0, 0.0, 60):
+                r = share * far + (1 - share) * centre
+                taken = sizes * rel_entr(centre, r).sum(axis=1)
+                if np.all(taken <= single) and taken.sum() <= pair:
+                    break
+            assert (r * q).sum() <= bound(rng.uniform(-6.0, 2.0, 4)) + 1e-12
+            assert (r * q).sum() <= best.fun + 1e-12
+        slack = np.exp(best.x[:2])
+        gaps = q.max(axis=1, keepdims=True) - q + slack[:, None]
+        means = np.exp((counts * np.log(gaps)).sum(axis=1) / sizes)
+        first = np.linspace(0.0, min(single[0], pair), 4001)
+        second = np.minimum(single[1], pair - first)
+        left = means[0] * np.exp(-first / sizes[0]) + means[1] * np.exp(-second / sizes[1])
+        assert_allclose(best.fun, (q.max(axis=1) + slack).sum() - left.min(), atol=2e-4)

@@ -151,7 +151,8 @@ def split_budget(
     The part subtracted from the slacks is the least of :math:`\sum_i e^{-k_i/w_i} M_i` over the
     splits :math:`k_1 + k_2 \le B`, :math:`k_i \le b_i`. It is convex in :math:`k_1` on the line
     :math:`k_1 + k_2 = B`, so the best split is the unlimited one moved to the nearest that is
-    allowed.
+    allowed. Another split would be no bound (docs/proofs.md, Theorem 37 and Corollary 38), so the
+    parts are rounded outwards.
 
     Shapes: `log_mean` (..., 2); `weight` and `own` (..., 2); `radius` (...). Returns `held` (...):
     where the unlimited split is not allowed; `kept` (..., 2): minus k/w, the logarithms of what is
@@ -163,9 +164,12 @@ def split_budget(
     apart = log_mean[..., 0] - log_mean[..., 1] - np.log(weight[..., 0] / weight[..., 1])
     first = weight.prod(axis=-1) / total * apart + weight[..., 0] / total * radius
     allowed = np.clip(first, radius - own[..., 1], own[..., 0])  # the latter where they cross
-    # Outwards, for a part that is small beside the budget: its last digits count.
-    rest = np.minimum(radius * (1.0 + _OUTWARDS) - allowed, own[..., 1])
-    return both | (allowed != first), np.stack([-allowed, -rest], axis=-1) / weight
+    # Outwards on both sides, for a part that is small beside the budget: its last digits count, and
+    # the budgets are rounded already.
+    spare = _OUTWARDS * radius
+    most = np.minimum(allowed + spare, own[..., 0])
+    rest = np.minimum(radius + spare - allowed, own[..., 1])
+    return both | (allowed != first), np.stack([-most, -rest], axis=-1) / weight
 
 
 def _sigma(alpha: float) -> float:

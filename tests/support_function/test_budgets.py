@@ -4,6 +4,8 @@ The routes that share nothing with the module's own: the best of all splits of t
 conditional by itself, and what the module hands out as worst.
 """
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -144,6 +146,27 @@ def test_the_part_of_a_rare_secret_is_right_to_its_last_digit(rare):
     logs[:, 1 - rare], logs[:, rare] = 0.0, -700.0
     _, kept = split_budget(logs, weight, np.ones(300), own)
     assert np.all(kept[:, rare] <= -(1.0 - own[:, 1 - rare]) / 1e-9)
+
+
+@pytest.mark.parametrize("light", [0, 1])
+def test_what_the_other_leaves_of_budgets_with_drift_is_no_less_than_stated(light):
+    """Drift is added in floats: what a heavy secret leaves must not lose digits, on either side."""
+    rng = np.random.default_rng(1)
+    weight, logs = np.full((500, 2), 0.9), np.full((500, 2), -700.0)
+    weight[:, light] = 10.0 ** rng.uniform(-9, -7, 500)
+    logs[:, 1 - light] = 0.0  # the heavy one takes all of its own
+    single, drift = 10.0 ** rng.uniform(-2, 0, (2, 500))
+    pair = single + weight[:, light] * rng.uniform(0.5, 20.0, 500)
+    own = single[:, None] + drift[:, None] * weight
+    radius = pair + drift * weight.sum(axis=1)
+    held, kept = split_budget(logs, weight, radius, own)
+    assert held.all()
+    exact = [
+        Fraction(c2) - Fraction(c1) + Fraction(d) * Fraction(w)
+        for c1, c2, d, w in zip(single, pair, drift, weight[:, light], strict=True)
+    ]
+    left = np.array([float(k / Fraction(w)) for k, w in zip(exact, weight[:, light], strict=True)])
+    assert np.all(-kept[:, light] >= left * (1 - 1e-14))
 
 
 @settings(max_examples=50)
