@@ -6,15 +6,15 @@ figures that they bear on.
 """
 
 from skrldp.pooling._margins import BlockModel, CommonMargins
-from skrldp.pooling._pool import Information, Pool, Pooled, information_of
+from skrldp.pooling._pool import Pool, Pooled, ReportInformation, information_of
 from skrldp.pooling._shares import best_shares
 
 __all__ = [
     "BlockModel",
     "CommonMargins",
-    "Information",
     "Pool",
     "Pooled",
+    "ReportInformation",
     "best_shares",
     "information_of",
 ]

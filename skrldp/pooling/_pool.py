@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from skrldp._typing import Floats
 from skrldp.pooling._margins import BlockModel, CommonMargins
 
-__all__ = ["Information", "Pool", "Pooled", "information_of"]
+__all__ = ["Pool", "Pooled", "ReportInformation", "information_of"]
 
 # Share of the largest eigenvalue of the information below which an eigenvalue counts as zero: its
 # direction is not estimated.
@@ -20,7 +20,7 @@ _NOTHING = 1e-10
 _DETERMINED = 1e-6
 
 
-class Information(NamedTuple):
+class ReportInformation(NamedTuple):
     """What one report of a block tells about the block's parameters."""
 
     matrix: Floats  # (p, p), Fisher information of a report
@@ -35,7 +35,7 @@ class Information(NamedTuple):
         return found
 
 
-def information_of(model: BlockModel, matrix: Floats, cells: Floats) -> Information:
+def information_of(model: BlockModel, matrix: Floats, cells: Floats) -> ReportInformation:
     """Compute the information of a block's reports at a distribution of its cells.
 
     Shapes: `matrix` (b, a), `cells` (a,), in the order of the model's cells.
@@ -43,7 +43,7 @@ def information_of(model: BlockModel, matrix: Floats, cells: Floats) -> Informat
     report = matrix @ cells
     report = np.maximum(report, report.max() * 1e-12)
     channel = matrix @ model.design
-    return Information(
+    return ReportInformation(
         channel.T @ (channel / report[:, None]), channel, matrix @ model.constant, report
     )
 
@@ -109,7 +109,7 @@ class Pool:
     def of(
         cls,
         margins: CommonMargins,
-        information: Sequence[Information],
+        information: Sequence[ReportInformation],
         counts: Sequence[Floats],
     ) -> "Pool":
         """Put counts (b,) of the reports of each block together with what a report tells."""

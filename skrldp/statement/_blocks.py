@@ -12,7 +12,7 @@ from skrldp._numbers import at_most
 from skrldp._sentences import NO_BOUND, bound, columns_in_words, holds_for, series
 from skrldp.mechanism import REPORTS
 from skrldp.sanitizers import known_columns
-from skrldp.statement._parts import Beyond, Blocks, Figures, PublicTable
+from skrldp.statement._parts import Beyond, Blocks, PublicTable, ReportFigures
 from skrldp.statement._several import sets_in_words
 
 __all__ = ["beyond_blocks", "block_in_words", "block_lines", "in_all_blocks", "warnings_of_blocks"]
@@ -20,7 +20,7 @@ __all__ = ["beyond_blocks", "block_in_words", "block_lines", "in_all_blocks", "w
 _SHOWN = 5  # blocks, and warnings, that are written out
 
 
-def in_all_blocks(sanitizer: Any, each: Sequence[Figures]) -> Figures:
+def in_all_blocks(sanitizer: Any, each: Sequence[ReportFigures]) -> ReportFigures:
     """Put the figures of all blocks together: the worst case is that of the worst block."""
     manifest = sanitizer.manifest_
     eps = np.array([one.proof.eps_proven for one in each])
@@ -56,7 +56,7 @@ def in_all_blocks(sanitizer: Any, each: Sequence[Figures]) -> Figures:
     )
 
 
-def _greatest(each: Sequence[Figures], name: str) -> float | None:
+def _greatest(each: Sequence[ReportFigures], name: str) -> float | None:
     """Return the greatest of the blocks' figures; None if one does not have it."""
     found = [getattr(one.proof, name) for one in each]
     return None if None in found else max(found)
@@ -92,7 +92,7 @@ def beyond_blocks(sanitizer: Any) -> Beyond:
     )
 
 
-def _table(each: Sequence[Figures], worst: PublicTable) -> PublicTable:
+def _table(each: Sequence[ReportFigures], worst: PublicTable) -> PublicTable:
     """Count the cells of all blocks."""
     return replace(
         worst,
@@ -101,7 +101,7 @@ def _table(each: Sequence[Figures], worst: PublicTable) -> PublicTable:
     )
 
 
-def block_lines(report: Figures) -> list[tuple[str, str]]:
+def block_lines(report: ReportFigures) -> list[tuple[str, str]]:
     """Say what blocks there are, which leaks most, and what a change of the population does."""
     blocks = report.blocks
     if blocks is None:
@@ -137,7 +137,7 @@ def _span(numbers: Iterable[Any], unit: str = "column") -> str:
     return f"{' to '.join(f'{one:,}' for one in dict.fromkeys([found[0], found[-1]]))} {units}"
 
 
-def _drift(report: Figures) -> str:
+def _drift(report: ReportFigures) -> str:
     """State the bound if those who report are another population than the public table's."""
     if report.covered.coverage == "all distributions":
         return "the bounds hold for every population"

@@ -6,7 +6,7 @@ import numpy as np
 
 from skrldp._sentences import series
 from skrldp.information import shares_of_entropy
-from skrldp.statement._parts import Figures
+from skrldp.statement._parts import ReportFigures
 
 __all__ = ["figures_by_secret", "lines_by_secret", "warnings_by_secret"]
 
@@ -27,7 +27,7 @@ def figures_by_secret(fitted: Any) -> dict[str, Any]:
     }
 
 
-def lines_by_secret(report: Figures) -> list[tuple[str, str]]:
+def lines_by_secret(report: ReportFigures) -> list[tuple[str, str]]:
     """Say how much is told about each secret, or about the two extremes of many.
 
     Returns list of (str, str): lines with their labels; none if there is nothing to tell about any
@@ -54,7 +54,7 @@ def lines_by_secret(report: Figures) -> list[tuple[str, str]]:
     return [("by secret", said)]
 
 
-def warnings_by_secret(report: Figures) -> list[str]:
+def warnings_by_secret(report: ReportFigures) -> list[str]:
     """Warn of reports that tell nothing about U, or less than half of the average about a secret.
 
     Returns list of str: at most one.
@@ -82,7 +82,7 @@ def warnings_by_secret(report: Figures) -> list[str]:
     ]
 
 
-def _named(report: Figures, place: int) -> str:
+def _named(report: ReportFigures, place: int) -> str:
     share = report.utility.normalized_information_by_secret[place]
     records = report.table.records_by_secret[place]
     return f"{share:.1%} for {report.table.secrets[place]!r} ({records:,} records)"

@@ -7,7 +7,7 @@ import numpy as np
 from skrldp._typing import Floats
 from skrldp.estimation import expected_std_errors
 from skrldp.mechanism import Mechanism
-from skrldp.statement._parts import Figures
+from skrldp.statement._parts import ReportFigures
 
 __all__ = [
     "N_REPORTS",
@@ -72,7 +72,7 @@ def _summary(errors: Floats) -> dict[str, float]:
     }
 
 
-def error_lines(report: Figures) -> list[tuple[str, str]]:
+def error_lines(report: ReportFigures) -> list[tuple[str, str]]:
     """State the errors in a line."""
     said = []
     for name, found in report.utility.expected_errors.items():
@@ -91,7 +91,7 @@ def error_lines(report: Figures) -> list[tuple[str, str]]:
     return [("estimates", f"unbiased shares from {N_REPORTS:,} reports: {'; '.join(said)}")]
 
 
-def error_warnings(report: Figures) -> list[str]:
+def error_warnings(report: ReportFigures) -> list[str]:
     """Warn of shares that reports do not determine, or that they tell nothing about.
 
     That a mechanism which does not see S does not determine its shares is no surprise, and stands

@@ -24,7 +24,7 @@ from skrldp._typing import Floats
 from skrldp.statement._blocks import block_in_words, block_lines
 from skrldp.statement._by_secret import lines_by_secret
 from skrldp.statement._expected_errors import error_lines
-from skrldp.statement._parts import Beyond, Figures
+from skrldp.statement._parts import Beyond, ReportFigures
 from skrldp.statement._several import chained
 
 __all__ = ["lines_of"]
@@ -35,7 +35,7 @@ Line = tuple[str, str]
 _CLOSE = 1e-4
 
 
-def lines_of(report: Figures) -> list[Line]:
+def lines_of(report: ReportFigures) -> list[Line]:
     """Return the lines of a report, each with its label."""
     return [
         *_promise(report),
@@ -49,7 +49,7 @@ def lines_of(report: Figures) -> list[Line]:
     ]
 
 
-def _promise(report: Figures) -> list[Line]:
+def _promise(report: ReportFigures) -> list[Line]:
     promise, proof = report.promise, report.proof
     each = ", each for itself" if report.beyond.eps_each else ""
     pairs = report.beyond.eps_pairs is not None
@@ -76,7 +76,7 @@ def _promise(report: Figures) -> list[Line]:
     ]
 
 
-def _of_column(report: Figures) -> str:
+def _of_column(report: ReportFigures) -> str:
     """Name the worst block, or the worst column where each is protected for itself."""
     if report.blocks is not None:
         return f"of the block {block_in_words(report.blocks.worst_block)}: "
@@ -86,7 +86,7 @@ def _of_column(report: Figures) -> str:
     return f"of {columns_in_words([report.promise.sensitive[bounds.index(max(bounds))]])}: "
 
 
-def _worst(report: Figures) -> list[Line]:
+def _worst(report: ReportFigures) -> list[Line]:
     shown, proof = [], report.proof
     if proof.eps_at_public is not None:
         shown.append(
@@ -158,7 +158,7 @@ def _knows_u(beyond: Beyond) -> str:
 # --- other statements
 
 
-def _other_statements(report: Figures) -> list[Line]:
+def _other_statements(report: ReportFigures) -> list[Line]:
     shown, beyond = [], report.beyond
     if beyond.eps_pairs is not None:
         shown.append(("pairs", _pairs(beyond.eps_pairs)))
@@ -195,7 +195,7 @@ def _pairs(eps_pairs: Floats) -> str:
     return said
 
 
-def _each(report: Figures) -> str:
+def _each(report: ReportFigures) -> str:
     beyond = report.beyond
     bounds = [
         f"{columns_in_words([name])} {bound(eps, '.4g')}"
@@ -211,7 +211,7 @@ def _each(report: Figures) -> str:
 # --- the table and the mechanism
 
 
-def _table_and_utility(report: Figures) -> list[Line]:
+def _table_and_utility(report: ReportFigures) -> list[Line]:
     table, utility = report.table, report.utility
     if report.blocks is not None:
         return [

@@ -14,9 +14,9 @@ __all__ = [
     "Beyond",
     "Blocks",
     "CoveredSet",
-    "Figures",
     "Promised",
     "PublicTable",
+    "ReportFigures",
     "Utility",
     "WorstCase",
 ]
@@ -126,7 +126,7 @@ class Blocks(ReadOnly):
 
 
 @dataclass(frozen=True, eq=False)
-class Figures(ReadOnly):
+class ReportFigures(ReadOnly):
     """All parts; their figures are attributes of the whole as well."""
 
     sanitizer: str

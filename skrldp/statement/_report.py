@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 from skrldp._pages import page, text_page
 from skrldp.statement._lines import lines_of
-from skrldp.statement._parts import Figures
+from skrldp.statement._parts import ReportFigures
 
 __all__ = ["PrivacyReport"]
 
 
 @dataclass(frozen=True, eq=False)
-class PrivacyReport(Figures):
+class PrivacyReport(ReportFigures):
     """What a fitted sanitizer promises; made by :func:`privacy_report`.
 
     Printing it gives text of at most 88 columns; notebooks show a table.

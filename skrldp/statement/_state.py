@@ -25,9 +25,9 @@ from skrldp.statement._expected_errors import (
 from skrldp.statement._parts import (
     Beyond,
     CoveredSet,
-    Figures,
     Promised,
     PublicTable,
+    ReportFigures,
     Utility,
     WorstCase,
 )
@@ -121,8 +121,8 @@ def _of_blocks(sanitizer: Any) -> PrivacyReport:
 
 def _figures(
     fitted: Any, beyond: Beyond, errors: dict[str, dict[str, float]], rare_cells: str
-) -> Figures:
-    return Figures(
+) -> ReportFigures:
+    return ReportFigures(
         type(fitted).__name__,
         _promised(fitted),
         _worst_case(fitted),

@@ -10,7 +10,7 @@ from skrldp._sentences import amount, bound, odds, repeatable
 from skrldp.sanitizers import changes_since_fit, explain_limit, reported_its_own_table
 from skrldp.statement._by_secret import warnings_by_secret
 from skrldp.statement._expected_errors import error_warnings
-from skrldp.statement._parts import Figures
+from skrldp.statement._parts import ReportFigures
 
 __all__ = ["notes_of", "warnings_of", "warnings_of_design", "warnings_of_use"]
 
@@ -31,7 +31,7 @@ def _brief(value: Any) -> str:
     return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}..."
 
 
-def warnings_of(report: Figures, fitted: Any, rare_cells: str) -> tuple[str, ...]:
+def warnings_of(report: ReportFigures, fitted: Any, rare_cells: str) -> tuple[str, ...]:
     """Warn of less protection, or less information, than a user may expect."""
     return (
         *warnings_of_use(report, fitted),
@@ -41,7 +41,7 @@ def warnings_of(report: Figures, fitted: Any, rare_cells: str) -> tuple[str, ...
     )
 
 
-def warnings_of_use(report: Figures, fitted: Any) -> list[str]:
+def warnings_of_use(report: ReportFigures, fitted: Any) -> list[str]:
     """Warn of what a user did since the fit, and of weak promises."""
     said, proof = [], report.proof
     if fitted.random_state is not None:
@@ -70,7 +70,7 @@ def warnings_of_use(report: Figures, fitted: Any) -> list[str]:
     return said
 
 
-def warnings_of_design(report: Figures, fitted: Any, rare_cells: str) -> list[str]:
+def warnings_of_design(report: ReportFigures, fitted: Any, rare_cells: str) -> list[str]:
     """Warn of the set that a mechanism was designed for, and of a design that was stopped."""
     said, promise, proof = [], report.promise, report.proof
     if proof.eps_over_set is not None:
@@ -88,7 +88,7 @@ def warnings_of_design(report: Figures, fitted: Any, rare_cells: str) -> list[st
     return said
 
 
-def _beyond_one_report(report: Figures, asked: float | None) -> list[str]:
+def _beyond_one_report(report: ReportFigures, asked: float | None) -> list[str]:
     """Warn of what a second report may tell, and a report to somebody who knows more."""
     beyond, proven = report.beyond, report.proof.eps_proven
     if asked is not None and beyond.eps_all <= asked:
@@ -117,7 +117,7 @@ def _told(eps: float) -> str:
     return f"up to {amount(eps)} (a factor of {odds(eps)})"
 
 
-def notes_of(report: Figures, fitted: Any, others: Collection[Any]) -> tuple[str, ...]:
+def notes_of(report: ReportFigures, fitted: Any, others: Collection[Any]) -> tuple[str, ...]:
     """Say what else is worth knowing; `others` are those of the mechanism, or of all blocks."""
     said, covered, table = [], report.covered, report.table
     if fitted.survey_ is not None:
@@ -179,7 +179,7 @@ def notes_of(report: Figures, fitted: Any, others: Collection[Any]) -> tuple[str
     return tuple(said)
 
 
-def _about_u(report: Figures) -> str:
+def _about_u(report: ReportFigures) -> str:
     if math.isinf(report.proof.eps_record):
         return "Only S is protected: what a report reveals about U beyond S is not bounded."
     up_to = f"by up to a factor of {odds(report.proof.eps_record)}."

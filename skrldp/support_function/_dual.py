@@ -11,7 +11,7 @@ from skrldp._typing import Floats
 __all__ = [
     "FLOOR",
     "DualPoint",
-    "Problem",
+    "SupportProblem",
     "dual",
     "power_mean",
     "prepare",
@@ -36,7 +36,7 @@ _LARGE = 30.0  # exponents above it, exp(30) = 1e13, are centred at the greatest
 
 
 @dataclass(frozen=True)
-class Problem(Batch):
+class SupportProblem(Batch):
     """N problems of T conditionals over k cells, scaled to gaps in [0, 1].
 
     Budgets are in nats of the joint distribution: a conditional R takes w KL(p || R) at order 1.
@@ -108,7 +108,7 @@ def log_mean_exp(exponents: Floats, p: Floats) -> tuple[Floats, Floats]:
     return log_mean, p * np.exp(exponents - log_mean[..., None])
 
 
-def dual(problem: Problem, slack: Floats) -> DualPoint:
+def dual(problem: SupportProblem, slack: Floats) -> DualPoint:
     alpha = problem.alpha
     theta = (alpha - 1.0) / alpha
     log_mean, slope, bend = power_mean(slack[..., None] + problem.gaps, problem.p, alpha)
@@ -201,7 +201,7 @@ def prepare(
     alpha: float,
     radius: float | Floats,
     own: Floats | None = None,
-) -> tuple[Problem, Floats, Floats]:
+) -> tuple[SupportProblem, Floats, Floats]:
     top = q.max(axis=-1)
     scale = (top - q.min(axis=-1)).max(axis=1)
     gaps = (top[..., None] - q) / np.where(scale > 0, scale, 1.0)[:, None, None]
@@ -209,10 +209,10 @@ def prepare(
     shrink = support_shrink(weight, alpha, radius)
     floored = ~(np.where(gaps <= 0.0, p, 0.0).sum(axis=-1) > 0.0)
     radius = np.broadcast_to(np.asarray(radius, dtype=float), len(q))
-    return Problem(gaps, p, weight, shrink, floored, radius, own, alpha), top, scale
+    return SupportProblem(gaps, p, weight, shrink, floored, radius, own, alpha), top, scale
 
 
-def value(problem: Problem, slack: Floats) -> tuple[Floats, Floats]:
+def value(problem: SupportProblem, slack: Floats) -> tuple[Floats, Floats]:
     """Return the bound and the subtracted part, at alpha=1/2 with the true minimum."""
     if problem.alpha != 0.5 or slack.shape[1] == 1:
         point = dual(problem, slack)

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from skrldp._arrays import LARGEST_EXPONENT
 from skrldp._typing import Floats
 from skrldp.support_function._bisect import bisect
-from skrldp.support_function._dual import FLOOR, Problem, power_mean
+from skrldp.support_function._dual import FLOOR, SupportProblem, power_mean
 
 __all__ = ["minimise_by_price"]
 
@@ -23,7 +23,7 @@ _DONE, _CLOSE = 1e-12, 1e-13  # of equation and bracket; every slack gives a val
 _AT_FLOOR = 2.0  # slacks up to this many floors are at the floor
 
 
-def minimise_by_price(problem: Problem) -> Floats:
+def minimise_by_price(problem: SupportProblem) -> Floats:
     """Slacks for pairs, alpha < 1, by bisection on the price of the shared budget.
 
     At a price each conditional has its own slack, the root of a decreasing function, and its
@@ -44,7 +44,7 @@ def minimise_by_price(problem: Problem) -> Floats:
     return np.where(slack < _NO_SLACK, FLOOR, slack)
 
 
-def _at_price(problem: Problem, log_price: Floats) -> tuple[Floats, Floats]:
+def _at_price(problem: SupportProblem, log_price: Floats) -> tuple[Floats, Floats]:
     """Each conditional's slack and h at log prices of its budget, by bracketed Newton steps."""
     alpha = problem.alpha
     theta = (alpha - 1.0) / alpha

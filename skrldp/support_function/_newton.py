@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._typing import Floats
-from skrldp.support_function._dual import FLOOR, DualPoint, Problem, dual
+from skrldp.support_function._dual import FLOOR, DualPoint, SupportProblem, dual
 
 __all__ = ["minimise", "start"]
 
@@ -32,7 +32,7 @@ _SINGULAR = 1e-14  # determinants below this, relatively, are rounding
 _RISE = 4e-15  # relative: by so much the dual function may rise, by rounding alone
 
 
-def start(problem: Problem) -> Floats:
+def start(problem: SupportProblem) -> Floats:
     """Return slacks that are right for a small ball, and of the right order for a large one."""
     alpha, p, gaps, weight = problem.alpha, problem.p, problem.gaps, problem.weight
     theta = (alpha - 1.0) / alpha
@@ -49,7 +49,7 @@ def start(problem: Problem) -> Floats:
     return np.where(level > 2.0 * mean, level - mean, np.minimum(level, small))
 
 
-def _newton_step(problem: Problem, slack: Floats, point: DualPoint) -> Floats:
+def _newton_step(problem: SupportProblem, slack: Floats, point: DualPoint) -> Floats:
     """Minimiser of the quadratic model that keeps the slacks positive (T = 1 or 2)."""
     gradient, hessian = 1.0 - point.mass, point.hessian
     lowest = np.where(problem.floored, FLOOR - slack, -_SHRINK * slack)
@@ -80,7 +80,7 @@ def _newton_step(problem: Problem, slack: Floats, point: DualPoint) -> Floats:
 
 
 def _descend(
-    problem: Problem, slack: Floats, point: DualPoint, step: Floats
+    problem: SupportProblem, slack: Floats, point: DualPoint, step: Floats
 ) -> tuple[Floats, DualPoint]:
     """Take the step, shortened where the dual function would rise."""
     moved = np.maximum(slack + step, FLOOR)
@@ -99,7 +99,7 @@ def _descend(
     return moved, after
 
 
-def minimise(problem: Problem, slack: Floats) -> tuple[Floats, NDArray[np.intp]]:
+def minimise(problem: SupportProblem, slack: Floats) -> tuple[Floats, NDArray[np.intp]]:
     """Slacks that minimise the dual function, by a bounded Newton method for all at once.
 
     Returns the problems that did not converge too.

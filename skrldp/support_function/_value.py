@@ -6,7 +6,7 @@ import numpy as np
 
 from skrldp._arrays import chunks
 from skrldp._typing import Floats
-from skrldp.support_function._dual import FLOOR, Problem, prepare, value
+from skrldp.support_function._dual import FLOOR, SupportProblem, prepare, value
 from skrldp.support_function._multiplier import minimise_by_price
 from skrldp.support_function._newton import minimise, start
 
@@ -34,7 +34,7 @@ class Support:
     scale: Floats  # (N,), range of q in each problem
 
 
-def _solve(problem: Problem) -> Floats:
+def _solve(problem: SupportProblem) -> Floats:
     """Minimise by Newton's method, and by the price where that is known to fail or did."""
     pairs = problem.weight.shape[1] == 2
     if pairs and 0.5 <= problem.alpha <= _NEAR_HALF:

@@ -10,13 +10,13 @@ import narwhals.stable.v2 as nw
 from skrldp.table._columns import MOST_CATEGORIES, learn_column
 from skrldp.table._lazy import LazyTable, Numbers
 from skrldp.table._limits import Size, too_many_cells, too_many_rows
-from skrldp.table._plan import MAX_CELLS, Plan
+from skrldp.table._plan import MAX_CELLS, LearningPlan
 from skrldp.table._read import Table, without_rows
 
 __all__ = ["bring"]
 
 
-def bring(lazy: LazyTable, plan: Plan) -> Table:
+def bring(lazy: LazyTable, plan: LearningPlan) -> Table:
     """Bring the distinct rows of a table, at most one for each cell.
 
     An engine first counts the distinct values of each column, and then, if their product is too
@@ -53,7 +53,7 @@ def bring(lazy: LazyTable, plan: Plan) -> Table:
     return table
 
 
-def _size(lazy: LazyTable, place: int, numbers: Numbers, plan: Plan) -> Size:
+def _size(lazy: LazyTable, place: int, numbers: Numbers, plan: LearningPlan) -> Size:
     """Return the size of a column, as :func:`learn` will find it from the distinct rows."""
     name, dtype, own = lazy.names[place], lazy.dtypes[place], plan.given[place]
     used = numbers.distinct[place]
@@ -70,7 +70,7 @@ def _size(lazy: LazyTable, place: int, numbers: Numbers, plan: Plan) -> Size:
     return Size(name, max(levels, used), used)
 
 
-def _check_listed(lazy: LazyTable, numbers: Numbers, plan: Plan) -> None:
+def _check_listed(lazy: LazyTable, numbers: Numbers, plan: LearningPlan) -> None:
     """Refuse a column that has more values than are listed for it, by its own distinct values."""
     for place, own in enumerate(plan.given):
         if own is None or plan.takes_others(place):
@@ -79,7 +79,7 @@ def _check_listed(lazy: LazyTable, numbers: Numbers, plan: Plan) -> None:
             learn_column(lazy.rows([place], MOST_CATEGORIES), 0, own, secret=place in plan.secrets)
 
 
-def _check_cells(lazy: LazyTable, sizes: Sequence[Size], plan: Plan) -> None:
+def _check_cells(lazy: LazyTable, sizes: Sequence[Size], plan: LearningPlan) -> None:
     """Refuse a table with too many cells. The numbers in messages are those of tables at hand."""
 
     def check(n_cells: int) -> None:
@@ -99,7 +99,7 @@ def _count_part(
     lazy: LazyTable,
     positions: Sequence[int],
     sizes: Sequence[Size],
-    plan: Plan,
+    plan: LearningPlan,
     check: Callable[[int], None],
 ) -> int:
     """Count the combinations that S, or U, can take."""

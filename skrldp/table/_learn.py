@@ -18,7 +18,7 @@ from skrldp.table._frequencies import Frequencies, most_values
 from skrldp.table._grouping import Grouping, Records, group_values, set_aside
 from skrldp.table._lazy import LazyTable
 from skrldp.table._limits import Size, too_many_cells
-from skrldp.table._plan import MAX_CELLS, Plan
+from skrldp.table._plan import MAX_CELLS, LearningPlan
 from skrldp.table._read import Table, lazy_frame, read_table
 from skrldp.table._select import resolve_columns
 
@@ -168,7 +168,7 @@ def learn(
 
 def _public_table(
     X: Any, sensitive: Any, categories: Any, grouping: Grouping, max_cells: int, advice: str
-) -> tuple[Table, Plan]:
+) -> tuple[Table, LearningPlan]:
     """Read a table, or the distinct rows of a lazy frame, and what its columns are."""
     frame = lazy_frame(X)
     source = read_table(X) if frame is None else LazyTable.of(frame)
@@ -179,7 +179,7 @@ def _public_table(
         raise ValueError(_nothing_to_release(len(names)))
     given = given_categories(categories, names)
     everything = isinstance(categories, str) and categories == "product"
-    plan = Plan(secrets, values, given, everything, grouping, max_cells, advice)
+    plan = LearningPlan(secrets, values, given, everything, grouping, max_cells, advice)
     return (source if isinstance(source, Table) else bring(source, plan)), plan
 
 

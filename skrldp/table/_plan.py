@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from skrldp.table._columns import Given
 from skrldp.table._grouping import Grouping
 
-__all__ = ["MAX_CELLS", "Plan"]
+__all__ = ["MAX_CELLS", "LearningPlan"]
 
 MAX_CELLS = 1_000_000
 
 
 @dataclass(frozen=True)
-class Plan:
+class LearningPlan:
     """What :func:`learn` was asked for."""
 
     # secrets, values: Positions of the columns of S, and of U

@@ -12,7 +12,7 @@ import numpy as np
 
 from skrldp._typing import Floats
 from skrldp.design.alternation._annealing import Annealing, Callback, distinct_reports
-from skrldp.design.alternation._runs import FEWEST_REPORTS, Plan, Run, affordable, anneal_each
+from skrldp.design.alternation._runs import FEWEST_REPORTS, Run, RunPlan, affordable, anneal_each
 from skrldp.design.alternation._starts import PERTURBATION
 from skrldp.design.criteria import Expandable
 from skrldp.design.run import Limits
@@ -71,7 +71,7 @@ def alternate(
     if known is not None:
         private, planned = repair(known, requirements), planned[:-1]
         before = [Run(private, criterion.value(private))]
-    plans = [Plan(min(b, most), factor, seed) for seed, (b, factor) in enumerate(planned)]
+    plans = [RunPlan(min(b, most), factor, seed) for seed, (b, factor) in enumerate(planned)]
     gathers = not (short or widest) or known is not None
     reserved = _FEW if gathers else 0
     annealed = anneal_each(criterion, requirements, plans, limits, callback, reserved)

@@ -14,7 +14,7 @@ from skrldp.design.criteria import Expandable
 from skrldp.design.run import Limits, Workers
 from skrldp.privacy import Requirements
 
-__all__ = ["FEWEST_REPORTS", "Plan", "Run", "affordable", "anneal_each"]
+__all__ = ["FEWEST_REPORTS", "Run", "RunPlan", "affordable", "anneal_each"]
 
 # Cells from which on runs take longer than it takes to start a process, a second.
 _WORTH_A_PROCESS = 60
@@ -23,7 +23,7 @@ _PLANNED_TIME = 0.7  # of the run before, for each report, that a run must have 
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunPlan:
     """How to anneal."""
 
     reports: int  # number of reports
@@ -49,7 +49,7 @@ class Run:
 def anneal_each(
     criterion: Expandable,
     requirements: Requirements,
-    plans: Sequence[Plan],
+    plans: Sequence[RunPlan],
     limits: Limits,
     callback: Callback | None = None,
     reserved: int = 0,
@@ -82,7 +82,7 @@ def anneal_each(
 
 
 def _time_for_all(
-    plans: Sequence[Plan], before: Sequence[Run], limits: Limits, reserved: int
+    plans: Sequence[RunPlan], before: Sequence[Run], limits: Limits, reserved: int
 ) -> bool:
     """Whether there is time for all runs, even one after the other."""
     reports = sum(plan.reports for plan in plans)
@@ -92,7 +92,7 @@ def _time_for_all(
 def _side_by_side(
     criterion: Expandable,
     requirements: Requirements,
-    plans: Sequence[Plan],
+    plans: Sequence[RunPlan],
     limits: Limits,
     share: int | None,
     callback: Callback | None,
@@ -126,7 +126,7 @@ def affordable(reports: int, before: Sequence[Run], limits: Limits, reserved: in
 
 
 def _anneal_alone(
-    plan: Plan,
+    plan: RunPlan,
     criterion: Expandable,
     requirements: Requirements,
     seconds: float | None,
@@ -142,7 +142,7 @@ def _anneal_alone(
 def _anneal(
     criterion: Expandable,
     requirements: Requirements,
-    plan: Plan,
+    plan: RunPlan,
     limits: Limits,
     callback: Callback | None,
 ) -> Run:

@@ -27,7 +27,7 @@ from skrldp.design.bounds._box import CLOSED, WIDER, Box, Priced
 from skrldp.design.bounds._ranges import Ranges
 from skrldp.design.programs import Cuts, used
 from skrldp.information import row_information
-from skrldp.privacy import Requirement, Requirements
+from skrldp.privacy import Requirements
 
 __all__ = ["Relaxation"]
 
@@ -93,7 +93,7 @@ class Relaxation:
         self._touched: Floats = np.zeros(0)
         self._program = self._begin()
         for one in requirements:
-            self._cut_by_centre(one)
+            self._add(Cuts.at_public(one))
 
     def _begin(self) -> LinearProgram:
         """Write the program without its cuts; columns: v, m, and violations of the rest."""
@@ -118,15 +118,6 @@ class Relaxation:
         return program
 
     # -- cuts -------------------------------------------------------------------------------------
-
-    def _cut_by_centre(self, one: Requirement) -> None:
-        first, second = one.region.pairs
-        differ = first != second
-        first, second, eps = first[differ], second[differ], one.pair_eps[differ]
-        centre = one.region.conditionals
-        pairs = np.stack([centre[first], centre[second]], axis=1)
-        row = np.zeros(len(first), dtype=np.intp)
-        self._add(Cuts.of(one.region, row, first, second, pairs, eps))
 
     def cut(self, rows: Floats, above: float) -> Booleans:
         """Add the privacy constraints that rows violate by more than this.

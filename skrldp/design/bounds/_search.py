@@ -11,7 +11,7 @@ from skrldp.design.bounds._box import Box, Priced
 from skrldp.design.bounds._relaxation import Relaxation
 from skrldp.design.run import Limits
 
-__all__ = ["Search", "search"]
+__all__ = ["SearchResult", "search"]
 
 
 # A violation of a row of unit sum that is cut off, while the chords are far from the function and
@@ -36,7 +36,7 @@ _LEAST_REDUCED_COST = 1e-7  # nats: rows with a greater reduced cost are kept
 
 
 @dataclass
-class Search:
+class SearchResult:
     """What a search found."""
 
     bound: float  # no private row has a greater reduced cost, or else it is below the level
@@ -79,12 +79,12 @@ def search(
     solves: int,
     limits: Limits,
     reached: float = np.inf,
-) -> Search:
+) -> SearchResult:
     """Bound the reduced costs of all private rows, best boxes first.
 
     Shapes: `duals` (a,).
     """
-    found, queue, begin = Search(level), _Queue(), relaxation.solves
+    found, queue, begin = SearchResult(level), _Queue(), relaxation.solves
     credit, goal = _CREDIT, begin + solves
     queue.push(relaxation.price(relaxation.box, duals, level))
     while queue and relaxation.solves < goal and not limits.met:

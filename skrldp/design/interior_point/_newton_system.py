@@ -250,8 +250,3 @@ class Coupling:
 
 def _times(matrices: Floats, vectors: Floats) -> Floats:
     return (matrices @ vectors[..., None])[..., 0]
-
-
-def _both_sides(matrices: Floats, vectors: Floats) -> Floats:
-    found: Floats = np.einsum("yi,yij,yj->ij", vectors, matrices, vectors)
-    return found

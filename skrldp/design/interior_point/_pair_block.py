@@ -11,7 +11,7 @@ import numpy as np
 
 from skrldp._typing import Floats
 from skrldp.design.interior_point._block import Block, Kind, LowRank, by_row, dual_step
-from skrldp.design.interior_point._pair_functions import Groups, PairFunction, sum_last
+from skrldp.design.interior_point._pair_functions import PairFunction, PairGroups, sum_last
 from skrldp.design.programs import Cuts
 from skrldp.privacy import Requirement
 
@@ -215,7 +215,7 @@ def _assemble(
         part[..., 1, 0], part[..., 1, 1] = cross[..., j, i], by_diagonal[..., i, j]
         return part * (factor[i] * factor[j])[:, None, None]
 
-    def products(groups: Groups, i: int, j: int) -> Floats:
+    def products(groups: PairGroups, i: int, j: int) -> Floats:
         """Add up over the pairs of each group, shape (g, b, k, k)."""
         g = len(groups.members)
         left = groups.take(basis[:, :, i]).reshape(b, g, -1, k)

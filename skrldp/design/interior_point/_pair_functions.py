@@ -18,7 +18,7 @@ from skrldp._typing import Floats, Indices
 from skrldp.privacy import Layout, Requirement
 from skrldp.support_function import log_mean_exp, split_budget, support_shrink
 
-__all__ = ["Groups", "PairFunction", "concave_mean", "pair_function", "sum_last"]
+__all__ = ["PairFunction", "PairGroups", "concave_mean", "pair_function", "sum_last"]
 
 
 # Order alpha up to which a shared budget has no central path. At 1/2 sigma is minus infinity and φ
@@ -64,7 +64,7 @@ def sum_last(array: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
+class PairGroups:
     """Pairs in groups, as a table; groups that are shorter than others are filled up."""
 
     members: Indices  # (g, n), the pairs of each group; the number of pairs where there are no more
@@ -72,7 +72,7 @@ class Groups:
     in_order: bool  # whether the groups, one after the other, are the pairs in their order
 
     @classmethod
-    def of(cls, group: Indices, count: int) -> "Groups":
+    def of(cls, group: Indices, count: int) -> "PairGroups":
         """Sort pairs by their group.
 
         Shapes: `group` (m,).
@@ -120,19 +120,19 @@ class PairFunction:
     fixed: bool = False
 
     @cached_property
-    def of_part(self) -> tuple["Groups", "Groups"]:
+    def of_part(self) -> tuple["PairGroups", "PairGroups"]:
         """Pairs in which each part is the first, and the second."""
         count = len(self.layout.parts)
-        return Groups.of(self.first, count), Groups.of(self.second, count)
+        return PairGroups.of(self.first, count), PairGroups.of(self.second, count)
 
     @cached_property
-    def of_block(self) -> tuple["Groups", Indices, Indices]:
+    def of_block(self) -> tuple["PairGroups", Indices, Indices]:
         """Pairs that have the same two parts, and these parts."""
         keys, which = np.unique(
             self.first * len(self.layout.parts) + self.second, return_inverse=True
         )
         first, second = np.divmod(keys, len(self.layout.parts))
-        return Groups.of(which.ravel(), len(keys)), first, second
+        return PairGroups.of(which.ravel(), len(keys)), first, second
 
     def parts(self, rows: Floats) -> Floats:
         """Return the q of each row and pair.

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from skrldp._typing import Floats, Indices
-from skrldp.privacy import Region, WorstPairs
+from skrldp.privacy import Region, Requirement, WorstPairs
 
 __all__ = ["Cuts", "column_sums"]
 
@@ -43,6 +43,16 @@ class Cuts:
         assert found.conditionals is not None
         names = found.row, found.first, found.second
         return cls.of(region, *names, found.conditionals, found.eps)
+
+    @classmethod
+    def at_public(cls, one: Requirement) -> "Cuts":
+        """Write down the constraints of a single row at the public conditionals."""
+        first, second = one.region.pairs
+        differ = first != second
+        first, second, eps = first[differ], second[differ], one.pair_eps[differ]
+        public = one.region.conditionals
+        pairs = np.stack([public[first], public[second]], axis=1)
+        return cls.of(one.region, np.zeros(len(first), dtype=np.intp), first, second, pairs, eps)
 
     def __len__(self) -> int:
         return len(self.row)

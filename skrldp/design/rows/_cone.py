@@ -112,13 +112,7 @@ class PrivacyCone(Cone):
         self._fixed = self._program.n_rows
         self._touched = np.zeros(0)  # the last solve in which each cut was tight
         for one in self._cut:
-            first, second = one.region.pairs
-            differ = first != second
-            first, second, eps = first[differ], second[differ], one.pair_eps[differ]
-            centre = one.region.conditionals
-            pairs = np.stack([centre[first], centre[second]], axis=1)
-            row = np.zeros(len(first), dtype=np.intp)
-            self._add(Cuts.of(one.region, row, first, second, pairs, eps))
+            self._add(Cuts.at_public(one))
         self._permanent = len(self._touched)
 
     def maximise(self, directions: Floats, most: float = np.inf) -> Floats:

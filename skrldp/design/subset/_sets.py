@@ -129,7 +129,7 @@ class _Branching:
         gap = _NEAR * most_of_small_shares(-float(np.log(drop)))
         found = best_set(self.distribution, duals, drop, reduced_cost, gap=gap, nodes=_BRANCHES)
         gains = reduced_cost(found.sets)
-        order = np.argsort(-gains, kind="stable")[: 1 * len(duals)]
+        order = np.argsort(-gains, kind="stable")[: len(duals)]
         return found.sets[order[gains[order] > LEAST_GAIN]], found.bound
 
 

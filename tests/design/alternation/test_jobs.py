@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from skrldp.design.alternation import _runs as runs
-from skrldp.design.alternation._runs import Plan, Run
+from skrldp.design.alternation._runs import Run, RunPlan
 from skrldp.design.criteria import Information
 from skrldp.design.run import Limits, Workers
 
-PLANS = [Plan(16, 0.9, seed) for seed in range(3)]
+PLANS = [RunPlan(16, 0.9, seed) for seed in range(3)]
 CELLS = Information(np.full(100, 0.01))
 
 
