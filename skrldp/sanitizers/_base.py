@@ -151,10 +151,12 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             grouping=grouping_of(self, uncertainty),
             weights=weights,
             of_secrets=protects_each(self),
+            aside=None if survey is None or survey.aside is None else survey.aside[0],
         )
         if self.sensitive is None:
             warn_of_first_column([column.name for column in codec.columns])
-        joint = public_joint(codec, codes, weights, getattr(survey, "records", None))
+        is_elsewhere = isinstance(X, Table) or lazy_frame(X) is not None
+        joint = public_joint(codec, codes, weights, survey)
         around = uncertainty.fit_set(joint)
         for name, figure in around.fitted_attributes.items():
             setattr(uncertainty, name, figure)
@@ -183,7 +185,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         design = replace(design, mechanism=mechanism)
         figures, words = self._summarise(joint, design)
         fitted = Fitted(
-            columns=columns_of(self, X if lazy_frame(X) is None else blank_table(codec)),
+            columns=columns_of(self, blank_table(codec) if is_elsewhere else X),
             codec=codec,
             joint=joint,
             uncertainty=uncertainty,

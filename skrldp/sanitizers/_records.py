@@ -15,7 +15,7 @@ from skrldp.joint import JointDistribution
 from skrldp.mechanism import check_categories
 from skrldp.sampling import RandomStream
 from skrldp.sanitizers._checks import check_weights
-from skrldp.surveys import SurveyRecords, SurveyTotals
+from skrldp.surveys import SurveyTotals
 from skrldp.table import CellCodec, Codes, Table
 
 __all__ = ["UNKNOWN", "check_columns", "impute", "public_joint"]
@@ -27,12 +27,13 @@ def public_joint(
     codec: CellCodec,
     codes: Codes,
     weights: Callable[[int], Floats] | None,
-    records: SurveyRecords | None = None,
+    survey: Any = None,
 ) -> JointDistribution:
     """Count the public records of each cell, of categories that clients can have.
 
-    `weights` gives the counts of so many rows. Raises ValueError if they cannot be counts. Raises
-    TypeError if a category is of a type that no client could have.
+    `weights` gives the counts of so many rows, `survey` how they were drawn. Raises ValueError if
+    the weights cannot be counts. Raises TypeError if a category is of a type that no client could
+    have.
     """
     for column in codec.columns:
         check_categories(f"column {column.name!r}", (*column.categories, *column.infrequent))
@@ -44,13 +45,14 @@ def public_joint(
         check_weights(of_rows, rows)
         counted = of_rows if counted is None else counted
     counts = np.bincount(cells, counted, codec.n_cells).reshape(codec.n_secrets, codec.n_values)
-    source, most, survey = codec.source, codec.most_values, None
-    if records is not None:
-        survey = SurveyTotals.of(records, cells, codec.n_cells)
-        if source != "declared":  # no number of dependent records is known to be enough
+    source, most, totals = codec.source, codec.most_values, None
+    if survey is not None and survey.records is not None:
+        records, rows = survey.counted(codes)
+        totals = SurveyTotals.of(records, cells[rows], codec.n_cells)
+        if source == "frequent":  # no number of dependent records is known to be enough
             source, most = "learned", None
     return JointDistribution(
-        counts, codec.secrets, codec.values, alphabet=source, most_values=most, survey=survey
+        counts, codec.secrets, codec.values, alphabet=source, most_values=most, survey=totals
     )
 
 

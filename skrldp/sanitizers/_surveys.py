@@ -3,8 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
+from skrldp._typing import Booleans, Floats
 from skrldp.joint import JointDistribution
 from skrldp.sanitizers._warnings import warn_of_few_clusters
 from skrldp.sets import FittedSet, effective_records
@@ -12,10 +11,13 @@ from skrldp.surveys import (
     SurveyDesign,
     SurveyRecords,
     SurveySummary,
+    WeightSums,
+    clusters_aside,
     independent_part,
 )
 from skrldp.table import (
     Codes,
+    Table,
     column_names,
     column_reader,
     is_missing,
@@ -24,6 +26,7 @@ from skrldp.table import (
     resolve_columns,
     row_contents,
     take_rows,
+    weighted_rows,
     without_columns,
 )
 
@@ -36,6 +39,18 @@ class Survey:
 
     summary: SurveySummary
     records: SurveyRecords | None  # None: those kept are independent
+    aside: tuple[Booleans, Floats] | None = None  # rows to learn from, and factors of weights
+
+    def counted(self, codes: Codes) -> tuple[SurveyRecords, Booleans | slice]:
+        """Return the records that are counted, and which rows they are.
+
+        Those set aside are counted if nothing was learned from them.
+        """
+        assert self.records is not None
+        if self.aside is None or codes.counted is None:
+            return self.records, slice(None)
+        aside, factors = self.aside
+        return self.records.kept(~aside, factors), ~aside
 
 
 def check_survey(sanitizer: Any) -> None:
@@ -64,25 +79,26 @@ def read_survey(
             "sample_weight= are counts of equal records, and survey= is about single ones: give "
             "one row for each record, with its weight in a column of the design."
         )
-    if lazy_frame(X) is not None:
-        raise ValueError(
-            "survey= needs the rows of the public table, and this is a lazy frame: collect it, "
-            "with the columns of the record and of the design alone."
-        )
-    records = design.read(column_reader(X, "survey"))
-    rest = without_columns(X, design.columns, "survey")
-    _refuse_missing_secrets(sanitizer, rest)
     exact = getattr(uncertainty, "radius", None) == "finite-sample"
-    summary = SurveySummary(
-        design, exact, len(records), len(records), records.n_clusters, records.degrees
-    )
+    if lazy_frame(X) is None:
+        records = design.read(column_reader(X, "survey"))
+        rest = without_columns(X, design.columns, "survey")
+    else:
+        rest, records = _read_lazy(sanitizer, X, exact=exact)
+    _refuse_missing_secrets(sanitizer, rest)
+    n = records.n_records
+    summary = SurveySummary(design, exact, n, n, records.n_clusters, records.degrees)
     if not exact:
+        aside = None
         if sanitizer.alphabet_fraction is not None:
-            raise ValueError(
-                "alphabet_fraction= sets records aside one by one, which are not independent in a "
-                "survey: declare the values of U (categories=, an ordered category, or an Enum)."
-            )
-        return rest, Survey(summary, records)
+            if records.replicates is not None:
+                raise ValueError(
+                    "alphabet_fraction= sets whole clusters aside, and replicate weights do not "
+                    "tell which records are of one cluster: declare the values of U (categories=, "
+                    "an ordered category, or an Enum)."
+                )
+            aside = clusters_aside(records, sanitizer.alphabet_fraction, row_contents(X))
+        return rest, Survey(summary, records, aside)
     if design.max_weight is None:
         raise ValueError(
             f"{type(uncertainty).__name__}(radius='finite-sample') keeps an independent part of a "
@@ -98,6 +114,28 @@ def read_survey(
             "above their weights. Use LikelihoodRatioSet(radius='asymptotic')."
         )
     return take_rows(rest, kept), Survey(replace(summary, n_records=int(kept.sum())), None)
+
+
+def _read_lazy(sanitizer: Any, X: Any, *, exact: bool) -> tuple[Table, SurveyRecords]:
+    """Bring a lazy frame's distinct rows within clusters, with sums of weights."""
+    design = sanitizer.survey
+    needed = {
+        "replicate_weights=": design.replicate_weights is not None,
+        "radius='finite-sample'": exact,
+        "alphabet_fraction=": sanitizer.alphabet_fraction is not None,
+    }
+    for what, is_asked in needed.items():
+        if is_asked:
+            raise ValueError(
+                f"a survey with {what} needs the rows of the public table, and this is a lazy "
+                "frame: collect it, with the columns of the record and of the design alone."
+            )
+    others = [name for name in (design.strata, design.clusters) if name is not None]
+    others = [c for own in others for c in (own if isinstance(own, tuple) else [own])]
+    table, sums = weighted_rows(X, design.weights, others)
+    assert table.records is not None
+    records = design.read(column_reader(table, "survey"), WeightSums(table.records, **sums))
+    return without_columns(table, others, "survey"), records
 
 
 def _refuse_shared_columns(sanitizer: Any) -> None:
@@ -156,9 +194,14 @@ def told_of_survey(
     """
     if survey is None or survey.records is None or around.rule != "survey":
         return None if survey is None else survey.summary
-    records, a1 = survey.records, len(joint.secrets)
-    pairs = np.unique(records.clusters.astype(np.int64) * a1 + codes.secrets)
-    clusters = np.bincount(pairs % a1, minlength=a1)
+    records, secrets = survey.counted(codes)
+    clusters = records.clusters_of_secrets(codes.secrets[secrets], len(joint.secrets))
     warn_of_few_clusters(clusters.tolist(), joint.secrets, records.degrees)
-    found = zip(joint.secrets, effective_records(joint).tolist(), strict=True)
-    return replace(survey.summary, effective=tuple(found))
+    found = tuple(zip(joint.secrets, effective_records(joint).tolist(), strict=True))
+    return replace(
+        survey.summary,
+        n_records=joint.n,
+        n_clusters=records.n_clusters,
+        degrees=records.degrees,
+        effective=found,
+    )

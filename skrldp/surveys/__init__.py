@@ -8,9 +8,9 @@ sample.
 """
 
 from skrldp.surveys._design import SurveyDesign
-from skrldp.surveys._records import SurveyRecords
+from skrldp.surveys._records import SurveyRecords, WeightSums
 from skrldp.surveys._summary import SurveySummary
-from skrldp.surveys._thinning import independent_part
+from skrldp.surveys._thinning import clusters_aside, independent_part
 from skrldp.surveys._totals import MOST_CELLS, SurveyTotals
 
 __all__ = [
@@ -19,5 +19,7 @@ __all__ = [
     "SurveyRecords",
     "SurveySummary",
     "SurveyTotals",
+    "WeightSums",
+    "clusters_aside",
     "independent_part",
 ]

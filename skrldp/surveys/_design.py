@@ -8,7 +8,8 @@ import numpy as np
 
 from skrldp._params import check_choice, check_flag, check_positive
 from skrldp.surveys._complete import complete_records
-from skrldp.surveys._records import SurveyRecords, codes_of
+from skrldp.surveys._from_svy import design_of_svy
+from skrldp.surveys._records import SurveyRecords, WeightSums, codes_of
 
 __all__ = ["SINGLETONS", "SurveyDesign"]
 
@@ -30,11 +31,12 @@ class SurveyDesign:
     weights : str or int, optional
         Column of sampling weights: how many people a record stands for. Positive numbers, which
         need not be whole. None: all records have the same weight.
-    strata : str or int, optional
-        Column of strata, within which records or clusters were drawn independently of one another.
-    clusters : str or int, optional
-        Column of primary sampling units, such as households, schools or places. None: records were
-        drawn one by one.
+    strata : str, int or list of them, optional
+        Column of strata, within which records or clusters were drawn independently of one another;
+        of several columns, the combinations.
+    clusters : str, int or list of them, optional
+        Column of primary sampling units, such as households, schools or places; of several columns,
+        the combinations. None: records were drawn one by one.
     nest : bool, default=False
         Whether the clusters' codes begin anew in each stratum. If not, as in R's ``survey``, a code
         in two strata is an error.
@@ -93,6 +95,10 @@ class SurveyDesign:
         """Check what can be checked without a table."""
         check_flag("nest", self.nest)
         check_choice("singleton", self.singleton, SINGLETONS)
+        for name in ("strata", "clusters"):
+            if isinstance(getattr(self, name), list | tuple):
+                several = tuple(getattr(self, name))
+                object.__setattr__(self, name, several[0] if len(several) == 1 else several or None)
         if self.replicate_weights is not None:
             if isinstance(self.replicate_weights, str) or len(self.replicate_weights) < 2:
                 raise ValueError("replicate_weights must be a list of at least two columns.")
@@ -128,17 +134,22 @@ class SurveyDesign:
     @property
     def columns(self) -> tuple[Any, ...]:
         """The columns of the public table that it names, each once."""
-        single = (self.weights, self.strata, self.clusters)
-        named = [*(c for c in single if c is not None), *(self.replicate_weights or ())]
+        named: list[Any] = []
+        for own in (self.weights, self.strata, self.clusters, self.replicate_weights):
+            named += own if isinstance(own, tuple) else [] if own is None else [own]
         return tuple(dict.fromkeys(named))
 
-    def read(self, column: Callable[[Any], np.ndarray]) -> SurveyRecords:
+    def read(
+        self, column: Callable[[Any], np.ndarray], sums: WeightSums | None = None
+    ) -> SurveyRecords:
         """Read the design of each record.
 
         Parameters
         ----------
         column : callable
             Given a column that the design names, returns its values, an array of shape (n,).
+        sums : WeightSums, optional
+            The weights, where each row stands for several records of one cluster.
 
         Returns
         -------
@@ -158,7 +169,12 @@ class SurveyDesign:
         >>> records.weights.tolist(), records.clusters.tolist()
         ([1.5, 2.5, 1.0], [0, 0, 1])
         """
-        weights = None if self.weights is None else _numbers(self.weights, column, positive=True)
+        weights = counts = squares = None
+        if sums is not None:
+            _check_sums(self.weights, sums)
+            counts, weights, squares = sums.counts, sums.weights, sums.squares
+        elif self.weights is not None:
+            weights = _numbers(self.weights, column, positive=True)
         strata = None if self.strata is None else codes_of("stratum", self.strata, column)
         clusters = None if self.clusters is None else codes_of("cluster", self.clusters, column)
         replicates = None
@@ -172,11 +188,38 @@ class SurveyDesign:
         return SurveyRecords(
             np.ones(n) if weights is None else weights,
             np.zeros(n, dtype=np.intp) if strata is None else strata,
-            np.arange(n) if clusters is None else clusters,
+            clusters,
             self.singleton,
             replicates,
             self.scale,
+            counts,
+            squares,
         )
+
+    @classmethod
+    def from_svy(cls, sample: Any) -> "SurveyDesign":
+        """Read the design of a sample of the package ``svy``; fit sanitizers on ``sample.data``.
+
+        Codes of ``psu`` are nested within ``stratum`` there, and so they are here. Replicate
+        weights take the place of strata and clusters, as in svy's estimates. Later stages of
+        sampling (``ssu``) need no column, and ``pop_size`` is not used: without the correction for
+        a finite population sets are somewhat wider.
+
+        Parameters
+        ----------
+        sample : svy.Sample
+
+        Returns
+        -------
+        SurveyDesign
+
+        Raises
+        ------
+        ValueError
+            If the design has something that has no equivalent here: selection probabilities without
+            weights, replicates with coefficients that differ, or another rule for singletons.
+        """
+        return cls(**design_of_svy(sample))
 
     def complete(self, sample: Any, answers: Any = None, *, within: Sequence[Any] = ()) -> Any:
         """Drop records without an answer; others of their class then stand for them as well.
@@ -235,18 +278,40 @@ def _numbers(name: Any, column: Callable[[Any], np.ndarray], *, positive: bool) 
     wrong = ~np.isfinite(values) | (values < 0) | (positive & (values == 0))
     if wrong.any():
         what = "positive numbers" if positive else "numbers of at least 0"
-        raise ValueError(
-            f"column {name!r} of weights must hold {what}, but {int(wrong.sum()):,} of "
-            f"{len(values):,} are not, the first in row {int(np.argmax(wrong))}. Records of weight "
-            "0, or without a weight, stand for nobody: drop them."
+        raise _wrong_weights(
+            name,
+            what,
+            f"{int(wrong.sum()):,} of {len(values):,} are not, the first in row "
+            f"{int(np.argmax(wrong))}",
         )
     given = values[values > 0]
-    if given.size and (given.min() < _LEAST_WEIGHT or given.max() > 1.0 / _LEAST_WEIGHT):
+    if given.size:
+        _check_range(name, given.min(), given.max())
+    return values
+
+
+def _check_sums(name: Any, sums: WeightSums) -> None:
+    """Check weights by their sums, as single ones are."""
+    lacking = int(sums.counts.sum() - sums.present.sum())
+    if lacking or not np.all(np.isfinite(sums.weights)) or not np.all(sums.least > 0):
+        found = f"{lacking:,} are missing" if lacking else "some are not"
+        raise _wrong_weights(name, "positive numbers", found)
+    _check_range(name, sums.least.min(), sums.most.max())
+
+
+def _wrong_weights(name: Any, what: str, found: str) -> ValueError:
+    return ValueError(
+        f"column {name!r} of weights must hold {what}, but {found}. Records of weight 0, or "
+        "without a weight, stand for nobody: drop them."
+    )
+
+
+def _check_range(name: Any, least: float, most: float) -> None:
+    if least < _LEAST_WEIGHT or most > 1.0 / _LEAST_WEIGHT:
         raise ValueError(
             f"column {name!r} of weights has numbers below {_LEAST_WEIGHT:g} or above "
             f"{1.0 / _LEAST_WEIGHT:g}, whose squares are not exact: give weights in other units."
         )
-    return values
 
 
 def _within(strata: np.ndarray, clusters: np.ndarray, *, nest: bool) -> np.ndarray:

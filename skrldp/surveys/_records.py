@@ -10,46 +10,100 @@ from numpy.typing import NDArray
 
 from skrldp._typing import Floats, Indices
 
-__all__ = ["SurveyRecords", "codes_of"]
+__all__ = ["SurveyRecords", "WeightSums", "codes_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class WeightSums:
+    """Weights of records by the rows that stand for them, arrays of shape (n,).
+
+    Attributes
+    ----------
+    counts : integer array
+        How many records each row stands for.
+    present : array
+        How many of them have a weight.
+    least, most : arrays
+        The least and the greatest weight.
+    weights, squares : arrays
+        Their sum, and that of their squares.
+    """
+
+    counts: NDArray[np.int64]
+    present: Floats
+    least: Floats
+    most: Floats
+    weights: Floats
+    squares: Floats
 
 
 @dataclass(frozen=True, eq=False)
 class SurveyRecords:
-    """Weights, strata and clusters of records.
+    """Weights, strata and clusters of records, or of rows that stand for several of one cluster.
 
     Attributes
     ----------
     weights : array of shape (n,)
-        Positive.
-    strata, clusters : integer arrays of shape (n,)
-        Codes from 0; each cluster is in one stratum.
+        Positive; of several records, their sum.
+    strata : integer array of shape (n,)
+        Codes from 0.
+    clusters : integer array of shape (n,) or None
+        Codes from 0; each cluster is in one stratum. None: each record is a cluster.
     singleton : {"error", "center", "certainty"}
         What becomes of a stratum of one cluster.
     replicates : array of shape (n, R) or None
         Replicate weights.
     scale : float or None
         Factor of the replicates' sum of squares.
+    counts : integer array of shape (n,) or None
+        How many records each row stands for; None if each is one.
+    sums_of_squares : array of shape (n,) or None
+        Of their weights.
     """
 
     weights: Floats
     strata: Indices
-    clusters: Indices
+    clusters: Indices | None
     singleton: str = "error"
     replicates: Floats | None = None
     scale: float | None = None
+    counts: NDArray[np.int64] | None = None
+    sums_of_squares: Floats | None = None
 
-    def __len__(self) -> int:
-        return len(self.weights)
+    @cached_property
+    def n_records(self) -> int:
+        """Number of records."""
+        return len(self.weights) if self.counts is None else int(self.counts.sum())
 
     @cached_property
     def n_clusters(self) -> int:
         """Number of clusters."""
-        return int(self.clusters.max()) + 1
+        return self.n_records if self.clusters is None else int(self.clusters.max()) + 1
 
     @property
     def are_clustered(self) -> bool:
         """Whether some cluster has several records."""
-        return self.n_clusters < len(self)
+        return self.n_clusters < self.n_records
+
+    @property
+    def squares(self) -> Floats:
+        """Sums of squared weights, shape (n,)."""
+        return self.weights**2 if self.sums_of_squares is None else self.sums_of_squares
+
+    def kept(self, rows: NDArray[np.bool_], factors: Floats) -> "SurveyRecords":
+        """Return some of these records, with their weights multiplied; whole clusters."""
+        clusters = self.clusters
+        if clusters is not None:
+            clusters = np.unique(clusters[rows], return_inverse=True)[1]
+        strata = np.unique(self.strata[rows], return_inverse=True)[1]
+        return SurveyRecords(self.weights[rows] * factors[rows], strata, clusters, self.singleton)
+
+    def clusters_of_secrets(self, secrets: NDArray[np.integer[Any]], n_secrets: int) -> Indices:
+        """Count the clusters that have records of each secret, shape (n_secrets,)."""
+        if self.clusters is None:
+            return np.bincount(secrets, self.counts, n_secrets).astype(np.intp)
+        pairs = np.unique(self.clusters.astype(np.int64) * n_secrets + secrets)
+        return np.bincount(pairs % n_secrets, minlength=n_secrets)
 
     @cached_property
     def degrees(self) -> int:
@@ -87,16 +141,23 @@ class SurveyRecords:
             apart = own @ self.replicates - (own @ self.weights)[:, None]
             found: Floats = self.scale * apart @ apart.T
             return found
-        shape = self.n_clusters, n_cells
-        of_clusters = coo_array((self.weights, (self.clusters, cells)), shape=shape).tocsr()
-        stratum = np.zeros(self.n_clusters, dtype=np.intp)
-        stratum[self.clusters] = self.strata
-        size = np.bincount(stratum)
+        if self.clusters is None:
+            size = np.bincount(self.strata, self.counts)
+        else:
+            stratum = np.zeros(self.n_clusters, dtype=np.intp)
+            stratum[self.clusters] = self.strata
+            size = np.bincount(stratum)
         factor = np.where(size > 1, size / np.maximum(size - 1, 1), 0.0)
-        scaled = of_clusters.multiply(np.sqrt(factor[stratum])[:, None]).tocsr()
-        member = coo_array((np.ones(len(stratum)), (stratum, np.arange(len(stratum)))))
-        sums = (member.tocsr() @ of_clusters).toarray()  # of each stratum
-        found = (scaled.T @ scaled).toarray() - (sums.T * (factor / size)) @ sums
+        if self.clusters is None:  # a record is in one cell
+            raw = np.diag(np.bincount(cells, factor[self.strata] * self.squares, n_cells))
+        else:
+            of_clusters = coo_array(
+                (self.weights, (self.clusters, cells)), shape=(self.n_clusters, n_cells)
+            ).tocsr()
+            scaled = of_clusters.multiply(np.sqrt(factor[stratum])[:, None]).tocsr()
+            raw = (scaled.T @ scaled).toarray()
+        sums = coo_array((self.weights, (self.strata, cells)), shape=(len(size), n_cells)).toarray()
+        found = raw - (sums.T * (factor / size)) @ sums
         alone = np.flatnonzero(size == 1)
         if alone.size and self.singleton == "error":
             raise ValueError(
@@ -111,8 +172,15 @@ class SurveyRecords:
         return found
 
 
-def codes_of(what: str, name: Any, column: Callable[[Any], Any]) -> Indices:
-    """Write the values of a column as codes from 0, in an order that rows do not change."""
+def codes_of(what: str, names: Any, column: Callable[[Any], Any]) -> Indices:
+    """Write the values of a column, or the combinations of several, as codes from 0."""
+    if not isinstance(names, tuple):
+        return _codes_of_one(what, names, column)
+    found = np.stack([_codes_of_one(what, name, column) for name in names], axis=1)
+    return np.unique(found, axis=0, return_inverse=True)[1].reshape(-1)
+
+
+def _codes_of_one(what: str, name: Any, column: Callable[[Any], Any]) -> Indices:
     values = np.asarray(column(name), dtype=object)
     missing = np.array([value is None or value != value for value in values], dtype=bool)
     if missing.any():

@@ -1,4 +1,4 @@
-"""An independent sample of the population, kept from the records of a survey."""
+"""Parts of a survey: an independent sample of the population, and clusters that are set aside."""
 
 import hashlib
 
@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 from skrldp._typing import Floats, Indices
 from skrldp.surveys._records import SurveyRecords
 
-__all__ = ["independent_part"]
+__all__ = ["clusters_aside", "independent_part"]
 
 _SALT = b"skrldp: an independent part of a survey, version 1\n"
+_SALT_ASIDE = b"skrldp: clusters of a survey that are set aside, version 1\n"
 _BITS = 53
 
 
@@ -52,33 +53,68 @@ def independent_part(
             "independently; the sizes of strata were not. Use "
             "LikelihoodRatioSet(radius='asymptotic')."
         )
-    mass: Floats = np.bincount(records.clusters, records.weights).astype(np.float64)
+    mass: Floats = records.weights
+    if records.clusters is not None:
+        mass = np.bincount(records.clusters, records.weights).astype(np.float64)
     if mass.max() > max_weight:
         what = "cluster's sum of weights" if records.are_clustered else "weight"
         raise ValueError(
             f"max_weight={max_weight:g} is less than a {what} of the table, {mass.max():g}. It "
             "must be the greatest that the design could give, known before the records were drawn."
         )
+    coins, order = _coins(content, _SALT)
+    if records.clusters is None or not records.are_clustered:
+        kept: NDArray[np.bool_] = coins * max_weight < records.weights
+        return kept
+    return _one_of_each(records, max_weight, coins, order)
+
+
+def clusters_aside(
+    records: SurveyRecords, fraction: float, content: NDArray[np.bytes_] | list[bytes]
+) -> tuple[NDArray[np.bool_], Floats]:
+    """Tell which records to set aside, by whole clusters, and how much more the others then weigh.
+
+    Of each stratum a fixed number of clusters is drawn, and two at the least are left. If clusters
+    are drawn independently and alike within a stratum, so are those that are left. The coins come
+    from a digest of the sorted table, as in :func:`independent_part`.
+
+    Returns arrays of n bool and of n factors.
+    """
+    coins, order = _coins(content, _SALT_ASIDE)
+    clusters = np.arange(len(coins)) if records.clusters is None else records.clusters
+    _, first = np.unique(clusters[order], return_index=True)
+    first = order[first]  # of each cluster, the first record of the sorted table
+    stratum, coin = records.strata[first], coins[first]
+    size = np.bincount(stratum)
+    number = np.clip(np.rint(fraction * size), 0, np.maximum(size - 2, 0)).astype(int)
+    by_coin = np.lexsort((coin, stratum))
+    rank = np.empty(len(coin), dtype=int)
+    rank[by_coin] = np.arange(len(coin)) - (np.cumsum(size) - size)[stratum[by_coin]]
+    aside = rank < number[stratum]
+    factors = size / (size - number)
+    return aside[clusters], factors[records.strata]
+
+
+def _coins(content: NDArray[np.bytes_] | list[bytes], salt: bytes) -> tuple[Floats, Indices]:
+    """Return a uniform number for each row, and the order of the sorted table."""
     order: Indices = np.array(sorted(range(len(content)), key=content.__getitem__), dtype=np.intp)
-    digest = hashlib.sha256(_SALT)
+    digest = hashlib.sha256(salt)
     for place in order:
         digest.update(hashlib.sha256(content[place]).digest())
     coins = np.empty(len(order))
     coins[order] = _uniform(digest.digest(), len(order))
-    if not records.are_clustered:
-        kept: NDArray[np.bool_] = coins * max_weight < records.weights
-        return kept
-    return _one_of_each(records, mass, max_weight, coins, order)
+    return coins, order
 
 
 def _one_of_each(
-    records: SurveyRecords, mass: Floats, max_weight: float, coins: Floats, order: Indices
+    records: SurveyRecords, max_weight: float, coins: Floats, order: Indices
 ) -> NDArray[np.bool_]:
     """Keep one record of some clusters: the coin of a cluster's first record is the cluster's.
 
     One uniform number decides both: below ``mass / max_weight`` it is uniform up to there, and says
     which record.
     """
+    assert records.clusters is not None
     sequence = order[np.argsort(records.clusters[order], kind="stable")]
     cluster = records.clusters[sequence]
     first = np.flatnonzero(np.r_[True, cluster[1:] != cluster[:-1]])

@@ -89,7 +89,7 @@ class SurveyTotals(ReadOnly):
             covariance = read_only(records.covariance_of_totals(cells, n_cells))
         return cls(
             read_only(totals),
-            read_only(np.bincount(cells, records.weights**2, n_cells)),
+            read_only(np.bincount(cells, records.squares, n_cells)),
             covariance,
             records.degrees,
         )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp.alphabet import plain
-from skrldp.table._lazy import lazy_names
+from skrldp.table._lazy import LazyTable, lazy_names
 from skrldp.table._read import Table, lazy_frame, read_table
 from skrldp.table._select import column_names, resolve_columns
 
@@ -19,10 +19,14 @@ __all__ = [
     "is_missing",
     "row_contents",
     "take_rows",
+    "weighted_rows",
     "with_columns",
     "with_values",
     "without_columns",
 ]
+
+
+_MOST_ROWS = 1 << 23  # of a lazy frame, that are brought
 
 
 def column_reader(X: Any, what: str) -> Callable[[Any], NDArray[Any]]:
@@ -44,9 +48,37 @@ def column_reader(X: Any, what: str) -> Callable[[Any], NDArray[Any]]:
 
 
 def without_columns(X: Any, names: Sequence[Any], what: str) -> Any:
-    """Return a table without some columns, in its own library."""
-    places = set(resolve_columns(X, list(names), what))
-    return with_columns(X, [p for p in range(len(column_names(X))) if p not in places])
+    """Return a table without some columns, in its own library; a `Table` stays one."""
+    places = set(resolve_columns(X, list(names), what)) if names else set()
+    left = [place for place in range(len(column_names(X))) if place not in places]
+    if isinstance(X, Table):
+        own = tuple(X.names[place] for place in left)
+        return Table(X.source[:, left], own, X.n_rows, X.records)
+    return with_columns(X, left)
+
+
+def weighted_rows(X: Any, weights: Any, others: Sequence[Any]) -> tuple[Table, Any]:
+    """Bring the distinct rows of a lazy frame, and sums of the weights of the records of each.
+
+    The column of weights is left out, unless it is one of `others`. Returns as
+    :meth:`LazyTable.weighted_rows`. Raises ValueError if a column is not there or holds no numbers,
+    or there are too many distinct rows.
+    """
+    frame = lazy_frame(X)
+    assert frame is not None
+    lazy = LazyTable.of(frame)
+    own = () if weights is None else resolve_columns(X, [weights], "survey", lazy.names)
+    if own and not lazy.dtypes[own[0]].is_numeric():
+        raise ValueError(f"column {weights!r} of weights must hold numbers.")
+    kept = resolve_columns(X, list(others), "survey", lazy.names) if others else ()
+    places = [place for place in range(len(lazy.names)) if place not in own or place in kept]
+    n_rows = lazy.n_combinations(places)
+    if n_rows > _MOST_ROWS:
+        raise ValueError(
+            f"the survey has {n_rows:,} different records within strata and clusters, and at most "
+            f"{_MOST_ROWS:,} are brought. Use fewer columns, or coarser categories."
+        )
+    return lazy.weighted_rows(own[0] if own else None, places, _MOST_ROWS)
 
 
 def with_columns(X: Any, places: Sequence[int]) -> Any:

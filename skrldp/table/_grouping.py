@@ -139,6 +139,11 @@ class Records:
         is_listed = np.ones(len(self.counted), dtype=bool)
         return is_listed if self.aside is None else self.aside > 0
 
+    def without(self, rows: NDArray[np.bool_]) -> Records:
+        """Set some rows of the table aside."""
+        aside = np.bincount(self.row[rows], minlength=len(self.counted))
+        return replace(self, counted=self.counted - aside, aside=aside)
+
     def counted_rows(self) -> NDArray[np.int64] | None:
         """Return the counted records of each row of the table, all on the first of equal rows."""
         if self.aside is None:

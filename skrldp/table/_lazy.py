@@ -140,6 +140,36 @@ class LazyTable:
                 found = [both.filter(nw.col(_PART) == number) for number in range(len(parts))]
         return [self._brought(one, part) for one, part in zip(found, parts, strict=True)]
 
+    def weighted_rows(
+        self, weights: int | None, positions: Sequence[int], most: int
+    ) -> tuple[Table, dict[str, NDArray[np.float64]]]:
+        """Bring the distinct rows of some columns, and sums of the weights of their records.
+
+        `weights` is the place of a column; None stands for weights of 1. Returns Table, and arrays
+        of shape (n,): how many weights are there, the least and the greatest, their sum and that of
+        their squares. Raises as :meth:`rows`.
+        """
+        records = LazyTable.of(self.frame.select([self.names[place] for place in positions]))
+        nan = np.zeros(len(self.names), dtype=int)
+        nan[list(positions)] = records.numbers().nan
+        own = nw.lit(1.0) if weights is None else nw.col(self.names[weights]).cast(nw.Float64)
+        weight = nw.col("weight")
+        sums = {
+            "present": weight.count(),
+            "least": weight.min(),
+            "most": weight.max(),
+            "weights": weight.sum(),
+            "squares": nw.col("square").sum(),
+        }
+        with _asked(self.frame, "add up the weights of its equal rows", self.names):
+            values = (self._value(place).alias(_key(place)) for place in positions)
+            rows = self.frame.select(*values, own.alias("weight"))
+            groups = rows.with_columns(square=weight * weight).group_by(*map(_key, positions))
+            named = (one.alias(name) for name, one in sums.items())
+            found = groups.agg(nw.len().alias(_RECORDS), *named).head(most).collect()
+            numbers = {name: found[name].to_numpy().astype(np.float64) for name in sums}
+        return self._brought(found, positions, nan.tolist()), numbers
+
     def _brought(
         self, found: nw.DataFrame[Any], positions: Sequence[int], nan: Sequence[int] = ()
     ) -> Table:

@@ -42,8 +42,12 @@ def learn(
     grouping: Grouping | None = None,
     weights: Callable[[int], np.ndarray] | None = None,
     of_secrets: bool = False,
+    aside: np.ndarray | None = None,
 ) -> tuple[CellCodec, Codes]:
     """Learn the alphabets of a public table, and encode its rows.
+
+    `aside` are the rows from which alphabets are learned and which are not counted, if grouping
+    asks for such rows; None draws them one by one.
 
     Shapes: `X` (n, n_columns). Returns `codes`: the table's rows; the distinct ones of a lazy
     frame. Raises TypeError for sparse or structured input, and values that cannot be categories.
@@ -108,7 +112,10 @@ def learn(
         records = Records.of(columns, codes, record_counts)
         is_fixed = set(learned).isdisjoint(value_positions) and not (grouping.by_count or combined)
         if grouping.fraction is not None and not is_fixed:
-            records = set_aside(records, columns, grouping.fraction)
+            if aside is None:
+                records = set_aside(records, columns, grouping.fraction)
+            else:
+                records = records.without(aside)
         whole_codes, counts = list(records.codes), records.counted
         codes = list(whole_codes)
         for p in value_positions:

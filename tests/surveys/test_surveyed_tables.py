@@ -218,7 +218,14 @@ def test_strata_of_one_cluster():
     [
         ({"uncertainty": LikelihoodRatioSet()}, r"SurveyDesign\(max_weight=...\). If it is not"),
         ({"survey": "weight"}, "survey='weight' must be None or a SurveyDesign"),
-        ({"alphabet_fraction": 0.2, "handle_unknown": "infrequent_if_exist"}, "one by one"),
+        (
+            {
+                "alphabet_fraction": 0.2,
+                "handle_unknown": "infrequent_if_exist",
+                "survey": SurveyDesign(replicate_weights=["weight", "place"], scale=0.5),
+            },
+            "replicate weights do not tell which records are of one cluster",
+        ),
         (
             {
                 "uncertainty": LikelihoodRatioSet(),
@@ -234,8 +241,6 @@ def test_what_a_survey_does_not_go_with(options, message):
         make(IRSanitizer, **options).fit(survey())
     with pytest.raises(ValueError, match="sample_weight= are counts of equal records"):
         make(IRSanitizer).fit(survey(), sample_weight=np.ones(1_200))
-    with pytest.raises(ValueError, match="this is a lazy frame"):
-        make(IRSanitizer).fit(survey(library="polars").lazy())
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,80 @@
+"""Designs of the package svy: its own where it is installed, and objects with its attributes."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from skrldp import SurveyDesign
+
+
+def sample(rep_coefs=None, **design):
+    own = dict.fromkeys(["wgt", "prob", "stratum", "psu", "ssu", "rep_wgts", "singleton"]) | design
+    found = SimpleNamespace(design=SimpleNamespace(**own))
+    if rep_coefs is not None:
+        found.rep_columns, found.rep_coefs = list(rep_coefs), rep_coefs
+    return found
+
+
+def rule(name):
+    return SimpleNamespace(method=SimpleNamespace(value=name))
+
+
+@pytest.mark.parametrize(
+    ("stated", "expected"),
+    [
+        ({"wgt": "w"}, SurveyDesign(weights="w")),
+        ({"psu": "school"}, SurveyDesign(clusters="school")),
+        ({"wgt": "w", "stratum": "r"}, SurveyDesign(weights="w", strata="r")),
+        (
+            {"wgt": "w", "stratum": ("r", "t"), "psu": "school", "singleton": rule("center")},
+            SurveyDesign("w", ["r", "t"], "school", nest=True, singleton="center"),
+        ),
+        (
+            {"stratum": "r", "psu": ("town", "school"), "singleton": rule("skip")},
+            SurveyDesign(strata="r", clusters=("town", "school"), nest=True, singleton="certainty"),
+        ),
+        (
+            {"wgt": "w", "stratum": "r", "rep_wgts": "BRR", "rep_coefs": {"b1": 0.5, "b2": 0.5}},
+            SurveyDesign(weights="w", replicate_weights=["b1", "b2"], scale=0.5),
+        ),
+    ],
+)
+def test_a_design_is_read(stated, expected):
+    assert SurveyDesign.from_svy(sample(**stated)) == expected
+
+
+@pytest.mark.parametrize(
+    ("stated", "message"),
+    [
+        ({"prob": "p"}, r"selection probabilities \('p'\) and no weights"),
+        ({"rep_wgts": "JK", "rep_coefs": {"a": 0.5, "b": 0.6}}, "coefficients that differ"),
+        ({"wgt": "w", "singleton": rule("pool")}, "singleton='pool' has no equivalent here"),
+    ],
+)
+def test_what_has_no_equivalent_is_refused(stated, message):
+    with pytest.raises(ValueError, match=message):
+        SurveyDesign.from_svy(sample(**stated))
+
+
+def test_what_is_no_sample_is_refused():
+    with pytest.raises(TypeError, match=r"a svy.Sample has a design, and dict has none"):
+        SurveyDesign.from_svy({})
+
+
+def test_samples_of_svy():
+    svy = pytest.importorskip("svy", reason="svy is not installed")
+    import polars as pl
+
+    rng, columns = np.random.default_rng(0), {}
+    columns["w"], columns["r"] = rng.choice([1.0, 2.0], 40), np.repeat([0, 1], 20)
+    columns["school"] = np.repeat(np.arange(10), 4) % 5
+    columns |= {f"b{place}": rng.random(40) for place in range(1, 5)}
+    table = pl.DataFrame(columns)
+    design = svy.Design(wgt="w", stratum="r", psu="school", singleton="center")
+    found = SurveyDesign.from_svy(svy.Sample(table, design))
+    assert found == SurveyDesign("w", "r", "school", nest=True, singleton="center")
+    weights = svy.BrrWgts(prefix="b", n_reps=4, fay_coef=0.5)
+    found = SurveyDesign.from_svy(svy.Sample(table, svy.Design(wgt="w", rep_wgts=weights)))
+    assert found.replicate_weights == ("b1", "b2", "b3", "b4")
+    assert found.scale == pytest.approx(1 / (4 * 0.5**2))
