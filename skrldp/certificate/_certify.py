@@ -265,10 +265,14 @@ def prove(
     uncertainty: FittedSet,
     callback: Callable[[int], None] | None = None,
     region: Region | None = None,
+    everywhere: tuple[float, float] | None = None,
 ) -> Certificate:
-    """Certify a mechanism over a set that is fitted already; see :func:`certify`."""
+    """Certify a mechanism over a set that is fitted already; see :func:`certify`.
+
+    `everywhere` has the bounds over all distributions, if :func:`leakage_over_all` found them.
+    """
     region = region or proof_region(joint, uncertainty)
-    return _first(mechanism, region, joint, uncertainty, callback)
+    return _first(mechanism, region, joint, uncertainty, callback, everywhere)
 
 
 def prove_reports(
@@ -307,9 +311,11 @@ def _first(
     joint: JointDistribution,
     uncertainty: FittedSet,
     callback: Callable[[int], None] | None = None,
+    everywhere: tuple[float, float] | None = None,
 ) -> Certificate:
     """Certify one report."""
-    everywhere = leakage_over_all(mechanism, region.n_secrets)
+    if everywhere is None:
+        everywhere = leakage_over_all(mechanism, region.n_secrets)
     if isinstance(mechanism, Mechanism):
         views = list(mechanism_views(mechanism, region))
     else:

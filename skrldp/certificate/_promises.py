@@ -29,7 +29,9 @@ def prove_promise(
     for one in promise.statements:
         if one.joint is promise.joint and promise.compared is None and np.ndim(one.pair_eps) == 0:
             region = None if one.layout.shared else one.exact_region
-            certificate = prove(mechanism, promise.joint, one.uncertainty, callback, region)
+            certificate = prove(
+                mechanism, promise.joint, one.uncertainty, callback, region, everywhere
+            )
         else:
             certificate = _prove_statement(mechanism, promise, one, everywhere, callback)
         if one.known:
