@@ -112,10 +112,8 @@ def learn_column(
             )
         if levels is not None and not np.any(codes == len(levels)):
             categories = categories[:-1]
-        if levels is not None:  # a hole is seen in the rows, and so may all levels be
-            all_occur = len(np.unique(codes)) == len(levels)
-            from_rows = all_occur and table.may_list_values(position)
-            is_declared = len(categories) == len(levels) and not from_rows
+        if levels is not None:  # a hole is seen in the rows, and so may levels be
+            is_declared = len(categories) == len(levels) and not table.may_list_values(position)
     missing = None
     if categories[-1] is None:
         holes = codes == len(categories) - 1

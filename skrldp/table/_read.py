@@ -100,7 +100,7 @@ class Table:
             return declared_levels(self.source[:, position])
 
     def may_list_values(self, position: int) -> bool:
-        """Whether a column's dtype may have been made from its rows, by astype("category")."""
+        """Whether a column's levels may come from rows: from these, or more that were left out."""
         if self.is_array:
             return False
         series = self.source[:, position]

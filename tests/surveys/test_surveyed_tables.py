@@ -294,3 +294,16 @@ def test_strata_have_no_exact_set():
     for stated in (design, replicated):
         with pytest.raises(ValueError, match="the sizes of strata were not"):
             make(IRSanitizer, LikelihoodRatioSet(), survey=stated).fit(table)
+
+
+def test_levels_of_records_that_an_exact_set_left_out_are_learned():
+    """astype("category") lists them too, though the records that are kept have none of them."""
+    table = survey().drop(columns="place")
+    table.loc[::40, "visits"] = [f"rare {i}" for i in range(len(table[::40]))]
+    table["visits"] = table["visits"].astype("category")
+    design = SurveyDesign(weights="weight", max_weight=5.0)
+    options = {"survey": design, "categories": {"ill": ["no", "yes"]}}
+    with pytest.warns(PrivacyLeakWarning, match="learned from the counted records, and column"):
+        found = make(IRSanitizer, LikelihoodRatioSet(), **options).fit(table)
+    assert found.joint_.alphabet == "learned"
+    assert (found.joint_.counts.sum(axis=0) == 0).any()  # else there is no level to spare

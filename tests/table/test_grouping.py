@@ -144,8 +144,8 @@ SOURCES = {
     "plain column": ("learned", U, {}),
     "listed": ("declared", U, {"categories": {"u": ["a", "b"]}}),
     "ordered category": ("declared", DECLARED, {}),
-    "category with a level to spare": ("declared", pd.Categorical(U, ["a", "b", "c"]), {}),
     "category made from the rows": ("learned", pd.Series(U, dtype="category"), {}),
+    "category of more rows": ("learned", pd.Series([*U, "c"], dtype="category")[:12], {}),
     "the same of many records": ("frequent", pd.Categorical([*"ab"] * 60), {}),
     "the same, grouped": (
         "frequent", pd.Categorical([*"ab"] * 59 + ["a", "c"]), {"grouping": Grouping("auto")}
