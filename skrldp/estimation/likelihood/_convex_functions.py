@@ -1,14 +1,23 @@
 """Convex functions of distributions, evaluated at many points at once."""
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import logsumexp, softmax
 
-from skrldp._typing import Floats, Indices
-from skrldp.estimation.channels import BlockChannel
+from skrldp._typing import Booleans, Floats, Indices
+from skrldp.estimation.channels import BlockChannel, Channel
 
-__all__ = ["BlockLogarithms", "Convex", "Divergence", "Logarithms", "Means", "diagonal"]
+__all__ = [
+    "BlockLogarithms",
+    "Convex",
+    "Divergence",
+    "Logarithms",
+    "Means",
+    "diagonal",
+    "log_likelihood",
+]
 
 _FAR = 0.1  # relative error of a term of a Hessian that need not be exact
 
@@ -29,20 +38,14 @@ class Convex(ABC):
         """Add the Hessians at the points, times factors (m,), to `total`, (m, a, a)."""
 
 
+@dataclass(frozen=True, eq=False)
 class Logarithms(Convex):
-    """−Σ_y w_y log (R x)_y − offset: a log-likelihood's negative.
+    """−Σ_y w_y log (R x)_y − offset: a log-likelihood's negative."""
 
-    Shapes: weights (b,), rows (b, a), square (a, a).
-    """
-
-    def __init__(
-        self,
-        weights: Floats,
-        offset: float,
-        rows: Floats | None = None,
-        square: Floats | None = None,
-    ) -> None:
-        self.weights, self.offset, self.rows, self.square = weights, offset, rows, square
+    weights: Floats  # (b,)
+    offset: float
+    rows: Floats | None = None  # (b, a), R; None for the identity
+    square: Floats | None = None  # (a, a), the Hessian where all (R x)_y are 1
 
     def _inner(self, points: Floats) -> Floats:
         inner: Floats = points if self.rows is None else points @ self.rows.T
@@ -75,18 +78,15 @@ class Logarithms(Convex):
                 total[place] += self.rows[far].T @ (self.rows[far] * excess[:, None])
 
 
+@dataclass(frozen=True, eq=False)
 class BlockLogarithms(Convex):
-    """−Σ_y w_y log ((Q x)_y / p_y) − offset for a matrix Q of four probabilities.
+    """−Σ_y w_y log ((Q x)_y / p_y) − offset for a matrix Q of four probabilities."""
 
-    Shapes: weights (b,), scale p (b,).
-    """
-
-    def __init__(
-        self, weights: Floats, offset: float, channel: BlockChannel, scale: Floats
-    ) -> None:
-        self.seen = weights > 0
-        self.weights, self.scale = weights[self.seen], scale[self.seen]
-        self.offset, self.channel = offset, channel
+    weights: Floats  # (n,), those of the symbols that were seen
+    offset: float
+    channel: BlockChannel
+    scale: Floats  # (n,), p
+    seen: Booleans  # (b,)
 
     def _report(self, points: Floats) -> Floats:
         """Probabilities of the symbols that were seen."""
@@ -117,6 +117,24 @@ class BlockLogarithms(Convex):
         matrix = self.channel.dense().matrix
         for place, heights in enumerate(self.heights(points)):
             total[place] += factors[place] * (matrix.T * heights) @ matrix
+
+
+def log_likelihood(
+    channel: Channel, weights: Floats, report: Floats | None = None
+) -> Logarithms | BlockLogarithms:
+    """Write −Σ_y w_y log ((Q x)_y / p_y), with the structure of the channel.
+
+    Shapes: weights w (b,), report p (b,), at which the Hessian is kept; None for p = 1.
+    """
+    seen = weights > 0
+    scale = np.ones(len(weights)) if report is None else report
+    if isinstance(channel, BlockChannel):
+        return BlockLogarithms(weights[seen], 0.0, channel, scale[seen], seen)
+    rows = channel.dense().matrix[seen] / scale[seen, None]
+    if report is None:
+        return Logarithms(weights[seen], 0.0, rows)
+    scaled = rows * np.sqrt(weights[seen])[:, None]
+    return Logarithms(weights[seen], 0.0, rows, scaled.T @ scaled)
 
 
 class Divergence(Convex):

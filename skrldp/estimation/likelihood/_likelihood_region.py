@@ -9,8 +9,13 @@ import numpy as np
 
 from skrldp._typing import Booleans, Floats
 from skrldp.estimation._threads import one_thread
-from skrldp.estimation.channels import BlockChannel, Channel
-from skrldp.estimation.likelihood._convex_functions import BlockLogarithms, Convex, Logarithms
+from skrldp.estimation.channels import Channel
+from skrldp.estimation.likelihood._convex_functions import (
+    BlockLogarithms,
+    Convex,
+    Logarithms,
+    log_likelihood,
+)
 from skrldp.estimation.likelihood._interior_point import State, interior, minimise
 
 __all__ = ["LikelihoodRegion", "Reached"]
@@ -58,9 +63,12 @@ class LikelihoodRegion:
 
     def _likelihood(self, drop: float) -> Convex:
         """At most 0 where the log-likelihood is at most `drop` below the greatest."""
-        if isinstance(self.channel, BlockChannel):
-            return BlockLogarithms(self.counts, drop, self.channel, self._report)
-        return Logarithms(self.counts[self._seen], drop, *self._rows_and_square)
+        return replace(self._below_greatest, offset=drop)
+
+    @cached_property
+    def _below_greatest(self) -> Logarithms | BlockLogarithms:
+        """How far the log-likelihood is below the greatest."""
+        return log_likelihood(self.channel, self.counts, self._report)
 
     @cached_property
     def _report(self) -> Floats:
@@ -71,13 +79,6 @@ class LikelihoodRegion:
     def _seen(self) -> Booleans:
         """Symbols that were seen."""
         return self.counts > 0
-
-    @cached_property
-    def _rows_and_square(self) -> tuple[Floats, Floats]:
-        """Probabilities of the symbols over those at the estimate, and the Hessian there."""
-        rows = self.channel.dense().matrix[self._seen] / self._report[self._seen, None]
-        scaled = rows * np.sqrt(self.counts[self._seen])[:, None]
-        return rows, scaled.T @ scaled
 
     @cached_property
     def _centres(self) -> dict[float, Floats]:

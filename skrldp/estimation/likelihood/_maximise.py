@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.estimation.channels import MOST_DENSE, BlockChannel, Channel, DenseChannel
-from skrldp.estimation.likelihood._convex_functions import BlockLogarithms, Convex, Logarithms
+from skrldp.estimation.channels import MOST_DENSE, BlockChannel, Channel
+from skrldp.estimation.likelihood._convex_functions import Convex, log_likelihood
 from skrldp.estimation.likelihood._convex_set import ConvexSet
 from skrldp.estimation.likelihood._interior_point import minimise
 
@@ -119,15 +119,6 @@ def _em(channel: Channel, shares: Floats, tol: float, max_iter: int, end: float)
 # -- Newton ---------------------------------------------------------------------------------------
 
 
-def _log_likelihood(channel: Channel, weights: Floats) -> Convex:
-    """Write −Σ_y w_y log (Q x)_y with the structure of the channel; weights (b,)."""
-    if isinstance(channel, BlockChannel):
-        return BlockLogarithms(weights, 0.0, channel, np.ones(len(weights)))
-    assert isinstance(channel, DenseChannel)
-    seen = weights > 0
-    return Logarithms(weights[seen], 0.0, channel.matrix[seen])
-
-
 def _newton(
     channel: Channel, shares: Floats, start: Maximum, tol: float, max_iter: int, end: float
 ) -> Maximum:
@@ -151,6 +142,6 @@ def _interior(
 
     Shapes: shares (b,), start (a,).
     """
-    free, objective = np.zeros((1, channel.n_cells)), _log_likelihood(channel, shares)
+    free, objective = np.zeros((1, channel.n_cells)), log_likelihood(channel, shares)
     found = minimise(free, constraints, start, tol, objective=objective, **options)
     return Maximum(found.points[0], -float(found.values[0]), found.gap, found.steps)

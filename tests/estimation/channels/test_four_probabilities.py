@@ -1,5 +1,7 @@
 """Systems and likelihoods of mechanisms that four probabilities give."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from skrldp import FrequencyEstimator, GRRSanitizer, IRSanitizer, Mechanism, SRR
 from skrldp.estimation import _estimator
 from skrldp.estimation.channels._channels import BlockChannel, DenseChannel, channel_of
 from skrldp.estimation.channels._four_numbers import FourNumbers
-from skrldp.estimation.likelihood._convex_functions import BlockLogarithms
+from skrldp.estimation.likelihood._convex_functions import log_likelihood
 
 FOURS = ((0.5, 0.1, 0.1, 0.1), (0.5, 0.2, 0.1, 0.1), (0.5, 0.1, 0.2, 0.1), (0.5, 0.2, 0.15, 0.1))
 
@@ -28,7 +30,8 @@ def test_systems_are_those_of_the_matrix(shape, four):
 
 def test_derivatives():
     channel = BlockChannel((1, 3), (0.6, 0.2, 0.6, 0.2))
-    function = BlockLogarithms(np.array([2.0, 0.0, 0.5]), 0.1, channel, np.full(3, 0.3))
+    relative = log_likelihood(channel, np.array([2.0, 0.0, 0.5]), np.full(3, 0.3))
+    function = replace(relative, offset=0.1)
     points = np.array([[0.2, 0.5, 0.3], [0.1, 0.1, 0.8]])
     curvature = np.zeros((2, 3, 3))
     function.add_curvature(points, np.array([1.0, 2.0]), curvature)
