@@ -2,7 +2,7 @@ r"""Proof that a mechanism is private, as it will be sampled, and the repair tha
 
 A certificate is an upper bound on the leakage at every distribution of the uncertainty set. It
 comes from dual expressions of the support function, which are upper bounds wherever they are
-evaluated, with the rounding of the arithmetic added; no solver's word is taken for anything.
+evaluated, with the rounding of the arithmetic added. No solver's status or tolerance enters.
 """
 
 from skrldp.certificate._certify import (

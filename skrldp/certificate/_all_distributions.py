@@ -1,4 +1,4 @@
-r"""What a mechanism leaks at some distribution of (S, U), whatever it is: ratios of its entries.
+r"""What a mechanism leaks at the worst of all distributions of (S, U): ratios of its entries.
 
 Over all distributions of U given S the leakage is the logarithm of the greatest ratio of two
 entries of a row with different secrets (docs/proofs.md, Theorem 26); to somebody who knows U, of

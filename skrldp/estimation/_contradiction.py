@@ -1,8 +1,8 @@
 """A warning of reports that no distribution of records makes: raw records, or another mechanism's.
 
-The statistic is the likelihood ratio of the free multinomial distribution against all that the
+The statistic is the likelihood ratio of all multinomial distributions against those that the
 mechanism can make, Σ_y N f_y log(f_y / p_y) at the most likely p. At the true p, which has no
-greater likelihood, it is N KL(f ‖ p). The tail of that has a bound that holds for every N and p
+greater likelihood, it is N KL(f ‖ p), whose tail has a bound for every N and p
 (docs/proofs.md, section E), so rare symbols raise no false alarms.
 """
 

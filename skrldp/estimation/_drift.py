@@ -2,10 +2,10 @@ r"""A likelihood-ratio test of whether the population that was asked is in the c
 
 The hypothesis is that the conditional of U given each secret is in the set by itself; the
 distribution of S may be anything. With Λ the greatest likelihood of the reports over all
-distributions and Λ₀ that over those of the hypothesis, the statistic is
+distributions and Λ₀ the greatest over those of the hypothesis, the statistic is
 :math:`T = 2\log(\Lambda/\Lambda_0)`. Wherever in the set the true distribution π is, Λ₀ is at
-least the likelihood at π, so T is at most the statistic of the simple hypothesis π. That one has
-asymptotically at most the χ² distribution with as many degrees of freedom as the reports determine,
+least the likelihood at π, so T is at most the statistic of the simple hypothesis π, which is
+asymptotically at most χ² distributed with as many degrees of freedom as the reports determine,
 the rank of the mechanism minus 1. So the p-value is valid at every distribution of the set, and
 conservative inside it.
 

@@ -57,13 +57,13 @@ def in_all_blocks(sanitizer: Any, each: Sequence[ReportFigures]) -> ReportFigure
 
 
 def _greatest(each: Sequence[ReportFigures], name: str) -> float | None:
-    """Return the greatest of the blocks' figures; None if one does not have it."""
+    """Return the greatest of the blocks' figures; None if a block does not have the figure."""
     found = [getattr(one.proof, name) for one in each]
     return None if None in found else max(found)
 
 
 def beyond_blocks(sanitizer: Any) -> Beyond:
-    """Return what holds whatever block is drawn, for each report anew."""
+    """Return the figures of several reports and observers, over all blocks."""
     certificates, manifest = sanitizer.certificates_, sanitizer.manifest_
     eps_all = max(float(one.eps_all) for one in certificates)
     within = [one.known for one in certificates if one.known]

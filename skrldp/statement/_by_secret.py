@@ -28,7 +28,7 @@ def figures_by_secret(fitted: Any) -> dict[str, Any]:
 
 
 def lines_by_secret(report: ReportFigures) -> list[tuple[str, str]]:
-    """Say how much is told about each secret, or about the two extremes of many.
+    """State the information about each secret, or about the two extremes of many secrets.
 
     Returns list of (str, str): lines with their labels; none if there is nothing to tell about any
     secret.

@@ -111,7 +111,7 @@ def _worst(report: ReportFigures) -> list[Line]:
     return shown
 
 
-# --- more than one report to somebody who knows nothing else
+# --- further reports, and observers who know more
 
 
 def _reports(beyond: Beyond) -> str:

@@ -235,7 +235,7 @@ def _over_records(mechanism: Mechanism) -> float:
     if mechanism.form.blocks is None:
         n_columns = a2 if mechanism.observe == "nonsensitive" else a1 * a2
         of_record = mechanism.form.columns(np.arange(n_columns))
-    else:  # each row of the matrix holds these four, for a fit has two secrets and values at least
+    else:  # a fit has two secrets and two values at least, so each row has all four
         of_record = np.array([mechanism.form.blocks])
     most, least = of_record.max(axis=1), of_record.min(axis=1)
     with np.errstate(divide="ignore"):

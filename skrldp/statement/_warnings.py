@@ -17,7 +17,7 @@ __all__ = ["notes_of", "warnings_of", "warnings_of_design", "warnings_of_use"]
 _LARGE_ODDS = 10.0  # a promise beyond this factor gets a warning
 _SHOWN = 5  # secrets that are named
 _MOST_CHARACTERS = 60  # of a parameter's value
-_MORE = 1e-6  # share by which a leakage must be more than another to be called more
+_MORE = 1e-6  # relative difference from which a leakage is called greater than another
 
 
 def _capital(words: str) -> str:

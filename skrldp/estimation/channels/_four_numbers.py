@@ -1,4 +1,4 @@
-"""Matrices that are made of four numbers."""
+"""Matrices on pairs (s, u) whose entries are four numbers: products and linear systems."""
 
 import numpy as np
 

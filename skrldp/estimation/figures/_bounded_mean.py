@@ -4,12 +4,12 @@ Every report y gets a score :math:`w_y`, and the average score of the reports es
 a column v. At the distribution π its bias is :math:`d\cdot\pi` with
 :math:`d_x = \sum_y w_y Q_{yx} - v_x`. An unbiased estimate needs d = 0, which is impossible if v is
 not in the row space of Q. But over a set of distributions the bias is between the two values of the
-set's support function at d and −d: these are bounds that hold at every distribution of the set. The
-middle of them is subtracted, and half their distance is the bound on the bias that is left.
+set's support function at d and −d: bounds that hold at every distribution of the set. Their middle
+is subtracted, and half their distance bounds the remaining bias.
 
 The scores minimise :math:`\sum_x \hat P_x d_x^2 + \lambda\,\mathrm{Var}_{\hat P}(w_Y)`, and λ is
-chosen for the shortest interval at the public distribution. No report is looked at for this, so the
-average of the scores is that of independent numbers. The interval is that of a normal estimate
+chosen for the shortest interval at the public distribution. Scores do not depend on the reports, so
+their average is one of independent numbers. The interval is that of a normal estimate
 whose bias is bounded (Donoho 1994; Armstrong and Kolesár 2018): its half-length is the 1 − α
 quantile of :math:`|N(t, 1)|` times the standard error, t being the bias in standard errors.
 """

@@ -1,8 +1,8 @@
 """Figures of groups: means, shares and quantiles of the records with each value of other columns.
 
 A mean or a share of a group is a ratio of two linear functions of the distribution, of the group's
-numbers and of its share. Its error is that of the linear function that the ratio nearly is (the
-delta method), so that figures of one set of reports have a covariance.
+numbers and of its share. Its error is that of its linear approximation (the delta method), so that
+figures of one set of reports have a covariance.
 """
 
 from collections.abc import Callable, Sequence

@@ -3,8 +3,9 @@
 A variance is concave in the distribution, and the least mean square: Var X = min_m E(X − m)². For
 each m the mean square is linear. So the greatest variance of a convex set is the least of the
 greatest mean squares, a convex function of m (Sion 1958), and each of these is a bound on it. The
-least variance is the least of the least mean squares. They are not convex in m, but the one at m is
-at most h² above the variance of every distribution whose mean is within h of m: a grid bounds it.
+least variance is the least of the least mean squares, which are not convex in m. But the mean
+square at m is at most h² above the variance of every distribution whose mean is within h of m, so a
+grid of m bounds the least variance.
 """
 
 from typing import Any, NamedTuple
@@ -19,7 +20,7 @@ __all__ = ["range_of_variance"]
 
 _CELLS = 8  # of the first grid of means
 _PARTS = 4  # of a cell that may hold the least variance
-_MEAN_TOL = 1e-3  # of the range of the numbers: its square is what it changes
+_MEAN_TOL = 1e-3  # of the range of the numbers: the variance changes by its square
 
 
 def range_of_variance(

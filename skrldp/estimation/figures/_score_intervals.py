@@ -6,9 +6,9 @@ the score's takes it at each θ, and has all θ for which the estimate is within
 
 .. math:: (\hat\theta - \theta)^2 \le z^2 (E_\theta w^2 - \theta^2) / N .
 
-:math:`E w^2` is linear in π. It is taken as a line in θ, by regression on c over the cells: for a
-share that is exact if the records of the category, and the others, are spread as they are estimated
-to be. For true records it is :math:`E_\theta w^2 = \theta`, and the interval is Wilson's.
+:math:`E w^2` is linear in π, and replaced by a line in θ, by regression on c over the cells: for a
+share the line is exact if the records inside and outside the category are distributed as estimated.
+For true records :math:`E_\theta w^2 = \theta`, and the interval is Wilson's.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The distributions that explain the reports about as well as the best one does."""
+"""The distributions whose likelihood is near the greatest, and ranges of figures over them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -11,7 +11,7 @@ gives for every other π'
 
 where the support function bounds the right side rigorously. The conditionals that attain it are the
 columns of a mixture, whose best weights are found by the maximum-likelihood method for
-distributions; then come the next columns (fully corrective Frank-Wolfe).
+distributions; then further columns are added (fully corrective Frank-Wolfe).
 """
 
 import math

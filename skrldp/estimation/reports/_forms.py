@@ -20,7 +20,7 @@ NOT_COUNTED = " Nothing can be estimated from encode='posterior': estimate from 
 
 
 def form_of(table: Any, source: Source) -> str:
-    """Find the form of reports: by the names of their columns, or else by elimination.
+    """Find the form of reports: by the names of their columns, or else as the only form possible.
 
     If the reports have no names, those that a sanitizer would write are used, except for a single
     column of values of U, since clients send one column too, of numbers.

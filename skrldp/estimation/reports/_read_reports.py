@@ -21,7 +21,7 @@ __all__ = ["ENCODINGS", "Rows", "count_reports", "read_rows"]
 ENCODINGS = ("auto", "symbol", "onehot", "cells")
 
 
-_BLOCK = 1 << 16  # rows counted at a time: NumPy's bincount wants them as int64
+_BLOCK = 1 << 16  # rows counted at a time, since bincount needs int64
 _MOST_KEYS = 1 << 24  # combinations of categories that are counted in a table
 
 
@@ -139,7 +139,7 @@ def _numbers(table: Any, position: int, what: str, rows: Rows) -> NDArray[Any]:
             if any(isinstance(value, str) for value in column):
                 raise TypeError
             column = np.array([np.nan if value is None else value for value in column], float)
-        except (TypeError, ValueError, OverflowError):  # their messages may quote a value
+        except (TypeError, ValueError, OverflowError):  # messages of libraries may quote a value
             raise ValueError(f"{what} must be whole numbers, but Y holds other values.") from None
     if column.ndim != 1:  # of lists
         raise ValueError(f"{what} must be whole numbers, but Y holds other values.")

@@ -27,7 +27,7 @@ __all__ = [
     "without_zeros",
 ]
 
-_EVEN = 0.01  # share of an even distribution in those at which reports are weighted
+_EVEN = 0.01  # share of the even distribution in the distribution at which reports are weighted
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ class OfBlock:
         known = found.determined
         return np.where(known, found.values, np.nan), np.where(known, errors, np.nan)
 
-    spread = evaluate  # errors are stated however few the reports are
+    spread = evaluate  # an error is stated for any number of reports
 
 
 def read_manifest(mechanism: Any, distribution: Any = None) -> BlockDesign:
@@ -115,7 +115,7 @@ def _cells_of(manifest: Manifest, joints: Any) -> tuple[Floats, ...]:
 
 
 def expected_pool(mechanism: Any, n: float, distribution: Any = None) -> tuple[Manifest, Pool]:
-    """Return the estimate that n reports give at the public distribution, but for its values."""
+    """Return the covariances of n reports' estimates at the public distribution, as a pool."""
     design = read_manifest(mechanism, distribution)
     if design.public is None:
         raise ValueError(

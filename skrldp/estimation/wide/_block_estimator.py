@@ -41,8 +41,8 @@ _SAME = (
     "S and the columns of each block are distributed among those who reported as in the population "
     "of the public table"
 )
-_ROUNDS = 2  # of weights: at the public distribution, or an even one, and then at the estimate
-_NO_INFORMATION = 1e-8  # relative to the greatest: directions in which reports tell nothing
+_ROUNDS = 2  # of weights: first at the public or an even distribution, then at the estimate
+_NO_INFORMATION = 1e-8  # eigenvalues relative to the greatest that count as zero
 
 
 @dataclass(frozen=True, eq=False)

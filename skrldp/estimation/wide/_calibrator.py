@@ -26,7 +26,7 @@ from skrldp.sanitizers import as_block_sanitizer, encode_records
 __all__ = ["Calibrator"]
 
 _ROUNDS = 2  # of weights of the reports, at the calibrated distribution
-_NO_INFORMATION = 1e-10  # relative to the greatest
+_NO_INFORMATION = 1e-10  # eigenvalues relative to the greatest that count as zero
 _GRID = 4.0, 2.0  # the least strength that is tried, and the factor to the next one
 _MOST = 24  # strengths that are tried
 _STEPS = 500
@@ -314,7 +314,7 @@ def _calibrated_once(
 def _best_strength(
     records: _Records, counts: Sequence[Floats], n: float, rng: np.random.Generator
 ) -> float:
-    """Return the strength with which each half of the reports predicts the other one best."""
+    """Return the strength with which each half of the reports predicts the other half best."""
     first = [rng.binomial(own.astype(np.int64), 0.5).astype(float) for own in counts]
     halves = first, [own - one for own, one in zip(counts, first, strict=True)]
     found: list[tuple[float, float]] = []
