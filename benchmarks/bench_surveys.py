@@ -4,14 +4,15 @@ Tables of 16 designs are drawn: clusters whose own distributions are Dirichlet's
 correlation; strata with distributions of their own; people of two or three kinds, whose weights
 differ and who answer differently. Everybody is in the sample with a probability inverse to their
 weight. Beside the set that takes all records for independent stand the one corrected for the design
-and the exact one. ``--quick`` draws 100 tables a design, and makes no mechanisms; ``--tables 2000``
-says how many to draw.
+and the exact one. At the end, finite populations, and the time of a million records. ``--quick``
+draws 100 tables a design, and makes no mechanisms; ``--tables 2000`` says how many to draw.
 """
 
 import argparse
 import time
 import warnings
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -211,6 +212,33 @@ def large():
     print(f"\n10^6 records, 5,000 clusters, 240 cells: {time.process_time() - start:.2f} s")
 
 
+def finite(tables, population=2_000):
+    """Print how often sets hold a finite population's distribution, and that of its other people.
+
+    Samples are drawn without replacement. The set that is widened has the bound of pairs, times
+    N / (N - n), for each secret and each two.
+    """
+    truth = np.array([[1, 2, 3, 4, 5], [5, 3, 3, 2, 2]]) / 30
+    print(f"\nSamples without replacement from {population:,} people, 2 x 5: sets that hold")
+    print(f"{'rule':<15}{'n':>6}{'all':>9}{'the rest':>10}{'the rest, widened':>19}")
+    for rule, n in product(("finite-sample", "asymptotic"), (200, 1_000, 1_800)):
+        rng, held = np.random.default_rng(n), np.zeros(3)
+        for _ in range(tables):
+            people = rng.multinomial(population, truth.ravel())
+            sample = rng.multivariate_hypergeometric(people, n)
+            people, sample = people.reshape(2, 5), sample.reshape(2, 5)
+            joint = JointDistribution(sample)
+            around = LikelihoodRatioSet(radius=rule).fit_set(joint)
+            factor = population / (population - n)
+            wider = LikelihoodRatioSet(radius=around.pair * factor).fit_set(joint)
+            rest = (people - sample) / (population - n)
+            held[0] += around.contains(joint, people / population)
+            held[1] += around.contains(joint, rest)
+            held[2] += wider.contains(joint, rest)
+        shares = held / tables
+        print(f"{rule:<15}{n:>6,}{shares[0]:>9.4f}{shares[1]:>10.4f}{shares[2]:>19.4f}", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
@@ -237,6 +265,7 @@ def main():
             f"{''.join(f'{t:>8.3f}' for t in told)}",
             flush=True,
         )
+    finite(tables)
     large()
 
 

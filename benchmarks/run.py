@@ -27,6 +27,7 @@ if __name__ == "__main__":
         "bench_alternation.py": [] if full else ["--quick"],
         "bench_audit.py": [] if full else ["--quick"],
         "bench_coverage.py": [] if full else ["--quick"],
+        "bench_surveys.py": [] if full else ["--quick"],
         "bench_rare_cells.py": [] if full else ["--quick"],
         "bench_eps_all.py": [] if full else ["--quick"],
         "bench_alphabet.py": [] if full else ["--quick"],

@@ -9,6 +9,7 @@ ORDER = (
     "plot_numeric_answers",
     "plot_grid_search",
     "plot_choosing_beta",
+    "plot_survey",
     "plot_groups",
     "plot_unknown_secret",
     "plot_asking_twice",
