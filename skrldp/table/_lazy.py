@@ -59,7 +59,11 @@ class LazyTable:
             raise without_rows(0, 0)
         with _asked(frame, "tell the types of its columns"):
             schema = frame.collect_schema()
-        table = cls(frame, tuple(names), tuple(schema[name] for name in names))
+        dtypes = [schema[name] for name in names]
+        # DuckDB makes an ENUM of a category's levels, which pandas may have made of the very rows.
+        if not frame.implementation.is_polars():
+            dtypes = [nw.String() if isinstance(one, nw.Enum) else one for one in dtypes]
+        table = cls(frame, tuple(names), tuple(dtypes))
         for name, dtype in zip(table.names, table.dtypes, strict=True):
             if dtype.is_nested() or (frame.implementation.is_polars() and dtype == nw.Object):
                 raise wrong_values(name)
@@ -179,11 +183,9 @@ class LazyTable:
         records = found[_RECORDS].to_numpy().astype(np.int64)
         columns = []
         for place in positions:
-            column, dtype = found[_key(place)], self.dtypes[place]
+            column = found[_key(place)]
             if any(nan[place : place + 1]) and not column.implementation.is_pandas_like():
                 column = column.fill_null(float("nan"))
-            if isinstance(dtype, nw.Enum) and column.implementation.is_pyarrow():
-                column = _ordered(column, dtype.categories)
             columns.append(column)
         names = tuple(self.names[place] for place in positions)
         frame = found.select(*columns).rename(dict(zip(map(_key, positions), names, strict=True)))
@@ -264,18 +266,6 @@ def distinct_rows_of(
 
 def _key(place: int) -> str:
     return f"column_{place}"
-
-
-def _ordered(column: nw.Series[Any], levels: Sequence[Any]) -> nw.Series[Any]:
-    """Write strings as an ordered dictionary of Arrow, which declares its levels."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    dictionary = pa.array(levels, pa.string())
-    native = column.to_native()
-    places = pc.index_in(native.cast(pa.string()), value_set=dictionary).combine_chunks()
-    ordered = pa.DictionaryArray.from_arrays(places, dictionary, ordered=True)
-    return nw.from_native(pa.chunked_array([ordered]), series_only=True).alias(column.name)
 
 
 @contextmanager
