@@ -59,6 +59,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "_highs", "alphabet", "joint", "mechanism", "pooling", "sanitizers", "sets",
         "support_function", "table",
     },
+    "regression": {"alphabet", "estimation"},
     "auditing": {
         "alphabet", "certificate", "information", "joint", "mechanism", "privacy", "sanitizers",
         "table",
@@ -94,7 +95,7 @@ ONLY_IN = {
     "narwhals": {"table", "sanitizers", "batches", "estimation", "auditing"},
 }
 # Third parties that no module loads when it is imported.
-LAZY = {"cdd", "cvxpy", "matplotlib", "pandas", "pyarrow", "tqdm"}
+LAZY = {"cdd", "cvxpy", "formulaic", "matplotlib", "pandas", "pyarrow", "tqdm"}
 
 
 class Import(NamedTuple):

@@ -1,5 +1,6 @@
 """From reports to estimates of the distribution of the records, with their uncertainty."""
 
+from skrldp.estimation._cells import EstimatedCells, columns_of, estimated_cells
 from skrldp.estimation._drift import DriftTest
 from skrldp.estimation._estimator import FrequencyEstimator
 from skrldp.estimation._expected import (
@@ -15,10 +16,13 @@ __all__ = [
     "Calibrator",
     "DriftTest",
     "Estimate",
+    "EstimatedCells",
     "Figures",
     "FrequencyEstimator",
     "NumericEstimate",
+    "columns_of",
     "difference",
+    "estimated_cells",
     "expected_std_error",
     "expected_std_error_of_mean",
     "expected_std_errors",

@@ -1,0 +1,207 @@
+"""A formula's columns, over the combinations of categories that the estimated records have."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrldp._typing import Floats
+from skrldp.alphabet import group_cells
+from skrldp.estimation import EstimatedCells, columns_of, estimated_cells
+from skrldp.regression._families import Family
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Regression", "read_formula"]
+
+_EXACT = 2.0**53  # whole numbers below are floats
+
+
+@dataclass(frozen=True, eq=False)
+class Regression:
+    """A formula's matrices, with a row for each combination of categories.
+
+    Attributes
+    ----------
+    cells : EstimatedCells
+    frame : DataFrame of g rows
+        The combinations.
+    rows : array of shape (a,)
+        The combination that each cell has; -1 for cells with a missing value.
+    outcomes : array of shape (g, j)
+    responses : tuple of length j
+        What each outcome is.
+    regressors : array of shape (g, p)
+    names : tuple of length p
+        Names of the regressors.
+    spec : formulaic.ModelSpec
+        Makes the regressors of other records.
+    """
+
+    cells: EstimatedCells
+    frame: "pd.DataFrame"
+    rows: NDArray[np.intp]
+    outcomes: Floats
+    responses: tuple[str, ...]
+    regressors: Floats
+    names: tuple[str, ...]
+    spec: Any
+
+    def weights(self) -> Floats:
+        """Probabilities of the combinations, (g,), with sum 1."""
+        kept = self.rows >= 0
+        found = np.bincount(
+            self.rows[kept], self.cells.frequencies[kept], minlength=len(self.regressors)
+        )
+        return np.asarray(found / found.sum())
+
+    def share(self) -> float:
+        """Share of the records that have no missing value."""
+        return float(self.cells.frequencies[self.rows >= 0].sum())
+
+    def on_cells(self, functions: Floats) -> Floats:
+        """Write functions of the combinations, (m, g), as functions of the cells, (m, a)."""
+        padded = np.concatenate([functions, np.zeros((len(functions), 1))], axis=1)
+        return padded[:, self.rows]
+
+
+def read_formula(formula: Any, estimator: Any, family: Family, kind: str) -> Regression:
+    """Make the matrices of a formula from the categories of an estimator's columns.
+
+    Raises TypeError or ValueError if the formula cannot be read, has unknown columns, or its left
+    side is no response of the family.
+    """
+    formulaic = _formulaic()
+    known = columns_of(estimator)
+    if not isinstance(formula, str):
+        raise TypeError(f"formula must be a text such as 'y ~ x', got {type(formula).__name__}.")
+    try:
+        parsed = formulaic.Formula(formula)
+    except formulaic.errors.FormulaicError as error:
+        raise ValueError(f"formula {formula!r} cannot be read: {_plain(error)}") from error
+    if not (hasattr(parsed, "lhs") and hasattr(parsed, "rhs")):
+        raise ValueError(f"formula {formula!r} has no response: write it as 'y ~ x'.")
+    wanted = sorted(map(str, parsed.required_variables))
+    unknown = [name for name in wanted if name not in known]
+    if unknown:
+        columns = list(known) or "without names: fit the sanitizer on a data frame"
+        raise ValueError(
+            f"formula {formula!r}: there is no column {', '.join(map(repr, unknown))}; the columns "
+            f"are {columns}. (A name that is no identifier stands in backquotes: `hours per week`.)"
+        )
+    if not wanted:
+        raise ValueError(f"formula {formula!r} names no column.")
+    cells = estimated_cells(estimator, wanted)
+    frame, labels = _frame(cells, wanted)
+    try:
+        matrices = formulaic.model_matrix(parsed, frame, na_action="drop", context={})
+    except (formulaic.errors.FormulaicError, TypeError, ValueError, NameError) as error:
+        raise ValueError(f"formula {formula!r} cannot be computed: {_plain(error)}") from error
+    left, right = matrices.lhs, matrices.rhs
+    place = np.full(len(frame) + 1, -1)
+    place[right.index] = np.arange(len(right))
+    outcomes, responses = _OUTCOMES[kind](left, formula)
+    if not right.shape[1]:
+        raise ValueError(f"formula {formula!r} has no regressor.")
+    return Regression(
+        cells,
+        frame.iloc[right.index].reset_index(drop=True),
+        place[labels],
+        outcomes,
+        responses,
+        right.to_numpy(dtype=float),
+        tuple(map(str, right.columns)),
+        right.model_spec,
+    )
+
+
+def _formulaic() -> Any:
+    try:
+        import formulaic
+    except ImportError as error:
+        raise ImportError(
+            "formulas are read by formulaic, which is not installed: pip install skrldp[models]."
+        ) from error
+    return formulaic
+
+
+def _frame(cells: EstimatedCells, names: Sequence[str]) -> tuple["pd.DataFrame", NDArray[np.intp]]:
+    """Return the combinations, numbers as numbers and others as categories, and each cell's."""
+    import pandas as pd
+
+    groups = group_cells(cells.record, names, "all")
+    columns = {}
+    for k, name in enumerate(names):
+        found = [one[k] if len(names) > 1 else one for one in groups.categories]
+        in_order = [
+            one for one in group_cells(cells.record, [name], "all").categories if one is not None
+        ]
+        if all(isinstance(one, Real) for one in in_order):
+            numbers = np.array([np.nan if one is None else float(one) for one in found])
+            whole = (numbers == np.rint(numbers)).all() and (np.abs(numbers) < _EXACT).all()
+            columns[name] = pd.Series(numbers.astype(np.int64) if whole else numbers)
+        else:
+            columns[name] = pd.Series(pd.Categorical(found, in_order))
+    return pd.DataFrame(columns), groups.labels
+
+
+def _numeric(left: "pd.DataFrame", formula: str) -> tuple[Floats, tuple[str, ...]]:
+    if left.shape[1] != 1:
+        raise ValueError(
+            f"formula {formula!r}: the response has categories, {list(left.columns)}, and no "
+            "numbers. logit and mnlogit are models of categories."
+        )
+    return left.to_numpy(dtype=float), (str(left.columns[0]),)
+
+
+def _counts(left: "pd.DataFrame", formula: str) -> tuple[Floats, tuple[str, ...]]:
+    outcomes, names = _numeric(left, formula)
+    if (outcomes < 0).any():
+        raise ValueError(f"formula {formula!r}: a Poisson response has no negative numbers.")
+    return outcomes, names
+
+
+def _two_categories(left: "pd.DataFrame", formula: str) -> tuple[Floats, tuple[str, ...]]:
+    if left.shape[1] == 2:
+        return left.to_numpy(dtype=float)[:, 1:], (_category(left.columns[1]),)
+    outcomes = left.to_numpy(dtype=float)
+    if left.shape[1] != 1 or not np.isin(outcomes, (0.0, 1.0)).all():
+        raise ValueError(
+            f"formula {formula!r}: the response of a logistic model has two categories, or the "
+            "numbers 0 and 1. Write a condition in braces, such as {y == 'a'} ~ x, or use mnlogit."
+        )
+    return outcomes, (str(left.columns[0]),)
+
+
+def _categories(left: "pd.DataFrame", formula: str) -> tuple[Floats, tuple[str, ...]]:
+    if left.shape[1] > 1:
+        return left.to_numpy(dtype=float)[:, 1:], tuple(map(_category, left.columns[1:]))
+    numbers = left.to_numpy(dtype=float)[:, 0]
+    values = np.unique(numbers)
+    if len(values) < 2:
+        raise ValueError(f"formula {formula!r}: the response has one category.")
+    return (numbers[:, None] == values[1:]).astype(float), tuple(f"{one:g}" for one in values[1:])
+
+
+_OUTCOMES = {
+    "ols": _numeric,
+    "poisson": _counts,
+    "logit": _two_categories,
+    "mnlogit": _categories,
+}
+
+
+def _category(name: Any) -> str:
+    """Return the category in a column's name, such as 'y[T.no]'."""
+    found = re.search(r"\[(?:T\.)?(.*)\]$", str(name))
+    return found.group(1) if found else str(name)
+
+
+def _plain(error: Exception) -> str:
+    """Return an error's text without the marks of colours."""
+    return re.sub(r"\x1b\[[0-9;]*m|⧛[^⧚]*⧚", "", str(error)).strip() or type(error).__name__

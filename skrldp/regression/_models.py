@@ -1,0 +1,192 @@
+"""Regressions of a column of the records on others, from reports."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from skrldp.regression._families import FAMILIES
+from skrldp.regression._formula import read_formula
+from skrldp.regression._results import RegressionResults
+from skrldp.regression._solve import check_collinear, check_separated, solve
+
+__all__ = ["logit", "mnlogit", "ols", "poisson"]
+
+_NO_RECORD = 1e-9  # probability below which the estimate has no such record
+
+
+def logit(formula: str, estimator: Any) -> RegressionResults:
+    r"""Logistic regression of a column of the records on others.
+
+    Parameters
+    ----------
+    formula : str
+        As statsmodels takes it, with names of columns: ``"income ~ age + C(education)"``. The
+        response has two categories, of which the model gives the probability of the second, or it
+        is a condition in braces: ``{income == ">50K"} ~ age``.
+    estimator : FrequencyEstimator or BlockEstimator
+        Fitted to the reports; by maximum likelihood.
+
+    Returns
+    -------
+    RegressionResults
+
+    Raises
+    ------
+    TypeError
+        If the formula is no text or the estimator of another kind.
+    ValueError
+        If the formula has unknown columns or another response, regressors are collinear, or
+        coefficients are infinite (separation).
+    ImportError
+        If formulaic is not installed.
+
+    Warns
+    -----
+    UserWarning
+        If the reports do not determine some coefficients.
+
+    Notes
+    -----
+    With π the estimated distribution of the records and ψ the score of one record, the coefficients
+    solve :math:`\sum_x \pi_x \psi(x, \theta) = 0`. Their covariance is the sandwich
+    :math:`A^{-1} \Psi \operatorname{Cov}(\hat\pi) \Psi^T A^{-T}`, with the scores of all cells in Ψ
+    and :math:`A = \sum_x \pi_x \partial \psi / \partial \theta`: no model has to be true, and the
+    noise of the reports is in it. Records with a missing value in one of the columns are left out.
+
+    A model that is fitted to reports as if they were records, or to the most probable record of
+    each report, finds the prior's relation and not that of the records.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from skrldp import FrequencyEstimator, GRRSanitizer
+    >>> from skrldp.regression import logit
+    >>> rng = np.random.default_rng(0)
+    >>> age = rng.integers(2, 7, 40_000) * 10
+    >>> ill = rng.random(40_000) < 1 / (1 + np.exp(4 - 0.07 * age))
+    >>> people = pd.DataFrame({"ill": np.where(ill, "yes", "no"), "age": age})
+    >>> sanitizer = GRRSanitizer(eps=2.0, random_state=0).fit(people)
+    >>> reports = sanitizer.transform(people)
+    >>> logit("ill ~ age", FrequencyEstimator(sanitizer).fit(reports)).params.round(2).tolist()
+    [-3.94, 0.07]
+    """
+    return _fitted("logit", formula, estimator)
+
+
+def mnlogit(formula: str, estimator: Any) -> RegressionResults:
+    """Multinomial logistic regression: a predictor for each category but the first.
+
+    Parameters
+    ----------
+    formula : str
+        As for :func:`logit`; the response has two categories or more.
+    estimator : FrequencyEstimator or BlockEstimator
+        Fitted to the reports; by maximum likelihood.
+
+    Returns
+    -------
+    RegressionResults
+
+    Raises
+    ------
+    TypeError, ValueError, ImportError
+        As by :func:`logit`.
+
+    Warns
+    -----
+    UserWarning
+        If the reports do not determine some coefficients.
+    """
+    return _fitted("mnlogit", formula, estimator)
+
+
+def ols(formula: str, estimator: Any) -> RegressionResults:
+    """Linear regression, by least squares over the estimated records.
+
+    Parameters
+    ----------
+    formula : str
+        As for :func:`logit`; the response is a number.
+    estimator : FrequencyEstimator or BlockEstimator
+        Fitted to the reports; by maximum likelihood.
+
+    Returns
+    -------
+    RegressionResults
+
+    Raises
+    ------
+    TypeError, ValueError, ImportError
+        As by :func:`logit`.
+
+    Warns
+    -----
+    UserWarning
+        If the reports do not determine some coefficients.
+    """
+    return _fitted("ols", formula, estimator)
+
+
+def poisson(formula: str, estimator: Any) -> RegressionResults:
+    """Poisson regression: the logarithm of the mean is a linear function.
+
+    Parameters
+    ----------
+    formula : str
+        As for :func:`logit`; the response is a number, at least 0.
+    estimator : FrequencyEstimator or BlockEstimator
+        Fitted to the reports; by maximum likelihood.
+
+    Returns
+    -------
+    RegressionResults
+
+    Raises
+    ------
+    TypeError, ValueError, ImportError
+        As by :func:`logit`.
+
+    Warns
+    -----
+    UserWarning
+        If the reports do not determine some coefficients.
+    """
+    return _fitted("poisson", formula, estimator)
+
+
+def _fitted(kind: str, formula: str, estimator: Any) -> RegressionResults:
+    family = FAMILIES[kind]
+    regression = read_formula(formula, estimator, family, kind)
+    weights, names = regression.weights(), regression.names
+    of_coefficients = [
+        (name,) if len(regression.responses) == 1 else (response, name)
+        for response in regression.responses
+        for name in names
+    ]
+    seen = weights > _NO_RECORD
+    regressors, outcomes = regression.regressors[seen], regression.outcomes[seen]
+    check_collinear(regressors, weights[seen], names)
+    if kind != "ols":
+        check_separated(regressors, outcomes, family, of_coefficients)
+    coefficients, inverse = solve(regressors, outcomes, weights[seen], family)
+    residuals = regression.outcomes - family.mean(regression.regressors @ coefficients)
+    scores = np.einsum("gj,gp->jpg", residuals, regression.regressors)
+    influence = inverse @ scores.reshape(-1, len(weights)) / regression.share()
+    functions = regression.on_cells(influence)
+    covariance = regression.cells.covariance(functions)
+    determined = regression.cells.determines(functions)
+    covariance[~determined, :] = covariance[:, ~determined] = np.nan
+    if not determined.all():
+        missing = [":".join(of_coefficients[k]) for k in np.flatnonzero(~determined)]
+        warnings.warn(
+            f"the reports do not determine the coefficients of {', '.join(map(repr, missing))}: "
+            "they are NaN. More reports do not help; a mechanism with more symbols, or a model "
+            "with fewer columns, does.",
+            UserWarning,
+            stacklevel=3,
+        )
+    return RegressionResults(
+        formula, regression.cells.n_reports, family, regression, coefficients.T, covariance
+    )
