@@ -1,6 +1,6 @@
 """From reports to estimates of the distribution of the records, with their uncertainty."""
 
-from skrldp.estimation._cells import EstimatedCells, columns_of, estimated_cells
+from skrldp.estimation._cells import EstimatedCells, estimated_cells
 from skrldp.estimation._drift import DriftTest
 from skrldp.estimation._estimator import FrequencyEstimator
 from skrldp.estimation._expected import (
@@ -20,7 +20,6 @@ __all__ = [
     "Figures",
     "FrequencyEstimator",
     "NumericEstimate",
-    "columns_of",
     "difference",
     "estimated_cells",
     "expected_std_error",

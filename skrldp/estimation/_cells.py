@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skrldp.alphabet import Record
 from skrldp._typing import Booleans, Floats
+from skrldp.alphabet import Record
 from skrldp.estimation._estimator import FrequencyEstimator
 from skrldp.estimation._fit import project
 from skrldp.estimation.wide import BlockEstimator
 
-__all__ = ["EstimatedCells", "columns_of", "estimated_cells"]
+__all__ = ["EstimatedCells", "estimated_cells"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,10 +41,45 @@ class EstimatedCells:
     determines: Callable[[Floats], Booleans]
 
 
-def columns_of(estimator: Any) -> tuple[Any, ...]:
-    """Names of the columns that an estimator knows; empty where the mechanism has no names.
+def estimated_cells(estimator: Any, columns: Sequence[Any]) -> EstimatedCells:
+    """Read the estimated distribution of the cells, for any statistic that is a function of it.
 
-    Raises TypeError if the estimator is of another kind, and NotFittedError if it is not fitted.
+    With Ψ the derivatives of a statistic by the probabilities of the cells, (m, a), its covariance
+    is ``cells.covariance(Ψ)``: the delta method.
+
+    Parameters
+    ----------
+    estimator : FrequencyEstimator or BlockEstimator
+        Fitted to reports, by maximum likelihood.
+    columns : list
+        The columns that the statistic is about. Of a BlockEstimator the cells are those of the
+        smallest block that has these columns.
+
+    Returns
+    -------
+    EstimatedCells
+
+    Raises
+    ------
+    TypeError
+        If the estimator is of another kind.
+    ValueError
+        If the estimate is by least squares, which is no distribution; if no block has the columns,
+        or the reports do not determine their joint distribution.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skrldp import FrequencyEstimator, SRRSanitizer
+    >>> from skrldp.estimation import estimated_cells
+    >>> X = [["no", 0], ["no", 1], ["yes", 0], ["yes", 1]]
+    >>> sanitizer = SRRSanitizer(eps=1.0).fit(X, sample_weight=[70, 100, 260, 570])
+    >>> estimator = FrequencyEstimator(sanitizer).fit(range(4), sample_weight=[200, 300, 200, 300])
+    >>> cells = estimated_cells(estimator, [0, 1])
+    >>> odds = np.log(cells.frequencies) @ [1, -1, -1, 1]  # logarithm of the odds ratio
+    >>> error = np.sqrt(cells.covariance(np.array([[1, -1, -1, 1]]) / cells.frequencies)[0, 0])
+    >>> round(float(odds), 2), round(float(error), 2)
+    (0.0, 0.41)
     """
     if not isinstance(estimator, FrequencyEstimator | BlockEstimator):
         raise TypeError(
@@ -52,18 +87,6 @@ def columns_of(estimator: Any) -> tuple[Any, ...]:
             f"{type(estimator).__name__}."
         )
     check_is_fitted(estimator)
-    if isinstance(estimator, FrequencyEstimator):
-        return tuple(name for name, _ in estimator.mechanism_.columns)
-    return tuple(name for name, _ in estimator.manifest_.columns)
-
-
-def estimated_cells(estimator: Any, columns: Sequence[Any]) -> EstimatedCells:
-    """Read the estimated distribution of the cells from a fitted estimator.
-
-    Of a BlockEstimator they are the cells of the smallest block that has the columns.
-
-    Raises ValueError if the estimate is no distribution, or no block has the columns.
-    """
     if isinstance(estimator, BlockEstimator):
         own = estimator._of_block(list(columns))
         every = np.eye(len(own.record.secrets) * len(own.record.values))

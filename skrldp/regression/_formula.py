@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from skrldp._typing import Floats
 from skrldp.alphabet import group_cells
-from skrldp.estimation import EstimatedCells, columns_of, estimated_cells
+from skrldp.estimation import EstimatedCells, estimated_cells
 from skrldp.regression._families import Family
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ class Regression:
 
     Attributes
     ----------
+    formula : str
     cells : EstimatedCells
     frame : DataFrame of g rows
         The combinations.
@@ -43,6 +44,7 @@ class Regression:
         Makes the regressors of other records.
     """
 
+    formula: str
     cells: EstimatedCells
     frame: "pd.DataFrame"
     rows: NDArray[np.intp]
@@ -77,7 +79,6 @@ def read_formula(formula: Any, estimator: Any, family: Family, kind: str) -> Reg
     side is no response of the family.
     """
     formulaic = _formulaic()
-    known = columns_of(estimator)
     if not isinstance(formula, str):
         raise TypeError(f"formula must be a text such as 'y ~ x', got {type(formula).__name__}.")
     try:
@@ -87,13 +88,6 @@ def read_formula(formula: Any, estimator: Any, family: Family, kind: str) -> Reg
     if not (hasattr(parsed, "lhs") and hasattr(parsed, "rhs")):
         raise ValueError(f"formula {formula!r} has no response: write it as 'y ~ x'.")
     wanted = sorted(map(str, parsed.required_variables))
-    unknown = [name for name in wanted if name not in known]
-    if unknown:
-        columns = list(known) or "without names: fit the sanitizer on a data frame"
-        raise ValueError(
-            f"formula {formula!r}: there is no column {', '.join(map(repr, unknown))}; the columns "
-            f"are {columns}. (A name that is no identifier stands in backquotes: `hours per week`.)"
-        )
     if not wanted:
         raise ValueError(f"formula {formula!r} names no column.")
     cells = estimated_cells(estimator, wanted)
@@ -109,6 +103,7 @@ def read_formula(formula: Any, estimator: Any, family: Family, kind: str) -> Reg
     if not right.shape[1]:
         raise ValueError(f"formula {formula!r} has no regressor.")
     return Regression(
+        formula,
         cells,
         frame.iloc[right.index].reset_index(drop=True),
         place[labels],

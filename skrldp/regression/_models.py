@@ -67,10 +67,10 @@ def logit(formula: str, estimator: Any) -> RegressionResults:
     >>> age = rng.integers(2, 7, 40_000) * 10
     >>> ill = rng.random(40_000) < 1 / (1 + np.exp(4 - 0.07 * age))
     >>> people = pd.DataFrame({"ill": np.where(ill, "yes", "no"), "age": age})
-    >>> sanitizer = GRRSanitizer(eps=2.0, random_state=0).fit(people)
+    >>> sanitizer = GRRSanitizer(eps=2.0, sensitive="ill", random_state=0).fit(people)
     >>> reports = sanitizer.transform(people)
     >>> logit("ill ~ age", FrequencyEstimator(sanitizer).fit(reports)).params.round(2).tolist()
-    [-3.94, 0.07]
+    [-4.12, 0.07]
     """
     return _fitted("logit", formula, estimator)
 
@@ -187,6 +187,4 @@ def _fitted(kind: str, formula: str, estimator: Any) -> RegressionResults:
             UserWarning,
             stacklevel=3,
         )
-    return RegressionResults(
-        formula, regression.cells.n_reports, family, regression, coefficients.T, covariance
-    )
+    return RegressionResults(family, regression, coefficients.T, covariance)

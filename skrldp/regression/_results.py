@@ -11,6 +11,7 @@ from skrldp._arrays import ReadOnly
 from skrldp._typing import Floats
 from skrldp.regression._families import Family
 from skrldp.regression._formula import Regression
+from skrldp.regression._statsmodels import as_statsmodels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,12 +44,20 @@ class RegressionResults(ReadOnly):
     skrldp.regression.logit : An example.
     """
 
-    formula: str
-    nobs: int
     _family: Family = field(repr=False)
     _regression: Regression = field(repr=False)
     _values: Floats = field(repr=False)  # (j, p)
     _covariance: Floats = field(repr=False)  # (j * p, j * p), NaN where not determined
+
+    @property
+    def formula(self) -> str:
+        """The formula."""
+        return self._regression.formula
+
+    @property
+    def nobs(self) -> int:
+        """Number of reports."""
+        return self._regression.cells.n_reports
 
     @property
     def params(self) -> "pd.Series":
@@ -130,7 +139,7 @@ class RegressionResults(ReadOnly):
         )
 
     def predict(self, exog: Any = None) -> Any:
-        """Expected responses, or probabilities of categories.
+        """Predict responses, or probabilities of categories.
 
         Parameters
         ----------
@@ -199,9 +208,8 @@ class RegressionResults(ReadOnly):
         ValueError
             For multinomial models, which statsmodels does not weigh.
         """
-        from skrldp.regression._statsmodels import as_statsmodels
-
-        return as_statsmodels(self, self._family.name, self._regression)
+        values = self.params.to_numpy()
+        return as_statsmodels(self._family.name, self._regression, values, self._covariance)
 
     def _index(self) -> "pd.Index":
         import pandas as pd

@@ -59,10 +59,9 @@ def _value(predictors: Floats, outcomes: Floats, weights: Floats, family: Family
 
 
 def _information(regressors: Floats, weights: Floats, variance: Floats) -> Floats:
-    n, p = regressors.shape
     weighted = weights[:, None, None] * variance
     blocks = np.einsum("gi,gjk,gl->jikl", regressors, weighted, regressors, optimize=True)
-    size = p * variance.shape[1]
+    size = regressors.shape[1] * variance.shape[1]
     return np.asarray(blocks).reshape(size, size)
 
 
@@ -122,7 +121,7 @@ def check_separated(
         method="highs",
     )
     if found.status == 0 and -found.fun > _APART * max(1.0, np.abs(matrix).max()):
-        moved = [":".join(names[k]) for k in np.flatnonzero(np.abs(found.x) > _APART)]
+        moved = [":".join(names[int(k)]) for k in np.flatnonzero(np.abs(found.x) > _APART)]
         raise ValueError(
             f"separation: the estimated records are fitted best by infinite coefficients of "
             f"{_listed(moved)}. Leave them out, or join categories with few records."

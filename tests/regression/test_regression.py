@@ -1,0 +1,255 @@
+"""Regressions from reports agree with statsmodels where reports have no noise, and know it else."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from skrldp import (
+    BlockEstimator,
+    BlockSanitizer,
+    FrequencyEstimator,
+    GRRSanitizer,
+    Mechanism,
+    SRRSanitizer,
+)
+from skrldp.regression import logit, mnlogit, ols, poisson
+
+pytest.importorskip("formulaic")
+sm = pytest.importorskip("statsmodels.api")
+smf = pytest.importorskip("statsmodels.formula.api")
+
+RNG = np.random.default_rng(3)
+MODELS = {
+    "logit": (logit, "ill ~ age + C(job) + age:C(job)"),
+    "ols": (ols, "age ~ ill * job"),
+    "poisson": (poisson, "children ~ age + ill"),
+    "mnlogit": (mnlogit, "job ~ age + ill"),
+}
+
+
+@pytest.fixture(scope="module")
+def people():
+    n = 6_000
+    age, job = RNG.integers(2, 5, n), RNG.choice(["a", "b", "c"], n)
+    ill = RNG.random(n) < 1.0 / (1.0 + np.exp(2.5 - 0.5 * age - 0.4 * (job == "c")))
+    children = np.minimum(RNG.poisson(np.exp(0.15 * age - 0.3)), 1)
+    return pd.DataFrame({"ill": np.where(ill, "yes", "no"), "age": age, "job": job}).assign(
+        children=children
+    )
+
+
+@pytest.fixture(scope="module")
+def sanitizer(people):
+    return SRRSanitizer(eps=2.0, sensitive="ill", random_state=0).fit(people)
+
+
+@pytest.fixture(scope="module")
+def small(people):
+    return SRRSanitizer(eps=2.0, sensitive="ill").fit(people[["ill", "age", "job"]])
+
+
+def estimate(sanitizer, counts):
+    mechanism = sanitizer.mechanism_
+    return FrequencyEstimator(sanitizer).fit(range(mechanism.shape[0]), sample_weight=counts)
+
+
+def expected_counts(sanitizer, n):
+    """Counts as good as without noise, at the public distribution."""
+    probabilities = sanitizer.joint_.probabilities.ravel()
+    return np.rint(n * sanitizer.mechanism_.matrix @ probabilities)
+
+
+def reference(kind, people, **options):
+    """What statsmodels finds for the records themselves."""
+    ill = people.assign(ill=(people["ill"] == "yes").astype(int))
+    if kind == "logit":
+        return smf.logit(MODELS[kind][1], ill).fit(disp=0, **options)
+    if kind == "mnlogit":
+        codes = people.assign(job=people["job"].astype("category").cat.codes)
+        return smf.mnlogit("job ~ age + ill", codes).fit(disp=0, **options)
+    return {"ols": smf.ols, "poisson": smf.poisson}[kind](MODELS[kind][1], people).fit(
+        **({} if kind == "ols" else {"disp": 0}), **options
+    )
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_without_noise_coefficients_are_those_of_the_records(kind, people, sanitizer):
+    model, formula = MODELS[kind]
+    found = model(formula, estimate(sanitizer, expected_counts(sanitizer, 1e14)))
+    expected = reference(kind, people).params
+    if kind == "mnlogit":
+        np.testing.assert_allclose(found.params["b"][expected.index], expected[0], 1e-4)
+        np.testing.assert_allclose(found.params["c"][expected.index], expected[1], 1e-4)
+    else:
+        wanted = expected.to_numpy()
+        np.testing.assert_allclose(found.params[expected.index], wanted, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["logit", "ols", "poisson"])
+def test_of_reports_that_state_the_record_the_covariance_is_the_usual_sandwich(kind, people):
+    stating = GRRSanitizer(eps=25.0, sensitive="ill", random_state=0).fit(people)
+    estimator = FrequencyEstimator(stating).fit(stating.transform(people))
+    model, formula = MODELS[kind]
+    found = model(formula, estimator)
+    expected = reference(kind, people, cov_type="HC0")
+    names = expected.params.index
+    np.testing.assert_allclose(found.bse[names], expected.bse, rtol=1e-5)
+    covariance = found.cov_params().loc[names, names]
+    np.testing.assert_allclose(covariance, expected.cov_params(), rtol=1e-4, atol=1e-9)
+    np.testing.assert_allclose(found.conf_int().loc[names], expected.conf_int(), rtol=1e-4)
+    np.testing.assert_allclose(found.pvalues[names], expected.pvalues, rtol=1e-3, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["logit", "mnlogit"])
+def test_the_covariance_is_that_of_the_coefficients_derivatives_by_the_reports(kind, small):
+    """The delta method with differences in place of derivatives."""
+    model, formula = MODELS[kind]
+    n = 1e8
+    counts = expected_counts(small, n)
+    at = model(formula, estimate(small, counts))
+    shares, slopes = counts / counts.sum(), []
+    for symbol in range(len(counts)):
+        step = np.where(np.arange(len(counts)) == symbol, 1e4, 0.0)
+        more, fewer = (model(formula, estimate(small, counts + s)) for s in (step, -step))
+        slopes.append((more.params - fewer.params) / 2e4)
+    slopes = np.array(slopes) * counts.sum()  # by the shares, up to a constant
+    centred = slopes - shares @ slopes
+    covariance = (centred * shares[:, None]).T @ centred / counts.sum()
+    np.testing.assert_allclose(np.sqrt(np.diag(covariance)), at.bse, rtol=1e-3)
+
+
+def test_intervals_hold(small):
+    """Of 100 runs with 3 coefficients, wrong in one of 10,000 cases: ±3.9 of the spread."""
+    rng = np.random.default_rng(0)
+    truth = logit("ill ~ age + {job == 'c'}", estimate(small, expected_counts(small, 1e13)))
+    report = small.mechanism_.matrix @ small.joint_.probabilities.ravel()
+    held = np.zeros(3)
+    for _ in range(100):
+        counts = rng.multinomial(20_000, report / report.sum())
+        ends = logit("ill ~ age + {job == 'c'}", estimate(small, counts)).conf_int()
+        held += (ends[0] <= truth.params) & (truth.params <= ends[1])
+    assert (np.abs(held / 100 - 0.95) < 3.9 * np.sqrt(0.95 * 0.05 / 100)).all(), held
+
+
+@pytest.mark.parametrize(
+    ("model", "formula", "message"),
+    [
+        (logit, "ill ~ agee", "no column 'agee'; the columns are"),
+        (logit, "ill ~ age + I(2 * age)", "collinear: .*2 . age"),
+        (logit, "ill ~ age + C(ill)", "separation: .*ill"),
+        (logit, "job ~ age", "two categories"),
+        (logit, "ill ~ 0", "no regressor"),
+        (logit, "age", "no response"),
+        (logit, "ill ~ age +", "cannot be read"),
+        (logit, "ill ~ age / {job / 2}", "cannot be computed"),
+        (ols, "job ~ age", "logit and mnlogit"),
+        (poisson, "{age - 3} ~ ill", "no negative"),
+        (mnlogit, "{age * 0} ~ ill", "one category"),
+        (poisson, "{(children == 1) * (age == 4)} ~ C(age)", "separation"),
+    ],
+)
+def test_bad_formulas_are_refused(model, formula, message, sanitizer):
+    estimator = estimate(sanitizer, expected_counts(sanitizer, 1e6))
+    with pytest.raises(ValueError, match=message):
+        model(formula, estimator)
+
+
+def test_other_estimates_are_refused(sanitizer, people):
+    with pytest.raises(NotFittedError):
+        logit("ill ~ age", FrequencyEstimator(sanitizer))
+    with pytest.raises(TypeError, match="FrequencyEstimator or BlockEstimator, got DataFrame"):
+        logit("ill ~ age", people)
+    with pytest.raises(TypeError, match="must be a text"):
+        logit(None, estimate(sanitizer, expected_counts(sanitizer, 1e6)))
+    squares = FrequencyEstimator(sanitizer, method="least-squares")
+    with pytest.raises(ValueError, match='method="ml"'):
+        logit("ill ~ age", squares.fit([0, 1, 2]))
+
+
+def test_coefficients_that_the_reports_do_not_determine_are_named(people):
+    table = people[["ill", "job"]]
+    whole = GRRSanitizer(eps=2.0, sensitive="ill").fit(table).mechanism_
+    reports = np.repeat([[0.75, 0.25], [0.25, 0.75]], 3, axis=1)  # tell S alone
+    whole_columns = whole.columns
+    mechanism = Mechanism.from_matrix(reports, whole.secrets, whole.values)
+    mechanism = mechanism.named(None, whole_columns)
+    estimator = FrequencyEstimator(mechanism).fit([0, 1], sample_weight=[6_000, 4_000])
+    with pytest.warns(UserWarning, match=r"do not determine the coefficients of .*job\[T.b\]"):
+        found = logit("ill ~ job", estimator)
+    assert np.isnan(found.params["job[T.b]"])
+
+
+def test_records_with_missing_values_are_left_out(people):
+    table = people[["ill", "age"]].astype({"age": object})
+    table.loc[::7, "age"] = None
+    sanitizer = SRRSanitizer(eps=2.0, sensitive="ill").fit(table)
+    found = ols("age ~ ill", estimate(sanitizer, expected_counts(sanitizer, 1e14)))
+    rest = table.dropna().astype({"age": float})
+    expected = smf.ols("age ~ ill", rest).fit().params
+    np.testing.assert_allclose(found.params, expected, rtol=1e-5)
+
+
+def test_predictions_and_tests_of_several_coefficients_are_those_of_statsmodels(people):
+    stating = GRRSanitizer(eps=25.0, sensitive="ill", random_state=0).fit(people)
+    estimator = FrequencyEstimator(stating).fit(stating.transform(people))
+    found = ols("age ~ ill + job", estimator)
+    expected = smf.ols("age ~ ill + job", people).fit(cov_type="HC0")
+    np.testing.assert_allclose(found.predict(people), expected.predict(people), rtol=1e-6)
+    both = np.eye(4)[2:]
+    statistic, p_value, degrees = found.wald_test(both)
+    test = expected.wald_test(both, scalar=True, use_f=False)
+    assert (degrees, statistic, p_value) == pytest.approx((2, test.statistic, test.pvalue), 1e-4)
+    with pytest.raises(ValueError, match="4 coefficients"):
+        found.wald_test([1, 0])
+
+
+@pytest.mark.parametrize("kind", ["logit", "ols", "poisson"])
+def test_results_of_statsmodels_have_the_same_coefficients_and_errors(kind, sanitizer):
+    model, _ = MODELS[kind]
+    formula = {"logit": "ill ~ job + age", "ols": "age ~ ill + job"}.get(kind, "children ~ age")
+    found = model(formula, estimate(sanitizer, expected_counts(sanitizer, 1e5)))
+    other = found.to_statsmodels()
+    assert "statsmodels" in str(type(other))
+    np.testing.assert_allclose(other.params[found.params.index], found.params)
+    np.testing.assert_allclose(other.bse[found.bse.index], found.bse)
+    records = other.model.data.frame
+    np.testing.assert_allclose(other.predict(records), found.predict(records))
+    assert records["weight"].sum() == pytest.approx(found.nobs)
+
+
+def test_columns_of_one_block_are_enough(people):
+    sanitizer = BlockSanitizer(
+        eps=2.0,
+        sensitive="ill",
+        blocks=[["age", "job"], "children"],
+        categories={name: sorted(set(people[name])) for name in people},
+        base=SRRSanitizer(),
+        random_state=0,
+    ).fit(people)
+    records = pd.concat([people] * 10, ignore_index=True)
+    estimator = BlockEstimator(sanitizer).fit(sanitizer.transform(records))
+    found = logit("ill ~ age + job", estimator)
+    truth = smf.logit(
+        "ill ~ age + job", people.assign(ill=(people["ill"] == "yes").astype(int))
+    ).fit(disp=0)
+    off = (found.params[truth.params.index] - truth.params) / found.bse[truth.params.index]
+    assert (off.abs() < 4.5).all()  # a false alarm in 30,000
+    with pytest.raises(ValueError, match="block"):
+        logit("ill ~ age + children", estimator)
+
+
+def test_a_summary_reads_like_that_of_statsmodels(sanitizer):
+    found = mnlogit("job ~ age", estimate(sanitizer, expected_counts(sanitizer, 1e5)))
+    assert list(found.summary()) == ["coef", "std err", "z", "P>|z|", "[0.025", "0.975]"]
+    assert list(found.params.index) == [(c, n) for c in "bc" for n in ("Intercept", "age")]
+    assert "multinomial logistic regression job ~ age, from 100,000 reports" in repr(found)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert found.predict().shape == (9, 2)
+    with pytest.raises(ValueError, match="alpha=2 must be"):
+        found.conf_int(2)
+    with pytest.raises(ValueError, match="multinomial"):
+        found.to_statsmodels()
