@@ -38,6 +38,8 @@ def certify(
     weights: o.Weights = None,
     strata: o.Strata = None,
     clusters: o.Clusters = None,
+    nest: o.Nest = False,
+    singleton: o.Singleton = None,
     max_weight: o.MaxWeight = None,
     in_format: o.InFormat = None,
     delimiter: o.Delimiter = None,
@@ -67,7 +69,13 @@ def certify(
     )
     claim = own.guarantee
     survey = survey_of(
-        counts, weights=weights, strata=strata, clusters=clusters, max_weight=max_weight
+        counts,
+        weights=weights,
+        strata=strata,
+        clusters=clusters,
+        nest=nest or None,
+        singleton=singleton,
+        max_weight=max_weight,
     )
     around = asked_set(uncertainty, beta, survey, claim)
     if around is None:

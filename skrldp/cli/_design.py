@@ -120,6 +120,8 @@ def design(
     weights: o.Weights = None,
     strata: o.Strata = None,
     clusters: o.Clusters = None,
+    nest: o.Nest = False,
+    singleton: o.Singleton = None,
     max_weight: o.MaxWeight = None,
     text: o.Text = None,
     eps_all: o.EpsAll = None,
@@ -175,7 +177,13 @@ def design(
     from skrldp.cli._surveys import each_record, survey_of
 
     survey = survey_of(
-        counts, weights=weights, strata=strata, clusters=clusters, max_weight=max_weight
+        counts,
+        weights=weights,
+        strata=strata,
+        clusters=clusters,
+        nest=nest or None,
+        singleton=singleton,
+        max_weight=max_weight,
     )
     parameters = {
         "eps": eps,

@@ -113,6 +113,15 @@ Clusters = Annotated[
     str | None,
     option("--clusters COLUMN", "Column of the survey's clusters, such as households or places."),
 ]
+Nest = Annotated[bool, option("--nest", "Codes of clusters begin anew in each stratum.")]
+Singleton = Annotated[
+    Literal["center", "certainty"] | None,
+    option(
+        "--singleton",
+        "What to do with a stratum of one cluster: an error unless given; its distance "
+        "from the mean of all, or no variance as it was drawn with certainty.",
+    ),
+]
 MaxWeight = Annotated[
     float | None,
     option(

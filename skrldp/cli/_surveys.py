@@ -29,7 +29,7 @@ def survey_of(counts: str | None, **drawn: Any) -> SurveyDesign | None:
     try:
         return SurveyDesign(**own)
     except ValueError as error:
-        raise CommandError(f"--weights, --strata, --clusters: {error}") from None
+        raise CommandError(f"the options of a survey: {error}") from None
 
 
 def each_record(table: Any, records: Any, survey: SurveyDesign) -> Any:

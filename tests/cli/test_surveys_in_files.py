@@ -57,3 +57,28 @@ def test_unweighted_counts_are_another_table(call, survey):
     assert code == 0 and "stated by its numbers" not in out
     code, _, err = call("certify", "m.json", "survey.csv", *DRAWN, "--counts", "place")
     assert code == 2 and "--counts does not go with a survey's design" in err
+
+
+def test_codes_that_begin_anew_and_strata_of_one_cluster(call, survey):
+    """The ways out that Python has: without them the command says what is wrong."""
+    row, rng = np.arange(600), np.random.default_rng(0)
+    columns = {
+        "ill": np.tile(["no", "yes"], 300),
+        "zip": np.where(rng.random(600) < rng.random(60)[row // 10], "01", "02"),
+        "place": np.where(row < 590, row // 10, 0),
+        "region": row // 590,
+    }
+    write(pa.table(columns), survey / "survey.csv")
+    drawn = ("--strata", "region", "--clusters", "place", "--text", "zip")
+    code, _, err = call(*ASKED, *KNOWN, *drawn)
+    assert code == 2 and "1 codes of clusters are in more than one stratum" in err
+    code, _, err = call(*ASKED, *KNOWN, *drawn, "--nest")
+    assert code == 2 and "1 of 2 strata have one cluster" in err
+    budgets = []
+    for rule in ("center", "certainty"):
+        options = (*drawn[:4], "--nest", "--singleton", rule)
+        assert call(*ASKED, *KNOWN, *options, "--text", "zip")[0] == 0
+        found = json.loads(call("certify", "m.json", "survey.csv", *options, "--json")[1])
+        assert found["holds"]
+        budgets.append(json.loads((survey / "m.json").read_text())["guarantee"])
+    assert budgets[0]["distributions"] != budgets[1]["distributions"]

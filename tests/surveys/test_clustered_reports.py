@@ -1,0 +1,68 @@
+"""Reports of people who were drawn in clusters, and drift tests around a survey.
+
+False alarms below 1e-6, with fixed seeds.
+"""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skrldp import (
+    FrequencyEstimator,
+    JointDistribution,
+    LikelihoodRatioSet,
+    SRRSanitizer,
+    SurveyDesign,
+    expected_std_error,
+)
+
+SHARE = np.array([0.3, 0.1, 0.15, 0.45])
+ROWS = np.array([[s, u] for s in (0, 1) for u in (0, 1)])
+
+
+def clustered(rng, clusters, size, correlation):
+    own = rng.dirichlet(SHARE * (1.0 - correlation) / correlation, size=clusters)
+    return rng.multinomial(size, own)
+
+
+def test_the_design_effect_adds_to_the_sampling_part_of_the_variance():
+    """As the guide on planning says: 300 surveys of 100 clusters of 20, correlation .1."""
+    sanitizer = SRRSanitizer(eps=2.0).fit(ROWS, sample_weight=[30, 10, 15, 45])
+    rng, n, effect = np.random.default_rng(0), 2_000, 1 + 19 * 0.1
+    estimator = FrequencyEstimator(sanitizer, method="least-squares")
+    found = []
+    for seed in range(300):
+        cells = np.repeat(np.arange(4), clustered(rng, 100, 20, 0.1).sum(axis=0))
+        reports = sanitizer.set_params(random_state=seed).transform(ROWS[cells])
+        found.append(estimator.fit(reports).frequencies_.sum(axis=0)[0])
+    share = SHARE[[0, 2]].sum()
+    stated = expected_std_error(sanitizer, n, 1, method="least-squares")[0]
+    planned = np.sqrt(stated**2 + (effect - 1) * share * (1 - share) / n)
+    assert planned > 1.2 * stated
+    assert np.std(found) == pytest.approx(planned, rel=5 / np.sqrt(2 * 300))
+
+
+def test_drift_is_tested_with_the_set_of_the_survey():
+    """Reports of the population: few of 20 surveys' sets are contradicted, most naive sets are."""
+    rng, misses = np.random.default_rng(0), np.zeros(2)
+    asymptotic = LikelihoodRatioSet(radius="asymptotic")
+    design = SurveyDesign(clusters="place")
+    for seed in range(20):
+        counts = clustered(rng, 40, 50, 0.4)
+        place, cell = np.repeat(np.indices(counts.shape).reshape(2, -1), counts.ravel(), axis=1)
+        sample = pd.DataFrame({"ill": cell // 2, "visits": cell % 2, "place": place})
+        values = {"ill": [0, 1], "visits": [0, 1]}
+        sanitizer = SRRSanitizer(4.0, sensitive="ill", survey=design, categories=values)
+        sanitizer = sanitizer.set_params(random_state=seed).fit(sample)
+        people = pd.DataFrame(ROWS, columns=["ill", "visits"])
+        private = people.loc[np.repeat(np.arange(4), rng.multinomial(200_000, SHARE))]
+        found = FrequencyEstimator(sanitizer).fit(sanitizer.transform(private))
+        naive = JointDistribution(sanitizer.joint_.counts, *names(sanitizer))
+        p_values = [found.drift_test(asymptotic, joint=joint).p_value for joint in (None, naive)]
+        misses += np.array(p_values) < 0.05
+    assert misses[0] <= 3
+    assert misses[1] >= misses[0] + 8
+
+
+def names(sanitizer):
+    return sanitizer.joint_.secrets, sanitizer.joint_.values
