@@ -16,6 +16,7 @@ __all__ = [
     "Batch",
     "ReadOnly",
     "ReadOnlyDict",
+    "ReadOnlyFit",
     "SetOnce",
     "chunks",
     "read_only",
@@ -78,10 +79,21 @@ def read_only(value: Any) -> Any:
     """
     if isinstance(value, dict):
         return ReadOnlyDict({key: read_only(item) for key, item in value.items()})
-    if isinstance(value, np.ndarray) and value.flags.writeable:
+    if type(value) is tuple:
+        return tuple(map(read_only, value))
+    if isinstance(value, np.ndarray) and _may_change(value):
         value = value.copy()
         value.setflags(write=False)
     return value
+
+
+def _may_change(array: Any) -> bool:
+    """Whether the array can be written to, or one that it is a view of."""
+    while isinstance(array, np.ndarray):
+        if array.flags.writeable:
+            return True
+        array = array.base
+    return False
 
 
 class ReadOnlyDict(dict[Any, Any]):
@@ -95,6 +107,15 @@ class ReadOnlyDict(dict[Any, Any]):
 
     def __reduce__(self) -> Any:
         return type(self), (dict(self),)
+
+
+class ReadOnlyFit:
+    """Base of estimators whose fitted figures stay read-only in pickles and deep copies."""
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Set what was fitted, which NumPy forgot to be read-only."""
+        found = {key: read_only(own) if key.endswith("_") else own for key, own in state.items()}
+        super().__setstate__(found)  # type: ignore[misc]  # scikit-learn's
 
 
 class Batch:

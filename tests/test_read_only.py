@@ -10,11 +10,14 @@ import pytest
 
 from skrldp import (
     AOptimalSanitizer,
+    BlockEstimator,
+    BlockSanitizer,
     FrequencyEstimator,
     GRRSanitizer,
     IRSanitizer,
     JointDistribution,
     LikelihoodRatioSet,
+    Manifest,
     Mechanism,
     NonRobustSanitizer,
     PolyOptSanitizer,
@@ -59,6 +62,11 @@ def held():
     yield "pairs", fit(RobustMSESanitizer(sensitive=[0, 1], eps=eps), 3)
     with pytest.warns(PrivacyLeakWarning):
         yield "NonRobust", fit(NonRobustSanitizer())
+    wide = fit(BlockSanitizer(base=GRRSanitizer()), 3)
+    yield "wide", wide
+    yield "manifest", wide.manifest_
+    yield "wide report", privacy_report(wide)
+    yield "wide estimator", BlockEstimator(wide).fit(np.tile([[0, 0], [1, 1]], (50, 1)))
     yield "joint", JOINT
     mechanism = Mechanism.from_matrix([[0.4, 0.4, 0.2, 0.2], [0.6, 0.6, 0.8, 0.8]], "ny", "ab")
     yield "mechanism", mechanism
@@ -159,3 +167,15 @@ def test_the_callers_array_stays_the_callers():
     sanitizer = fit(RobustMSESanitizer(distance=distance))
     distance[0, 1] = 5.0
     assert sanitizer.distance_[0, 1] == 1.0
+
+
+def test_what_an_array_is_a_view_of_may_be_written_to():
+    """As the columns of pandas, whose arrays are read-only views."""
+    one = Mechanism.from_matrix(np.full((2, 4), 0.5), ("no", "yes"), ("a", "b"))
+    parts = [one.named(None, [("ill", True), (name, False)]) for name in ("home", "work")]
+    weights = Manifest.of(parts, [0.25, 0.75]).weights.copy()
+    view = weights.view()
+    view.flags.writeable = False
+    manifest = Manifest(tuple(parts), view)
+    weights[:] = weights[::-1].copy()
+    assert manifest.shares.tolist() == [0.25, 0.75]

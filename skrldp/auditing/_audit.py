@@ -20,8 +20,8 @@ from skrldp.auditing._repeated_reports import RepeatedReports, repeated_leakage
 from skrldp.auditing._result import Audit, Check
 from skrldp.auditing._subject import CallableSubject, SanitizerSubject, Subject
 from skrldp.joint import JointDistribution
-from skrldp.mechanism import Mechanism
-from skrldp.sanitizers import as_sanitizer
+from skrldp.mechanism import Manifest, Mechanism
+from skrldp.sanitizers import as_block_sanitizer, as_sanitizer
 
 __all__ = ["audit"]
 
@@ -230,6 +230,11 @@ def _subject(
         mend = ""
         if isinstance(sanitizer, type):
             mend = f": write {what}().fit(X)"
+        elif isinstance(sanitizer, Manifest) or as_block_sanitizer(sanitizer) is not None:
+            mend = (
+                ": audit the sanitizers of its blocks, sanitizers_; or what samples a block, as a "
+                "function, with mechanism=manifest.mechanisms[k]"
+            )
         elif hasattr(sanitizer, "transform"):
             mend = (
                 ": audit its transform, "

@@ -283,13 +283,17 @@ class LedgerReporter(Reporter):
         holder = nw.col(_HOLDER).cast(nw.String())
         # In some libraries $ also stands before a line end.
         digits = holder.str.contains("^[0-9a-f]{32}$") & (holder.str.len_chars() == 32)
-        odd = holder.is_null() | ~digits
-        wrong = past.filter(foreign | odd).head(1).select("key").lazy().collect()
+        odd = holder.is_null() | ~digits | nw.col("report").is_null()
+        wrong = past.filter(foreign | odd).head(1).select("key", "report").lazy().collect()
         if len(wrong) and wrong["key"][0] != self.ledger_key_check:
             raise ValueError(
                 "the ledger has entries under another key than that of ledger_key, whose check is "
                 f"{self.ledger_key_check}: it would know nobody. Give ledger_key= the key with "
                 "which the ledger began; the key of the reports may be another one."
+            )
+        if len(wrong) and wrong["report"].null_count():
+            raise ValueError(
+                "the ledger has rows without a report, which would leave as they are. Restore them."
             )
         if len(wrong):
             raise ValueError(

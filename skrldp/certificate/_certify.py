@@ -27,7 +27,7 @@ from skrldp.certificate._bounds import LeakageBound, bound_over
 from skrldp.certificate._several_reports import WORK, SeveralReports
 from skrldp.certificate._views import dense_view, mechanism_views
 from skrldp.joint import JointDistribution
-from skrldp.mechanism import Mechanism
+from skrldp.mechanism import Manifest, Mechanism
 from skrldp.privacy import Region, privacy_region
 from skrldp.sets import FittedSet, fitted_set
 
@@ -185,7 +185,7 @@ def certify(
     Raises
     ------
     TypeError
-        If an estimator is given.
+        If an estimator or a manifest is given.
     ValueError
         If the matrix is not a mechanism on the cells of ``joint``, if a `Mechanism` has other
         secrets or values than ``joint``, or if ``reports`` is no whole number from 1.
@@ -242,9 +242,15 @@ def _check_reports(reports: int) -> None:
 
 def _checked(matrix: ArrayLike, joint: JointDistribution) -> Floats:
     """Check that an array is a mechanism as it stands, so that what is proven is about it."""
-    if hasattr(matrix, "get_params"):
-        name = type(matrix).__name__
-        raise TypeError(f"a mechanism is needed, got {name}: give its `mechanism_` after fit.")
+    of_blocks = isinstance(matrix, Manifest) or hasattr(matrix, "manifest_")
+    if of_blocks or hasattr(matrix, "get_params"):
+        way = "give its `mechanism_` after fit."
+        if of_blocks:
+            way = (
+                "certify each block's, manifest.mechanisms[k], around the public distribution of "
+                "its columns, sanitizers_[k].joint_. A report leaks no more than the worst of them."
+            )
+        raise TypeError(f"a mechanism is needed, got {type(matrix).__name__}: {way}")
     numbers = real_numbers(matrix, "the mechanism")
     Mechanism.from_matrix(numbers, joint.secrets, joint.values)  # checks shape and signs
     table = numbers.astype(float)

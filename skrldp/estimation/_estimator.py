@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skrldp._arrays import read_only
+from skrldp._arrays import ReadOnlyFit, read_only
 from skrldp.estimation._categories import CategorySummaries
 from skrldp.estimation._checks import (
     check_parameters,
@@ -31,7 +31,7 @@ __all__ = ["FrequencyEstimator"]
 
 
 class FrequencyEstimator(
-    CategorySummaries, DriftTests, NumericSummaries, TrainingRows, BaseEstimator
+    ReadOnlyFit, CategorySummaries, DriftTests, NumericSummaries, TrainingRows, BaseEstimator
 ):
     """Distribution of X and of its columns, estimated from the reports of a mechanism.
 
@@ -199,15 +199,6 @@ class FrequencyEstimator(
         self.tol = tol
         self.max_iter = max_iter
         self.time_limit = time_limit
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Keep what was fitted read-only, which NumPy forgets in pickles and deep copies."""
-        super().__setstate__(
-            {
-                name: read_only(value) if name.endswith("_") else value
-                for name, value in state.items()
-            }
-        )
 
     # -- fitting ----------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from skrldp._arrays import ReadOnly
 from skrldp._params import check_beta, check_eps, check_seed, is_whole
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Manifest
@@ -31,7 +32,7 @@ _OUT = ("block", "report")
 
 
 @dataclass(frozen=True, eq=False)
-class _FittedBlocks:
+class _FittedBlocks(ReadOnly):
     """The results of `fit`; stored by one assignment."""
 
     columns: Any

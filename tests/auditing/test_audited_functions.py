@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from skrldp import (
+    BlockSanitizer,
     GRRSanitizer,
     JointDistribution,
     audit,
@@ -24,6 +25,8 @@ pytestmark = [
     pytest.mark.usefixtures("fixed_entropy"),
     pytest.mark.filterwarnings("ignore:the values of U were learned"),
 ]
+
+WIDE = BlockSanitizer(base=GRRSanitizer()).fit([["no", 1, 2], ["yes", 2, 1], ["no", 2, 2]])
 
 
 # --- Functions -----------------------------------------------------------------------------------
@@ -214,6 +217,9 @@ def test_bad_parameters(parameters, said):
         (None, "got NoneType"),
         (GRRSanitizer, r"got GRRSanitizer: write GRRSanitizer\(\).fit\(X\)"),
         (FunctionTransformer(), "audit its transform"),
+        (WIDE.manifest_, "got Manifest: audit the sanitizers of its blocks, sanitizers_"),
+        (WIDE, "got BlockSanitizer: audit the sanitizers of its blocks, sanitizers_"),
+        (make_pipeline(WIDE), "got Pipeline: audit the sanitizers of its blocks, sanitizers_"),
     ],
 )
 def test_nothing_to_audit(candidate, said):

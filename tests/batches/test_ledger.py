@@ -302,6 +302,19 @@ def test_a_ledger_under_another_key_is_refused():
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
+def test_entries_without_a_report_are_refused(library):
+    """They would leave as they are, as missing."""
+    one, table = reporter(), records(np.arange(20), np.random.default_rng(0))
+    _, ledger = run(one, table, one.schema().empty_table())
+    found = pa.array([None, *ledger["report"].to_pylist()[1:]], pa.int64())
+    ledger = ledger.set_column(ledger.column_names.index("report"), "report", found)
+    make = LIBRARIES[library]
+    for call in (one.entries, one.reports):
+        with pytest.raises(ValueError, match="rows without a report"):
+            call(make(one(table)), make(ledger))
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize(
     "odd", [str.upper, lambda text: f"{text}  ", lambda text: f"{text}\n", lambda text: None]
 )

@@ -5,7 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skrldp import AllDistributions, JointDistribution, Mechanism, RenyiBall, certify
+from skrldp import (
+    AllDistributions,
+    BlockSanitizer,
+    GRRSanitizer,
+    JointDistribution,
+    Mechanism,
+    RenyiBall,
+    certify,
+)
 from skrldp.design.closed_form import srr
 from skrldp.sets import RenyiSet
 
@@ -111,3 +119,16 @@ def test_sums_that_are_one_up_to_rounding_pass(b):
     assert certify(
         matrix / matrix.sum(axis=0), AllDistributions(), JointDistribution(COUNTS[:2, :2])
     )
+
+
+def test_blocks_are_certified_one_by_one():
+    wide = BlockSanitizer(base=GRRSanitizer()).fit([["no", 1, 2], ["yes", 2, 1], ["no", 2, 2]])
+    joint = wide.sanitizers_[0].joint_
+    for candidate in (wide, wide.manifest_):
+        with pytest.raises(
+            TypeError, match=r"manifest.mechanisms\[k\], around .* sanitizers_\[k\]"
+        ):
+            certify(candidate, AllDistributions(), joint)
+    assert certify(wide.manifest_.mechanisms[0], AllDistributions(), joint).holds(1.0)
+    with pytest.raises(TypeError, match="got GRRSanitizer: give its `mechanism_` after fit"):
+        certify(wide.sanitizers_[0], AllDistributions(), joint)

@@ -11,7 +11,7 @@ from scipy.stats import chi2
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from skrldp._arrays import read_only
+from skrldp._arrays import ReadOnlyFit, read_only
 from skrldp._typing import Floats
 from skrldp.alphabet import CellGroups, group_cells, group_records, numbers_of_cells
 from skrldp.estimation._drift import DriftTest
@@ -60,7 +60,7 @@ class _ShareRanges(Ranges):
         return score(values, errors, values, errors, z)
 
 
-class BlockEstimator(BaseEstimator):
+class BlockEstimator(ReadOnlyFit, BaseEstimator):
     """Shares, means and crosstabs from the reports of a :class:`~skrldp.BlockSanitizer`.
 
     The margins of different blocks overlap, so that a figure is estimated from all blocks that bear

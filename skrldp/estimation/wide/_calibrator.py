@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from skrldp._arrays import read_only
+from skrldp._arrays import ReadOnlyFit, read_only
 from skrldp._params import is_finite, is_whole
 from skrldp._typing import Floats
 from skrldp.estimation.wide._block_design import (
@@ -32,7 +32,7 @@ _MOST = 24  # strengths that are tried
 _STEPS = 500
 
 
-class Calibrator(BaseEstimator):
+class Calibrator(ReadOnlyFit, BaseEstimator):
     """Weights of public records that make their margins agree with reports.
 
     Reports tell the margins of blocks of columns; public records tell how all columns go together,
