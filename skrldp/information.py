@@ -40,14 +40,7 @@ def _xlogx(x: Floats) -> Floats:
 def entropy(distribution: Floats) -> float:
     """Shannon entropy of a distribution, in nats.
 
-    Parameters
-    ----------
-    distribution : array of any shape
-        Probabilities, summing to 1.
-
-    Returns
-    -------
-    float
+    Shapes: `distribution` of any shape, with sum 1.
 
     Examples
     --------
@@ -61,16 +54,8 @@ def entropy(distribution: Floats) -> float:
 def conditionals_of(distribution: NDArray[Any], unseen: float = 0.0) -> Floats:
     """Conditional distributions of U given each secret.
 
-    Parameters
-    ----------
-    distribution : array of shape (a1, a2)
-        Joint distribution of (S, U), or counts of records.
-    unseen : float
-        Entry for secrets of probability 0, whose conditional distribution is not defined.
-
-    Returns
-    -------
-    array of shape (a1, a2)
+    Shapes: a distribution of (S, U), or counts, (a1, a2) to (a1, a2). `unseen` is the entry for
+    secrets of probability 0, whose conditionals are not defined.
 
     Examples
     --------
@@ -90,17 +75,7 @@ def row_information(rows: Floats, distribution: Floats) -> Floats:
     :math:`\mu(v) = \sum_x P_x v_x \log(v_x / P \cdot v)`, convex and homogeneous of degree 1
     (Entropy (45)).
 
-    Parameters
-    ----------
-    rows : array of shape (..., a)
-        Non-negative rows.
-    distribution : array of shape (a,)
-        Distribution of X.
-
-    Returns
-    -------
-    array of shape (...)
-        In nats.
+    Shapes: `rows` (..., a), not negative, and `distribution` (a,) to (...), in nats.
     """
     rows = np.asarray(rows, dtype=float)
     mean = rows @ distribution
@@ -110,18 +85,9 @@ def row_information(rows: Floats, distribution: Floats) -> Floats:
 def row_information_gradient(rows: Floats, distribution: Floats, floor: float = 1e-12) -> Floats:
     r"""Gradient of :func:`row_information`: :math:`P_x \log(v_x / P \cdot v)`.
 
-    Parameters
-    ----------
-    rows : array of shape (..., a)
-        Non-negative rows.
-    distribution : array of shape (a,)
-        Distribution of X.
-    floor : float
-        Ratios below it are raised to it, so that a zero entry has a steep but finite slope.
+    Ratios below `floor` are raised to it, so that a zero entry has a steep but finite slope.
 
-    Returns
-    -------
-    array of shape (..., a)
+    Shapes: `rows` (..., a), not negative, and `distribution` (a,) to (..., a).
     """
     mean = np.maximum(rows @ distribution, np.finfo(float).tiny)
     return distribution * np.log(np.maximum(rows / mean[..., None], floor))
@@ -130,17 +96,7 @@ def row_information_gradient(rows: Floats, distribution: Floats, floor: float = 
 def mutual_information(matrix: Floats, distribution: Floats) -> float:
     """Mutual information I(X; Y) between a record and its report.
 
-    Parameters
-    ----------
-    matrix : array of shape (b, a)
-        Mechanism, columns summing to 1.
-    distribution : array of shape (a,)
-        Distribution of X.
-
-    Returns
-    -------
-    float
-        In nats.
+    Shapes: `matrix` (b, a), columns summing to 1; `distribution` (a,). Returns float: in nats.
 
     Examples
     --------
@@ -154,15 +110,8 @@ def mutual_information(matrix: Floats, distribution: Floats) -> float:
 def entropy_by_secret(distribution: NDArray[Any]) -> Floats:
     """Entropy H(U | S=s) of the values that each secret has.
 
-    Parameters
-    ----------
-    distribution : array of shape (a1, a2)
-        Distribution of (S, U), or counts of records.
-
-    Returns
-    -------
-    array of shape (a1,)
-        In nats; NaN for a secret of probability 0.
+    Shapes: a distribution of (S, U), or counts, (a1, a2) to (a1,), in nats; NaN for a secret of
+    probability 0.
 
     Examples
     --------
@@ -181,22 +130,9 @@ def information_by_secret(matrix: Floats, distribution: NDArray[Any]) -> Floats:
     :math:`P(y|s) = \sum_u P(u|s) Q(y|s,u)`. It is at most H(U | S=s), see
     :func:`entropy_by_secret`. By the chain rule :math:`\sum_s P(s) I(U;Y|S=s) = I(X;Y) - I(S;Y)`.
 
-    Parameters
-    ----------
-    matrix : array of shape (b, a)
-        Mechanism, columns summing to 1; the cells in the order ``s * a2 + u``.
-    distribution : array of shape (a1, a2)
-        Distribution of (S, U), or counts of records.
-
-    Returns
-    -------
-    array of shape (a1,)
-        In nats. 0 for a secret that has one value alone; NaN for one of probability 0.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit.
+    Shapes: `matrix` (b, a), columns summing to 1, cells in the order ``s * a2 + u``; `distribution`
+    (a1, a2), or counts. Returns (a1,): in nats; 0 for a secret that has one value alone, NaN for
+    one of probability 0. Raises ValueError if the shapes do not fit.
 
     Examples
     --------
@@ -220,19 +156,9 @@ def information_by_secret(matrix: Floats, distribution: NDArray[Any]) -> Floats:
 def shares_of_entropy(told: Floats, distribution: NDArray[Any]) -> tuple[Floats, float]:
     """Divide :func:`information_by_secret` by what could be told, for each secret and over all.
 
-    Parameters
-    ----------
-    told : array of shape (a1,)
-        I(U; Y | S=s) for each secret, in nats.
-    distribution : array of shape (a1, a2)
-        Distribution of (S, U), or counts of records.
-
-    Returns
-    -------
-    shares : array of shape (a1,)
-        I(U; Y | S=s) / H(U | S=s), at most 1; NaN for secrets with one value alone, or none.
-    whole : float
-        I(U; Y | S) / H(U | S), at most 1; NaN if no secret has two values.
+    Shapes: `told` (a1,), I(U; Y | S=s) in nats; `distribution` (a1, a2), or counts. Returns
+    `shares` (a1,), I(U; Y | S=s) / H(U | S=s), NaN for secrets with one value or none; `whole`,
+    I(U; Y | S) / H(U | S), NaN if no secret has two values. All are at most 1.
 
     Examples
     --------
@@ -259,15 +185,7 @@ def most_of_small_shares(eps: float) -> float:
     that is :math:`e^\epsilon` times as probable under values with a share of m. It is nearly
     attained where there are many values of small shares.
 
-    Parameters
-    ----------
-    eps : float
-        Privacy parameter, in nats; positive.
-
-    Returns
-    -------
-    float
-        In nats.
+    Returns float: in nats, for a positive `eps`.
 
     Examples
     --------
@@ -287,19 +205,8 @@ def mutual_information_bound(joint: Floats, eps: float, marginal: Floats | None 
     the report reveals about U at most its entropy given S, and about S at most what the bound on
     the odds ratio allows; see :func:`most_of_small_shares` for the last.
 
-    Parameters
-    ----------
-    joint : array of shape (a1, a2)
-        Distribution of (S, U).
-    eps : float
-        Privacy parameter, in nats.
-    marginal : array of shape (n_secrets,), optional
-        Distribution of what is protected, if that is not S but another function of X.
-
-    Returns
-    -------
-    float
-        In nats.
+    Shapes: `joint` (a1, a2); `marginal` (n_secrets,), the distribution of what is protected, if not
+    S. Returns float: in nats.
     """
     marginal = joint.sum(axis=1) if marginal is None else marginal
     secret = entropy(marginal)
@@ -311,17 +218,7 @@ def mutual_information_bound(joint: Floats, eps: float, marginal: Floats | None 
 def block_information(blocks: Blocks, distribution: Floats) -> float:
     """Mutual information of a block mechanism.
 
-    Parameters
-    ----------
-    blocks : Blocks
-        The four probabilities.
-    distribution : array of shape (a1, a2)
-        Distribution of (S, U).
-
-    Returns
-    -------
-    float
-        In nats.
+    Shapes: `distribution` (a1, a2). Returns float: in nats.
     """
     same, same_secret, same_value, other = blocks
     a1, a2 = distribution.shape
@@ -339,17 +236,8 @@ def block_information(blocks: Blocks, distribution: Floats) -> float:
 def block_information_by_secret(blocks: Blocks, distribution: NDArray[Any]) -> Floats:
     """:func:`information_by_secret` of a block mechanism, without its matrix.
 
-    Parameters
-    ----------
-    blocks : Blocks
-        The four probabilities.
-    distribution : array of shape (a1, a2)
-        Distribution of (S, U), or counts of records.
-
-    Returns
-    -------
-    array of shape (a1,)
-        In nats; NaN for a secret of probability 0.
+    Shapes: `distribution` (a1, a2), or counts. Returns (a1,): in nats; NaN for a secret of
+    probability 0.
 
     Examples
     --------
@@ -374,19 +262,9 @@ def block_information_by_secret(blocks: Blocks, distribution: NDArray[Any]) -> F
 def product_information(first: Floats, second: Floats, distribution: Floats) -> float:
     """Mutual information of two independent reports, one of S and one of U.
 
-    Parameters
-    ----------
-    first : array of shape (b1, a1)
-        Mechanism for S, columns summing to 1.
-    second : array of shape (b2, a2)
-        Mechanism for U.
-    distribution : array of shape (a1, a2)
-        Distribution of (S, U).
-
-    Returns
-    -------
-    float
-        In nats; equal to that of the mechanism ``numpy.kron(first, second)``.
+    Shapes: `first` (b1, a1), for S, and `second` (b2, a2), for U, columns summing to 1;
+    `distribution` (a1, a2). Returns float: in nats, that of the mechanism ``numpy.kron(first,
+    second)``.
 
     Examples
     --------
