@@ -26,7 +26,6 @@ __all__ = ["MOST_PRICED_CELLS", "SLACK", "PricedBound", "priced_bound", "proven"
 MOST_PRICED_CELLS = 12
 # A larger ε is as good as none, and its exponential is too far from the other coefficients.
 _GREATEST_EPS = 10.0
-_MOST_KEPT = 40  # new rows of one search
 _NEARLY_TIGHT = -1e-5  # violation of the privacy constraints that are there from the start
 # Nats that are added to a bound. What the program's sums, the cuts' conditionals and the merged
 # table lose by rounding is some 1e-13.
@@ -85,13 +84,12 @@ def proven(
         found = search(relaxation, duals, goal * reached, left, limits, reached)
         before = value
         value = min(value, float(duals.sum()) + max(found.bound, 0.0) + SLACK)
-        new = sorted(found.rows, key=lambda one: -one[0])[:_MOST_KEPT]
         enough = value <= reached * (1.0 + goal) + 2.0 * SLACK
-        stuck = found.hopeless or (not new and value == before)
+        stuck = found.hopeless or (not found.rows and value == before)
         if enough or stuck or relaxation.solves >= solves or limits.met:
             break
-        if new:
-            add(np.array([row for _, row in new]))
+        if found.rows:
+            add(np.array(found.rows))
     rows = mixture.rows[: len(weights)]
     best = rows[used(weights)] * weights[used(weights), None]
     return PricedBound(value, reached, best, relaxation.solves)

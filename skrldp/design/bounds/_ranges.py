@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skrldp._typing import Booleans, Floats, Indices
+from skrldp._typing import Floats, Indices
 from skrldp.design.bounds._box import CLOSED, WIDER, Box
 
 __all__ = ["Ranges"]
@@ -57,15 +57,6 @@ class Ranges:
         self._factor = np.append(self._factor, np.where(fits, down / up, np.inf))
         self._more = np.concatenate([self._more, more])
         self._less = np.concatenate([self._less, less])
-
-    def keep(self, which: Booleans) -> None:
-        """Forget the other cuts.
-
-        Shapes: `which` (m,).
-        """
-        self._first, self._second = self._first[which], self._second[which]
-        self._factor = self._factor[which]
-        self._more, self._less = self._more[which], self._less[which]
 
     def within(self, box: Box) -> Box:
         """Leave out of a box some of what no row can have."""

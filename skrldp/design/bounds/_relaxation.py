@@ -25,7 +25,7 @@ from skrldp._highs import LinearProgram
 from skrldp._typing import Booleans, Floats
 from skrldp.design.bounds._box import CLOSED, WIDER, Box, Priced
 from skrldp.design.bounds._ranges import Ranges
-from skrldp.design.programs import Cuts, used
+from skrldp.design.programs import Cuts
 from skrldp.information import row_information
 from skrldp.privacy import Requirements
 
@@ -36,11 +36,6 @@ __all__ = ["Relaxation"]
 # on no bound, as the proof is about the program without violations.
 _PENALTY = 100.0
 _SECANTS = 4  # steps towards where a function meets a target
-# More cuts than this are purged of those that held no optimum of the last so many programs.
-_MOST_CUTS, _MEMORY = 250, 150
-# Of what makes a bound too large, from this share on a range counts; it has become much smaller
-# if less than this share of it is left; and so often the program is solved anew at most.
-_LARGE_SHARE, _SMALLER, _MOST_ROUNDS = 0.05, 0.8, 3
 
 
 class Relaxation:
@@ -90,7 +85,6 @@ class Relaxation:
         )
         self._ranges = Ranges(self._share, self._secret, self._seen, self.weight)
         self._cuts = np.zeros((0, self._a))
-        self._touched: Floats = np.zeros(0)
         self._program = self._begin()
         for one in requirements:
             self._add(Cuts.at_public(one))
@@ -140,14 +134,6 @@ class Relaxation:
         self._program.add_rows(np.concatenate([table, more], axis=1), -np.inf, 0.0)
         self._cuts = np.concatenate([self._cuts, table])
         self._ranges.add(table)
-        self._touched = np.append(self._touched, np.full(len(table), float(self.solves)))
-
-    def _purge(self) -> None:
-        stale = self._touched < self.solves - _MEMORY
-        if len(stale) > _MOST_CUTS and stale.any():
-            self._program.delete_rows((np.flatnonzero(stale) + self._fixed).tolist())
-            self._cuts, self._touched = self._cuts[~stale], self._touched[~stale]
-            self._ranges.keep(~stale)
 
     # -- bounds -----------------------------------------------------------------------------------
 
@@ -177,17 +163,9 @@ class Relaxation:
         Shapes: `duals` (a,). Returns Priced or None: none if there is no row of interest in the
         box.
         """
-        for _ in range(_MOST_ROUNDS):
-            box = self._ranges.within(box)
-            if box.empty:
-                return None
-            found = self._solve(box, duals, level)
-            if found is None or not _much_smaller(box, found):
-                return found
-            box = found.box
-        return found
-
-    def _solve(self, box: Box, duals: Floats, level: float) -> Priced | None:
+        box = self._ranges.within(box)
+        if box.empty:
+            return None
         a, a1, c = self._a, self._a1, len(self._seen)
         slope, offset = _chords(box)
         cost_of_m = self._worth * slope[c:]
@@ -241,7 +219,6 @@ class Relaxation:
 
     def _optimum(self, box: Box, cost: Floats) -> tuple[Floats, Floats]:
         """Solve the program over a box; return its solution and dual variables."""
-        self._purge()
         a, a1, c = self._a, self._a1, len(self._seen)
         ends = np.concatenate([-box.upper[:c], box.lower[:c]])
         changed = np.flatnonzero(ends != self._ends)
@@ -257,7 +234,6 @@ class Relaxation:
         self._program.set_cost(np.concatenate([cost, penalties]))
         x, y, _ = self._program.solve()
         self.solves += 1
-        self._touched[used(np.abs(y[self._fixed :]))] = self.solves
         return x, y
 
 
@@ -311,10 +287,3 @@ def _chords(box: Box) -> tuple[Floats, Floats]:
     np.divide(high - low, width, out=slope, where=width > CLOSED)
     # Over a range that is none, a constant that is not smaller at either end.
     return slope, np.maximum(low - slope * box.lower, high - slope * box.upper)
-
-
-def _much_smaller(box: Box, found: Priced) -> bool:
-    """Whether a range that matters became much smaller."""
-    matters: Booleans = found.gaps > _LARGE_SHARE * found.gaps.sum()
-    left = found.box.upper - found.box.lower
-    return bool(np.any((left < _SMALLER * (box.upper - box.lower)) & matters))

@@ -14,10 +14,9 @@ from skrldp.design.run import Limits
 __all__ = ["SearchResult", "search"]
 
 
-# A violation of a row of unit sum that is cut off, while the chords are far from the function and
-# when they are not: gaps that sum up to less than the share of the reduced cost, or the amount in
-# nats.
-_COARSE, _FINE = 1e-6, 1e-9
+_VIOLATED = 1e-6  # violation of a row of unit sum that is cut off; 1e-9 finds the same bounds
+# Chords are near the function where their gaps sum up to less than the share of the reduced cost,
+# or the amount in nats.
 _SMALL_SHARE, _NO_GAP = 0.02, 1e-7
 # A range is cut where the row is, but this part of it away from its ends.
 _FROM_END = 0.1
@@ -32,7 +31,6 @@ _AT_ONCE = 8  # boxes whose rows are cut off together: one call costs little mor
 # reached. Of 13 tables with 30 to 3,000 records it gives up six, and of these none was proven to
 # 13 % by 1,000 programs.
 _HOPELESS = ((100, 1.0), (300, 0.35))
-_LEAST_REDUCED_COST = 1e-7  # nats: rows with a greater reduced cost are kept
 
 
 @dataclass
@@ -40,8 +38,7 @@ class SearchResult:
     """What a search found."""
 
     bound: float  # no private row has a greater reduced cost, or else it is below the level
-    # Rows that are nearly private, with their reduced costs
-    rows: list[tuple[float, Floats]] = field(default_factory=list)
+    rows: list[Floats] = field(default_factory=list)  # nearly private, with reduced costs above 0
     hopeless: bool = False  # whether it ended because the bound came down too slowly
 
 
@@ -99,18 +96,16 @@ def search(
         gaps = np.array([priced.gaps.sum() for _, priced in batch])
         near = gaps < np.maximum(_NO_GAP, _SMALL_SHARE * np.array([most for most, _ in batch]))
         tried, violated = near | (credit > 0), np.zeros(len(batch), dtype=bool)
-        for which, above in ((tried & near, _FINE), (tried & ~near, _COARSE)):
-            if which.any():
-                violated[which] = relaxation.cut(rows[which], above)
-        kept = reduced_costs > _LEAST_REDUCED_COST
-        found.rows += list(zip(reduced_costs[kept].tolist(), rows[kept], strict=True))
+        if tried.any():
+            violated[tried] = relaxation.cut(rows[tried], _VIOLATED)
+        found.rows += list(rows[reduced_costs > 0.0])
         good = rows[tried & ~violated & (reduced_costs > enough)]
         if len(good):
             if relaxation.reduced_costs(good, duals).max() > enough:  # λ has to change first
                 for most, priced in batch:
                     queue.push(priced, most)
                 break
-            relaxation.cut(good, _FINE)  # they are worth that much only because they violate it
+            relaxation.cut(good, _VIOLATED)  # they are worth that much only because they violate it
         for k, (most, priced) in enumerate(batch):
             if relaxation.solves >= goal:
                 queue.push(priced, most)
