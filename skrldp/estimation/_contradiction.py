@@ -7,6 +7,8 @@ greater likelihood, it is N KL(f ‖ p), whose tail has a bound for every N and 
 """
 
 import warnings
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -55,14 +57,24 @@ def contradiction(
 
 
 def warn_of_contradiction(
-    channel: Channel, counts: Floats, likely: Floats, time_limit: float | None = None
+    channel: Channel,
+    counts: Floats,
+    likely: Floats,
+    time_limit: float | None = None,
+    *,
+    block: Sequence[Any] = (),
+    tests: int = 1,
 ) -> None:
-    """Warn if reports contradict the mechanism; see :func:`contradiction`."""
-    statistic = contradiction(channel, counts, likely, _FALSE_ALARMS, time_limit)
+    """Warn if reports contradict the mechanism; see :func:`contradiction`.
+
+    `block` has the columns of U in the mechanism's block, of as many as there are `tests`.
+    """
+    statistic = contradiction(channel, counts, likely, _FALSE_ALARMS / tests, time_limit)
     if statistic == 0.0:
         return
+    of = f"the block ({', '.join(map(repr, block))})" if block else "this mechanism"
     warnings.warn(
-        f"no distribution of records explains these {counts.sum():,.0f} reports of this mechanism: "
+        f"no distribution of records explains these {counts.sum():,.0f} reports of {of}: "
         f"the likelihood ratio is {statistic:.4g} nats, which chance gives in less than "
         f"{_FALSE_ALARMS:g} of all samples. Estimates and errors are worth nothing if the reports "
         "are raw records, or of another mechanism, or each person reported many times. Fit what "

@@ -1,6 +1,6 @@
 """The mechanisms of blocks as an estimator needs them, and their reports, counted."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from skrldp._params import is_whole
 from skrldp._typing import Floats
 from skrldp.estimation._checks import check_names
+from skrldp.estimation.channels import DenseChannel
 from skrldp.joint import JointDistribution, as_counts
 from skrldp.mechanism import Manifest, Mechanism
 from skrldp.pooling import CommonMargins, Pool, Pooled, information_of
@@ -39,6 +40,12 @@ class BlockDesign:
     matrices: tuple[Floats, ...]  # of the blocks' mechanisms (b, a), cells in lexicographic order
     public: tuple[Floats, ...] | None  # distributions of the blocks' cells (a,); None: not known
     n_public: int = 0
+
+    def channels(self, counts: Sequence[Floats]) -> Iterator[tuple[int, DenseChannel]]:
+        """Give the channel of each block that has reports, after its number."""
+        for number, (matrix, own) in enumerate(zip(self.matrices, counts, strict=True)):
+            if own.any():
+                yield number, DenseChannel(matrix)
 
     def information(self, cells: Sequence[Floats]) -> list[Any]:
         parts = zip(self.margins.blocks, self.matrices, cells, strict=True)

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from skrldp._arrays import ReadOnlyFit, read_only
 from skrldp._typing import Floats
 from skrldp.alphabet import CellGroups, group_cells, group_records, numbers_of_cells
+from skrldp.estimation._contradiction import warn_of_contradiction
 from skrldp.estimation._drift import DriftTest
 from skrldp.estimation.figures import (
     Estimate,
@@ -145,6 +146,12 @@ class BlockEstimator(ReadOnlyFit, BaseEstimator):
         Returns
         -------
         self
+
+        Warns
+        -----
+        UserWarning
+            If no distribution of records explains the reports of a block, as where they are those
+            of another manifest.
         """
         design = read_manifest(self.mechanism)
         counts = count_blocks(Y, sample_weight, design.manifest)
@@ -157,6 +164,9 @@ class BlockEstimator(ReadOnlyFit, BaseEstimator):
         for _ in range(_ROUNDS):
             pool = Pool.of(design.margins, design.information(cells), counts)
             cells = tuple(_probable(pool, k, size) for k, size in enumerate(map(len, cells)))
+        blocks = design.manifest.blocks
+        for k, channel in design.channels(counts):
+            warn_of_contradiction(channel, counts[k], cells[k], block=blocks[k], tests=len(blocks))
         self._design = design
         self._pool = Pool.of(design.margins, design.information(cells), counts)
         self.manifest_ = design.manifest

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from skrldp._arrays import ReadOnlyFit, read_only
 from skrldp._params import is_finite, is_whole
 from skrldp._typing import Floats
+from skrldp.estimation._contradiction import warn_of_contradiction
 from skrldp.estimation.wide._block_design import (
     BlockDesign,
     count_blocks,
@@ -125,6 +126,11 @@ class Calibrator(ReadOnlyFit, BaseEstimator):
         Returns
         -------
         self
+
+        Warns
+        -----
+        UserWarning
+            As by :meth:`BlockEstimator.fit`.
         """
         strength = self.strength
         if strength != "auto" and not (is_finite(strength) and float(strength) > 0):
@@ -140,6 +146,10 @@ class Calibrator(ReadOnlyFit, BaseEstimator):
         if strength == "auto":
             strength = _best_strength(records, counts, n, np.random.default_rng(self.random_state))
         weights = _calibrated(records, counts, float(strength))
+        blocks = design.manifest.blocks
+        for k, channel in design.channels(counts):
+            likely = without_zeros(records.distribution(k, weights))
+            warn_of_contradiction(channel, counts[k], likely, block=blocks[k], tests=len(blocks))
         self._records, self._counts = records, counts
         self.manifest_ = design.manifest
         self.strength_ = float(strength)

@@ -290,3 +290,22 @@ def test_bad_calibration(options, message):
     with pytest.raises(ValueError, match="n_replicates"):
         fitted = Calibrator(Manifest.from_json(fitted_blocks().manifest_.to_json()), TABLE)
         fitted.set_params(strength=100.0).fit(reports).replicate_weights(0)
+
+
+def test_reports_of_another_manifest_are_told():
+    """As far as its probabilities are others: of as many blocks and symbols, with a greater eps."""
+    sanitizer = fitted_blocks()
+    other = clone(sanitizer).set_params(eps=6.0).fit(TABLE)
+    rows = expected_reports(other, TABLE, n=20_000)
+    for estimator in (
+        BlockEstimator(sanitizer),
+        BlockEstimator(sanitizer.manifest_),
+        Calibrator(sanitizer, TABLE, strength=1_000.0),
+    ):
+        with pytest.warns(
+            UserWarning, match=r"reports of the block \(.* another mechanism"
+        ) as said:
+            estimator.fit(rows, sample_weight=rows["count"])
+        assert said[0].filename == __file__
+        own = expected_reports(sanitizer, wide_table(young=9.0), n=20_000)
+        estimator.fit(own, sample_weight=own["count"])  # no warning, which would be an error here
