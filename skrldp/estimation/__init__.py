@@ -9,6 +9,14 @@ from skrldp.estimation._expected import (
     expected_std_errors,
 )
 from skrldp.estimation.figures import Estimate, Figures, NumericEstimate, difference
+from skrldp.estimation.hypotheses import (
+    HypothesisTest,
+    Independence,
+    SameDistribution,
+    StatedDistribution,
+    expected_power,
+    likelihood_ratio_test,
+)
 from skrldp.estimation.wide import BlockEstimator, Calibrator
 
 __all__ = [
@@ -19,10 +27,16 @@ __all__ = [
     "EstimatedCells",
     "Figures",
     "FrequencyEstimator",
+    "HypothesisTest",
+    "Independence",
     "NumericEstimate",
+    "SameDistribution",
+    "StatedDistribution",
     "difference",
     "estimated_cells",
+    "expected_power",
     "expected_std_error",
     "expected_std_error_of_mean",
     "expected_std_errors",
+    "likelihood_ratio_test",
 ]

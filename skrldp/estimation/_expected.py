@@ -22,7 +22,13 @@ from skrldp.joint import JointDistribution
 from skrldp.mechanism import Manifest, Mechanism
 from skrldp.sanitizers import as_block_sanitizer
 
-__all__ = ["expected_std_error", "expected_std_error_of_mean", "expected_std_errors"]
+__all__ = [
+    "checked_n",
+    "distribution_of",
+    "expected_std_error",
+    "expected_std_error_of_mean",
+    "expected_std_errors",
+]
 
 _SUM = 1e-6  # by which the sum of probabilities may differ from 1
 
@@ -219,13 +225,13 @@ def expected_std_error_of_mean(
 # -- what is asked for ----------------------------------------------------------------------------
 
 
-def _checked_n(n: Any) -> float:
+def checked_n(n: Any) -> float:
     if not (is_finite(n) and n >= 1 and n == int(n)):
         raise ValueError(f"n={n!r} must be a whole number of reports, at least 1.")
     return float(n)
 
 
-def _distribution_of(own: Mechanism, sanitizer: Any, distribution: Any) -> Floats:
+def distribution_of(own: Mechanism, sanitizer: Any, distribution: Any) -> Floats:
     """Return the distribution that records are taken to follow, (a1, a2)."""
     if distribution is None:
         if sanitizer is None:
@@ -269,7 +275,7 @@ def _planned(
     """Return a function: of a part and columns, to cells that have them and what n reports tell."""
     check_choice("method", method, METHODS)
     check_flag("asymptotic", asymptotic)
-    size = _checked_n(n)
+    size = checked_n(n)
     if isinstance(mechanism, Manifest) or as_block_sanitizer(mechanism) is not None:
         manifest, pool = expected_pool(mechanism, size, distribution)
 
@@ -284,7 +290,7 @@ def _planned(
 
         return of_block
     own, sanitizer = read_mechanism(mechanism)
-    cells = _distribution_of(own, sanitizer, distribution)
+    cells = distribution_of(own, sanitizer, distribution)
     planned = own, _expected_fit(own, size, cells, method, asymptotic)
     return lambda part, *columns: planned
 

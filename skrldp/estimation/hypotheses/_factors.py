@@ -1,0 +1,144 @@
+"""Distributions of cells as products of conditional distributions, and the likeliest of them.
+
+A factor gives each of its states a probability among the states with the same condition. The
+distribution of a cell is the product of the probabilities of the states that the cell has, one of
+each factor. Hypotheses differ in the factors alone.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from skrldp._typing import Floats
+from skrldp.estimation.channels import Channel
+
+__all__ = ["Factor", "Sample", "greatest_likelihood"]
+
+_STEPS = 5_000
+_GAIN, _SLOPE = 1e-11, 1e-7  # of a step, and by a number; nats per report
+_START = 1e-3  # of a state's probability that the uniform distribution has in the first one
+_LEAST = 1e-290
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """States with probabilities.
+
+    Attributes
+    ----------
+    states : array of shape (a,)
+        The state of each cell.
+    conditions : array of shape (k,)
+        The condition of each state: probabilities of the states of each have the sum 1.
+    known : array of shape (k,) or None
+        The probabilities, if the hypothesis states them.
+    """
+
+    states: NDArray[np.intp]
+    conditions: NDArray[np.intp]
+    known: Floats | None = None
+
+    @staticmethod
+    def of(states: NDArray[np.intp], conditions: NDArray[np.intp]) -> "Factor":
+        """Make a factor of the states of all cells, and the condition of each cell."""
+        pairs, places = np.unique(np.stack([conditions, states]), axis=1, return_inverse=True)
+        return Factor(places.reshape(-1).astype(np.intp), pairs[0].astype(np.intp))
+
+    def normalised(self, logs: Floats) -> Floats:
+        """Return logarithms of probabilities, from (k,) less a number for each condition."""
+        top = np.full(self.conditions.max() + 1, -np.inf)
+        np.maximum.at(top, self.conditions, logs)
+        sums = np.bincount(self.conditions, np.exp(logs - top[self.conditions]))
+        found: Floats = logs - (top + np.log(np.maximum(sums, _LEAST)))[self.conditions]
+        return found
+
+    def slope(self, logs: Floats, weights: Floats) -> Floats:
+        """Return derivatives by (k,) of a sum of logarithms of the cells with weights (a,)."""
+        of_states = np.bincount(self.states, weights, len(self.conditions))
+        of_conditions = np.bincount(self.conditions, of_states)
+        found: Floats = of_states - np.exp(logs) * of_conditions[self.conditions]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Reports of one population.
+
+    Attributes
+    ----------
+    channel : Channel
+    counts : array of shape (b,)
+    factors : tuple of int
+        Which factors its distribution is the product of.
+    """
+
+    channel: Channel
+    counts: Floats
+    factors: tuple[int, ...]
+
+
+def greatest_likelihood(
+    samples: Sequence[Sample], factors: Sequence[Factor], starts: Sequence[Floats]
+) -> tuple[float, list[Floats]]:
+    """Maximise the log-likelihood over products of factors, by L-BFGS on their logarithms.
+
+    Shapes: `starts` has a distribution (a,) for each sample, from which the first probabilities of
+    the factors are taken. Returns the log-likelihood in nats, and the distributions (a,).
+    """
+    n = sum(float(sample.counts.sum()) for sample in samples)
+    free = [k for k, factor in enumerate(factors) if factor.known is None]
+    ends = np.cumsum([0, *(len(factors[k].conditions) for k in free)])
+    first = [np.zeros(len(factor.conditions)) for factor in factors]
+    for sample, start in zip(samples, starts, strict=True):
+        mixed = (1.0 - _START) * start + _START / len(start)
+        for k in sample.factors:
+            first[k] += np.bincount(factors[k].states, mixed, len(first[k]))
+    logs_of = [
+        np.log(first[k] if factor.known is None else np.maximum(factor.known, _LEAST))
+        for k, factor in enumerate(factors)
+    ]
+
+    def distributions(parameters: Floats) -> tuple[list[Floats], list[Floats]]:
+        logs = list(logs_of)
+        for place, k in enumerate(free):
+            logs[k] = factors[k].normalised(parameters[ends[place] : ends[place + 1]])
+        found = []
+        for sample in samples:
+            total = np.sum([logs[k][factors[k].states] for k in sample.factors], axis=0)
+            found.append(np.exp(total))
+        return logs, found
+
+    def minus(parameters: Floats) -> tuple[float, Floats]:
+        logs, found = distributions(parameters)
+        value, slopes = 0.0, [np.zeros(len(one)) for one in logs]
+        for sample, distribution in zip(samples, found, strict=True):
+            report = np.maximum(sample.channel.forward(distribution), _LEAST)
+            value += float(sample.counts @ np.log(report))
+            weights = distribution * sample.channel.backward(sample.counts / report)
+            for k in sample.factors:
+                slopes[k] += factors[k].slope(logs[k], weights)
+        return -value / n, -np.concatenate([slopes[k] for k in free]) / n
+
+    if not free:
+        found = distributions(np.zeros(0))[1]
+        return -n * _value(samples, found, n), found
+    options = {"maxiter": _STEPS, "maxfun": 2 * _STEPS, "ftol": _GAIN, "gtol": _SLOPE, "maxcor": 20}
+    best = minimize(
+        minus,
+        np.concatenate([logs_of[k] for k in free]),
+        jac=True,
+        method="L-BFGS-B",
+        options=options,
+    )
+    return -n * float(best.fun), distributions(best.x)[1]
+
+
+def _value(samples: Sequence[Sample], distributions: Sequence[Floats], n: float) -> float:
+    total = 0.0
+    for sample, distribution in zip(samples, distributions, strict=True):
+        report = np.maximum(sample.channel.forward(distribution), _LEAST)
+        total += float(sample.counts @ np.log(report))
+    return -total / n
