@@ -7,7 +7,13 @@ import numpy as np
 
 from skrldp._typing import Floats
 from skrldp.design.alternation import Run, alternate, decompose
-from skrldp.design.bounds import MOST_PRICED_CELLS, merged_bound, priced_bound
+from skrldp.design.bounds import (
+    MOST_PRICED_CELLS,
+    PricedBound,
+    everywhere_bound,
+    merged_bound,
+    priced_bound,
+)
 from skrldp.design.closed_form import closed_forms
 from skrldp.design.criteria import Criterion, Expandable, Information
 from skrldp.design.interior_point import path_blocks
@@ -44,6 +50,7 @@ _TIME_SIMPLE = 1.0 / 3.0
 # that the bound takes a fifth of a fit.
 _MOST_SOLVES, _SOLVES_AN_ITERATION = 1_000, 0.5
 # What bounds are from.
+_EXTREME = "reduced costs of all extreme rows"
 _PRICED = "reduced costs of all private rows"
 _MERGED = "merged values of U"
 
@@ -137,9 +144,25 @@ class _CriterionSearch(Search):
         The rows that are found on the way make the mechanism a little better.
         """
         self.progress.stage = "a bound"
-        plain = isinstance(self.criterion, Information) and self.criterion.about is None
         matrix, a1 = solution.matrix, len(self.joint.marginal)
-        if not plain or matrix is None or self.short or solution.status == "optimal":
+        if matrix is None or solution.status == "optimal":
+            return solution
+        if not isinstance(self.public, Information):
+            return solution
+        extreme = everywhere_bound(
+            self.public.distribution,
+            self.public.about,
+            self.requirements,
+            matrix,
+            limits=self.limits,
+        )
+        if extreme is not None:
+            solution = self.priced(solution, extreme, _EXTREME)
+            if all(one.everywhere for one in self.requirements):
+                return solution
+            matrix = solution.matrix
+            assert matrix is not None
+        if self.public.about is not None or self.short:
             return solution
         known = ObjectiveBound(solution.bound, solution.bound_by)
         solves = _MOST_SOLVES
@@ -162,11 +185,17 @@ class _CriterionSearch(Search):
         found = priced_bound(
             self.joint, self.requirements, matrix, solves=solves, limits=self.limits
         )
-        if found is None:
-            return solution
+        return solution if found is None else self.priced(solution, found, _PRICED)
+
+    def priced(self, solution: Solution, found: PricedBound, by: str) -> Solution:
+        """Take over what a bound found: its value, and its mechanism if that is better."""
+        matrix = solution.matrix
+        assert matrix is not None
         if self.criterion.value(found.matrix) > self.criterion.value(matrix):
             matrix = found.matrix
-        known = least([known, ObjectiveBound(found.value, _PRICED)])
+        known = least(
+            [ObjectiveBound(solution.bound, solution.bound_by), ObjectiveBound(found.value, by)]
+        )
         return replace(
             solution,
             bound=known.value,
