@@ -144,7 +144,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             weights = cache(partial(as_counts, sample_weight, table=X))
         codec, codes = learn(
             X,
-            sensitive=0 if self.sensitive is None else self.sensitive,
+            sensitive=slice(1) if self.sensitive is None else self.sensitive,
             categories=self.categories,
             max_cells=self._most_cells,
             advice=larger_designs(self._most_cells),

@@ -255,7 +255,7 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         names = column_names(X) if lazy is None else lazy_names(lazy)
         if self.sensitive is None:
             warn_of_first_column(names)
-        secret = resolve_columns(X, 0 if self.sensitive is None else self.sensitive)
+        secret = resolve_columns(X, slice(1) if self.sensitive is None else self.sensitive)
         known = () if self.known is None else resolve_columns(X, self.known, "known")
         found = design_blocks(self, base, X, sample_weight, names, secret, known)
         even = Manifest.of(found.mechanisms, np.full(len(found.tables), 1.0 / len(found.tables)))

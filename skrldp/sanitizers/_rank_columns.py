@@ -100,7 +100,7 @@ def rank_columns(
     names = column_names(X) if lazy is None else lazy_names(lazy)
     if sensitive is None:
         warn_of_first_column(names)
-    secret = resolve_columns(X, 0 if sensitive is None else sensitive)
+    secret = resolve_columns(X, slice(1) if sensitive is None else sensitive)
     free = [place for place in range(len(names)) if place not in secret]
     if not free:
         raise ValueError(f"all {len(names)} columns are sensitive: there is nothing to rank.")

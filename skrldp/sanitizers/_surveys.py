@@ -156,7 +156,7 @@ def _refuse_missing_secrets(sanitizer: Any, X: Any) -> None:
     """Refuse records without a secret, unless a missing one is among the declared categories."""
     sensitive, categories = sanitizer.sensitive, sanitizer.categories
     names = read_table(X).names
-    for place in resolve_columns(X, 0 if sensitive is None else sensitive, names=names):
+    for place in resolve_columns(X, slice(1) if sensitive is None else sensitive, names=names):
         declared: Any = ()
         if isinstance(categories, dict):
             declared = categories.get(names[place], ())

@@ -80,7 +80,14 @@ def _position(selection: Any, names: list[Any], what: str) -> int:
         if selection in names:
             return names.index(selection)
     elif -len(names) <= int(selection) < len(names):
-        return int(selection) % len(names)
+        place = int(selection) % len(names)
+        if selection in names and names.index(selection) != place:
+            raise ValueError(
+                f"{what} column {selection!r} may be the one of this name or the one at this "
+                f"place, {names[place]!r}: the columns are {names}. Rename them to strings, "
+                "X.rename(columns=str), and give names."
+            )
+        return place
     message = f"{what} column {selection!r} not found; the columns are {names}"
     if isinstance(selection, str) and names == list(range(len(names))):
         message += (

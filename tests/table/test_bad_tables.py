@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from survey_table import SURVEY, learn_codec
 
+from skrldp import GRRSanitizer
 from skrldp.table import column_names
 from skrldp.table._select import resolve_columns
 
@@ -206,3 +207,26 @@ def test_column_names():
     assert column_names(SURVEY) == ["a", "s", "t", "b"]
     assert column_names(GOOD) == [0, 1]
     assert column_names([[1, "a"]]) == [0, 1]
+
+
+@pytest.mark.parametrize("names", [[1, 2, 3], [2, 0, 1], [-1, 0, 1], [1.0, 2.0, 3.0]])
+def test_numbers_that_are_names_and_places_of_different_columns_are_refused(names):
+    """Else another column would be protected than the one of this name."""
+    X = pd.DataFrame([["no", "a", "x"], ["yes", "b", "y"], ["no", "b", "y"]], columns=names)
+    number = int(names[0])
+    with pytest.raises(ValueError, match="may be the one of this name or the one at this place"):
+        resolve_columns(X, [number])
+    with pytest.raises(ValueError, match=r"X\.rename\(columns=str\)"):
+        GRRSanitizer(sensitive=number).fit(X)
+    strings = X.rename(columns=str)
+    assert GRRSanitizer(sensitive=str(names[0])).fit(strings).mechanism_.secrets == ("no", "yes")
+    assert GRRSanitizer().fit(X).mechanism_.secrets == ("no", "yes")  # the first
+
+
+def test_numbers_that_are_places_alone_are_places():
+    X = pd.DataFrame([["no", "a"], ["yes", "b"]], columns=[10, 1])
+    assert (resolve_columns(X, 0), resolve_columns(X, 1), resolve_columns(X, -1)) == (
+        (0,),
+        (1,),
+        (1,),
+    )
