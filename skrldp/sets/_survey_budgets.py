@@ -6,8 +6,9 @@ independent records. Such a sum with the trace T and the sum of squares Q of the
 about T times an F variable of T²/Q and (T²/Q) df degrees of freedom.
 
 The estimated covariance is blind to what was not drawn, so T is no less than Kish's effect of the
-weights allows; and few records in a cell make the statistics larger than they are with many, so the
-bounds are multiplied by what that costs with independent records.
+weights allows, and values without records have the mean effect of those that have some. Few records
+in a cell make the statistics larger than they are with many, so the bounds are multiplied by what
+that costs with independent records.
 """
 
 import numpy as np
@@ -159,7 +160,11 @@ def _effects(joint: JointDistribution, groups: int, free: int) -> tuple[Floats, 
     squares = (matrix**2).sum(axis=(1, 3))
     weights = survey.squares.reshape(groups, -1).sum(axis=1)
     kish = np.divide(records * weights, totals**2, out=np.zeros(groups), where=seen)
-    least = kish * free
+    # The covariance is blind to values without records: they have the mean effect of the others.
+    shown = np.maximum((own > 0).sum(axis=1) - 1, 0)
+    of_all = trace.sum() / max(shown.sum(), 1)
+    of_value = np.divide(trace, shown, out=np.full(groups, of_all), where=shown > 0)
+    least = np.maximum(kish, of_value) * free
     for s in np.flatnonzero(seen):
         if trace[s] <= 0.0:  # nothing varies: as if all values had this effect alike
             trace[s], squares[s, s] = least[s], least[s] ** 2 / max(free, 1)
