@@ -20,6 +20,7 @@ from skrldp.estimation._contradiction import warn_of_contradiction
 from skrldp.estimation._drift import DriftTests
 from skrldp.estimation._fit import least_squares, most_likely
 from skrldp.estimation._numeric import NumericSummaries
+from skrldp.estimation._records import PseudoRecords
 from skrldp.estimation._threads import one_thread
 from skrldp.estimation._training import TrainingRows
 from skrldp.estimation.channels import MOST_DENSE, Channel, DenseChannel, channel_of
@@ -31,7 +32,13 @@ __all__ = ["FrequencyEstimator"]
 
 
 class FrequencyEstimator(
-    ReadOnlyFit, CategorySummaries, DriftTests, NumericSummaries, TrainingRows, BaseEstimator
+    ReadOnlyFit,
+    CategorySummaries,
+    DriftTests,
+    NumericSummaries,
+    PseudoRecords,
+    TrainingRows,
+    BaseEstimator,
 ):
     """Distribution of X and of its columns, estimated from the reports of a mechanism.
 
