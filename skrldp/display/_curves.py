@@ -23,7 +23,12 @@ from skrldp.display._style import (
     texts,
 )
 from skrldp.exceptions import PrivacyLeakWarning
-from skrldp.sanitizers import BaseSanitizer, RobustMSESanitizer, fitted_sanitizer
+from skrldp.sanitizers import (
+    BaseSanitizer,
+    RobustMSESanitizer,
+    as_block_sanitizer,
+    fitted_sanitizer,
+)
 
 __all__ = [
     "EPS",
@@ -103,15 +108,19 @@ def _by_name(sanitizer: Any) -> dict[Any, Any]:
     return named
 
 
-def fitted_by_name(sanitizer: Any) -> dict[Any, Any]:
-    """Return fitted sanitizers by name.
+def fitted_by_name(sanitizer: Any, *, blocks: bool = False) -> dict[Any, Any]:
+    """Return fitted sanitizers by name, those of blocks if they are taken.
 
     Raises TypeError, NotFittedError if one is no sanitizer, or has not been fitted. Raises
     ValueError if there is none.
     """
+
+    def read(one: Any) -> Any:
+        return (as_block_sanitizer(one) if blocks else None) or fitted_sanitizer(one)
+
     if isinstance(sanitizer, Mapping):
-        return {name: fitted_sanitizer(one) for name, one in _by_name(sanitizer).items()}
-    return _by_name(fitted_sanitizer(sanitizer))
+        return {name: read(one) for name, one in _by_name(sanitizer).items()}
+    return _by_name(read(sanitizer))
 
 
 def templates_of(sanitizer: Any) -> dict[str, Any]:

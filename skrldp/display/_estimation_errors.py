@@ -23,8 +23,8 @@ from skrldp.display._curves import (
 )
 from skrldp.display._style import BASELINE, number
 from skrldp.estimation import expected_std_error
-from skrldp.mechanism import Mechanism
-from skrldp.sanitizers import GRRSanitizer
+from skrldp.mechanism import Manifest, Mechanism
+from skrldp.sanitizers import BlockSanitizer, GRRSanitizer
 
 __all__ = ["EstimationErrorDisplay"]
 
@@ -117,7 +117,8 @@ class EstimationErrorDisplay(CurveDisplay):
         Parameters
         ----------
         sanitizer : fitted sanitizer, or dict of name to fitted sanitizer
-            Pipelines that end in one are taken too. All must have the same secrets and values.
+            Pipelines that end in one are taken too. All must have the same secrets and values, or
+            all be a BlockSanitizer; `columns` must then stand together in some block of each.
         n : sequence of int, default=(1_000, 10_000, 100_000, 1_000_000)
             Numbers of reports.
         columns, part, by, distribution, method
@@ -125,8 +126,8 @@ class EstimationErrorDisplay(CurveDisplay):
             :func:`~skrldp.expected_std_error`. The public distribution is the first sanitizer's.
         baselines : bool, default=True
             Whether to add the error that the true records would have, √(p(1−p)/n), and that of
-            plain local differential privacy: randomised response (GRR) of the whole record with the
-            same ε.
+            plain local differential privacy: randomised response (GRR) of the whole record, or of
+            the whole block, with the same ε.
         ax : matplotlib Axes, optional
             Where to draw; None makes a figure.
         **options
@@ -144,19 +145,27 @@ class EstimationErrorDisplay(CurveDisplay):
             As by :func:`~skrldp.expected_std_error`, or if there are no sanitizers or no n.
         """
         check_flag("baselines", baselines)
-        fitted = fitted_by_name(sanitizer)
-        first = next(iter(fitted.values()))
-        grid = levels_of("n", n)
-        found = first.joint_ if distribution is None else distribution
-        mechanisms = {name: one.mechanism_ for name, one in fitted.items()}
-        added = _baselines(first.mechanism_, list(fitted.values())) if baselines else {}
-        wanted: dict[str, Any] = {"columns": columns, "part": part, "by": by, "method": method}
-        curves = {
-            name: (
-                grid,
-                [_errors(one, size, distribution=found, **wanted) for size in grid],
+        fitted, grid = fitted_by_name(sanitizer, blocks=True), levels_of("n", n)
+        of_blocks = {name: one for name, one in fitted.items() if isinstance(one, BlockSanitizer)}
+        if of_blocks and len(of_blocks) < len(fitted):
+            raise ValueError(
+                "a BlockSanitizer is compared with others of its kind: for a sanitizer with one "
+                "mechanism, the errors are those of all its columns together."
             )
-            for name, one in (mechanisms | added).items()
+        wanted: dict[str, Any] = {"columns": columns, "part": part, "by": by, "method": method}
+        planned = {name: (one, distribution) for name, one in of_blocks.items()}
+        first, added = next(iter(fitted.values())), {}
+        if not of_blocks:
+            found = first.joint_ if distribution is None else distribution
+            planned = {name: (one.mechanism_, found) for name, one in fitted.items()}
+            if baselines:
+                own = _baselines(first.mechanism_, list(fitted.values()))
+                added = {name: (one, found) for name, one in own.items()}
+        elif baselines:
+            added = _baselines_of_blocks(first, columns, by, distribution)
+        curves = {
+            name: (grid, [_errors(one, size, distribution=at, **wanted) for size in grid])
+            for name, (one, at) in (planned | added).items()
         }
         of = _what(columns, part, by)
         return cls(curves, of=of, baselines=tuple(added)).plot(ax, **options)
@@ -348,3 +357,23 @@ def _baselines(like: Mechanism, sanitizers: list[Any]) -> dict[str, Mechanism]:
     asked = sorted({float(s.eps) for s in sanitizers if not is_by_pair(s)} - own)
     added = {f"GRR, ε = {number(eps)} (plain LDP)": _grr(like, eps) for eps in asked}
     return added | {_RAW: _grr(like, np.inf)}
+
+
+def _baselines_of_blocks(
+    sanitizer: Any, columns: Any, by: Any, distribution: Any
+) -> dict[str, tuple[Any, Any]]:
+    """Randomised response in each block, and true records, with the distributions of blocks."""
+    manifest = sanitizer.manifest_
+    joints = [one.joint_ for one in sanitizer.sanitizers_] if distribution is None else distribution
+    plain = [_grr(one, sanitizer.eps) for one in manifest.mechanisms]
+    asked = [one if isinstance(one, list | tuple) else [one] for one in (columns, by)]
+    wanted = {name for names in asked for name in names if name is not None}
+    of = [{name for name, _ in one.columns} for one in manifest.mechanisms]
+    place = next((number for number, own in enumerate(of) if wanted <= own), 0)
+    return {
+        f"GRR, ε = {number(sanitizer.eps)} (plain LDP)": (
+            Manifest.of(plain, manifest.shares),
+            joints,
+        ),
+        _RAW: (_grr(manifest.mechanisms[place], np.inf), joints[place]),
+    }

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from block_tables import fitted_blocks, wide_table
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
@@ -85,6 +86,39 @@ def test_against_eps():
     assert raw[0] == pytest.approx(raw[1]) and np.all(raw < expected)
     assert display.ax_.get_ylabel().endswith("share of a value of U, n = 500")
     assert display.ax_.get_xlabel().endswith("ε (nats)")
+
+
+def test_blocks_against_reports():
+    """Baselines report a block by GRR, or the whole record; wide tables have no other ones."""
+    singles, pairs = fitted_blocks("singles", 4.0), fitted_blocks()
+    named = {"singles": make_pipeline(singles), "pairs": pairs}
+    display = EstimationErrorDisplay.from_estimator(named, n=N, columns="age")
+    of_singles, of_pairs, grr, raw = display.lines_
+    for one, line in ((singles, of_singles), (pairs, of_pairs)):
+        expected = [expected_std_error(one, n, "age").max() for n in N]
+        np.testing.assert_allclose(line.get_ydata(), expected)
+    assert (of_singles.get_ydata() < grr.get_ydata()).all()
+    shares = wide_table()["age"].value_counts(normalize=True)
+    truth = np.sqrt((shares * (1 - shares)).max() / np.array(N))
+    np.testing.assert_allclose(raw.get_ydata(), truth, rtol=1e-3)
+    assert (raw.get_ydata() < of_singles.get_ydata()).all()
+    assert grr.get_label() == "GRR, ε = 2 (plain LDP)"
+    # The pairs are designed by GRR, so that they are their own baseline.
+    own, plain, _ = EstimationErrorDisplay.from_estimator(pairs, n=N, columns=["age", "job"]).lines_
+    np.testing.assert_allclose(own.get_ydata(), plain.get_ydata(), rtol=1e-6)
+    alone = EstimationErrorDisplay.from_estimator(pairs, columns="age", by="ill", baselines=False)
+    assert list(alone.curves) == ["Block"]
+
+
+def test_blocks_and_other_sanitizers_are_not_compared(sanitizers):
+    with pytest.raises(ValueError, match="compared with others of its kind"):
+        EstimationErrorDisplay.from_estimator(sanitizers | {"blocks": fitted_blocks()})
+    with pytest.raises(ValueError, match="name columns= that stand together"):
+        EstimationErrorDisplay.from_estimator(fitted_blocks())
+    with pytest.raises(ValueError, match="no block has the columns"):
+        EstimationErrorDisplay.from_estimator(fitted_blocks(), columns=["age", "home", "job"])
+    with pytest.raises(TypeError, match="a sanitizer such as PolyOptSanitizer"):
+        EstimationErrorDisplay.from_table(fitted_blocks(), ROWS, sample_weight=COUNTS)
 
 
 def test_bad_input(sanitizers):
