@@ -55,7 +55,9 @@ class AOptimalSanitizer(ObservingSanitizer):
     {joint_, uncertainty_, mechanism_, certificate_}
     solution_ : Solution
         How the mechanism was found: solver, status, time, and as objective the weighted sum of the
-        variances, with a bound that no mechanism passes.
+        variances, with a bound that no mechanism passes. After ``solver="decomposition"`` its
+        ``estimate`` says what the optimum is about: an estimate, which is not proven, from the
+        slopes of the best rows that the last rounds found.
     variances_ : array of shape (m,)
         Asymptotic variance of each estimate by maximum likelihood at the public distribution, times
         the number of reports: the standard error from n reports is ``sqrt(variances_ / n)``.

@@ -15,6 +15,7 @@ from skrldp import (
     RenyiBall,
     SRRSanitizer,
     expected_std_error,
+    privacy_report,
 )
 from skrldp.targets import Linear, Marginal, Mean
 
@@ -229,3 +230,21 @@ def test_what_sees_u_alone_tells_the_same_of_u_as_of_all():
 def test_messages(sanitizer, message):
     with pytest.raises(ValueError, match=message):
         fitted(sanitizer, EMPTY)
+
+
+# -- how far from the optimum ---------------------------------------------------------------------
+
+
+def test_the_optimum_is_estimated_and_called_an_estimate(capsys):
+    everywhere = {"uncertainty": AllDistributions(), "eps": 1.0}
+    exact = fitted(AOptimalSanitizer(**everywhere, solver="vertices")).solution_
+    assert exact.status == "optimal"
+    assert exact.estimate is None
+    sanitizer = AOptimalSanitizer(**everywhere, solver="decomposition", verbose=1)
+    found = fitted(sanitizer).solution_
+    assert found.bound < found.estimate <= found.objective
+    assert found.estimate == pytest.approx(exact.objective, rel=0.03)
+    words = f"; the optimum is estimated, not proven, as {found.estimate:.5g}"
+    assert found.gap_in_words.endswith(words)
+    assert words in capsys.readouterr().out
+    assert words in str(privacy_report(sanitizer))

@@ -55,12 +55,13 @@ def decompose(
     limits: Limits,
     callback: Callable[[Floats], None] | None = None,
     few: int = 0,
-) -> tuple[Floats, int, int, str]:
+) -> tuple[Floats, int, int, str, float | None]:
     """Let rows ascend, and mix them.
 
     Shapes: `first` (m, a). Returns `matrix` (b, a): the best mechanism; `n_rows`: number of rows
     that were mixed; `rounds`: how often some ascended; `status`: ``"converged"``, ``"max_iter"`` or
-    ``"time_limit"``.
+    ``"time_limit"``; `promise`: the greatest reduced cost of the last rounds' rows, for a whole
+    mechanism of such rows, or None if there were too few rounds.
     """
     search = _Search(criterion, requirements, first, limits, callback)
     try:
@@ -68,7 +69,7 @@ def decompose(
         matrix = search.last()
     except TimeoutError:
         status, matrix = "time_limit", search.best
-    return matrix, search.n_rows, search.rounds, status
+    return matrix, search.n_rows, search.rounds, status, search.promise
 
 
 class _Search:
@@ -120,6 +121,11 @@ class _Search:
         more = None if left is None else left + self.limits.overtime
         weights, _, _ = self.mixture.solve(more)
         return self.mixture.mechanism(weights)
+
+    @property
+    def promise(self) -> float | None:
+        """What the best rows of the last rounds promised; None if there were too few rounds."""
+        return max(0.0, *self.promised[-_LATELY:]) if self.rounds >= _LATELY else None
 
     def _add(self, rows: Floats) -> None:
         self.mixture.add(rows)

@@ -189,6 +189,18 @@ class Criterion(ABC):
         Shapes: `distribution` (a,).
         """
 
+    def optimum_about(self, stated: float, promise: float) -> float | None:
+        """Estimate the optimum from what further rows promise; None if they do not say.
+
+        Parameters
+        ----------
+        stated : float
+            What was reached, as readers know it.
+        promise : float
+            Greatest reduced cost that was found, for a whole mechanism of such rows.
+        """
+        return None
+
     @abstractmethod
     def mixture(self) -> Mixture:
         """Begin a mixture of rows that is best by this criterion."""

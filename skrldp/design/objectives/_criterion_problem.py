@@ -211,7 +211,13 @@ class _CriterionSearch(Search):
         if value <= self.criterion.value(solution.matrix):
             return solution
         message = f"{solution.message} A mechanism that takes no search was better."
-        return replace(solution, objective=self.public.stated(best), message=message, matrix=best)
+        return replace(
+            solution,
+            objective=self.public.stated(best),
+            message=message,
+            matrix=best,
+            estimate=None,
+        )
 
     def show(self, matrix: Floats) -> None:
         """Show how good a mechanism is at the public distribution, if asked to."""
@@ -287,7 +293,7 @@ class _CriterionSearch(Search):
         # Closed forms fit sets, not regions.
         known = [repair(matrix, self.requirements) for matrix in (*known, *self.forms)]
         more = more and path_blocks(self.requirements) is None
-        matrix, n_rows, rounds, status = decompose(
+        matrix, n_rows, rounds, status, promise = decompose(
             self.criterion,
             self.requirements,
             known,
@@ -300,7 +306,11 @@ class _CriterionSearch(Search):
             solution = self.columns([matrix, *known])
             return replace(solution, message=f"{solution.message} {message}")
         status = self.limits.status if more else status
-        return self.found("decomposition", status, matrix, message)
+        solution = self.found("decomposition", status, matrix, message)
+        if promise is None:
+            return solution
+        estimate = self.public.optimum_about(solution.objective, promise)
+        return replace(solution, estimate=estimate)
 
     def found(self, solver: str, status: str, matrix: Floats, message: str) -> Solution:
         """Say what was found."""

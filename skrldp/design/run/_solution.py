@@ -58,6 +58,9 @@ class Solution(ReadOnly):
         What was done, for a reader; after a limit, first what was left to do. May be empty.
     matrix : array of shape (b, a) or None
         The design; None for closed forms.
+    estimate : float or None
+        What the optimum is about, which is not proven: no row that the last rounds of a search
+        found would lead beyond it. None where the search has none.
     """
 
     status: str
@@ -69,11 +72,20 @@ class Solution(ReadOnly):
     message: str = ""
     matrix: NDArray[np.float64] | None = field(default=None, repr=False)
     bound_by: str = ""
+    estimate: float | None = None
 
     @property
     def gap_in_words(self) -> str:
-        """How far the objective is from the bound, and from which bound."""
-        return distance_in_words(self.objective, self.bound, self.bound_by)
+        """How far the objective is from the bound, and from which; what the optimum is about."""
+        words = distance_in_words(self.objective, self.bound, self.bound_by)
+        return f"{words}{self.estimate_in_words}"
+
+    @property
+    def estimate_in_words(self) -> str:
+        """What the optimum is about, as an addition to a sentence; nothing if that is not known."""
+        if self.estimate is None:
+            return ""
+        return f"; the optimum is estimated, not proven, as {self.estimate:.5g}"
 
     @property
     def gap(self) -> float:

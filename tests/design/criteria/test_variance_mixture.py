@@ -133,7 +133,7 @@ def test_time_may_run_out_before_between_and_in_mixtures(solver):
     for glances in (1, 2, 3, 5, 10, 40, 100):
         limits = _Clock(glances)
         if solver == "decomposition":
-            matrix, _, _, status = decompose(criterion, requirements, [first], limits=limits)
+            matrix, _, _, status, _ = decompose(criterion, requirements, [first], limits=limits)
         else:
             options = {"limits": limits, "criterion": criterion, "known": [first]}
             found = generate_columns(joint, requirements, **options)
