@@ -1,6 +1,6 @@
 """How often the sets of surveys hold the true distribution, how wide they are, and what they cost.
 
-Tables of 16 designs are drawn: clusters whose own distributions are Dirichlet's, with an intraclass
+Tables of 18 designs are drawn: clusters whose own distributions are Dirichlet's, with an intraclass
 correlation; strata with distributions of their own; people of two or three kinds, whose weights
 differ and who answer differently. Everybody is in the sample with a probability inverse to their
 weight. Beside the set that takes all records for independent stand the one corrected for the design
@@ -39,7 +39,7 @@ class Case:
     correlation: float = 0.0
     weights: tuple[float, ...] = (1.0,)
     strata: int = 1
-    rare: bool = False
+    rare: str = ""  # "some" cells are rare, or "most": all but one value of each secret
 
     def __str__(self):
         words = f"{self.clusters:,} records" if self.size == 1 else ""
@@ -49,7 +49,8 @@ class Case:
             words += f", {self.strata} strata"
         if len(self.weights) > 1:
             words += ", weights " + ":".join(f"{w:g}" for w in self.weights)
-        return f"{words}{', rare cells' if self.rare else ''}, {self.shape[0]} x {self.shape[1]}"
+        words += f", {self.rare} cells rare" if self.rare else ""
+        return f"{words}, {self.shape[0]} x {self.shape[1]}"
 
 
 CASES = (
@@ -66,9 +67,11 @@ CASES = (
     Case((6, 4), 5_000, weights=(1.0, 3.0, 10.0)),
     Case((3, 8), 1_000),
     Case((2, 5), 100, 20, 0.05, (1.0, 4.0)),
-    Case((2, 20), 60, 40, 0.1, (1.0, 4.0), rare=True),
-    Case((2, 10), 200, 15, 0.05, (1.0, 4.0), rare=True),
+    Case((2, 20), 60, 40, 0.1, (1.0, 4.0), rare="some"),
+    Case((2, 10), 200, 15, 0.05, (1.0, 4.0), rare="some"),
     Case((3, 5), 100, 20, 0.05, (1.0, 2.0, 4.0), strata=4),
+    Case((2, 20), 100, 20, 0.1, rare="most"),
+    Case((2, 20), 60, 40, 0.5, rare="most"),
 )
 
 
@@ -78,10 +81,13 @@ class Population:
     def __init__(self, case, rng):
         cells = case.shape[0] * case.shape[1]
         base = np.linspace(1.0, 4.0, cells)
-        if case.rare:
+        if case.rare == "most":
+            base = np.where(np.arange(cells) % case.shape[1] > 0, 0.001, 0.481)
+        if case.rare == "some":
             base = np.where(np.arange(cells) % 4 == 3, 0.02, base)
         self.case = case
-        self.strata = np.array([rng.permutation(base) for _ in range(case.strata)])
+        mix = np.array if case.rare == "most" else rng.permutation
+        self.strata = np.array([mix(base) for _ in range(case.strata)])
         self.strata /= self.strata.sum(axis=1, keepdims=True)
         self.kinds = rng.dirichlet(np.full(len(case.weights), 4.0), size=cells)
         self.truth = self.strata.mean(axis=0).reshape(case.shape)
