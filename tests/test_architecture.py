@@ -48,7 +48,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "sampling": set(),
     "pooling": set(),
     "mechanism": {"alphabet", "information", "sampling"},
-    "certificate": {"alphabet", "information", "joint", "mechanism", "privacy", "sets"},
+    "certificate": {
+        "alphabet", "information", "joint", "mechanism", "privacy", "sets", "support_function",
+    },
     "sanitizers": {
         "alphabet", "certificate", "design", "information", "joint", "mechanism", "privacy",
         "pooling", "sampling", "sets", "surveys", "table", "targets",

@@ -15,10 +15,14 @@ from skrldp.certificate._certify import (
 from skrldp.certificate._guarantee import guarantee_of
 from skrldp.certificate._promises import keeps, prove_promise
 from skrldp.certificate._release import expected_seconds, may_stand_in, release
+from skrldp.certificate._verify import Verdict, verify
+from skrldp.certificate._witness import counts_to_json
 
 __all__ = [
     "Certificate",
+    "Verdict",
     "certify",
+    "counts_to_json",
     "expected_seconds",
     "guarantee_of",
     "keeps",
@@ -28,4 +32,5 @@ __all__ = [
     "prove_promise",
     "prove_reports",
     "release",
+    "verify",
 ]

@@ -26,6 +26,7 @@ from skrldp.certificate._alphabets import order_in_table
 from skrldp.certificate._bounds import LeakageBound, bound_over
 from skrldp.certificate._several_reports import WORK, SeveralReports
 from skrldp.certificate._views import dense_view, mechanism_views
+from skrldp.certificate._witness import witness_of
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Manifest, Mechanism
 from skrldp.privacy import Region, privacy_region
@@ -91,6 +92,49 @@ class Certificate(ReadOnly):
     known: "Certificate | None" = None
     each: Mapping[str, "Certificate"] = field(default_factory=dict)
     enumerated: bool = True
+    _subject: tuple[Mechanism, JointDistribution] | None = field(default=None, repr=False)
+
+    def about(self, mechanism: Mechanism, joint: JointDistribution) -> "Certificate":
+        """Bind the certificate to the mechanism whose guarantee states it, for :meth:`witness`."""
+        return replace(self, _subject=(mechanism, joint))
+
+    def witness(self) -> str:
+        """Write multipliers from which anybody can check the proof, with :func:`verify`.
+
+        Of every report, secret and side that extremes alone do not clear, in short decimals; see
+        the guide on certificates. Nothing hangs on their being right, so they need no protection.
+
+        Returns
+        -------
+        str
+            JSON, bound to the mechanism and to the public counts by their digests.
+
+        Raises
+        ------
+        ValueError
+            If the certificate is not of a `Mechanism` whose guarantee states the same set, or the
+            public table is a survey.
+        CertificateError
+            If no multipliers were found that show what is claimed.
+
+        Examples
+        --------
+        >>> from skrldp import PolyOptSanitizer
+        >>> from skrldp.certificate import counts_to_json, verify
+        >>> rows = [["a", "x"], ["a", "y"], ["b", "x"], ["b", "y"]]
+        >>> san = PolyOptSanitizer(eps=1, categories=[["a", "b"], ["x", "y"]])
+        >>> san = san.fit(rows, sample_weight=[70, 100, 260, 570])
+        >>> texts = san.mechanism_.to_json(), counts_to_json(san.joint_)
+        >>> verify(*texts, san.certificate_.witness()).message
+        'holds'
+        """
+        if self._subject is None:
+            raise ValueError(
+                "a witness is for the mechanism of a fitted sanitizer, or for certify(mechanism, "
+                "set, joint) with a Mechanism whose guarantee states this set: that is the claim."
+            )
+        several = self.eps if self.reports > 1 else None
+        return witness_of(*self._subject, several, self.reports)
 
     @property
     def alpha(self) -> float:
@@ -229,7 +273,19 @@ def certify(
     certificate = prove_reports(mechanism, reordered, fitted, [reports])[0]
     distribution = np.empty_like(certificate.distribution)
     distribution[cells] = certificate.distribution
-    return replace(certificate, distribution=distribution)
+    certificate = replace(certificate, distribution=distribution)
+    return certificate.about(mechanism, reordered) if _states(mechanism, fitted) else certificate
+
+
+def _states(mechanism: Mechanism, around: FittedSet) -> bool:
+    """Whether a mechanism's guarantee is about this set."""
+    if mechanism.guarantee is None:
+        return False
+    stated = mechanism.guarantee.distributions
+    if isinstance(stated, str):
+        return around.is_everything
+    figures = {name: getattr(stated, name, None) for name in around.figures}
+    return stated.kind == around.kind and figures == around.figures
 
 
 def _check_reports(reports: int) -> None:

@@ -17,6 +17,7 @@ from skrldp.cli._exit_code import exit_code_of
 from skrldp.cli._inspect import inspect
 from skrldp.cli._key import key
 from skrldp.cli._report import report
+from skrldp.cli._verify import verify
 
 __all__ = ["app", "run"]
 
@@ -81,5 +82,5 @@ def _command(work: Callable[..., int | None]) -> Callable[..., None]:
     return command
 
 
-for _work in (design, inspect, certify, key, report, estimate, audit):
+for _work in (design, inspect, certify, verify, key, report, estimate, audit):
     app.command()(_command(_work))

@@ -153,6 +153,17 @@ def design(
         o.option("--max-iter N", "The search stops after so many iterations."),
     ] = None,
     html: o.Html = None,
+    witness: Annotated[
+        str | None,
+        o.option("--witness FILE", "Where a proof goes that others can check, with verify."),
+    ] = None,
+    public_counts: Annotated[
+        str | None,
+        o.option(
+            "--public-counts FILE",
+            "Where the counts of the public table's cells go, which others need to check a proof.",
+        ),
+    ] = None,
     in_format: o.InFormat = None,
     delimiter: o.Delimiter = None,
     json: o.Json = False,
@@ -168,8 +179,9 @@ def design(
     """
     if purpose is not None and sanitizer is not None:
         raise CommandError("--for and --sanitizer exclude each other: each says what is designed.")
-    if output == html:
-        raise CommandError("the mechanism and the page need different names.")
+    names = [name for name in (output, html, witness, public_counts) if name is not None]
+    if len(set(names)) < len(names):
+        raise CommandError("the mechanism and the other files need different names.")
     from skrldp.cli._distinct import count_rows
     from skrldp.cli._figures import as_html, as_json
     from skrldp.cli._formats import Asked, check_delimiter, kind_of
@@ -202,6 +214,11 @@ def design(
         "sensitive": sensitive[0] if len(sensitive) == 1 else sensitive,
         "verbose": int(for_people()),
     }
+    checked = witness is not None or public_counts is not None
+    if checked and (survey is not None or blocks is not None or block):
+        raise CommandError(
+            "--witness and --public-counts are for one mechanism, from a table that is no survey."
+        )
     around = asked_set(uncertainty, beta, survey)
     if blocks is None and not block:
         designer = _designer(kind_of_design, parameters)
@@ -215,8 +232,7 @@ def design(
     with ExitStack() as stack:
         files = [
             stack.enter_context(new_file(name, force=force, inputs=[public, categories]))
-            for name in (output, html)
-            if name is not None
+            for name in names
         ]
         kind = kind_of(public, asked := Asked(in_format, delimiter))
         check_delimiter(asked, kind)
@@ -235,8 +251,16 @@ def design(
         found = privacy_report(designer)
         made = designer.mechanism_ if blocks is None and not block else designer.manifest_
         files[0].write(made.to_json().encode())
-        for page in files[1:]:
-            page.write(as_html("Privacy report", _SHOWN(found)).encode())
+        pages = iter(files[1:])
+        if html is not None:
+            next(pages).write(as_html("Privacy report", _SHOWN(found)).encode())
+        if witness is not None:
+            tell("writing the witness")
+            next(pages).write(designer.certificate_.witness().encode())
+        if public_counts is not None:
+            from skrldp.certificate import counts_to_json
+
+            next(pages).write(counts_to_json(designer.joint_).encode())
     done()
     told = sys.stderr if output == STANDARD else sys.stdout
     if json:

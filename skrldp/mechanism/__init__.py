@@ -9,7 +9,7 @@ large). Only NumPy is imported here, since clients use this package.
 
 from skrldp.mechanism._base import Mechanism
 from skrldp.mechanism._bounded_reports import bound_of_reports
-from skrldp.mechanism._categories import check_categories
+from skrldp.mechanism._categories import as_json, check_categories
 from skrldp.mechanism._forms import BlockForm, DenseForm, Form, ValuesForm
 from skrldp.mechanism._guarantee import FurtherBound, Guarantee, ProvenBound, bound_of_several
 from skrldp.mechanism._manifest import Manifest, read_json
@@ -39,6 +39,7 @@ __all__ = [
     "StatedRenyiSet",
     "StatedSet",
     "ValuesForm",
+    "as_json",
     "bound_of_reports",
     "bound_of_several",
     "check_categories",

@@ -182,7 +182,8 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         mechanism = design.mechanism.named(
             design.symbols, names, guarantee=guarantee, others=codec.others
         )
-        design = replace(design, mechanism=mechanism)
+        certificate = design.certificate.about(mechanism, joint)
+        design = replace(design, mechanism=mechanism, certificate=certificate)
         figures, words = self._summarise(joint, design)
         fitted = Fitted(
             columns=columns_of(self, blank_table(codec) if is_elsewhere else X),

@@ -1,0 +1,399 @@
+"""Check a proof of privacy, from a mechanism, public counts and a witness, in whole numbers.
+
+This file needs Python alone, no other module and no floating point. A stranger can read it and run
+it: ``python _verify.py mechanism.json counts.json witness.json``. The mechanism's JSON has what is
+claimed: integers, ε, and the set of distributions. The witness has multipliers, and nothing hangs
+on their being right: by Theorem 37 (docs/proofs.md) any of them give a bound, and bad ones merely
+show nothing. Groups of cells are those of Theorem 30 and Theorem 33, the ε of a pair that of
+Theorem 34, k reports are products of rows (Theorem 27). Numbers are integers in units of 2**-128.
+"""
+
+import hashlib
+import json
+import sys
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache, reduce
+from itertools import combinations_with_replacement, product
+from math import ceil, floor
+from operator import mul
+from pathlib import Path
+from typing import Any, NamedTuple
+
+__all__ = ["ONE", "Sides", "Statement", "Verdict", "read_claim", "verify"]
+
+BITS = 128
+WORK = BITS + 32  # inside of functions, whose errors are many times smaller than a unit
+ONE = 1 << BITS
+MOST_EPS = 700  # beyond, a claim says nothing
+
+
+class Verdict(NamedTuple):
+    """Whether all that a mechanism claims was shown, and what, or where it failed first."""
+
+    holds: bool
+    message: str
+    shown: tuple[str, ...] = ()
+
+
+class NotShown(Exception):
+    """Why something was not shown."""
+
+
+def _twice_atanh(numerator: int, denominator: int) -> int:
+    """Return 2 atanh of a ratio in [0, 1/3] in units of 2**-WORK; some hundreds less."""
+    ratio = (numerator << WORK) // denominator
+    square, term, total, odd = ratio * ratio >> WORK, ratio, 0, 1
+    while term:
+        total += term // odd
+        term, odd = term * square >> WORK, odd + 2
+    return 2 * total
+
+
+LN_2 = _twice_atanh(1, 3)
+LN_TABLE = [_twice_atanh(i, 128 + i) for i in range(64)]  # of 1 + i/64
+
+
+def ln(x: int) -> int:
+    """Return the natural logarithm of x > 0; off by 2 units at most."""
+    n = x.bit_length() - 1
+    m = x << (WORK - n) if n <= WORK else x >> (n - WORK)  # in [1, 2)
+    i = (m >> (WORK - 6)) - 64
+    c = (64 + i) << (WORK - 6)
+    return (LN_TABLE[i] + _twice_atanh(m - c, m + c) + (n - BITS) * LN_2) >> (WORK - BITS)
+
+
+def exp(y: int) -> tuple[int, int]:
+    """Return a lower and an upper bound of the exponential; that of 0 is exact."""
+    if y == 0:
+        return ONE, ONE
+    _need(abs(y) < 4096 * ONE, "a number is too large.")
+    k, rest = divmod(y << (WORK - BITS), LN_2)
+    rest >>= 8
+    term, total, i = 1 << WORK, 0, 1
+    while term:
+        total += term
+        term, i = (term * rest >> WORK) // i, i + 1
+    for _ in range(8):
+        total = total * total >> WORK
+    # Of the 2**WORK or more, some 2**20 may be wrong: k and the squarings multiply a few units.
+    error, k = (total >> (BITS + 8)) + 1, k - (WORK - BITS)
+    low, minus_high = (x << k if k >= 0 else x >> -k for x in (total - error, -total - error))
+    return low, -minus_high
+
+
+def power(x: int, exponent: Fraction) -> tuple[int, int]:
+    """Return a lower and an upper bound of a power of x > 0; of 0, 0."""
+    low, high = sorted([(ln(x) - 2) * exponent, (ln(x) + 2) * exponent]) if x else (0, 0)
+    return (exp(floor(low))[0], exp(ceil(high))[1]) if x else (0, 0)
+
+
+@lru_cache(1 << 14)
+def odds(eps: Fraction) -> tuple[int, int]:
+    """Return a lower and an upper bound of e to the eps."""
+    return exp(floor(eps * ONE))[0], exp(ceil(eps * ONE))[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Statement:
+    """Privacy of pairs of groups of cells over a set of distributions."""
+
+    about: str
+    groups: list[list[int]]  # the cells of each
+    pairs: list[tuple[int, int, Fraction]]  # two groups, and eps
+    counts: list[list[int]]  # the public records of each group's cells
+    alpha: Fraction | None  # None: all distributions
+    budgets: tuple[Fraction, ...]  # of one, of two, drift; of divergences times shares of records
+
+    def bound(
+        self, part: list[int], s: int, eps: Fraction | None, slack: int, kappa: int
+    ) -> int | None:
+        """Bound U of Theorem 37, or V if eps is given, from above; None if not admissible."""
+        if eps is None:
+            top = (max(part) << BITS) + slack
+            gaps = [((max(part) - v) << BITS) + slack for v in part]
+        else:
+            height = slack - (min(part) << BITS)
+            top = ceil(Fraction(height * odds(eps)[height > 0], ONE))
+            gaps = [((v - min(part)) << BITS) + slack for v in part]
+        counted = [(n, g) for n, g in zip(self.counts[s], gaps, strict=True) if n]
+        total, alpha = sum(n for n, _ in counted), self.alpha
+        if kappa == 0 or alpha is None:
+            return top
+        if not counted or (alpha <= 1 and any(g == 0 for _, g in counted)):
+            return None
+        if alpha == 1:
+            known = ln(kappa) + 4 - floor((eps or 0) * ONE)
+            logs = sum(n * (known - ln(g)) for n, g in counted)
+            return top - kappa + ceil(Fraction(kappa * logs, total << BITS))
+        theta, end = (alpha - 1) / alpha, int(alpha < 1)  # which end of an interval is safe
+        mean = Fraction(sum(n * power(g, theta)[end] for n, g in counted), total << BITS)
+        inner = abs(theta) * kappa * mean * Fraction(odds((eps or 0) * theta)[end], ONE)
+        if 2 * alpha == 1:
+            return top - kappa if inner <= ONE else None
+        root = power(ceil(inner) if end else floor(inner), 1 / (1 + theta))[end]
+        return top + (-kappa if end else kappa) + ceil((-1 / theta - 1) * root)
+
+
+@lru_cache(1 << 14)
+def reach(one: Statement, s: int, t: int) -> list[int]:
+    """Return what h(x, z) takes of N x and of N z at one vertex, and at the other."""
+    (single, pair, drift), total = one.budgets, sum(map(sum, one.counts))
+    w, w2 = (Fraction(sum(one.counts[group]), total) for group in (s, t))
+    b = pair + (w + w2) * drift
+    a, a2 = min(single + w * drift, b), min(single + w2 * drift, b)
+    ends = ((a, w), (min(a2, b - a), w2), (min(a, b - a2), w), (a2, w2))
+    return [ceil(k / share * ONE) if share else 0 for k, share in ends]
+
+
+class Sides:
+    """The bounds of both sides of a row's pairs, each computed once."""
+
+    def __init__(self, one: Statement, row: list[int], couples: dict[Any, Any]) -> None:
+        self.one, self.couples = one, couples
+        self.parts = [[row[cell] for cell in cells] for cells in one.groups]
+        self.known: dict[tuple[int, Fraction | None], list[tuple[int, int]]] = {}
+
+    def of(self, s: int, eps: Fraction | None) -> list[tuple[int, int]]:
+        """Return bounds of a side, each with its multiplier: by extremes, and by the couples."""
+        if (s, eps) not in self.known:
+            one, part = self.one, self.parts[s]
+            found = [(one.bound(part, s, eps, 0, 0), 0)]
+            total = sum(one.counts[s])
+            if one.alpha is not None and total and not reach(one, s, s)[0]:  # Theorem 37 (iv)
+                mean = Fraction(sum(map(mul, one.counts[s], part)), total)
+                found.append((ceil(mean * (ONE if eps is None else -odds(eps)[0])), 0))
+            for slack, kappa in self.couples.get((s, int(eps is not None)), ()):
+                found.append((one.bound(part, s, eps, slack, kappa), kappa))
+            self.known[s, eps] = [(bound, kappa) for bound, kappa in found if bound is not None]
+        return self.known[s, eps]
+
+    def hold(self, s: int, t: int, eps: Fraction) -> bool:
+        """Whether some couples show that a pair is private (Theorem 37 (ii))."""
+        first, second = self.of(s, None), self.of(t, eps)
+        if first[0][0] + second[0][0] <= 0:
+            return True
+        a, b, c, d = reach(self.one, s, t)
+        couples = product(first, second)
+        return any(
+            (u + v) * ONE + max(k * a + m * b, k * c + m * d) <= 0 for (u, k), (v, m) in couples
+        )
+
+
+def _need(condition: object, message: str) -> None:
+    if not condition:
+        raise NotShown(message)
+
+
+def _number(text: str) -> Fraction:
+    exponent = text.lower().partition("e")[2] or "0"
+    _need(len(text) < 400 and abs(int(exponent)) < 400, f"{text[:40]} is out of range.")
+    return Fraction(text)
+
+
+def _real(x: Any, what: str, most: int = 10**300) -> Fraction:
+    good = type(x) in (int, Fraction) and 0 <= x <= most
+    _need(good, f"{what} is no number from 0 to {float(most):g}.")
+    return Fraction(x)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    _need(len(dict(pairs)) == len(pairs), "a key is there twice.")
+    return dict(pairs)
+
+
+def _read(text: str | bytes, form: str, version: int) -> tuple[dict[str, Any], str]:
+    """Parse JSON strictly; also give the digest of the text."""
+    data = (text.encode() if isinstance(text, str) else bytes(text)).strip()
+    floats: Any = {"parse_float": _number, "parse_constant": _number}
+    found = json.loads(data.decode(), object_pairs_hook=_unique, **floats)
+    stated = found["format"], repr(found["version"])
+    _need(stated == (form, str(version)), f"a text is no {form} of version {version}.")
+    return found, hashlib.sha256(data).hexdigest()
+
+
+def _table(rows: Any, height: int, width: int, what: str) -> list[list[int]]:
+    good = type(rows) is list and [len(row) for row in rows] == [width] * height
+    good = good and all(type(x) is int and x >= 0 for row in rows for x in row)
+    _need(good, f"{what} are no table of {height} x {width} whole numbers.")
+    return list(rows)
+
+
+def _rows(own: dict[str, Any], a1: int, a2: int) -> list[list[int]]:
+    """Return the weights of each report in each cell, whose columns sum to the denominator."""
+    cells = list(product(range(a1), range(a2)))
+    if "blocks" in own:
+        four = _table([own["blocks"]], 1, 4, "blocks")[0]
+        rows = [[four[2 * (s != s2) + (u != u2)] for s, u in cells] for s2, u2 in cells]
+    else:
+        again = a1 if own.get("observe", "all") == "nonsensitive" else 1
+        table = _table(own["weights"], len(own["symbols"]), a1 * a2 // again, "weights")
+        rows = [row * again for row in table]
+    bits = own["denominator_bits"]
+    _need(type(bits) is int and 0 <= bits < 64, "denominator_bits are out of range.")
+    _need({sum(x) for x in zip(*rows, strict=True)} == {1 << bits}, "weights of no mechanism.")
+    return rows
+
+
+def _codes(names: list[Any], several: bool, places: list[int]) -> list[int]:
+    """Give numbers to the combinations of some columns of an alphabet."""
+    found: dict[str, int] = {}
+    keys = [repr([(it if several else [it])[place] for place in places]) for it in names]
+    return [found.setdefault(key, len(found)) for key in keys]
+
+
+def _set_of(said: Any) -> tuple[Fraction | None, tuple[Fraction, ...]]:
+    """Return the order and the budgets of a set; no order for all distributions."""
+    if said == "all":
+        return None, ()
+    if said["set"] == "likelihood-ratio":
+        return Fraction(1), tuple(_real(said[name], name) for name in ("single", "pair", "drift"))
+    alpha, radius = _real(said["alpha"], "alpha", 1000), _real(said["radius"], "radius", 1000)
+    _need(said["set"] == "renyi" and 2 * alpha >= 1, "the set is of no kind that can be checked.")
+    if alpha != 1:
+        low, high = (Fraction(end, ONE) - 1 for end in odds(radius * (alpha - 1) / alpha))
+        radius = high if alpha > 1 else -low
+    return alpha, (radius, radius, Fraction(0))
+
+
+def _statements(
+    own: dict[str, Any], table: list[list[int]], eps: Fraction | None
+) -> list[Statement]:
+    """List what is claimed, each with groups of cells of its own."""
+    said, secrets, values, columns = (own[k] for k in ("guarantee", "secrets", "values", "columns"))
+    a1, a2 = len(secrets), len(values)
+    stated, by_pair = _real(said["eps"], "eps", MOST_EPS), said.get("eps_pairs")
+    pairs = {(s, t): stated for s, t in product(range(a1), repeat=2) if s != t}
+    if by_pair is not None:
+        asked = {(s, t): by_pair[s][t] for s, t in pairs if by_pair[s][t] is not None}
+        pairs = {key: _real(bound, "eps of a pair", MOST_EPS) for key, bound in asked.items()}
+    _need(pairs, f"0 of {a1 * (a1 - 1)} pairs of secrets are compared.")
+    fits = max(pairs.values()) <= stated <= said["eps_requested"]
+    _need(fits, "the eps of a pair is above that of all, or that above what was requested.")
+    places = [i for i, (_, sensitive) in enumerate(columns) if sensitive is True]
+    others = [i for i, (_, sensitive) in enumerate(columns) if sensitive is False]
+    found = []
+
+    def add(about: str, secret: list[int] | None, value: list[int], bound: Any, said: Any) -> None:
+        """Compare groups of cells whose secrets differ and whose known values do not."""
+        members: dict[tuple[int, int], list[int]] = {}
+        for s, u in product(range(a1), range(a2)):
+            members.setdefault((secret[s] if secret else s, value[u]), []).append(s * a2 + u)
+        compared = [
+            (i, j, pairs[s, t] if bound is None else bound)
+            for (i, (s, v)), (j, (t, v2)) in product(enumerate(members), repeat=2)
+            if s != t and v == v2 and (secret or (s, t) in pairs)
+        ]
+        counts = [[table[c // a2][c % a2] for c in cells] for cells in members.values()]
+        found.append(Statement(about, list(members.values()), compared, counts, *_set_of(said)))
+
+    further = said.get("further", [])
+    each = [one for one in further if not one["known"]]
+    if each:  # each sensitive column is protected by itself
+        _need(sorted(p for one in each for p in one["secret"]) == places, "a secret is left out.")
+        _need(
+            all(one["eps"] <= stated for one in each), "the eps of a secret is above that of all."
+        )
+    else:
+        add("one report", None, [0] * a2, eps, said["distributions"])
+    for one in further:
+        secret, known = one["secret"], one["known"]
+        _need(secret and set(secret) <= set(places), "a further claim is about no secret.")
+        _need(set(known) <= set(others), "known columns are none of the others.")
+        alone = len(secret) < len(places)
+        codes = _codes(secrets, True, [places.index(p) for p in secret]) if alone else None
+        of_value = _codes(values, len(others) > 1, [others.index(p) for p in known])
+        bound = _real(one["eps"], "eps", MOST_EPS) if known or eps is None else eps
+        about = f"columns {secret}" + (f" to those who know columns {known}" if known else "")
+        add(about, codes, of_value, bound, one["distributions"])
+    for name, of_value in (("eps_all", [0] * a2), ("eps_given_u", list(range(a2)))):
+        if said.get(name) is not None:
+            add(name, None, of_value, _real(said[name], name, MOST_EPS), "all")
+    return found
+
+
+def read_claim(
+    mechanism: str | bytes, counts: str | bytes, eps: Fraction | None = None, reports: int = 1
+) -> tuple[list[list[int]], list[Statement], list[str]]:
+    """Read rows, statements and digests: at the stated eps or another, of reports together."""
+    own, digest = _read(mechanism, "skrldp-mechanism", 3)
+    public, of_counts = _read(counts, "skrldp-counts", 1)
+    for key in ("secrets", "values"):
+        names = own[key]
+        _need(type(names) is list and repr(names) == repr(public[key]), f"the {key} differ.")
+        _need(len(set(map(repr, names))) == len(names), f"one of the {key} is there twice.")
+    table = _table(public["counts"], len(own["secrets"]), len(own["values"]), "counts")
+    total = sum(map(sum, table))
+    _need(total > 0 and own["guarantee"]["n_records"] in (None, total), "the counts are others.")
+    statements, rows = _statements(own, table, eps), _rows(own, len(table), len(table[0]))
+    if reports > 1:  # one row for each multiset of reports
+        _need(eps is not None, "say which eps so many reports should keep.")
+        several = combinations_with_replacement(rows, reports)
+        rows = [[reduce(mul, cell) for cell in zip(*some, strict=True)] for some in several]
+        statements = [one for one in statements if one.about == "one report"]
+        _need(statements, "several reports are for secrets that are protected together.")
+    return rows, statements, [digest, of_counts]
+
+
+def verify(
+    mechanism: str | bytes,
+    counts: str | bytes,
+    witness: str | bytes,
+    eps: float | str | Fraction | None = None,
+    reports: int = 1,
+) -> Verdict:
+    """Check that a mechanism is as private as it claims, with whole numbers alone.
+
+    Parameters
+    ----------
+    mechanism, counts, witness : str or bytes
+        JSON of a mechanism with a guarantee, of the counts its set is around, of multipliers.
+    eps : float, optional
+        What reports should keep, in nats; what the guarantee states if not given.
+    reports : int
+        How many reports about one record are seen together; more than one need `eps`.
+
+    Returns
+    -------
+    Verdict
+        ``holds``; a ``message`` that names the first report and pair that fail; what was ``shown``.
+
+    Examples
+    --------
+    >>> verify('{"format": "a", "version": 1}', "", "").message
+    'not shown: a text is no skrldp-mechanism of version 3.'
+    """
+    try:
+        asked = None if eps is None else _real(_number(str(eps)), "eps", MOST_EPS)
+        _need(type(reports) is int and reports > 0, "reports is no whole number from 1.")
+        rows, statements, digests = read_claim(mechanism, counts, asked, reports)
+        given, _ = _read(witness, "skrldp-witness", 1)
+        about = [given["mechanism"], given["counts"], repr(given["reports"])]
+        _need(about == [*digests, str(reports)], "the witness is of another mechanism or counts.")
+        both = zip(statements, given["couples"], strict=True)
+        return Verdict(True, "holds", tuple(_shown(rows, one, some) for one, some in both))
+    except NotShown as problem:
+        return Verdict(False, f"not shown: {problem}")
+    except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as problem:
+        return Verdict(False, f"not shown: the texts are malformed ({type(problem).__name__}).")
+
+
+def _shown(rows: list[list[int]], one: Statement, couples: list[list[Any]]) -> str:
+    """Show a statement for every row and pair, or raise NotShown with the first that fails."""
+    given: list[dict[Any, Any]] = [{} for _ in rows]
+    for y, s, side, slack, kappa in couples:
+        couple = [floor(_real(number, "a multiplier") * ONE) for number in (slack, kappa)]
+        given[y].setdefault((s, side), []).append(couple)
+    for y, row in enumerate(rows):
+        sides = Sides(one, row, given[y])
+        for s, t, eps in one.pairs:
+            _need(sides.hold(s, t, eps), f"{one.about}: report {y}, groups {s} and {t}.")
+    number, most = len(one.pairs), float(max(eps for _, _, eps in one.pairs))
+    return f"{one.about}: eps <= {most} for {number} pairs of {len(one.groups)} groups"
+
+
+if __name__ == "__main__":
+    own, public, given = (Path(name).read_bytes() for name in sys.argv[1:4])
+    verdict = verify(own, public, given, next(iter(sys.argv[4:]), None))
+    print(verdict.message, *verdict.shown, sep="\n")
+    sys.exit(not verdict.holds)

@@ -1,0 +1,236 @@
+"""The witness of a proof: multipliers from which anybody can check it in whole numbers.
+
+Multipliers of every report, group and side that extremes alone do not clear, as short decimals.
+They come from the same search as the certificate (docs/proofs.md, Theorem 12 and Theorem 37), are
+rounded to as few digits as still show the claim, and are tried by the checker's own arithmetic.
+"""
+
+import json
+from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
+from math import floor
+
+import numpy as np
+
+from skrldp._typing import Floats
+from skrldp.certificate._verify import ONE, Sides, Statement, read_claim
+from skrldp.exceptions import CertificateError
+from skrldp.joint import JointDistribution
+from skrldp.mechanism import Mechanism, as_json
+from skrldp.support_function import split_budget, support
+
+__all__ = ["counts_to_json", "witness_of"]
+
+# Digits of multipliers that are tried, one after the other. Errors count by their squares, so that
+# eight are nearly always enough; with sixteen a float is written as it is.
+_DIGITS = (3, 5, 7, 9, 12, 16)
+
+Couple = tuple[str, str]  # a slack and a multiplier, as they are written
+
+
+def counts_to_json(joint: JointDistribution) -> str:
+    """Write the public counts, around which sets of distributions lie, for :func:`verify`.
+
+    Parameters
+    ----------
+    joint : JointDistribution
+        The public table. All its counts are written: publish them only if they are public.
+
+    Returns
+    -------
+    str
+        JSON.
+
+    Raises
+    ------
+    ValueError
+        If the counts are a survey's, whose set nobody can make again from them.
+
+    Examples
+    --------
+    >>> counts_to_json(JointDistribution([[7, 10], [26, 57]], ["no", "yes"]))  # doctest: +ELLIPSIS
+    '{"format":"skrldp-counts","version":1,"secrets":["no","yes"],"values":[0,1],"counts":[[7,...
+    """
+    if joint.survey is not None:
+        raise ValueError(
+            "the public table is a survey: its distribution is one of weights, not of counts, so "
+            "there are no counts from which others could check the proof."
+        )
+    fields = {
+        "format": "skrldp-counts",
+        "version": 1,
+        "secrets": as_json(joint.secrets),
+        "values": as_json(joint.values),
+        "counts": joint.counts.tolist(),
+    }
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def witness_of(
+    mechanism: Mechanism,
+    joint: JointDistribution,
+    eps: float | None = None,
+    reports: int = 1,
+) -> str:
+    """Write multipliers that show what a mechanism's guarantee states.
+
+    Raises ValueError if there is no guarantee, or the counts are a survey's. Raises
+    CertificateError if no multipliers were found that show it.
+    """
+    if mechanism.guarantee is None:
+        raise ValueError("the mechanism states no guarantee, so there is nothing to be shown.")
+    asked = None if eps is None else Fraction(str(eps))
+    rows, statements, digests = read_claim(
+        mechanism.to_json(), counts_to_json(joint), asked, reports
+    )
+    couples = [",".join(_couples(one, rows)) for one in statements]
+    head = {
+        "format": "skrldp-witness",
+        "version": 1,
+        "mechanism": digests[0],
+        "counts": digests[1],
+        "reports": reports,
+    }
+    text = json.dumps(head, separators=(",", ":"))
+    return f'{text[:-1]},"couples":[{",".join(f"[{some}]" for some in couples)}]}}'
+
+
+def _couples(one: Statement, rows: list[list[int]]) -> Iterator[str]:
+    """Write the couples of all reports: report, group, side, slack, multiplier."""
+    for y, row in enumerate(rows):
+        sides = Sides(one, row, {})
+        left = [pair for pair in one.pairs if not sides.hold(*pair)]
+        if not left:
+            continue
+        if one.alpha is None:
+            raise _unproven(one, y, left[0])
+        problem = _Problem(one, sides.parts)
+        alone = {(s, None): s for s, _, _ in left} | {(t, eps): t for _, t, eps in left}
+        best = dict(zip(alone, problem.couples([(side,) for side in alone]), strict=True))
+        written: dict[tuple[int, int, Couple], None] = {}
+        for s, t, eps in left:
+            first, second = best[s, None][0], best[t, eps][0]
+            for couples in ((first, None), (None, second), (first, second)):
+                if sides.hold(s, t, eps) or _shows(sides, (s, t, eps), couples, written):
+                    break
+        left = [pair for pair in left if not sides.hold(*pair)]
+        together = problem.couples([((s, None), (t, eps)) for s, t, eps in left])
+        for pair, (first, second) in zip(left, together, strict=True):
+            if not sides.hold(*pair) and not _shows(sides, pair, (first, second), written):
+                raise _unproven(one, y, pair)
+        yield from (f"[{y},{s},{side},{a},{b}]" for s, side, (a, b) in written)
+
+
+def _shows(
+    sides: Sides,
+    pair: tuple[int, int, Fraction],
+    couples: tuple[tuple[float, float] | None, ...],
+    written: dict[tuple[int, int, Couple], None],
+) -> bool:
+    """Write couples in as few digits as show a pair, if any do."""
+    s, t, eps = pair
+    for digits in _DIGITS:
+        added = []
+        for group, of_pair, couple in ((s, None, couples[0]), (t, eps, couples[1])):
+            if couple is None:
+                continue
+            kappa = couple[1]
+            if sides.one.alpha == Fraction(1, 2):  # downwards
+                kappa *= 1.0 - 10.0 ** (1 - digits)
+            texts = _written(couple[0], digits), _written(kappa, digits)
+            slack, multiplier = (floor(Fraction(text) * ONE) for text in texts)
+            bound = sides.one.bound(sides.parts[group], group, of_pair, slack, multiplier)
+            if bound is not None:
+                sides.of(group, of_pair).append((bound, multiplier))
+                added.append((group, of_pair, texts))
+        if added and sides.hold(s, t, eps):
+            written.update(dict.fromkeys((g, int(e is not None), it) for g, e, it in added))
+            return True
+        for group, of_pair, _ in added:
+            sides.of(group, of_pair).pop()
+    return False
+
+
+def _written(number: float, digits: int) -> str:
+    """Write a number in so many digits, as JSON does."""
+    return str(Decimal(f"{number:.{digits - 1}e}").normalize())
+
+
+class _Problem:
+    """The search for the best multipliers of a row: of one side, or of both sides of a pair."""
+
+    def __init__(self, one: Statement, parts: list[list[int]]) -> None:
+        assert one.alpha is not None
+        self.one, self.alpha = one, float(one.alpha)
+        self.theta = (self.alpha - 1.0) / self.alpha
+        width = max(map(len, parts))
+        # Groups of fewer cells are filled up with copies of their first one (Proposition 32).
+        self.parts = np.array([[*part, *part[:1] * (width - len(part))] for part in parts], float)
+        counts = [[*some, *[0] * (width - len(some))] for some in one.counts]
+        self.counts = np.array(counts, dtype=float)
+        self.weight = self.counts.sum(axis=1) / self.counts.sum()
+        self.single, self.pair, self.drift = map(float, one.budgets)
+
+    def couples(
+        self, asked: list[tuple[tuple[int, Fraction | None], ...]]
+    ) -> list[tuple[tuple[float, float], ...]]:
+        """Find slacks and multipliers of sides, one or two of each problem."""
+        if not asked:
+            return []
+        groups = np.array([[group for group, _ in sides] for sides in asked])
+        factor = np.array([[np.exp(float(e or 0)) for _, e in sides] for sides in asked])
+        second = np.array([[e is not None for _, e in sides] for sides in asked])
+        q = self.parts[groups] * np.where(second, -factor, 1.0)[..., None]
+        sizes = self.counts.sum(axis=1)
+        p = (self.counts / np.where(sizes > 0, sizes, 1.0)[:, None])[groups]
+        weight = self.weight[groups]
+        own = self.single + self.drift * weight
+        radius = self.pair + self.drift * weight.sum(axis=1) if groups.shape[1] == 2 else own[:, 0]
+        slack, kappa = np.zeros(weight.shape), np.zeros(weight.shape)
+        some = (weight > 0).all(axis=1)
+        ball = p[some], weight[some], self.alpha, self._radius(radius[some])
+        limits = own[some] if self.alpha == 1.0 and groups.shape[1] == 2 else None
+        found = support(q[some], *ball, limits)
+        slack[some] = found.slack * found.scale[:, None]
+        problem = q[some], p[some], weight[some], radius[some], limits
+        kappa[some] = self._multipliers(slack[some], *problem)
+        return [tuple(zip(*both, strict=True)) for both in zip(slack / factor, kappa, strict=True)]
+
+    def _radius(self, budget: Floats) -> Floats:
+        """Return the radius of a ball from its budget."""
+        if self.alpha == 1.0:
+            return budget
+        return np.log1p(np.copysign(budget, self.theta)) / self.theta
+
+    def _multipliers(
+        self, slack: Floats, q: Floats, p: Floats, w: Floats, budget: Floats, own: Floats | None
+    ) -> Floats:
+        """Return the multipliers N x that go with slacks, of Theorem 37."""
+        gaps = q.max(axis=2, keepdims=True) - q + slack[..., None]
+        logs = np.log(np.where(p > 0, np.maximum(gaps, np.finfo(float).tiny), 1.0))
+        if self.alpha == 1.0:
+            means = (p * logs).sum(axis=2)
+            price = (w * (means - np.log(w))).sum(axis=1) - budget
+            shared = w * np.exp(price / w.sum(axis=1))[:, None]
+            if own is None:
+                return shared
+            held, kept = split_budget(means, w, budget, own)
+            return np.where(held[:, None], np.exp(means + kept), shared)
+        powers = w * (p * np.exp(self.theta * logs)).sum(axis=2)
+        if self.alpha == 0.5:  # at most; a little less, as numbers are rounded
+            return w / powers.max(axis=1)[:, None] * (1.0 - 1e-15)
+        area = w.sum(axis=1) + np.copysign(budget, self.theta)
+        size = abs(self.theta)
+        terms = ((size * powers) ** (1.0 / (1.0 + self.theta))).sum(axis=1)
+        price = (terms / (size * np.maximum(area, np.finfo(float).tiny))) ** (
+            1.0 + 1.0 / self.theta
+        )
+        return w * price[:, None]
+
+
+def _unproven(one: Statement, y: int, pair: tuple[int, int, Fraction]) -> CertificateError:
+    return CertificateError(
+        f"no multipliers were found that show: {one.about}, report {y}, groups {pair[0]} and "
+        f"{pair[1]}, eps={float(pair[2])}."
+    )

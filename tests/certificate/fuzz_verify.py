@@ -1,0 +1,210 @@
+"""Changes of single numbers in a mechanism, its counts and its witness: can the checker be fooled?
+
+    python tests/certificate/fuzz_verify.py --number 10000 --seed 1
+
+Each change is made with digests that fit again, as a cheat would. What the checker still accepts
+must be true: the worst distributions, computed in 60 digits, may not violate it.
+"""
+
+import argparse
+import hashlib
+import json
+import warnings
+from decimal import Decimal, localcontext
+from functools import cache
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from skrldp import JointDistribution, LikelihoodRatioSet, PolyOptSanitizer, RenyiBall
+from skrldp.certificate import counts_to_json, verify
+from skrldp.support_function import support, worst_conditionals
+
+COUNTS = np.array([[40, 5, 9], [12, 33, 8], [7, 2, 60]])
+SETS = {
+    "default": LikelihoodRatioSet(),
+    "drift": LikelihoodRatioSet(drift=0.02),
+    "order 2": RenyiBall(),
+    "order 0.75": RenyiBall(alpha=0.75),
+}
+
+
+@cache
+def proven(uncertainty, **parameters):
+    """A mechanism, its counts and its witness, as JSON."""
+    rows = [[s, u] for s in "abc" for u in "xyz"]
+    named = {"categories": [list("abc"), list("xyz")], "max_iter": 100, **parameters}
+    san = PolyOptSanitizer(eps=1.0, sensitive=[0], uncertainty=uncertainty, **named)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        san.fit(rows, sample_weight=COUNTS.ravel())
+    return san.mechanism_.to_json(), counts_to_json(san.joint_), san.certificate_.witness()
+
+
+def other(rng, number):
+    """A number near another one, or far away."""
+    if isinstance(number, int):
+        step = int(10.0 ** rng.uniform(0, 8)) if number > 1000 else int(rng.integers(1, 6))
+        return max(0, number + step * int(rng.choice([-1, 1])))
+    return abs(number * (1.0 + rng.choice([-1, 1]) * 10.0 ** rng.uniform(-16, 0.5)))
+
+
+def changed(rng, texts):
+    """Change a number or a name; move a weight between reports, or change it alone."""
+    mechanism, counts, witness = map(json.loads, texts)
+    weights, said = mechanism["weights"], mechanism["guarantee"]
+    kind = rng.choice(["move", "weight", "count", "eps", "set", "everywhere", "witness", "name"])
+    if kind in ("move", "weight"):
+        (y, z), x = rng.integers(len(weights), size=2), rng.integers(len(weights[0]))
+        new = other(rng, weights[y][x])
+        if kind == "move":
+            weights[z][x] = max(0, weights[z][x] + weights[y][x] - new)
+        weights[y][x] = new
+    elif kind == "count":
+        s, u = rng.integers(len(COUNTS)), rng.integers(len(COUNTS[0]))
+        counts["counts"][s][u] = other(rng, counts["counts"][s][u])
+        said["n_records"] = int(np.sum(counts["counts"]))
+    elif kind == "eps":
+        said["eps"] = min(other(rng, said["eps"]), said["eps_requested"])
+    elif kind in ("set", "everywhere"):
+        held = said["distributions"] if kind == "set" else said
+        names = ("single", "pair", "drift", "radius", "alpha", "eps_all", "eps_given_u")
+        name = rng.choice([name for name in names if name in held])
+        held[name] = other(rng, float(held[name]))
+    elif kind == "witness":
+        couples = [couple for some in witness["couples"] for couple in some]
+        couple = couples[rng.integers(len(couples))]
+        place = int(rng.integers(5))
+        couple[place] = other(rng, couple[place] if place < 3 else float(couple[place]))
+    else:
+        names = (mechanism, counts)[rng.integers(2)][str(rng.choice(["secrets", "values"]))]
+        i, j = rng.integers(len(names), size=2)
+        names[i], names[j] = names[j], names[i]
+    new, public = json.dumps(mechanism), json.dumps(counts)
+    witness["mechanism"], witness["counts"] = (
+        hashlib.sha256(text.encode()).hexdigest() for text in (new, public)
+    )
+    return kind, (new, public, json.dumps(witness))
+
+
+def false_by(mechanism, counts):
+    """Return the greatest violation by distributions of the set, in 60 digits; 0 if none."""
+    own, table = json.loads(mechanism), json.loads(counts)["counts"]
+    said = own["guarantee"]
+    around = said["distributions"]
+    joint = JointDistribution(table)
+    rows = np.array(own["weights"], dtype=float).reshape(-1, *np.shape(table))
+    first, second = np.nonzero(~np.eye(len(table), dtype=bool))
+    y = np.repeat(np.arange(len(rows)), len(first))
+    s, t = np.tile(first, len(rows)), np.tile(second, len(rows))
+    pair = np.stack([s, t], axis=1)
+    q = np.stack([rows[y, s], -np.exp(said["eps"]) * rows[y, t]], axis=1)
+    weight, alpha = joint.marginal[pair], around.get("alpha", 1.0)
+    drift = around.get("drift", 0.0)
+    own_budgets = around.get("single", 0.0) + drift * weight
+    radius = around.get("radius", around.get("pair", 0.0)) + drift * weight.sum(axis=1)
+    limits = own_budgets if alpha == 1.0 and "single" in around else None
+    some = (weight > 0).all(axis=1)
+    ball = joint.conditionals[pair][some], weight[some], alpha, radius[some]
+    limits = None if limits is None else limits[some]
+    found = support(q[some], *ball, limits)
+    worst = worst_conditionals(q[some], *ball, found.slack, limits)
+    close = np.flatnonzero(found.bound > -1e-10 * np.abs(q[some]).max(axis=(1, 2)))
+    weights = np.array(own["weights"], dtype=object).reshape(-1, *np.shape(table))
+    violation = Decimal(0)
+    with localcontext() as context:
+        context.prec = 60
+        factor = Decimal(said["eps"]).exp()
+        for i in close:
+            parts = weights[y[some][i], s[some][i]], weights[y[some][i], t[some][i]]
+            places = s[some][i], t[some][i]
+            inside = inside_the_set(worst[i], places, table, around)
+            made = [
+                sum(r * int(v) for r, v in zip(*both, strict=True))
+                for both in zip(inside, parts, strict=True)
+            ]
+            violation = max(violation, made[0] - factor * made[1])
+        for name, value in (("eps_all", None), ("eps_given_u", 0)):
+            if name in said:
+                factor = Decimal(said[name]).exp()
+                for row in weights:
+                    for a, b in zip(first, second, strict=True):
+                        if value is None:
+                            violation = max(violation, int(max(row[a])) - factor * int(min(row[b])))
+                        else:
+                            gaps = [
+                                int(x) - factor * int(z)
+                                for x, z in zip(row[a], row[b], strict=True)
+                            ]
+                            violation = max(violation, *gaps)
+    return violation
+
+
+def inside_the_set(worst, places, table, around):
+    """Conditionals in 60 digits that keep the stated budgets, mixed with the public ones."""
+    counts = [[Decimal(n) for n in table[s]] for s in places]
+    total = Decimal(int(np.sum(table)))
+    centre = [[n / sum(some) for n in some] for some in counts]
+    shares = [sum(some) / total for some in counts]
+    far = [[Decimal(float(x)) for x in r] for r in worst]
+    far = [[x / sum(r) for x in r] for r in far]
+    alpha, drift = Decimal(around.get("alpha", 1.0)), Decimal(around.get("drift", 0.0))
+
+    def cost(r, p):
+        if any(x == 0 < n for x, n in zip(r, p, strict=True)):
+            return Decimal("Infinity") if alpha >= 1 else Decimal(1)
+        both = [(n, x) for x, n in zip(r, p, strict=True) if n > 0]
+        if alpha == 1:
+            return sum(n * (n / x).ln() for n, x in both)
+        return abs(
+            sum((alpha * n.ln() + (1 - alpha) * x.ln()).exp() for n, x in both) ** (1 / alpha) - 1
+        )
+
+    def keeps(r):
+        taken = [w * cost(x, p) for w, x, p in zip(shares, r, centre, strict=True)]
+        if "radius" in around:
+            radius = Decimal(around["radius"])
+            return sum(taken) <= (
+                radius if alpha == 1 else abs((radius * (alpha - 1) / alpha).exp() - 1)
+            )
+        each = [Decimal(around["single"]) + drift * w for w in shares]
+        both = Decimal(around["pair"]) + drift * sum(shares)
+        return all(k <= a for k, a in zip(taken, each, strict=True)) and sum(taken) <= both
+
+    low, high = Decimal(0), Decimal(1) + Decimal("1e-9")
+    for _ in range(50):
+        share = (low + high) / 2
+        mixed = [
+            [share * x + (1 - share) * n for x, n in zip(r, p, strict=True)]
+            for r, p in zip(far, centre, strict=True)
+        ]
+        low, high = (share, high) if min(map(min, mixed)) >= 0 and keeps(mixed) else (low, share)
+    return [
+        [low * x + (1 - low) * n for x, n in zip(r, p, strict=True)]
+        for r, p in zip(far, centre, strict=True)
+    ]
+
+
+def fuzz(number, seed, kind):
+    """Try changes; return how many were accepted, and those of them that are false."""
+    rng = np.random.default_rng(seed)
+    texts, accepted, false = proven(SETS[kind]), 0, []
+    assert verify(*texts).holds
+    for _ in range(number):
+        change, new = changed(rng, texts)
+        if verify(*new).holds:
+            accepted += 1
+            if false_by(*new[:2]) > 0:
+                false.append((change, new))
+    return accepted, false
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--number", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    asked = parser.parse_args()
+    for name in SETS:
+        accepted, false = fuzz(asked.number // len(SETS), asked.seed, name)
+        print(f"{name}: {accepted} accepted, {len(false)} of them false", *(c for c, _ in false))
+        assert not false

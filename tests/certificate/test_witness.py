@@ -1,0 +1,257 @@
+"""Proofs that others can check: witnesses, and the checker in whole numbers."""
+
+import ast
+import hashlib
+import io
+import json
+import subprocess
+import sys
+import tokenize
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fuzz_verify import COUNTS, SETS, fuzz, proven
+
+from skrldp import (
+    AllDistributions,
+    IRSanitizer,
+    JointDistribution,
+    LikelihoodRatioSet,
+    Mechanism,
+    NonRobustSanitizer,
+    PolyOptSanitizer,
+    RenyiBall,
+    SRRSanitizer,
+    certify,
+)
+from skrldp.certificate import _verify, counts_to_json, verify
+from skrldp.exceptions import CertificateError
+
+# What designs warn of is no matter here: proofs hold all the same.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.filterwarnings("ignore::skrldp.exceptions.PrivacyLeakWarning"),
+]
+
+CATEGORIES = [["a", "b", "c"], [0, 1], ["x", "y"], [False, True]]
+
+
+def table():
+    """Rows of four columns, and how many records each stands for."""
+    rows = [[s, t, u, v] for s in "abc" for t in (0, 1) for u in "xy" for v in (False, True)]
+    rng = np.random.default_rng(5)
+    return np.array(rows, dtype=object), rng.integers(0, 60, len(rows))
+
+
+def fitted(kind=PolyOptSanitizer, *, eps=1.0, **parameters):
+    rows, weights = table()
+    return kind(eps=eps, categories=CATEGORIES, **parameters).fit(rows, sample_weight=weights)
+
+
+def texts_of(san):
+    return san.mechanism_.to_json(), counts_to_json(san.joint_), san.certificate_.witness()
+
+
+@pytest.mark.parametrize(
+    "san",
+    [
+        IRSanitizer,
+        SRRSanitizer,
+        NonRobustSanitizer,
+    ],
+)
+def test_closed_forms_are_shown(san):
+    verdict = verify(*texts_of(fitted(san, sensitive=[0])))
+    assert verdict.holds, verdict.message
+
+
+@pytest.mark.parametrize(
+    ("parameters", "shown"),
+    [
+        ({"sensitive": [0], "eps_all": 3.0}, ["one report", "eps_all", "eps_given_u"]),
+        ({"sensitive": [0], "known": [1]}, ["one report", "columns [0] to those who know"]),
+        ({"sensitive": [0], "known": [1, 2], "eps_known": 2.0}, ["columns [0] to those who know"]),
+        ({"sensitive": [0, 1], "protect": "each"}, ["columns [0]", "columns [1]"]),
+        ({"sensitive": [0, 1], "protect": "each", "known": [3]}, ["columns [1] to those who"]),
+        ({"sensitive": [0], "observe": "nonsensitive"}, ["one report"]),
+        ({"sensitive": [0], "uncertainty": AllDistributions()}, ["one report"]),
+        ({"sensitive": [0], "uncertainty": RenyiBall(radius=0.0)}, ["one report"]),
+        ({"sensitive": [0], "uncertainty": LikelihoodRatioSet(drift=0.1)}, ["one report"]),
+    ],
+)
+def test_every_kind_of_requirement_is_shown(parameters, shown):
+    verdict = verify(*texts_of(fitted(max_iter=5, **parameters)))
+    assert verdict.holds, verdict.message
+    for words in shown:
+        assert any(line.startswith(words) for line in verdict.shown)
+
+
+def test_an_eps_for_each_pair_is_shown_for_the_pairs_compared():
+    eps = np.array([[0.0, 1.0, np.inf], [1.0, 0.0, 0.4], [np.inf, 0.4, 0.0]])
+    texts = texts_of(fitted(sensitive=[0], eps=eps, max_iter=2))
+    verdict = verify(*texts)
+    assert verdict.holds, verdict.message
+    assert verdict.shown[0].endswith("for 4 pairs of 3 groups")
+    mechanism = json.loads(texts[0])
+    mechanism["guarantee"]["eps_pairs"] = [
+        [0.0 if i == j else None for j in range(3)] for i in range(3)
+    ]
+    assert "0 of 6 pairs" in verify(json.dumps(mechanism), *texts[1:]).message
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.7, 1.0, 2.0, 4.0])
+def test_every_order_from_a_half_is_shown(alpha):
+    verdict = verify(
+        *texts_of(
+            fitted(IRSanitizer, sensitive=[0], uncertainty=RenyiBall(alpha=alpha, radius=0.05))
+        )
+    )
+    assert verdict.holds, verdict.message
+
+
+def test_several_reports_are_shown_at_their_eps():
+    san = fitted(IRSanitizer, sensitive=[0], uncertainty=LikelihoodRatioSet(radius=0.02))
+    mechanism, counts, _ = texts_of(san)
+    two = certify(san.mechanism_, san.uncertainty_, san.joint_, reports=2)
+    assert verify(mechanism, counts, two.witness(), eps=two.eps, reports=2).holds
+    assert not verify(mechanism, counts, two.witness(), eps=two.eps).holds  # of another number
+    less = verify(mechanism, counts, two.witness(), eps=0.99 * two.eps_attained, reports=2)
+    assert less.message.startswith("not shown: one report: report")
+    assert "say which eps" in verify(mechanism, counts, two.witness(), reports=2).message
+
+
+def test_a_smaller_eps_is_not_shown_and_the_first_report_and_pair_are_named():
+    texts = proven(SETS["default"])
+    attained = json.loads(texts[0])["guarantee"]["eps_attained"]
+    message = verify(*texts, eps=attained * (1 - 1e-9)).message
+    assert message.startswith("not shown: one report: report ")
+    assert verify(*texts, eps=2.0).holds
+
+
+def test_without_its_couples_a_witness_shows_nothing():
+    mechanism, counts, witness = proven(SETS["default"])
+    empty = json.loads(witness)
+    empty["couples"][0] = []
+    assert "report 0" in verify(mechanism, counts, json.dumps(empty)).message
+    empty["couples"] = []
+    assert "malformed" in verify(mechanism, counts, json.dumps(empty)).message
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('"a","b"', '"b","a"', "the secrets differ"),
+        ('"version":3', '"version":3,"version":3', "a key is there twice"),
+        ('"eps":', '"eps":true,"x":', "eps is no number"),
+        ('"eps":', '"eps":NaN,"x":', "malformed"),
+        ('"eps":', '"eps":1e999999999,"x":', "out of range"),
+        ('"eps_requested":1.0', '"eps_requested":0.5', "above what was requested"),
+        ('"n_records":176', '"n_records":177', "the counts are others"),
+        ('"weights":[[', '"weights":[[1e1,', "no table"),
+        ('"weights":[[', '"weights":[[0', "malformed"),
+        ('"format":"skrldp-mechanism"', '"format":"other"', "no skrldp-mechanism"),
+        ('"single":', '"single":-', "single is no number"),
+    ],
+)
+def test_claims_that_are_none_are_refused(old, new, words):
+    mechanism, counts, witness = proven(SETS["default"])
+    assert old in mechanism
+    cheat = json.loads(witness)
+    changed = mechanism.replace(old, new, 1)
+    cheat["mechanism"] = hashlib.sha256(changed.encode()).hexdigest()
+    assert words in verify(changed, counts, json.dumps(cheat)).message
+
+
+def test_further_claims_are_about_secrets():
+    mechanism, counts, witness = texts_of(fitted(sensitive=[0], known=[1], max_iter=2))
+    for name, value in (("secret", []), ("secret", [2]), ("known", [0])):
+        claim = json.loads(mechanism)
+        claim["guarantee"]["further"][0][name] = value
+        assert verify(json.dumps(claim), counts, witness).message.startswith("not shown: ")
+        assert not verify(json.dumps(claim), counts, witness).holds
+
+
+def test_a_witness_is_bound_to_mechanism_and_counts():
+    mechanism, counts, witness = proven(SETS["default"])
+    assert (
+        "another mechanism" in verify(mechanism + " ", counts, witness.replace("0", "1", 1)).message
+    )
+    more = json.loads(counts)
+    more["counts"][0][0] += 1
+    more["counts"][0][1] -= 1
+    assert "another mechanism or counts" in verify(mechanism, json.dumps(more), witness).message
+
+
+def test_there_is_no_witness_without_a_claim():
+    joint = JointDistribution(COUNTS)
+    with pytest.raises(ValueError, match="whose guarantee states this set"):
+        certify(np.full((2, 9), 0.5), LikelihoodRatioSet(), joint).witness()
+    other = Mechanism.from_matrix(np.full((2, 9), 0.5), range(3), range(3))
+    with pytest.raises(ValueError, match="whose guarantee states this set"):
+        certify(other, LikelihoodRatioSet(), joint).witness()
+
+
+def test_no_multipliers_show_what_is_false():
+    from dataclasses import replace
+
+    san = fitted(IRSanitizer, sensitive=[0])
+    told = replace(san.mechanism_.guarantee, eps=0.5, eps_attained=0.5)
+    mechanism = san.mechanism_.named(None, san.mechanism_.columns, guarantee=told)
+    with pytest.raises(CertificateError, match="no multipliers were found"):
+        san.certificate_.about(mechanism, san.joint_).witness()
+
+
+@pytest.mark.parametrize("kind", SETS)
+def test_the_checker_cannot_be_fooled(kind):
+    """Some changes are accepted, and all of these are true; 10,000 by fuzz_verify.py."""
+    accepted, false = fuzz(25, 3, kind)
+    assert 0 < accepted < 25
+    assert not false
+
+
+def test_logarithms_exponentials_and_powers_are_bounded_in_60_digits():
+    rng = np.random.default_rng(0)
+    with localcontext() as context:
+        context.prec = 60
+        unit = Decimal(1) / Decimal(_verify.ONE)
+        for _ in range(300):
+            x = int(rng.integers(1, 2**60)) << int(rng.integers(0, 200))
+            exact = (Decimal(x) * unit).ln() / unit
+            assert abs(_verify.ln(x) - exact) <= 2
+            y = int(rng.normal() * 2**60) << int(rng.integers(50, 72))
+            low, high = _verify.exp(y)
+            true = (Decimal(y) * unit).exp() / unit
+            assert low <= true <= high <= low + 2 + (low >> 130)
+            low, high = _verify.power(x, Fraction(-2, 3))
+            true = (Decimal(x) * unit) ** (Decimal(-2) / 3) / unit
+            assert low <= true * (1 + Decimal(10) ** -50)
+            assert true * (1 - Decimal(10) ** -50) <= high
+    assert _verify.odds(Fraction(0)) == (_verify.ONE, _verify.ONE)
+
+
+def test_the_checker_is_one_short_file_of_pythons_own(tmp_path):
+    """It imports the standard library alone, has 300 lines of code at most, and runs alone."""
+    source = Path(_verify.__file__).read_text("utf-8")
+    imports = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import)]
+    froms = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)]
+    names = {alias.name for node in imports for alias in node.names} | {one.module for one in froms}
+    assert names <= sys.stdlib_module_names
+    skipped = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
+    lines = set()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        is_docstring = token.type == tokenize.STRING and token.line.strip().startswith('"""')
+        if token.type not in skipped and not is_docstring:
+            lines |= set(range(token.start[0], token.end[0] + 1))
+    assert len(lines) <= 300
+    alone = tmp_path / "checker.py"
+    alone.write_text(source, "utf-8")
+    texts = proven(SETS["default"])
+    files = [tmp_path / name for name in ("mechanism.json", "counts.json", "witness.json")]
+    for file, text in zip(files, texts, strict=True):
+        file.write_text(text, "utf-8")
+    command = [sys.executable, "-I", str(alone), *map(str, files)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("holds\none report: eps <= ")
