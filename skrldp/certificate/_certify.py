@@ -26,7 +26,7 @@ from skrldp.certificate._alphabets import order_in_table
 from skrldp.certificate._bounds import LeakageBound, bound_over
 from skrldp.certificate._several_reports import WORK, SeveralReports
 from skrldp.certificate._views import dense_view, mechanism_views
-from skrldp.certificate._witness import witness_of
+from skrldp.certificate._witness import states, witness_of
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Manifest, Mechanism
 from skrldp.privacy import Region, privacy_region
@@ -274,18 +274,7 @@ def certify(
     distribution = np.empty_like(certificate.distribution)
     distribution[cells] = certificate.distribution
     certificate = replace(certificate, distribution=distribution)
-    return certificate.about(mechanism, reordered) if _states(mechanism, fitted) else certificate
-
-
-def _states(mechanism: Mechanism, around: FittedSet) -> bool:
-    """Whether a mechanism's guarantee is about this set."""
-    if mechanism.guarantee is None:
-        return False
-    stated = mechanism.guarantee.distributions
-    if isinstance(stated, str):
-        return around.is_everything
-    figures = {name: getattr(stated, name, None) for name in around.figures}
-    return stated.kind == around.kind and figures == around.figures
+    return certificate.about(mechanism, reordered) if states(mechanism, fitted) else certificate
 
 
 def _check_reports(reports: int) -> None:

@@ -4,8 +4,8 @@ This file needs Python alone, no other module and no floating point. A stranger 
 it: ``python _verify.py mechanism.json counts.json witness.json``. The mechanism's JSON has what is
 claimed: integers, ε, and the set of distributions. The witness has multipliers, and nothing hangs
 on their being right: by Theorem 37 (docs/proofs.md) any of them give a bound, and bad ones merely
-show nothing. Groups of cells are those of Theorem 30 and Theorem 33, the ε of a pair that of
-Theorem 34, k reports are products of rows (Theorem 27). Numbers are integers in units of 2**-128.
+show nothing. Groups of cells are those of Theorem 30, Theorem 31 and Theorem 33, an ε of a pair is
+that of Theorem 34, k reports are products of rows (Theorem 27). Numbers are in units of 2**-128.
 """
 
 import hashlib

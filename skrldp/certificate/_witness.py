@@ -1,7 +1,7 @@
 """The witness of a proof: multipliers from which anybody can check it in whole numbers.
 
 Multipliers of every report, group and side that extremes alone do not clear, as short decimals.
-They come from the same search as the certificate (docs/proofs.md, Theorem 12 and Theorem 37), are
+They come from the search of the certificate (docs/proofs.md, Theorem 12, Theorem 15, Theorem 37), are
 rounded to as few digits as still show the claim, and are tried by the checker's own arithmetic.
 """
 
@@ -18,9 +18,10 @@ from skrldp.certificate._verify import ONE, Sides, Statement, read_claim
 from skrldp.exceptions import CertificateError
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism, as_json
+from skrldp.sets import FittedSet
 from skrldp.support_function import split_budget, support
 
-__all__ = ["counts_to_json", "witness_of"]
+__all__ = ["counts_to_json", "states", "witness_of"]
 
 # Digits of multipliers that are tried, one after the other. Errors count by their squares, so that
 # eight are nearly always enough; with sixteen a float is written as it is.
@@ -65,6 +66,17 @@ def counts_to_json(joint: JointDistribution) -> str:
         "counts": joint.counts.tolist(),
     }
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def states(mechanism: Mechanism, around: FittedSet) -> bool:
+    """Whether a mechanism's guarantee is about this set."""
+    if mechanism.guarantee is None:
+        return False
+    stated = mechanism.guarantee.distributions
+    if isinstance(stated, str):
+        return around.is_everything
+    figures = {name: getattr(stated, name, None) for name in around.figures}
+    return stated.kind == around.kind and figures == around.figures
 
 
 def witness_of(
@@ -165,7 +177,7 @@ class _Problem:
         self.one, self.alpha = one, float(one.alpha)
         self.theta = (self.alpha - 1.0) / self.alpha
         width = max(map(len, parts))
-        # Groups of fewer cells are filled up with copies of their first one (Proposition 32).
+        # Groups of fewer cells are filled up with copies of their first one, without records.
         self.parts = np.array([[*part, *part[:1] * (width - len(part))] for part in parts], float)
         counts = [[*some, *[0] * (width - len(some))] for some in one.counts]
         self.counts = np.array(counts, dtype=float)
