@@ -1,7 +1,7 @@
 """The witness of a proof: multipliers from which anybody can check it in whole numbers.
 
 Multipliers of every report, group and side that extremes alone do not clear, as short decimals.
-They come from the search of the certificate (docs/proofs.md, Theorem 12, Theorem 15, Theorem 37), are
+They come from the certificate's search (docs/proofs.md, Theorem 12, Theorem 15, Theorem 37), are
 rounded to as few digits as still show the claim, and are tried by the checker's own arithmetic.
 """
 
