@@ -159,9 +159,8 @@ class Sides:
         if (s, eps) not in self.known:
             one, part = self.one, self.parts[s]
             found = [(one.bound(part, s, eps, 0, 0), 0)]
-            total = sum(one.counts[s])
-            if one.alpha is not None and total and not reach(one, s, s)[0]:  # Theorem 37 (iv)
-                mean = Fraction(sum(map(mul, one.counts[s], part)), total)
+            if one.alpha is not None and any(one.counts[s]) and not reach(one, s, s)[0]:  # (iv)
+                mean = Fraction(sum(map(mul, one.counts[s], part)), sum(one.counts[s]))
                 found.append((ceil(mean * (ONE if eps is None else -odds(eps)[0])), 0))
             for slack, kappa in self.couples.get((s, int(eps is not None)), ()):
                 found.append((one.bound(part, s, eps, slack, kappa), kappa))
@@ -325,6 +324,8 @@ def read_claim(
     table = _table(public["counts"], len(own["secrets"]), len(own["values"]), "counts")
     total = sum(map(sum, table))
     _need(total > 0 and own["guarantee"]["n_records"] in (None, total), "the counts are others.")
+    if reports == 1 and eps is not None and eps >= own["guarantee"]["eps"]:
+        eps = None  # what is stated says more
     statements, rows = _statements(own, table, eps), _rows(own, len(table), len(table[0]))
     if reports > 1:  # one row for each multiset of reports
         _need(eps is not None, "say which eps so many reports should keep.")
