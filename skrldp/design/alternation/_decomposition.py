@@ -32,8 +32,7 @@ _ROWS = 50  # that ascend at once
 # limits. At 2 x 42 cells 1e-3 throughout is too rough: the sum of variances is 7 % greater; 1e-5
 # takes a fifth longer for 1 % less.
 _END, _LEAST_END, _MOST_END = 1e-3, 1e-4, 1e-3
-# The search ends when so many rounds have gained less than this, relatively.
-_PATIENCE, _GAIN = 6, 1e-3
+_PATIENCE = 6  # the search ends when so many rounds have gained too little
 # It waits for so many times as many rounds where the last ones promised more than this: the first
 # mixtures are degenerate, and at 5 x 6 cells nothing is gained before the eighth, but then 7 %.
 _LONGER, _MUCH = 3, 0.3
@@ -55,15 +54,17 @@ def decompose(
     limits: Limits,
     callback: Callable[[Floats], None] | None = None,
     few: int = 0,
+    gain: float = 1e-3,
 ) -> tuple[Floats, int, int, str, float | None]:
     """Let rows ascend, and mix them.
 
     Shapes: `first` (m, a). Returns `matrix` (b, a): the best mechanism; `n_rows`: number of rows
     that were mixed; `rounds`: how often some ascended; `status`: ``"converged"``, ``"max_iter"`` or
     ``"time_limit"``; `promise`: the greatest reduced cost of the last rounds' rows, for a whole
-    mechanism of such rows, or None if there were too few rounds.
+    mechanism of such rows, or None if there were too few rounds. The search ends when its last
+    rounds have gained less than `gain`, relatively.
     """
-    search = _Search(criterion, requirements, first, limits, callback)
+    search = _Search(criterion, requirements, first, limits, callback, gain)
     try:
         status = search.run(few)
         matrix = search.last()
@@ -82,7 +83,9 @@ class _Search:
         first: list[Floats],
         limits: Limits,
         callback: Callable[[Floats], None] | None,
+        gain: float,
     ) -> None:
+        self.gain = gain
         self.requirements, self.limits, self.callback = requirements, limits, callback
         blocks = path_blocks(path_requirements(requirements))
         assert blocks is not None  # lower bounds have a central path
@@ -150,7 +153,7 @@ class _Search:
         if len(self.values) <= patience:
             return False
         before = self.values[-1 - patience]
-        return self.values[-1] - before <= _GAIN * abs(before)
+        return self.values[-1] - before <= self.gain * abs(before)
 
     def _close(self, part: float, least: float, most: float) -> float:
         """Choose how close to come: a part of what the last rounds promised, within limits."""

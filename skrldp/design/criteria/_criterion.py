@@ -201,6 +201,13 @@ class Criterion(ABC):
         """
         return None
 
+    def merged(self, matrix: Floats, loss: float) -> Floats:
+        """Return a mechanism of fewer rows, if any is known that is nearly as good.
+
+        `loss` is what it may lose, relatively. Shapes: `matrix` (b, a); returns (c, a).
+        """
+        return matrix
+
     @abstractmethod
     def mixture(self) -> Mixture:
         """Begin a mixture of rows that is best by this criterion."""

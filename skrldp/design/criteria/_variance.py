@@ -14,6 +14,7 @@ import numpy as np
 
 from skrldp._typing import Floats
 from skrldp.design.criteria._criterion import Criterion, Mixture
+from skrldp.design.criteria._merged_rows import merged_rows
 from skrldp.design.criteria._variance_mixture import VarianceMixture
 from skrldp.design.run import ObjectiveBound
 from skrldp.joint import JointDistribution
@@ -105,6 +106,16 @@ class Variance(Criterion):
         squares = float(means @ means)
         least = stated - promise * (stated + squares)
         return min(max(least, self._of_records(self.distribution)), stated)
+
+    def merged(self, matrix: Floats, loss: float) -> Floats:
+        """Put rows together as long as the sum of the variances grows by no more than `loss`."""
+        value = self.value(matrix)
+        if not np.isfinite(value):
+            return matrix
+        means = self.functions @ self.distribution
+        most = float(means @ means) - (1.0 + loss) * value
+        sent = matrix[matrix @ self.distribution > _LEAST_MASS]
+        return merged_rows(sent, self.distribution, self.functions, most)
 
     def mixture(self) -> Mixture:
         """Begin a mixture: a convex program."""

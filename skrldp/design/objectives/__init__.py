@@ -3,6 +3,7 @@
 from skrldp.design.objectives._criterion_problem import (
     SOLVERS,
     SOLVERS_OF_MIXTURES,
+    TOL,
     CriterionProblem,
 )
 from skrldp.design.objectives._distance_problem import SOLVERS_OF_DISTANCES, DistanceProblem
@@ -17,6 +18,7 @@ __all__ = [
     "SOLVERS",
     "SOLVERS_OF_DISTANCES",
     "SOLVERS_OF_MIXTURES",
+    "TOL",
     "CriterionProblem",
     "DistanceProblem",
     "Problem",

@@ -26,12 +26,13 @@ from skrldp.exceptions import SolverError
 from skrldp.joint import JointDistribution
 from skrldp.privacy import repair
 
-__all__ = ["SOLVERS", "SOLVERS_OF_MIXTURES", "CriterionProblem"]
+__all__ = ["SOLVERS", "SOLVERS_OF_MIXTURES", "TOL", "CriterionProblem"]
 
 
 SOLVERS = ("auto", "vertices", "columns", "alternation")
 # "decomposition" takes the place of "alternation" for criteria that no central path follows.
 SOLVERS_OF_MIXTURES = ("auto", "vertices", "columns", "decomposition")
+TOL = 1e-3  # sums of variances of designs for some ten tables differ by less from run to run
 # Groups of values of each secret for a bound on larger tables. At 2 x 20 cells the gap is 8.5 %
 # with four, 8.2 % with five and 8.3 % with six, whose search does not end within its programs.
 _MOST_GROUPS = 5
@@ -49,6 +50,8 @@ _TIME_SIMPLE = 1.0 / 3.0
 # design's iterations. A program takes 1 to 2 ms and an iteration 3 to 5 ms at 10 to 24 cells, so
 # that the bound takes a fifth of a fit.
 _MOST_SOLVES, _SOLVES_AN_ITERATION = 1_000, 0.5
+# What the rows of an optimum may lose by being merged, relatively.
+_LOSS = 1e-4
 # What bounds are from.
 _EXTREME = "reduced costs of all extreme rows"
 _PRICED = "reduced costs of all private rows"
@@ -66,11 +69,21 @@ class CriterionProblem(Problem):
         The public distribution.
     criterion : Criterion, optional
         What is maximised; None: I(X; Y) at the public distribution.
+    tol : float, optional
+        Relative gain of the last rounds at which a search for rows to be mixed ends, and loss
+        at which no more of its rows are merged.
     """
 
-    def __init__(self, joint: JointDistribution, criterion: Criterion | None = None) -> None:
+    def __init__(
+        self, joint: JointDistribution, criterion: Criterion | None = None, tol: float = TOL
+    ) -> None:
         a1, a2 = joint.counts.shape
-        self.joint, self.criterion, self.size = joint, criterion, f"{a1} secrets x {a2} values"
+        self.joint, self.criterion, self.tol, self.size = (
+            joint,
+            criterion,
+            tol,
+            f"{a1} secrets x {a2} values",
+        )
         expandable = criterion is None or isinstance(criterion, Expandable)
         self.solvers = SOLVERS if expandable else SOLVERS_OF_MIXTURES
         self.others = ("columns", self.solvers[-1])
@@ -91,11 +104,24 @@ class _CriterionSearch(Search):
         public = self.requirements.fold(self.joint.probabilities)
         self.criterion = problem.criterion or Information(public)
         self.public = self.criterion.at(public)
-        self.verbose = task.verbose
+        self.tol, self.verbose = problem.tol, task.verbose
         self.warm = task.warm if self.requirements.any_pair else None
         self.short = False
 
     def run(self) -> Solution:
+        """Try the solvers in turn; put rows of the mechanism together where little is lost."""
+        solution = self._tried()
+        loss = min(self.tol, _LOSS) if solution.status == "optimal" else self.tol
+        return self._merged(solution, loss)
+
+    def _merged(self, solution: Solution, loss: float) -> Solution:
+        assert solution.matrix is not None
+        matrix = self.criterion.merged(solution.matrix, loss)
+        if len(matrix) == len(solution.matrix):
+            return solution
+        return replace(solution, matrix=matrix, objective=self.public.stated(matrix))
+
+    def _tried(self) -> Solution:
         """Try the solvers in turn."""
         solver = self.solver
         self.progress.stage = "formulas and a bound"
@@ -300,6 +326,7 @@ class _CriterionSearch(Search):
             limits=self.limits.part(_TIME_DECOMPOSING) if more else self.limits,
             callback=self.show,
             few=int(self.short),
+            gain=self.tol,
         )
         message = f"{rounds} rounds of ascent, {n_rows} rows mixed."
         if more and not self.limits.met:

@@ -3,11 +3,14 @@
 import numpy as np
 import pytest
 from conftest import optimum
+from scipy.optimize import nnls
 
 from skrldp import JointDistribution
 from skrldp.design.alternation import decompose
 from skrldp.design.criteria import Variance
 from skrldp.design.criteria import _variance_mixture as mixture_module
+from skrldp.design.engine import solve
+from skrldp.design.objectives import CriterionProblem
 from skrldp.design.rows import generate_columns
 from skrldp.design.run import Limits
 from skrldp.exceptions import SolverError
@@ -24,7 +27,8 @@ def test_the_weights_are_a_generic_solvers(cells, count, targets):
     functions = rng.normal(size=(targets, cells))
     rows = rng.random((count, cells)) + rng.choice([0.1, 3.0], size=(count, cells))
     rows = np.concatenate([rows, rows.max() - rows + 0.1])
-    mixture = Variance(distribution, functions).mixture()
+    criterion = Variance(distribution, functions)
+    mixture = criterion.mixture()
     mixture.add(rows)
     found = mixture.solve()
     theta = cp.Variable(len(rows), nonneg=True)
@@ -34,12 +38,10 @@ def test_the_weights_are_a_generic_solvers(cells, count, targets):
     means = functions @ distribution
     expected = optimum(cp.Problem(cp.Minimize(variance), [rows.T @ theta == 1])) - means @ means
     assert -found.value == pytest.approx(expected, rel=1e-5)
-    matrix = mixture.mechanism(found.weights)
+    matrix = criterion.merged(mixture.mechanism(found.weights), 1e-4)
     assert len(matrix) < len(rows)
     np.testing.assert_allclose(matrix.sum(axis=0), 1.0, atol=1e-6)
-    assert -Variance(distribution, functions).value(matrix) <= expected + 1.1e-4 * (
-        expected + means @ means
-    )
+    assert -criterion.value(matrix) <= expected + 1.1e-4 * (expected + means @ means)
 
 
 def test_rows_that_make_no_mechanism_are_an_error():
@@ -105,8 +107,46 @@ def test_a_rare_report_stays_where_it_is_needed():
     mixture.add(np.array([[1.0, 0.0, 1.1], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.5, 0.0]]))
     found = mixture.solve()
     assert 0.0 < found.weights[2] * distribution[2] < 1e-3
-    matrix = mixture.mechanism(found.weights)
+    matrix = criterion.merged(mixture.mechanism(found.weights), 1e-4)
     assert criterion.value(matrix) == pytest.approx(found.value, rel=2e-4)
+
+
+def test_rows_are_merged_where_little_is_lost():
+    rng = np.random.default_rng(5)
+    criterion = Variance(rng.dirichlet(np.full(4, 2.0)), rng.normal(size=(9, 4)))
+    rows = rng.random((40, 4)) ** 3
+    rows = np.concatenate([rows, rows / 2.0])  # each two tell the same
+    matrix = rows / rows.sum(axis=0)
+    value, sizes = criterion.value(matrix), []
+    for loss in (1e-9, 1e-3, 1e-2, 0.1):
+        found = criterion.merged(matrix, loss)
+        sizes.append(len(found))
+        assert value * (1.0 + loss) * (1.0 + 1e-6) <= criterion.value(found) <= value * (1.0 - 1e-9)
+        # Each row is a sum of rows, each of which is in one sum.
+        parts = np.array([nnls(matrix.T, row)[1] for row in found])
+        np.testing.assert_allclose(parts, 0.0, atol=1e-12)
+        np.testing.assert_allclose(found.sum(axis=0), 1.0, atol=1e-12)
+    assert sizes[0] == 40
+    assert np.all(np.diff(sizes) < 0)
+
+
+def test_reports_that_determine_nothing_are_not_merged():
+    criterion = Variance(np.full(3, 1 / 3), np.eye(3))
+    matrix = np.full((5, 3), 0.2)
+    assert criterion.merged(matrix, 0.5) is matrix
+
+
+@pytest.mark.parametrize("tol", [1e-3, 0.05])
+def test_a_design_has_fewer_reports_where_more_may_be_lost(tol):
+    joint = JointDistribution([[90, 40, 310, 55], [400, 250, 140, 65]])
+    region = privacy_region(joint, RenyiSet(2.0, 0.01), region="joint")
+    criterion = Variance(joint.probabilities.ravel(), np.tile(np.eye(4), 2))
+    exact, found = (
+        solve(CriterionProblem(joint, criterion, one), Requirements.of(region, 1.0), solver="auto")
+        for one in (1e-6, tol)
+    )
+    assert exact.objective < found.objective < exact.objective * (1.0 + 2.0 * tol)
+    assert len(found.matrix) < len(exact.matrix)
 
 
 class _Clock(Limits):
