@@ -200,6 +200,8 @@ def _rows(rows: NDArray[Any]) -> str:
 
 # --- Values --------------------------------------------------------------------------------------
 
+_MOST_PLACES = 255  # integers in so narrow a range are their own places in it: 8 bits, unsigned
+
 
 def read_values(name: str, column: Any, texts: Sequence[str] = ()) -> Factorized | list[Any]:
     """Read a column of records, each distinct value once.
@@ -220,6 +222,12 @@ def read_values(name: str, column: Any, texts: Sequence[str] = ()) -> Factorized
         places = pa.compute.index_in(column, _arrow_texts(texts).cast(column.type))
         if not places.null_count:
             return Factorized(numbers_of(places), texts)
+    if pa.types.is_integer(column.type) and len(column) and not column.null_count:
+        numbers = numbers_of(column)
+        low, high = numbers.min(), numbers.max()
+        if int(high) - int(low) <= _MOST_PLACES:
+            places = np.arange(int(high) - int(low) + 1).astype(numbers.dtype)
+            return Factorized((numbers - low).astype(np.uint8), places + low)
     try:
         if not isinstance(column, pa.DictionaryArray):
             column = column.dictionary_encode()

@@ -27,7 +27,7 @@ _KEPT = np.array([(1 << 8 * left) - 1 for left in range(_WORD + 1)], dtype=np.ui
 
 def refuse_duplicates(name: str, column: Any, ids: IntegerIds | OctetIds) -> None:
     """Raise a ValueError that names them if ids of a column stand in several rows."""
-    if not _any_twice(_hashes(ids)):
+    if _rising(ids) or not _any_twice(_hashes(ids)):
         return
     counts = bare(column).value_counts()
     twice = counts.field("values").filter(pyarrow().compute.greater(counts.field("counts"), 1))
@@ -37,6 +37,11 @@ def refuse_duplicates(name: str, column: Any, ids: IntegerIds | OctetIds) -> Non
             f"{listed(twice.to_pylist())}. A report is about one record of each id: keep one row "
             "for each, and call check_ids on the whole table. Nothing of the batch was reported."
         )
+
+
+def _rising(ids: IntegerIds | OctetIds) -> bool:
+    """Whether each id is a greater number than the one before, as in many tables."""
+    return isinstance(ids, IntegerIds) and bool((ids.numbers[1:] > ids.numbers[:-1]).all())
 
 
 def _any_twice(hashes: NDArray[np.uint64]) -> bool:

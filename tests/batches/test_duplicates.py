@@ -31,6 +31,16 @@ def test_integers_have_one_hash_each(numbers):
     assert len(set(zip(numbers, found, strict=True))) == len(set(numbers)) == len(set(found))
 
 
+@given(st.lists(st.integers(0, 40), max_size=6), st.sampled_from(["uint8", "int64", "uint64"]))
+def test_ids_in_any_order_are_compared(numbers, dtype):
+    ids = pa.array(numbers, dtype)
+    if len(set(numbers)) == len(numbers):
+        _duplicates.refuse_duplicates("id", ids, read_ids("id", ids))
+    else:
+        with pytest.raises(ValueError, match="ids in more than one row"):
+            _duplicates.refuse_duplicates("id", ids, read_ids("id", ids))
+
+
 @given(st.lists(st.integers(0, 40), max_size=30), st.sampled_from([0, 20, 58]))
 def test_equal_hashes_are_found_among_those_that_begin_alike(numbers, shift):
     hashes = np.array(numbers, dtype=np.uint64) << np.uint64(shift)

@@ -109,12 +109,11 @@ class Variance(Criterion):
 
     def merged(self, matrix: Floats, loss: float) -> Floats:
         """Put rows together as long as the sum of the variances grows by no more than `loss`."""
-        value = self.value(matrix)
-        if not np.isfinite(value):
+        sent, value = matrix[matrix.max(axis=1) > 0], self.value(matrix)
+        if not np.isfinite(value) or not (sent @ self.distribution).all():
             return matrix
         means = self.functions @ self.distribution
         most = float(means @ means) - (1.0 + loss) * value
-        sent = matrix[matrix @ self.distribution > _LEAST_MASS]
         return merged_rows(sent, self.distribution, self.functions, most)
 
     def mixture(self) -> Mixture:

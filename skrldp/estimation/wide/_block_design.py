@@ -182,23 +182,22 @@ def count_blocks(Y: Any, sample_weight: ArrayLike | None, manifest: Manifest) ->
     weights = None
     if sample_weight is not None:
         weights = as_counts(sample_weight, len(blocks), "report", Y)
-    found = []
     if len(blocks) and not (blocks.min() >= 0 and blocks.max() < len(manifest.mechanisms)):
         raise ValueError(
             f"a report has a block that the manifest does not have: its {len(manifest.mechanisms)} "
             "blocks are numbered from 0. These are reports of another manifest."
         )
-    for number, one in enumerate(manifest.mechanisms):
-        rows = np.flatnonzero(blocks == number)
-        own = reports[rows]
-        if len(own) and not (own.min() >= 0 and own.max() < one.shape[0]):
-            raise ValueError(
-                f"a report of block {number} ({', '.join(map(str, manifest.blocks[number]))}) is "
-                f"none of its {one.shape[0]} symbols: these are reports of another manifest."
-            )
-        weight = None if weights is None else weights[rows]
-        found.append(np.bincount(own, weight, one.shape[0]).astype(float))
-    return found
+    sizes = np.array([one.shape[0] for one in manifest.mechanisms])
+    wrong = (reports < 0) | (reports >= sizes[blocks])
+    if wrong.any():
+        number = int(blocks[wrong].min())
+        raise ValueError(
+            f"a report of block {number} ({', '.join(map(str, manifest.blocks[number]))}) is "
+            f"none of its {sizes[number]} symbols: these are reports of another manifest."
+        )
+    ends = np.cumsum(sizes)
+    counts = np.bincount(ends[blocks] - sizes[blocks] + reports, weights, ends[-1])
+    return np.split(counts.astype(float), ends[:-1])
 
 
 def _whole(column: NDArray[Any], name: Any) -> NDArray[np.int64]:
