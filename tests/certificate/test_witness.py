@@ -123,8 +123,9 @@ def test_several_reports_are_shown_at_their_eps():
     assert "say which eps" in verify(mechanism, counts, two.witness(), reports=2).message
 
 
-def test_a_smaller_eps_is_not_shown_and_the_first_report_and_pair_are_named():
-    texts = proven(SETS["default"])
+@pytest.mark.parametrize("kind", SETS)
+def test_a_smaller_eps_is_not_shown_and_the_first_report_and_pair_are_named(kind):
+    texts = proven(SETS[kind])
     attained = json.loads(texts[0])["guarantee"]["eps_attained"]
     message = verify(*texts, eps=attained * (1 - 1e-9)).message
     assert message.startswith("not shown: one report: report ")
