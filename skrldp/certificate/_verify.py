@@ -297,8 +297,8 @@ def _statements(
         add("one report", None, [0] * a2, eps, said["distributions"])
     for one in further:
         secret, known = one["secret"], one["known"]
-        _need(secret and set(secret) <= set(places), "a further claim is about no secret.")
-        _need(set(known) <= set(others), "known columns are none of the others.")
+        good = secret and sorted(set(secret) & set(places)) == sorted(secret)
+        _need(good and set(known) <= set(others), "a further claim is about no secret columns.")
         alone = len(secret) < len(places)
         codes = _codes(secrets, True, [places.index(p) for p in secret]) if alone else None
         of_value = _codes(values, len(others) > 1, [others.index(p) for p in known])

@@ -167,12 +167,13 @@ def test_claims_that_are_none_are_refused(old, new, words):
 
 
 def test_further_claims_are_about_secrets():
-    mechanism, counts, witness = texts_of(fitted(sensitive=[0], known=[1], max_iter=2))
-    for name, value in (("secret", []), ("secret", [2]), ("known", [0])):
+    columns = {"sensitive": [0, 1], "known": [2], "protect": "jointly"}
+    mechanism, counts, witness = texts_of(fitted(max_iter=2, **columns))
+    for name, value in (("secret", []), ("secret", [2]), ("secret", [0, 0]), ("known", [0])):
         claim = json.loads(mechanism)
         claim["guarantee"]["further"][0][name] = value
-        assert verify(json.dumps(claim), counts, witness).message.startswith("not shown: ")
-        assert not verify(json.dumps(claim), counts, witness).holds
+        message = verify(json.dumps(claim), counts, witness).message
+        assert message == "not shown: a further claim is about no secret columns."
 
 
 def test_a_witness_is_bound_to_mechanism_and_counts():
