@@ -46,9 +46,9 @@ class AOptimalSanitizer(ObservingSanitizer):
     {max_iter, time_limit, n_jobs, warm_start}
     tol : float, default=1e-3
         What may be given up of the sum of the variances, relatively, for a quicker search and fewer
-        reports. The search for rows that are mixed ends when its last rounds gained less. Then
-        reports that tell nearly the same are put together, as long as the sum grows by no more: ten
-        times as much halves the number of reports.
+        reports. The search for rows that are mixed ends when its last rounds gained less. With more
+        than the default, reports that tell nearly the same are then put together, as long as the
+        sum at the public distribution grows by no more.
     smoothing : float, default=0.5
         Number of records added to the public table, spread evenly over all cells, for the objective
         only. Privacy, ``variances_`` and ``mutual_information_`` refer to the public distribution

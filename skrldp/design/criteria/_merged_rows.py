@@ -31,8 +31,9 @@ def merged_rows(matrix: Floats, distribution: Floats, functions: Floats, most: f
     if len(scaled) > len(root):  # as many will do
         scaled = np.linalg.qr(scaled)[1]
     merged, share = _Merged.of(matrix, root, scaled), _AT_ONCE
-    while merged is not None and len(merged.matrix) > 1:
-        number = max(int(share * len(merged.matrix)), 1)
+    # With fewer rows than cells, reports would not determine all that they did.
+    while merged is not None and len(merged.matrix) > len(root):
+        number = min(max(int(share * len(merged.matrix)), 1), len(merged.matrix) - len(root))
         fewer = _Merged.of(merged.paired(number), root, scaled)
         if fewer is not None and fewer.total <= most:
             matrix, merged = fewer.matrix, fewer

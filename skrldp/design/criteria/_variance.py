@@ -114,7 +114,8 @@ class Variance(Criterion):
             return matrix
         means = self.functions @ self.distribution
         most = float(means @ means) - (1.0 + loss) * value
-        return merged_rows(sent, self.distribution, self.functions, most)
+        merged = merged_rows(sent, self.distribution, self.functions, most)
+        return merged if np.isfinite(self.value(merged)) else matrix
 
     def mixture(self) -> Mixture:
         """Begin a mixture: a convex program."""

@@ -50,9 +50,6 @@ _TIME_SIMPLE = 1.0 / 3.0
 # design's iterations. A program takes 1 to 2 ms and an iteration 3 to 5 ms at 10 to 24 cells, so
 # that the bound takes a fifth of a fit.
 _MOST_SOLVES, _SOLVES_AN_ITERATION = 1_000, 0.5
-# What may be lost by merging rows, relatively, where all vertices were mixed, or where columns were
-# generated until they gained less.
-_LOSS = 1e-4
 # What bounds are from.
 _EXTREME = "reduced costs of all extreme rows"
 _PRICED = "reduced costs of all private rows"
@@ -112,12 +109,10 @@ class _CriterionSearch(Search):
     def run(self) -> Solution:
         """Try the solvers in turn; put rows of the mechanism together where little is lost."""
         solution = self._tried()
-        loss = self.tol if solution.solver == "decomposition" else min(self.tol, _LOSS)
-        return self._merged(solution, loss)
-
-    def _merged(self, solution: Solution, loss: float) -> Solution:
+        if self.tol <= TOL or solution.solver != "decomposition":
+            return solution
         assert solution.matrix is not None
-        matrix = self.criterion.merged(solution.matrix, loss)
+        matrix = self.criterion.merged(solution.matrix, self.tol)
         if len(matrix) == len(solution.matrix):
             return solution
         return replace(solution, matrix=matrix, objective=self.public.stated(matrix))
