@@ -3,7 +3,8 @@
     python tests/certificate/fuzz_verify.py --number 10000 --seed 1
 
 Each change is made with digests that fit again, as a cheat would. What the checker still accepts
-must be true: the worst distributions, computed in 60 digits, may not violate it.
+must be true: the worst distributions, computed in 60 digits, may not violate it. Numbers of a claim
+are meant as written, in decimals; the float nearest to one may be less by its last digit.
 """
 
 import argparse
@@ -114,7 +115,7 @@ def false_by(mechanism, counts):
     violation = Decimal(0)
     with localcontext() as context:
         context.prec = 60
-        factor = Decimal(said["eps"]).exp()
+        factor = Decimal(repr(said["eps"])).exp()
         for i in close:
             parts = weights[y[some][i], s[some][i]], weights[y[some][i], t[some][i]]
             places = s[some][i], t[some][i]
@@ -126,7 +127,7 @@ def false_by(mechanism, counts):
             violation = max(violation, made[0] - factor * made[1])
         for name, value in (("eps_all", None), ("eps_given_u", 0)):
             if name in said:
-                factor = Decimal(said[name]).exp()
+                factor = Decimal(repr(said[name])).exp()
                 for row in weights:
                     for a, b in zip(first, second, strict=True):
                         if value is None:
@@ -148,7 +149,7 @@ def inside_the_set(worst, places, table, around):
     shares = [sum(some) / total for some in counts]
     far = [[Decimal(float(x)) for x in r] for r in worst]
     far = [[x / sum(r) for x in r] for r in far]
-    alpha, drift = Decimal(around.get("alpha", 1.0)), Decimal(around.get("drift", 0.0))
+    alpha, drift = Decimal(repr(around.get("alpha", 1.0))), Decimal(repr(around.get("drift", 0.0)))
 
     def cost(r, p):
         if any(x == 0 < n for x, n in zip(r, p, strict=True)):
@@ -163,12 +164,12 @@ def inside_the_set(worst, places, table, around):
     def keeps(r):
         taken = [w * cost(x, p) for w, x, p in zip(shares, r, centre, strict=True)]
         if "radius" in around:
-            radius = Decimal(around["radius"])
+            radius = Decimal(repr(around["radius"]))
             return sum(taken) <= (
                 radius if alpha == 1 else abs((radius * (alpha - 1) / alpha).exp() - 1)
             )
-        each = [Decimal(around["single"]) + drift * w for w in shares]
-        both = Decimal(around["pair"]) + drift * sum(shares)
+        each = [Decimal(repr(around["single"])) + drift * w for w in shares]
+        both = Decimal(repr(around["pair"])) + drift * sum(shares)
         return all(k <= a for k, a in zip(taken, each, strict=True)) and sum(taken) <= both
 
     low, high = Decimal(0), Decimal(1) + Decimal("1e-9")
