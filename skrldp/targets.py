@@ -4,7 +4,7 @@ A target states linear functions of the distribution of X, whose values are shar
 are what :class:`~skrldp.AOptimalSanitizer` designs for.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,7 +15,16 @@ from skrldp._params import is_number
 from skrldp._typing import Floats
 from skrldp.alphabet import PARTS, Record, group_cells, group_records, numbers_of_cells
 
-__all__ = ["Linear", "Marginal", "Mean", "Target", "WeightedFunctions", "functions_of"]
+__all__ = [
+    "Contrast",
+    "Linear",
+    "Marginal",
+    "Mean",
+    "Target",
+    "WeightedFunctions",
+    "contrast_of",
+    "functions_of",
+]
 
 
 @dataclass(frozen=True)
@@ -96,7 +105,32 @@ class Linear:
     weight: float = 1.0
 
 
-Target = Marginal | Mean | Linear
+@dataclass(frozen=True, eq=False)
+class Contrast:
+    """A weighted sum of groups' figures, such as the difference between two groups.
+
+    Parameters
+    ----------
+    of : Marginal or Mean
+        The figures, with `by`: a share, or a mean, of each group.
+    coefficients : dict
+        Number of each group, of several columns of each tuple of categories; 0 for others.
+    weight : float, default=1.0
+        What the variance of each contrast counts: of shares there is one for each category.
+
+    Examples
+    --------
+    >>> from skrldp.targets import Contrast, Mean
+    >>> Contrast(Mean("wage", by="sex"), {"male": 1, "female": -1}).coefficients
+    {'male': 1, 'female': -1}
+    """
+
+    of: Marginal | Mean
+    coefficients: Mapping[Any, float]
+    weight: float = 1.0
+
+
+Target = Marginal | Mean | Linear | Contrast
 
 
 class WeightedFunctions(NamedTuple):
@@ -147,8 +181,8 @@ def _as_target(target: Any) -> Target:
         parts = ", ".join(map(repr, PARTS))
         column = f", such as Marginal({target!r}) for a column" if isinstance(target, str) else ""
         raise ValueError(
-            f"targets has {target!r}, but a target is one of {parts}, or a Marginal, Mean or "
-            f"Linear of skrldp.targets{column}."
+            f"targets has {target!r}, but a target is one of {parts}, or a Marginal, Mean, Linear "
+            f"or Contrast of skrldp.targets{column}."
         )
     if not (is_number(target.weight) and np.isfinite(target.weight) and target.weight > 0):
         raise ValueError(f"the weight of {target!r} must be a positive number.")
@@ -157,6 +191,8 @@ def _as_target(target: Any) -> Target:
 
 def _read(target: Target, record: Record, distribution: Floats) -> WeightedFunctions:
     names: tuple[Any, ...]
+    if isinstance(target, Contrast):
+        return _contrast(target, record, distribution)
     if isinstance(target, Marginal):
         group = group_cells(record, target.columns, target.part)
         functions = group.indicators
@@ -177,6 +213,41 @@ def _read(target: Target, record: Record, distribution: Floats) -> WeightedFunct
     elif isinstance(target, Mean):
         functions = _ratios(functions, present, distribution)
     return WeightedFunctions(names, functions, np.full(len(names), float(target.weight)))
+
+
+def _contrast(target: Contrast, record: Record, distribution: Floats) -> WeightedFunctions:
+    """Sum the functions of groups, with their coefficients."""
+    if not isinstance(target.of, Marginal | Mean) or target.of.by is None:
+        raise ValueError(
+            f"a Contrast is of a Marginal or a Mean with by=, got {target.of!r}: name the columns "
+            "that make the groups."
+        )
+    each = _read(target.of, record, distribution)
+    groups = list(dict.fromkeys(name[-1] for name in each.names))
+    numbers = contrast_of(target.coefficients, groups)
+    rows = each.functions.reshape(len(groups), -1, each.functions.shape[1])
+    functions = np.tensordot(numbers, rows, 1)
+    names = tuple(("contrast", *name[:-1]) for name in each.names[: len(functions)])
+    return WeightedFunctions(names, functions, np.repeat(float(target.weight), len(names)))
+
+
+def contrast_of(coefficients: Any, groups: Sequence[Any]) -> Floats:
+    """Return the number of each group in a contrast, (k,).
+
+    Raises ValueError if there is no such group, or the numbers are not finite or all 0.
+    """
+    if not isinstance(coefficients, Mapping):
+        raise ValueError(
+            "the coefficients of a contrast must be a dict such as {group: 1, other: -1}, got "
+            f"{type(coefficients).__name__}."
+        )
+    unknown = [one for one in coefficients if one not in groups]
+    if unknown:
+        raise ValueError(f"there is no group {unknown[0]!r}; the groups are {list(groups)}.")
+    found = [coefficients.get(one, 0.0) for one in groups]
+    if not all(is_number(one) and np.isfinite(one) for one in found) or not any(found):
+        raise ValueError("the coefficients of a contrast must be finite numbers, not all 0.")
+    return np.array(found, dtype=float)
 
 
 def _ratios(functions: Floats, present: Floats, distribution: Floats) -> Floats:

@@ -59,7 +59,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "batches": {"alphabet", "client", "mechanism", "sampling"},
     "estimation": {
         "_highs", "alphabet", "joint", "mechanism", "pooling", "sanitizers", "sets",
-        "support_function", "table",
+        "support_function", "table", "targets",
     },
     "regression": {"alphabet", "estimation"},
     "auditing": {

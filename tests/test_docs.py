@@ -169,7 +169,7 @@ def test_reference_is_complete():
     for module in (client, batches, estimation, regression, auditing, display, model_selection):
         name = module.__name__.removeprefix("skrldp.")
         public |= {f"{name}.{item}" for item in module.__all__ if item not in skrldp.__all__}
-    public |= {f"targets.{item}" for item in ("Linear", "Marginal", "Mean")}
+    public |= {f"targets.{item}" for item in ("Contrast", "Linear", "Marginal", "Mean")}
     public |= {f"certificate.{item}" for item in ("Verdict", "counts_to_json", "verify")}
     assert listed == public
 

@@ -66,7 +66,10 @@ def held():
     yield "wide", wide
     yield "manifest", wide.manifest_
     yield "wide report", privacy_report(wide)
-    yield "wide estimator", BlockEstimator(wide).fit(np.tile([[0, 0], [1, 1]], (50, 1)))
+    yield (
+        "wide estimator",
+        BlockEstimator(wide).fit([[block, y] for block in (0, 1) for y in range(4)]),
+    )
     yield "joint", JOINT
     mechanism = Mechanism.from_matrix([[0.4, 0.4, 0.2, 0.2], [0.6, 0.6, 0.8, 0.8]], "ny", "ab")
     yield "mechanism", mechanism

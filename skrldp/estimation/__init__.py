@@ -7,8 +7,9 @@ from skrldp.estimation._expected import (
     expected_std_error,
     expected_std_error_of_mean,
     expected_std_errors,
+    expected_std_errors_of_targets,
 )
-from skrldp.estimation.figures import Estimate, Figures, NumericEstimate, difference
+from skrldp.estimation.figures import Estimate, Figures, NumericEstimate, difference, ratio
 from skrldp.estimation.hypotheses import (
     HypothesisTest,
     Independence,
@@ -38,5 +39,7 @@ __all__ = [
     "expected_std_error",
     "expected_std_error_of_mean",
     "expected_std_errors",
+    "expected_std_errors_of_targets",
     "likelihood_ratio_test",
+    "ratio",
 ]

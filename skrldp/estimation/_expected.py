@@ -4,33 +4,27 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from skrldp._arrays import real_numbers
-from skrldp._params import check_choice, check_flag, is_finite
+from skrldp._params import check_choice, check_flag
 from skrldp._typing import Floats
 from skrldp.alphabet import CellGroups, group_cells, group_records, numbers_of_cells
-from skrldp.estimation._checks import METHODS, check_names
+from skrldp.estimation._checks import METHODS
 from skrldp.estimation._fit import Fit, rest_on_enough
+from skrldp.estimation._plan import checked_n, distribution_of, expected_fit
 from skrldp.estimation._threads import one_thread
-from skrldp.estimation.channels import MOST_DENSE, channel_of
 from skrldp.estimation.figures import mean
-from skrldp.estimation.likelihood import NearZero
 from skrldp.estimation.reports import read_mechanism
 from skrldp.estimation.wide import OfBlock, block_with, expected_pool, names_in
-from skrldp.joint import JointDistribution
 from skrldp.mechanism import Manifest, Mechanism
 from skrldp.sanitizers import as_block_sanitizer
+from skrldp.targets import functions_of
 
 __all__ = [
-    "checked_n",
-    "distribution_of",
     "expected_std_error",
     "expected_std_error_of_mean",
     "expected_std_errors",
+    "expected_std_errors_of_targets",
 ]
-
-_SUM = 1e-6  # by which the sum of probabilities may differ from 1
 
 
 def expected_std_error(
@@ -222,48 +216,53 @@ def expected_std_error_of_mean(
         return np.array([_mean_error(fit, numbers, present * g, asymptotic) for g in members])
 
 
-# -- what is asked for ----------------------------------------------------------------------------
+def expected_std_errors_of_targets(
+    mechanism: Any, n: float, targets: Any, *, distribution: Any = None
+) -> dict[Any, float]:
+    """Return the standard errors of targets: of shares, means, and contrasts of groups.
 
+    Parameters
+    ----------
+    mechanism : Mechanism, str, fitted sanitizer or Pipeline
+        What will make the reports.
+    n : int
+        Number of reports.
+    targets : Marginal, Mean, Linear, Contrast or list of these
+        As of :class:`~skrldp.AOptimalSanitizer`.
+    distribution : JointDistribution or array of shape (a1, a2), optional
+        What the records follow; None for the public distribution of a fitted sanitizer.
 
-def checked_n(n: Any) -> float:
-    if not (is_finite(n) and n >= 1 and n == int(n)):
-        raise ValueError(f"n={n!r} must be a whole number of reports, at least 1.")
-    return float(n)
+    Returns
+    -------
+    dict
+        From the name of each figure, as in ``targets_`` of AOptimalSanitizer, to the standard error
+        that very many reports would have, scaled to n. Infinite where the reports do not determine
+        the figure.
 
+    Raises
+    ------
+    TypeError, ValueError
+        As by :func:`expected_std_error`, and for targets that are none of the mechanism's columns.
 
-def distribution_of(own: Mechanism, sanitizer: Any, distribution: Any) -> Floats:
-    """Return the distribution that records are taken to follow, (a1, a2)."""
-    if distribution is None:
-        if sanitizer is None:
-            raise ValueError(
-                "a mechanism alone does not say what the records follow: give distribution=, a "
-                "JointDistribution or an array of secrets by values, or pass the fitted sanitizer."
-            )
-        public: Floats = sanitizer.joint_.probabilities
-        return public
-    if isinstance(distribution, JointDistribution):
-        check_names("the distribution", distribution, own)
-        return distribution.probabilities
-    table = _numbers(distribution)
-    shape = len(own.secrets), len(own.values)
-    if table.shape != shape:
-        raise ValueError(
-            f"distribution has shape {table.shape}, but the mechanism has {shape[0]} secrets and "
-            f"{shape[1]} values of U: it must have shape {shape}."
-        )
-    total = float(table.sum())
-    if not (np.all(np.isfinite(table)) and table.min() >= 0.0 and abs(total - 1.0) <= _SUM):
-        raise ValueError(
-            "distribution must have probabilities: numbers of at least 0 whose sum is 1. Counts of "
-            "records become one with JointDistribution(counts, mechanism.secrets, "
-            "mechanism.values)."
-        )
-    return table / total
-
-
-def _numbers(distribution: ArrayLike) -> Floats:
-    numbers: Floats = real_numbers(distribution, "distribution").astype(np.float64)
-    return numbers
+    Examples
+    --------
+    >>> from skrldp import SRRSanitizer
+    >>> from skrldp.estimation import expected_std_errors_of_targets
+    >>> from skrldp.targets import Contrast, Mean
+    >>> X = [["no", 0], ["no", 3], ["yes", 0], ["yes", 3]]
+    >>> sanitizer = SRRSanitizer(eps=1.0).fit(X, sample_weight=[70, 100, 260, 570])
+    >>> gap = Contrast(Mean(1, by=0), {"yes": 1, "no": -1})
+    >>> found = expected_std_errors_of_targets(sanitizer, 10_000, gap)
+    >>> [round(error, 2) for error in found.values()]
+    [0.14]
+    """
+    own, sanitizer = read_mechanism(mechanism)
+    size = checked_n(n)
+    cells = distribution_of(own, sanitizer, distribution)
+    asked = functions_of(targets, own, cells.ravel())
+    errors = expected_fit(own, size, cells, "ml", True).spread(asked.functions)[1]
+    found = np.where(np.isnan(errors), np.inf, errors)
+    return dict(zip(asked.names, map(float, found), strict=True))
 
 
 # -- what the estimator would state ---------------------------------------------------------------
@@ -291,7 +290,7 @@ def _planned(
         return of_block
     own, sanitizer = read_mechanism(mechanism)
     cells = distribution_of(own, sanitizer, distribution)
-    planned = own, _expected_fit(own, size, cells, method, asymptotic)
+    planned = own, expected_fit(own, size, cells, method, asymptotic)
     return lambda part, *columns: planned
 
 
@@ -317,22 +316,6 @@ def _mean_error(fit: Fit | OfBlock, numbers: Floats, present: Floats, asymptotic
     if np.isnan(free):
         return float("inf")
     return free if asymptotic else mean(numbers, present, fit.evaluate).std_error
-
-
-def _expected_fit(
-    own: Mechanism, n: float, distribution: Floats, method: str, asymptotic: bool
-) -> Fit:
-    """Fit the expected shares of the reports: the estimate is the distribution itself."""
-    channel = channel_of(own, most_dense=MOST_DENSE if method == "ml" else 0)
-    cells = distribution.ravel()
-    near_zero = None
-    with one_thread():
-        report = channel.positive(channel.forward(cells))
-        weights = channel.weights(report if method == "ml" else channel.uniform)
-        if method == "ml" and not asymptotic and len(cells) <= MOST_DENSE:
-            near_zero = NearZero(channel, cells, report, n)
-    unbiased = method != "ml"
-    return Fit(cells, cells, cells, weights, report, channel, n, unbiased, near_zero)
 
 
 def _errors(fit: Fit, group: CellGroups, asymptotic: bool) -> Floats:

@@ -15,6 +15,7 @@ from skrldp.estimation._drift import set_around
 from skrldp.estimation._fit import Fit, least_squares
 from skrldp.estimation.channels import MOST_DENSE, Channel
 from skrldp.estimation.figures import (
+    Figures,
     LeastSquaresRanges,
     NumberRanges,
     NumericEstimate,
@@ -209,6 +210,40 @@ class NumericSummaries:
         each = [quantile(group, fit.spread, q, order, fit.region, own) for own in groups.indicators]
         what = f"quantile {q:g} of {group.name[0]!r}"
         return figures_of(what, groups, None, each, self.n_reports_, None)
+
+    def distribution_function(self, column: Any, *, by: Any = None) -> Figures:
+        """Estimate the share of the records whose number is at most t, for each number t.
+
+        Parameters
+        ----------
+        column : name or position
+            A column of numbers. Records where it is missing are left out.
+        by : name, position or list of them, optional
+            Columns that make groups of records: the shares are those within each group.
+
+        Returns
+        -------
+        Figures
+            With a label for each group and number; the share of the greatest is 1.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column, or it is not numeric.
+        """
+        group = self._asked(column)
+        numbers, present = numbers_of_cells(group)
+        steps = tuple(one for one in sorted(x for x in group.categories if x is not None))
+        at_most = CellGroups(group.name, steps, np.searchsorted(steps, numbers))
+        of = [present]
+        groups = None
+        if by is not None:
+            groups = group_records(self.mechanism_, by, group)
+            of = [present * own for own in groups.indicators]
+        each = [self._with_ranges((numbers <= t) * 1.0, own) for own in of for t in steps]
+        what = f"distribution function of {group.name[0]!r}"
+        first, rest = (at_most, None) if groups is None else (groups, at_most)
+        return figures_of(what, first, rest, each, self.n_reports_, self._fit.covariance)
 
     def _asked(self, column: Any) -> CellGroups:
         check_is_fitted(self)

@@ -1,7 +1,8 @@
 """Shares, means, variances and quantiles from reports, with errors and intervals."""
 
+from skrldp.estimation.figures._between_populations import difference, ratio
 from skrldp.estimation.figures._bounded_mean import average, scores_for
-from skrldp.estimation.figures._by_group import Figures, difference, figures_of
+from skrldp.estimation.figures._by_group import Figures, figures_of
 from skrldp.estimation.figures._estimate import Estimate
 from skrldp.estimation.figures._intervals import Ranges, intervals, score
 from skrldp.estimation.figures._likelihood_ranges import CategoryRanges, NumberRanges
@@ -23,6 +24,7 @@ __all__ = [
     "intervals",
     "mean",
     "quantile",
+    "ratio",
     "score",
     "scores_for",
     "variance",

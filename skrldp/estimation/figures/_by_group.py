@@ -5,7 +5,7 @@ numbers and of its share. Its error is that of its linear approximation (the del
 figures of one set of reports have a covariance.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,11 +16,17 @@ from skrldp._arrays import ReadOnly
 from skrldp._params import check_choice
 from skrldp._typing import Floats
 from skrldp.alphabet import CellGroups
-from skrldp.estimation.figures._estimate import Estimate, index_of, labels_of
+from skrldp.estimation.figures._combined_intervals import (
+    ends_of_quotients,
+    ends_of_sums,
+    quotients,
+)
+from skrldp.estimation.figures._estimate import index_of, labels_of
 from skrldp.estimation.figures._intervals import INTERVALS
 from skrldp.estimation.figures._numbers import NumericEstimate
+from skrldp.targets import contrast_of
 
-__all__ = ["Figures", "difference", "figures_of"]
+__all__ = ["Figures", "figures_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,39 +119,110 @@ class Figures(ReadOnly):
         ValueError
             If there is no such group, or the figures are quantiles.
         """
+        return self._contrast({first: 1.0, second: -1.0}, f"{first!r} less {second!r}")
+
+    def contrast(self, coefficients: Mapping[Any, float]) -> "NumericEstimate | Figures":
+        """Estimate a weighted sum of the groups' figures.
+
+        Parameters
+        ----------
+        coefficients : dict
+            Number of each group, of several columns of each tuple of categories; 0 for others.
+
+        Returns
+        -------
+        NumericEstimate or Figures
+            One number for means; for shares one for each category. The error takes into account
+            that all are estimated from the same reports.
+
+        Raises
+        ------
+        ValueError
+            If there is no such group, all numbers are 0, or the figures are quantiles.
+        """
+        return self._contrast(coefficients, "a contrast of groups")
+
+    def ratio(self, first: Any, second: Any) -> "NumericEstimate | Figures":
+        """Estimate how many times a group's figure is that of another group.
+
+        Parameters
+        ----------
+        first, second : category, or tuple of categories
+            The groups: the ratio is that of the first to the second.
+
+        Returns
+        -------
+        NumericEstimate or Figures
+            As :meth:`difference`. Intervals are those of the difference of logarithms; they reach
+            to 0 or infinity where a figure may be 0.
+
+        Raises
+        ------
+        ValueError
+            If there is no such group, a figure is not positive, or the figures are quantiles.
+        """
         one, two = self._of_group(first), self._of_group(second)
         of_all = self._known_covariance()
-        rest = tuple(self.labels[place][self._n_by :] for place in one)
-        both = of_all(True)
-        spread = np.sqrt(np.diag(both))
-        with np.errstate(invalid="ignore"):
-            correlation = both[one, two] / (spread[one] * spread[two])
+        values = quotients(self.values[one], self.values[two])
+        correlation = _correlation(of_all(True))[one, two]
 
         def covariance(free: bool) -> Floats:
-            own = of_all(free)
-            parts = own[np.ix_(one, one)] + own[np.ix_(two, two)]
-            return parts - own[np.ix_(one, two)] - own[np.ix_(two, one)]
+            slopes = np.zeros((len(one), len(self.values)))
+            places = np.arange(len(one))
+            slopes[places, one] = values / self.values[one]
+            slopes[places, two] = -values / self.values[two]
+            return _transformed(slopes, of_all(free))
 
         def intervals(level: Any, method: str) -> NDArray[Any]:
             ends = self.confidence_interval(level, method=method)
-            values = self.values[one], self.values[two]
-            return _recovered(*values, ends[one], ends[two], correlation)
+            both = np.stack([self.values[one], self.values[two]])
+            return ends_of_quotients(both, np.stack([ends[one], ends[two]]), correlation)
 
-        found = Figures(
-            f"{self.what}: {first!r} less {second!r}",
-            self.names[self._n_by :],
-            rest,
-            self.values[one] - self.values[two],
-            np.sqrt(np.diag(covariance(False))),
-            self.n_reports,
-            intervals,
-            covariance,
-        )
-        if rest[0]:
-            return found
-        return NumericEstimate(
-            float(found.values[0]), float(found.std_error[0]), _intervals=intervals
-        )
+        what = f"{self.what}: {first!r} over {second!r}"
+        return self._of_groups(what, one, values, covariance, intervals)
+
+    def _contrast(self, coefficients: Mapping[Any, float], what: str) -> Any:
+        groups = self._groups()
+        numbers = contrast_of(coefficients, groups)
+        used = np.flatnonzero(numbers)
+        places = np.array([self._of_group(groups[k]) for k in used])  # (k, m)
+        numbers, of_all = numbers[used], self._known_covariance()
+        correlation = _correlation(of_all(True))
+        slopes = np.zeros((places.shape[1], len(self.values)))
+        for number, own in zip(numbers, places, strict=True):
+            slopes[np.arange(len(own)), own] = number
+
+        def covariance(free: bool) -> Floats:
+            return _transformed(slopes, of_all(free))
+
+        def intervals(level: Any, method: str) -> NDArray[Any]:
+            ends = self.confidence_interval(level, method=method)[places]
+            between = correlation[places[:, None], places[None]]
+            return ends_of_sums(numbers, self.values[places], ends, between)
+
+        values = numbers @ self.values[places]
+        what = f"{self.what}: {what}"
+        return self._of_groups(what, places[0], values, covariance, intervals)
+
+    def _of_groups(
+        self,
+        what: str,
+        places: NDArray[np.intp],
+        values: Floats,
+        covariance: Callable[[bool], Floats],
+        intervals: Callable[[Any, str], NDArray[Any]],
+    ) -> "NumericEstimate | Figures":
+        """Return figures without the groups: one number, or one for each category."""
+        rest = tuple(self.labels[place][self._n_by :] for place in places)
+        errors = np.sqrt(np.diag(covariance(False)))
+        if not rest[0]:
+            return NumericEstimate(float(values[0]), float(errors[0]), _intervals=intervals)
+        names = self.names[self._n_by :]
+        return Figures(what, names, rest, values, errors, self.n_reports, intervals, covariance)
+
+    def _groups(self) -> list[Any]:
+        found = dict.fromkeys(label[: self._n_by] for label in self.labels)
+        return [one[0] if len(one) == 1 else one for one in found]
 
     def to_frame(self, level: float = 0.95) -> Any:
         """Write the figures as a pandas frame, with the labels as its index.
@@ -176,9 +253,7 @@ class Figures(ReadOnly):
         wanted = group if isinstance(group, tuple) and self._n_by > 1 else (group,)
         found = [place for place, label in enumerate(self.labels) if label[: self._n_by] == wanted]
         if not found:
-            groups = list(dict.fromkeys(label[: self._n_by] for label in self.labels))
-            shown = [one[0] if len(one) == 1 else one for one in groups]
-            raise ValueError(f"there is no group {group!r}; the groups are {shown}.")
+            raise ValueError(f"there is no group {group!r}; the groups are {self._groups()}.")
         return np.array(found)
 
     def __repr__(self) -> str:
@@ -187,130 +262,20 @@ class Figures(ReadOnly):
         return f"Figures({self.what} by {names}: {len(self.labels)}, {known} with an error)"
 
 
-def difference(first: Any, second: Any) -> "NumericEstimate | Figures":
-    """Estimate by how much figures of one set of reports exceed those of another one.
-
-    The two sets are about different persons, as two waves of a survey with new people are: their
-    errors are independent.
-
-    Parameters
-    ----------
-    first, second : NumericEstimate, Estimate or Figures
-        Of two fitted estimators: two means, two marginals of the same columns, or figures of the
-        same groups.
-
-    Returns
-    -------
-    NumericEstimate or Figures
-        The first less the second.
-
-    Raises
-    ------
-    TypeError
-        If they are not of one of these kinds.
-    ValueError
-        If they are about other columns or categories, have a bound on their bias, or are categories
-        and no numbers.
-
-    References
-    ----------
-    G. Y. Zou and A. Donner, Construction of confidence limits about effect measures, Statistics in
-    Medicine 27, 2008.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skrldp import FrequencyEstimator, SRRSanitizer
-    >>> from skrldp.estimation import difference
-    >>> X = [["no", 0], ["no", 3], ["yes", 0], ["yes", 3]]
-    >>> sanitizer = SRRSanitizer(eps=1.0).fit(X, sample_weight=[70, 100, 260, 570])
-    >>> def wave(shares):
-    ...     sent = np.rint(10_000 * sanitizer.mechanism_.matrix @ shares)
-    ...     return FrequencyEstimator(sanitizer).fit(range(4), sample_weight=sent)
-    >>> change = difference(wave([0.1, 0.2, 0.2, 0.5]).mean(1), wave([0.1, 0.2, 0.3, 0.4]).mean(1))
-    >>> round(change.value, 2), round(change.std_error, 2)
-    (0.3, 0.05)
-    """
-    if isinstance(first, NumericEstimate) and isinstance(second, NumericEstimate):
-        return _of_numbers(first, second)
-    kinds = Estimate, Figures
-    if not (isinstance(first, kinds) and type(first) is type(second)):
-        raise TypeError(
-            "a difference needs two means, two marginals or two sets of figures, got "
-            f"{type(first).__name__} and {type(second).__name__}."
-        )
-    (names, labels), (others, of_others) = _named(first), _named(second)
-    if (names, labels) != (others, of_others):
-        raise ValueError(
-            f"the two are about different columns or categories: {len(labels)} of {list(names)}, "
-            f"and {len(of_others)} of {list(others)}. Declare the same categories for both designs."
-        )
-    values = _values(first), _values(second)
-    return Figures(
-        "difference",
-        names,
-        labels,
-        values[0] - values[1],
-        np.hypot(first.std_error, second.std_error),
-        first.n_reports + second.n_reports,
-        _independent(*values, first, second),
-    )
-
-
-def _recovered(
-    first: Floats, second: Floats, ends: Floats, other_ends: Floats, correlation: Floats
-) -> Floats:
-    """Intervals of differences from those of both figures and their correlation.
-
-    Each side has the variance that the length of the interval shows there. Figures whose
-    correlation is not known may move against each other.
-
-    Shapes: `first`, `second` and `correlation` (m,); `ends` and `other_ends` (m, 2).
-    """
-    correlation = np.where(np.isnan(correlation), -1.0, np.clip(correlation, -1.0, 1.0))
-    found = np.empty((len(first), 2))
-    for side, sign in ((0, -1.0), (1, 1.0)):
-        one = np.abs(first - ends[:, side])
-        two = np.abs(second - other_ends[:, 1 - side])
-        square = one**2 + two**2 - 2.0 * correlation * one * two
-        found[:, side] = first - second + sign * np.sqrt(np.maximum(square, 0.0))
+def _correlation(covariance: Floats) -> Floats:
+    spread = np.sqrt(np.diag(covariance))
+    with np.errstate(invalid="ignore"):
+        found: Floats = covariance / np.outer(spread, spread)
     return found
 
 
-def _independent(values: Any, others: Any, first: Any, second: Any) -> Any:
-    """Return the intervals of differences between estimates from two sets of reports."""
-    values, others = np.atleast_1d(values), np.atleast_1d(others)
-
-    def intervals(level: Any, method: str) -> NDArray[Any]:
-        own, other = (
-            np.atleast_2d(one.confidence_interval(level, method=method)) for one in (first, second)
-        )
-        return _recovered(values, others, own, other, np.zeros(len(values)))
-
-    return intervals
-
-
-def _of_numbers(first: NumericEstimate, second: NumericEstimate) -> NumericEstimate:
-    if first.within or second.within:
-        raise ValueError("a mean whose bias is bounded over a set has no difference to another.")
-    if not all(isinstance(one.value, float) for one in (first, second)):
-        raise ValueError("quantiles of ordered categories have no difference.")
-    error = float(np.hypot(first.std_error, second.std_error))
-    intervals = _independent(first.value, second.value, first, second)
-    return NumericEstimate(first.value - second.value, error, _intervals=intervals)
-
-
-def _named(found: Estimate | Figures) -> tuple[tuple[Any, ...], tuple[tuple[Any, ...], ...]]:
-    if isinstance(found, Figures):
-        return found.names, found.labels
-    return found.columns, labels_of(found.columns, found.categories)
-
-
-def _values(found: Estimate | Figures) -> NDArray[Any]:
-    values = found.values if isinstance(found, Figures) else found.frequencies
-    if values.dtype == object:
-        raise ValueError("quantiles of ordered categories have no difference.")
-    return values
+def _transformed(slopes: Floats, covariance: Floats) -> Floats:
+    """Covariance of linear functions of figures (m, k), NaN where one of theirs is unknown."""
+    unknown = np.isnan(np.diag(covariance))
+    found = slopes @ np.where(np.isnan(covariance), 0.0, covariance) @ slopes.T
+    without = (slopes[:, unknown] != 0.0).any(axis=1)
+    found[without, :] = found[:, without] = np.nan
+    return found
 
 
 def figures_of(

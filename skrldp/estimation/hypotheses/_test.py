@@ -12,8 +12,8 @@ from skrldp._pages import page
 from skrldp._params import is_finite, is_whole
 from skrldp._typing import Floats
 from skrldp.estimation._estimator import FrequencyEstimator
-from skrldp.estimation._expected import checked_n, distribution_of
 from skrldp.estimation._fit import Fit
+from skrldp.estimation._plan import checked_n, distribution_of
 from skrldp.estimation._threads import one_thread
 from skrldp.estimation.channels import MOST_DENSE, Channel, channel_of
 from skrldp.estimation.hypotheses._factors import Factor, Sample, greatest_likelihood
