@@ -161,14 +161,18 @@ class BlockEstimator(ReadOnlyFit, BaseEstimator):
         cells = design.public
         if cells is None:
             cells = tuple(np.full(m.shape[1], 1.0 / m.shape[1]) for m in design.matrices)
+        reports = design.reports(cells)
         for _ in range(_ROUNDS):
-            pool = Pool.of(design.margins, design.information(cells), counts)
-            cells = tuple(_probable(pool, k, size) for k, size in enumerate(map(len, cells)))
+            pool = Pool.of(design.margins, design.information(reports), counts)
+            reports = [
+                _probable(pool, number, matrix, own)
+                for number, (matrix, own) in enumerate(zip(design.matrices, reports, strict=True))
+            ]
         blocks = design.manifest.blocks
         for k, channel in design.channels(counts):
             warn_of_contradiction(channel, counts[k], cells[k], block=blocks[k], tests=len(blocks))
         self._design = design
-        self._pool = Pool.of(design.margins, design.information(cells), counts)
+        self._pool = Pool.of(design.margins, design.information(reports), counts)
         self.manifest_ = design.manifest
         self.counts_ = tuple(read_only(own.astype(np.int64)) for own in counts)
         self.block_counts_ = read_only(n.astype(np.int64))
@@ -299,7 +303,7 @@ class BlockEstimator(ReadOnlyFit, BaseEstimator):
         if design.public is None:
             raise ValueError("a test of drift needs the public table: give the BlockSanitizer.")
         total, expected, degrees = 0.0, 0.0, 0
-        information = design.information(design.public)
+        information = design.information(design.reports(design.public))
         for number, (one, counts) in enumerate(zip(information, self.counts_, strict=True)):
             n = float(counts.sum())
             if n:
@@ -363,9 +367,13 @@ def _group(own: OfBlock, columns: Any) -> CellGroups:
     return group_cells(own.record, columns, "all")
 
 
-def _probable(pool: Pool, number: int, size: int) -> Floats:
-    """Return a distribution of a block's cells near the estimate, with no cell of probability 0."""
-    found = pool.evaluate([(number, np.eye(size))])
-    cells = np.maximum(np.where(found.determined, found.values, 0.0), 0.0)
-    cells = np.where(found.determined.any(), cells, 1.0)
-    return without_zeros(cells / max(cells.sum(), 1e-300))
+def _probable(pool: Pool, number: int, matrix: Floats, before: Floats) -> Floats:
+    """Return a distribution of a block's report near the estimate, without zeros.
+
+    Reports determine their own distribution, also where they do not determine that of the cells.
+    Where there is no report of the block, and others do not tell, `before` (b,) stays.
+    """
+    found = pool.evaluate([(number, matrix)])
+    report = np.maximum(np.where(found.determined, found.values, before), 0.0)
+    even = matrix.mean(axis=1)
+    return without_zeros(report / max(report.sum(), 1e-300), even)

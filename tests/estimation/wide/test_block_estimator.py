@@ -7,7 +7,13 @@ from block_tables import KNOWN, fitted_blocks, wide_table
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from skrldp import BlockEstimator, Calibrator, Manifest
+from skrldp import (
+    AOptimalSanitizer,
+    BlockEstimator,
+    Calibrator,
+    Manifest,
+    expected_std_error,
+)
 from skrldp.estimation import FrequencyEstimator
 
 TABLE = wide_table()
@@ -216,7 +222,7 @@ def test_calibrated_weights_are_those_of_a_generic_solver():
     assert q.sum() == pytest.approx(1.0)
     cells = [records.distribution(k, q) for k in range(3)]
     # The reports' covariance is that at the result of the first of two rounds: near that at q.
-    information = records.design.information(cells)
+    information = records.design.information(records.design.reports(cells))
 
     def loss(log_q):
         q = np.exp(log_q - log_q.max())
@@ -309,3 +315,18 @@ def test_reports_of_another_manifest_are_told():
         assert said[0].filename == __file__
         own = expected_reports(sanitizer, wide_table(young=9.0), n=20_000)
         estimator.fit(own, sample_weight=own["count"])  # no warning, which would be an error here
+
+
+def test_blocks_whose_reports_do_not_determine_all_cells_have_right_errors():
+    """Reports that tell of U alone: what they do not determine must not move their weights."""
+    blind = AOptimalSanitizer(observe="nonsensitive")
+    sanitizer = fitted_blocks(base=blind)
+    people = pd.concat([TABLE] * 4, ignore_index=True)
+    estimator = BlockEstimator(sanitizer).fit(sanitizer.transform(people))
+    for column in sorted({name for block in sanitizer.blocks_ for name in block}):
+        found = estimator.marginal(column)
+        planned = expected_std_error(sanitizer, len(people), column)
+        np.testing.assert_allclose(found.std_error, planned, rtol=0.1)
+        shares = TABLE[column].value_counts(normalize=True)
+        truth = [shares[category] for category in found.categories]
+        assert (np.abs(found.frequencies - truth) < 4.5 * planned).all()  # a false alarm in 10,000
