@@ -25,6 +25,7 @@ __all__ = ["Variance"]
 # Singular values up to the first, of reports scaled as for uniform records, are rounding errors of
 # 0; a function that reaches further than the second out of the others' space is not determined.
 _NULL, _OUTSIDE = 1e-8, 1e-6
+_OF_CELLS = 0.1  # what the variances of all cells count, where reports are put together
 _LEAST_MASS = 1e-12  # of a report that no cell with probability makes
 
 
@@ -108,13 +109,22 @@ class Variance(Criterion):
         return min(max(least, self._of_records(self.distribution)), stated)
 
     def merged(self, matrix: Floats, loss: float) -> Floats:
-        """Put rows together as long as the sum of the variances grows by no more than `loss`."""
+        """Put rows together as long as the sum of the variances grows by no more than `loss`.
+
+        What else the reports determine stays determined: the variances of all cells count for a
+        tenth.
+        """
         sent, value = matrix[matrix.max(axis=1) > 0], self.value(matrix)
         if not np.isfinite(value) or not (sent @ self.distribution).all():
             return matrix
-        means = self.functions @ self.distribution
+        functions, every = self.functions, np.diag((self.distribution > 0) * 1.0)
+        of_cells = Variance(self.distribution, every).value(matrix)
+        if np.isfinite(of_cells) and of_cells < 0.0:
+            functions = np.vstack([functions, np.sqrt(_OF_CELLS * value / of_cells) * every])
+            value *= 1.0 + _OF_CELLS
+        means = functions @ self.distribution
         most = float(means @ means) - (1.0 + loss) * value
-        merged = merged_rows(sent, self.distribution, self.functions, most)
+        merged = merged_rows(sent, self.distribution, functions, most)
         return merged if np.isfinite(self.value(merged)) else matrix
 
     def mixture(self) -> Mixture:

@@ -196,3 +196,17 @@ def test_the_weights_take_no_more_than_their_time():
     with pytest.raises(TimeoutError, match="the weights of 4 rows is used up"):
         mixture.solve(0.0)
     assert mixture.solve(60.0).value == pytest.approx(-2 / 3, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_else_reports_determine_stays_determined_where_they_are_merged(seed):
+    """The shares of U alone are asked for, and reports also tell a little of S."""
+    rng = np.random.default_rng(seed)
+    reports = np.tile(rng.dirichlet(np.full(40, 0.3), 4), (2, 1))  # of 2 secrets and 4 values
+    reports *= 1.0 + rng.uniform(-0.2, 0.2, reports.shape)
+    matrix = (reports / reports.sum(axis=1, keepdims=True)).T
+    distribution = rng.dirichlet(np.full(8, 5.0))
+    merged = Variance(distribution, np.tile(np.eye(4), 2)).merged(matrix, 0.1)
+    every = Variance(distribution, np.eye(8))
+    assert len(merged) <= 20
+    assert every.value(merged) > 2.1 * every.value(matrix)  # values are minus variances
