@@ -37,7 +37,7 @@ demo: $(VENV)/.stamp-examples $(VENV)/.tried-vertices
 	$(PY) examples/demo.py $(ARGS)
 
 survey: $(VENV)/.stamp-survey
-	@test -f examples/web_survey/data/mechanism.json || $(PY) examples/web_survey/design.py
+	@test -f examples/web_survey/data/manifest.json || $(PY) examples/web_survey/design.py
 	$(PY) examples/web_survey/server.py $(ARGS)
 
 # One thread for each worker's linear algebra: the workers already fill the cores.

@@ -1,81 +1,109 @@
-"""Design the mechanism of the survey from the public table, once, before anybody is asked.
+"""Design the mechanisms of the survey from the public table, once, before anybody is asked.
 
-python design.py [--folder data] [--eps 1] [--eps-all 2]
+python design.py [--folder data] [--eps 1] [--eps-all 2] [--closes 2030-12-31] [--needed 500]
 
-It writes mechanism.json, survey.json and public.csv, and refuses to replace them: whoever answered
-with one mechanism and is asked again with another gives a second report, which nothing bounds.
+It writes manifest.json, survey.json and public.csv, and refuses to replace them: whoever answered
+with one manifest and is asked again with another gives a second report, which nothing bounds.
 """
 
 import argparse
+import datetime as dt
 import json
 import sys
 from pathlib import Path
 
-from questions import SURVEY, categories, public_table
+from people import public_table
+from questions import SURVEY, categories
 
-from skrldp import AOptimalSanitizer
-from skrldp.targets import Marginal
+from skrldp import AOptimalSanitizer, BlockSanitizer
 
 HERE = Path(__file__).parent
+FILES = ("manifest.json", "survey.json", "public.csv")
 
 
-def design(survey, table, eps=1.0, eps_all=2.0):
-    """Fit the mechanism whose reports estimate the shares of all answers best.
+def design(survey, table, eps=1.0, eps_all=2.0, verbose=0):
+    """Fit a mechanism for each question that is not sensitive, together with those that are.
 
     Parameters
     ----------
     survey : dict
         As in questions.py. Its sensitive questions together are the secret.
     table : data frame
-        The public table: one column for each question, and the number of "records".
+        The public table: one column for each question.
     eps : float
         What a report may tell about the secret by itself, in nats.
     eps_all : float
         The same to somebody who knows all the other answers, in nats.
+    verbose : int
+        Whether to show progress.
     """
-    asked = survey["questions"]
-    sanitizer = AOptimalSanitizer(
+    sanitizer = BlockSanitizer(
         eps=eps,
         eps_all=eps_all,
-        sensitive=[question["column"] for question in asked if question["sensitive"]],
+        sensitive=[asked["column"] for asked in survey["questions"] if asked["sensitive"]],
         categories=categories(survey),
-        targets=[Marginal(question["column"]) for question in asked],
+        base=AOptimalSanitizer(targets="all"),  # the shares of the secret as well
+        verbose=verbose,
     )
-    columns = [question["column"] for question in asked]
-    return sanitizer.fit(table[columns], sample_weight=table["records"])
+    return sanitizer.fit(table[[asked["column"] for asked in survey["questions"]]])
 
 
-def write(folder, survey, table, eps=1.0, eps_all=2.0):
-    """Write all that the server needs into a folder that has none of it; return the sanitizer."""
+def write(folder, survey, table, closes, needed=500, **options):
+    """Write all that the server needs into a folder that has none of it; return the sanitizer.
+
+    Parameters
+    ----------
+    folder : path
+    survey, table, **options
+        As for `design`.
+    closes : datetime
+        From when on no report is taken; with its time zone.
+    needed : int
+        Number of reports before there are results.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("mechanism.json", "survey.json", "public.csv"):
+    for name in FILES:
         if (folder / name).exists():
             raise FileExistsError(
                 f"{folder / name} exists. People may have answered with it; asking them again with "
-                "another mechanism is a second report about each. Name another --folder."
+                "another manifest is a second report about each. Name another --folder."
             )
-    sanitizer = design(survey, table, eps, eps_all)
-    survey = {**survey, "digest": sanitizer.mechanism_.digest}
+    sanitizer = design(survey, table, **options)
+    survey = {
+        **survey,
+        "closes": closes.isoformat(timespec="seconds"),
+        "needed": needed,
+        "digest": sanitizer.manifest_.digest,
+    }
     table.to_csv(folder / "public.csv", index=False)
     (folder / "survey.json").write_text(json.dumps(survey, indent=1), encoding="utf-8")
-    (folder / "mechanism.json").write_text(sanitizer.mechanism_.to_json(), encoding="utf-8")
+    (folder / "manifest.json").write_text(sanitizer.manifest_.to_json(), encoding="utf-8")
     return sanitizer
+
+
+def end_of(day):
+    """The end of a day in UTC, of which the last second still counts."""
+    return dt.datetime.combine(day, dt.time(), dt.UTC) + dt.timedelta(days=1)
 
 
 def main():
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    month = dt.datetime.now(dt.UTC).date() + dt.timedelta(days=30)
     parser.add_argument("--folder", type=Path, default=HERE / "data")
     parser.add_argument("--eps", type=float, default=1.0)
     parser.add_argument("--eps-all", type=float, default=2.0)
+    parser.add_argument("--closes", type=dt.date.fromisoformat, default=month, metavar="DAY")
+    parser.add_argument("--needed", type=int, default=500, metavar="REPORTS")
     asked = parser.parse_args()
+    options = {"eps": asked.eps, "eps_all": asked.eps_all, "verbose": 1}
+    closes = end_of(asked.closes)
     try:
-        sanitizer = write(asked.folder, SURVEY, public_table(), asked.eps, asked.eps_all)
+        found = write(asked.folder, SURVEY, public_table(), closes, asked.needed, **options)
     except (FileExistsError, ValueError) as problem:
         sys.exit(f"design.py: {problem}")
-    reports, cells = sanitizer.mechanism_.shape
-    print(f"{asked.folder}: a mechanism of {reports} reports for {cells} combinations of answers")
-    print(f"proven: {sanitizer.certificate_}")
+    print(f"{asked.folder}: mechanisms for {len(found.blocks_)} blocks; open until {closes}")
+    print(f"proven: {found.certificate_}")
 
 
 if __name__ == "__main__":

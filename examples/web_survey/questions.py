@@ -1,70 +1,66 @@
-"""The questions and a synthetic public table of answers; edit both for a survey of your own."""
+"""What is asked; edit it for a survey of your own. Everybody may decline to answer any question."""
 
-import itertools
+DECLINED = "rather not say"
 
-import numpy as np
-import pandas as pd
+
+def question(column, text, *options, sensitive=False, **others):
+    """Ask for one of the options; what else is known about the question goes along."""
+    options = [*options, DECLINED]
+    return {"column": column, "text": text, "options": options, "sensitive": sensitive, **others}
+
 
 SURVEY = {
-    "name": "driving-1",  # browsers answer at most once under one name
+    "name": "driving-2",  # browsers keep what they sent under this name
     "title": "Driving after drinking",
-    "introduction": "Three questions, one minute. Please answer truthfully: your answer to the "
+    "introduction": "Twelve questions, three minutes. Please answer truthfully: your answer to the "
     "last question stays hidden, also from the makers of this survey.",
     "questions": [
-        {
-            "column": "age",
-            "sensitive": False,
-            "text": "How old are you?",
-            "unit": "years",
-            "least": 18,
-            "most": 120,
-            "groups": [
-                {"name": "18 to 34", "from": 18},
-                {"name": "35 to 59", "from": 35},
-                {"name": "60 or older", "from": 60},
-            ],
-        },
-        {
-            "column": "place",
-            "sensitive": False,
-            "text": "Where do you live?",
-            "options": ["in a city or town", "in the countryside"],
-        },
-        {
-            "column": "drove",
-            "sensitive": True,
-            "text": "Have you ever driven a car after drinking too much?",
-            "options": ["never", "at least once"],
-        },
+        question(
+            "age",
+            "How old are you?",
+            *("18 to 34", "35 to 59", "60 or older"),
+            typed={"unit": "years", "least": 18, "most": 120, "from": [18, 35, 60]},
+        ),
+        question("gender", "What is your gender?", "woman", "man", "another"),
+        question("place", "Where do you live?", "in a city or town", "in the countryside"),
+        question("home", "Do you live alone?", "alone", "with others"),
+        question("work", "Do you have paid work?", "no paid work", "part-time", "full-time"),
+        question(
+            "licence",
+            "How long have you had a driving licence?",
+            *("I have none", "less than 5 years", "5 years or longer"),
+        ),
+        question(
+            "drives",
+            "How often do you drive a car?",
+            *("never or hardly ever", "every week", "every day"),
+        ),
+        question(
+            "stop",
+            "How far is the nearest stop of a bus or train from your home?",
+            *("up to 10 minutes", "more than 10 minutes"),
+        ),
+        question("taxi", "Could you get a taxi at night?", "yes, I could", "no, I could not"),
+        question(
+            "drinks",
+            "How often do you drink alcohol?",
+            *("never", "some days of a month", "some days of a week", "most days"),
+        ),
+        question(
+            "checked",
+            "Have the police checked your breath in the last two years?",
+            *("not checked", "checked"),
+        ),
+        question(
+            "drove",
+            "In the last two years, have you driven a car after drinking too much?",
+            *("no, not once", "yes, at least once"),
+            sensitive=True,
+        ),
     ],
 }
 
 
 def categories(survey):
-    """List the answers to each question that a record can have."""
-    return {
-        asked["column"]: asked.get("options") or [group["name"] for group in asked["groups"]]
-        for asked in survey["questions"]
-    }
-
-
-def synthetic_shares(ages=(0.27, 0.43, 0.30), places=(0.71, 0.29), shift=0.0):
-    """Return a made-up distribution of the answers, one row for each combination.
-
-    Driving after drinking depends on age and place in some plausible way; `shift` moves its odds.
-    """
-    of_age, of_place = [-1.3, -0.3, -0.8], [-0.3, 0.7]
-    rows = []
-    for (i, age), (j, place) in itertools.product(
-        enumerate(categories(SURVEY)["age"]), enumerate(categories(SURVEY)["place"])
-    ):
-        once = 1.0 / (1.0 + np.exp(-(of_age[i] + of_place[j] + shift)))
-        for answer, share in (("never", 1.0 - once), ("at least once", once)):
-            rows.append((age, place, answer, ages[i] * places[j] * share))
-    return pd.DataFrame(rows, columns=["age", "place", "drove", "share"])
-
-
-def public_table(n=5000):
-    """Return the public table: how many records there are of each combination."""
-    table = synthetic_shares()
-    return table.assign(records=(n * table.pop("share")).round().astype(int))
+    """List the answers to each question."""
+    return {asked["column"]: asked["options"] for asked in survey["questions"]}

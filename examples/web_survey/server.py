@@ -1,10 +1,12 @@
-"""The server of the survey: it gives out the pages and the mechanism, and stores reports.
+"""The server of the survey: it gives out the pages and the manifest, and stores reports.
 
 python server.py [--folder data] [--port 8000]
 """
 
 import argparse
+import datetime as dt
 import json
+import sqlite3
 import sys
 import threading
 from pathlib import Path
@@ -12,19 +14,19 @@ from pathlib import Path
 import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import FileResponse, JSONResponse
+from fastapi.responses import FileResponse, JSONResponse, Response
 from fastapi.staticfiles import StaticFiles
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from invitations import new_tokens
+from promise import promise
 from questions import categories
-from results import promise, results
-from starlette.requests import ClientDisconnect
-from store import Store
+from received import Refusal, body_of, read_report
+from results import as_csv, results
+from store import Outcome, Store
 
-from skrldp import Mechanism
+from skrldp.mechanism import Manifest
 
 HERE = Path(__file__).resolve().parent
 CLIENT = HERE.parents[1] / "javascript" / "skrldp.js"
-MOST_BYTES = 1000  # of a body; a report takes some 140
 
 # The pages load what this server gives and nothing else, and no form can be sent by itself.
 HEADERS = {
@@ -35,84 +37,68 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 
-
-class Report(BaseModel):
-    """What a browser sends."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    digest: str
-    id: str = Field(pattern=r"^[0-9a-f]{32}$")
-    report: int = Field(ge=0)
+REFUSALS = {
+    Outcome.OTHER: (409, "another report has come from this browser before; it stays."),
+    Outcome.USED: (409, "this invitation has been used. It is good for one report."),
+    Outcome.UNKNOWN: (403, "this is no invitation to this survey."),
+}
 
 
-class Refusal(Exception):
-    """A request that is not accepted: status and message."""
-
-    def __init__(self, status, message):
-        super().__init__(message)
-        self.status = status
-
-
-async def body_of(request):
-    """Read a body of JSON, and no more than it may have."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
-        raise Refusal(415, "reports are sent as application/json.")
-    body = b""
-    try:
-        async for part in request.stream():
-            body += part
-            if len(body) > MOST_BYTES:
-                raise Refusal(413, f"a report has at most {MOST_BYTES} bytes.")
-    except ClientDisconnect:
-        raise Refusal(400, "the connection ended before the report did.") from None
-    return body
-
-
-def read_report(body, mechanism):
-    """Check what came, without repeating it in messages."""
-    try:
-        sent = Report.model_validate_json(body)
-    except ValidationError as problem:
-        said = [
-            ": ".join([*map(str, each["loc"]), each["msg"]])
-            for each in problem.errors(include_input=False, include_context=False)
-        ]
-        raise Refusal(422, "; ".join(said) + ".") from None
-    if sent.digest != mechanism.digest:
-        raise Refusal(409, "this report is of another mechanism than that of this survey.")
-    if sent.report >= len(mechanism.symbols):
-        raise Refusal(422, f"report: there is none above {len(mechanism.symbols) - 1}.")
-    return sent
+def now():
+    """The time, which tests set."""
+    return dt.datetime.now(dt.UTC)
 
 
 def read_folder(folder):
-    """Read survey and mechanism, and check that they belong together."""
+    """Read survey and manifest, and check that they belong together."""
     try:
         survey = json.loads((folder / "survey.json").read_text(encoding="utf-8"))
-        mechanism = Mechanism.from_json((folder / "mechanism.json").read_text(encoding="utf-8"))
+        manifest = Manifest.from_json((folder / "manifest.json").read_text(encoding="utf-8"))
     except FileNotFoundError as problem:
         raise ValueError(f"there is no {problem.filename}: run design.py first.") from None
-    if survey["digest"] != mechanism.digest:
-        raise ValueError(f"survey.json and mechanism.json in {folder} do not belong together.")
-    if mechanism.guarantee is None:
-        raise ValueError(f"mechanism.json in {folder} states no guarantee.")
+    if survey["digest"] != manifest.digest:
+        raise ValueError(f"survey.json and manifest.json in {folder} do not belong together.")
+    if manifest.eps is None:
+        raise ValueError(f"manifest.json in {folder} states no guarantee.")
     asked = {question["column"]: question["sensitive"] for question in survey["questions"]}
-    if dict(mechanism.columns) != asked or set(categories(survey)) != set(asked):
-        raise ValueError(f"survey.json in {folder} asks for other columns than the mechanism has.")
-    return survey, mechanism
+    if dict(manifest.columns) != asked or set(categories(survey)) != set(asked):
+        raise ValueError(f"survey.json in {folder} asks for other columns than the manifest has.")
+    return survey, manifest
+
+
+class Results:
+    """What is shown of the reports: renewed in steps, so that nobody sees what one report changed.
+
+    The steps are of as many reports as are needed for the first results, and one when the survey
+    closes.
+    """
+
+    def __init__(self, survey, manifest, store):
+        self._survey, self._manifest, self._store = survey, manifest, store
+        self._shown, self._lock = None, threading.Lock()
+
+    def latest(self, closed):
+        """Return the results to show now."""
+        with self._lock:
+            counts = self._store.counts()
+            more = sum(counts.values()) - (self._shown["reports"] if self._shown else 0)
+            if more >= self._survey["needed"] or (closed and more):
+                self._shown = results(self._survey, self._manifest, counts)
+            return self._shown or results(self._survey, self._manifest, counts)
 
 
 def create_app(folder):
     """Make the application for a folder that design.py wrote."""
-    survey, mechanism = read_folder(folder)
+    survey, manifest = read_folder(folder)
     if not CLIENT.is_file():
         raise ValueError(f"there is no {CLIENT}, which the page needs.")
-    store = Store(folder / "reports.sqlite", mechanism.digest)
-    asking = {**survey, "promise": promise(mechanism.guarantee)}
+    store = Store(folder / "reports.sqlite", manifest.digest)
+    shown = Results(survey, manifest, store)
+    closes = dt.datetime.fromisoformat(survey["closes"])
     app = FastAPI(title=survey["title"], openapi_url=None)  # its pages of API come from elsewhere
-    latest, lock = {}, threading.Lock()
+
+    def is_closed():
+        return now() >= closes
 
     @app.middleware("http")
     async def add_headers(request: Request, call_next):
@@ -126,19 +112,21 @@ def create_app(folder):
 
     @app.post("/reports")
     async def take(request: Request):
-        sent = read_report(await body_of(request), mechanism)
-        stored, new = await run_in_threadpool(store.add, sent.id, sent.report)
-        if stored != sent.report:
-            raise Refusal(409, "another report has come from this browser before; it stays.")
-        return JSONResponse({"stored": stored}, 201 if new else 200)
+        sent = read_report(await body_of(request), manifest)
+        if is_closed():
+            raise Refusal(403, "the survey is closed.")
+        outcome = await run_in_threadpool(store.add, sent)
+        if outcome in REFUSALS:
+            raise Refusal(*REFUSALS[outcome])
+        return JSONResponse({"stored": True}, 201 if outcome is Outcome.NEW else 200)
 
     @app.get("/survey.json")
     def give_survey():
-        return asking
+        return {**survey, "promise": promise(manifest), "closed": is_closed()}
 
-    @app.get("/mechanism.json")
-    def give_mechanism():
-        return FileResponse(folder / "mechanism.json", media_type="application/json")
+    @app.get("/manifest.json")
+    def give_manifest():
+        return FileResponse(folder / "manifest.json", media_type="application/json")
 
     @app.get("/skrldp.js")
     def give_client():
@@ -146,15 +134,26 @@ def create_app(folder):
 
     @app.get("/results.json")
     def give_results():
-        counts = tuple(store.counts(len(mechanism.symbols)))
-        with lock:
-            if counts not in latest:
-                found = results(survey, mechanism, list(counts))
-                latest.clear()
-                latest[counts] = found
-            return latest[counts]
+        return shown.latest(is_closed())
+
+    @app.get("/results.csv")
+    def give_csv():
+        found = shown.latest(is_closed())
+        if not found["questions"]:
+            raise Refusal(404, f"there are results from {found['needed']:,} reports on.")
+        named = {"Content-Disposition": 'attachment; filename="results.csv"'}
+        return Response(as_csv(found), media_type="text/csv; charset=utf-8", headers=named)
+
+    @app.get("/health")
+    def give_health():
+        try:
+            store.counts()
+        except sqlite3.Error:
+            return JSONResponse({"status": "the database cannot be read"}, 503)
+        return {"status": "ok", "closed": is_closed(), "digest": manifest.digest}
 
     app.mount("/", StaticFiles(directory=HERE / "page", html=True))
+    app.state.store = store
     return app
 
 
@@ -168,7 +167,9 @@ def main():
         app = create_app(asked.folder)
     except ValueError as problem:
         sys.exit(f"server.py: {problem}")
-    print(f"Questionnaire: http://localhost:{asked.port}/   stop with Ctrl-C", flush=True)
+    (token,) = new_tokens(1)  # to try it; others come from invitations.py
+    app.state.store.invite([token])
+    print(f"An invitation: http://localhost:{asked.port}/#{token}   stop with Ctrl-C", flush=True)
     # No log of requests: addresses and times belong to persons.
     uvicorn.run(app, host="127.0.0.1", port=asked.port, access_log=False, log_level="warning")
 

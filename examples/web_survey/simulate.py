@@ -1,8 +1,9 @@
 """Answer the survey as many made-up persons, each with a device of its own, to fill the results.
 
-python simulate.py [--people 2000] [--server http://localhost:8000]
+python simulate.py [--people 5000] [--folder data] [--server http://localhost:8000]
 
-The persons use the Python client; browsers use the JavaScript one. The server cannot tell.
+The persons are invited first. They use the Python client; browsers use the JavaScript one. The
+server cannot tell.
 """
 
 import argparse
@@ -11,31 +12,21 @@ import secrets
 import sys
 import urllib.error
 import urllib.request
+from pathlib import Path
 
-import numpy as np
-from questions import synthetic_shares
+from invitations import HERE, new_tokens, open_store
+from people import respondents
 
 from skrldp import client
 
 
-def distribution():
-    """Return the distribution of the made-up persons: near the public one, but not the same."""
-    return synthetic_shares(ages=(0.31, 0.41, 0.28), shift=0.2)
-
-
-def people(n, seed):
-    """Draw n persons."""
-    shares = distribution()
-    rows = np.random.default_rng(seed).choice(len(shares), n, p=shares["share"])
-    return shares.iloc[rows].drop(columns="share").to_dict("records")
-
-
-def answer(server, device, person):
+def answer(server, device, person, token):
     """Report one person, as the page does; return the status."""
-    sent = {"digest": device.digest, "id": secrets.token_hex(16), "report": device.report(person)}
+    block, report = device.report(person)
+    named = {"digest": device.digest, "invitation": token, "id": secrets.token_hex(16)}
     request = urllib.request.Request(
         f"{server}/reports",
-        data=json.dumps(sent).encode(),
+        data=json.dumps({**named, "block": block, "report": report}).encode(),
         headers={"Content-Type": "application/json"},
     )
     with urllib.request.urlopen(request) as response:
@@ -45,16 +36,20 @@ def answer(server, device, person):
 def main():
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--people", type=int, default=2000)
+    parser.add_argument("--people", type=int, default=5000)
+    parser.add_argument("--folder", type=Path, default=HERE / "data")
     parser.add_argument("--server", default="http://localhost:8000")
     parser.add_argument("--seed", type=int, default=0, help="of the persons; never of the reports")
     asked = parser.parse_args()
     server = asked.server.rstrip("/")
     try:
-        with urllib.request.urlopen(f"{server}/mechanism.json") as response:
+        with urllib.request.urlopen(f"{server}/manifest.json") as response:
             device = client.load(response.read())
-        for person in people(asked.people, asked.seed):
-            answer(server, device, person)
+        tokens = new_tokens(asked.people)
+        open_store(asked.folder).invite(tokens)
+        persons = respondents(asked.people, asked.seed).to_dict("records")
+        for person, token in zip(persons, tokens, strict=True):
+            answer(server, device, person, token)
     except urllib.error.URLError as problem:
         sys.exit(f"simulate.py: {server} does not take reports: {problem.reason}")
     print(f"{asked.people:,} reports sent; see {server}/results.html")

@@ -1,31 +1,57 @@
-"""Reports in an SQLite database: one for each id, without times or the order in which they came."""
+"""Reports and invitations in an SQLite database: without times, order, or who sent which report."""
 
+import enum
+import hashlib
 import sqlite3
-from collections import deque
+from collections import Counter, deque
 from concurrent.futures import Future
 from contextlib import closing
 from threading import Lock
+from typing import NamedTuple
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS survey (digest TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS reports (id TEXT PRIMARY KEY, report INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS reports
+  (id TEXT PRIMARY KEY, block INTEGER NOT NULL, report INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS invitations
+  (hash TEXT PRIMARY KEY, used INTEGER NOT NULL) WITHOUT ROWID;
 """
 
 
-class Store:
-    """The reports of one mechanism.
+class Sent(NamedTuple):
+    """What a browser sends: only `id`, `block` and `report` are stored together."""
 
-    The table is sorted by the random ids, so its rows do not tell who came when. SQLite's pages do:
-    each new row is put where there is room. So the database is written anew, in the order of the
-    ids, whenever rows have been added. But for counters of how often it was written, its bytes are
-    then a function of the reports that it has.
+    invitation: str
+    id: str
+    block: int
+    report: int
+
+
+class Outcome(enum.Enum):
+    """What became of a report."""
+
+    NEW = "stored"
+    AGAIN = "stored before"
+    OTHER = "another report is stored under this id"
+    USED = "the invitation was used before"
+    UNKNOWN = "there is no such invitation"
+
+
+class Store:
+    """The reports of one manifest, and the invitations to send them.
+
+    Tables are sorted by random ids and by hashes of random tokens, so rows do not tell who came
+    when, nor whose report is whose. SQLite's pages do: each new row is put where there is room. So
+    the database is written anew, sorted, whenever something has changed. But for counters of how
+    often it was written, its bytes are then a function of the reports that it has and of the
+    invitations that are used.
 
     Parameters
     ----------
     path : path
         The database; made if it is not there.
     digest : str
-        The mechanism's.
+        The manifest's.
     """
 
     def __init__(self, path, digest):
@@ -38,8 +64,8 @@ class Store:
             base.execute("VACUUM")  # a server that was killed may not have come to this
         if digests != [digest]:
             raise ValueError(
-                f"{path} has reports of another mechanism. They cannot be counted together: take "
-                "another folder, or the mechanism.json that belongs to it."
+                f"{path} has reports of another manifest. They cannot be counted together: take "
+                "another folder, or the manifest.json that belongs to it."
             )
 
     def _open(self):
@@ -48,12 +74,20 @@ class Store:
         base.execute("PRAGMA temp_store = MEMORY")
         return closing(base)
 
-    def add(self, id, report):
-        """Store a report; return the one that is stored under this id, and whether it is new."""
-        return self.add_many([(id, report)])[0]
+    def invite(self, tokens):
+        """Accept one report for each of these tokens."""
+        with self._writing, self._open() as base:
+            rows = [(hash_of(token),) for token in tokens]
+            base.executemany("INSERT OR IGNORE INTO invitations VALUES (?, 0)", rows)
+            base.commit()
+            base.execute("VACUUM")
+
+    def add(self, sent):
+        """Store a report if its invitation is open; return the outcome."""
+        return self.add_many([sent])[0]
 
     def add_many(self, reports):
-        """Store pairs of id and report; return for each what :meth:`add` does."""
+        """Store reports; return the outcome of each."""
         answers = Future()
         self._waiting.append((list(reports), answers))
         with self._writing:
@@ -65,25 +99,39 @@ class Store:
         """Write all that is waiting."""
         waiting = [self._waiting.popleft() for _ in range(len(self._waiting))]
         try:
-            reports = sorted({pair for pairs, _ in waiting for pair in pairs})
+            reports = sorted({sent for several, _ in waiting for sent in several})
             with self._open() as base:
-                found = {pair: _insert(base, *pair) for pair in reports}
+                found = {sent: _insert(base, sent) for sent in reports}
                 base.commit()
                 base.execute("VACUUM")
-            for pairs, answers in waiting:
-                answers.set_result([found[pair] for pair in pairs])
+            for several, answers in waiting:
+                answers.set_result([found[sent] for sent in several])
         except BaseException as problem:
             for _, answers in waiting:
                 answers.set_exception(problem)
 
-    def counts(self, n_symbols):
-        """Count the reports of each symbol."""
+    def counts(self):
+        """Count the reports: a number for each pair of block and report."""
         with self._writing, self._open() as base:
-            seen = dict(base.execute("SELECT report, COUNT(*) FROM reports GROUP BY report"))
-        return [seen.get(report, 0) for report in range(n_symbols)]
+            rows = base.execute("SELECT block, report, COUNT(*) FROM reports GROUP BY 1, 2")
+            return Counter({(block, report): number for block, report, number in rows})
 
 
-def _insert(base, id, report):
-    added = base.execute("INSERT OR IGNORE INTO reports VALUES (?, ?)", (id, report))
-    (stored,) = base.execute("SELECT report FROM reports WHERE id = ?", (id,)).fetchone()
-    return stored, added.rowcount == 1
+def hash_of(token):
+    """What is stored of a token: whoever reads the database cannot use open invitations."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def _insert(base, sent):
+    """Store a report and use up its invitation, both or neither."""
+    stored = base.execute("SELECT block, report FROM reports WHERE id = ?", (sent.id,)).fetchone()
+    if stored is not None:
+        return Outcome.AGAIN if stored == (sent.block, sent.report) else Outcome.OTHER
+    hashed = (hash_of(sent.invitation),)
+    if not base.execute(
+        "UPDATE invitations SET used = 1 WHERE hash = ? AND NOT used", hashed
+    ).rowcount:
+        known = base.execute("SELECT 1 FROM invitations WHERE hash = ?", hashed).fetchone()
+        return Outcome.USED if known else Outcome.UNKNOWN
+    base.execute("INSERT INTO reports VALUES (?, ?, ?)", (sent.id, sent.block, sent.report))
+    return Outcome.NEW

@@ -4,7 +4,7 @@ python tests/browser/pictures.py FOLDER          (in the environment of make tes
 python tests/browser/pictures.py --docs          replaces docs/images/web_survey_*.png
 """
 
-import secrets
+import datetime as dt
 import sys
 import tempfile
 from pathlib import Path
@@ -20,32 +20,30 @@ VIEWS = {
 }
 
 
-def fill(folder, people=2000):
-    """Store reports of made-up persons, by the Python client."""
-    import simulate
-    from store import Store
+ANSWERS = {
+    "age": 47,
+    "gender": "woman",
+    "place": "in a city or town",
+    "home": "with others",
+    "work": "full-time",
+    "licence": "5 years or longer",
+    "drives": "every week",
+    "stop": "up to 10 minutes",
+    "taxi": "yes, I could",
+    "drinks": "some days of a month",
+    "drove": "yes, at least once",
+}
 
-    from skrldp import client
 
-    device = client.load((folder / "mechanism.json").read_text("utf-8"))
-    store = Store(folder / "reports.sqlite", device.digest)
-    store.add_many(
-        (secrets.token_hex(16), y)
-        for y in device.report_many(simulate.people(people, seed=0)).tolist()
-    )
-
-
-def tour(browser, relay, name, take):
+def tour(browser, relay, token, name, take):
     """Go through the questionnaire; `take` is called with a page and the name of a state."""
     context = browser.new_context(**VIEWS[name])
     page = context.new_page()
-    page.goto(relay.url, wait_until="networkidle")
+    page.goto(f"{relay.url}/#{token}", wait_until="networkidle")
     take(page, "empty")
     page.get_by_role("button", name="Show me").click()
     take(page, "missing")
-    page.get_by_label("How old are you?").fill("47")
-    page.get_by_label("in a city or town").check()
-    page.get_by_label("at least once").check()
+    survey_site.answer_all(page, ANSWERS)
     page.get_by_role("button", name="Show me").click()
     page.locator("#preview").wait_for(state="visible")
     take(page, "preview")
@@ -67,10 +65,10 @@ def tour(browser, relay, name, take):
 
 def main(target):
     """Take all pictures into a folder, or those of the documentation."""
-    from playwright.sync_api import sync_playwright
-
     sys.path.append(str(ROOT / "examples" / "web_survey"))
     import design
+    import invitations
+    import people
     import questions
 
     def take(page, state):
@@ -78,21 +76,23 @@ def main(target):
             page.screenshot(path=target / f"{name}_{state}.png", full_page=True)
         elif state == "preview":
             page.locator("#preview").screenshot(path=images / "web_survey_preview.png")
-        elif state == "results":
+        elif state == "results":  # the first and the last question
+            page.locator("#questions section").evaluate_all(
+                "all => all.slice(1, -1).forEach((one) => { one.hidden = true; })"
+            )
             page.locator("#questions").screenshot(path=images / "web_survey_results.png")
 
     images = ROOT / "docs" / "images"
-    with tempfile.TemporaryDirectory() as temporary, sync_playwright() as tools:
+    with tempfile.TemporaryDirectory() as temporary, survey_site.started() as browser:
         folder = Path(temporary)
-        design.write(folder, questions.SURVEY, questions.public_table())
-        browser = tools.chromium.launch(
-            executable_path=survey_site.chromium(), args=["--no-sandbox", *survey_site.FLAGS]
-        )
+        closes = design.end_of(dt.date.today() + dt.timedelta(days=30))
+        design.write(folder, questions.SURVEY, people.public_table(), closes)
         with survey_site.site(folder) as relay:
-            fill(folder)
+            survey_site.fill(folder, people.respondents(5000, seed=0))
             for name in ["docs"] if target is None else ["desktop", "phone", "dark"]:
-                tour(browser, relay, name, take)
-        browser.close()
+                (token,) = invitations.new_tokens(1)
+                survey_site.invite_all(folder, [token])
+                tour(browser, relay, token, name, take)
 
 
 if __name__ == "__main__":

@@ -17,11 +17,69 @@ FLAGS = (
 )
 
 
+ID = "00112233445566778899aabbccddeeff"
+TOKEN = "c0ffee" + 26 * "5"
+
+
+def few_questions():
+    """The example's survey with three of its twelve questions."""
+    from questions import SURVEY
+
+    few = [one for one in SURVEY["questions"] if one["column"] in ("age", "place", "drove")]
+    return {**SURVEY, "questions": few}
+
+
+def invite_all(folder, tokens):
+    """Open invitations in a folder that design.py wrote."""
+    from invitations import open_store
+
+    open_store(folder).invite(tokens)
+
+
+def answer_all(page, answers):
+    """Answer all twelve questions; those that `answers` does not name are declined."""
+    from questions import DECLINED, SURVEY
+
+    for asked in SURVEY["questions"]:
+        group = page.get_by_role("group", name=asked["text"])
+        answer = answers.get(asked["column"], DECLINED)
+        if isinstance(answer, int):
+            group.get_by_role("textbox").fill(str(answer))
+        else:
+            group.get_by_label(answer, exact=True).check()
+
+
+def fill(folder, persons):
+    """Store the reports of persons, by the Python client."""
+    from invitations import new_tokens, open_store
+    from store import Sent
+
+    from skrldp import client
+
+    drawn = client.load((folder / "manifest.json").read_text("utf-8")).report_many(persons)
+    tokens, ids = new_tokens(len(persons)), new_tokens(len(persons))
+    store = open_store(folder)
+    store.invite(tokens)
+    columns = (tokens, ids, *(own.tolist() for own in drawn))
+    store.add_many(map(Sent, *columns))
+
+
 def chromium():
     """Path of a Chromium, or None. The variable SKRLDP_CHROMIUM names another one."""
     names = "chromium", "chromium-browser", "google-chrome"
     found = (shutil.which(name) for name in names)
     return os.environ.get("SKRLDP_CHROMIUM") or next((path for path in found if path), None)
+
+
+@contextmanager
+def started():
+    """Start a Chromium; gives the browser."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as tools:
+        browser = tools.chromium.launch(executable_path=chromium(), args=["--no-sandbox", *FLAGS])
+        yield browser
+        browser.close()
 
 
 class Relay:
@@ -84,7 +142,7 @@ class Relay:
                 threading.Thread(target=run, args=(browser, server, copy), daemon=True).start()
 
     def _to_server(self, browser, server, copy):
-        with closing(server):
+        with closing(server), suppress(OSError):
             while data := received(browser):
                 copy += data
                 server.sendall(data)

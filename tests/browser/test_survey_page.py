@@ -1,6 +1,7 @@
 """The web survey in a real Chromium: what leaves it, byte by byte, and what the person sees."""
 
 import base64
+import datetime as dt
 import itertools
 import json
 import re
@@ -12,38 +13,38 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-playwright = pytest.importorskip(
-    "playwright.sync_api", reason="playwright (extra: browser) is missing"
-)
+pytest.importorskip("playwright.sync_api", reason="playwright (extra: browser) is missing")
 pytest.importorskip("fastapi", reason="fastapi (extra: survey) is missing")
 
-import survey_site  # noqa: E402
-from conftest import ROOT  # noqa: E402
-from scipy.stats import chisquare  # noqa: E402
+import survey_site
+from conftest import ROOT
+from scipy.stats import chisquare
+from survey_site import ID, TOKEN, few_questions, fill, invite_all
 
-from skrldp import Mechanism, client  # noqa: E402
+from skrldp import client
+from skrldp.mechanism import Manifest
 
 sys.path.append(str(ROOT / "examples" / "web_survey"))
 
-import design  # noqa: E402
-import questions  # noqa: E402
-import results  # noqa: E402
-import simulate  # noqa: E402
-import store  # noqa: E402
+import design
+import people
+import promise
+import results
 
-# The questions of the example with answers that occur nowhere by chance.
+# Three questions of the example with answers that occur nowhere by chance.
 WORDS = {
     "in a city or town": "Zürich-quartz 83",
     "in the countryside": "Ljubljana&teal/?",
-    "never": "Okapi+flute",
-    "at least once": "Xylophone=amber",
+    "no, not once": "Okapi+flute",
+    "yes, at least once": "Xylophone=amber",
     "18 to 34": "Gyroscope",
     "35 to 59": "Nasturtium",
     "60 or older": "Quokka",
+    "rather not say": "Saxifrage",
 }
 YEARS = {"Gyroscope": 27, "Nasturtium": 59, "Quokka": 97}
-FIRST, SECOND, THIRD = (asked["text"] for asked in questions.SURVEY["questions"])
-FIELDS = ["digest", "id", "report"]
+FIRST, SECOND, THIRD = (asked["text"] for asked in few_questions()["questions"])
+FIELDS = ["block", "digest", "id", "invitation", "report"]
 
 
 def reworded(value):
@@ -57,14 +58,15 @@ def reworded(value):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("survey")
-    table = questions.public_table().replace(WORDS)
-    design.write(folder, reworded(questions.SURVEY), table)
+    closes = dt.datetime.now(dt.UTC) + dt.timedelta(days=1)
+    table = people.public_table().replace(WORDS)
+    design.write(folder, reworded(few_questions()), table, closes, needed=100)
     return folder
 
 
 @pytest.fixture(scope="module")
-def mechanism(folder):
-    return Mechanism.from_json((folder / "mechanism.json").read_text("utf-8"))
+def manifest(folder):
+    return Manifest.from_json((folder / "manifest.json").read_text("utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -78,17 +80,21 @@ def how():
 
 @pytest.fixture(scope="module")
 def chromium(how):
-    with playwright.sync_playwright() as tools:
-        browser = tools.chromium.launch(**how)
+    with survey_site.started() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture
 def relay(folder):
-    (folder / "reports.sqlite").unlink(missing_ok=True)
+    reopen(folder)
     with survey_site.site(folder) as relay:
         yield relay
+
+
+def reopen(folder):
+    """Forget all reports, and open the invitation."""
+    (folder / "reports.sqlite").unlink(missing_ok=True)
+    invite_all(folder, [TOKEN])
 
 
 # The page draws an id of 16 bytes and a key of 32.
@@ -116,7 +122,7 @@ class Person:
         if not request.url.startswith(f"{self.relay.url}/"):
             self.elsewhere.append(request.url)
 
-    def open(self, path="/"):
+    def open(self, path=f"/#{TOKEN}"):
         page = self.context.new_page()
         page.set_default_timeout(10_000)
         page.on("console", lambda said: self.complaints.append(said.text))
@@ -124,14 +130,21 @@ class Person:
         page.goto(self.relay.url + path, wait_until="networkidle")
         return page
 
-    def answer(self, record, page=None, years=None):
+    def answer(self, record, page=None):
         page = page or self.page
-        page.get_by_label(FIRST).fill(str(years or YEARS[record["age"]]))
+        first = page.get_by_role("group", name=FIRST)
+        if record["age"] in YEARS:
+            first.get_by_role("textbox").fill(str(YEARS[record["age"]]))
+        else:
+            first.get_by_label(record["age"]).check()
         page.get_by_role("group", name=SECOND).get_by_label(record["place"]).check()
         page.get_by_role("group", name=THIRD).get_by_label(record["drove"]).check()
         page.get_by_role("button", name="Show me what would be sent").click()
         page.locator("#preview").wait_for(state="visible")
-        return int(page.locator("#number").inner_text())
+        body = json.loads(page.locator("#body").text_content())
+        assert page.locator("#number").inner_text() == str(body["report"])
+        assert (FIRST, SECOND)[body["block"]] in page.locator("#about").inner_text()
+        return body["block"], body["report"]
 
     def send(self, page=None):
         page = page or self.page
@@ -164,9 +177,18 @@ def reports(relay):
     return [body for request in relay.requests if (body := request.partition(b"\r\n\r\n")[2])]
 
 
-def cells(mechanism):
-    for drove, (age, place) in itertools.product(mechanism.secrets, mechanism.values):
+def records(manifest):
+    """All combinations of answers."""
+    known = manifest.categories
+    for drove, age, place in itertools.product(manifest.secrets, known["age"], known["place"]):
         yield {"age": age, "place": place, "drove": drove}
+
+
+def cell(manifest, block, record):
+    """The column of the block's matrix that a record has."""
+    one = manifest.mechanisms[block]
+    value = one.values.index(record[manifest.blocks[block][0]])
+    return one.secrets.index(record["drove"]) * len(one.values) + value
 
 
 def writings(text):
@@ -184,12 +206,11 @@ def writings(text):
     return {code for code in found if len(code) >= 4}
 
 
-def test_no_answer_is_in_any_request(person, relay, mechanism):
-    for number, record in enumerate(cells(mechanism)):
-        if number % 3:  # four persons of twelve
-            continue
+def test_no_answer_is_in_any_request(person, relay, folder, manifest):
+    for record in list(records(manifest))[::9]:  # four persons of 36
+        reopen(folder)
         someone = person()
-        y = someone.answer(record)
+        drawn = someone.answer(record)
         shown = someone.page.locator("#body").text_content()
         someone.send()
         assert "Thank you" in someone.page.locator("#status").inner_text()
@@ -199,16 +220,20 @@ def test_no_answer_is_in_any_request(person, relay, mechanism):
         assert [body.decode() for body in reports(relay)] == [shown]
         body = json.loads(shown)
         assert sorted(body) == FIELDS
-        assert body["digest"] == mechanism.digest
-        assert body["report"] == y in range(len(mechanism.symbols))
+        assert body["digest"] == manifest.digest
+        assert body["invitation"] == TOKEN
+        assert body["report"] in range(len(manifest.mechanisms[body["block"]].symbols))
+        assert (body["block"], body["report"]) == drawn
         assert re.fullmatch("[0-9a-f]{32}", body["id"])
         everything = b"\n".join(sent)
         for word in (*record.values(), *WORDS):
             for code in writings(word):
                 assert code not in everything, (word, code)
-        for random in (body["id"], mechanism.digest, f"localhost:{relay.port}"):
+        # The invitation stands in the body alone: it is behind the # of the address.
+        assert everything.count(TOKEN.encode()) == 1
+        for random in (body["id"], TOKEN, manifest.digest, f"localhost:{relay.port}"):
             everything = everything.replace(random.encode(), b"")
-        assert str(YEARS[record["age"]]).encode() not in everything
+        assert str(YEARS.get(record["age"], "Saxifrage")).encode() not in everything
         # Nor is it kept on the device; the key is not either.
         assert "key" not in storage
         assert not any(word in storage for word in WORDS.values())
@@ -217,19 +242,21 @@ def test_no_answer_is_in_any_request(person, relay, mechanism):
         relay.forget()
 
 
-def test_requests_are_a_function_of_the_report_alone(person, relay, mechanism):
+def test_requests_are_a_function_of_the_report_alone(person, relay, folder, manifest):
     """Whatever the answers are: if the report is the same, so is every byte that is sent.
 
     This covers every encoding. Each combination of answers gets a key with which its permanent
     report is the same one; keys stay in the browser. Python computes these reports, so the page
     agrees with it as well.
     """
-    id, wanted = secrets.token_hex(16), int(mechanism.matrix.min(axis=1).argmax())
+    id, matrix = secrets.token_hex(16), manifest.mechanisms[1].matrix
+    wanted = 1, int(matrix.min(axis=1).argmax())
     seen = []
-    for record in cells(mechanism):
+    for record in list(records(manifest))[::3]:
         key = secrets.token_bytes(32)
-        while client.Client(mechanism, memoize=key).report(record, id=id) != wanted:
+        while client.load(manifest.to_json(), memoize=key).report(record, id=id) != wanted:
             key = secrets.token_bytes(32)
+        reopen(folder)
         someone = person(id=id, key=key.hex())
         assert someone.answer(record) == wanted
         someone.send()
@@ -277,29 +304,38 @@ def test_without_scripts_there_are_no_questions(person, relay):
 DRAW = """
 async ([record, n]) => {
   const { load } = await import("./skrldp.js");
-  const text = await (await fetch("mechanism.json")).text();
-  const fresh = await load(text), counts = fresh.symbols.map(() => 0);
-  for (let i = 0; i < n; i++) counts[await fresh.report(record)]++;
-  const kept = fresh.symbols.map(() => 0);
+  const text = await (await fetch("manifest.json")).text();
+  const fresh = await load(text), drawn = [];
+  for (let i = 0; i < n; i++) drawn.push(await fresh.report(record));
   for (let i = 0; i < n; i++) {
     const memoize = crypto.getRandomValues(new Uint8Array(32));
-    kept[await (await load(text, { memoize })).report(record, { id: "somebody" })]++;
+    drawn.push(await (await load(text, { memoize })).report(record, { id: "somebody" }));
   }
-  return [counts, kept];
+  return drawn.map(({ block, report }) => [block, report]);
 }
 """
 
 
-def test_reports_follow_the_mechanism(person, mechanism):
+def test_reports_follow_the_manifest(person, manifest):
     """False alarms: 4 tests at 10⁻⁶ each, with expected counts of at least 5."""
     page = person().page
-    every = list(cells(mechanism))
-    for place in (3, 10):
-        expected = 600 * mechanism.matrix[:, place]
+    every = list(records(manifest))
+    for record in (every[3], every[20]):
+        expected = 400 * np.concatenate(
+            [
+                share * one.matrix[:, cell(manifest, block, record)]
+                for block, (one, share) in enumerate(
+                    zip(manifest.mechanisms, manifest.shares, strict=True)
+                )
+            ]
+        )
+        firsts = np.cumsum([0, *(len(one.symbols) for one in manifest.mechanisms)])
+        drawn = [firsts[block] + report for block, report in page.evaluate(DRAW, [record, 400])]
         rare = expected < 5.0
-        for counts in map(np.array, page.evaluate(DRAW, [every[place], 600])):
-            assert counts.sum() == 600
-            assert not counts[mechanism.matrix[:, place] == 0.0].any()
+        for places in (drawn[:400], drawn[400:]):
+            counts = np.bincount(places, minlength=len(expected))
+            assert counts.sum() == 400
+            assert not counts[expected == 0.0].any()
             kept = np.append(counts[~rare], counts[rare].sum())
             means = np.append(expected[~rare], expected[rare].sum())
             if means[-1] < 5.0:
@@ -307,9 +343,9 @@ def test_reports_follow_the_mechanism(person, mechanism):
             assert chisquare(kept, means).pvalue > 1e-6
 
 
-def test_one_person_sends_one_report(person, relay, mechanism):
+def test_one_person_sends_one_report(person, relay, manifest):
     someone = person()
-    first, second = list(cells(mechanism))[5], list(cells(mechanism))[9]
+    first, second = list(records(manifest))[5], list(records(manifest))[22]
     y = someone.answer(first)
     z = someone.answer(second)
     assert someone.answer(first) == y  # nobody gets another number by trying again
@@ -321,12 +357,13 @@ def test_one_person_sends_one_report(person, relay, mechanism):
     someone.send()
     someone.send(other)  # a second tab with other answers sends nothing more
     someone.page.reload(wait_until="networkidle")
-    assert f"Report {y} has arrived" in someone.page.locator("#status").inner_text()
+    assert f"Report {y[1]} has arrived" in someone.page.locator("#status").inner_text()
     assert not someone.page.locator("form").is_visible()
     assert not someone.page.get_by_role("button").all() or not any(
         button.is_visible() for button in someone.page.get_by_role("button").all()
     )
-    assert [json.loads(body)["report"] for body in reports(relay)] == [y]
+    (body,) = map(json.loads, reports(relay))
+    assert (body["block"], body["report"]) == y
     assert json.loads(someone.page.request.get(f"{relay.url}/results.json").text())["reports"] == 1
 
 
@@ -339,14 +376,14 @@ crypto.getRandomValues = (bytes) => {
 """
 
 
-def test_the_key_is_in_no_file_of_the_browser(chromium, how, relay, mechanism, tmp_path):
+def test_the_key_is_in_no_file_of_the_browser(chromium, how, relay, manifest, tmp_path):
     """What is deleted from a browser's storage may stay in its files, so it is never put there."""
     codes, ids = set(), []
     for sends in (False, True):  # closing a browser writes its storage into files
         context = chromium.browser_type.launch_persistent_context(tmp_path, **how)
         context.add_init_script(DRAWN)
         someone = Person(SimpleNamespace(new_context=lambda context=context, **_: context), relay)
-        someone.answer(list(cells(mechanism))[4])
+        someone.answer(list(records(manifest))[4])
         keys = [bytes(each) for each in someone.page.evaluate("drawn") if len(each) == 32]
         assert len(keys) == 1
         codes |= {keys[0], base64.b64encode(keys[0])[:-2], *writings(keys[0].hex())}
@@ -361,10 +398,10 @@ def test_the_key_is_in_no_file_of_the_browser(chromium, how, relay, mechanism, t
 
 
 @pytest.mark.parametrize("fault", ["off", "deaf"])
-def test_a_lost_connection_gives_no_second_report(person, relay, mechanism, fault):
+def test_a_lost_connection_gives_no_second_report(person, relay, manifest, fault):
     """Whether the request or only the answer is lost: what is sent again is the same."""
     someone = person()
-    y = someone.answer(list(cells(mechanism))[7])
+    y = someone.answer(list(records(manifest))[7])
     setattr(relay, fault, True)
     relay.hang_up()
     someone.send()
@@ -374,64 +411,64 @@ def test_a_lost_connection_gives_no_second_report(person, relay, mechanism, faul
     someone.page.reload(wait_until="networkidle")
     assert not someone.page.locator("form").is_visible()
     someone.page.get_by_role("button", name="Try again").click()
-    someone.page.get_by_text(f"Report {y} has arrived").wait_for()
+    someone.page.get_by_text(f"Report {y[1]} has arrived").wait_for()
     sent = set(reports(relay))
     assert len(sent) == 1
     assert json.loads(someone.page.request.get(f"{relay.url}/results.json").text())["reports"] == 1
 
 
-def test_the_preview_compares_what_it_shows_with_the_promise_for_it(person, mechanism):
+def test_the_preview_compares_what_it_shows_with_the_promise_for_it(person, manifest):
     """The probabilities are those given the other answers, so that promise counts."""
     page = person()
-    factors = []
-    for record in list(cells(mechanism))[::3]:
-        y = page.answer(record)
+    for record in list(records(manifest))[::9]:
+        block, y = page.answer(record)
         given = [
-            mechanism.matrix[y, place]
-            for place, each in enumerate(cells(mechanism))
-            if (each["age"], each["place"]) == (record["age"], record["place"])
+            manifest.mechanisms[block].matrix[y, cell(manifest, block, {**record, "drove": secret})]
+            for secret in manifest.secrets
         ]
         said = page.page.locator("#ratio").inner_text()
         ratio, known, alone = map(float, re.findall(r"[\d.]+(?= times)", said))
-        factors.append(max(given) / min(given))
-        assert factors[-1] <= ratio * (1 + 1e-9) <= factors[-1] + 0.0101
-        assert (known, alone) == tuple(
-            float(results.factor(eps))
-            for eps in (mechanism.guarantee.eps_given_u, mechanism.guarantee.eps)
-        )
+        assert max(given) / min(given) <= ratio * (1 + 1e-9)
+        assert ratio * (1 + 1e-9) <= max(given) / min(given) + 0.0101
+        assert known == float(promise.factor(promise.eps_given_others(manifest)))
+        assert alone == float(promise.factor(manifest.eps))
         assert ratio <= known
-    assert len(factors) == 4
 
 
-def test_what_the_server_says_is_shown(person, relay, mechanism):
+def test_what_the_server_says_is_shown(person, relay, folder, manifest):
+    invite_all(folder, [ID])
     someone = person()
-    y = someone.answer(next(cells(mechanism)))
+    block, y = someone.answer(next(records(manifest)))
     body = json.loads(someone.page.locator("#body").text_content())
-    body["report"] = (y + 1) % len(mechanism.symbols)
-    someone.page.request.post(f"{relay.url}/reports", data=body)  # somebody took this id
+    other = (y + 1) % len(manifest.mechanisms[block].symbols)
+    taken = {**body, "report": other, "invitation": ID}
+    someone.page.request.post(f"{relay.url}/reports", data=taken)  # somebody took this id
     someone.send()
     said = someone.page.get_by_role("alert").inner_text()
     assert "did not take the report: another report has come" in said
+    assert "was not taken" in someone.page.locator("#status").inner_text()
+    assert not someone.page.get_by_role("button", name="Try again").is_visible()
 
 
-def test_wrong_answers_and_mechanisms_are_refused(person, relay, mechanism):
+def test_wrong_answers_and_mechanisms_are_refused(person, relay, manifest):
     someone = person()
     someone.page.get_by_role("button", name="Show me").click()
     missing = someone.page.locator(".missing").all_inner_texts()
-    assert missing[0].startswith("Please type a whole number from 18 to 120")
+    assert missing[0].startswith("Please type a whole number from 18 to 120, or choose not to say")
     assert missing[1:] == ["Please choose an answer."] * 2
     for years in ("17", "121", "-20", "3e1", "abc", " "):
-        someone.page.get_by_label(FIRST).fill(years)
+        someone.page.get_by_role("group", name=FIRST).get_by_role("textbox").fill(years)
         someone.page.get_by_role("button", name="Show me").click()
         assert "whole number" in someone.page.locator(".missing").first.inner_text()
         assert not someone.page.locator("#preview").is_visible()
-    cut = mechanism.to_json()[:-2]
-    other = json.loads(mechanism.to_json())
-    other["symbols"], other["weights"] = other["symbols"][::-1], other["weights"][::-1]
+    cut = manifest.to_json()[:-2]
+    other = json.loads(manifest.to_json())
+    first = other["mechanisms"][0]
+    first["symbols"], first["weights"] = first["symbols"][::-1], first["weights"][::-1]
     for body, problem in ((cut, "not a mechanism"), (json.dumps(other), "digest")):
         someone.context.unroute_all()
         someone.context.route(
-            "**/mechanism.json", lambda route, _, body=body: route.fulfill(body=body)
+            "**/manifest.json", lambda route, _, body=body: route.fulfill(body=body)
         )
         someone.page.reload(wait_until="networkidle")
         assert problem in someone.page.get_by_role("alert").inner_text()
@@ -439,11 +476,22 @@ def test_wrong_answers_and_mechanisms_are_refused(person, relay, mechanism):
     assert not reports(relay)
 
 
-def test_the_keyboard_is_enough(person, mechanism):
+def test_without_an_invitation_there_are_no_questions(person, relay):
+    someone = person()
+    for link in ("/", "/#", f"/#{TOKEN[1:]}", "/#somebody@example.org"):
+        page = someone.open(link)
+        assert "by invitation" in page.locator("#status").inner_text()
+        assert not page.locator("input").count()
+    page.goto(f"{relay.url}/#{TOKEN}")  # only what is behind the # has changed
+    page.locator("form").wait_for(state="visible")
+
+
+def test_the_keyboard_is_enough(person, manifest):
     someone = person()
     press = someone.page.keyboard.press
     press("Tab")
     someone.page.keyboard.type("59")
+    press("Tab")  # not to say
     press("Tab")
     press("Space")
     press("ArrowDown")
@@ -465,10 +513,10 @@ def fits(page):
 
 
 @pytest.mark.parametrize("width", [320, 390, 1280])
-def test_nothing_is_wider_than_the_screen(person, relay, mechanism, width):
+def test_nothing_is_wider_than_the_screen(person, relay, manifest, width):
     someone = person(viewport={"width": width, "height": 800})
     assert fits(someone.page)
-    someone.answer(list(cells(mechanism))[8])
+    someone.answer(list(records(manifest))[8])
     someone.page.locator("summary").click()
     assert fits(someone.page)
     someone.send()
@@ -476,37 +524,40 @@ def test_nothing_is_wider_than_the_screen(person, relay, mechanism, width):
     assert fits(someone.open("/results.html"))
 
 
-def test_the_results_hold_the_truth(person, relay, folder, mechanism, monkeypatch):
-    """At level 1 − 10⁻⁶, one of the seven intervals misses in about one of 100,000 runs."""
+def test_the_results_hold_the_truth(person, relay, folder, manifest, monkeypatch):
+    """At level 1 − 10⁻⁶, one of the ten intervals misses in about one of 100,000 runs."""
     someone = person()
     page = someone.open("/results.html")
     assert "0 reports so far" in page.locator("#summary").inner_text()
     assert not page.locator("table").count()
+    assert not page.locator("#csv").is_visible()
 
     monkeypatch.setattr(results, "CONFIDENCE", 1.0 - 1e-6)
-    device = client.load(mechanism.to_json())
-    people = [reworded(each) for each in simulate.people(3000, seed=2)]
-    store.Store(folder / "reports.sqlite", mechanism.digest).add_many(
-        (secrets.token_hex(16), y) for y in device.report_many(people).tolist()
-    )
+    fill(folder, people.respondents(3000, seed=2).replace(WORDS))
     page.reload(wait_until="networkidle")
     assert "Estimated from 3,000 reports" in page.locator("#summary").inner_text()
-    truth = simulate.distribution().replace(WORDS)
-    shares = {
-        answer: share
-        for column in ("age", "place", "drove")
-        for answer, share in truth.groupby(column)["share"].sum().items()
-    }
-    rows = page.locator("tbody tr").all()
-    assert len(rows) == len(shares) == 7
-    for row in rows:
+    assert page.locator("#csv").is_visible()
+    truth = people.respondents(200_000, seed=9).replace(WORDS)
+    shares = {}
+    for column in ("age", "place", "drove"):
+        for answer, share in truth[column].value_counts(normalize=True).items():
+            shares[column, answer] = share
+    rows = [
+        (column, row)
+        for column, card in zip(
+            ("age", "place", "drove"), page.locator("#questions section").all(), strict=True
+        )
+        for row in card.locator("tbody tr").all()
+    ]
+    assert len(rows) == len(shares) == 10
+    for column, row in rows:
         answer = row.locator("th").inner_text()
         low, high = map(float, re.findall(r"[\d.]+", row.locator("td.range").inner_text()))
-        assert low - 0.05 <= 100 * shares[answer] <= high + 0.05, answer
+        assert low - 0.05 <= 100 * shares[column, answer] <= high + 0.05, answer
         left, width = (
             float(row.locator(".band").get_attribute(name).rstrip("%")) for name in ("x", "width")
         )
         assert (left, left + width) == pytest.approx((low, high), abs=0.051)
     assert page.locator("#statements li").count() >= 4
-    assert mechanism.digest in page.locator("#digest").inner_text()
+    assert manifest.digest in page.locator("#digest").inner_text()
     assert not someone.elsewhere

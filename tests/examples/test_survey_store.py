@@ -1,8 +1,9 @@
-"""The web survey's database: what its bytes tell of the order of reports, and many writers."""
+"""The web survey's database: what its bytes tell of reports and invitations, and many writers."""
 
 import secrets
 import sqlite3
 import sys
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy.stats import spearmanr
 
 sys.path.append(str(ROOT / "examples" / "web_survey"))
 
-import store
+from store import SCHEMA, Outcome, Sent, Store, hash_of
 
 PAGE = 4096
 COUNTERS = slice(24, 28), slice(40, 44), slice(92, 96)  # of transactions, in SQLite's header
@@ -33,34 +34,54 @@ def connect(monkeypatch):
 
 
 def drawn(n):
-    return [(secrets.token_hex(16), secrets.randbelow(60)) for _ in range(n)]
+    return [
+        Sent(
+            secrets.token_hex(16),
+            secrets.token_hex(16),
+            secrets.randbelow(3),
+            secrets.randbelow(60),
+        )
+        for _ in range(n)
+    ]
 
 
 def plainly(path, reports):
     """Store reports as SQLite does by itself."""
-    for pair in reports:
+    for sent in reports:
         base = sqlite3.connect(path)
-        base.executescript(store.SCHEMA)
+        base.executescript(SCHEMA)
         base.execute("INSERT OR IGNORE INTO survey VALUES ('d')")
-        base.execute("INSERT INTO reports VALUES (?, ?)", pair)
+        base.execute("INSERT INTO invitations VALUES (?, 1)", (hash_of(sent.invitation),))
+        base.execute("INSERT INTO reports VALUES (?, ?, ?)", sent[1:])
         base.commit()
         base.close()
 
 
+def invited(path, reports):
+    into = Store(path, "d")
+    into.invite(sorted(sent.invitation for sent in reports))
+    return into
+
+
 def one_by_one(path, reports):
-    into = store.Store(path, "d")
-    for pair in reports:
-        assert into.add(*pair) == (pair[1], True)
+    into = invited(path, reports)
+    for sent in reports:
+        assert into.add(sent) is Outcome.NEW
 
 
 def attack(folder, reports):
-    """Correlate the order of arrival with where each id is in all files, and how often."""
+    """Correlate the order of arrival with where each id is in all files, and how often.
+
+    The same for the hashes of the invitations.
+    """
     raw = b"".join(path.read_bytes() for path in sorted(folder.iterdir()))
     clues = []
-    for id, _ in reports:
-        first, last = raw.find(id.encode()), raw.rfind(id.encode())
-        assert first >= 0
-        clues.append((first, last, first % PAGE, last % PAGE, raw.count(id.encode())))
+    for sent in reports:
+        clues.append([])
+        for name in (sent.id.encode(), hash_of(sent.invitation).encode()):
+            first, last = raw.find(name), raw.rfind(name)
+            assert first >= 0
+            clues[-1] += [first, last, first % PAGE, last % PAGE, raw.count(name)]
     found = []
     for clue in np.transpose(clues):
         constant = (clue == clue[0]).all()
@@ -72,8 +93,8 @@ def attack(folder, reports):
 def test_the_order_of_reports_cannot_be_read_from_the_files(write, tmp_path):
     """Reports that SQLite puts where there is room are in their order, the survey's are not.
 
-    Five rank correlations, means of 20 runs of 60 reports each. For an order that is not there each
-    has mean 0 and standard deviation (20 · 59)^-1/2 = .029: false alarms below 5e-8.
+    Ten rank correlations, means of 20 runs of 60 reports each. For an order that is not there each
+    has mean 0 and standard deviation (20 · 59)^-1/2 = .029: false alarms below 1e-7.
     """
     found = []
     for run in range(20):
@@ -90,14 +111,14 @@ def test_the_bytes_are_a_function_of_the_reports(tmp_path):
     """Several pages of reports, in other orders, alone and in groups, and after an interruption."""
     reports = drawn(300)
     shuffled = [reports[i] for i in np.random.default_rng().permutation(300)]
-    for name, pairs in {"one": reports, "two": shuffled}.items():
-        one_by_one(tmp_path / name, pairs)
-    into = store.Store(tmp_path / "groups", "d")
+    for name, several in {"one": reports, "two": shuffled}.items():
+        one_by_one(tmp_path / name, several)
+    into = invited(tmp_path / "groups", reports)
     for start in range(0, 300, 37):
         into.add_many(shuffled[start : start + 37])
     plainly(tmp_path / "interrupted", shuffled)
     plain = (tmp_path / "interrupted").read_bytes()
-    store.Store(tmp_path / "interrupted", "d")
+    Store(tmp_path / "interrupted", "d")
     written = {path.name: bytearray(path.read_bytes()) for path in tmp_path.iterdir()}
     assert written["one"] == written["two"]  # to the last byte: as many writes
     assert len(written["one"]) > 4 * PAGE and plain != written["interrupted"]
@@ -108,30 +129,71 @@ def test_the_bytes_are_a_function_of_the_reports(tmp_path):
     assert all(raw == written["one"] for raw in written.values())
 
 
+def test_the_bytes_do_not_tell_whose_report_is_whose(tmp_path):
+    """The same reports, sent with each other's invitations, leave the same bytes.
+
+    All who are invited are in the database, used or not, and so is no invitation itself.
+    """
+    reports, late = drawn(100), secrets.token_hex(16)
+    tokens = [sent.invitation for sent in reports]
+    others = [sent._replace(invitation=t) for sent, t in zip(reports, tokens[::-1], strict=True)]
+    for name, several in {"own": reports, "others": others}.items():
+        into = invited(tmp_path / name, reports)
+        into.invite([late])
+        assert set(into.add_many(several)) == {Outcome.NEW}
+    raw = (tmp_path / "own").read_bytes()
+    assert raw == (tmp_path / "others").read_bytes()
+    assert not any(token.encode() in raw for token in [*tokens, late])
+    assert all(hash_of(token).encode() in raw for token in [*tokens, late])
+
+
+def test_an_invitation_is_good_for_one_report(tmp_path):
+    into, (sent, other) = Store(tmp_path / "reports.sqlite", "d"), drawn(2)
+    assert into.add(sent) is Outcome.UNKNOWN
+    into.invite([sent.invitation, other.invitation])
+    assert into.add(sent) is Outcome.NEW
+    assert into.add(sent) is Outcome.AGAIN  # the answer was lost
+    assert into.add(sent._replace(report=sent.report + 1)) is Outcome.OTHER
+    assert into.add(sent._replace(block=sent.block + 1)) is Outcome.OTHER
+    assert into.add(sent._replace(id=other.id)) is Outcome.USED
+    assert into.add(sent._replace(id=other.id)) is Outcome.USED
+    assert into.add(other._replace(invitation=secrets.token_hex(16))) is Outcome.UNKNOWN
+    into.invite([sent.invitation])  # which opens none that is used
+    assert into.add(other._replace(invitation=sent.invitation)) is Outcome.USED
+    assert into.add(other) is Outcome.NEW
+    assert into.counts() == Counter([sent[2:], other[2:]])
+
+
 def test_many_writers_do_not_wait_for_the_database(tmp_path, connect):
     """A database that is in use is an error at once here, yet none of 40 threads meets one."""
     connect["timeout"] = 0.0
-    into = store.Store(tmp_path / "reports.sqlite", "d")
-    reports = drawn(150)
-    same = secrets.token_hex(16)
+    reports, (first, second) = drawn(150), drawn(2)
+    into = invited(tmp_path / "reports.sqlite", [*reports, first, second])
+    same = [first._replace(report=y) for y in range(50)]  # one id, and so one browser
+    token = [second._replace(id=secrets.token_hex(16), report=y) for y in range(50)]
     with ThreadPoolExecutor(40) as threads:
-        answers = [threads.submit(into.add, *pair) for pair in reports]
-        contested = [threads.submit(into.add, same, y) for y in range(50)]
-        seen = [threads.submit(into.counts, 60) for _ in range(20)]
-    assert [each.result() for each in answers] == [(y, True) for _, y in reports]
-    (stored,) = {each.result()[0] for each in contested}  # all are told of the same one
-    assert [each.result()[1] for each in contested] == [y == stored for y in range(50)]
-    expected = np.bincount([y for _, y in reports] + [stored], minlength=60).tolist()
-    assert into.counts(60) == expected
-    assert all(sum(each.result()) <= 151 for each in seen)
+        answers = threads.map(into.add, reports)
+        contested = [threads.map(into.add, several) for several in (same, token)]
+        seen = [threads.submit(into.counts) for _ in range(20)]
+    assert set(answers) == {Outcome.NEW}
+    contested = [list(found) for found in contested]
+    for found, refused in zip(contested, (Outcome.OTHER, Outcome.USED), strict=True):
+        assert sorted(each.name for each in found) == sorted(["NEW"] + 49 * [refused.name])
+    stored = [
+        several[found.index(Outcome.NEW)]
+        for several, found in zip((same, token), contested, strict=True)
+    ]
+    assert into.counts() == Counter(sent[2:] for sent in [*reports, *stored])
+    assert all(each.result().total() <= 152 for each in seen)
 
 
 def test_a_failure_to_write_is_told_to_all_who_wait(tmp_path):
-    into = store.Store(tmp_path / "reports.sqlite", "d")
+    reports = drawn(8)
+    into = invited(tmp_path / "reports.sqlite", reports)
     into.path = tmp_path / "none" / "reports.sqlite"
     with ThreadPoolExecutor(4) as threads:
-        answers = [threads.submit(into.add, *pair) for pair in drawn(8)]
+        answers = [threads.submit(into.add, sent) for sent in reports]
     assert all(isinstance(each.exception(), sqlite3.OperationalError) for each in answers)
     into.path = tmp_path / "reports.sqlite"
-    assert into.add("0" * 32, 3) == (3, True)
-    assert sum(into.counts(60)) == 1
+    assert into.add(reports[3]) is Outcome.NEW
+    assert into.counts().total() == 1

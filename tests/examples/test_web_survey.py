@@ -1,13 +1,17 @@
 """The server of the web survey: what it takes and refuses, and what its results say."""
 
+import csv
 import dataclasses
+import datetime as dt
 import http.client
+import io
 import json
 import re
 import socket
 import sys
 import threading
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -23,51 +27,66 @@ HOME = ROOT / "examples" / "web_survey"
 sys.path += [str(HOME), str(ROOT / "tests" / "browser")]
 
 import design  # noqa: E402
+import invitations  # noqa: E402
+import people  # noqa: E402
+import promise  # noqa: E402
 import questions  # noqa: E402
+import received  # noqa: E402
 import results  # noqa: E402
 import server  # noqa: E402
 import simulate  # noqa: E402
-from survey_site import serving  # noqa: E402
+import store  # noqa: E402
+from survey_site import ID, TOKEN, few_questions, invite_all, serving  # noqa: E402
 
-from skrldp import Mechanism, certify, client  # noqa: E402
+from skrldp import certify, client  # noqa: E402
+from skrldp.mechanism import Manifest  # noqa: E402
 
-ID = "00112233445566778899aabbccddeeff"
+NEEDED = 100
 
 
 @pytest.fixture(scope="module")
 def designed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("survey")
-    return folder, design.write(folder, questions.SURVEY, questions.public_table())
+    closes = dt.datetime.now(dt.UTC) + dt.timedelta(days=1)
+    return folder, design.write(folder, few_questions(), people.public_table(), closes, NEEDED)
 
 
 @pytest.fixture
 def folder(designed, tmp_path):
     """The folder that design.py writes, for one test alone."""
-    for name in ("mechanism.json", "survey.json", "public.csv"):
+    for name in design.FILES:
         (tmp_path / name).write_bytes((designed[0] / name).read_bytes())
     return tmp_path
 
 
-@pytest.fixture
-def site(folder):
-    with TestClient(server.create_app(folder)) as site:
-        yield site
+@pytest.fixture(scope="module")
+def manifest(designed):
+    return designed[1].manifest_
 
 
 @pytest.fixture
-def sent(designed):
+def sent(manifest):
     """A valid report."""
-    return {"digest": designed[1].mechanism_.digest, "id": ID, "report": 1}
+    return {"digest": manifest.digest, "invitation": TOKEN, "id": ID, "block": 1, "report": 1}
 
 
 @pytest.fixture(scope="module")
-def many_sent(designed):
+def many_sent(manifest):
     """Reports of 600 persons; the same one 600 times would contradict the mechanism."""
-    device = client.load(designed[1].mechanism_.to_json())
+    device = client.load(manifest.to_json())
+    drawn = np.transpose(device.report_many(people.respondents(600, seed=2))).tolist()
+    names = ("digest", "invitation", "id", "block", "report")
     return [
-        {"digest": device.digest, "id": f"{number:032x}", "report": int(report)}
-        for number, report in enumerate(device.report_many(simulate.people(600, seed=2)))
+        dict(zip(names, (device.digest, f"{n:032x}", f"{n:032x}", *pair), strict=True))
+        for n, pair in enumerate(drawn)
     ]
+
+
+@pytest.fixture
+def site(folder, many_sent):
+    invite_all(folder, [TOKEN, ID, *(one["invitation"] for one in many_sent)])
+    with TestClient(server.create_app(folder)) as site:
+        yield site
 
 
 def counted(site):
@@ -76,17 +95,29 @@ def counted(site):
 
 def test_the_design_keeps_its_promise_and_is_made_once(designed):
     folder, sanitizer = designed
-    text = (folder / "mechanism.json").read_text("utf-8")
-    mechanism = Mechanism.from_json(text)
-    assert certify(mechanism, sanitizer.uncertainty_, sanitizer.joint_).holds(1.0)
-    assert mechanism.guarantee.eps_given_u <= mechanism.guarantee.eps_all <= 2.0
+    text = (folder / "manifest.json").read_text("utf-8")
+    written = Manifest.from_json(text)
+    assert written.blocks == (("age",), ("place",))
+    for mechanism, one in zip(written.mechanisms, sanitizer.sanitizers_, strict=True):
+        assert certify(mechanism, one.uncertainty_, one.joint_).holds(1.0)
+        assert mechanism.guarantee.eps_given_u <= mechanism.guarantee.eps_all <= 2.0
     with pytest.raises(FileExistsError, match="second report"):
-        design.write(folder, questions.SURVEY, questions.public_table())
-    assert (folder / "mechanism.json").read_text("utf-8") == text
+        design.write(folder, few_questions(), people.public_table(), server.now())
+    assert (folder / "manifest.json").read_text("utf-8") == text
+
+
+def test_the_public_table_has_all_answers():
+    """Twelve questions, all of which may be declined, and each answer is somebody's."""
+    table, known = people.public_table(), questions.categories(questions.SURVEY)
+    assert len(known) == len(people.MODEL) == 12
+    for column, answers in known.items():
+        assert answers[-1] == questions.DECLINED
+        assert set(table[column]) == set(answers)
+    assert [one["column"] for one in questions.SURVEY["questions"] if one["sensitive"]] == ["drove"]
 
 
 def test_the_pages_need_nothing_from_elsewhere(site):
-    seen, todo = set(), ["/", "/results.html", "/survey.json", "/mechanism.json", "/results.json"]
+    seen, todo = set(), ["/", "/results.html", "/survey.json", "/manifest.json", "/results.json"]
     while todo:
         address = todo.pop()
         seen.add(address)
@@ -101,23 +132,55 @@ def test_the_pages_need_nothing_from_elsewhere(site):
         if not address.endswith(".json"):
             assert not re.search(r"(https?:)?//\w+\.", text), address
         for name in re.findall(r'(?:src|href|from)[= ]"(?:\./)?([\w.]+)"', text):
-            if f"/{name}" not in seen:
+            if f"/{name}" not in seen and name != "results.csv":  # there is none yet
                 todo.append(f"/{name}")
-    assert {"/skrldp.js", "/survey.js", "/common.js", "/style.css", "/icon.svg"} <= seen
+    scripts = {
+        "/skrldp.js",
+        "/survey.js",
+        "/questions.js",
+        "/preview.js",
+        "/sending.js",
+        "/common.js",
+    }
+    assert scripts | {"/style.css", "/icon.svg"} <= seen
     given = site.get("/skrldp.js")
     assert given.content == (ROOT / "javascript" / "skrldp.js").read_bytes()
     assert given.headers["content-type"].startswith("text/javascript")
 
 
-def test_one_report_for_each_id(site, sent):
+def test_one_report_for_each_invitation_and_id(site, sent):
     assert site.post("/reports", json=sent).status_code == 201
     assert site.post("/reports", json=sent).status_code == 200
-    refused = site.post("/reports", json={**sent, "report": 2})
-    assert refused.status_code == 409
-    assert "another report" in refused.json()["error"]
+    for change in ({"report": 2}, {"block": 0}, {"report": 2, "invitation": ID}):
+        refused = site.post("/reports", json={**sent, **change})
+        assert refused.status_code == 409
+        assert "another report" in refused.json()["error"]
+    for _ in range(2):
+        refused = site.post("/reports", json={**sent, "id": ID[::-1]})
+        assert refused.status_code == 409
+        assert "invitation has been used" in refused.json()["error"]
+    refused = site.post("/reports", json={**sent, "id": ID[::-1], "invitation": TOKEN[::-1]})
+    assert refused.status_code == 403
+    assert "no invitation" in refused.json()["error"]
     assert counted(site) == 1
-    assert site.post("/reports", json={**sent, "id": ID[::-1]}).status_code == 201
+    other = {**sent, "id": ID[::-1], "invitation": ID}
+    assert site.post("/reports", json=other).status_code == 201
     assert counted(site) == 2
+
+
+def test_invitations_are_printed_and_kept_as_hashes(folder, capsys, monkeypatch, sent):
+    arguments = ["invitations.py", "3", "--folder", str(folder), "--server", "http://here/"]
+    monkeypatch.setattr(sys, "argv", arguments)
+    invitations.main()
+    links = capsys.readouterr().out.split()
+    tokens = [re.fullmatch("http://here/#([0-9a-f]{32})", link)[1] for link in links]
+    assert len(set(tokens)) == 3
+    raw = (folder / "reports.sqlite").read_bytes()
+    assert not any(token.encode() in raw for token in tokens)
+    with TestClient(server.create_app(folder)) as site:
+        for number, token in enumerate(tokens):
+            one = {**sent, "invitation": token, "id": f"{number:032x}"}
+            assert site.post("/reports", json=one).status_code == 201
 
 
 JSON = {"Content-Type": "application/json"}
@@ -127,7 +190,9 @@ JSON = {"Content-Type": "application/json"}
     ("change", "status", "message"),
     [
         ({"report": -1}, 422, "report"),
-        ({"report": 10**6}, 422, "report: there is none above"),
+        ({"report": 10**6}, 422, "report: this block has none above"),
+        ({"block": 2}, 422, "block: there is none above 1"),
+        ({"block": True}, 422, "block"),
         ({"report": 1.0}, 422, "report"),
         ({"report": "1"}, 422, "report"),
         ({"report": True}, 422, "report"),
@@ -135,7 +200,9 @@ JSON = {"Content-Type": "application/json"}
         ({"id": "0" * 31}, 422, "id"),
         ({"id": ID + "\n"}, 422, "id"),
         ({"id": "somebody@example.org"}, 422, "id"),
-        ({"digest": "0" * 64}, 409, "another mechanism"),
+        ({"invitation": "0" * 33}, 422, "invitation"),
+        ({"invitation": "somebody@example.org"}, 422, "invitation"),
+        ({"digest": "0" * 64}, 409, "another manifest"),
         ({"drove": "quicksilver"}, 422, "drove: Extra inputs"),
     ],
 )
@@ -171,7 +238,7 @@ def test_long_bodies_are_refused(site, sent):
             yield b" " * 100
 
     assert site.post("/reports", content=without_a_length(), headers=JSON).status_code == 413
-    padded = json.dumps(sent) + " " * server.MOST_BYTES
+    padded = json.dumps(sent) + " " * received.MOST_BYTES
     assert site.post("/reports", content=padded, headers=JSON).status_code == 413
     assert counted(site) == 0
 
@@ -192,9 +259,10 @@ def test_many_connections_at_once(folder, many_sent):
         line.close()
         return statuses
 
-    with serving(folder) as port, ThreadPoolExecutor(200) as people:
+    invite_all(folder, [one["invitation"] for one in many_sent])
+    with serving(folder) as port, ThreadPoolExecutor(200) as threads:
         found = list(
-            people.map(somebody, [port] * 200, [many_sent[i : i + 3] for i in range(0, 600, 3)])
+            threads.map(somebody, [port] * 200, [many_sent[i : i + 3] for i in range(0, 600, 3)])
         )
     assert found == [[201] * 3] * 200
     with TestClient(server.create_app(folder)) as site:
@@ -203,6 +271,7 @@ def test_many_connections_at_once(folder, many_sent):
 
 def test_aborted_uploads_are_no_errors_of_the_server(folder, sent, capfd):
     """Nothing is stored of them, and nothing is written about who sent them."""
+    invite_all(folder, [TOKEN])
     body = json.dumps(sent).encode()
     head = b"POST /reports HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     with serving(folder) as port:
@@ -210,7 +279,7 @@ def test_aborted_uploads_are_no_errors_of_the_server(folder, sent, capfd):
             with socket.create_connection(("127.0.0.1", port)) as line:
                 line.sendall(head + b"Content-Length: %d\r\n\r\n" % len(body) + body[:end])
                 time.sleep(0.1)
-        assert simulate.answer(f"http://127.0.0.1:{port}", _Always(sent), {}) == 201
+        assert simulate.answer(f"http://127.0.0.1:{port}", _Always(sent), {}, TOKEN) == 201
     assert capfd.readouterr() == ("", "")
     with TestClient(server.create_app(folder)) as site:
         assert counted(site) == 1
@@ -218,7 +287,7 @@ def test_aborted_uploads_are_no_errors_of_the_server(folder, sent, capfd):
 
 class _Always:
     def __init__(self, sent):
-        self.digest, self.report = sent["digest"], lambda person: sent["report"]
+        self.digest, self.report = sent["digest"], lambda person: (sent["block"], sent["report"])
 
 
 @pytest.mark.parametrize("end", ["", "/"])
@@ -226,6 +295,7 @@ def test_the_address_that_the_server_prints_is_one_to_simulate_at(folder, capsys
     with serving(folder) as port:
         address = f"http://127.0.0.1:{port}"
         arguments = ["simulate.py", "--people", "3", "--server", address + end]
+        arguments += ["--folder", str(folder)]
         monkeypatch.setattr(sys, "argv", arguments)
         simulate.main()
     assert capsys.readouterr().out == f"3 reports sent; see {address}/results.html\n"
@@ -233,9 +303,8 @@ def test_the_address_that_the_server_prints_is_one_to_simulate_at(folder, capsys
         simulate.main()
 
 
-def test_what_does_not_belong_together_is_refused(folder, sent):
-    with TestClient(server.create_app(folder)) as site:
-        assert site.post("/reports", json=sent).status_code == 201
+def test_what_does_not_belong_together_is_refused(folder, site, sent):
+    assert site.post("/reports", json=sent).status_code == 201
     text = (folder / "survey.json").read_text("utf-8")
     (folder / "survey.json").write_text(text.replace(sent["digest"], "0" * 64), "utf-8")
     with pytest.raises(ValueError, match="do not belong together"):
@@ -243,60 +312,136 @@ def test_what_does_not_belong_together_is_refused(folder, sent):
     (folder / "survey.json").write_text(text.replace('"place"', '"region"'), "utf-8")
     with pytest.raises(ValueError, match="other columns"):
         server.create_app(folder)
-    # Another mechanism, as a new design would be, is not counted with the reports of the first one.
-    other = Mechanism.from_json((folder / "mechanism.json").read_text("utf-8"))
-    doc = json.loads(other.to_json())
-    doc["symbols"] = doc["symbols"][::-1]
-    doc["weights"] = doc["weights"][::-1]
-    other = Mechanism.from_json(json.dumps(doc))
-    (folder / "mechanism.json").write_text(other.to_json(), "utf-8")
+    # Another manifest, as a new design would be, is not counted with the reports of the first one.
+    doc = json.loads((folder / "manifest.json").read_text("utf-8"))
+    first = doc["mechanisms"][0]
+    first["symbols"], first["weights"] = first["symbols"][::-1], first["weights"][::-1]
+    other = Manifest.from_json(json.dumps(doc))
+    (folder / "manifest.json").write_text(other.to_json(), "utf-8")
     (folder / "survey.json").write_text(text.replace(sent["digest"], other.digest), "utf-8")
-    with pytest.raises(ValueError, match="reports of another mechanism"):
+    with pytest.raises(ValueError, match="reports of another manifest"):
         server.create_app(folder)
-    (folder / "mechanism.json").unlink()
+    (folder / "manifest.json").unlink()
     with pytest.raises(ValueError, match=r"run design\.py first"):
         server.create_app(folder)
 
 
-def test_few_reports_give_no_estimates(site, many_sent):
-    for one in many_sent[: results.NEEDED - 1]:
-        site.post("/reports", json=one)
+def add(site, several):
+    """Store reports, without a request for each."""
+    outcomes = site.app.state.store.add_many(store.Sent(*list(one.values())[1:]) for one in several)
+    assert set(outcomes) == {store.Outcome.NEW}
+
+
+def test_results_come_in_steps(site, many_sent, monkeypatch):
+    """There are none before enough reports, and later ones do not tell what one report changed."""
+    add(site, many_sent[: NEEDED - 1])
     said = site.get("/results.json").json()
-    assert (said["reports"], said["questions"]) == (results.NEEDED - 1, [])
-    site.post("/reports", json=many_sent[-1])
-    assert len(site.get("/results.json").json()["questions"]) == 3
+    assert (said["reports"], said["questions"]) == (NEEDED - 1, [])
+    refused = site.get("/results.csv")
+    assert refused.status_code == 404
+    assert "from 100 reports on" in refused.json()["error"]
+    assert site.post("/reports", json=many_sent[NEEDED - 1]).status_code == 201
+    first = site.get("/results.json").json()
+    assert (first["reports"], len(first["questions"])) == (NEEDED, 3)
+    add(site, many_sent[NEEDED : 2 * NEEDED - 1])
+    assert site.get("/results.json").json() == first
+    add(site, many_sent[2 * NEEDED - 1 : 2 * NEEDED])
+    assert site.get("/results.json").json()["reports"] == 2 * NEEDED
+    add(site, many_sent[2 * NEEDED : 2 * NEEDED + 7])
+    assert site.get("/results.json").json()["reports"] == 2 * NEEDED
+    monkeypatch.setattr(server, "now", lambda: dt.datetime.now(dt.UTC) + dt.timedelta(days=2))
+    assert site.get("/results.json").json()["reports"] == 2 * NEEDED + 7
 
 
-def test_results_are_near_the_truth(designed, monkeypatch):
-    """At level 1 − 10⁻⁶, one of the seven intervals misses in about one of 100,000 runs."""
+def test_the_csv_has_what_the_page_has(site, many_sent):
+    add(site, many_sent)
+    said = site.get("/results.json").json()
+    given = site.get("/results.csv")
+    assert given.headers["content-type"].startswith("text/csv")
+    rows = list(csv.DictReader(io.StringIO(given.text)))
+    shares = [share for asked in said["questions"] for share in asked["shares"]]
+    assert len(rows) == len(shares) == 4 + 3 + 3
+    for row, share in zip(rows, shares, strict=True):
+        assert (row["answer"], row["reports"]) == (share["answer"], "600")
+        for name in ("estimate", "std_error", "lower", "upper"):
+            assert float(row[name]) == share[name]
+    assert {row["question"] for row in rows} == {"age", "place", "drove"}
+
+
+def test_after_the_closing_date_nothing_is_taken(site, sent, monkeypatch):
+    closes = dt.datetime.fromisoformat(site.get("/survey.json").json()["closes"])
+    monkeypatch.setattr(server, "now", lambda: closes - dt.timedelta(seconds=1))
+    assert site.get("/survey.json").json()["closed"] is False
+    assert site.post("/reports", json=sent).status_code == 201
+    monkeypatch.setattr(server, "now", lambda: closes)
+    assert site.get("/survey.json").json()["closed"] is True
+    refused = site.post("/reports", json={**sent, "invitation": ID, "id": ID[::-1]})
+    assert refused.status_code == 403
+    assert "closed" in refused.json()["error"]
+    assert counted(site) == 1
+    assert design.end_of(dt.date(2030, 12, 31)) == dt.datetime(2031, 1, 1, tzinfo=dt.UTC)
+
+
+def test_health_says_whether_reports_can_be_stored(site, sent, monkeypatch):
+    said = site.get("/health")
+    assert said.status_code == 200
+    assert said.json() == {"status": "ok", "closed": False, "digest": sent["digest"]}
+    (site.app.state.store.path).write_bytes(b"no database" * 1000)
+    said = site.get("/health")
+    assert said.status_code == 503
+    assert said.json() == {"status": "the database cannot be read"}
+
+
+def test_results_are_near_the_truth(manifest, monkeypatch):
+    """At level 1 − 10⁻⁶, one of the ten intervals misses in about one of 100,000 runs."""
     monkeypatch.setattr(results, "CONFIDENCE", 1.0 - 1e-6)
-    mechanism = designed[1].mechanism_
-    device = client.load(mechanism.to_json())
-    people = simulate.people(20_000, seed=1)
-    counts = np.bincount(device.report_many(people), minlength=len(mechanism.symbols))
-    found = results.results(questions.SURVEY, mechanism, counts.tolist())
+    device = client.load(manifest.to_json())
+    drawn = np.transpose(device.report_many(people.respondents(20_000, seed=1))).tolist()
+    survey = {**few_questions(), "needed": NEEDED, "closes": ""}
+    found = results.results(survey, manifest, Counter(map(tuple, drawn)))
     assert found["reports"] == 20_000
-    truth = simulate.distribution()
+    truth = people.respondents(200_000, seed=9)
     widths = []
     for asked in found["questions"]:
-        shares = truth.groupby(asked["column"])["share"].sum()
-        assert len(asked["shares"]) == len(shares)
+        shares = truth[asked["column"]].value_counts(normalize=True)
+        assert [share["answer"] for share in asked["shares"]] == (
+            questions.categories(survey)[asked["column"]]
+        )
         for share in asked["shares"]:
-            assert 0.0 <= share["lower"] <= share["estimate"] <= share["upper"] <= 1.0
+            assert 0.0 <= share["lower"] <= share["upper"] <= 1.0
+            assert 0.0 <= share["estimate"] <= 1.0
             assert share["lower"] <= shares[share["answer"]] <= share["upper"], share["answer"]
             widths.append(share["upper"] - share["lower"])
     assert max(widths) < 0.25  # they say something
 
 
-def test_statements_round_upwards(designed):
-    guarantee = designed[1].mechanism_.guarantee
-    promise = results.promise(guarantee)
-    said = " ".join([promise["hidden"], promise["others"], *results.statements(guarantee)])
-    assert float(re.search(r"at most ([\d.]+) times", said)[1]) >= np.exp(guarantee.eps)
-    assert float(re.search(r"and at most ([\d.]+) times", said)[1]) >= np.exp(guarantee.eps_given_u)
-    assert "not protected" in said
-    unbounded = dataclasses.replace(guarantee, eps_all=None, eps_given_u=None)
-    assert "may learn more" in results.promise(unbounded)["hidden"]
-    assert results.promise(unbounded)["times_known"] is None
-    assert results.factor(np.log(3.0)) in ("3.00", "3.01")
-    assert results.factor(1.0) == "2.72"
+def test_questions_that_reports_do_not_tell_have_no_shares(manifest):
+    """All reports are about one block, so the other one's question stays open."""
+    survey = {**few_questions(), "needed": NEEDED, "closes": ""}
+    counts = {(1, y): 5 for y in range(len(manifest.mechanisms[1].symbols))}
+    with pytest.warns(UserWarning, match="block"):
+        found = results.results(survey, manifest, counts)
+    assert [len(asked["shares"]) for asked in found["questions"]] == [0, 3, 3]
+    assert results.as_csv(found).count("\n") == 1 + 3 + 3
+
+
+def test_statements_round_upwards(manifest):
+    said = promise.promise(manifest)
+    text = " ".join([said["hidden"], said["others"], *promise.statements(manifest)])
+    known = promise.eps_given_others(manifest)
+    assert known == max(one.guarantee.eps_given_u for one in manifest.mechanisms)
+    assert float(re.search(r"at most ([\d.]+) times", text)[1]) >= np.exp(manifest.eps)
+    assert float(re.search(r"and at most ([\d.]+) times", text)[1]) >= np.exp(known)
+    assert "not protected" in text
+    assert "is at most 0.05." in text
+    unbounded = [
+        dataclasses.replace(
+            one, guarantee=dataclasses.replace(one.guarantee, eps_all=None, eps_given_u=None)
+        )
+        for one in manifest.mechanisms
+    ]
+    said = promise.promise(Manifest.of(unbounded, manifest.shares))
+    assert "may learn more" in said["hidden"]
+    assert said["times_known"] is None
+    assert promise.factor(np.log(3.0)) in ("3.00", "3.01")
+    assert promise.factor(1.0) == "2.72"

@@ -1,5 +1,7 @@
 // What both pages use: reading from the server that the page comes from, and drawing.
 
+export const find = (id) => document.getElementById(id);
+
 export async function read(name) {
   let response;
   try {
@@ -17,6 +19,9 @@ export function element(name, attributes = {}, ...children) {
   made.append(...children);
   return made;
 }
+
+export const moment = (text) =>
+  new Date(text).toLocaleString("en-GB", { dateStyle: "long", timeStyle: "short" });
 
 export const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)} %`;
 

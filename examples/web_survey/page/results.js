@@ -1,8 +1,6 @@
 // The results: estimates with their intervals, as the server computed them from the reports.
 
-import { element, percent, read, row } from "./common.js";
-
-const find = (id) => document.getElementById(id);
+import { element, find, moment, percent, read, row } from "./common.js";
 
 async function start() {
   const results = JSON.parse(await read("results.json"));
@@ -11,13 +9,16 @@ async function start() {
   find("digest").textContent = results.digest;
   find("privacy").hidden = false;
   const reports = `${results.reports.toLocaleString("en")} report${results.reports === 1 ? "" : "s"}`;
+  const needed = results.needed.toLocaleString("en");
   if (results.questions.length === 0) {
-    find("summary").textContent = `${reports} so far. Estimates are shown from ${results.needed} ` +
+    find("summary").textContent = `${reports} so far. Estimates are shown from ${needed} ` +
       "reports on: with fewer, randomness hides nearly everything.";
     return;
   }
   find("summary").textContent = `Estimated from ${reports}. Each is a random number; over many, ` +
-    "the randomness averages out.";
+    `the randomness averages out. Renewed after every ${needed} reports, and when the survey closes: ` +
+    `${moment(results.closes)}.`;
+  find("csv").hidden = false;
   const level = percent(results.confidence, 0);
   find("meaning").textContent = `In ${level} of surveys, an interval of this kind holds the true share ` +
     "among all people that those who answered are drawn from. It covers chance, but not who chose to " +

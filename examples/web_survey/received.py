@@ -1,0 +1,63 @@
+"""What comes from browsers: read, checked, and never repeated in messages."""
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.requests import ClientDisconnect
+from store import Sent
+
+MOST_BYTES = 1000  # of a body; a report takes some 210
+
+
+class Report(BaseModel):
+    """What a browser sends."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    digest: str
+    invitation: str = Field(pattern=r"^[0-9a-f]{32}$")
+    id: str = Field(pattern=r"^[0-9a-f]{32}$")
+    block: int = Field(ge=0)
+    report: int = Field(ge=0)
+
+
+class Refusal(Exception):
+    """A request that is not accepted: status and message."""
+
+    def __init__(self, status, message):
+        super().__init__(message)
+        self.status = status
+
+
+async def body_of(request):
+    """Read a body of JSON, and no more than it may have."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise Refusal(415, "reports are sent as application/json.")
+    body = b""
+    try:
+        async for part in request.stream():
+            body += part
+            if len(body) > MOST_BYTES:
+                raise Refusal(413, f"a report has at most {MOST_BYTES} bytes.")
+    except ClientDisconnect:
+        raise Refusal(400, "the connection ended before the report did.") from None
+    return body
+
+
+def read_report(body, manifest):
+    """Check what came; return it as it is handed to the store."""
+    try:
+        sent = Report.model_validate_json(body)
+    except ValidationError as problem:
+        said = [
+            ": ".join([*map(str, each["loc"]), each["msg"]])
+            for each in problem.errors(include_input=False, include_context=False)
+        ]
+        raise Refusal(422, "; ".join(said) + ".") from None
+    if sent.digest != manifest.digest:
+        raise Refusal(409, "this report is of another manifest than that of this survey.")
+    if sent.block >= len(manifest.mechanisms):
+        raise Refusal(422, f"block: there is none above {len(manifest.mechanisms) - 1}.")
+    symbols = manifest.mechanisms[sent.block].symbols
+    if sent.report >= len(symbols):
+        raise Refusal(422, f"report: this block has none above {len(symbols) - 1}.")
+    return Sent(sent.invitation, sent.id, sent.block, sent.report)
