@@ -6,6 +6,7 @@ ORDER = (
     "plot_first_table",
     "plot_server_and_client",
     "plot_crosstab",
+    "plot_wide_table",
     "plot_numeric_answers",
     "plot_grid_search",
     "plot_choosing_beta",
