@@ -128,7 +128,9 @@ class _Search:
     @property
     def promise(self) -> float | None:
         """What the best rows of the last rounds promised; None if there were too few rounds."""
-        return max(0.0, *self.promised[-_LATELY:]) if self.rounds >= _LATELY else None
+        if self.rounds < _LATELY:
+            return None
+        return max(0.0, *self.promised[-_LATELY:]) + self.mixture.added
 
     def _add(self, rows: Floats) -> None:
         self.mixture.add(rows)

@@ -70,11 +70,14 @@ class Mixture(ABC):
         The rows.
     dropped : int
         How often rows were dropped to make room for others; they may be of use again.
+    added : float
+        What was added to the criterion so that the weights are found, relatively.
     """
 
     def __init__(self, n_cells: int) -> None:
         self.rows: Floats = np.zeros((0, n_cells))
         self.dropped = 0
+        self.added = 0.0
 
     @abstractmethod
     def add(self, rows: Floats) -> None:
@@ -103,6 +106,13 @@ class Mixture(ABC):
 
         Shapes: `rows` (m, a); returns (m, a).
         """
+
+    def at_most(self, rows: Floats, value: float) -> float:
+        """Bound the criterion of all mixtures of rows, none of which is worth adding.
+
+        `value` is the criterion at the best weights. Shapes: `rows` (m, a).
+        """
+        return value
 
     def support(self, weights: Floats) -> Booleans:
         """Tell which rows are in use.

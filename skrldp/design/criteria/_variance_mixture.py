@@ -27,6 +27,10 @@ _SPREAD = 0.1
 # Part of the information of the records themselves that is added to that of the reports, so that
 # the information matrix is regular.
 _PART = 1e-9
+# The best reports may tell nothing but the functions, so that their information matrix is singular.
+# Where the weights are not found, the relative variances of all cells are added, times each of
+# these in turn, in units of the functions' own, until they are no more than the last part of all.
+_CELLS, _MOST_ADDED = (1e-4, 1e-6, 1e-8), 1e-4
 # More rows than the first number, or this many times the cells, are reduced to the second when
 # others join: those with the least reduced costs. Two thirds as many take a third less time, for up
 # to 3 % greater sums of variances.
@@ -55,12 +59,15 @@ class VarianceMixture(Mixture):
         self._functions = functions * self._root
         if len(functions) > len(distribution):  # as many will do
             self._functions = np.linalg.qr(self._functions)[1]
+        self._priced = self._functions  # and all cells, where that is needed
         self._squares = float(((functions @ distribution) ** 2).sum())
         self._first = 0  # rows that were added first, which stay
         self._weights = np.zeros(0)
         self._duals = np.zeros(len(distribution))
         self._price = np.zeros((len(distribution),) * 2)
-        self._total = -np.inf  # sum of variances at the best weights, with the means' squares
+        # At the best weights, with the means' squares: the sum of variances that are priced, and
+        # that of the functions alone.
+        self._total = self._asked = -np.inf
 
     def add(self, rows: Floats) -> None:
         """Add rows; those of no use make room, but for the first ones."""
@@ -80,12 +87,11 @@ class VarianceMixture(Mixture):
     def _best(
         self,
         rows: Floats,
-        seconds: float | None = None,
+        end: float = np.inf,
         gap: float = 0.0,
         begun: tuple[Floats, Floats] | None = None,
     ) -> "_Point":
-        end = np.inf if seconds is None else time.perf_counter() + seconds
-        point = _Point(rows, self._root, self._functions, max(gap, _GAP), begun)
+        point = _Point(rows, self._root, self._priced, max(gap, _GAP), begun)
         while not point.ended and point.steps < _MOST_STEPS:
             if time.perf_counter() >= end:
                 if point.good:
@@ -100,12 +106,15 @@ class VarianceMixture(Mixture):
 
         Raises SolverError if the rows make no mechanism; ``TimeoutError`` if time ran out.
         """
+        end = np.inf if seconds is None else time.perf_counter() + seconds
         count = len(self._weights)
         weights = np.concatenate([self._weights, np.zeros(len(self.rows) - count)])
         begun = (weights, self._duals) if count else None
-        point = self._best(self.rows, seconds, gap, begun)
+        point = self._best(self.rows, end, gap, begun)
         if not point.good and count:
-            point = self._best(self.rows, seconds, gap)
+            point = self._best(self.rows, end, gap)
+        if not point.good:
+            point = self._best_with_cells(end, gap)
         if not point.good:
             raise SolverError(
                 f"the weights of {len(self.rows)} rows were not found: gap {point.gap:.1e}, sums "
@@ -113,7 +122,43 @@ class VarianceMixture(Mixture):
             )
         self._weights, self._total = point.weights, point.total
         self._duals, self._price = point.duals / point.relative, point.price
+        self._asked = point.variance_of(self._functions)
+        if self._priced is not self._functions:
+            self.added = self._total / self._asked - 1.0
         return Optimum(self._weights, self._duals, self._squares - point.total)
+
+    def _best_with_cells(self, end: float, gap: float) -> "_Point":
+        """Find weights with a little of the variances of all cells, and less while that succeeds.
+
+        The functions' sum of variances is at most so much above the least as these add.
+        """
+        n_cells = len(self.distribution)
+        found, begun = None, None
+        for part in _CELLS:
+            before = self._priced
+            size = np.sqrt(part * float((self._functions**2).sum()) / n_cells)
+            self._priced = np.linalg.qr(np.vstack([self._functions, size * np.eye(n_cells)]))[1]
+            point = self._best(self.rows, end, gap, begun)
+            if not point.good and found is not None:
+                self._priced = before
+                break
+            found, begun = point, (point.weights, point.duals / point.relative)
+            if point.total <= (1.0 + _MOST_ADDED) * point.variance_of(self._functions):
+                break
+        assert found is not None
+        return found
+
+    def at_most(self, rows: Floats, value: float) -> float:
+        r"""Bound minus the sum of variances of all mixtures of some rows, by weak duality.
+
+        With any matrix H, :math:`\operatorname{tr} C M^{-1} C^T \ge (\operatorname{tr} C H)^2 / h`,
+        where h is what a mechanism is worth at most at the prices of :math:`H H^T`. Here H is
+        :math:`M^{-1} C^T` at the best weights: its prices are no more than those that the duals
+        bound, up to the greatest reduced cost.
+        """
+        missed = float((self.reduced_costs(rows) / rows.sum(axis=1)).max(initial=0.0))
+        worth = float(self._duals.sum()) + len(self._duals) * missed
+        return self._squares - self._asked**2 / (self._total * worth)
 
     def support(self, weights: Floats) -> Booleans:
         """Tell which rows are sent with more than a very small probability."""
@@ -179,12 +224,16 @@ class _Point:
         information = (self._scaled * self.weights) @ self._scaled.T
         information[np.diag_indices_from(information)] += _PART
         half = cholesky(information, lower=True, check_finite=False)
-        self._known = _solve(half, self._scaled)
+        self._factor, self._known = half, _solve(half, self._scaled)
         variances = _solve(half, self._functions.T)
         self.total = float(np.vdot(variances, variances))
         self._half = _solve(half, variances, transposed=True)
         self._along = self._half.T @ self._scaled
         self._raw = np.einsum("ky,ky->y", self._along, self._along)
+
+    def variance_of(self, functions: Floats) -> float:
+        """Sum of the variances of some functions, with the means' squares."""
+        return float((_solve(self._factor, functions.T) ** 2).sum())
 
     @property
     def _prices(self) -> Floats:

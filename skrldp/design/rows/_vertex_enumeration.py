@@ -110,7 +110,7 @@ def _best_mixture(
 ) -> tuple[int, Floats, float]:
     """Mix the vertices as is best, from the first list that can be trusted.
 
-    Returns their number, the mechanism, and its value.
+    Returns their number, the mechanism, and what no mechanism has a greater value than.
     """
     failure: SolverError | None = None
     for vertices_of in lists:
@@ -161,7 +161,7 @@ def _mix(vertices: Floats, some: Indices, criterion: Criterion) -> tuple[Floats,
         new[best] = False
         weights, _, value = mixture.solve()
         best = _greatest(np.where(new, mixture.reduced_costs(vertices), -np.inf))
-    return mixture.mechanism(weights), value
+    return mixture.mechanism(weights), mixture.at_most(vertices, value)
 
 
 def _greatest(gains: Floats) -> Indices:
