@@ -18,6 +18,7 @@ ORDER = (
     "plot_distribution_shift",
     "plot_train_on_reports",
     "plot_classifier",
+    "plot_regression",
     "plot_audit",
     "plot_isit_section_v",
     "plot_entropy_section_8",
