@@ -35,11 +35,12 @@ class ReportInformation(NamedTuple):
         return found
 
 
-def information_of(model: BlockModel, matrix: Floats, report: Floats) -> ReportInformation:
-    """Compute the information of a block's reports at a distribution of the report.
+def information_of(model: BlockModel, matrix: Floats, cells: Floats) -> ReportInformation:
+    """Compute the information of a block's reports at a distribution of its cells.
 
-    Shapes: `matrix` (b, a), cells in the order of the model's, `report` (b,).
+    Shapes: `matrix` (b, a), `cells` (a,), in the order of the model's cells.
     """
+    report = matrix @ cells
     report = np.maximum(report, report.max() * 1e-12)
     channel = matrix @ model.design
     return ReportInformation(

@@ -77,7 +77,7 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
     max_cells : int, default=60
         The most cells of such a larger block; 0 for none. Each that is tried takes a design.
     base : sanitizer, optional
-        What designs the mechanism of a block; None is ``AOptimalSanitizer(tol=0.02)``, which is
+        What designs the mechanism of a block; None is ``AOptimalSanitizer(tol=0.1)``, which is
         fast and whose manifests are small. `fit` is then a function of its input. Its `eps`,
         `eps_all`, `sensitive`, `known` and `categories` are those given here, and so is `beta` of
         its uncertainty set; all else (``drift``, ``tol``, ``min_frequency``, …) is its own.

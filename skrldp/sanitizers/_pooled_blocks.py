@@ -46,7 +46,7 @@ def models(
     parts = zip(smoothed_cells(manifest, joints), margins.blocks, strict=True)
     for number, (cells, model) in enumerate(parts):
         matrix = manifest.in_order(number, manifest.mechanisms[number].matrix)
-        information.append(information_of(model, matrix, matrix @ cells).matrix)
+        information.append(information_of(model, matrix, cells).matrix)
         one = manifest.mechanisms[number]
         shares = [group_cells(one, list(table), "all").indicators for table in tables[number]]
         functions.append((number, manifest.in_order(number, np.concatenate(shares))))

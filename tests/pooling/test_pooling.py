@@ -32,7 +32,7 @@ def pooled(request):
     for number, (block, model) in enumerate(zip(blocks, margins.blocks, strict=True)):
         cells = margin(distribution, block)
         matrix = rng.dirichlet(np.ones(len(cells) + 2), size=len(cells)).T
-        one, n = information_of(model, matrix, matrix @ cells), 500.0 * (number + 1)
+        one, n = information_of(model, matrix, cells), 500.0 * (number + 1)
         information.append(n * one.matrix)
         scores.append(n * one.channel.T @ ((matrix @ cells - one.constant) / one.report))
     return blocks, distribution, margins, Pool(margins, tuple(information), tuple(scores))

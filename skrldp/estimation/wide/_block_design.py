@@ -13,7 +13,7 @@ from skrldp.estimation._checks import check_names
 from skrldp.estimation.channels import DenseChannel
 from skrldp.joint import JointDistribution, as_counts
 from skrldp.mechanism import Manifest, Mechanism
-from skrldp.pooling import CommonMargins, Pool, Pooled, ReportInformation, information_of
+from skrldp.pooling import CommonMargins, Pool, Pooled, information_of
 from skrldp.sanitizers import as_block_sanitizer, margins_of, smoothed_cells
 from skrldp.table import column_names, column_reader
 
@@ -47,13 +47,8 @@ class BlockDesign:
             if own.any():
                 yield number, DenseChannel(matrix)
 
-    def reports(self, cells: Sequence[Floats]) -> list[Floats]:
-        """Return the distribution of the report of each block (b,), from those of cells (a,)."""
-        return [matrix @ own for matrix, own in zip(self.matrices, cells, strict=True)]
-
-    def information(self, reports: Sequence[Floats]) -> list[ReportInformation]:
-        """Return what a report of each block tells, at distributions of the reports (b,)."""
-        parts = zip(self.margins.blocks, self.matrices, reports, strict=True)
+    def information(self, cells: Sequence[Floats]) -> list[Any]:
+        parts = zip(self.margins.blocks, self.matrices, cells, strict=True)
         return [information_of(*part) for part in parts]
 
 
@@ -134,17 +129,15 @@ def expected_pool(mechanism: Any, n: float, distribution: Any = None) -> tuple[M
             "a manifest alone does not say what the records follow: pass the fitted "
             "BlockSanitizer, or give distribution=, a list of a JointDistribution for each block."
         )
-    information = design.information(design.reports(design.public))
+    information = design.information(design.public)
     shares = design.manifest.shares
     counts = [n * r * one.report for r, one in zip(shares, information, strict=True)]
     return design.manifest, Pool.of(design.margins, information, counts)
 
 
-def without_zeros(distribution: Floats, even: Floats | None = None) -> Floats:
-    """Return a distribution near an estimated one without zeros, mixed with an even one, (k,)."""
-    if even is None:
-        even = np.full(len(distribution), 1.0 / len(distribution))
-    return (1.0 - _EVEN) * distribution + _EVEN * even
+def without_zeros(cells: Floats) -> Floats:
+    """Return a distribution near an estimated one that has no cell of probability 0, (a,)."""
+    return (1.0 - _EVEN) * cells + _EVEN / len(cells)
 
 
 def names_in(selections: Iterable[Any]) -> list[Any]:

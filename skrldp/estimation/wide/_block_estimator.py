@@ -42,6 +42,7 @@ _SAME = (
     "S and the columns of each block are distributed among those who reported as in the population "
     "of the public table"
 )
+_NO_DIRECTION = 1e-6  # singular values of a mechanism that are none, relative to the greatest
 _ROUNDS = 2  # of weights: first at the public or an even distribution, then at the estimate
 _NO_INFORMATION = 1e-8  # eigenvalues relative to the greatest that count as zero
 
@@ -161,18 +162,17 @@ class BlockEstimator(ReadOnlyFit, BaseEstimator):
         cells = design.public
         if cells is None:
             cells = tuple(np.full(m.shape[1], 1.0 / m.shape[1]) for m in design.matrices)
-        reports = design.reports(cells)
         for _ in range(_ROUNDS):
-            pool = Pool.of(design.margins, design.information(reports), counts)
-            reports = [
+            pool = Pool.of(design.margins, design.information(cells), counts)
+            cells = tuple(
                 _probable(pool, number, matrix, own)
-                for number, (matrix, own) in enumerate(zip(design.matrices, reports, strict=True))
-            ]
+                for number, (matrix, own) in enumerate(zip(design.matrices, cells, strict=True))
+            )
         blocks = design.manifest.blocks
         for k, channel in design.channels(counts):
             warn_of_contradiction(channel, counts[k], cells[k], block=blocks[k], tests=len(blocks))
         self._design = design
-        self._pool = Pool.of(design.margins, design.information(reports), counts)
+        self._pool = Pool.of(design.margins, design.information(cells), counts)
         self.manifest_ = design.manifest
         self.counts_ = tuple(read_only(own.astype(np.int64)) for own in counts)
         self.block_counts_ = read_only(n.astype(np.int64))
@@ -303,7 +303,7 @@ class BlockEstimator(ReadOnlyFit, BaseEstimator):
         if design.public is None:
             raise ValueError("a test of drift needs the public table: give the BlockSanitizer.")
         total, expected, degrees = 0.0, 0.0, 0
-        information = design.information(design.reports(design.public))
+        information = design.information(design.public)
         for number, (one, counts) in enumerate(zip(information, self.counts_, strict=True)):
             n = float(counts.sum())
             if n:
@@ -368,12 +368,11 @@ def _group(own: OfBlock, columns: Any) -> CellGroups:
 
 
 def _probable(pool: Pool, number: int, matrix: Floats, before: Floats) -> Floats:
-    """Return a distribution of a block's report near the estimate, without zeros.
+    """Return a distribution of a block's cells near the estimate, without zeros.
 
-    Reports determine their own distribution, also where they do not determine that of the cells.
-    Where there is no report of the block, and others do not tell, `before` (b,) stays.
+    In directions that its reports do not determine, it is the one before, (a,).
     """
-    found = pool.evaluate([(number, matrix)])
-    report = np.maximum(np.where(found.determined, found.values, before), 0.0)
-    even = matrix.mean(axis=1)
-    return without_zeros(report / max(report.sum(), 1e-300), even)
+    found, report = pool.evaluate([(number, matrix)]), matrix @ before
+    moved = np.where(found.determined, found.values - report, 0.0)
+    cells = np.maximum(before + np.linalg.pinv(matrix, rcond=_NO_DIRECTION) @ moved, 0.0)
+    return without_zeros(cells / max(cells.sum(), 1e-300))

@@ -286,8 +286,7 @@ def _calibrated_once(
     """
     tilts, targets = [], []  # of each block: (r, a) and (r,)
     cells = [records.distribution(k, at) for k in range(len(counts))]
-    reports = records.design.reports([without_zeros(own) for own in cells])
-    information = records.design.information(reports)
+    information = records.design.information([without_zeros(own) for own in cells])
     for one, own, model in zip(information, counts, records.design.margins.blocks, strict=True):
         n = own.sum()
         values, vectors = np.linalg.eigh(n * one.matrix)

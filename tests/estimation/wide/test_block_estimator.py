@@ -222,7 +222,7 @@ def test_calibrated_weights_are_those_of_a_generic_solver():
     assert q.sum() == pytest.approx(1.0)
     cells = [records.distribution(k, q) for k in range(3)]
     # The reports' covariance is that at the result of the first of two rounds: near that at q.
-    information = records.design.information(records.design.reports(cells))
+    information = records.design.information(cells)
 
     def loss(log_q):
         q = np.exp(log_q - log_q.max())
