@@ -48,10 +48,15 @@ def checked_base(sanitizer: Any) -> BaseSanitizer:
             "base has handle_unknown='impute', but a manifest does not hold what values are "
             "drawn from. Use 'infrequent_if_exist' or 'error'."
         )
-    if getattr(base, "protect", "jointly") != "jointly" or base.survey is not None:
+    if getattr(base, "protect", "jointly") != "jointly":
         raise ValueError(
-            "blocks protect all sensitive columns jointly, and their public table has no "
-            "survey design: base must have protect='jointly' and survey=None."
+            "blocks protect all sensitive columns jointly: base must have protect='jointly'."
+        )
+    if base.survey is not None:
+        raise ValueError(
+            "base has a survey, but the public table of blocks has no survey design. Fit "
+            f"{type(base).__name__}(survey=...) itself, on the columns of one block and those of "
+            "the survey design."
         )
     if sanitizer.known is not None and not hasattr(base, "known"):
         raise ValueError(f"known is given, but a {type(base).__name__} has no known columns.")

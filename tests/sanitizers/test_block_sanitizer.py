@@ -22,6 +22,7 @@ from skrldp import (
     LikelihoodRatioSet,
     PrivacyLeakWarning,
     SRRSanitizer,
+    SurveyDesign,
     certify,
 )
 from skrldp.targets import Linear, Marginal, Mean
@@ -238,6 +239,10 @@ def test_the_first_column_is_protected_with_a_warning():
         ({"known": "age"}, "GRRSanitizer has no known"),
         ({"base": GRRSanitizer(handle_unknown="impute")}, "impute"),
         ({"base": AOptimalSanitizer(protect="each")}, "protect='jointly'"),
+        (
+            {"base": AOptimalSanitizer(survey=SurveyDesign(weights="w"))},
+            r"Fit AOptimalSanitizer\(survey=...\) itself, on the columns of one block",
+        ),
         ({"categories": {"wage": [1]}}, "no columns"),
         ({"categories": [[0, 1]]}, "1 alphabets"),
         ({"categories": KNOWN | {"job": ["a", "b"]}}, "(?s)'job'.*lacks"),
