@@ -356,6 +356,7 @@ def test_one_person_sends_one_report(person, relay, manifest):
     someone.answer(second, other)
     someone.send()
     someone.send(other)  # a second tab with other answers sends nothing more
+    assert "Nothing was sent from this one" in other.locator("#status").inner_text()
     someone.page.reload(wait_until="networkidle")
     assert f"Report {y[1]} has arrived" in someone.page.locator("#status").inner_text()
     assert not someone.page.locator("form").is_visible()

@@ -26,11 +26,18 @@ export function remember(survey, state) {
   return state;
 }
 
-// The report that this browser has written down, or from now on `prepared`; one tab at a time.
+// The report that this browser has written down, or from now on `prepared`; null if another tab has
+// settled and is still open. What one tab writes another may read late, so the first tab keeps the
+// lock until it is closed.
 export function settle(survey, prepared) {
   const { invitation } = prepared;
-  return navigator.locks.request(place(survey, invitation), () =>
-    remembered(survey, invitation) ?? remember(survey, { ...prepared, stored: false }));
+  return new Promise((resolve, reject) => {
+    navigator.locks.request(place(survey, invitation), { ifAvailable: true }, (lock) => {
+      if (!lock) return resolve(null);
+      resolve(remembered(survey, invitation) ?? remember(survey, { ...prepared, stored: false }));
+      return new Promise(() => {});
+    }).catch(reject);
+  });
 }
 
 // The text that is sent: of the report, not of the answers, which this module never has.

@@ -54,7 +54,11 @@ function change() {
 }
 
 async function send() {
-  await retry(await settle(survey, prepared));
+  const state = await settle(survey, prepared);
+  if (state) return retry(state);
+  forget();
+  say("Another tab of this browser has sent the report for this invitation, or is about to. Nothing " +
+    "was sent from this one.");
 }
 
 async function retry(state) {
@@ -71,10 +75,7 @@ async function retry(state) {
 function showSent(state, isRefused = false) {
   sent = state;
   const { report, stored } = state;
-  client = prepared = undefined; // the key and the answers are needed no more
-  find("asked").replaceChildren();
-  find("chances").replaceChildren();
-  form.hidden = find("preview").hidden = true;
+  forget();
   find("again").hidden = stored || isRefused;
   if (stored) {
     say(`Thank you. Report ${report} has arrived. Your answers have not left this device, and are no ` +
@@ -84,6 +85,14 @@ function showSent(state, isRefused = false) {
   } else {
     say(`Report ${report} is ready, but it is not certain that it has arrived.`);
   }
+}
+
+// The key and the answers are needed no more.
+function forget() {
+  client = prepared = undefined;
+  find("asked").replaceChildren();
+  find("chances").replaceChildren();
+  form.hidden = find("preview").hidden = true;
 }
 
 function say(message) {
