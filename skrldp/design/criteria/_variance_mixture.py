@@ -158,7 +158,10 @@ class VarianceMixture(Mixture):
         """
         missed = float((self.reduced_costs(rows) / rows.sum(axis=1)).max(initial=0.0))
         worth = float(self._duals.sum()) + len(self._duals) * missed
-        return self._squares - self._asked**2 / (self._total * worth)
+        most = self._total * worth
+        return self._squares - (
+            self._asked**2 / most if most > 0.0 else 0.0
+        )  # no variance is below 0
 
     def support(self, weights: Floats) -> Booleans:
         """Tell which rows are sent with more than a very small probability."""
