@@ -122,9 +122,6 @@ def greatest_likelihood(
                 slopes[k] += factors[k].slope(logs[k], weights)
         return -value / n, -np.concatenate([slopes[k] for k in free]) / n
 
-    if not free:
-        found = distributions(np.zeros(0))[1]
-        return -n * _value(samples, found, n), found
     options = {"maxiter": _STEPS, "maxfun": 2 * _STEPS, "ftol": _GAIN, "gtol": _SLOPE, "maxcor": 20}
     best = minimize(
         minus,
@@ -134,11 +131,3 @@ def greatest_likelihood(
         options=options,
     )
     return -n * float(best.fun), distributions(best.x)[1]
-
-
-def _value(samples: Sequence[Sample], distributions: Sequence[Floats], n: float) -> float:
-    total = 0.0
-    for sample, distribution in zip(samples, distributions, strict=True):
-        report = np.maximum(sample.channel.forward(distribution), _LEAST)
-        total += float(sample.counts @ np.log(report))
-    return -total / n
