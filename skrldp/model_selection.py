@@ -227,18 +227,21 @@ class _NegStdError:
     method: str
     summary: str
 
-    def __call__(self, estimator: Any, X: Any, y: Any = None) -> float:
+    def __call__(self, estimator: Any, X: Any, y: Any = None) -> Any:
         distribution = joint_of(estimator, X)
-        errors = expected_std_error(
-            estimator,
-            self.n,
-            self.columns,
-            part=self.part,
-            by=self.by,
-            distribution=distribution,
-            method=self.method,
-            asymptotic=True,
-        )
+        try:
+            errors = expected_std_error(
+                estimator,
+                self.n,
+                self.columns,
+                part=self.part,
+                by=self.by,
+                distribution=distribution,
+                method=self.method,
+                asymptotic=True,
+            )
+        except ValueError as error:  # the columns, part or groups are at fault, and no record
+            return error  # no number: a search raises at it, but makes NaN of what is raised
         found = errors.max() if self.summary == "worst" else np.sqrt(np.mean(errors**2))
         return -float(found) if np.isfinite(found) else math.nan
 
@@ -285,12 +288,14 @@ def neg_std_error_scorer(
     callable
         ``scorer(estimator, X, y=None)`` for fitted sanitizers and pipelines that end in one. NaN
         where the reports do not determine all of these shares: a search ranks that last and warns
-        of it.
+        of it. For columns that the records do not have, no number but what is wrong: of what a
+        scorer raises, a search makes NaN, and then takes any candidate; at this it raises.
 
     Raises
     ------
     ValueError
-        If a parameter is not as described; by the scorer, as by :func:`~skrldp.expected_std_error`.
+        If a parameter is not as described; by the search, whatever its `error_score`, where
+        :func:`~skrldp.expected_std_error` would, such as for columns that are not there.
 
     Notes
     -----

@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -250,3 +251,25 @@ def test_a_search_by_expected_error():
         1.0, uncertainty=LikelihoodRatioSet(region="lower"), observe="nonsensitive"
     ).fit(X)
     assert np.isnan(neg_std_error_scorer(part="sensitive")(blind, X))
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"columns": "typo"}, r"there is no column 'typo'; the columns are \['s', 'u'\]"),
+        ({"columns": "u", "by": "u"}, "column 'u' is the one that is estimated"),
+    ],
+)
+@pytest.mark.parametrize("several", [False, True])
+def test_a_search_for_columns_that_are_not_there_chooses_none(asked, message, several):
+    """By scikit-learn's default, what a scorer raises is a warning, and some candidate is taken."""
+    scorer = neg_std_error_scorer(**asked)
+    search = GridSearchCV(
+        SRRSanitizer(sensitive="s"),
+        {"eps": [1.0, 2.0]},
+        scoring={"error": scorer} if several else scorer,
+        refit="error" if several else True,
+        cv=2,
+    )
+    with pytest.raises(ValueError, match=message):
+        search.fit(pd.DataFrame(X, columns=["s", "u"]))
