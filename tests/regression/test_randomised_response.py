@@ -1,0 +1,84 @@
+"""Published figures from surveys by randomised response, which is a mechanism with a known matrix.
+
+Only what follows from printed counts can be computed again. The records of both surveys are in R's
+packages alone, so that these printed figures are not tested: of ``rr``, the coefficients of seven
+columns (-.34017, .07896, ...) and the log-likelihood -1540.1179; of ``RRreg``, those of ``RRlog``
+(1.89659, ..., -821.084). Both are maximum likelihood of a model that is taken to be true, which is
+what regressions from reports find where the model has a parameter for each combination.
+"""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from skrldp import FrequencyEstimator, Mechanism
+from skrldp.regression import logit
+
+pytest.importorskip("formulaic")
+
+FORCED = np.array([[5, 1], [1, 5]]) / 6  # a die: the truth at 2 to 5, else a forced answer
+
+
+def estimate(matrix, secrets, values, columns, counts):
+    mechanism = Mechanism.from_matrix(matrix, secrets, values).named(None, columns)
+    return FrequencyEstimator(mechanism).fit(range(len(matrix)), sample_weight=counts)
+
+
+def test_contacts_with_armed_groups_in_nigeria():
+    """Blair, Imai and Zhou (2015): .26191 (.01441), from the only counts with these digits."""
+    columns = [("contact", True), ("everybody", False)]
+    estimator = estimate(FORCED, ["no", "yes"], ["all"], columns, [2435 - 831, 831])
+    share = estimator.marginal("contact").to_frame().loc["yes"]
+    assert (share["frequency"], share["std_error"]) == pytest.approx((0.26191, 0.01441), abs=5e-6)
+    found = logit("contact ~ 1", estimator)
+    slope = 0.26191 * (1 - 0.26191)
+    assert found.params["Intercept"] == pytest.approx(np.log(0.26191 / (1 - 0.26191)), abs=3e-5)
+    assert found.bse["Intercept"] == pytest.approx(0.01441 / slope, abs=3e-5)
+
+
+def test_minarets_by_the_stochastic_lie_detector():
+    """Heck and Moshagen (2018): .870695 (.041085), of whom .635806 do not lie.
+
+    Two groups have dice of their own: a carrier says yes unless he lies, and another person says
+    yes as the die wants. The group is drawn by the mechanism, so that one matrix knows all.
+    """
+    groups, yes = np.array([564, 692]), np.array([373, 398])
+    says_yes = np.array([[1, 1], [0, 0], [10 / 12, 2 / 12], [10 / 12, 2 / 12]]).T  # (group, cell)
+    shares = (groups / groups.sum())[:, None]
+    matrix = np.concatenate([shares * says_yes, shares * (1 - says_yes)])
+    columns = [("carrier", True), ("answer", False)]
+    counts = np.concatenate([yes, groups - yes])
+    estimator = estimate(matrix, ["yes", "no"], ["honest", "lie"], columns, counts)
+    share = estimator.marginal("carrier").to_frame().loc["yes"]
+    assert (share["frequency"], share["std_error"]) == pytest.approx((0.870695, 0.041085), abs=2e-6)
+    honest = estimator.frequencies_[0, 0] / share["frequency"]
+    assert honest == pytest.approx(0.635806, abs=2e-6)
+
+
+def test_a_model_with_all_parameters_is_that_of_maximum_likelihood():
+    """As ``rrreg`` and ``RRlog`` maximise it, with errors from its second derivatives."""
+    # Forced answers about a secret, beside two public columns: 8 reports from 8 cells.
+    truth = np.array([[9, 6, 8, 3], [3, 4, 4, 9]]) / 46
+    columns = [("contact", True), ("married", False), ("female", False)]
+    values = [(married, female) for married in (0, 1) for female in (0, 1)]
+    matrix = np.kron(FORCED, np.eye(4))
+    counts = np.random.default_rng(0).multinomial(2_400, matrix @ truth.ravel())
+    found = logit("contact ~ married * female", estimate(matrix, "ny", values, columns, counts))
+    design = np.array([[1, m, f, m * f] for m, f in values], dtype=float)
+    answers = counts.reshape(2, 4)
+
+    def minus(parameters):
+        share = 1 / (1 + np.exp(-design @ parameters))
+        said = FORCED @ np.stack([1 - share, share])
+        return -float((answers * np.log(said)).sum())
+
+    best = minimize(minus, np.zeros(4), method="BFGS", options={"gtol": 1e-6}).x
+    np.testing.assert_allclose(found.params, best, atol=1e-4)
+    step = 1e-3 * np.eye(4)
+    second = np.array([[_second(minus, best, a, b) for b in step] for a in step]) / 4e-6
+    np.testing.assert_allclose(found.bse, np.sqrt(np.diag(np.linalg.inv(second))), rtol=1e-3)
+
+
+def _second(function, at, a, b):
+    """Second difference along two steps."""
+    return function(at + a + b) - function(at + a - b) - function(at - a + b) + function(at - a - b)
