@@ -20,7 +20,7 @@ from operator import mul
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["ONE", "Sides", "Statement", "Verdict", "read_claim", "verify"]
+__all__ = ["ONE", "NotShown", "Sides", "Statement", "Verdict", "read_claim", "verify"]
 
 BITS = 128
 WORK = BITS + 32  # inside of functions, whose errors are many times smaller than a unit
@@ -369,8 +369,8 @@ def verify(
         _need(type(reports) is int and reports > 0, "reports is no whole number from 1.")
         rows, statements, digests = read_claim(mechanism, counts, asked, reports)
         given, _ = _read(witness, "skrldp-witness", 1)
-        about = [given["mechanism"], given["counts"], repr(given["reports"])]
-        _need(about == [*digests, str(reports)], "the witness is of another mechanism or counts.")
+        for name, own in zip(("mechanism", "counts", "reports"), (*digests, reports), strict=True):
+            _need(repr(given[name]) == repr(own), f"the witness does not fit the {name}.")
         both = zip(statements, given["couples"], strict=True)
         return Verdict(True, "holds", tuple(_shown(rows, one, some) for one, some in both))
     except NotShown as problem:

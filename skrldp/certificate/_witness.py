@@ -14,7 +14,7 @@ from math import floor
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.certificate._verify import ONE, Sides, Statement, read_claim
+from skrldp.certificate._verify import ONE, NotShown, Sides, Statement, read_claim
 from skrldp.exceptions import CertificateError
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism, as_json
@@ -93,9 +93,11 @@ def witness_of(
     if mechanism.guarantee is None:
         raise ValueError("the mechanism states no guarantee, so there is nothing to be shown.")
     asked = None if eps is None else Fraction(str(eps))
-    rows, statements, digests = read_claim(
-        mechanism.to_json(), counts_to_json(joint), asked, reports
-    )
+    texts = mechanism.to_json(), counts_to_json(joint)
+    try:
+        rows, statements, digests = read_claim(*texts, asked, reports)
+    except NotShown as problem:
+        raise ValueError(f"there is no proof of this claim: {problem}") from None
     couples = [",".join(_couples(one, rows)) for one in statements]
     head = {
         "format": "skrldp-witness",

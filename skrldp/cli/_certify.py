@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Annotated
 
 from typer import Option
 
 from skrldp.cli import _options as o
 from skrldp.cli._errors import FAILED, CommandError
+from skrldp.cli._outputs import new_file
 from skrldp.cli._progress import done, tell
 
 __all__ = ["certify"]
@@ -41,9 +43,12 @@ def certify(
     nest: o.Nest = False,
     singleton: o.Singleton = None,
     max_weight: o.MaxWeight = None,
+    witness: o.Witness = None,
+    public_counts: o.PublicCounts = None,
     in_format: o.InFormat = None,
     delimiter: o.Delimiter = None,
     json: o.Json = False,
+    force: o.Force = False,
     quiet: o.Quiet = False,
 ) -> int:
     """Prove how private a mechanism is, from the public table.
@@ -51,14 +56,14 @@ def certify(
     The bound is for the set of distributions that the mechanism states, fitted to this table,
     unless --uncertainty or --beta say otherwise. If the table is a survey, give the options with
     which the mechanism was designed, and --beta if it was not 0.05: its set is made anew. The exit
-    code is 1 if the bound is above --eps.
+    code is 1 if the bound is above --eps; no proof is written then.
     """
     from skrldp._pages import text_page
     from skrldp.cli._figures import as_json
     from skrldp.cli._formats import Asked, check_delimiter, kind_of
     from skrldp.cli._mechanism import read_mechanism
-    from skrldp.cli._proofs import figures_of, lines_of, proofs_of
-    from skrldp.cli._public import public_counts
+    from skrldp.cli._proofs import figures_of, lines_of, proof_texts, proofs_of
+    from skrldp.cli._public import public_counts as counted
     from skrldp.cli._sets import asked_set
     from skrldp.cli._surveys import survey_joint, survey_of
 
@@ -68,6 +73,9 @@ def certify(
         ".mechanisms, with its columns of the public table.",
     )
     claim = own.guarantee
+    names = [name for name in (witness, public_counts) if name is not None]
+    if len(set(names)) < len(names):
+        raise CommandError("the witness and the counts need different names.")
     survey = survey_of(
         counts,
         weights=weights,
@@ -77,6 +85,11 @@ def certify(
         singleton=singleton,
         max_weight=max_weight,
     )
+    if names and (uncertainty is not None or beta is not None or survey is not None):
+        raise CommandError(
+            "--witness and --public-counts are for what the mechanism states: leave out "
+            "--uncertainty, --beta and the options of surveys."
+        )
     around = asked_set(uncertainty, beta, survey, claim)
     if around is None:
         raise CommandError(
@@ -94,7 +107,7 @@ def certify(
     kind = kind_of(public, asked := Asked(in_format, delimiter))
     check_delimiter(asked, kind)
     if survey is None:
-        joint = public_counts(own, public, kind, counts)
+        joint = counted(own, public, kind, counts)
     else:
         joint = survey_joint(own, public, kind, survey)
     tell("proving")
@@ -103,6 +116,14 @@ def certify(
     kept = all(proof.eps <= wanted for _, proof, wanted in proofs)
     if eps_all is not None:
         kept = kept and found.eps_all <= eps_all
+    texts = proof_texts(own, joint, found, witness, public_counts) if kept else {}
+    with ExitStack() as stack:
+        inputs = [mechanism, public]
+        files = {
+            name: stack.enter_context(new_file(name, force=force, inputs=inputs)) for name in texts
+        }
+        for name, file in files.items():
+            file.write(texts[name].encode())
     done()
     if json:
         print(as_json(figures_of(own, joint, proofs, eps_all, reports, kept)))

@@ -153,17 +153,8 @@ def design(
         o.option("--max-iter N", "The search stops after so many iterations."),
     ] = None,
     html: o.Html = None,
-    witness: Annotated[
-        str | None,
-        o.option("--witness FILE", "Where a proof goes that others can check, with verify."),
-    ] = None,
-    public_counts: Annotated[
-        str | None,
-        o.option(
-            "--public-counts FILE",
-            "Where the counts of the public table's cells go, which others need to check a proof.",
-        ),
-    ] = None,
+    witness: o.Witness = None,
+    public_counts: o.PublicCounts = None,
     in_format: o.InFormat = None,
     delimiter: o.Delimiter = None,
     json: o.Json = False,
@@ -217,7 +208,10 @@ def design(
     checked = witness is not None or public_counts is not None
     if checked and (survey is not None or blocks is not None or block):
         raise CommandError(
-            "--witness and --public-counts are for one mechanism, from a table that is no survey."
+            "--witness and --public-counts are for one mechanism, from a table that is no survey: "
+            "a survey's distribution is one of weights, which counts do not give. Each block has a "
+            "proof of its own: in Python, sanitizers_[k].certificate_.witness(), and "
+            "counts_to_json(sanitizers_[k].joint_)."
         )
     around = asked_set(uncertainty, beta, survey)
     if blocks is None and not block:

@@ -24,6 +24,7 @@ __all__ = [
     "placed",
     "read_either",
     "read_mechanism",
+    "read_text",
     "record_types",
     "values_of",
 ]
@@ -45,18 +46,22 @@ def read_mechanism(path: str, instead: str) -> Mechanism:
 def read_either(path: str) -> Mechanism | Manifest:
     """Load a mechanism or a manifest, as strictly as a client does."""
     try:
+        return read_json(read_text(path))
+    except ValueError as error:
+        raise CommandError(f"{path}: {error}") from None
+
+
+def read_text(path: str) -> bytes:
+    """Read a file of JSON, or standard input."""
+    try:
         if path == STANDARD:
-            text = sys.stdin.buffer.read()
-        else:
-            with open(path, "rb") as file:
-                text = file.read()
-        return read_json(text)
+            return sys.stdin.buffer.read()
+        with open(path, "rb") as file:
+            return file.read()
     except FileNotFoundError:
         raise CommandError(f"{path}: there is no such file.") from None
     except IsADirectoryError:
-        raise CommandError(f"{path} is a folder; give the mechanism's JSON.") from None
-    except ValueError as error:
-        raise CommandError(f"{path}: {error}") from None
+        raise CommandError(f"{path} is a folder; give the file of JSON.") from None
 
 
 def columns_of(mechanism: Mechanism | Manifest) -> tuple[tuple[Any, bool], ...]:

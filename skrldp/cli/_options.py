@@ -70,6 +70,17 @@ OutFormat = Annotated[
     Format | None, option("--output-format", "Format of the table that is written.")
 ]
 Html = Annotated[str | None, option("--html FILE", "Write it as a page, too.")]
+Witness = Annotated[
+    str | None,
+    option("--witness FILE", "Where a proof goes that others can check, with verify."),
+]
+PublicCounts = Annotated[
+    str | None,
+    option(
+        "--public-counts FILE",
+        "Where the counts of the public table's cells go, which others need to check a proof.",
+    ),
+]
 Force = Annotated[bool, Option("--force", help="Replace files that exist.")]
 Quiet = Annotated[
     bool,

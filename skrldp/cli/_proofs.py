@@ -10,15 +10,16 @@ import numpy as np
 
 from skrldp._numbers import at_most
 from skrldp._sentences import attained_at_worst, bound, holds_for, of_reports, who_knows
-from skrldp.certificate import Certificate, prove_promise
+from skrldp.certificate import Certificate, counts_to_json, prove_promise
 from skrldp.certificate import certify as prove
 from skrldp.cli._errors import CommandError
+from skrldp.cli._progress import tell
 from skrldp.cli._public import n_values_of
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Guarantee, Mechanism
 from skrldp.privacy import Promise
 
-__all__ = ["figures_of", "lines_of", "proofs_of"]
+__all__ = ["figures_of", "lines_of", "promise_of", "proof_texts", "proofs_of"]
 
 
 def proofs_of(
@@ -39,25 +40,9 @@ def proofs_of(
             "--reports is for mechanisms that protect all pairs of secrets at one eps, to people "
             "who know nothing else; this one promises more."
         )
-    sensitive = [place for place, (_, flag) in enumerate(mechanism.columns) if flag]
-    others = [place for place, (_, flag) in enumerate(mechanism.columns) if not flag]
-    known = sorted({place for one in further for place in one.known})
+    promise = promise_of(mechanism, claim, joint, around, eps)
     within = [one.eps_requested for one in further if one.known]
-    wanted: Any = eps
-    if pairs is not None:
-        wanted = np.array([[math.inf if b is None else eps for b in row] for row in pairs])
-    promise = Promise.of(
-        joint,
-        around.fit_set(joint),
-        wanted,
-        known=[others.index(place) for place in known],
-        eps_known=max(within, default=None),
-        each=any(len(one.secret) < len(sensitive) for one in further),
-        observe=mechanism.observe,
-        fit=around.fit_set,
-        secret_names=[str(mechanism.columns[place][0]) for place in sensitive],
-        most_values=[n_values_of(one) for one in further if not one.known] or None,
-    )
+    known = sorted({place for one in further for place in one.known})
     proof = prove_promise(mechanism, promise)
     observer = who_knows(mechanism.columns[place][0] for place in known)
     found = []
@@ -66,6 +51,58 @@ def proofs_of(
         found.append((f"one report{about}", one, eps))
         if one.known is not None:
             found.append((f"{observer}{about}", one.known, max(within)))
+    return found
+
+
+def promise_of(
+    mechanism: Mechanism,
+    claim: Guarantee | None,
+    joint: JointDistribution,
+    around: Any,
+    eps: float,
+) -> Promise:
+    """Make the statements of a guarantee again, each with the set that its rule makes."""
+    further = () if claim is None else claim.further
+    pairs = None if claim is None else claim.eps_pairs
+    known = sorted({place for one in further for place in one.known})
+    sensitive = [place for place, (_, flag) in enumerate(mechanism.columns) if flag]
+    others = [place for place, (_, flag) in enumerate(mechanism.columns) if not flag]
+    wanted: Any = eps
+    if pairs is not None:
+        wanted = np.array([[math.inf if b is None else eps for b in row] for row in pairs])
+    return Promise.of(
+        joint,
+        around.fit_set(joint),
+        wanted,
+        known=[others.index(place) for place in known],
+        eps_known=max((one.eps_requested for one in further if one.known), default=None),
+        each=any(len(one.secret) < len(sensitive) for one in further),
+        observe=mechanism.observe,
+        fit=around.fit_set,
+        secret_names=[str(mechanism.columns[place][0]) for place in sensitive],
+        most_values=[n_values_of(one) for one in further if not one.known] or None,
+    )
+
+
+def proof_texts(
+    mechanism: Mechanism,
+    joint: JointDistribution,
+    proof: Certificate,
+    witness: str | None,
+    counts: str | None,
+) -> dict[str, str]:
+    """Write the witness of what a mechanism states, or of several reports, and the counts."""
+    found = {}
+    if witness is not None:
+        if not proof.enumerated:
+            raise CommandError(
+                f"the bound of {proof.reports} reports is a sum of those of fewer, as there are "
+                "too many combinations to look at: give a smaller --reports for a --witness."
+            )
+        tell("writing the witness")
+        found[witness] = proof.about(mechanism, joint).witness()
+    if counts is not None:
+        found[counts] = counts_to_json(joint)
     return found
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json as js
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
+import numpy as np
 from typer import Option
 
+from skrldp._sentences import columns_in_words, holds_for, who_knows
 from skrldp.cli import _options as o
 from skrldp.cli._errors import FAILED, CommandError
+
+if TYPE_CHECKING:
+    from skrldp.mechanism import Mechanism
 
 __all__ = ["verify"]
 
@@ -17,10 +21,15 @@ __all__ = ["verify"]
 def verify(
     mechanism: o.MechanismFile,
     *,
-    counts: Annotated[
-        str, o.option("--counts FILE", "Public counts, as design --public-counts wrote them.")
+    witness: Annotated[
+        str, o.option("--witness FILE", "The proof, as design or certify --witness wrote it.")
     ],
-    witness: Annotated[str, o.option("--witness FILE", "The proof, as design --witness wrote it.")],
+    counts: Annotated[
+        str,
+        o.option(
+            "--counts FILE", "Public counts, as design or certify --public-counts wrote them."
+        ),
+    ],
     eps: Annotated[
         float | None, o.eps("What reports should keep. What the mechanism states, if not given.")
     ] = None,
@@ -47,48 +56,80 @@ def verify(
     is read from the mechanism, never from the witness. The exit code is 1 if it is not shown.
     """
     from skrldp.certificate import verify as check
+    from skrldp.cli._mechanism import read_text
+    from skrldp.mechanism import Manifest, read_json
 
-    files = mechanism, counts, witness
+    text, table, proof = map(read_text, (mechanism, counts, witness))
     try:
-        texts = [Path(name).read_bytes() for name in files]
-    except OSError as error:
-        raise CommandError(f"{error.filename}: {error.strerror}.") from None
-    verdict = check(texts[0], texts[1], texts[2], eps, reports)
-    lines = [verdict.message, *verdict.shown]
-    holds = verdict.holds
+        own = read_json(text)
+    except ValueError as error:
+        raise CommandError(f"{mechanism}: {error}") from None
+    if isinstance(own, Manifest):
+        raise CommandError(
+            f"{mechanism} is a manifest of {len(own.mechanisms):,} mechanisms, one for each block "
+            "of columns. Each has a proof of its own: in Python, write it with "
+            "sanitizers_[k].certificate_.witness(), and check it with certificate.verify."
+        )
+    verdict = check(text, table, proof, eps, reports)
+    holds, message, shown = verdict.holds, verdict.message, list(verdict.shown)
     if radius and holds:
-        enough, said = _radius_again(texts[0], texts[1])
-        holds = holds and enough
-        lines.append(said)
+        for enough, said in _radii_again(own, table):
+            shown.append(said)
+            if holds and not enough:
+                holds, message = False, f"not shown: {said}"
+    if holds:
+        shown += [f"{label}: {said}" for label, said in _about(own)]
     if json:
-        print(js.dumps({"holds": holds, "message": lines[0], "shown": lines[1:]}))
+        print(js.dumps({"holds": holds, "message": message, "shown": shown}))
     elif not quiet or not holds:
-        print(*lines, sep="\n")
+        print(message, *shown, sep="\n")
     return 0 if holds else FAILED
 
 
-def _radius_again(mechanism: bytes, counts: bytes) -> tuple[bool, str]:
-    """Make the set by its rule again; whether the stated one is as large, and a sentence."""
-    from skrldp.cli._public import n_values_of
-    from skrldp.cli._sets import stated_in
-    from skrldp.joint import JointDistribution
-    from skrldp.mechanism import Mechanism
-
-    own = Mechanism.from_json(mechanism)
+def _about(own: Mechanism) -> list[tuple[str, str]]:
+    """Say of which mechanism something was shown, and of which distributions."""
     claim = own.guarantee
-    if claim is None or isinstance(claim.distributions, str):
-        return True, "radius: there is none, as all distributions are meant"
-    if claim.distributions.rule == "given":
-        return False, "radius: given by its numbers, so no beta is stated that could be checked"
-    if claim.further:
-        return False, "radius: checked of plain claims alone; certify makes the others again"
-    table = js.loads(counts)["counts"]
-    alphabet, most = claim.alphabet, n_values_of(claim)
-    names = own.secrets, own.values
-    joint = JointDistribution(table, *names, alphabet=alphabet, most_values=most)
-    again = stated_in(claim).fit_set(joint).figures
-    stated = {name: getattr(claim.distributions, name) for name in again}
-    enough = all(stated[name] >= figure for name, figure in again.items() if name != "alpha")
-    words = "as large as" if enough else "NOT as large as"
-    said = ", ".join(f"{name}={figure!r}" for name, figure in stated.items())
-    return enough, f"radius: {said} is {words} the rule {claim.distributions.rule!r} makes it"
+    assert claim is not None
+    around = claim.distributions
+    everything = "all distributions of the data"
+    said = everything if isinstance(around, str) else holds_for(around, claim.alphabet)
+    return [("holds for", said), ("mechanism", own.digest)]
+
+
+def _radii_again(own: Mechanism, counts: bytes) -> list[tuple[bool, str]]:
+    """Make each set by its rule again; whether the stated one is as large, and a sentence."""
+    from skrldp.cli._mechanism import columns_of
+    from skrldp.cli._proofs import promise_of
+    from skrldp.cli._public import joint_of
+    from skrldp.cli._sets import stated_in
+
+    claim = own.guarantee
+    assert claim is not None
+    columns = columns_of(own)
+    sensitive, others = (
+        [p for p, (_, f) in enumerate(columns) if f is kind] for kind in (True, False)
+    )
+    stated = {(one.secret, one.known): one.distributions for one in claim.further}
+    stated.setdefault((tuple(sensitive), ()), claim.distributions)
+    found = []
+    joint = joint_of(own, np.array(js.loads(counts)["counts"]))
+    for one in promise_of(own, claim, joint, stated_in(claim), claim.eps).statements:
+        secret, known = tuple(sensitive[j] for j in one.secret), tuple(others[j] for j in one.known)
+        around, again = stated[secret, known], one.uncertainty
+        about = f" of {columns_in_words(columns[place][0] for place in secret)}"
+        about += f" {who_knows(columns[place][0] for place in known)}" if known else ""
+        if isinstance(around, str):
+            found.append((True, f"radius{about}: there is none, as all distributions are meant"))
+        elif around.rule == "given":
+            found.append(
+                (False, f"radius{about}: given by its numbers, so there is no beta to check")
+            )
+        else:
+            least = {name: figure for name, figure in again.figures.items() if name != "alpha"}
+            held = {name: getattr(around, name, None) for name in least}
+            enough = all((held[name] or 0.0) >= figure for name, figure in least.items())
+            numbers = ", ".join(f"{name}={figure!r}" for name, figure in held.items())
+            words = "as large as" if enough else "NOT as large as"
+            said = f"radius{about}: {numbers} is {words} the rule {around.rule!r} makes it"
+            found.append((enough, said))
+    return found

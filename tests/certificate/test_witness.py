@@ -178,13 +178,14 @@ def test_further_claims_are_about_secrets():
 
 def test_a_witness_is_bound_to_mechanism_and_counts():
     mechanism, counts, witness = proven(SETS["default"])
-    assert (
-        "another mechanism" in verify(mechanism + " ", counts, witness.replace("0", "1", 1)).message
-    )
+    other = verify(mechanism + " ", counts, witness.replace("0", "1", 1)).message
+    assert other.endswith("the witness does not fit the mechanism.")
     more = json.loads(counts)
     more["counts"][0][0] += 1
     more["counts"][0][1] -= 1
-    assert "another mechanism or counts" in verify(mechanism, json.dumps(more), witness).message
+    assert verify(mechanism, json.dumps(more), witness).message.endswith("does not fit the counts.")
+    two = verify(mechanism, counts, witness, eps=2.0, reports=2).message
+    assert two.endswith("does not fit the reports.")
 
 
 def test_there_is_no_witness_without_a_claim():

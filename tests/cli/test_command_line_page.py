@@ -46,7 +46,7 @@ def test_the_example(tmp_path, monkeypatch):
         found = output_of(command, tmp_path)
         assert doctest.OutputChecker().check_output(expected, found, FLAGS), f"{command}\n{found}"
         done += 1
-    assert done == 11
+    assert done == 13
     assert not [name for name in os.listdir(tmp_path) if name.endswith(".part")]
 
 
