@@ -114,7 +114,8 @@ class Population:
             cluster = np.arange(len(cell))
             stratum = np.zeros(len(cell), dtype=int)
         present, code = np.unique(cluster, return_inverse=True)
-        return SurveyRecords(weights[kind], stratum[present][code], code), cell
+        own = np.full(case.strata, self.max_weight())
+        return SurveyRecords(weights[kind], stratum[present][code], code, max_weights=own), cell
 
     def max_weight(self):
         """The greatest sum of weights of a cluster that is to be expected, or of a record."""
@@ -132,7 +133,7 @@ def joint_of(records, cells, shape):
 def kept_of(population, records, cells, rng):
     """The independent part of a sample, if any record is left."""
     content = [one.tobytes() for one in rng.integers(2**62, size=len(cells))]
-    kept = independent_part(records, population.max_weight(), content)
+    kept = independent_part(records, content)
     counts = np.bincount(cells[kept], minlength=population.truth.size)
     return JointDistribution(counts.reshape(population.case.shape)) if kept.any() else None
 

@@ -42,7 +42,10 @@ def certify(
     clusters: o.Clusters = None,
     nest: o.Nest = False,
     singleton: o.Singleton = None,
+    replicate_weights: o.ReplicateWeights = None,
+    scale: o.Scale = None,
     max_weight: o.MaxWeight = None,
+    stratum_sizes: o.StratumSizes = None,
     witness: o.Witness = None,
     public_counts: o.PublicCounts = None,
     in_format: o.InFormat = None,
@@ -78,12 +81,15 @@ def certify(
         raise CommandError("the witness and the counts need different names.")
     survey = survey_of(
         counts,
+        max_weight,
         weights=weights,
         strata=strata,
         clusters=clusters,
         nest=nest or None,
         singleton=singleton,
-        max_weight=max_weight,
+        replicate_weights=replicate_weights,
+        scale=scale,
+        stratum_sizes=stratum_sizes,
     )
     if names and (uncertainty is not None or beta is not None or survey is not None):
         raise CommandError(

@@ -122,7 +122,10 @@ def design(
     clusters: o.Clusters = None,
     nest: o.Nest = False,
     singleton: o.Singleton = None,
+    replicate_weights: o.ReplicateWeights = None,
+    scale: o.Scale = None,
     max_weight: o.MaxWeight = None,
+    stratum_sizes: o.StratumSizes = None,
     text: o.Text = None,
     eps_all: o.EpsAll = None,
     known: Annotated[
@@ -181,12 +184,15 @@ def design(
 
     survey = survey_of(
         counts,
+        max_weight,
         weights=weights,
         strata=strata,
         clusters=clusters,
         nest=nest or None,
         singleton=singleton,
-        max_weight=max_weight,
+        replicate_weights=replicate_weights,
+        scale=scale,
+        stratum_sizes=stratum_sizes,
     )
     parameters = {
         "eps": eps,

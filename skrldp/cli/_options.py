@@ -119,10 +119,19 @@ Weights = Annotated[
         "people a record stands for.",
     ),
 ]
-Strata = Annotated[str | None, option("--strata COLUMN", "Column of the survey's strata.")]
+Strata = Annotated[
+    list[str] | None,
+    option(
+        "--strata COLUMN",
+        "Column of the survey's strata; repeated, the combinations of several are the strata.",
+    ),
+]
 Clusters = Annotated[
-    str | None,
-    option("--clusters COLUMN", "Column of the survey's clusters, such as households or places."),
+    list[str] | None,
+    option(
+        "--clusters COLUMN",
+        "Column of the survey's clusters, such as households or places; repeat it as --strata.",
+    ),
 ]
 Nest = Annotated[bool, option("--nest", "Codes of clusters begin anew in each stratum.")]
 Singleton = Annotated[
@@ -133,13 +142,37 @@ Singleton = Annotated[
         "from the mean of all, or no variance as it was drawn with certainty.",
     ),
 ]
-MaxWeight = Annotated[
+ReplicateWeights = Annotated[
+    list[str] | None,
+    option(
+        "--replicate-weights COLUMN",
+        "Column of replicate weights, in place of strata and clusters; repeat it, as a shell does "
+        "with --replicate-weights=w{1..80}.",
+    ),
+]
+Scale = Annotated[
     float | None,
+    option(
+        "--scale FACTOR",
+        "What the squared deviations of the replicates' figures are multiplied by: 1/R for R "
+        "balanced half samples, (R-1)/R for the jackknife.",
+    ),
+]
+MaxWeight = Annotated[
+    str | None,
     option(
         "--max-weight WEIGHT",
         "The greatest weight that the survey could give a record, or the greatest "
-        "sum of a cluster. With it the confidence set is exact, from an independent "
-        "part of the records; without, it is for many clusters.",
+        "sum of a cluster; or a column with that of each stratum. With it the confidence set is "
+        "exact, from an independent part of the records; without, it is for many clusters.",
+    ),
+]
+StratumSizes = Annotated[
+    str | None,
+    option(
+        "--stratum-sizes COLUMN",
+        "Column of how many people of the population are in each record's stratum. With "
+        "--max-weight, where there are strata.",
     ),
 ]
 

@@ -19,9 +19,11 @@ from skrldp.table import column_reader, row_contents
 __all__ = ["each_record", "survey_joint", "survey_of"]
 
 
-def survey_of(counts: str | None, **drawn: Any) -> SurveyDesign | None:
+def survey_of(counts: str | None, max_weight: str | None, **drawn: Any) -> SurveyDesign | None:
     """Make the design of a survey that options state."""
-    own = {name: value for name, value in drawn.items() if value is not None}
+    own = {name: value for name, value in drawn.items() if value not in (None, [])}
+    if max_weight is not None:
+        own["max_weight"] = _number_or_column(max_weight)
     if not own:
         return None
     if counts is not None:
@@ -30,6 +32,13 @@ def survey_of(counts: str | None, **drawn: Any) -> SurveyDesign | None:
         return SurveyDesign(**own)
     except ValueError as error:
         raise CommandError(f"the options of a survey: {error}") from None
+
+
+def _number_or_column(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def each_record(table: Any, records: Any, survey: SurveyDesign) -> Any:
@@ -63,5 +72,5 @@ def survey_joint(
     if survey.max_weight is None:
         totals = SurveyTotals.of(records, cells, n_cells)
     else:
-        cells = cells[independent_part(records, survey.max_weight, row_contents(table))]
+        cells = cells[independent_part(records, row_contents(table))]
     return joint_of(mechanism, np.bincount(cells, minlength=n_cells), totals)

@@ -107,10 +107,10 @@ def read_survey(
             "LikelihoodRatioSet(radius='asymptotic'), which corrects for weights, strata and "
             "clusters as their number grows."
         )
-    kept = independent_part(records, design.max_weight, row_contents(X))
+    kept = independent_part(records, row_contents(X))
     if not kept.any():
         raise ValueError(
-            f"of {len(kept):,} records none was kept, as max_weight={design.max_weight:g} is far "
+            f"of {len(kept):,} records none was kept, as max_weight={design.max_weight} is far "
             "above their weights. Use LikelihoodRatioSet(radius='asymptotic')."
         )
     return take_rows(rest, kept), Survey(replace(summary, n_records=int(kept.sum())), None)
@@ -130,8 +130,7 @@ def _read_lazy(sanitizer: Any, X: Any, *, exact: bool) -> tuple[Table, SurveyRec
                 f"a survey with {what} needs the rows of the public table, and this is a lazy "
                 "frame: collect it, with the columns of the record and of the design alone."
             )
-    others = [name for name in (design.strata, design.clusters) if name is not None]
-    others = [c for own in others for c in (own if isinstance(own, tuple) else [own])]
+    others = [name for name in design.columns if name != design.weights]
     table, sums = weighted_rows(X, design.weights, others)
     assert table.records is not None
     records = design.read(column_reader(table, "survey"), WeightSums(table.records, **sums))

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from skrldp.surveys._records import codes_of
+from skrldp.surveys._columns import codes_of
 
 __all__ = ["complete_records"]
 

@@ -7,16 +7,15 @@ from typing import Any
 import numpy as np
 
 from skrldp._params import check_choice, check_flag, check_positive
+from skrldp._typing import Floats, Indices
+from skrldp.surveys._columns import check_sums, codes_of, of_strata, weights_of, within_strata
 from skrldp.surveys._complete import complete_records
 from skrldp.surveys._from_svy import design_of_svy
-from skrldp.surveys._records import SurveyRecords, WeightSums, codes_of
+from skrldp.surveys._records import SurveyRecords, WeightSums
 
 __all__ = ["SINGLETONS", "SurveyDesign"]
 
 SINGLETONS = ("error", "center", "certainty")
-# Squares of far smaller weights are 0, and of their inverses infinite, and so would be a set that
-# rests on them. Up to 1e-150 would do; no survey has such weights.
-_LEAST_WEIGHT = 1e-50
 
 
 @dataclass(frozen=True)
@@ -50,10 +49,15 @@ class SurveyDesign:
     scale : float, optional
         What the sum of squared deviations of the replicates is multiplied by: 1/R for R balanced
         half samples, 1/(R (1 - k)²) with Fay's k, (R - 1)/R for the jackknife.
-    max_weight : float, optional
+    max_weight : float or str, optional
         The greatest weight that the design could give a record; with `clusters`, the greatest sum
         of weights that it could give a cluster. It must be known from the design: the greatest of
-        the table will not do. The exact sets (``radius="finite-sample"``) need it.
+        the table will not do. The exact sets (``radius="finite-sample"``) need it. A str is a
+        column with that of each record's stratum: the column of `weights` itself, if the design
+        gives all records of a stratum one weight.
+    stratum_sizes : str or int, optional
+        Column of how many people of the population are in each record's stratum, or of numbers in
+        proportion, known from the design. The exact sets need it where there are `strata`.
 
     Raises
     ------
@@ -69,7 +73,8 @@ class SurveyDesign:
     ``LikelihoodRatioSet(radius="finite-sample")`` keeps a part of the records, each with a
     probability in proportion to its weight, and of each cluster one at most. If records (or
     clusters) were drawn independently, with probabilities inverse to their weights, this part is an
-    independent sample of the population, and the set holds for any number of records.
+    independent sample of the population, and the set holds for any number of records (Theorem 39).
+    Of strata, whose sizes were fixed, it keeps as many as a sample of the population would have.
 
     References
     ----------
@@ -89,7 +94,8 @@ class SurveyDesign:
     singleton: str = "error"
     replicate_weights: Sequence[Any] | None = None
     scale: float | None = None
-    max_weight: float | None = None
+    max_weight: float | str | None = None
+    stratum_sizes: Any = None
 
     def __post_init__(self) -> None:
         """Check what can be checked without a table."""
@@ -120,10 +126,13 @@ class SurveyDesign:
                 "a survey's design needs a column: weights, strata, clusters or replicate_weights."
             )
         for name in ("scale", "max_weight"):
-            if getattr(self, name) is not None:
-                check_positive(name, getattr(self, name))
+            value = getattr(self, name)
+            if value is not None and not (name == "max_weight" and isinstance(value, str)):
+                check_positive(name, value)
         if self.nest and (self.strata is None or self.clusters is None):
             raise ValueError("nest=True is about codes of clusters within strata: name both.")
+        if self.stratum_sizes is not None and self.strata is None:
+            raise ValueError("stratum_sizes say how large strata are: name the strata, too.")
 
     def __repr__(self) -> str:
         own = {name: getattr(self, name) for name in self.__dataclass_fields__}
@@ -135,7 +144,9 @@ class SurveyDesign:
     def columns(self) -> tuple[Any, ...]:
         """The columns of the public table that it names, each once."""
         named: list[Any] = []
-        for own in (self.weights, self.strata, self.clusters, self.replicate_weights):
+        most = self.max_weight if isinstance(self.max_weight, str) else None
+        drawn = (self.weights, self.strata, self.clusters, self.replicate_weights)
+        for own in (*drawn, most, self.stratum_sizes):
             named += own if isinstance(own, tuple) else [] if own is None else [own]
         return tuple(dict.fromkeys(named))
 
@@ -159,7 +170,7 @@ class SurveyDesign:
         ------
         ValueError
             If weights are not positive numbers, a stratum or a cluster is missing, a cluster is in
-            two strata, or a stratum has one cluster and `singleton` is "error".
+            two strata, or what is stated of strata differs within one.
 
         Examples
         --------
@@ -171,30 +182,47 @@ class SurveyDesign:
         """
         weights = counts = squares = None
         if sums is not None:
-            _check_sums(self.weights, sums)
+            check_sums(self.weights, sums)
             counts, weights, squares = sums.counts, sums.weights, sums.squares
         elif self.weights is not None:
-            weights = _numbers(self.weights, column, positive=True)
+            weights = weights_of(self.weights, column, positive=True)
         strata = None if self.strata is None else codes_of("stratum", self.strata, column)
         clusters = None if self.clusters is None else codes_of("cluster", self.clusters, column)
         replicates = None
         if self.replicate_weights is not None:
-            own = [_numbers(name, column, positive=False) for name in self.replicate_weights]
+            own = [weights_of(name, column, positive=False) for name in self.replicate_weights]
             replicates = np.stack(own, axis=1)
         given = next(a for a in (weights, strata, clusters, replicates) if a is not None)
         n = len(given)
         if strata is not None and clusters is not None:
-            clusters = _within(strata, clusters, nest=self.nest)
+            clusters = within_strata(strata, clusters, nest=self.nest)
+        if strata is None:
+            strata = np.zeros(n, dtype=np.intp)
+        most = sizes = None
+        if sums is None:  # the exact sets need single records
+            most = self._most_of_strata(column, strata)
+            if self.stratum_sizes is not None:
+                sizes = of_strata("stratum_sizes", self.stratum_sizes, column, strata)
         return SurveyRecords(
             np.ones(n) if weights is None else weights,
-            np.zeros(n, dtype=np.intp) if strata is None else strata,
+            strata,
             clusters,
             self.singleton,
             replicates,
             self.scale,
             counts,
             squares,
+            most,
+            sizes,
         )
+
+    def _most_of_strata(self, column: Callable[[Any], Any], strata: Indices) -> Floats | None:
+        """Return the greatest weight that the design could give in each stratum, if stated."""
+        if self.max_weight is None:
+            return None
+        if isinstance(self.max_weight, str):
+            return of_strata("max_weight", self.max_weight, column, strata)
+        return np.full(int(strata.max()) + 1, float(self.max_weight))
 
     @classmethod
     def from_svy(cls, sample: Any) -> "SurveyDesign":
@@ -266,63 +294,3 @@ class SurveyDesign:
         2     3.0  yes     1.0
         """
         return complete_records(sample, self, answers, within)
-
-
-def _numbers(name: Any, column: Callable[[Any], np.ndarray], *, positive: bool) -> np.ndarray:
-    """Return a column of weights; replicate weights may be 0."""
-    found = column(name)
-    try:
-        values = np.asarray(found, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError(f"column {name!r} of weights must hold numbers.") from None
-    wrong = ~np.isfinite(values) | (values < 0) | (positive & (values == 0))
-    if wrong.any():
-        what = "positive numbers" if positive else "numbers of at least 0"
-        raise _wrong_weights(
-            name,
-            what,
-            f"{int(wrong.sum()):,} of {len(values):,} are not, the first in row "
-            f"{int(np.argmax(wrong))}",
-        )
-    given = values[values > 0]
-    if given.size:
-        _check_range(name, given.min(), given.max())
-    return values
-
-
-def _check_sums(name: Any, sums: WeightSums) -> None:
-    """Check weights by their sums, as single ones are."""
-    lacking = int(sums.counts.sum() - sums.present.sum())
-    if lacking or not np.all(np.isfinite(sums.weights)) or not np.all(sums.least > 0):
-        found = f"{lacking:,} are missing" if lacking else "some are not"
-        raise _wrong_weights(name, "positive numbers", found)
-    _check_range(name, sums.least.min(), sums.most.max())
-
-
-def _wrong_weights(name: Any, what: str, found: str) -> ValueError:
-    return ValueError(
-        f"column {name!r} of weights must hold {what}, but {found}. Records of weight 0, or "
-        "without a weight, stand for nobody: drop them."
-    )
-
-
-def _check_range(name: Any, least: float, most: float) -> None:
-    if least < _LEAST_WEIGHT or most > 1.0 / _LEAST_WEIGHT:
-        raise ValueError(
-            f"column {name!r} of weights has numbers below {_LEAST_WEIGHT:g} or above "
-            f"{1.0 / _LEAST_WEIGHT:g}, whose squares are not exact: give weights in other units."
-        )
-
-
-def _within(strata: np.ndarray, clusters: np.ndarray, *, nest: bool) -> np.ndarray:
-    """Return codes of clusters, each in one stratum."""
-    both = strata.astype(np.int64) * (int(clusters.max()) + 1) + clusters
-    found, codes = np.unique(both, return_inverse=True)
-    spanning = len(found) - len(np.unique(clusters))
-    if spanning and not nest:
-        raise ValueError(
-            f"{spanning:,} codes of clusters are in more than one stratum. If codes begin anew in "
-            "each stratum, say nest=True; if not, a cluster that spans strata cannot have been "
-            "drawn within one."
-        )
-    return codes

@@ -1,6 +1,5 @@
 """The design of each record, read from a table."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from skrldp._typing import Floats, Indices
 
-__all__ = ["SurveyRecords", "WeightSums", "codes_of"]
+__all__ = ["SurveyRecords", "WeightSums"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +58,10 @@ class SurveyRecords:
         How many records each row stands for; None if each is one.
     sums_of_squares : array of shape (n,) or None
         Of their weights.
+    max_weights : array of shape (strata,) or None
+        The greatest weight, or sum of a cluster's weights, that the design could give.
+    stratum_sizes : array of shape (strata,) or None
+        Numbers in proportion to the population's strata.
     """
 
     weights: Floats
@@ -69,6 +72,8 @@ class SurveyRecords:
     scale: float | None = None
     counts: NDArray[np.int64] | None = None
     sums_of_squares: Floats | None = None
+    max_weights: Floats | None = None
+    stratum_sizes: Floats | None = None
 
     @cached_property
     def n_records(self) -> int:
@@ -170,24 +175,3 @@ class SurveyRecords:
             apart = sums[alone] - sums.sum(axis=0) / self.n_clusters
             found += apart.T @ apart
         return found
-
-
-def codes_of(what: str, names: Any, column: Callable[[Any], Any]) -> Indices:
-    """Write the values of a column, or the combinations of several, as codes from 0."""
-    if not isinstance(names, tuple):
-        return _codes_of_one(what, names, column)
-    found = np.stack([_codes_of_one(what, name, column) for name in names], axis=1)
-    return np.unique(found, axis=0, return_inverse=True)[1].reshape(-1)
-
-
-def _codes_of_one(what: str, name: Any, column: Callable[[Any], Any]) -> Indices:
-    values = np.asarray(column(name), dtype=object)
-    missing = np.array([value is None or value != value for value in values], dtype=bool)
-    if missing.any():
-        raise ValueError(
-            f"column {name!r} lacks the {what} of {int(missing.sum()):,} of {len(values):,} "
-            f"records, the first in row {int(np.argmax(missing))}."
-        )
-    place: dict[Any, int] = {}
-    codes = np.array([place.setdefault(value, len(place)) for value in values.tolist()])
-    return codes.astype(np.intp)

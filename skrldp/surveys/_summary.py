@@ -43,11 +43,15 @@ class SurveySummary:
         of = f"a survey of {self.n_rows:,} records ({self.design!r})"
         what = "clusters" if self.design.clusters is not None else "records"
         if self.exact:
+            most, within = self.design.max_weight, ""
+            most = f"that in column {most!r}" if isinstance(most, str) else f"{most:g}"
+            if self.design.strata is not None:
+                within = f" within strata, whose sizes are those in {self.design.stratum_sizes!r}"
             return (
                 f"{of}; {self.n_records:,} of them were kept at random, in proportion to their "
                 f"weights, and are an independent sample of the population if {what} were drawn "
-                "independently, with probabilities inverse to their weights, of which "
-                f"{self.design.max_weight:g} is the greatest that there could be"
+                f"independently{within}, with probabilities inverse to their weights, of which "
+                f"{most} is the greatest that there could be"
             )
         if not self.effective:
             return (

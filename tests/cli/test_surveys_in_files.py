@@ -5,8 +5,11 @@ import json
 import command_fixtures
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from command_files import write
+
+from skrldp import IRSanitizer, LikelihoodRatioSet, Mechanism, SurveyDesign
 
 call, designed = command_fixtures.call, command_fixtures.designed
 folder, ready = command_fixtures.folder, command_fixtures.ready
@@ -82,3 +85,46 @@ def test_codes_that_begin_anew_and_strata_of_one_cluster(call, survey):
         assert found["holds"]
         budgets.append(json.loads((survey / "m.json").read_text())["guarantee"])
     assert budgets[0]["distributions"] != budgets[1]["distributions"]
+
+
+def test_replicate_weights(call, survey):
+    """A jackknife of the 60 places: the set is the one that Python makes of the same columns."""
+    table = pq.read_table(survey / "survey.parquet").to_pandas()
+    for place in range(60):
+        table[f"w{place}"] = table["weight"] * (table["place"] != place) * 60 / 59
+    table = table.drop(columns="place")
+    table.to_parquet(survey / "survey.parquet")
+    names = [f"w{place}" for place in range(60)]
+    drawn = ["--weights", "weight", *(f"--replicate-weights={name}" for name in names)]
+    asked = (*ASKED[:1], "survey.parquet", *ASKED[2:], *KNOWN)
+    code, _, err = call(*asked, *drawn)
+    assert code == 2 and "replicate_weights need scale" in err
+    assert call(*asked, *drawn, "--scale", str(59 / 60))[0] == 0
+    design = SurveyDesign("weight", replicate_weights=names, scale=59 / 60)
+    around = LikelihoodRatioSet(radius="asymptotic")
+    values = {"ill": ["no", "yes"], "zip": ["01", "02"]}
+    made = IRSanitizer(1, sensitive="ill", survey=design, uncertainty=around, categories=values)
+    made.fit(table)
+    stated = Mechanism.from_json((survey / "m.json").read_text()).guarantee.distributions
+    assert stated.pair == pytest.approx(made.certificate_.uncertainty.pair, rel=1e-12)
+    drawn += ["--scale", str(59 / 60)]
+    found = json.loads(call("certify", "m.json", "survey.parquet", *drawn, "--json")[1])
+    assert found["holds"] and found["proofs"][0]["eps"] <= 1
+
+
+def test_strata_of_several_columns_and_of_fixed_sizes(call, survey):
+    table = pq.read_table(survey / "survey.parquet").to_pandas().drop(columns="place")
+    table["north"], table["urban"] = table.index % 2, table.index % 300 // 150
+    table["people"], table["weight"] = 200 * (1 + table["north"]), 2.0
+    table.to_parquet(survey / "survey.parquet")
+    drawn = ["--weights", "weight", "--strata", "north", "--strata", "urban"]
+    asked = (*ASKED[:1], "survey.parquet", *ASKED[2:], *KNOWN)
+    code, _, err = call(*asked, *drawn, "--max-weight", "2")
+    assert code == 2 and "SurveyDesign(stratum_sizes=...)" in err
+    exact = ["--max-weight", "weight", "--stratum-sizes", "people"]
+    assert call(*asked, *drawn, *exact)[0] == 0
+    claim = json.loads((survey / "m.json").read_text())["guarantee"]
+    assert 300 < claim["n_records"] < 450
+    found = json.loads(call("certify", "m.json", "survey.parquet", *drawn, *exact, "--json")[1])
+    assert found["holds"] and found["n_records"] == claim["n_records"]
+    assert claim["distributions"]["rule"] == "finite-sample"

@@ -132,9 +132,9 @@ def test_records_that_are_kept_are_a_sample_of_the_population():
     chosen = kind[rng.random(kind.size) < np.where(kind, 0.8, 0.2)]
     weights = np.where(chosen, 1.25, 5.0)
     n = len(chosen)
-    records = SurveyRecords(weights, np.zeros(n, int), np.arange(n))
+    records = SurveyRecords(weights, np.zeros(n, int), np.arange(n), max_weights=np.array([5.0]))
     content = [b"%d %d" % (place, one) for place, one in enumerate(chosen)]
-    kept = independent_part(records, 5.0, content)
+    kept = independent_part(records, content)
     assert abs(chosen.mean() - 0.8) < 0.02
     assert abs(chosen[kept].mean() - 0.5) < 5 * 0.5 / np.sqrt(kept.sum())
     assert kept.sum() == pytest.approx(weights.sum() / 5.0, rel=0.05)
@@ -146,7 +146,9 @@ def test_of_a_cluster_one_record_is_kept_in_proportion_to_its_weight():
     clusters = np.repeat(np.arange(n // 2), 2)
     weights = np.tile([1.0, 3.0], n // 2)
     content = [rng.bytes(8) for _ in range(n)]
-    kept = independent_part(SurveyRecords(weights, np.zeros(n, int), clusters), 8.0, content)
+    most = np.array([8.0])
+    records = SurveyRecords(weights, np.zeros(n, int), clusters, max_weights=most)
+    kept = independent_part(records, content)
     per_cluster = np.bincount(clusters[kept], minlength=n // 2)
     assert per_cluster.max() == 1
     light, heavy = kept[::2].mean(), kept[1::2].mean()
@@ -284,15 +286,16 @@ def test_baselines_weigh_records_and_promise_what_they_promise():
     assert weighted.certificate_.holds(1.0)
 
 
-def test_strata_have_no_exact_set():
+def test_strata_of_unknown_sizes_have_no_exact_set():
     """The sizes of strata were not drawn; neither is what replicate weights say of them."""
     table = survey().assign(area=lambda t: t["place"] % 4, other=1.5, third=2.0)
     design = SurveyDesign(weights="weight", strata="area", clusters="place", max_weight=60.0)
     replicated = SurveyDesign(
         weights="weight", replicate_weights=["other", "third"], scale=0.5, max_weight=3.0
     )
-    for stated in (design, replicated):
-        with pytest.raises(ValueError, match="the sizes of strata were not"):
+    refused = {design: "the sizes of strata were not", replicated: "replicate weights do not tell"}
+    for stated, message in refused.items():
+        with pytest.raises(ValueError, match=message):
             make(IRSanitizer, LikelihoodRatioSet(), survey=stated).fit(table)
 
 

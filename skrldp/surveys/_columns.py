@@ -1,0 +1,119 @@
+"""Columns of a survey's design, read and checked."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from skrldp._typing import Floats, Indices
+from skrldp.surveys._records import WeightSums
+
+__all__ = ["check_sums", "codes_of", "of_strata", "weights_of", "within_strata"]
+
+# Squares of far smaller weights are 0, and of their inverses infinite, and so would be a set that
+# rests on them. Up to 1e-150 would do; no survey has such weights.
+_LEAST_WEIGHT = 1e-50
+
+
+def weights_of(name: Any, column: Callable[[Any], Any], *, positive: bool) -> np.ndarray:
+    """Return a column of weights; replicate weights may be 0."""
+    found = column(name)
+    try:
+        values = np.asarray(found, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"column {name!r} of weights must hold numbers.") from None
+    wrong = ~np.isfinite(values) | (values < 0) | (positive & (values == 0))
+    if wrong.any():
+        what = "positive numbers" if positive else "numbers of at least 0"
+        raise _wrong_weights(
+            name,
+            what,
+            f"{int(wrong.sum()):,} of {len(values):,} are not, the first in row "
+            f"{int(np.argmax(wrong))}",
+        )
+    given = values[values > 0]
+    if given.size:
+        _check_range(name, given.min(), given.max())
+    return values
+
+
+def check_sums(name: Any, sums: WeightSums) -> None:
+    """Check weights by their sums, as single ones are."""
+    lacking = int(sums.counts.sum() - sums.present.sum())
+    if lacking or not np.all(np.isfinite(sums.weights)) or not np.all(sums.least > 0):
+        found = f"{lacking:,} are missing" if lacking else "some are not"
+        raise _wrong_weights(name, "positive numbers", found)
+    _check_range(name, sums.least.min(), sums.most.max())
+
+
+def _wrong_weights(name: Any, what: str, found: str) -> ValueError:
+    return ValueError(
+        f"column {name!r} of weights must hold {what}, but {found}. Records of weight 0, or "
+        "without a weight, stand for nobody: drop them."
+    )
+
+
+def _check_range(name: Any, least: float, most: float) -> None:
+    if least < _LEAST_WEIGHT or most > 1.0 / _LEAST_WEIGHT:
+        raise ValueError(
+            f"column {name!r} of weights has numbers below {_LEAST_WEIGHT:g} or above "
+            f"{1.0 / _LEAST_WEIGHT:g}, whose squares are not exact: give weights in other units."
+        )
+
+
+def of_strata(what: str, name: Any, column: Callable[[Any], Any], strata: Indices) -> Floats:
+    """Return what a column says of each stratum: positive numbers, shape (strata,)."""
+    try:
+        values = np.asarray(column(name), dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"column {name!r} of {what} must hold numbers.") from None
+    wrong = ~(np.isfinite(values) & (values > 0))
+    if wrong.any():
+        raise ValueError(
+            f"column {name!r} of {what} must hold positive numbers, but {int(wrong.sum()):,} of "
+            f"{len(values):,} are not, the first in row {int(np.argmax(wrong))}."
+        )
+    found = np.zeros(int(strata.max()) + 1)
+    np.maximum.at(found, strata, values)
+    differs = values < found[strata] * (1.0 - 1e-9)  # more than by rounding
+    if differs.any():
+        raise ValueError(
+            f"column {name!r} of {what} must hold one number for each stratum, and in "
+            f"{len(np.unique(strata[differs])):,} of {len(found):,} it differs between records."
+        )
+    return found
+
+
+def within_strata(strata: Indices, clusters: Indices, *, nest: bool) -> Indices:
+    """Return codes of clusters, each in one stratum."""
+    both = strata.astype(np.int64) * (int(clusters.max()) + 1) + clusters
+    found, codes = np.unique(both, return_inverse=True)
+    spanning = len(found) - len(np.unique(clusters))
+    if spanning and not nest:
+        raise ValueError(
+            f"{spanning:,} codes of clusters are in more than one stratum. If codes begin anew in "
+            "each stratum, say nest=True; if not, a cluster that spans strata cannot have been "
+            "drawn within one."
+        )
+    return codes
+
+
+def codes_of(what: str, names: Any, column: Callable[[Any], Any]) -> Indices:
+    """Write the values of a column, or the combinations of several, as codes from 0."""
+    if not isinstance(names, tuple):
+        return _codes_of_one(what, names, column)
+    found = np.stack([_codes_of_one(what, name, column) for name in names], axis=1)
+    return np.unique(found, axis=0, return_inverse=True)[1].reshape(-1)
+
+
+def _codes_of_one(what: str, name: Any, column: Callable[[Any], Any]) -> Indices:
+    values = np.asarray(column(name), dtype=object)
+    missing = np.array([value is None or value != value for value in values], dtype=bool)
+    if missing.any():
+        raise ValueError(
+            f"column {name!r} lacks the {what} of {int(missing.sum()):,} of {len(values):,} "
+            f"records, the first in row {int(np.argmax(missing))}."
+        )
+    place: dict[Any, int] = {}
+    codes = np.array([place.setdefault(value, len(place)) for value in values.tolist()])
+    return codes.astype(np.intp)

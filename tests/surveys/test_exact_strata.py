@@ -1,0 +1,147 @@
+"""Exact sets for strata of fixed sizes: what is kept is an independent sample of the population.
+
+False alarms below 1e-6, with fixed seeds.
+"""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from skrldp import IRSanitizer, JointDistribution, LikelihoodRatioSet, SurveyDesign
+from skrldp.surveys import SurveyRecords, independent_part
+
+SIZES = np.array([5.0, 3.0, 2.0])  # of the population's strata
+DRAWN = np.array([100, 100, 200])  # records of each
+OWN = np.array([[6, 1, 1, 2], [1, 6, 2, 1], [1, 1, 7, 1]]) / 10  # distributions of 2 x 2 cells
+TRUTH = (SIZES / SIZES.sum() @ OWN).reshape(2, 2)
+STRATA = np.repeat(np.arange(3), DRAWN)
+DESIGN = SurveyDesign(
+    weights="weight", strata="region", max_weight="weight", stratum_sizes="people"
+)
+
+
+def sample(rng, *, half_as_often=False):
+    """Records of strata; those of even cells may be drawn half as often, and weigh twice."""
+    own = OWN / np.where(half_as_often & (np.arange(4) % 2 == 0), 2.0, 1.0)
+    own /= own.sum(axis=1, keepdims=True)
+    cells = np.array([rng.choice(4, p=own[stratum]) for stratum in STRATA])
+    weights = np.where(half_as_often & (cells % 2 == 0), 2.0, 1.0)
+    return cells, weights
+
+
+def kept_of(rng, cells, weights, most):
+    records = SurveyRecords(
+        weights, STRATA, None, max_weights=np.full(3, most), stratum_sizes=SIZES
+    )
+    try:
+        return independent_part(records, [rng.bytes(8) for _ in cells])
+    except ValueError as error:  # one in a thousand
+        assert "a stratum has fewer records" in str(error)
+        return None
+
+
+@pytest.mark.parametrize("half_as_often", [False, True])
+def test_what_is_kept_is_drawn_from_all(half_as_often):
+    """Of 200 tables: sizes of strata as multinomial draws have them, and cells as the population.
+
+    Their variance is that of draws, which samples with strata of fixed shares do not have.
+    """
+    rng, found = np.random.default_rng(0), []
+    cells, weights = sample(rng, half_as_often=half_as_often)
+    for table in range(200):
+        if table % 10 == 0:
+            cells, weights = sample(rng, half_as_often=half_as_often)
+        kept = kept_of(rng, cells, weights, 1.0 + half_as_often)
+        if kept is not None:
+            codes = STRATA[kept] * 4 + cells[kept]
+            found.append(np.bincount(codes, minlength=12).reshape(3, 4))
+    assert len(found) >= 195
+    strata_kept, cells_kept = np.sum(found, axis=2), np.sum(found, axis=1)
+    n = strata_kept.sum(axis=1)
+    if not half_as_often:  # the number of records that could be kept is the same in all tables
+        assert n.min() == n.max() > 140
+        exact = n[0] * SIZES / 10 * (1 - SIZES / 10)
+        ratio = strata_kept.var(axis=0, ddof=1) / exact
+        assert np.all(np.abs(ratio - 1) < 5.5 * np.sqrt(2 / len(found)))
+    apart = strata_kept.sum(axis=0) / n.sum() - SIZES / 10
+    assert np.all(np.abs(apart) < 5.5 * np.sqrt(0.25 / n.sum()))
+    # 20 samples of records, of each of which about 150 are kept again and again.
+    shares = cells_kept.sum(axis=0) / n.sum()
+    assert np.all(np.abs(shares - TRUTH.ravel()) < 5.5 * np.sqrt(0.25 / (20 * 150)))
+    assert np.abs(OWN[STRATA].mean(axis=0) - TRUTH.ravel()).max() > 0.15  # if all were kept
+
+
+def test_the_set_covers_the_population():
+    """100 tables; true coverage of .95 or more, so 82 are reached but for 1e-6."""
+    rng, held, taken_alike = np.random.default_rng(1), 0, 0
+    for _ in range(100):
+        cells, weights = sample(rng)
+        kept = kept_of(rng, cells, weights, 1.0)
+        held += kept is None or holds(cells[kept])
+        taken_alike += holds(cells)
+    assert held >= stats.binom.ppf(1e-6, 100, 0.95)
+    assert taken_alike < 50
+
+
+def holds(cells):
+    joint = JointDistribution(np.bincount(cells, minlength=4).reshape(2, 2))
+    return LikelihoodRatioSet().fit_set(joint).contains(joint, TRUTH)
+
+
+def frame(n_regions=3):
+    cells, _ = sample(np.random.default_rng(3))
+    return pd.DataFrame(
+        {
+            "ill": cells // 2,
+            "visits": cells % 2,
+            "region": STRATA % n_regions,
+            "weight": (SIZES / DRAWN * 100)[STRATA],
+            "people": SIZES[STRATA] * 1000,
+        }
+    )
+
+
+def fit(table, design=DESIGN):
+    values = {"ill": [0, 1], "visits": [0, 1]}
+    return IRSanitizer(1.0, sensitive="ill", survey=design, categories=values).fit(table)
+
+
+def test_sanitizers_keep_a_sample_of_the_population():
+    table = frame()
+    found = fit(table)
+    assert found.certificate_.uncertainty.rule == "finite-sample"
+    assert 140 < found.joint_.n == found.survey_.n_records < 200
+    mixed = fit(table.sample(frac=1.0, random_state=0))
+    assert np.array_equal(mixed.joint_.counts, found.joint_.counts)  # whatever the rows' order
+    told = found.survey_.describe()
+    assert "within strata, whose sizes are those in 'people'" in told
+    assert "of which that in column 'weight' is the greatest" in told
+    asymptotic = IRSanitizer(
+        1.0,
+        sensitive="ill",
+        survey=DESIGN,
+        uncertainty=LikelihoodRatioSet(radius="asymptotic"),
+        categories={"ill": [0, 1], "visits": [0, 1]},
+    )
+    assert [name for name, _ in asymptotic.fit(table).mechanism_.columns] == ["ill", "visits"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"people": np.arange(400.0) + 1}, "of stratum_sizes must hold one number for each str"),
+        ({"people": -1.0}, "of stratum_sizes must hold positive numbers, but 400 of 400 are not"),
+        ({"people": "many"}, "column 'people' of stratum_sizes must hold numbers"),
+        ({"weight": np.tile([1.0, 2.0], 200)}, "'weight' of max_weight must hold one number for"),
+    ],
+)
+def test_what_strata_must_say(change, message):
+    table = frame().assign(**change)
+    with pytest.raises(ValueError, match=message):
+        fit(table)
+    none_is_kept = SurveyDesign("weight", "region", max_weight=1e9, stratum_sizes="people")
+    with pytest.raises(ValueError, match="of 3 strata the smallest has 0"):
+        fit(frame(), none_is_kept)
+    with pytest.raises(ValueError, match="name the strata, too"):
+        SurveyDesign(weights="weight", stratum_sizes="people")
