@@ -78,6 +78,8 @@ export interface BlockClient {
   readonly secrets: readonly Category[];
   /** The categories of each column that is not sensitive, in the order of `columns`. */
   readonly categories: readonly (readonly Category[])[];
+  /** Of each column in this order: where its numbers are cut, null for an open end; or null if records have categories in it. */
+  readonly edges: readonly (readonly (number | null)[] | null)[];
   /** Names of the columns in each block, without those of the secret. */
   readonly blocks: readonly (readonly Category[])[];
   /** How probable each block is, whatever the record. */

@@ -245,7 +245,7 @@ function checkedOthers(others, values) {
 // --- Manifests -----------------------------------------------------------------------------------------
 /** Check the mechanisms of blocks of columns, and the weights by which a person's block is drawn. */
 function readManifest(fields) {
-  checkKeys(fields, ["format", "version", "weights", "mechanisms"], [], "it");
+  checkKeys(fields, ["format", "version", "weights", "mechanisms"], ["bins"], "it");
   const { version, weights } = fields;
   if (version !== 1n) malformed("manifests have version 1");
   const parts = listed(fields.mechanisms, "mechanisms").map((each) => readMechanism(each));
@@ -255,15 +255,16 @@ function readManifest(fields) {
   const isSum = isWhole && weights.reduce((sum, weight) => sum + weight, 0n) === 1n << BigInt(bits);
   if (!isSum) malformed(`the weights of ${n} blocks must be whole numbers that sum to 2^${bits}`);
   const [{ secrets, observe }, known] = [parts[0], checkedTogether(parts, fields.mechanisms)];
+  const bins = "bins" in fields ? readBins(fields.bins, known) : undefined;
   const columns = [...parts[0].columns.filter(([, flag]) => flag), ...known.map(({ name }) => [name, false])];
   const [bounds, slots] = [parts.map(({ guarantee }) => guarantee?.eps), weights.map(Number)];
   const stated = {
     ...plain({ columns, secrets, observe, eps: bounds.includes(undefined) ? null : Math.max(...bounds) }),
     ...plain({ categories: known.map((own) => own.categories), blocks: parts.map((part) => namesOf(part, false)) }),
-    ...plain({ shares: slots.map((weight) => weight / 2 ** bits) }),
+    ...plain({ shares: slots.map((weight) => weight / 2 ** bits), edges: known.map((own) => own.edges) }),
     mechanisms: Object.freeze(parts.map((part) => Object.freeze(statedOf(part)))),
   };
-  const head = write({ format: MANIFEST, version, weights }).slice(0, -1);
+  const head = write({ format: MANIFEST, version, weights, bins }).slice(0, -1);
   const canonical = `${head},"mechanisms":[${parts.map((part) => part.canonical).join(",")}]}`;
   return { canonical, stated, reporterOf: blockReporter(parts, slots, { columns, secrets, observe }, known) };
 }
@@ -279,8 +280,10 @@ function blockReporter(parts, slots, { columns, secrets, observe }, known) {
   const firsts = []; // number of the first cell of each block among those of all: 0 is the choice of the block
   parts.reduce((first, part, block) => (firsts[block] = first) + part.secrets.length * part.values.length, 1);
   const pick = pickerOf({ columns, observe }, true);
+  const cuts = new Map(known.filter((own) => own.edges).map((own) => [places.get(keyOf(own.name)), own]));
   return (record) => {
-    const valueAt = pick(record);
+    const rawAt = pick(record);
+    const valueAt = (place) => (cuts.has(place) ? labelOf(rawAt(place), cuts.get(place)) : rawAt(place));
     for (const find of finders) find(valueAt);
     return async (tapeOf) => {
       const block = drawByAlias(slots, await tapeOf(0));
@@ -288,6 +291,40 @@ function blockReporter(parts, slots, { columns, secrets, observe }, known) {
       return Object.freeze({ block, report: parts[block].draw(cell, await tapeOf(firsts[block] + cell)) });
     };
   };
+}
+/** The label of a number's bin; null, which is no label, for what is in none. */
+function labelOf(value, { edges, labels }) {
+  const number = typeof value === "boolean" ? Number(value) : value;
+  const isNumber = typeof number === "bigint" || Number.isFinite(number);
+  const isBelow = (n) => number < (edges[n] ?? Infinity) || (n === labels.length && number <= edges[n]);
+  const found = isNumber ? labels.findIndex((_, n) => number >= (edges[n] ?? -Infinity) && isBelow(n + 1)) : -1;
+  return labels[found] ?? null;
+}
+/** Check the columns of numbers that are cut at edges; return them in the columns' order, as they are written. */
+function readBins(entries, known) {
+  const columns = new Map(known.map((own) => [keyOf(own.name), own]));
+  if (!listed(entries, "bins").length) malformed("bins has no column");
+  for (const entry of entries) {
+    const [name, edges, labels] = listed(entry, "each of bins").length === 3 ? entry : malformed("bins are of three");
+    const [own, last] = [columns.get(keyOf(name)), listed(edges, "edges").length - 1];
+    if (!own || own.edges) malformed(`bins are of different columns of U, and ${show(name)} is none`);
+    const isEdge = (it, n) => /number|bigint/.test(typeof it) || (it === null && (n === 0 || n === last));
+    const isRising = (it, n) => n === 0 || (edges[n - 1] ?? -Infinity) < (it ?? Infinity);
+    const isSmall = (it) => it === null || (it >= -(2 ** 53) && it <= 2 ** 53);
+    const isFit = last >= 2 && [isEdge, isSmall, isRising].every((check) => edges.every(check));
+    if (!isFit) malformed("edges must be at least three increasing numbers, or null at the ends");
+    const isText = listed(labels, "labels").every((label) => typeof label === "string");
+    const isOne = labels.length === last && new Set(labels).size === last;
+    if (!isText || !isOne) malformed(`${last} bins need a label each`);
+    const values = [...own.categories, ...(Array.isArray(own.other) ? own.other : [])].map((it) => keyOf(it));
+    const [names, cut] = [values, labels.map((label) => keyOf(label))].map((keys) => new Set(keys));
+    for (const keys of [names, cut]) keys.delete(OTHER);
+    const isSame = [...names].every((key) => cut.has(key)) && (own.other === true || names.size === cut.size);
+    if (!isSame) malformed(`the bins of column ${show(name)} are not its categories`);
+    const whole = edges.map((it) => (Number.isInteger(it) ? BigInt(it) : it));
+    Object.assign(own, { edges: whole, labels });
+  }
+  return known.filter((own) => own.edges).map(({ name, edges, labels }) => [name, edges, labels]);
 }
 const namesOf = ({ columns }, wanted) => columns.filter(([, flag]) => flag === wanted).map(([name]) => name);
 /** Check that mechanisms are those of different blocks of one table; find each column of U with its categories. */

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
+from itertools import pairwise
 from numbers import Real
 from typing import Any, NoReturn, Self
 
@@ -22,6 +23,7 @@ __all__ = [
     "read_only",
     "real_numbers",
     "refuse_masked",
+    "rows_of_each",
     "smallest_dtype",
 ]
 
@@ -38,6 +40,13 @@ def chunks(n_rows: int, size: int | None = None) -> Iterator[slice]:
 def smallest_dtype(n: int, *, signed: bool = False) -> np.dtype[Any]:
     """Return the smallest integer dtype that holds 0, ..., n - 1 (and -1 if `signed`)."""
     return np.min_scalar_type(-max(n, 1) if signed else n - 1)
+
+
+def rows_of_each(numbers: NDArray[Any], n: int) -> list[tuple[int, NDArray[np.intp]]]:
+    """Pair each of 0, ..., n - 1 that rows have with these rows."""
+    order = np.argsort(numbers, kind="stable")
+    ends = np.searchsorted(numbers[order], np.arange(n + 1))
+    return [(one, order[a:b]) for one, (a, b) in enumerate(pairwise(ends)) if a < b]
 
 
 def refuse_masked(values: Any, name: str) -> None:

@@ -62,7 +62,7 @@ for (const vector of manifests) {
     const client = await load(texts[0], { digest, memoize: octets(vector.key) });
     const fresh = await load(new TextEncoder().encode(texts.at(-1)), { digest });
     for (const stated of [client, fresh]) {
-      for (const name of ["digest", "observe", "columns", "eps", "blocks", "shares"]) {
+      for (const name of ["digest", "observe", "columns", "eps", "blocks", "shares", "edges"]) {
         assert.deepEqual(stated[name], vector[name], name);
       }
       assert.deepEqual(stated.mechanisms.map(({ symbols }) => symbols.length), n_symbols);

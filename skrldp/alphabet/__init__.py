@@ -5,6 +5,7 @@ Categories are Python scalars and compare as such: 1, 1.0 and True are one categ
 and missing values of every kind are None. Only NumPy is imported.
 """
 
+from skrldp.alphabet._bins import Bins
 from skrldp.alphabet._cell_groups import (
     PARTS,
     CellGroups,
@@ -17,7 +18,7 @@ from skrldp.alphabet._columns import OTHER, Column
 from skrldp.alphabet._combinations import Alphabet, combine
 from skrldp.alphabet._factorized import Factorized
 from skrldp.alphabet._frequent import SEEN_OFTEN, frequent_from, spent_on_values
-from skrldp.alphabet._messages import brief, listed, named, numbered, rows_in_words
+from skrldp.alphabet._messages import brief, known_of, listed, named, numbered, rows_in_words
 from skrldp.alphabet._scalars import CategoryError, is_missing, plain, plain_name
 from skrldp.alphabet._sources import SOURCES, source_in_words
 
@@ -27,6 +28,7 @@ __all__ = [
     "SEEN_OFTEN",
     "SOURCES",
     "Alphabet",
+    "Bins",
     "CategoryError",
     "CellGroups",
     "Column",
@@ -38,6 +40,7 @@ __all__ = [
     "group_cells",
     "group_records",
     "is_missing",
+    "known_of",
     "listed",
     "named",
     "numbered",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from skrldp.alphabet._bins import Bins
 from skrldp.alphabet._factorized import Factorized
 from skrldp.alphabet._scalars import plain
 
@@ -34,6 +35,8 @@ class Column:
     categories: tuple[Any, ...]
     # Values that are no categories and are found as the category "other"
     infrequent: tuple[Any, ...] = field(default=(), kw_only=True)
+    # If given, values are numbers, and are found as the label of their bin
+    bins: Bins | None = field(default=None, kw_only=True)
 
     @classmethod
     def of_values(cls, name: Any, values: Iterable[Any], infrequent: Sequence[Any] = ()) -> Column:
@@ -64,6 +67,8 @@ class Column:
     @cached_property
     def texts(self) -> tuple[str, ...]:
         """The texts that can be found, as far as UTF-8 can hold them."""
+        if self.bins is not None:
+            return ()
         texts = dict.fromkeys(value for value, _ in self._entries if isinstance(value, str))
         return tuple(text for text in texts if text.isascii() or _is_utf8(text))
 
@@ -72,11 +77,19 @@ class Column:
         return _Places(self._entries)
 
     @cached_property
+    def _of_bins(self) -> NDArray[np.int64]:
+        """Place of each bin's category, and -1 for none, (k + 1,)."""
+        labels = () if self.bins is None else self.bins.labels
+        return np.array([*(self._places[label] for label in labels), -1], dtype=np.int64)
+
+    @cached_property
     def _numbers(self) -> dict[str, tuple[NDArray[Any], NDArray[np.int64]]]:
         return {}  # by the kind of dtype; see `_sorted_numbers`
 
     def code(self, value: Any) -> int:
         """Find the index of one value; see :meth:`codes`."""
+        if self.bins is not None:
+            return int(self._of_bins[self.bins.place(value)])
         if isinstance(value, np.timedelta64):  # for some NumPys it equals a number
             return self._places.of_plain(value)
         return self._places[value]
@@ -89,6 +102,8 @@ class Column:
         """
         if isinstance(values, Factorized):
             return values.spread(self.codes(values.distinct), self.code(None))
+        if self.bins is not None:
+            return self._of_bins[self.bins.places(values)]
         if not isinstance(values, np.ndarray):
             return self._codes_of_objects(values)
         if values.dtype.kind in "biuf":

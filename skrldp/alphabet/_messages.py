@@ -16,7 +16,7 @@ from skrldp.alphabet._scalars import is_missing
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["brief", "listed", "named", "numbered", "rows_in_words"]
+__all__ = ["brief", "known_of", "listed", "named", "numbered", "rows_in_words"]
 
 _SHOWN = 8
 _MOST = 400  # characters of what a message quotes: somebody else may have written it
@@ -32,6 +32,13 @@ def listed(values: Sequence[Any]) -> str:
     more = len(values) - _SHOWN
     shown = brief(", ".join(map(repr, values[:_SHOWN])))
     return shown + (f" (and {more:,} more)" if more > 0 else "")
+
+
+def known_of(column: Column) -> str:
+    """Say which values a column may have: the first few categories, or the range of its bins."""
+    if column.bins is not None:
+        return f"numbers in {column.bins.range}"
+    return listed(column.categories)
 
 
 def named(columns: Sequence[Column]) -> str:

@@ -109,6 +109,14 @@ def design(
             "that few counted records show void --beta.",
         ),
     ] = None,
+    edges: Annotated[
+        list[str] | None,
+        o.option(
+            "--edges COLUMN=NUMBERS",
+            'With --blocks: where numbers are cut, as in "age=0,18,65,120"; repeat it. -inf and '
+            "inf open the outer bins. Records keep their numbers.",
+        ),
+    ] = None,
     min_frequency: Annotated[
         str | None,
         o.option(
@@ -205,6 +213,7 @@ def design(
         "time_limit": time_limit,
         "max_iter": max_iter,
         "categories": None if categories is None else _categories(categories),
+        "edges": dict(map(_edges, edges or [])),
     }
     kind_of_design = sanitizer or _PURPOSES[purpose or "figures"]
     common = {
@@ -221,6 +230,8 @@ def design(
         )
     around = asked_set(uncertainty, beta, survey)
     if blocks is None and not block:
+        if parameters.pop("edges"):
+            raise CommandError("--edges goes with --blocks or --block.")
         designer = _designer(kind_of_design, parameters)
         designer.set_params(uncertainty=around, survey=survey, **common)
     else:
@@ -288,7 +299,7 @@ def _designer(sanitizer: str, parameters: Mapping[str, Any]) -> Any:
 
     kinds = {name: getattr(sanitizers, of_class) for name, of_class in _SANITIZERS.items()}
     known = {name: signature(kind).parameters for name, kind in kinds.items()}
-    given = {name: value for name, value in parameters.items() if value not in (None, [], ())}
+    given = {name: value for name, value in parameters.items() if value not in (None, [], (), {})}
     for name in given:
         if name not in known[sanitizer]:
             option = "--" + name.replace("_", "-").replace("targets", "target")
@@ -309,7 +320,7 @@ def _designer_of_blocks(
     from skrldp.targets import Marginal
 
     own = signature(BlockSanitizer).parameters
-    given = {name: value for name, value in parameters.items() if value not in (None, [], ())}
+    given = {name: value for name, value in parameters.items() if value not in (None, [], (), {})}
     columns = [next(reader([text], skipinitialspace=True), []) for text in lists]
     if not all(columns):
         raise CommandError("--block names no column.")
@@ -334,6 +345,18 @@ def _categories(path: str) -> dict[str, list[Any]]:
             '{"hours": ["0-34", "35-40", "41-"]}.'
         )
     return found
+
+
+def _edges(text: str) -> tuple[str, list[float]]:
+    """Read the edges of a column: "age=0,18,65"."""
+    name, _, numbers = text.rpartition("=")
+    try:
+        found = [float(number) for number in numbers.split(",")]
+    except ValueError:
+        found = []
+    if not (name and found):
+        raise CommandError(f'--edges {text}: give a column and numbers, as in "age=0,18,65,120".')
+    return name, found
 
 
 def _check_columns(

@@ -50,6 +50,8 @@ def lines_of(manifest: Manifest, proven: tuple[float, float] | None) -> list[tup
         claimed = "" if one.guarantee is None else f", {bound(one.guarantee.eps)} claimed"
         about = f"{columns_in_words(block)}: {one.shape[0]:,} reports, probability {share:.3g}"
         lines.append((f"block {number}", about + claimed))
+    for name, bins in list(manifest.bins.items())[:_SHOWN]:
+        lines.append((f"{name}", f"numbers in {bins.range}, cut into {', '.join(bins.labels)}"))
     lines.append(("claimed", _claimed(manifest)))
     if manifest.eps is not None:
         bounds = {k: manifest.bound_of(k) for k in REPORTS}
@@ -86,6 +88,10 @@ def figures_of(
         }
         for block, share, one in parts
     ]
+    if manifest.bins:
+        found["edges"] = {str(name): bins.edges for name, bins in manifest.bins.items()}
+    if manifest.bins:
+        found["edges"] = {str(name): bins.edges for name, bins in manifest.bins.items()}
     if manifest.eps is not None:
         bounds = {k: manifest.bound_of(k) for k in REPORTS}
         found["claimed"] = {

@@ -93,9 +93,13 @@ def record_types(
 
     Returns `converted`: is to be applied to each batch.
     """
+    import pyarrow as pa
+
     every = _categories_of(mechanism)
     own = {name: every[name] for name in columns}
     types = {name: _type(name, values) for name, values in own.items()}
+    if isinstance(mechanism, Manifest):
+        types |= {name: pa.float64() for name in columns if name in mechanism.bins}
     return types, lambda batch: _with_missing(batch, own)
 
 

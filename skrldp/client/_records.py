@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skrldp.alphabet import Alphabet, Column, Factorized, brief, combine, listed, named, numbered
+from skrldp.alphabet import (
+    Alphabet,
+    Column,
+    Factorized,
+    brief,
+    combine,
+    known_of,
+    named,
+    numbered,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -282,13 +291,15 @@ class _Part:
         """Say which records have unknown values or combinations, without showing these."""
         known = "each value, but not together"
         if len(columns) == 1:
-            known = listed(columns[0].categories)
+            known = known_of(columns[0])
+        cut = any(column.bins is not None for column in columns)
+        wider = "with wider `edges`" if cut else "with them in `categories`"
         return (
             f"{named(columns)}: the mechanism does not know the value (not shown) of "
             f"{numbered(rows, 'record')} ({len(rows):,} of {n_rows:,} "
             f"record{'s' if n_rows > 1 else ''}). It knows {known}. "
-            "Map such values to known ones before reporting, or have the mechanism designed with "
-            f"them in `categories`. {_NOTHING}"
+            "Map such values to known ones before reporting, or have the mechanism designed "
+            f"{wider}. {_NOTHING}"
         )
 
 

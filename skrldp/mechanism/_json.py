@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skrldp.alphabet import brief
+from skrldp.alphabet import Bins, brief
 from skrldp.mechanism._categories import as_json, revive
 from skrldp.mechanism._forms import BlockForm, DenseForm, Form, ValuesForm
 from skrldp.mechanism._guarantee_json import claims_of, guarantee_from
@@ -97,10 +97,15 @@ def write(mechanism: Parts) -> str:
     return text
 
 
-def write_manifest(weights: Sequence[int], mechanisms: Sequence[str]) -> str:
+def write_manifest(
+    weights: Sequence[int], bins: Sequence[tuple[Any, Bins]], mechanisms: Sequence[str]
+) -> str:
     """Write the canonical JSON of a manifest, given that of its mechanisms."""
-    head = {"format": MANIFEST, "version": MANIFEST_VERSION, "weights": list(weights)}
-    text = json.dumps(head, separators=(",", ":"))
+    head: dict[str, Any] = {"format": MANIFEST, "version": MANIFEST_VERSION}
+    head["weights"] = list(weights)
+    if bins:
+        head["bins"] = [[as_json(name, depth=2), *_bins_as_json(own)] for name, own in bins]
+    text = json.dumps(head, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     text = f'{text[:-1]},"mechanisms":[{",".join(mechanisms)}]}}'
     _check_size(text)
     return text
@@ -119,15 +124,19 @@ def read(text: str | bytes) -> dict[str, Any]:
     return _parts(_fields_of(text, FORMAT))
 
 
-def read_manifest(text: str | bytes) -> tuple[list[Any], list[dict[str, Any]]]:
-    """Read the weights of a manifest's blocks, and the parts of each block's mechanism.
+def read_manifest(
+    text: str | bytes,
+) -> tuple[list[Any], list[dict[str, Any]], dict[Any, Bins]]:
+    """Read the weights of a manifest's blocks, the parts of each block's mechanism, and bins.
 
     Raises TypeError and ValueError as :func:`read`.
     """
     return _manifest_parts(_fields_of(text, MANIFEST))
 
 
-def read_either(text: str | bytes) -> tuple[list[Any] | None, list[dict[str, Any]]]:
+def read_either(
+    text: str | bytes,
+) -> tuple[list[Any] | None, list[dict[str, Any]], dict[Any, Bins]]:
     """Read a manifest, or a mechanism: then there are no weights, and the parts of one mechanism.
 
     Raises TypeError and ValueError as :func:`read`.
@@ -135,19 +144,22 @@ def read_either(text: str | bytes) -> tuple[list[Any] | None, list[dict[str, Any
     fields = _fields_of(text, FORMAT, MANIFEST)
     if fields["format"] == MANIFEST:
         return _manifest_parts(fields)
-    return None, [_parts(fields)]
+    return None, [_parts(fields)], {}
 
 
-def _manifest_parts(fields: dict[str, Any]) -> tuple[list[Any], list[dict[str, Any]]]:
+def _manifest_parts(
+    fields: dict[str, Any],
+) -> tuple[list[Any], list[dict[str, Any]], dict[Any, Bins]]:
     if fields["version"] != MANIFEST_VERSION:
         raise malformed(f"manifests have version {MANIFEST_VERSION}")
-    check_keys(fields, ("format", "version", "weights", "mechanisms"), (), "it")
+    check_keys(fields, ("format", "version", "weights", "mechanisms"), ("bins",), "it")
     entries = _list(fields["mechanisms"], "mechanisms")
     parts = []
     for entry in entries:
         _check_format(entry, FORMAT)
         parts.append(_parts(entry))
-    return [whole(weight, "weights") for weight in _list(fields["weights"], "weights")], parts
+    weights = [whole(weight, "weights") for weight in _list(fields["weights"], "weights")]
+    return weights, parts, _bins(fields["bins"]) if "bins" in fields else {}
 
 
 def _fields_of(text: str | bytes, *wanted: str) -> dict[str, Any]:
@@ -303,6 +315,34 @@ def _others(entries: Any) -> tuple[Others, ...]:
     if not any(entry is not None for entry in found):
         raise malformed("other is null for every column")
     return tuple(found)
+
+
+def _bins_as_json(bins: Bins) -> tuple[list[Any], list[str]]:
+    """Write edges, null for infinite ones, and labels."""
+    edges = [None if math.isinf(edge) else edge for edge in bins.edges]
+    return edges, [as_json(label) for label in bins.labels]
+
+
+def _bins(entries: Any) -> dict[Any, Bins]:
+    found: dict[Any, Bins] = {}
+    for entry in _list(entries, "bins"):
+        if len(_list(entry, "each of bins")) != 3:
+            raise malformed("each of bins must be a name, edges and labels")
+        name, edges, labels = revive(entry[0], "bins"), _list(entry[1], "edges"), entry[2]
+        numbers = [edge for edge in edges[1:-1] if type(edge) not in (int, float)]
+        ends = [edge for edge in (*edges[:1], *edges[-1:]) if type(edge) not in (int, float)]
+        if numbers or any(edge is not None for edge in ends):
+            raise malformed("edges must be numbers, or null at the ends")
+        if not all(isinstance(label, str) for label in _list(labels, "labels")):
+            raise malformed("labels of bins must be texts")
+        if name in found:
+            raise malformed(f"bins have the column {name!r} twice")
+        infinite = [-math.inf, *[math.inf] * len(edges)]
+        own = [end if edge is None else edge for edge, end in zip(edges, infinite, strict=False)]
+        found[name] = Bins(Bins.of_edges(own).edges, tuple(labels))
+    if not found:
+        raise malformed("bins has no column")
+    return found
 
 
 def _column(item: Any) -> tuple[Any, bool]:

@@ -1,31 +1,33 @@
 """The mechanisms of the blocks of a wide table: each person reports one block of columns."""
 
 import hashlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skrldp._arrays import ReadOnly, chunks, real_numbers
+from skrldp._arrays import ReadOnly, chunks, rows_of_each
 from skrldp._numbers import at_most
 from skrldp._pages import page
 from skrldp._typing import Floats
-from skrldp.alphabet import Column, combine
+from skrldp.alphabet import Bins, Column, combine
 from skrldp.mechanism import _json
 from skrldp.mechanism._base import Mechanism
 from skrldp.mechanism._guarantee import bound_of_several
 from skrldp.mechanism._manifest_columns import (
     check_together,
-    encoders_of,
+    columns_of,
     names_of,
     orders_of,
     others_of,
+    weights_of,
+    with_bins,
 )
 from skrldp.mechanism._others import Others
-from skrldp.mechanism._rounding import round_columns, slot_bits
+from skrldp.mechanism._rounding import slot_bits
 from skrldp.sampling import AliasTable, RandomStream, Tapes
 
 __all__ = ["Manifest", "read_json"]
@@ -48,6 +50,9 @@ class Manifest(ReadOnly):
         combinations of its columns' categories as its values.
     weights : integer array of shape (m,)
         How often each block is drawn: the sum is ``2**bits``.
+    bins : dict
+        Of each column of numbers that are cut at fixed edges: the ``edges``, and the ``labels`` of
+        the bins, which are the column's categories. Records have numbers in such a column.
 
     Raises
     ------
@@ -68,6 +73,7 @@ class Manifest(ReadOnly):
 
     mechanisms: tuple[Mechanism, ...]
     weights: NDArray[np.int64]
+    bins: Mapping[Any, Bins] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Check that the mechanisms belong together."""
@@ -81,7 +87,11 @@ class Manifest(ReadOnly):
         _ = self.sampler, self.columns, self.encoders  # which check the rest
 
     @staticmethod
-    def of(mechanisms: Sequence[Mechanism], shares: ArrayLike) -> "Manifest":
+    def of(
+        mechanisms: Sequence[Mechanism],
+        shares: ArrayLike,
+        bins: Mapping[Any, Bins] | None = None,
+    ) -> "Manifest":
         """Make a manifest of mechanisms and the probabilities of their blocks.
 
         Parameters
@@ -90,6 +100,8 @@ class Manifest(ReadOnly):
             One for each block.
         shares : array of shape (m,)
             Probability that a person reports the block; rounded to a multiple of ``2**-bits``.
+        bins : dict, optional
+            Of columns of numbers, as in the attribute ``bins``.
 
         Returns
         -------
@@ -100,18 +112,7 @@ class Manifest(ReadOnly):
         ValueError
             If the shares are no distribution, or the mechanisms do not fit together.
         """
-        probabilities = real_numbers(shares, "shares").astype(float)
-        if (
-            probabilities.ndim != 1
-            or not np.isfinite(probabilities).all()
-            or (probabilities < 0).any()
-            or abs(probabilities.sum() - 1.0) > 1e-9
-        ):
-            raise ValueError("shares must be probabilities, one for each block, with sum 1.")
-        if not len(probabilities):
-            raise ValueError("a manifest needs at least one block.")
-        weights = round_columns(probabilities[:, None], slot_bits(len(probabilities)))[:, 0]
-        return Manifest(tuple(mechanisms), weights)
+        return Manifest(tuple(mechanisms), weights_of(shares), dict(bins or {}))
 
     # -- its parts --------------------------------------------------------------------------------
 
@@ -139,7 +140,7 @@ class Manifest(ReadOnly):
     @property
     def categories(self) -> dict[Any, tuple[Any, ...]]:
         """The categories of each column of U."""
-        return {column.name: column.categories for column in self.encoders}
+        return {column.name: column.categories for column in self._columns}
 
     @property
     def others(self) -> dict[Any, Others]:
@@ -151,9 +152,13 @@ class Manifest(ReadOnly):
         return others_of(self.mechanisms)
 
     @cached_property
+    def _columns(self) -> tuple[Column, ...]:
+        return columns_of(self.mechanisms, self._others)
+
+    @cached_property
     def encoders(self) -> tuple[Column, ...]:
         """The alphabet of each column of U, in the order in which blocks name them first."""
-        return encoders_of(self.mechanisms, self._others)
+        return with_bins(self._columns, self._others, self.bins)
 
     @cached_property
     def places(self) -> tuple[tuple[int, ...], ...]:
@@ -163,7 +168,7 @@ class Manifest(ReadOnly):
 
     @cached_property
     def _orders(self) -> list[NDArray[np.int64] | None]:
-        return orders_of(self.mechanisms, self.encoders, self.places)
+        return orders_of(self.mechanisms, self._columns, self.places)
 
     @cached_property
     def sampler(self) -> AliasTable:
@@ -278,7 +283,7 @@ class Manifest(ReadOnly):
         stream = random_state if own else RandomStream(random_state)
         drawn = self.sampler.sample(np.zeros(len(secrets), dtype=np.uint8), stream)
         reports = np.empty(len(secrets), dtype=self.report_dtype)
-        for block, rows in self._rows_of(drawn):
+        for block, rows in rows_of_each(drawn, len(self.mechanisms)):
             cells = self.cells(block, secrets, values, rows)
             form = self.mechanisms[block].form
             reports[rows] = form.sampler.sample(form.places(cells), stream)
@@ -304,7 +309,7 @@ class Manifest(ReadOnly):
         for rows in chunks(len(secrets), _ROWS):
             nothing = np.zeros(rows.stop - rows.start, dtype=np.int64)
             part = self.sampler.sample(nothing, Tapes(tapes(nothing, rows)))
-            rows_of, cells = self._rows_of(part), nothing
+            rows_of, cells = rows_of_each(part, len(self.mechanisms)), nothing
             for block, own in rows_of:
                 cells[own] = self.cells(block, secrets, values, own + rows.start)
             octets = tapes(firsts[part] + cells, rows)
@@ -314,16 +319,6 @@ class Manifest(ReadOnly):
                 reports[rows][own] = form.sampler.sample(places, Tapes(octets[own]))
             drawn[rows] = part
         return drawn, reports
-
-    def _rows_of(self, drawn: NDArray[Any]) -> list[tuple[int, NDArray[np.intp]]]:
-        """Pair each block that was drawn with its rows."""
-        order = np.argsort(drawn, kind="stable")
-        ends = np.searchsorted(drawn[order], np.arange(len(self.mechanisms) + 1))
-        return [
-            (block, order[ends[block] : ends[block + 1]])
-            for block in range(len(self.mechanisms))
-            if ends[block] < ends[block + 1]
-        ]
 
     @property
     def report_dtype(self) -> np.dtype[Any]:
@@ -340,9 +335,10 @@ class Manifest(ReadOnly):
         str
             The mechanisms' JSON and the weights, in canonical form.
         """
-        return _json.write_manifest(
-            self.weights.tolist(), [one.to_json() for one in self.mechanisms]
-        )
+        names = [column.name for column in self.encoders]
+        bins = [(name, self.bins[name]) for name in names if name in self.bins]
+        mechanisms = [one.to_json() for one in self.mechanisms]
+        return _json.write_manifest(self.weights.tolist(), bins, mechanisms)
 
     @cached_property
     def digest(self) -> str:
@@ -385,12 +381,14 @@ class Manifest(ReadOnly):
 
 def read_json(text: str | bytes) -> Mechanism | Manifest:
     """Read what ``to_json()`` of either wrote; raises as :meth:`Manifest.from_json`."""
-    weights, parts = _json.read_either(text)
-    return Mechanism(**parts[0]) if weights is None else _of_parts(weights, parts)
+    weights, parts, bins = _json.read_either(text)
+    return Mechanism(**parts[0]) if weights is None else _of_parts(weights, parts, bins)
 
 
-def _of_parts(weights: Sequence[int], parts: Sequence[dict[str, Any]]) -> Manifest:
+def _of_parts(
+    weights: Sequence[int], parts: Sequence[dict[str, Any]], bins: Mapping[Any, Bins]
+) -> Manifest:
     if any(not 0 <= weight < 1 << 62 for weight in weights):
         raise ValueError("the weights of a manifest are negative or too large.")
     mechanisms = tuple(Mechanism(**part) for part in parts)
-    return Manifest(mechanisms, np.array(weights, dtype=np.int64))
+    return Manifest(mechanisms, np.array(weights, dtype=np.int64), bins)

@@ -1,19 +1,48 @@
-"""The columns that the mechanisms of a manifest have in common."""
+"""The columns that the mechanisms of a manifest have in common, and how often blocks are drawn."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from skrldp.alphabet import Column, listed
+from skrldp._arrays import real_numbers
+from skrldp.alphabet import OTHER, Bins, Column, listed
 from skrldp.mechanism._base import Mechanism
 from skrldp.mechanism._others import Others
+from skrldp.mechanism._rounding import round_columns, slot_bits
 
-__all__ = ["check_together", "encoders_of", "names_of", "orders_of", "others_of"]
+__all__ = [
+    "check_together",
+    "columns_of",
+    "names_of",
+    "orders_of",
+    "others_of",
+    "weights_of",
+    "with_bins",
+]
 
 MOST_BLOCKS = 10_000
+
+
+def weights_of(shares: ArrayLike) -> NDArray[np.int64]:
+    """Round the blocks' probabilities to whole numbers whose sum is a power of two, (m,)."""
+    probabilities = real_numbers(shares, "shares").astype(float)
+    if (
+        probabilities.ndim != 1
+        or not np.isfinite(probabilities).all()
+        or (probabilities < 0).any()
+        or abs(probabilities.sum() - 1.0) > 1e-9
+    ):
+        raise ValueError("shares must be probabilities, one for each block, with sum 1.")
+    if not len(probabilities):
+        raise ValueError("a manifest needs at least one block.")
+    weights: NDArray[np.int64] = round_columns(
+        probabilities[:, None], slot_bits(len(probabilities))
+    )[:, 0]
+    return weights
 
 
 def names_of(mechanism: Mechanism, *, sensitive: bool) -> tuple[Any, ...]:
@@ -59,7 +88,7 @@ def others_of(mechanisms: Sequence[Mechanism]) -> dict[Any, Others]:
     return found
 
 
-def encoders_of(mechanisms: Sequence[Mechanism], others: dict[Any, Others]) -> tuple[Column, ...]:
+def columns_of(mechanisms: Sequence[Mechanism], others: dict[Any, Others]) -> tuple[Column, ...]:
     """Return the alphabet of each column of U, in the order in which blocks name them first."""
     found: dict[Any, Column] = {}
     for one in mechanisms:
@@ -81,15 +110,38 @@ def encoders_of(mechanisms: Sequence[Mechanism], others: dict[Any, Others]) -> t
     return tuple(found.values())
 
 
+def with_bins(
+    columns: Sequence[Column], others: dict[Any, Others], bins: Mapping[Any, Bins]
+) -> tuple[Column, ...]:
+    """Return columns that find numbers in their bins; refuse bins that are not the categories.
+
+    Where all unknown values are "other", bins may be unknown as well.
+    """
+    strange = [name for name in bins if name not in [column.name for column in columns]]
+    if strange:
+        raise ValueError(f"bins are of columns of U, and {strange[0]!r} is none.")
+    found = []
+    for column in columns:
+        own = bins.get(column.name)
+        if own is not None:
+            known = {*column.categories, *column.infrequent} - {OTHER}
+            cut = {*own.labels} - {OTHER}
+            if not (known <= cut if others[column.name] is True else known == cut):
+                raise ValueError(f"the bins of column {column.name!r} are not its categories.")
+            column = replace(column, bins=own)
+        found.append(column)
+    return tuple(found)
+
+
 def orders_of(
-    mechanisms: Sequence[Mechanism], encoders: Sequence[Column], places: Sequence[Sequence[int]]
+    mechanisms: Sequence[Mechanism], columns: Sequence[Column], places: Sequence[Sequence[int]]
 ) -> list[NDArray[np.int64] | None]:
     """Return the place of each combination among a block's values; None where they are in order."""
     found: list[NDArray[np.int64] | None] = []
     for one, own_places in zip(mechanisms, places, strict=True):
         key = np.zeros(len(one.values), dtype=np.int64)
         for number, place in enumerate(own_places):
-            column = encoders[place]
+            column = columns[place]
             own = [v[number] for v in one.values] if len(own_places) > 1 else one.values
             key = key * len(column) + column.codes(own)
         order = np.argsort(key)

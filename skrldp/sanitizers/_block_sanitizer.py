@@ -14,6 +14,7 @@ from skrldp.joint import JointDistribution
 from skrldp.mechanism import Manifest
 from skrldp.pooling import CommonMargins
 from skrldp.sanitizers._base import BaseSanitizer
+from skrldp.sanitizers._block_edges import bins_of
 from skrldp.sanitizers._block_records import encode_records
 from skrldp.sanitizers._checks import check_verbose
 from skrldp.sanitizers._column_blocks import checked_base, tables_of
@@ -95,8 +96,13 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         Columns of U that observers know of a person. They become part of every block.
     categories : "auto", list or dict, default="auto"
         Alphabets of the columns, as in the other sanitizers: a list with one for each column in the
-        table's order, or a dict that names some of the columns. Numbers are best cut at fixed edges
-        before, by ``pandas.cut`` for example.
+        table's order, or a dict that names some of the columns.
+    edges : dict, optional
+        Edges at which columns of numbers are cut, as in ``{"age": [0, 18, 65, 120]}``. The bins
+        are categories: "[0, 18)", "[18, 65)" and "[65, 120]", which has both edges. Public and
+        private records, and those on devices, have the numbers themselves. A number outside is
+        refused as an unknown value is; ``-inf`` and ``inf`` as first and last edge open the outer
+        bins. The edges must not come from the public table.
     shares : array of shape (m,), optional
         Probability of each block, in the order of ``blocks_``. None finds those for which the
         shares of all blocks' values of U together have the least variances, if the reports of all
@@ -207,6 +213,7 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         eps_all: float | None = None,
         known: Any = None,
         categories: Any = "auto",
+        edges: Any = None,
         shares: ArrayLike | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -222,6 +229,7 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         self.eps_all = eps_all
         self.known = known
         self.categories = categories
+        self.edges = edges
         self.shares = shares
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -258,12 +266,13 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
             warn_of_first_column(names)
         secret = resolve_columns(X, slice(1) if self.sensitive is None else self.sensitive)
         known = () if self.known is None else resolve_columns(X, self.known, "known")
-        found = design_blocks(self, base, X, sample_weight, names, secret, known)
+        bins = bins_of(self.edges, names, secret)
+        found = design_blocks(self, base, X, sample_weight, names, secret, known, bins)
         even = Manifest.of(found.mechanisms, np.full(len(found.tables), 1.0 / len(found.tables)))
         joints = [one.joint_ for one in found.sanitizers]
         margins, functions, information = models(even, joints, found.tables)
         shares = shares_of(self.shares, margins, information, functions)
-        manifest = Manifest.of(found.mechanisms, shares)
+        manifest = Manifest.of(found.mechanisms, shares, bins)
         certificates = tuple(one.certificate_ for one in found.sanitizers)
         self._fitted = _FittedBlocks(
             columns=columns_of(self, X if lazy is None else blank_frame(names)),
@@ -356,7 +365,7 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
             sorted(fitted.order.index(name) for name, _ in one.columns)
             for one in fitted.manifest.mechanisms
         ]
-        tables = tables_of(X, places, sample_weight)
+        tables = tables_of(X, places, sample_weight, fitted.manifest.bins)
         return [
             one._distribution_of(table, weights, one._state())
             for one, (table, weights) in zip(fitted.sanitizers, tables, strict=True)

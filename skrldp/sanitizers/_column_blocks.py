@@ -1,6 +1,6 @@
 """From a wide table to blocks of columns, and to a mechanism for each."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from skrldp.alphabet import Bins
 from skrldp.joint import as_counts
 from skrldp.sanitizers._a_optimal import AOptimalSanitizer
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._checks import check_weights, default_uncertainty
 from skrldp.table import (
     MAX_CELLS,
+    cut,
     distinct_rows_of,
     lazy_frame,
     resolve_columns,
@@ -124,6 +126,7 @@ def design_of(
     known: Sequence[int],
     beta: float,
     tables: Sequence[Sequence[int]],
+    categories: Any,
 ) -> BaseSanitizer:
     """Return the sanitizer of a block, not yet fitted; `tables` are what it is to estimate."""
     columns = sorted({*secret, *block})
@@ -135,7 +138,7 @@ def design_of(
     own: dict[str, Any] = {
         "eps": sanitizer.eps,
         "sensitive": [place[column] for column in secret],
-        "categories": _own_categories(sanitizer.categories, names, columns, block),
+        "categories": _own_categories(categories, names, columns, block),
         "uncertainty": around,
         "encode": "symbol",
     }
@@ -199,25 +202,30 @@ def _own_categories(
 
 
 def tables_of(
-    X: Any, columns: Sequence[Sequence[int]], sample_weight: ArrayLike | None
+    X: Any,
+    columns: Sequence[Sequence[int]],
+    sample_weight: ArrayLike | None,
+    bins: Mapping[Any, Bins] | None = None,
 ) -> list[tuple[Any, Any]]:
     """Return some columns of a table, several times, with the weights of their rows.
 
+    Numbers of columns that have bins are cut.
     Rows that are distinct in the table may repeat in some columns: their counts are added up. Those
     of a lazy frame are counted where they are, for all blocks at once. Raises ValueError if the
     weights cannot be counts of the table's rows.
     """
-    lazy = lazy_frame(X)
+    cells = cut(X, bins or {})
+    lazy = lazy_frame(cells)
     if lazy is not None and sample_weight is None:
         return distinct_rows_of(lazy, columns, MAX_CELLS)
     if sample_weight is None:
-        return [(with_columns(X, own), None) for own in columns]
+        return [(with_columns(cells, own), None) for own in columns]
     rows = np.unique(row_contents(X), return_inverse=True)[1].reshape(-1)
     weights = as_counts(sample_weight, len(rows), table=X)
     check_weights(weights, rows)
     found = []
     for own in columns:
-        table = with_columns(X, own)
+        table = with_columns(cells, own)
         _, first, kinds = np.unique(row_contents(table), return_index=True, return_inverse=True)
         kept = np.zeros(len(rows), dtype=bool)
         kept[first] = True

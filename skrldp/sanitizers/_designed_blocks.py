@@ -1,14 +1,16 @@
 """From the blocks that are asked for to a mechanism for each, designed side by side."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from joblib import Parallel, delayed
 
+from skrldp.alphabet import Bins
 from skrldp.mechanism import Mechanism
 from skrldp.sanitizers._base import BaseSanitizer
+from skrldp.sanitizers._block_edges import with_labels
 from skrldp.sanitizers._column_blocks import blocks_of, design_of, tables_of
 from skrldp.sanitizers._larger_blocks import Larger, kept_blocks, larger_blocks, restated, sizes_of
 
@@ -48,23 +50,25 @@ def design_blocks(
     names: Sequence[Any],
     secret: Sequence[int],
     known: Sequence[int],
+    bins: Mapping[Any, Bins],
 ) -> DesignedBlocks:
     """Find the blocks, design a mechanism for each, and keep larger blocks where they pay."""
     blocks, groups = blocks_of(sanitizer, X, names, secret, known)
+    categories = with_labels(sanitizer.categories, bins, names)
     columns = [sorted({*secret, *block}) for block in blocks]
-    tables = tables_of(X, columns, sample_weight)
+    tables = tables_of(X, columns, sample_weight, bins)
     larger: list[Larger] = []
     if len(groups) > 1:
-        sizes = sizes_of(tables, columns, sanitizer.categories, names)
+        sizes = sizes_of(tables, columns, categories, names)
         found = larger_blocks(groups, sizes, secret, sanitizer.max_cells)
         larger = [one for one in found if one.block not in blocks]
         blocks += [one.block for one in larger]
         columns += [sorted({*secret, *one.block}) for one in larger]
-        tables += tables_of(X, columns[len(tables) :], sample_weight) if larger else []
+        tables += tables_of(X, columns[len(tables) :], sample_weight, bins) if larger else []
     wanted = {block: (block,) for block in blocks} | {one.block: one.instead_of for one in larger}
     beta = sanitizer.beta / len(blocks)
     designs = [
-        design_of(sanitizer, base, names, secret, block, known, beta, wanted[block])
+        design_of(sanitizer, base, names, secret, block, known, beta, wanted[block], categories)
         for block in blocks
     ]
     named = [[names[place] for place in block] for block in blocks]

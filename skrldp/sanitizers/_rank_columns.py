@@ -10,12 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from skrldp.information import entropy
 from skrldp.joint import as_counts
+from skrldp.sanitizers._block_edges import bins_of
 from skrldp.sanitizers._column_blocks import tables_of
 from skrldp.sanitizers._warnings import warn_of_first_column
 from skrldp.table import (
     MOST_CATEGORIES,
     Table,
     column_names,
+    cut,
     lazy_frame,
     lazy_names,
     learn_column,
@@ -27,7 +29,12 @@ __all__ = ["rank_columns"]
 
 
 def rank_columns(
-    X: Any, *, sensitive: Any = None, pairs: bool = True, sample_weight: ArrayLike | None = None
+    X: Any,
+    *,
+    sensitive: Any = None,
+    pairs: bool = True,
+    edges: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Any:
     """Rank columns and pairs of columns by how much they have to tell for each cell they take.
 
@@ -43,6 +50,8 @@ def rank_columns(
         The columns of the secret S; None is the first column, with a warning if it has a name.
     pairs : bool, default=True
         Whether pairs of columns of U are ranked as well.
+    edges : dict, optional
+        Edges at which columns of numbers are cut, as in :class:`BlockSanitizer`.
     sample_weight : array of shape (n,), optional
         How many records each row stands for. Lazy frames have no weights.
 
@@ -101,6 +110,7 @@ def rank_columns(
     if sensitive is None:
         warn_of_first_column(names)
     secret = resolve_columns(X, slice(1) if sensitive is None else sensitive)
+    X = cut(X, bins_of(edges, names, secret))
     free = [place for place in range(len(names)) if place not in secret]
     if not free:
         raise ValueError(f"all {len(names)} columns are sensitive: there is nothing to rank.")
@@ -151,7 +161,7 @@ def _learned(table: Table, place: int) -> tuple[int, NDArray[Any]]:
     if found is None:
         raise ValueError(
             f"column {table.names[place]!r} has more than {MOST_CATEGORIES:,} distinct values. "
-            "Discretise numbers, group values, or leave the column out."
+            "Cut numbers (edges=), group values, or leave the column out."
         )
     return len(found[0]), found[1]
 

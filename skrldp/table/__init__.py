@@ -12,6 +12,7 @@ Categories are plain Python scalars and compare as such: see :mod:`skrldp.alphab
 from skrldp.table._codec import CellCodec
 from skrldp.table._codes import Codes
 from skrldp.table._columns import MOST_CATEGORIES, encode_column, learn_column
+from skrldp.table._cut import cut
 from skrldp.table._design_columns import (
     column_reader,
     is_missing,
@@ -41,6 +42,7 @@ __all__ = [
     "Table",
     "column_names",
     "column_reader",
+    "cut",
     "distinct_rows",
     "distinct_rows_of",
     "encode_column",

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from skrldp.alphabet import Column, listed, named, numbered
+from skrldp.alphabet import Column, known_of, named, numbered
 
 __all__ = ["refuse_categories", "refuse_combinations"]
 
@@ -23,7 +23,7 @@ def refuse_categories(
     """
     raise ValueError(
         f"column {column.name!r} has {_rows(codes, 'a value unseen in fit')}; known are "
-        f"{listed(column.categories)}. " + _mend(secret, or_else)
+        f"{known_of(column)}. " + _mend(secret, or_else, column.bins is not None)
     )
 
 
@@ -47,8 +47,10 @@ def _rows(codes: np.ndarray, what: str) -> str:
     )
 
 
-def _mend(secret: bool, or_else: str | None = None) -> str:
+def _mend(secret: bool, or_else: str | None = None, cut: bool = False) -> str:
     listing = "List every value in `categories` (None for missing)"
+    if cut:
+        listing = "Give the column wider `edges`, of which -inf and inf may be the ends"
     if secret:
         return f"{listing} to protect it"
     return f"{listing}, or use {or_else or _OTHERWISE}"

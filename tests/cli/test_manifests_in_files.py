@@ -47,6 +47,10 @@ def ready(folder):
             {"blocks": "singles", "targets": [Marginal("home"), Marginal(["job", "age"])]},
         ),
         (("--block", "age,job", "--block", '"home"'), {"blocks": [["age", "job"], ["home"]]}),
+        (
+            ("--blocks", "singles", "--edges", "age=-inf,0.5,2"),
+            {"edges": {"age": [-np.inf, 0.5, 2]}},
+        ),
     ],
 )
 def test_design_writes_the_manifest_of_the_sanitizer(call, ready, options, parameters):
@@ -66,6 +70,9 @@ def test_designs_that_are_refused(call, ready):
         (("--block", "age,job"), "no block has the columns ['home']"),
         (("--block", ""), "--block names no column"),
         (("--blocks", "pairs", "--weights", "age"), "are not for surveys"),
+        (("--edges", "age=0,1,2"), "--edges goes with --blocks or --block"),
+        (("--blocks", "pairs", "--edges", "age"), "--edges age: give a column and numbers"),
+        (("--blocks", "pairs", "--edges", "age=1,0"), "at least three increasing numbers"),
         (("--blocks", "pairs", "--max-iter", "5"), "--max-iter does not go with --sanitizer grr"),
     ):
         code, out, err = call(*ASKED, *options, "-o", "made.json")
@@ -113,6 +120,34 @@ def test_keyed_reports_and_estimates(call, ready, ending):
         [row[name] for name in ("frequency", "lower", "upper")] for row in figures["estimates"]
     ]
     np.testing.assert_allclose(values, by[["value", "lower", "upper"]], rtol=1e-12)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
+def test_records_have_numbers_where_a_manifest_has_edges(call, ready, ending):
+    """Reports are those of the bins, whatever numbers of a bin the records have."""
+    asked = (*ASKED, "--blocks", "singles", "--edges", "age=0,1,9", "-o", "cut.json")
+    assert call(*asked)[0] == 0
+    lines = json.loads(call("inspect", "cut.json", "--json")[1])
+    assert lines["edges"] == {"age": [0, 1, 9]}
+    assert "numbers in [0, 9], cut into [0, 1), [1, 9]" in " ".join(
+        call("inspect", "cut.json")[1].split()
+    )
+    path = ready / f"people.{ending}"
+    write = {
+        "csv": lambda table: table.to_csv(path, index=False),
+        "parquet": lambda table: table.to_parquet(path),
+        "jsonl": lambda table: table.to_json(path, orient="records", lines=True),
+    }[ending]
+    for number, ages in enumerate((RECORDS["age"], RECORDS["age"].astype(float) * 4 + 0.25)):
+        write(RECORDS.assign(age=ages))
+        code, _, err = call("report", "cut.json", path.name, *KEYED, "-o", f"{number}.csv")
+        assert (code, err) == (0, "")
+    assert (ready / "0.csv").read_text() == (ready / "1.csv").read_text()
+    fresh = call("report", "cut.json", path.name, "-o", "fresh.csv", "--quiet")
+    assert fresh[0] == 0
+    RECORDS.assign(age=10).to_csv(ready / "old.csv", index=False)
+    code, out, err = call("report", "cut.json", "old.csv", *KEYED)
+    assert code == 2 and not out and "numbers in [0, 9]" in err and "wider `edges`" in err
 
 
 def test_groups_of_a_single_mechanism(call, ready):

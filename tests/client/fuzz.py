@@ -29,7 +29,7 @@ NAMES = [
     "blocks", "observe", "other", "guarantee", "eps", "eps_requested", "eps_attained", "eps_all",
     "eps_given_u", "eps_pairs", "n_records", "alphabet", "distributions", "laws", "further",
     "secret", "known", "set", "alpha", "radius", "rule", "beta", "single", "pair", "drift",
-    "mechanisms",
+    "mechanisms", "bins",
 ]  # fmt: skip
 WORDS = [
     "all", "nonsensitive", "declared", "split", "learned", "renyi", "likelihood-ratio", "chi2",

@@ -17,6 +17,7 @@ for ids ``{"bytes": hexadecimal}``. Texts are lists of pieces and how often each
 from __future__ import annotations
 
 import json
+import math
 import random
 import re
 import sys
@@ -114,10 +115,18 @@ def manifest_vectors() -> list[dict[str, Any]]:
             "eps": device.eps,
             "blocks": manifest.blocks,
             "shares": manifest.shares.tolist(),
+            "edges": [
+                None if name not in manifest.bins else _finite(manifest.bins[name].edges)
+                for name in manifest.categories
+            ],
             "n_symbols": [len(one.symbols) for one in manifest.mechanisms],
         }
         made.append({**vector, **own})
     return made
+
+
+def _finite(edges: tuple[float, ...]) -> list[float | None]:
+    return [None if math.isinf(edge) else edge for edge in edges]
 
 
 def vector_of(

@@ -55,6 +55,22 @@ def transposed() -> dict[str, Any]:
     return manifest([first, second, block(S, {"home": B})])
 
 
+AGES, SIZES = ["[0, 18)", "[18, 64.5)", "[64.5, 120]"], ["(-inf, 0)", "[0, 9)", "other"]
+BINS = [
+    ["age", [0, 18, 64.5, 120], AGES],
+    ["size", [None, 0, 9, None], [*SIZES[:2], "a rare one"]],
+]
+
+
+def binned(**fields: Any) -> dict[str, Any]:
+    """Two columns of numbers that are cut at edges; what is in no bin of one is another value."""
+    parts = [
+        block(S, {"size": SIZES, "age": AGES}, other=[True, None]),
+        block(S, {"age": AGES}, n_symbols=2),
+    ]
+    return manifest(parts, **{"bins": copy.deepcopy(BINS[::-1]), **fields})
+
+
 def row(ill: Any, age: Any, home: Any, *job: Any) -> dict[str, Any]:
     """A record by column name."""
     names = ("ill", "age", "home", "job")[: 3 + len(job)]
@@ -140,6 +156,27 @@ def cases() -> dict[str, tuple[dict[str, Any], list[Any], list[tuple[Any, str]]]
                 ({"ill": "z", "age": 0, "job": "a"}, "column 'ill'"),
             ],
         ),
+        "numbers in bins": (
+            binned(),
+            [
+                {"ill": "no", "age": age, "size": size}
+                for age, size in [
+                    (0, -1),
+                    (17.999, 0.0),
+                    (18.0, 1e300),
+                    (64.5, 2**70),
+                    (18, 10**400),
+                    (True, False),
+                    (120, None),
+                    (120.0, "big"),
+                    (-0.0, -1e-300),
+                ]
+            ],
+            [
+                ({"ill": "no", "age": age, "size": 1}, "column 'age'")
+                for age in (-1e-9, 120.5, None, "18", "[0, 18)", 2**70)
+            ],
+        ),
         "names are places": (
             manifest(names),
             [[1, "no", 2], [2, "yes", 1]],
@@ -212,6 +249,47 @@ def _damages() -> dict[str, Any]:
     }
 
 
+def _bins_damages() -> dict[str, Any]:
+    """Bins that do not fit a manifest's columns."""
+    age, size = BINS
+    found = {f"bins are {wrong}": wrong for wrong in (None, [], {}, [[]], ["age"], [None], 1)}
+    found |= {
+        f"edges {edges}": [[*age[:1], edges, AGES], size]
+        for edges in (
+            None,
+            [0, 120],
+            [0, 18, 18, 120],
+            [0, 18, 120, 64.5],
+            [0, None, 64.5, 120],
+            [None, None, None, None],
+            [0, 18, True, 120],
+            [0, 18, "64.5", 120],
+            [0, 18, 64.5, 2**53 + 1],
+            [0, 18, 64.5, 1e16],
+            [0, 18, 64.5, 10**400],
+            [0, 18, 64.5, 100, 120],
+            [0, 18, [64.5], 120],
+        )
+    }
+    found |= {
+        f"labels {labels}": [[*age[:2], labels], size]
+        for labels in (
+            None,
+            "abc",
+            AGES[:2],
+            [*AGES[:2], 3],
+            [*AGES[:2], "z"],
+            [AGES[0], *AGES[:2]],
+        )
+    }
+    return found | {
+        "bins of a column twice": [age, size, age],
+        "bins of the secret": [age, size, ["ill", [0, 1, 2], S]],
+        "bins of no column": [age, size, ["home", [0, 1, 2], ["a", "b"]]],
+        "bins of four": [[*age, None], size],
+    }
+
+
 def refused_manifests() -> dict[str, str]:
     """Texts that look like manifests and are none."""
     found = {}
@@ -219,6 +297,8 @@ def refused_manifests() -> dict[str, str]:
         made = copy.deepcopy(pairs())
         change(made)
         found[f"manifest: {name}"] = json.dumps(made)
+    for name, wrong in _bins_damages().items():
+        found[f"manifest: {name}"] = json.dumps(binned(bins=wrong))
     text = json.dumps(pairs())
     found["manifest: a key twice"] = text.replace('"version"', '"version": 1, "version"', 1)
     found["manifest: cut"] = text[:-1]
