@@ -17,12 +17,15 @@ if TYPE_CHECKING:
 __all__ = ["refuse_duplicates"]
 
 _ROWS = 1 << 15  # hashed at a time, so that temporary arrays stay in a core's cache
-_WORD = 8  # bytes
+_WINDOW = 16  # bytes that are read at a time, as two words
 _MOST_BITS = 23  # of a table of counts, which then has 64 MB; more than a core's cache is slower
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio, as in Fibonacci hashing
 _HALF = np.uint64(32)
-# The bytes of a word that belong to an id of which 0, 1, ..., 8 bytes are left.
-_KEPT = np.array([(1 << 8 * left) - 1 for left in range(_WORD + 1)], dtype=np.uint64)
+# The bytes of two words that belong to an id of which 0, 1, ..., 16 bytes are left.
+_KEPT = np.array(
+    [[(1 << 8 * min(left, 8)) - 1, (1 << 8 * max(left - 8, 0)) - 1] for left in range(_WINDOW + 1)],
+    dtype=np.uint64,
+)
 
 
 def refuse_duplicates(name: str, column: Any, ids: IntegerIds | OctetIds) -> None:
@@ -74,19 +77,20 @@ def _hashes(ids: IntegerIds | OctetIds) -> NDArray[np.uint64]:
 def _hashed(
     octets: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]
 ) -> NDArray[np.uint64]:
-    """Multiply and shift over the bytes of each id, in words filled up with zeros."""
-    padded = np.concatenate([octets, np.zeros(_WORD, np.uint8)])
-    windows = np.ndarray((len(octets) + 1,), "<u8", padded, strides=(1,))
+    """Multiply and shift over the bytes of each id, in pairs of words filled up with zeros."""
+    padded = np.concatenate([octets, np.zeros(_WINDOW, np.uint8)])
+    windows = np.ndarray((len(octets) + 1,), f"V{_WINDOW}", padded, strides=(1,))
     found = lengths.astype(np.uint64) * _ODD
     done, rows = 0, slice(None)
     while lengths.max(initial=0) > done:
         if lengths.min() <= done:  # some ids are complete
             rows = np.flatnonzero(lengths > done)  # type: ignore[assignment]
-        words = windows[starts[rows] + done]
-        words &= _KEPT.take(np.minimum(lengths[rows] - done, _WORD))
-        words ^= found[rows]
-        words *= _ODD
-        words ^= words >> _HALF
-        found[rows] = words * _ODD
-        done += _WORD
+        words = windows[starts[rows] + done].view("<u8").reshape(-1, 2)
+        words &= _KEPT.take(np.minimum(lengths[rows] - done, _WINDOW), axis=0)
+        mixed = found[rows]
+        for word in words.T:
+            mixed = (mixed ^ word) * _ODD
+            mixed ^= mixed >> _HALF
+        found[rows] = mixed * _ODD
+        done += _WINDOW
     return found

@@ -7,7 +7,7 @@ import numpy as np
 from skrldp._arrays import chunks
 from skrldp._typing import Floats
 from skrldp.support_function._dual import FLOOR, SupportProblem, prepare, value
-from skrldp.support_function._multiplier import minimise_by_price
+from skrldp.support_function._multiplier import minimise_at_half, minimise_by_price
 from skrldp.support_function._newton import minimise, start
 
 __all__ = ["Support", "support"]
@@ -16,8 +16,9 @@ __all__ = ["Support", "support"]
 # Cells of a batch: its arrays, a megabyte each, stay in the cache. Half or twice as many took 12 %
 # and 5 % longer on 60,000 pairs of 8 values.
 _CHUNK = 1 << 17
-# Up to this order pairs are solved by their price, for at 1/2 the dual function has a kink. Above,
-# Newton's method is tried first; up to .6 it fails on one pair in a hundred if the ball is large.
+# At 1/2 the dual function of pairs has a kink, along which they are solved; up to this order, by
+# their price. Further up Newton's method is tried first; up to .6 it fails on one pair in a hundred
+# if the ball is large.
 _NEAR_HALF = 0.52
 # Rounding of a power mean, in units: a few operations at alpha = 2, and elsewhere powers whose
 # exponents multiply relative errors. Twice as much would raise bounds by some 1e-14.
@@ -35,9 +36,11 @@ class Support:
 
 
 def _solve(problem: SupportProblem) -> Floats:
-    """Minimise by Newton's method, and by the price where that is known to fail or did."""
+    """Minimise by Newton's method, and by roots in brackets where that is known to fail or did."""
     pairs = problem.weight.shape[1] == 2
-    if pairs and 0.5 <= problem.alpha <= _NEAR_HALF:
+    if pairs and problem.alpha == 0.5:
+        return minimise_at_half(problem)
+    if pairs and 0.5 < problem.alpha <= _NEAR_HALF:
         return minimise_by_price(problem)
     found, stuck = minimise(problem, np.maximum(start(problem), FLOOR))
     if pairs and problem.alpha < 1.0 and len(stuck):
