@@ -54,12 +54,11 @@ class Regression:
     names: tuple[str, ...]
     spec: Any
 
-    def weights(self) -> Floats:
-        """Probabilities of the combinations, (g,), with sum 1."""
+    def weights(self, frequencies: Floats | None = None) -> Floats:
+        """Probabilities of the combinations, (g,), with sum 1; of those of cells, (a,)."""
+        of_cells = self.cells.frequencies if frequencies is None else frequencies
         kept = self.rows >= 0
-        found = np.bincount(
-            self.rows[kept], self.cells.frequencies[kept], minlength=len(self.regressors)
-        )
+        found = np.bincount(self.rows[kept], of_cells[kept], minlength=len(self.regressors))
         return np.asarray(found / found.sum())
 
     def share(self) -> float:

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from skrldp.regression._families import FAMILIES
-from skrldp.regression._formula import read_formula
+from skrldp._typing import Booleans, Floats
+from skrldp.regression._families import FAMILIES, Family
+from skrldp.regression._formula import Regression, read_formula
 from skrldp.regression._results import RegressionResults
 from skrldp.regression._solve import check_collinear, check_separated, solve
 
@@ -170,13 +171,10 @@ def _fitted(kind: str, formula: str, estimator: Any) -> RegressionResults:
     check_collinear(regressors, weights[seen], names)
     if kind != "ols":
         check_separated(regressors, outcomes, family, of_coefficients)
-    coefficients, inverse = solve(regressors, outcomes, weights[seen], family)
-    residuals = regression.outcomes - family.mean(regression.regressors @ coefficients)
-    scores = np.einsum("gj,gp->jpg", residuals, regression.regressors)
-    influence = inverse @ scores.reshape(-1, len(weights)) / regression.share()
-    functions = regression.on_cells(influence)
+    coefficients, influence = _solution(regression, family, weights)
+    functions = influence / regression.share()
     covariance = regression.cells.covariance(functions)
-    determined = regression.cells.determines(functions)
+    determined = _determined(regression, family, functions)
     covariance[~determined, :] = covariance[:, ~determined] = np.nan
     if not determined.all():
         missing = [":".join(of_coefficients[k]) for k in np.flatnonzero(~determined)]
@@ -188,3 +186,28 @@ def _fitted(kind: str, formula: str, estimator: Any) -> RegressionResults:
             stacklevel=3,
         )
     return RegressionResults(family, regression, coefficients.T, covariance)
+
+
+def _solution(regression: Regression, family: Family, weights: Floats) -> tuple[Floats, Floats]:
+    """Coefficients (p, j), and their derivatives by the frequencies of cells, (j * p, a).
+
+    Shapes: weights (g,). The derivatives are those of complete records alone.
+    """
+    seen = weights > _NO_RECORD
+    regressors, outcomes = regression.regressors, regression.outcomes
+    coefficients, inverse = solve(regressors[seen], outcomes[seen], weights[seen], family)
+    residuals = outcomes - family.mean(regressors @ coefficients)
+    scores = np.einsum("gj,gp->jpg", residuals, regressors)
+    return coefficients, regression.on_cells(inverse @ scores.reshape(-1, len(weights)))
+
+
+def _determined(regression: Regression, family: Family, functions: Floats) -> Booleans:
+    """Whether the reports determine coefficients with these derivatives at the estimate (m, a).
+
+    A derivative may be determined at one distribution by accident, such as at an estimate that
+    takes S and U for independent as nothing denies it. At random ones that has probability 0.
+    """
+    known = regression.cells.determines(functions)
+    anywhere = np.random.default_rng(0).exponential(size=(1, functions.shape[1]))[0]
+    there = _solution(regression, family, regression.weights(anywhere))[1]
+    return known & regression.cells.determines(there)

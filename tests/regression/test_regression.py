@@ -12,6 +12,7 @@ from skrldp import (
     BlockSanitizer,
     FrequencyEstimator,
     GRRSanitizer,
+    IRSanitizer,
     Mechanism,
     SRRSanitizer,
 )
@@ -182,10 +183,20 @@ def test_coefficients_that_the_reports_do_not_determine_are_named(people):
     assert np.isnan(found.params["job[T.b]"])
 
 
+def test_an_estimate_that_takes_columns_for_independent_does_not_determine_coefficients(people):
+    """IR tells how age and job go together, and of illness nothing: more than "ill" stays open."""
+    sanitizer = IRSanitizer(eps=1.0, sensitive="ill").fit(people[["ill", "age", "job"]])
+    estimator = estimate(sanitizer, expected_counts(sanitizer, 1e6))
+    with pytest.warns(UserWarning, match=r"of 'Intercept', 'ill\[T.yes\]', 'job\[T.b\]'"):
+        assert ols("age ~ ill + job", estimator).params.isna().all()
+    found, expected = ols("age ~ job", estimator), smf.ols("age ~ job", people).fit()
+    np.testing.assert_allclose(found.params, expected.params, atol=1e-3)
+
+
 def test_records_with_missing_values_are_left_out(people):
     table = people[["ill", "age"]].astype({"age": object})
     table.loc[::7, "age"] = None
-    sanitizer = SRRSanitizer(eps=2.0, sensitive="ill").fit(table)
+    sanitizer = SRRSanitizer(eps=1.0, sensitive="ill").fit(table)
     found = ols("age ~ ill", estimate(sanitizer, expected_counts(sanitizer, 1e14)))
     rest = table.dropna().astype({"age": float})
     expected = smf.ols("age ~ ill", rest).fit().params
