@@ -38,8 +38,9 @@ _PATIENCE = 6  # the search ends when so many rounds have gained too little
 _LONGER, _MUCH = 3, 0.3
 # Every so many rounds rows are perturbed first; otherwise the rows in use ascend.
 _PERTURBED = 4
-# Gap of a mixture, in the same units, and its limits; how many rounds are the last.
-_GAP, _LATELY, _LEAST_GAP, _MOST_GAP = 0.03, 3, 1e-5, 1e-3
+# Gap of a mixture, in the same units, and its limits; this part of the gain at which the search
+# ends where that is more than the upper limit. How many rounds are the last.
+_GAP, _LATELY, _LEAST_GAP, _MOST_GAP, _OF_GAIN = 0.03, 3, 1e-5, 1e-3, 0.1
 _SAME_DIGITS = 6  # decimals in which equal rows agree
 # Circles of sets of the best size, of secrets, of values of U and of cells, each; fewer where there
 # would be more than so many sets.
@@ -138,7 +139,7 @@ class _Search:
 
     def _mix(self) -> Floats:
         """Find the best weights, nearly, and keep the best mechanism."""
-        gap = self._close(_GAP, _LEAST_GAP, _MOST_GAP)
+        gap = self._close(_GAP, _LEAST_GAP, max(_MOST_GAP, _OF_GAIN * self.gain))
         weights, _, value = self.mixture.solve(self.limits.left, gap)
         self.values.append(value)
         whole = self.mixture.rows * weights[:, None]
