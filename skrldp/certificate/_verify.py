@@ -1,11 +1,10 @@
 """Check a proof of privacy, from a mechanism, public counts and a witness, in whole numbers.
 
-This file needs Python alone, no other module and no floating point. A stranger can read it and run
-it: ``python _verify.py mechanism.json counts.json witness.json``. The mechanism's JSON has what is
-claimed: integers, ε, and the set of distributions. The witness has multipliers, and nothing hangs
-on their being right: by Theorem 37 (docs/proofs.md) any of them give a bound, and bad ones merely
-show nothing. Groups of cells are those of Theorem 30, Theorem 31 and Theorem 33, an ε of a pair is
-that of Theorem 34, k reports are products of rows (Theorem 27). Numbers are in units of 2**-128.
+This file needs Python alone and no floating point. Run it by ``python _verify.py mechanism.json
+counts.json witness.json``. The mechanism has what is claimed: integers, ε and a set. The witness
+has multipliers, and nothing hangs on their being right: by Theorem 37 (docs/proofs.md) any give a
+bound. Groups of cells are those of Theorem 30, Theorem 31 and Theorem 33, an ε of a pair is that of
+Theorem 34, k reports are products of rows (Theorem 27). Numbers are in units of 2**-128.
 """
 
 import hashlib
@@ -244,7 +243,7 @@ def _codes(names: list[Any], several: bool, places: list[int]) -> list[int]:
 def _set_of(said: Any) -> tuple[Fraction | None, tuple[Fraction, ...]]:
     """Return the order and the budgets of a set; no order for all distributions."""
     if said == "all":
-        return None, ()
+        return None, (Fraction(0),) * 3
     if said["set"] == "likelihood-ratio":
         return Fraction(1), tuple(_real(said[name], name) for name in ("single", "pair", "drift"))
     alpha, radius = _real(said["alpha"], "alpha", 1000), _real(said["radius"], "radius", 1000)
@@ -267,7 +266,7 @@ def _statements(
         asked = {(s, t): by_pair[s][t] for s, t in pairs if by_pair[s][t] is not None}
         pairs = {key: _real(bound, "eps of a pair", MOST_EPS) for key, bound in asked.items()}
     _need(pairs, f"0 of {a1 * (a1 - 1)} pairs of secrets are compared.")
-    fits = max(pairs.values()) <= stated <= said["eps_requested"]
+    fits = max(pairs.values()) <= stated <= _real(said["eps_requested"], "eps_requested")
     _need(fits, "the eps of a pair is above that of all, or that above what was requested.")
     places = [i for i, (_, sensitive) in enumerate(columns) if sensitive is True]
     others = [i for i, (_, sensitive) in enumerate(columns) if sensitive is False]
@@ -290,14 +289,14 @@ def _statements(
     each = [one for one in further if not one["known"]]
     if each:  # each sensitive column is protected by itself
         _need(sorted(p for one in each for p in one["secret"]) == places, "a secret is left out.")
-        _need(
-            all(one["eps"] <= stated for one in each), "the eps of a secret is above that of all."
-        )
+        fits = all(_real(one["eps"], "eps") <= stated for one in each)
+        _need(fits, "the eps of a secret is above that of all.")
     else:
         add("one report", None, [0] * a2, eps, said["distributions"])
     for one in further:
         secret, known = one["secret"], one["known"]
-        good = secret and sorted(set(secret) & set(places)) == sorted(secret)
+        good = secret and {type(place) for place in [*secret, *known]} == {int}
+        good = good and sorted(set(secret) & set(places)) == sorted(secret)
         _need(good and set(known) <= set(others), "a further claim is about no secret columns.")
         alone = len(secret) < len(places)
         codes = _codes(secrets, True, [places.index(p) for p in secret]) if alone else None
@@ -383,6 +382,7 @@ def _shown(rows: list[list[int]], one: Statement, couples: list[list[Any]]) -> s
     """Show a statement for every row and pair, or raise NotShown with the first that fails."""
     given: list[dict[Any, Any]] = [{} for _ in rows]
     for y, s, side, slack, kappa in couples:
+        _need({type(y), type(s), type(side)} == {int}, "a multiplier is of no report and group.")
         couple = [floor(_real(number, "a multiplier") * ONE) for number in (slack, kappa)]
         given[y].setdefault((s, side), []).append(couple)
     for y, row in enumerate(rows):
@@ -394,7 +394,7 @@ def _shown(rows: list[list[int]], one: Statement, couples: list[list[Any]]) -> s
 
 
 if __name__ == "__main__":
-    own, public, given = (Path(name).read_bytes() for name in sys.argv[1:4])
-    verdict = verify(own, public, given, next(iter(sys.argv[4:]), None))
+    files: Any = [Path(name).read_bytes() for name in sys.argv[1:4]]
+    verdict = verify(*files, *sys.argv[4:5])
     print(verdict.message, *verdict.shown, sep="\n")
     sys.exit(not verdict.holds)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fuzz_verify import COUNTS, SETS, fuzz, proven
+from fuzz_verify import COUNTS, SETS, bound_together, fuzz, proven
 
 from skrldp import (
     AllDistributions,
@@ -132,6 +132,14 @@ def test_a_smaller_eps_is_not_shown_and_the_first_report_and_pair_are_named(kind
     assert verify(*texts, eps=2.0).holds
 
 
+def test_a_claim_about_all_distributions_that_is_false_is_named():
+    mechanism, counts, witness = proven(SETS["default"])
+    claim = json.loads(mechanism)
+    claim["guarantee"]["eps_all"] = claim["guarantee"]["eps"]
+    false = bound_together(json.dumps(claim), counts, witness)
+    assert verify(*false).message.startswith("not shown: eps_all: report ")
+
+
 def test_without_its_couples_a_witness_shows_nothing():
     mechanism, counts, witness = proven(SETS["default"])
     empty = json.loads(witness)
@@ -210,8 +218,8 @@ def test_no_multipliers_show_what_is_false():
 @pytest.mark.parametrize("kind", SETS)
 def test_the_checker_cannot_be_fooled(kind):
     """Some changes are accepted, and all of these are true; 10,000 by fuzz_verify.py."""
-    accepted, false = fuzz(25, 3, kind)
-    assert 0 < accepted < 25
+    _, accepted, false = fuzz(25, 3, kind)
+    assert 0 < accepted.total() < 25
     assert not false
 
 

@@ -1,0 +1,456 @@
+/**
+ * Checks a proof of privacy where JavaScript runs, from a mechanism, public counts and a witness, in whole numbers.
+ * It is `skrldp/certificate/_verify.py`, function by function, with the same verdicts: the same report and pair fail
+ * first. It needs no other module and no floating point. The mechanism's JSON has what is claimed: integers, ε, and
+ * the set of distributions. The witness has multipliers, and nothing hangs on their being right: by Theorem 37
+ * (docs/proofs.md) any of them give a bound, and bad ones merely show nothing. Numbers are in units of 2^-128. In
+ * what was read from JSON, a bigint is a whole number and a Fraction is one with a point or an exponent.
+ */
+const BITS = 128n;
+const WORK = BITS + 32n; // inside of functions, whose errors are many times smaller than a unit
+const ONE = 1n << BITS;
+const MOST_EPS = 700n; // beyond, a claim says nothing
+const HALF_PAIR = /\p{Surrogate}/u; // of surrogates: no text
+
+class NotShown extends Error {}
+
+/** Check that a mechanism is as private as it claims; `verify.d.ts` says what is given and what comes back. */
+export async function verify(mechanism, counts, witness, { eps = null, reports = 1 } = {}) {
+  try {
+    const asked = eps === null ? null : real(decimal(String(eps)), "eps", MOST_EPS);
+    need(Number.isInteger(reports) && reports > 0, "reports is no whole number from 1.");
+    const { rows, statements, digests } = await readClaim(mechanism, counts, asked, reports);
+    const [given] = await read(witness, "skrldp-witness", 1);
+    const bound = { mechanism: digests[0], counts: digests[1], reports: BigInt(reports) };
+    for (const [name, own] of Object.entries(bound)) {
+      need(repr(field(given, name)) === repr(own), `the witness does not fit the ${name}.`);
+    }
+    const couples = list(field(given, "couples"));
+    const shown = statements.map((one, i) => shownOf(rows, one, list(couples[i])));
+    if (couples.length > statements.length) throw new TypeError("there are couples of nothing");
+    return { holds: true, message: "holds", shown };
+  } catch (problem) {
+    const message = problem instanceof NotShown ? problem.message : `the texts are malformed (${problem.name}).`;
+    return { holds: false, message: `not shown: ${message}`, shown: [] };
+  }
+}
+
+/** Show a statement for every row and pair, or throw NotShown with the first that fails. */
+function shownOf(rows, one, couples) {
+  const given = rows.map(() => new Map());
+  for (const [y, s, side, slack, kappa, ...more] of couples.map(list)) {
+    if (more.length || kappa === undefined) throw new TypeError("no five numbers");
+    need([y, s, side].every((number) => typeof number === "bigint"), "a multiplier is of no report and group.");
+    const couple = [slack, kappa].map((number) => scaled(real(number, "a multiplier")).floor());
+    const row = given.at(Number(y));
+    const key = `${s} ${side}`;
+    row.set(key, [...(row.get(key) ?? []), couple]);
+  }
+  for (const [y, row] of rows.entries()) {
+    const sides = new Sides(one, row, given[y]);
+    for (const [s, t, eps] of one.pairs) {
+      need(sides.hold(s, t, eps), `${one.about}: report ${y}, groups ${s} and ${t}.`);
+    }
+  }
+  const most = one.pairs.map(([, , eps]) => eps).reduce((a, b) => (b.compare(a) > 0 ? b : a));
+  const eps = write(Number(`${(most.n * 10n ** 40n) / most.d}e-40`));
+  return `${one.about}: eps <= ${eps} for ${one.pairs.length} pairs of ${one.groups.length} groups`;
+}
+
+// --- Fractions -----------------------------------------------------------------------------------------
+class Fraction {
+  constructor(n, d = 1n) {
+    [this.n, this.d] = [n, d]; // d > 0
+  }
+  plus = ({ n, d }) => new Fraction(this.n * d + n * this.d, this.d * d);
+  minus = ({ n, d }) => new Fraction(this.n * d - n * this.d, this.d * d);
+  times = ({ n, d }) => new Fraction(this.n * n, this.d * d);
+  over = ({ n, d }) => new Fraction(n < 0n ? -this.n * d : this.n * d, n < 0n ? -this.d * n : this.d * n);
+  compare = ({ n, d }) => Number(this.n * d > n * this.d) - Number(this.n * d < n * this.d);
+  floor = () => floorDiv(this.n, this.d);
+  ceil = () => -floorDiv(-this.n, this.d);
+}
+const [NONE, WHOLE] = [new Fraction(0n), new Fraction(1n)];
+const floorDiv = (a, b) => a / b - (a % b < 0n ? 1n : 0n); // b > 0
+const ceilDiv = (a, b) => -floorDiv(-a, b);
+const scaled = (number) => new Fraction(number.n * ONE, number.d);
+const least = (a, b) => (a.compare(b) <= 0 ? a : b);
+const absolute = (x) => (x < 0n ? -x : x);
+const sum = (numbers) => numbers.reduce((a, b) => a + b, 0n);
+const range = (length) => Array.from({ length }, (_, i) => i);
+const write = (float) => (Number.isInteger(float) ? `${float}.0` : String(float));
+const product = (first, second) => first.flatMap((a) => second.map((b) => [a, b]));
+
+// --- Logarithms and exponentials -----------------------------------------------------------------------
+/** 2 atanh of a ratio in [0, 1/3] in units of 2^-WORK; some hundreds less. */
+function twiceAtanh(numerator, denominator) {
+  const ratio = (numerator << WORK) / denominator;
+  const square = (ratio * ratio) >> WORK;
+  let [term, total, odd] = [ratio, 0n, 1n];
+  while (term) {
+    total += term / odd;
+    [term, odd] = [(term * square) >> WORK, odd + 2n];
+  }
+  return 2n * total;
+}
+const LN_2 = twiceAtanh(1n, 3n);
+const LN_TABLE = range(64).map((i) => twiceAtanh(BigInt(i), BigInt(128 + i))); // of 1 + i/64
+
+/** The natural logarithm of x > 0; off by 2 units at most. */
+function ln(x) {
+  const hexadecimal = x.toString(16);
+  const n = BigInt(4 * hexadecimal.length - Math.clz32(parseInt(hexadecimal[0], 16)) + 27); // bits, less one
+  const m = n <= WORK ? x << (WORK - n) : x >> (n - WORK); // in [1, 2)
+  const i = (m >> (WORK - 6n)) - 64n;
+  const c = (64n + i) << (WORK - 6n);
+  return (LN_TABLE[Number(i)] + twiceAtanh(m - c, m + c) + (n - BITS) * LN_2) >> (WORK - BITS);
+}
+
+/** A lower and an upper bound of the exponential; that of 0 is exact. */
+function exp(y) {
+  if (y === 0n) return [ONE, ONE];
+  need(absolute(y) < 4096n * ONE, "a number is too large.");
+  const large = y << (WORK - BITS);
+  const k = floorDiv(large, LN_2);
+  const rest = (large - k * LN_2) >> 8n;
+  let [term, total, i] = [1n << WORK, 0n, 1n];
+  while (term) {
+    total += term;
+    [term, i] = [((term * rest) >> WORK) / i, i + 1n];
+  }
+  for (let squaring = 0; squaring < 8; squaring++) total = (total * total) >> WORK;
+  // Of the 2^WORK or more, some 2^20 may be wrong: k and the squarings multiply a few units.
+  const error = (total >> (BITS + 8n)) + 1n;
+  const shifted = (x, by) => (by >= 0n ? x << by : x >> -by);
+  const ends = [total - error, -total - error].map((x) => shifted(x, k - (WORK - BITS)));
+  return [ends[0], -ends[1]];
+}
+
+/** A lower and an upper bound of a power of x > 0; of 0, 0. */
+function power(x, exponent) {
+  if (x === 0n) return [0n, 0n];
+  const ends = [ln(x) - 2n, ln(x) + 2n].map((end) => exponent.times(new Fraction(end)));
+  const [low, high] = exponent.n < 0n ? ends.reverse() : ends;
+  return [exp(low.floor())[0], exp(high.ceil())[1]];
+}
+
+const ODDS = new Map();
+/** A lower and an upper bound of e to the eps. */
+function odds(eps) {
+  const key = `${eps.n}/${eps.d}`;
+  if (!ODDS.has(key)) ODDS.set(key, [exp(scaled(eps).floor())[0], exp(scaled(eps).ceil())[1]]);
+  return ODDS.get(key);
+}
+
+// --- Bounds --------------------------------------------------------------------------------------------
+/** Bound U of Theorem 37, or V if eps is given, from above; null if not admissible. */
+function boundOf({ counts, alpha }, part, s, eps, slack, kappa) {
+  const [lowest, highest] = part.reduce(([a, b], v) => [v < a ? v : a, v > b ? v : b], [part[0], part[0]]);
+  const height = slack - (lowest << BITS);
+  const top = eps === null ? (highest << BITS) + slack : ceilDiv(height * odds(eps)[Number(height > 0n)], ONE);
+  const gaps = part.map((v) => ((eps === null ? highest - v : v - lowest) << BITS) + slack);
+  const counted = counts[s].map((n, i) => [n, gaps[i]]).filter(([n]) => n);
+  const total = sum(counted.map(([n]) => n));
+  if (kappa === 0n || alpha === null) return top;
+  const order = alpha.compare(WHOLE);
+  if (!counted.length || (order <= 0 && counted.some(([, g]) => g === 0n))) return null;
+  if (order === 0) {
+    const known = ln(kappa) + 4n - scaled(eps ?? NONE).floor();
+    const logs = sum(counted.map(([n, g]) => n * (known - ln(g))));
+    return top - kappa + ceilDiv(kappa * logs, total << BITS);
+  }
+  const theta = alpha.minus(WHOLE).over(alpha);
+  const end = Number(order < 0); // which end of an interval is safe
+  const mean = new Fraction(sum(counted.map(([n, g]) => n * power(g, theta)[end])), total << BITS);
+  const factor = new Fraction(absolute(theta.n) * kappa * odds((eps ?? NONE).times(theta))[end], theta.d * ONE);
+  const inner = factor.times(mean);
+  if (2n * alpha.n === alpha.d) return inner.compare(new Fraction(ONE)) <= 0 ? top - kappa : null;
+  const root = power(end ? inner.ceil() : inner.floor(), WHOLE.over(WHOLE.plus(theta)))[end];
+  const rest = new Fraction(-root).over(theta).minus(new Fraction(root)).ceil();
+  return top + (end ? -kappa : kappa) + rest;
+}
+
+/** What h(x, z) takes of N x and of N z at one vertex, and at the other. */
+function reach({ counts, budgets: [single, pair, drift] }, s, t) {
+  const total = sum(counts.map(sum));
+  const [w, w2] = [s, t].map((group) => new Fraction(sum(counts[group]), total));
+  const b = pair.plus(w.plus(w2).times(drift));
+  const [a, a2] = [w, w2].map((share) => least(single.plus(share.times(drift)), b));
+  const ends = [[a, w], [least(a2, b.minus(a)), w2], [least(a, b.minus(a2)), w], [a2, w2]];
+  return ends.map(([k, share]) => (share.n ? scaled(k.over(share)).ceil() : 0n));
+}
+
+/** The bounds of both sides of a row's pairs, each computed once. */
+class Sides {
+  known = new Map();
+  constructor(one, row, couples) {
+    Object.assign(this, { one, couples, parts: one.groups.map((cells) => cells.map((cell) => row[cell])) });
+  }
+  /** Bounds of a side, each with its multiplier: by extremes, and by the couples. */
+  of(s, eps) {
+    const key = `${s} ${eps && `${eps.n}/${eps.d}`}`;
+    if (!this.known.has(key)) {
+      const { one, parts: { [s]: part }, couples } = this;
+      const found = [[boundOf(one, part, s, eps, 0n, 0n), 0n]];
+      const total = sum(one.counts[s]);
+      if (one.alpha !== null && total && !reach(one, s, s)[0]) { // (iv)
+        const mean = sum(part.map((v, i) => v * one.counts[s][i]));
+        found.push([ceilDiv(mean * (eps === null ? ONE : -odds(eps)[0]), total), 0n]);
+      }
+      for (const [slack, kappa] of couples.get(`${s} ${Number(eps !== null)}`) ?? []) {
+        found.push([boundOf(one, part, s, eps, slack, kappa), kappa]);
+      }
+      this.known.set(key, found.filter(([bound]) => bound !== null));
+    }
+    return this.known.get(key);
+  }
+  /** Whether some couples show that a pair is private (Theorem 37 (ii)). */
+  hold(s, t, eps) {
+    const [first, second] = [this.of(s, null), this.of(t, eps)];
+    if (first[0][0] + second[0][0] <= 0n) return true;
+    const [a, b, c, d] = reach(this.one, s, t);
+    return product(first, second).some(([[u, k], [v, m]]) => {
+      const [one, other] = [k * a + m * b, k * c + m * d];
+      return (u + v) * ONE + (one > other ? one : other) <= 0n;
+    });
+  }
+}
+
+// --- JSON ----------------------------------------------------------------------------------------------
+function need(condition, message) {
+  if (!condition) throw new NotShown(message);
+}
+const isFraction = (value) => value instanceof Fraction;
+const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value) && !isFraction(value);
+
+/** A field that must be there. */
+function field(fields, name) {
+  if (!isObject(fields) || !Object.hasOwn(fields, name)) throw new TypeError(`no ${name}`);
+  return fields[name];
+}
+function list(value) {
+  if (!Array.isArray(value)) throw new TypeError("no list");
+  return value;
+}
+/** A number of JSON as a fraction. */
+function fraction(value) {
+  if (typeof value !== "bigint" && !isFraction(value)) throw new TypeError("no number");
+  return isFraction(value) ? value : new Fraction(value);
+}
+function real(value, what, most = 10n ** 300n) {
+  const number = isFraction(value) || typeof value === "bigint" ? fraction(value) : new Fraction(-1n);
+  const said = most < 10n ** 6n ? most : "1e+300";
+  need(number.n >= 0n && number.n <= most * number.d, `${what} is no number from 0 to ${said}.`);
+  return number;
+}
+/** A text that two values share if they are the same; 1 and 1.0 are different names. */
+function repr(value) {
+  if (isFraction(value)) return value.d === 1n ? `${value.n}.0` : `${value.n}/${value.d}`;
+  if (Array.isArray(value)) return `[${value.map(repr).join(", ")}]`;
+  if (isObject(value)) return `{${Object.entries(value).map((entry) => entry.map(repr).join(": ")).join(", ")}}`;
+  return typeof value === "bigint" ? String(value) : JSON.stringify(value);
+}
+/** A decimal as it is written. */
+function decimal(text) {
+  const [, sign, before, after = "", exponent = "0"] = text.match(/^(-?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/) ?? [];
+  if (before === undefined) throw new TypeError("no number");
+  need(text.length < 400 && Math.abs(Number(exponent)) < 400, `${text.slice(0, 40)} is out of range.`);
+  const power = Number(exponent) - after.length;
+  const digits = BigInt(sign + before + after) * 10n ** BigInt(Math.max(power, 0));
+  const divisor = 10n ** BigInt(Math.max(-power, 0));
+  let [a, b] = [absolute(digits), divisor];
+  while (a) [a, b] = [b % a, a];
+  return new Fraction(digits / b, divisor / b);
+}
+const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|:|-?\d[-+.eE\d]*/g;
+function parse(text) {
+  let [keys, colons] = [0, 0];
+  const mark = (token) => {
+    if (token === ":") colons++;
+    return token === ":" ? token : token[0] === '"' ? `"$${token.slice(1)}` : `"#${token}"`;
+  };
+  const numberOf = (digits) => {
+    if (/[.eE]/.test(digits)) return decimal(digits);
+    if (digits.length > 4300) throw new TypeError("too many digits"); // for Python's whole numbers
+    return BigInt(digits);
+  };
+  const revive = (value) => {
+    if (typeof value === "string") return value[0] === "#" ? numberOf(value.slice(1)) : value.slice(1);
+    if (Array.isArray(value)) return value.map(revive);
+    if (!isObject(value)) return value;
+    const entries = Object.entries(value);
+    keys += entries.length;
+    return Object.fromEntries(entries.map(([key, item]) => [key.slice(1), revive(item)]));
+  };
+  JSON.parse(text); // for the grammar
+  const found = revive(JSON.parse(text.replace(TOKENS, mark)));
+  need(colons === keys, "a key is there twice.");
+  return found;
+}
+/** Parse JSON strictly; also give the digest of the text. */
+async function read(text, form, version) {
+  if (typeof text === "string" && HALF_PAIR.test(text)) throw new TypeError("half a surrogate pair");
+  const octets = typeof text === "string" ? new TextEncoder().encode(text) : text;
+  const isBlank = (octet) => octet === 32 || (octet >= 9 && octet <= 13);
+  let [start, end] = [0, octets.length];
+  while (start < end && isBlank(octets[start])) start++;
+  while (start < end && isBlank(octets[end - 1])) end--;
+  const data = octets.slice(start, end);
+  const found = parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(data));
+  const fits = field(found, "format") === form && repr(field(found, "version")) === String(version);
+  need(fits, `a text is no ${form} of version ${version}.`);
+  const hash = new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", data));
+  return [found, Array.from(hash, (octet) => octet.toString(16).padStart(2, "0")).join("")];
+}
+function tableOf(rows, height, width, what) {
+  const isCount = (x) => typeof x === "bigint" && x >= 0n;
+  const isRow = (row) => Array.isArray(row) && row.length === width && row.every(isCount);
+  if (Array.isArray(rows)) rows.forEach((row) => typeof row === "string" || isObject(row) || list(row));
+  const isTable = Array.isArray(rows) && rows.length === height && rows.every(isRow);
+  need(isTable, `${what} are no table of ${height} x ${width} whole numbers.`);
+  return rows;
+}
+
+// --- Claims --------------------------------------------------------------------------------------------
+/** The weights of each report in each cell, whose columns sum to the denominator. */
+function rowsOf(own, a1, a2) {
+  const cells = product(range(a1), range(a2));
+  let rows;
+  if (Object.hasOwn(own, "blocks")) {
+    const [four] = tableOf([own.blocks], 1, 4, "blocks");
+    rows = cells.map(([s2, u2]) => cells.map(([s, u]) => four[2 * Number(s !== s2) + Number(u !== u2)]));
+  } else {
+    const again = own.observe === "nonsensitive" ? a1 : 1;
+    const table = tableOf(field(own, "weights"), list(field(own, "symbols")).length, (a1 * a2) / again, "weights");
+    rows = table.map((row) => range(again).flatMap(() => row));
+  }
+  const bits = field(own, "denominator_bits");
+  need(typeof bits === "bigint" && bits >= 0n && bits < 64n, "denominator_bits are out of range.");
+  const fits = rows.length && cells.every((_, cell) => sum(rows.map((row) => row[cell])) === 1n << bits);
+  need(fits, "weights of no mechanism.");
+  return rows;
+}
+/** Numbers of the combinations of some columns of an alphabet. */
+function codesOf(names, several, places) {
+  const found = new Map();
+  return names.map((name) => {
+    const parts = several ? list(name) : [name];
+    const key = places.map((place) => (place < parts.length ? repr(parts[place]) : repr(list(undefined)))).join();
+    if (!found.has(key)) found.set(key, found.size);
+    return found.get(key);
+  });
+}
+/** The order and the budgets of a set; no order for all distributions. */
+function setOf(said) {
+  if (said === "all") return { alpha: null, budgets: [NONE, NONE, NONE] };
+  if (field(said, "set") === "likelihood-ratio") {
+    return { alpha: WHOLE, budgets: ["single", "pair", "drift"].map((name) => real(field(said, name), name)) };
+  }
+  const [alpha, radius] = ["alpha", "radius"].map((name) => real(field(said, name), name, 1000n));
+  need(said.set === "renyi" && 2n * alpha.n >= alpha.d, "the set is of no kind that can be checked.");
+  const order = alpha.compare(WHOLE);
+  if (order === 0) return { alpha, budgets: [radius, radius, NONE] };
+  const [low, high] = odds(radius.times(alpha.minus(WHOLE)).over(alpha));
+  const budget = new Fraction(order > 0 ? high - ONE : ONE - low, ONE);
+  return { alpha, budgets: [budget, budget, NONE] };
+}
+/** All that is claimed, each with groups of cells of its own. */
+function statementsOf(own, table, eps) {
+  const names = ["guarantee", "secrets", "values", "columns"];
+  const [said, secrets, values, columns] = names.map((name) => field(own, name));
+  const [a1, a2] = [secrets.length, values.length];
+  const stated = real(field(said, "eps"), "eps", MOST_EPS);
+  const byPair = said.eps_pairs ?? null;
+  const pairs = new Map();
+  for (const [s, t] of product(range(a1), range(a1)).filter(([s, t]) => s !== t)) {
+    const bound = byPair === null ? stated : list(list(byPair)[s])[t];
+    if (bound === undefined) throw new TypeError("no bound of a pair");
+    if (bound !== null) pairs.set(s * a1 + t, byPair === null ? bound : real(bound, "eps of a pair", MOST_EPS));
+  }
+  need(pairs.size, `0 of ${a1 * (a1 - 1)} pairs of secrets are compared.`);
+  const fits = [...pairs.values()].every((bound) => bound.compare(stated) <= 0);
+  const within = fits && stated.compare(real(field(said, "eps_requested"), "eps_requested")) <= 0;
+  need(within, "the eps of a pair is above that of all, or that above what was requested.");
+  const flags = list(columns).map((column) => (list(column).length === 2 ? column[1] : list(undefined)));
+  const [places, others] = [true, false].map((kind) => range(flags.length).filter((place) => flags[place] === kind));
+  const found = [];
+  /** Compare groups of cells whose secrets differ and whose known values do not. */
+  const add = (about, secret, value, bound, around) => {
+    const members = new Map();
+    for (const [s, u] of product(range(a1), range(a2))) {
+      const codes = [secret ? secret[s] : s, value[u]];
+      const { cells } = members.get(codes.join()) ?? members.set(codes.join(), { codes, cells: [] }).get(codes.join());
+      cells.push(s * a2 + u);
+    }
+    const groups = [...members.values()];
+    const compared = product(range(groups.length), range(groups.length)).flatMap(([i, j]) => {
+      const [[s, v], [t, v2]] = [groups[i].codes, groups[j].codes];
+      const isAsked = s !== t && v === v2 && (secret || pairs.has(s * a1 + t));
+      return isAsked ? [[i, j, bound ?? pairs.get(s * a1 + t)]] : [];
+    });
+    const cells = groups.map((group) => group.cells);
+    const counts = cells.map((own) => own.map((cell) => table[Math.floor(cell / a2)][cell % a2]));
+    found.push({ about, groups: cells, pairs: compared, counts, ...setOf(around) });
+  };
+  const further = list(said.further ?? []);
+  const each = further.filter((one) => !list(field(one, "known")).length);
+  const nothing = range(a2).map(() => 0);
+  const numbers = (some) => list(some).map((place) => (typeof place === "bigint" ? Number(place) : NaN));
+  if (each.length) { // each sensitive column is protected by itself
+    const covered = each.flatMap((one) => numbers(field(one, "secret"))).sort((a, b) => a - b);
+    need(covered.join() === places.join(), "a secret is left out.");
+    const isLess = each.every((one) => real(field(one, "eps"), "eps").compare(stated) <= 0);
+    need(isLess, "the eps of a secret is above that of all.");
+  } else {
+    add("one report", null, nothing, eps, field(said, "distributions"));
+  }
+  for (const one of further) {
+    const [secret, known] = [numbers(field(one, "secret")), numbers(field(one, "known"))];
+    const isOnce = secret.length && new Set(secret).size === secret.length;
+    const areSecret = isOnce && secret.every((p) => places.includes(p));
+    need(areSecret && known.every((p) => others.includes(p)), "a further claim is about no secret columns.");
+    const codes = secret.length < places.length ? codesOf(secrets, true, secret.map((p) => places.indexOf(p))) : null;
+    const ofValue = codesOf(values, others.length > 1, known.map((p) => others.indexOf(p)));
+    const bound = known.length || eps === null ? real(field(one, "eps"), "eps", MOST_EPS) : eps;
+    const who = known.length ? ` to those who know columns [${known.join(", ")}]` : "";
+    add(`columns [${secret.join(", ")}]${who}`, codes, ofValue, bound, field(one, "distributions"));
+  }
+  for (const [name, ofValue] of [["eps_all", nothing], ["eps_given_u", range(a2)]]) {
+    const bound = said[name] ?? null;
+    if (bound !== null) add(name, null, ofValue, real(bound, name, MOST_EPS), "all");
+  }
+  return found;
+}
+/** Rows, statements and digests: at the stated eps or another, of reports together. */
+async function readClaim(mechanism, counts, eps, reports) {
+  const [own, digest] = await read(mechanism, "skrldp-mechanism", 3);
+  const [open, ofCounts] = await read(counts, "skrldp-counts", 1);
+  for (const key of ["secrets", "values"]) {
+    const names = field(own, key);
+    need(Array.isArray(names) && repr(names) === repr(field(open, key)), `the ${key} differ.`);
+    need(new Set(names.map(repr)).size === names.length, `one of the ${key} is there twice.`);
+  }
+  const table = tableOf(field(open, "counts"), own.secrets.length, own.values.length, "counts");
+  const total = sum(table.map(sum));
+  const said = field(own, "guarantee");
+  const counted = field(said, "n_records");
+  const isTotal = counted === null || fraction(counted).compare(new Fraction(total)) === 0;
+  need(total > 0n && isTotal, "the counts are others.");
+  const isLoose = reports === 1 && eps !== null && eps.compare(fraction(field(said, "eps"))) >= 0;
+  if (isLoose) eps = null; // what is stated says more
+  let statements = statementsOf(own, table, eps);
+  let rows = rowsOf(own, table.length, table[0].length);
+  if (reports > 1) { // one row for each multiset of reports
+    need(eps !== null, "say which eps so many reports should keep.");
+    const together = (some) => rows[0].map((_, cell) => some.reduce((a, y) => a * rows[y][cell], 1n));
+    rows = multisets(rows.length, reports).map(together);
+    statements = statements.filter(({ about }) => about === "one report");
+    need(statements.length, "several reports are for secrets that are protected together.");
+  }
+  return { rows, statements, digests: [digest, ofCounts] };
+}
+/** Combinations with replacement of the numbers below n, k of each, in order. */
+function multisets(n, k, from = 0) {
+  if (k === 0) return [[]];
+  return range(n - from).flatMap((i) => multisets(n, k - 1, from + i).map((rest) => [from + i, ...rest]));
+}

@@ -1,0 +1,162 @@
+"""Proofs, changed in many ways, of which the checkers in Python and JavaScript must say the same.
+
+``python tests/certificate/verdict_cases.py`` writes ``tests/certificate/vectors/verdicts.json``:
+bases, and texts that differ from a base, with Python's verdicts. The tests in ``javascript/test/``
+read the same file. ``compare`` tries many more with Node.
+"""
+
+import json
+import random
+import re
+import subprocess
+import sys
+import warnings
+from difflib import SequenceMatcher
+from functools import cache
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent), str(HERE), str(HERE.parent / "client")]
+
+import numpy as np  # noqa: E402
+from fuzz import of_structure, of_text  # noqa: E402
+from fuzz_verify import SETS, as_before, bound_together, changed, proven  # noqa: E402
+
+from skrldp import (  # noqa: E402
+    AllDistributions,
+    IRSanitizer,
+    LikelihoodRatioSet,
+    PolyOptSanitizer,
+    RenyiBall,
+    SRRSanitizer,
+    certify,
+)
+from skrldp.certificate import counts_to_json, verify  # noqa: E402
+
+VECTORS = HERE / "vectors" / "verdicts.json"
+CATEGORIES = [["é", "b"], [0, 1.5], ["x", "y"], [False, True]]
+KINDS = {
+    "closed form": (SRRSanitizer, {"sensitive": [0]}),
+    "matrix of a closed form": (IRSanitizer, {"sensitive": [0]}),
+    "eps_all": (PolyOptSanitizer, {"sensitive": [0], "eps_all": 2.5}),
+    "known": (PolyOptSanitizer, {"sensitive": [0], "known": [1], "eps_known": 1.5}),
+    "each": (PolyOptSanitizer, {"sensitive": [0, 1], "protect": "each", "known": [3]}),
+    "U alone": (PolyOptSanitizer, {"sensitive": [0], "observe": "nonsensitive"}),
+    "all distributions": (IRSanitizer, {"sensitive": [0, 2], "uncertainty": AllDistributions()}),
+    "one distribution": (PolyOptSanitizer, {"sensitive": [0], "uncertainty": RenyiBall(radius=0)}),
+    "order 1/2": (IRSanitizer, {"sensitive": [0], "uncertainty": RenyiBall(alpha=0.5, radius=0.1)}),
+    "order 4": (IRSanitizer, {"sensitive": [0], "uncertainty": RenyiBall(alpha=4, radius=0.1)}),
+}
+PAIRS = np.array([[0.0, 1.0, np.inf], [1.0, 0.0, 0.4], [np.inf, 0.4, 0.0]])
+
+
+def _fitted(kind, *, categories=CATEGORIES, eps=1.0, **parameters):
+    rows = np.array(np.meshgrid(*categories, indexing="ij"), dtype=object).reshape(
+        len(categories), -1
+    )
+    weights = np.random.default_rng(5).integers(0, 60, rows.shape[1])
+    own = {} if kind in (SRRSanitizer, IRSanitizer) else {"max_iter": 1}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return kind(eps=eps, categories=categories, **own, **parameters).fit(
+            rows.T, sample_weight=weights
+        )
+
+
+def _texts(san):
+    return san.mechanism_.to_json(), counts_to_json(san.joint_), san.certificate_.witness()
+
+
+@cache
+def made():
+    """Return the proofs by name: mechanism, counts, witness, ε (or None), reports."""
+    found = {f"PolyOpt, {name}": (*proven(some), None, 1) for name, some in SETS.items()}
+    for name, (kind, parameters) in KINDS.items():
+        found[name] = (*_texts(_fitted(kind, **parameters)), None, 1)
+    pairs = _fitted(PolyOptSanitizer, categories=[list("abc"), [1, 2]], eps=PAIRS, sensitive=[0])
+    found["eps by pair"] = (*_texts(pairs), None, 1)
+    around = LikelihoodRatioSet(radius=0.02)
+    san = _fitted(IRSanitizer, categories=[[1, 2], list("xy")], sensitive=[0], uncertainty=around)
+    two = certify(san.mechanism_, san.uncertainty_, san.joint_, reports=2)
+    found["two reports"] = (*_texts(san)[:2], two.witness(), two.eps, 2)
+    return found
+
+
+def mutants(bases, number, seed):
+    """Yield the number of a base, and three changed texts, with an ε."""
+    rng = random.Random(seed)
+    for _ in range(number):
+        base = rng.randrange(len(bases))
+        *texts, eps, _ = bases[base]
+        yield base, mutant(rng, texts), eps if rng.random() < 0.8 else round(rng.uniform(0, 3), 3)
+
+
+def mutant(rng, texts):
+    """Change numbers, structure or text of a proof; mostly with digests that fit again."""
+    new, kind, place = list(texts), rng.random(), rng.randrange(3)
+    if kind < 0.6:
+        return list(changed(rng, texts)[1])
+    if kind < 0.85:
+        fields = json.loads(new[place])
+        of_structure(fields, rng)
+        new[place] = as_before(new[place], fields)
+    else:
+        new[place] = of_text(new[place], rng)
+    return list(bound_together(*new)) if rng.random() < 0.8 else new
+
+
+def verdict(texts, eps, reports):
+    """Return what Python says: its message, and what was shown."""
+    said = verify(*texts, eps, reports)
+    return [re.sub(r"malformed \(\w+\)", "malformed", said.message), list(said.shown)]
+
+
+def edits(text, new):
+    """Write a text as parts of another one that are replaced, the last one first."""
+    steps = SequenceMatcher(None, text, new, autojunk=False).get_opcodes()
+    found = [[a, b, new[c:d]] for kind, a, b, c, d in steps if kind != "equal"]
+    return found[::-1]
+
+
+def edited(text, changes):
+    """Return a text after such changes."""
+    for start, end, new in changes:
+        text = text[:start] + new + text[end:]
+    return text
+
+
+def vectors(bases, number=200, seed=0):
+    """Return the text of the file."""
+    kept = [[name, *some, verdict(some[:3], *some[3:])] for name, some in bases.items()]
+    found, every = [], list(bases.values())
+    for base, texts, eps in mutants(every, number, seed):
+        changes = [edits(old, new) for old, new in zip(every[base], texts, strict=False)]
+        found.append([base, changes, eps, verdict(texts, eps, every[base][4])])
+    lines = ",\n".join(json.dumps(one) for one in found)
+    return f'{{"bases": {json.dumps(kept)},\n"mutants": [\n{lines}\n]}}\n'
+
+
+def kept_bases():
+    """Return the bases in the file, as `made` has them."""
+    return {name: tuple(some) for name, *some, _ in json.loads(VECTORS.read_text("utf-8"))["bases"]}
+
+
+def compare(number, seed):
+    """Return the proofs of which Python and Node say different things, with both verdicts."""
+    bases = list(kept_bases().values())
+    tried = [(texts, eps, bases[b][4]) for b, texts, eps in mutants(bases, number, seed)]
+    answers = subprocess.run(
+        ["node", str(HERE / "verdicts.mjs")],
+        input="".join(json.dumps([*texts, *more]) + "\n" for texts, *more in tried),
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    own = [verdict(*one) for one in tried]
+    both = zip(tried, own, map(json.loads, answers), strict=True)
+    return sum(said[0] == "holds" for said in own), [one for one in both if one[1] != one[2]]
+
+
+if __name__ == "__main__":
+    VECTORS.parent.mkdir(exist_ok=True)
+    VECTORS.write_text(vectors(made()), "utf-8")
