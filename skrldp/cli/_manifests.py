@@ -90,8 +90,6 @@ def figures_of(
     ]
     if manifest.bins:
         found["edges"] = {str(name): bins.edges for name, bins in manifest.bins.items()}
-    if manifest.bins:
-        found["edges"] = {str(name): bins.edges for name, bins in manifest.bins.items()}
     if manifest.eps is not None:
         bounds = {k: manifest.bound_of(k) for k in REPORTS}
         found["claimed"] = {

@@ -1,11 +1,11 @@
-"""Columns of numbers that blocks cut at fixed edges."""
+"""The alphabets of wide tables: the categories that are given, and numbers cut at fixed edges."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skrldp.alphabet import Bins
 
-__all__ = ["bins_of", "with_labels"]
+__all__ = ["alphabets_of", "bins_of"]
 
 
 def bins_of(edges: Any, names: Sequence[Any], secret: Sequence[int]) -> dict[Any, Bins]:
@@ -34,20 +34,24 @@ def bins_of(edges: Any, names: Sequence[Any], secret: Sequence[int]) -> dict[Any
     return found
 
 
-def with_labels(categories: Any, bins: Mapping[Any, Bins], names: Sequence[Any]) -> Any:
-    """Add the labels of bins to the parameter `categories`."""
-    if not bins:
-        return categories
+def alphabets_of(categories: Any, bins: Mapping[Any, Bins], names: Sequence[Any]) -> Any:
+    """Read the parameter `categories`: a word, or a dict of columns that holds the bins' labels."""
     if isinstance(categories, str):
-        return {name: list(own.labels) for name, own in bins.items()}
-    if hasattr(categories, "get"):
+        found: dict[Any, Any] = {}
+    elif hasattr(categories, "get"):
         found = dict(categories)
+        strange = [key for key in found if key not in names]
+        if strange:
+            raise ValueError(f"categories has keys that are no columns: {strange}.")
     else:
         given = list(categories)
         if len(given) != len(names):
-            return given  # which is refused
+            raise ValueError(
+                f"categories lists {len(given)} alphabets, but the table has {len(names)} columns."
+            )
         found = dict(zip(names, given, strict=True))
     twice = [name for name in bins if not isinstance(found.get(name, "auto"), str)]
     if twice:
         raise ValueError(f"column {twice[0]!r} has edges and categories: give one of them.")
-    return found | {name: list(own.labels) for name, own in bins.items()}
+    found |= {name: list(own.labels) for name, own in bins.items()}
+    return found or categories

@@ -145,11 +145,11 @@ _BLOCKS = (
 )
 
 
-def larger_designs(most_cells: int) -> str:
+def larger_designs(most_cells: int, *, blocks: bool = True) -> str:
     """Name the sanitizers that hold more than `most_cells` cells, and that of wide tables."""
     larger = [f"{name} {most:,}" for name, most in _LARGE.items() if most > most_cells]
-    others = f"Other sanitizers hold more cells: {', '.join(larger)}. " if larger else ""
-    return f"{others}{_BLOCKS}"
+    found = [f"Other sanitizers hold more cells: {', '.join(larger)}."] if larger else []
+    return " ".join([*found, _BLOCKS] if blocks else found)
 
 
 def check_weights(weights: Floats, cells: NDArray[Any]) -> None:

@@ -184,18 +184,7 @@ def _own_categories(
     """Return what `categories` says of a block's columns: all their combinations are cells."""
     if isinstance(categories, str):
         return "product" if len(block) > 1 or categories == "product" else categories
-    if hasattr(categories, "get"):
-        strange = [key for key in categories if key not in names]
-        if strange:
-            raise ValueError(f"categories has keys that are no columns: {strange}.")
-        own = [categories.get(names[place], "auto") for place in columns]
-    else:
-        given = list(categories)
-        if len(given) != len(names):
-            raise ValueError(
-                f"categories lists {len(given)} alphabets, but the table has {len(names)} columns."
-            )
-        own = [given[place] for place in columns]
+    own = [categories.get(names[place], "auto") for place in columns]
     if all(isinstance(one, str) for one in own):
         return "product"
     return own

@@ -10,9 +10,10 @@ from joblib import Parallel, delayed
 from skrldp.alphabet import Bins
 from skrldp.mechanism import Mechanism
 from skrldp.sanitizers._base import BaseSanitizer
-from skrldp.sanitizers._block_edges import with_labels
+from skrldp.sanitizers._block_edges import alphabets_of
+from skrldp.sanitizers._block_sizes import refuse_large_blocks, sizes_of
 from skrldp.sanitizers._column_blocks import blocks_of, design_of, tables_of
-from skrldp.sanitizers._larger_blocks import Larger, kept_blocks, larger_blocks, restated, sizes_of
+from skrldp.sanitizers._larger_blocks import Larger, kept_blocks, larger_blocks, restated
 
 __all__ = ["DesignedBlocks", "design_blocks"]
 
@@ -54,14 +55,15 @@ def design_blocks(
 ) -> DesignedBlocks:
     """Find the blocks, design a mechanism for each, and keep larger blocks where they pay."""
     blocks, groups = blocks_of(sanitizer, X, names, secret, known)
-    categories = with_labels(sanitizer.categories, bins, names)
+    categories = alphabets_of(sanitizer.categories, bins, names)
     columns = [sorted({*secret, *block}) for block in blocks]
     tables = tables_of(X, columns, sample_weight, bins)
+    sizes = sizes_of(tables, columns, categories, names)
+    refuse_large_blocks(base, blocks, sizes, secret, names)
     larger: list[Larger] = []
     if len(groups) > 1:
-        sizes = sizes_of(tables, columns, categories, names)
-        found = larger_blocks(groups, sizes, secret, sanitizer.max_cells)
-        larger = [one for one in found if one.block not in blocks]
+        tried = larger_blocks(groups, sizes, secret, sanitizer.max_cells)
+        larger = [one for one in tried if one.block not in blocks]
         blocks += [one.block for one in larger]
         columns += [sorted({*secret, *one.block}) for one in larger]
         tables += tables_of(X, columns[len(tables) :], sample_weight, bins) if larger else []
@@ -72,12 +74,14 @@ def design_blocks(
         for block in blocks
     ]
     named = [[names[place] for place in block] for block in blocks]
-    fitted = _side_by_side(designs, tables, named, sanitizer.n_jobs, sanitizer.verbose)
+    found = _side_by_side(designs, tables, named, sanitizer.n_jobs, sanitizer.verbose)
+    fitted = [one for one, _ in found]
     mechanisms = [
         one.mechanism_.named(None, [(names[place], place in secret) for place in own])
         for one, own in zip(fitted, columns, strict=True)
     ]
     kept = kept_blocks(larger, blocks, mechanisms, [one.joint_ for one in fitted], names)
+    _warn_once([found[number][1] for number in kept], [named[number] for number in kept])
     return DesignedBlocks(
         tuple(restated(mechanisms[number], len(blocks) / len(kept)) for number in kept),
         tuple(fitted[number] for number in kept),
@@ -92,16 +96,14 @@ def _side_by_side(
     blocks: Sequence[Sequence[Any]],
     n_jobs: int | None,
     verbose: int,
-) -> tuple[BaseSanitizer, ...]:
-    """Fit the sanitizer of each block; repeat their warnings, each once, with the blocks' names."""
+) -> list[tuple[BaseSanitizer, _Told]]:
+    """Fit the sanitizer of each block; return what it warned of as well."""
     tasks = (
         delayed(_fitted)(one, *table, block)
         for one, table, block in zip(sanitizers, tables, blocks, strict=True)
     )
     done = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
-    found = list(_counted(done, blocks) if verbose else done)
-    _warn_once([told for _, told in found], blocks)
-    return tuple(one for one, _ in found)
+    return list(_counted(done, blocks) if verbose else done)
 
 
 def _fitted(
@@ -132,6 +134,7 @@ def _counted(done: Any, blocks: Sequence[Sequence[Any]]) -> Any:
 
 
 def _warn_once(told: Sequence[_Told], names: Sequence[Sequence[Any]]) -> None:
+    """Repeat the warnings of blocks, each once, with the blocks' names."""
     blocks: dict[tuple[type[Warning], str], list[str]] = {}
     for warned, block in zip(told, names, strict=True):
         for one in warned:

@@ -10,9 +10,8 @@ import numpy as np
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Manifest, Mechanism
 from skrldp.sanitizers._pooled_blocks import errors_of, models
-from skrldp.table import learn_column, read_table
 
-__all__ = ["Larger", "kept_blocks", "larger_blocks", "restated", "sizes_of"]
+__all__ = ["Larger", "kept_blocks", "larger_blocks", "restated"]
 
 # A larger block takes the place of others if the variances from its reports are below this share of
 # those from as many reports of the others, each estimated from its own alone. Reports of several
@@ -67,33 +66,6 @@ def larger_blocks(
         found.append(Larger(best, tuple(held[best])))
         for group in held[best]:
             del left[group]
-
-
-def sizes_of(
-    tables: Sequence[tuple[Any, Any]],
-    columns: Sequence[Sequence[int]],
-    categories: Any,
-    names: Sequence[Any],
-) -> dict[int, float]:
-    """Count the categories of each column: those that are listed, or else those in the tables."""
-    found: dict[int, float] = {}
-    for (table, _), places in zip(tables, columns, strict=True):
-        for position, place in enumerate(places):
-            if place not in found:
-                own = _listed(categories, names, place)
-                learned = None if own else learn_column(read_table(table), position, None)
-                found[place] = len(own) if own else math.inf
-                if learned is not None:
-                    found[place] = len(learned[0])
-    return found
-
-
-def _listed(categories: Any, names: Sequence[Any], place: int) -> Sequence[Any] | None:
-    if isinstance(categories, str):
-        return None
-    is_named = hasattr(categories, "get")
-    own = categories.get(names[place]) if is_named else list(categories)[place]
-    return None if own is None or isinstance(own, str) else list(own)
 
 
 def kept_blocks(

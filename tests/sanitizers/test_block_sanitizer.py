@@ -176,6 +176,30 @@ def test_learned_alphabets_are_said_to_be_learned():
     assert len(grouped.transform(TABLE.iloc[:1].assign(job="never seen"))) == 1
 
 
+def test_all_blocks_beyond_the_limit_are_named_before_any_design(monkeypatch):
+    rng = np.random.default_rng(0)
+    table = TABLE.assign(zip=np.arange(len(TABLE)) % 700, pay=rng.random(len(TABLE)))
+    options = {"blocks": "pairs", "base": None, "categories": "auto"}
+    monkeypatch.setattr(AOptimalSanitizer, "fit", None)
+    expected = (
+        r"^7 of 10 blocks have more cells .* AOptimalSanitizer holds, 2,000: \('age', 'zip'\) 4,200"
+        r"; .*\('zip', 'pay'\) 5,600,000\. .*columns: 'pay' 4,000, 'zip' 700, .*edges="
+        r".*SRRSanitizer 1,000,000, GRRSanitizer"
+    )
+    for own in (table, pl.from_pandas(table).lazy()):
+        with pytest.raises(ValueError, match=expected):
+            blocks(**options).fit(own)
+    many = pd.concat([table] * 26).assign(pay=rng.random(26 * len(table)))
+    with pytest.raises(ValueError, match=r"1 of 5 blocks .*\('pay'\) more than 100,000"):
+        blocks(base=GRRSanitizer(), categories="auto").fit(many)
+    monkeypatch.setattr(GRRSanitizer, "_most_cells", 100)
+    table = table.drop(columns="pay")
+    with pytest.raises(ValueError, match=r"1 of 4 blocks .*, 100: \('zip'\) 1,400\. "):
+        blocks(base=GRRSanitizer(), categories="auto").fit(table)
+    grouped = GRRSanitizer(max_categories=5)
+    assert len(blocks(base=grouped, categories="auto").fit(table).blocks_) == 4
+
+
 def test_unknown_values_are_refused_whatever_the_block():
     """One record, whose block is mostly another one: no call passes."""
     sanitizer = fitted_blocks("singles")

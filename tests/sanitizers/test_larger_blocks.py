@@ -9,10 +9,11 @@ import polars as pl
 import pytest
 
 from skrldp import (
-    AOptimalSanitizer,
     BlockEstimator,
     BlockSanitizer,
     GRRSanitizer,
+    IRSanitizer,
+    PrivacyLeakWarning,
     expected_std_error,
     privacy_report,
 )
@@ -32,7 +33,7 @@ def table(n=20_000):
 def blocks(**options):
     categories = {name: [0, 1] for name in "sabc"}
     own = {"sensitive": "s", "categories": categories, "targets": TARGETS, "random_state": 0}
-    own["base"] = AOptimalSanitizer(max_iter=10)  # to save time
+    own["base"] = IRSanitizer()  # by formula, to save time
     return BlockSanitizer(**(own | options))
 
 
@@ -73,6 +74,19 @@ def test_blocks_that_tell_more_stay():
     assert found.n_designed_ == 7
     named = blocks(base=GRRSanitizer(), blocks=GROUPS, targets=TARGETS).fit(table(2_000))
     assert named.n_designed_ == 3  # blocks that are named are left as they are
+
+
+def test_warnings_are_about_the_blocks_that_stay():
+    """Learned values of three records: every block that has column c warns."""
+    rare = pd.concat([table(), table(3).assign(c=2)])
+    with pytest.warns(PrivacyLeakWarning) as told:
+        found = blocks(categories="auto").fit(rare)
+    assert found.n_designed_ == 7
+    shown = " ".join(str(one.message) for one in told)
+    with_c = {own for own in found.blocks_ if "c" in own}
+    assert all(f"({', '.join(map(repr, own))})" in shown for own in with_c)
+    assert with_c == {("c",), ("a", "b", "c")} and shown.count("'c')") == len(with_c)
+    assert {one.filename for one in told} == {__file__}
 
 
 def test_lazy_frames_and_learned_categories_give_the_same():
