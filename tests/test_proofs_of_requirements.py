@@ -279,6 +279,27 @@ def test_finer_groups_by_the_chain_rule(rng):
                 assert finer <= taken + 1e-12
 
 
+def test_drift_within_known_columns(rng):
+    """Half the drift either way serves both; falls alone let a small group move by more."""
+    drift = 0.2
+
+    def further(public, before, after):
+        return renyi(public, after, 1.0) - renyi(public, before, 1.0)
+
+    for before, public in rng.dirichlet(np.full(6, 0.7), size=(200, 2)).reshape(200, 2, 3, 2):
+        tilt = np.exp(rng.choice([-drift, drift], size=(3, 2)) / 4.0)
+        after = before * tilt / (before * tilt).sum()
+        assert further(public.ravel(), before.ravel(), after.ravel()) <= drift
+        parts = [array / array.sum(axis=1, keepdims=True) for array in (public, before, after)]
+        assert np.all(further(*parts) <= drift + 1e-12)
+    before, share = np.array([[0.49, 0.5], [0.005, 0.005]]), np.exp(-drift)
+    after = share * before
+    after[1, 0] += 1.0 - share
+    assert further(before.ravel(), before.ravel(), after.ravel()) <= drift
+    within = further(*(array[1] / array[1].sum() for array in (before, before, after)))
+    assert within > 5.0 * drift
+
+
 @pytest.mark.parametrize("alpha", [0.3, 0.75, 1.0, 2.0, 4.0])
 def test_proposition_32(rng, alpha):
     """No conditional of a group with copies gives more than one without, and none is lost."""

@@ -130,9 +130,13 @@ def notes_of(report: ReportFigures, fitted: Any, others: Collection[Any]) -> tup
             "any number."
         )
     if covered.drift:
+        within = " and, as columns are known, within each of their values" * bool(
+            report.promise.known
+        )
         said.append(
             f"The set allows for a drift of {covered.drift:.4g} nats since the public records were "
-            "taken. That the population has changed by no more is an assumption."
+            f"taken, for each secret{within}. That the population has changed by no more is an "
+            "assumption."
         )
     if covered.beta is not None and covered.alphabet == "learned":
         said.append(

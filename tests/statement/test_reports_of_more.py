@@ -210,7 +210,7 @@ def test_chains_are_the_shortest(drawn):
         (None, {}, 0.05, "one for all 2 statements"),  # the same event, as values are learned
         (None, EACH, 0.1, "2 for 4 statements"),
         (LikelihoodRatioSet(0.01, radius="asymptotic"), {}, 0.02, "with probability about 0.02"),
-        (LikelihoodRatioSet(radius=0.01), {}, None, "how often they miss is not known"),
+        (LikelihoodRatioSet(radius=0.01, drift=0.01), {}, None, "how often they miss is not known"),
         (RenyiBall(1), {}, 0.05, "one for all 2 statements"),
     ],
 )
@@ -228,6 +228,10 @@ def test_known_columns_and_how_often_sets_miss(uncertainty, each, together, word
     assert report.sets in line(report, "sets")
     if together is not None:
         assert f"{report.beta:g}" in line(report, "known columns")
+    within = "for each secret and, as columns are known, within each of their values"
+    assert any(within in note for note in report.notes) == (
+        getattr(uncertainty, "drift", 0.0) > 0.0
+    )
 
 
 def test_who_knows_an_unknown_value_sees_what_is_drawn_for_it():
