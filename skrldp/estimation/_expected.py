@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from skrldp._params import check_choice, check_flag
+from skrldp._params import check_choice, check_flag, check_positive
 from skrldp._typing import Floats
 from skrldp.alphabet import CellGroups, group_cells, group_records, numbers_of_cells
 from skrldp.estimation._checks import METHODS
@@ -37,6 +37,7 @@ def expected_std_error(
     distribution: Any = None,
     method: str = "ml",
     asymptotic: bool = False,
+    design_effect: float = 1.0,
 ) -> Floats:
     """Return the standard errors that estimates will have, before anybody is asked.
 
@@ -68,6 +69,10 @@ def expected_std_error(
         Whether to give the errors of very many reports, scaled to n, where n reports are too few
         for an error. They compare mechanisms and numbers of reports; with n reports, maximum
         likelihood spreads less there.
+    design_effect : float, default=1.0
+        How many times greater the variance of the people's true shares is than that of as many
+        people who are asked independently: above 1 where households or places are drawn and several
+        people asked in each. The variance that the mechanism adds stays the same. Not for blocks.
 
     Returns
     -------
@@ -110,13 +115,20 @@ def expected_std_error(
     array([0.0116, 0.0116])
     """
     planned = _planned(mechanism, n, distribution, method, asymptotic)
+    effect = _Clusters(design_effect)
     if by is None:
-        return _errors_of(planned, columns, part, asymptotic)
+        errors = _errors_of(planned, columns, part, asymptotic)
+        if effect.value == 1.0:
+            return errors
+        own, found = planned(part, columns)
+        one, labels = effect.of_one(found), group_cells(own, columns, part).labels
+        shares = np.bincount(labels, one.distribution, len(errors)).astype(np.float64)
+        return effect.added(errors, shares * (1.0 - shares), one.n)
     own, fit = planned(part, columns, by)
     group = group_cells(own, columns, part)
     members, shares = group_records(own, by, group).indicators, group.indicators
     with one_thread():
-        return np.array([_mean_error(fit, f, g, asymptotic) for g in members for f in shares])
+        return np.array([effect.mean_error(fit, f, g, asymptotic) for g in members for f in shares])
 
 
 def expected_std_errors(
@@ -164,6 +176,7 @@ def expected_std_error_of_mean(
     distribution: Any = None,
     method: str = "ml",
     asymptotic: bool = False,
+    design_effect: float = 1.0,
 ) -> Any:
     """Return the standard error that the estimate of a column's mean will have.
 
@@ -182,6 +195,8 @@ def expected_std_error_of_mean(
     method : {"ml", "least-squares"}, default="ml"
         How the reports will be evaluated.
     asymptotic : bool, default=False
+        As for :func:`expected_std_error`.
+    design_effect : float, default=1.0
         As for :func:`expected_std_error`.
 
     Returns
@@ -209,11 +224,12 @@ def expected_std_error_of_mean(
     own, fit = _planned(mechanism, n, distribution, method, asymptotic)("all", column, by)
     group = group_cells(own, [column], "all")
     numbers, present = numbers_of_cells(group)
+    error_of = _Clusters(design_effect).mean_error
     with one_thread():
         if by is None:
-            return _mean_error(fit, numbers, present, asymptotic)
+            return error_of(fit, numbers, present, asymptotic)
         members = group_records(own, by, group).indicators
-        return np.array([_mean_error(fit, numbers, present * g, asymptotic) for g in members])
+        return np.array([error_of(fit, numbers, present * g, asymptotic) for g in members])
 
 
 def expected_std_errors_of_targets(
@@ -308,6 +324,39 @@ def _errors_of(
             return _errors(fit, group, asymptotic)
         errors = fit.evaluate(group.indicators)[1]
         return np.where(np.isnan(errors), np.inf, errors)
+
+
+class _Clusters:
+    """People who are not asked independently: the variance of their true records is greater."""
+
+    def __init__(self, effect: float) -> None:
+        check_positive("design_effect", effect)
+        self.value = float(effect)
+
+    def of_one(self, fit: Fit | OfBlock) -> Fit:
+        if not isinstance(fit, Fit):
+            raise ValueError(
+                "design_effect is for one mechanism: each block has people of its own, who are "
+                "fewer of a household or place. Plan a single block with its own mechanism."
+            )
+        return fit
+
+    def mean_error(
+        self, fit: Fit | OfBlock, numbers: Floats, present: Floats, asymptotic: bool
+    ) -> float:
+        error = _mean_error(fit, numbers, present, asymptotic)
+        if self.value == 1.0 or not np.isfinite(error):
+            return error
+        one = self.of_one(fit)
+        own = one.distribution * present
+        apart = numbers - own @ numbers / own.sum()
+        variance = own @ apart**2 / own.sum() ** 2
+        return float(self.added(np.array(error), variance, one.n))
+
+    def added(self, errors: Floats, variances: Floats, n: float) -> Floats:
+        """Add to standard errors what the design adds to the `variances` of single records."""
+        found: Floats = np.sqrt(errors**2 + (self.value - 1.0) * variances / n)
+        return found
 
 
 def _mean_error(fit: Fit | OfBlock, numbers: Floats, present: Floats, asymptotic: bool) -> float:

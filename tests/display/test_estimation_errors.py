@@ -50,7 +50,14 @@ def test_against_reports(sanitizers):
     assert np.isnan(blind.get_ydata()).all() and np.isinf(display.worst("U alone")).all()
     assert blind.get_label() == "U alone: not determined"
     share = sum(COUNTS[:3]) / sum(COUNTS)
-    np.testing.assert_allclose(raw.get_ydata(), np.sqrt(share * (1 - share) / np.array(N)))
+    of_records = np.sqrt(share * (1 - share) / np.array(N))
+    np.testing.assert_allclose(raw.get_ydata(), of_records)
+    options = {"n": N, "part": "sensitive", "design_effect": 2.4}
+    clustered = EstimationErrorDisplay.from_estimator(sanitizers, **options)
+    np.testing.assert_allclose(clustered.lines_[3].get_ydata(), np.sqrt(2.4) * of_records)
+    asked = {"part": "sensitive", "asymptotic": True, "design_effect": 2.4}
+    more = [expected_std_error(sanitizers["SRR"], n, **asked).max() for n in N]
+    np.testing.assert_allclose(clustered.lines_[0].get_ydata(), more)
     plain = GRRSanitizer(1.0).fit(ROWS, sample_weight=COUNTS)
     expected = [expected_std_error(plain, n, part="sensitive", asymptotic=True).max() for n in N]
     np.testing.assert_allclose(grr.get_ydata(), expected, rtol=1e-6)

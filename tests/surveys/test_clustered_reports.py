@@ -6,6 +6,7 @@ False alarms below 1e-6, with fixed seeds.
 import numpy as np
 import pandas as pd
 import pytest
+from block_tables import fitted_blocks
 
 from skrldp import (
     FrequencyEstimator,
@@ -15,6 +16,7 @@ from skrldp import (
     SurveyDesign,
     expected_std_error,
 )
+from skrldp.estimation import expected_std_error_of_mean
 
 SHARE = np.array([0.3, 0.1, 0.15, 0.45])
 ROWS = np.array([[s, u] for s in (0, 1) for u in (0, 1)])
@@ -37,9 +39,30 @@ def test_the_design_effect_adds_to_the_sampling_part_of_the_variance():
         found.append(estimator.fit(reports).frequencies_.sum(axis=0)[0])
     share = SHARE[[0, 2]].sum()
     stated = expected_std_error(sanitizer, n, 1, method="least-squares")[0]
-    planned = np.sqrt(stated**2 + (effect - 1) * share * (1 - share) / n)
+    options = {"method": "least-squares", "design_effect": effect}
+    planned = expected_std_error(sanitizer, n, 1, **options)[0]
+    assert planned == pytest.approx(np.sqrt(stated**2 + (effect - 1) * share * (1 - share) / n))
+    # A mean of 0 and 1 is a share, and shares within a group have the group's people.
+    mean = expected_std_error_of_mean(sanitizer, n, 1, **options)
+    assert mean == pytest.approx(expected_std_error(sanitizer, n, 1, **options)[1])
+    within = SHARE[2] / SHARE[2:].sum()
+    usual, more = (
+        expected_std_error(sanitizer, n, 1, by=0, design_effect=own)[2] for own in (1.0, effect)
+    )
+    added = (effect - 1) * within * (1 - within) / (n * SHARE[2:].sum())
+    assert more == pytest.approx(np.sqrt(usual**2 + added))
     assert planned > 1.2 * stated
     assert np.std(found) == pytest.approx(planned, rel=5 / np.sqrt(2 * 300))
+
+
+def test_design_effects_that_have_no_meaning_are_refused():
+    sanitizer = SRRSanitizer(eps=2.0).fit(ROWS, sample_weight=[30, 10, 15, 45])
+    with pytest.raises(ValueError, match="design_effect=0 must be a positive finite number"):
+        expected_std_error(sanitizer, 100, design_effect=0)
+    blocks = fitted_blocks()
+    column = blocks.manifest_.blocks[0][0]
+    with pytest.raises(ValueError, match="design_effect is for one mechanism: each block has"):
+        expected_std_error(blocks, 100, column, design_effect=2.0)
 
 
 def test_drift_is_tested_with_the_set_of_the_survey():
