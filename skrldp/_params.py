@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable
-from numbers import Integral, Real
+from numbers import Integral, Number, Real
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -69,13 +69,15 @@ def is_whole(value: Any) -> TypeGuard[int]:
 
 
 def shown(value: Any) -> str:
-    """Write a value for a message, in a few characters.
+    """Write a value for a message, in a few characters; of what may be records, the type alone.
 
     Examples
     --------
-    >>> shown(0.5), shown(10**5000)
-    ('0.5', 'a number of 16,610 bits')
+    >>> shown(0.5), shown(10**5000), shown(["ill", "well"])
+    ('0.5', 'a number of 16,610 bits', '<list>')
     """
+    if value is not None and not isinstance(value, str | bytes | type | Number | np.generic):
+        return f"<{type(value).__name__}>"
     if is_whole(value) and not is_finite(value):  # Python does not write the longest of them
         return f"a number of {int(value).bit_length():,} bits"
     words = repr(value)
@@ -95,7 +97,7 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
     """
     choices = tuple(choices)
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name}={value!r} must be one of {', '.join(map(repr, choices))}.")
+        raise ValueError(f"{name}={shown(value)} must be one of {', '.join(map(repr, choices))}.")
 
 
 def check_flag(name: str, value: Any) -> None:
@@ -104,7 +106,7 @@ def check_flag(name: str, value: Any) -> None:
     Raises ValueError if it is something else.
     """
     if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name}={value!r} must be True or False.")
+        raise ValueError(f"{name}={shown(value)} must be True or False.")
 
 
 def check_positive(name: str, value: Any, unit: str = "") -> None:
@@ -180,6 +182,6 @@ def check_seed(random_state: Any) -> None:
         return
     if not isinstance(random_state, np.random.Generator | np.random.RandomState):
         raise ValueError(
-            f"random_state={random_state!r} must be None, or for tests a whole number >= 0 or a "
-            "generator."
+            f"random_state={shown(random_state)} must be None, or for tests a whole number >= 0 or "
+            "a generator."
         )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrldp._params import check_choice, check_positive, is_finite
+from skrldp._params import check_choice, check_positive, is_finite, shown
 from skrldp.estimation import expected_std_error
 from skrldp.sanitizers import joint_of
 
@@ -320,7 +320,7 @@ def neg_std_error_scorer(
     check_choice("part", part, ("all", "sensitive", "nonsensitive"))
     check_choice("method", method, ("ml", "least-squares"))
     if not (is_finite(n) and n >= 1 and n == int(n)):
-        raise ValueError(f"n={n!r} must be a whole number of reports, at least 1.")
+        raise ValueError(f"n={shown(n)} must be a whole number of reports, at least 1.")
     return _NegStdError(columns, part, by, n, method, summary)
 
 

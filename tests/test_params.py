@@ -2,14 +2,18 @@
 
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from skrldp._params import (
     check_choice,
+    check_eps,
     check_flag,
     check_positive,
+    check_seed,
     is_finite,
     is_number,
     is_whole,
@@ -43,3 +47,15 @@ def test_choices_and_flags():
     for value in (1, 0, None, "yes"):
         with pytest.raises(ValueError, match="must be True or False"):
             check_flag("robust", value)
+
+
+def test_what_may_be_records_is_not_quoted():
+    """Records in the place of a parameter, as the values in mechanism.sample(secrets, values)."""
+    table = pd.DataFrame({"ill": ["secret"] * 100})
+    checks = (check_seed, partial(check_flag, "robust"), partial(check_eps, "eps"))
+    for records in (table, table.to_numpy(), table.to_numpy().tolist(), table.to_dict()):
+        name = f"<{type(records).__name__}>"
+        for check in checks:
+            with pytest.raises(ValueError, match=f"={name} must be") as refused:
+                check(records)
+            assert "secret" not in str(refused.value)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skrldp._arrays import refuse_masked
-from skrldp._params import check_flag, check_seed, is_number, is_whole
+from skrldp._params import check_flag, check_seed, is_number, is_whole, shown
 from skrldp._sentences import repeatable
 from skrldp._typing import Floats
 from skrldp.auditing._checks import check_bound, check_draws
@@ -186,18 +186,20 @@ def _check_seed(seed: Any) -> Check:
 
 def _check(n: Any, eps: Any, level: Any, reports: Any, calls: Any, processes: Any) -> None:
     if not (is_whole(n) and n >= 1):
-        raise ValueError(f"n={n!r} must be a whole number of records.")
+        raise ValueError(f"n={shown(n)} must be a whole number of records.")
     if eps is not None and not (is_number(eps) and eps >= 0):
-        raise ValueError(f"eps={eps!r} must be None or a number >= 0 (in nats).")
+        raise ValueError(f"eps={shown(eps)} must be None or a number >= 0 (in nats).")
     if not (is_number(level) and 0.0 < level < 1.0):
-        raise ValueError(f"level={level!r} must be a confidence between 0 and 1.")
+        raise ValueError(f"level={shown(level)} must be a confidence between 0 and 1.")
     if not (is_whole(reports) and reports >= 1):
         raise ValueError(
-            f"reports={reports!r} must be a whole number >= 1: how many reports about each person "
-            "are seen."
+            f"reports={shown(reports)} must be a whole number >= 1: how many reports about each "
+            "person are seen."
         )
     if not (is_whole(calls) and calls >= 2):
-        raise ValueError(f"calls={calls!r} must be a whole number >= 2: how many calls are short.")
+        raise ValueError(
+            f"calls={shown(calls)} must be a whole number >= 2: how many calls are short."
+        )
     check_flag("processes", processes)
 
 
@@ -207,7 +209,8 @@ def _generator(random_state: Any) -> np.random.Generator:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"random_state={random_state!r} must be None, a whole number >= 0 or a numpy Generator."
+            f"random_state={shown(random_state)} must be None, a whole number >= 0 or a numpy "
+            "Generator."
         ) from error
 
 
@@ -333,7 +336,7 @@ def _distribution_on(joint: JointDistribution, distribution: Any) -> Floats:
         table = np.asarray(distribution, dtype=float)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"distribution={distribution!r} must be an array of probabilities."
+            f"distribution={shown(distribution)} must be an array of probabilities."
         ) from error
     if table.shape != joint.counts.shape:
         raise ValueError(

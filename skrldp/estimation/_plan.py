@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skrldp._arrays import real_numbers
-from skrldp._params import is_finite
+from skrldp._params import is_finite, shown
 from skrldp._typing import Floats
 from skrldp.estimation._checks import check_names
 from skrldp.estimation._fit import Fit
@@ -23,7 +23,7 @@ _SUM = 1e-6  # by which the sum of probabilities may differ from 1
 
 def checked_n(n: Any) -> float:
     if not (is_finite(n) and n >= 1 and n == int(n)):
-        raise ValueError(f"n={n!r} must be a whole number of reports, at least 1.")
+        raise ValueError(f"n={shown(n)} must be a whole number of reports, at least 1.")
     return float(n)
 
 

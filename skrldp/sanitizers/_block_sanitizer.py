@@ -76,7 +76,9 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         :class:`~skrldp.targets.Mean` names with its groups. A larger block that holds several of
         these takes their place if its reports tell more of them than theirs do.
     max_cells : int, default=60
-        The most cells of such a larger block; 0 for none. Each that is tried takes a design.
+        The most cells of such a larger block; 0 for none. Each that is tried takes a design. Those
+        are tried whose columns have declared values, as in `categories`, so that the records do not
+        choose them.
     base : sanitizer, optional
         What designs the mechanism of a block; None is ``AOptimalSanitizer(tol=0.1)``, which is
         fast and whose manifests are small. `fit` is then a function of its input. Its `eps`,

@@ -60,9 +60,13 @@ def sizes_of(
     columns: Sequence[Sequence[int]],
     categories: Any,
     names: Sequence[Any],
-) -> dict[int, float]:
-    """Count the categories of each column: those that are listed, or else those in the tables."""
+) -> tuple[dict[int, float], set[int]]:
+    """Count the categories of each column: those that are listed, or else those in the tables.
+
+    Returns also the places of columns whose categories are learned.
+    """
     found: dict[int, float] = {}
+    of_records: set[int] = set()
     for (table, _), places in zip(tables, columns, strict=True):
         for position, place in enumerate(places):
             if place not in found:
@@ -74,4 +78,6 @@ def sizes_of(
                     continue
                 learned = learn_column(read_table(table), position, None)
                 found[place] = math.inf if learned is None else len(learned[0])
-    return found
+                if learned is None or not learned[0].declared:
+                    of_records.add(place)
+    return found, of_records

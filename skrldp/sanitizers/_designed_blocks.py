@@ -1,5 +1,6 @@
 """From the blocks that are asked for to a mechanism for each, designed side by side."""
 
+import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -58,11 +59,14 @@ def design_blocks(
     categories = alphabets_of(sanitizer.categories, bins, names)
     columns = [sorted({*secret, *block}) for block in blocks]
     tables = tables_of(X, columns, sample_weight, bins)
-    sizes = sizes_of(tables, columns, categories, names)
+    sizes, learned = sizes_of(tables, columns, categories, names)
     refuse_large_blocks(base, blocks, sizes, secret, names)
     larger: list[Larger] = []
     if len(groups) > 1:
-        tried = larger_blocks(groups, sizes, secret, sanitizer.max_cells)
+        # Else the records would choose, and all blocks that they might have chosen count in beta.
+        # Secrets may be learned: beta holds given those of all records.
+        declared = sizes | dict.fromkeys(learned - {*secret}, math.inf)
+        tried = larger_blocks(groups, declared, secret, sanitizer.max_cells)
         larger = [one for one in tried if one.block not in blocks]
         blocks += [one.block for one in larger]
         columns += [sorted({*secret, *one.block}) for one in larger]

@@ -42,8 +42,8 @@ def larger_blocks(
 ) -> list[Larger]:
     """Find blocks of few cells that each hold several groups of columns.
 
-    Each group is in at most one of them; those that hold most come first. They depend on the
-    numbers of categories alone, not on the records, so that no others count as candidates.
+    Each group is in at most one of them; those that hold most come first. They depend on `sizes`
+    alone: where these do not depend on the records of U, no other blocks count as candidates.
     """
 
     def cells(block: Block) -> float:

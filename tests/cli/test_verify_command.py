@@ -55,6 +55,17 @@ def test_what_design_writes_is_verified(files, capsys):
     assert said.strip().endswith(Mechanism.from_json(files[0].read_text()).digest)
 
 
+def test_a_radius_made_again_says_where_beta_is_not_to_be_relied_on(tmp_path, capsys):
+    public = tmp_path / "public.csv"
+    public.write_text("s,u\n" + ROWS + "a,rare\n")
+    own, counts, witness = files = [tmp_path / name for name in ("own", "counts", "proof")]
+    more = ["--witness", str(witness), "--public-counts", str(counts), "--sanitizer", "ir"]
+    assert main(["design", str(public), "-s", "s", "-e", "1", "-o", str(own), *more]) == 0
+    capsys.readouterr()
+    assert checked(files, "--radius") == 0
+    assert "and then the set may miss far more often" in capsys.readouterr().out
+
+
 def test_a_mechanism_comes_from_standard_input_too(files, capsys, monkeypatch):
     text = files[0].read_bytes()
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))

@@ -6,12 +6,14 @@ import re
 import subprocess
 import sys
 
+import pyarrow as pa
 import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 import pytest
-from engine_records import in_order
+from engine_records import in_order, records
 from test_docs import TEXTS, blocks
 
-from skrldp import batches
+from skrldp import SRRSanitizer, batches
 
 FIRST, *SECTIONS = re.split(r"\n## ", TEXTS["docs/guide/engines.md"].partition("\n## ")[2])
 SECTIONS = {section.partition("\n")[0]: section for section in SECTIONS}
@@ -47,12 +49,28 @@ def test_recipe(name, tmp_path):
     assert done.returncode == 0, done.stderr
 
     text, key = (tmp_path / "mechanism.json").read_text(), batches.KeyFile(tmp_path / "skrldp.key")
-    records = ds.dataset(tmp_path / "records").to_table()
-    expected = in_order(batches.Reporter(text, id="person", key=key)(records))
+    table = ds.dataset(tmp_path / "records").to_table()
+    expected = in_order(batches.Reporter(text, id="person", key=key)(table))
     written = list(tmp_path.glob("reports*"))
     assert len(written) == len(set(re.findall(r'"reports\w*[."]', code)))
     for path in written:
         assert in_order(ds.dataset(path, format="parquet").to_table()) == expected
+
+
+def test_the_file_of_a_ledger_has_no_candidates(tmp_path):
+    """A large table that is dropped leaves its bytes in a file of DuckDB."""
+    duckdb = pytest.importorskip("duckdb", reason="make test-engines installs it")
+    table = records("uuid", 150_000)
+    (tmp_path / "records").mkdir()
+    pq.write_table(table, tmp_path / "records/0.parquet")
+    public = table.select(["ill", "visits"]).slice(0, 1_000)
+    mechanism = SRRSanitizer(sensitive="ill").fit(public).mechanism_
+    code = next(blocks(SECTIONS["A ledger"], "python"))[0]
+    own = {"folder": tmp_path, "key": bytes(range(32)), "mechanism": mechanism}
+    exec(code, {"duckdb": duckdb, "pa": pa, "batches": batches, **own})
+    assert pq.read_metadata(tmp_path / "reports_of_ledger.parquet").num_rows == len(table)
+    file = (tmp_path / "ledger.duckdb").read_bytes()
+    assert not any(person in file for person in table["person"][:100_000:1_000].to_pylist())
 
 
 def test_every_recipe_is_run():
