@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from joblib import Parallel, delayed
 
 from skrldp.alphabet import Bins
@@ -78,7 +79,8 @@ def design_blocks(
         for block in blocks
     ]
     named = [[names[place] for place in block] for block in blocks]
-    found = _side_by_side(designs, tables, named, sanitizer.n_jobs, sanitizer.verbose)
+    cells = [math.prod(sizes[place] for place in own) for own in columns]
+    found = _side_by_side(designs, tables, named, cells, sanitizer.n_jobs, sanitizer.verbose)
     fitted = [one for one, _ in found]
     mechanisms = [
         one.mechanism_.named(None, [(names[place], place in secret) for place in own])
@@ -98,16 +100,17 @@ def _side_by_side(
     sanitizers: Sequence[BaseSanitizer],
     tables: Sequence[tuple[Any, Any]],
     blocks: Sequence[Sequence[Any]],
+    cells: Sequence[float],
     n_jobs: int | None,
     verbose: int,
 ) -> list[tuple[BaseSanitizer, _Told]]:
     """Fit the sanitizer of each block; return what it warned of as well."""
-    tasks = (
-        delayed(_fitted)(one, *table, block)
-        for one, table, block in zip(sanitizers, tables, blocks, strict=True)
-    )
+    # The one with the most cells first: as the last one, it would leave other processes idle.
+    order = sorted(range(len(blocks)), key=lambda number: -cells[number])
+    tasks = (delayed(_fitted)(sanitizers[k], *tables[k], blocks[k]) for k in order)
     done = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
-    return list(_counted(done, blocks) if verbose else done)
+    found = list(_counted(done, [blocks[k] for k in order]) if verbose else done)
+    return [found[place] for place in np.argsort(order)]
 
 
 def _fitted(

@@ -314,10 +314,13 @@ def test_a_fit_that_fails_changes_nothing():
 
 
 def test_progress_is_shown(capfd):
-    """Also where processes design the blocks."""
+    """Also where processes design the blocks; the largest is the first."""
     blocks(n_jobs=2, verbose=1).fit(TABLE)
     out, err = capfd.readouterr()
-    assert [line.split(": ")[1] for line in out.splitlines()] == ["age", "home", "job"]
+    shown = [line.split(": ")[1] for line in out.splitlines()]
+    assert sorted(shown) == ["age", "home", "job"]
+    values = [len(KNOWN[name]) for name in shown]
+    assert values == sorted(values, reverse=True)
     assert "[skrldp] blocks" in err
     assert "3/3" in err
     blocks(n_jobs=2).fit(TABLE)
