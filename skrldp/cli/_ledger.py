@@ -23,6 +23,7 @@ __all__ = ["held", "keyed"]
 
 _PATIENCE = 60.0  # seconds to wait for another run that uses the ledger
 _ROW = "row of the records"  # a column that restores their order
+_LIMIT = b"skrldp max_reports"  # what the first run had, in the file's metadata
 
 
 def keyed(
@@ -87,6 +88,7 @@ class _Ledger:
     def __init__(self, path: str, place: Path, inputs: Sequence[str | None]) -> None:
         self._path, self._place, self._inputs = path, place, inputs
         self.is_changed = False  # or may be
+        self._limit: bytes | None = None  # which the first run had, if that is known
 
     def settled(
         self, reporter: LedgerReporter, schema: Any, found: Iterable[Any], *, with_epoch: bool
@@ -101,6 +103,15 @@ class _Ledger:
         candidates = pa.Table.from_batches(found, schema)
         tell("entering the reports into the ledger")
         ledger, mode = self._read(reporter.schema())
+        self._limit = self._limit or str(reporter.max_reports).encode()
+        if self._limit != str(reporter.max_reports).encode():
+            warnings.warn(
+                f"the ledger {self._path} began with --max-reports {self._limit.decode()}, and "
+                f"this run has {reporter.max_reports}. What several reports leak together is "
+                "bounded for mechanisms that were all used with the same number.",
+                UserWarning,
+                stacklevel=2,
+            )
         candidates = candidates.append_column(_ROW, pa.array(np.arange(len(candidates))))
         new = reporter.entries(candidates, ledger)
         ledger = pa.concat_tables([ledger, new.cast(ledger.schema)])
@@ -128,6 +139,7 @@ class _Ledger:
             with self._place.open("rb") as file:
                 mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
                 found = pq.ParquetFile(file).read()
+            self._limit = (found.schema.metadata or {}).get(_LIMIT)
             return found.select(schema.names).cast(schema), mode
         except FileNotFoundError:
             warnings.warn(
@@ -147,6 +159,7 @@ class _Ledger:
         import pyarrow.parquet as pq
 
         self.is_changed = True
+        ledger = ledger.replace_schema_metadata({_LIMIT: self._limit})
         with new_file(self._path, force=True, inputs=self._inputs, mode=mode) as file:
             pq.write_table(ledger, file, compression="zstd")
         if os.name == "posix":  # else the name might be lost with the power, and the reports not

@@ -31,6 +31,9 @@ def table_writer(
         if kind.name == "csv":
             import pyarrow.csv as pacsv
 
+            for field in schema:
+                if pa.types.is_fixed_size_binary(getattr(field.type, "storage_type", field.type)):
+                    raise _no_text(field, "CSV")
             quoted = pacsv.WriteOptions(quoting_style="needed", delimiter=kind.delimiter)
             yield stack.enter_context(pacsv.CSVWriter(target, schema, write_options=quoted))
         elif kind.name == "jsonl":
@@ -53,11 +56,16 @@ class _JsonLines:
         self._file = file
         for field in schema:
             if "binary" in str(field.type) or isinstance(field.type, pa.BaseExtensionType):
-                raise CommandError(
-                    f"column {field.name!r} has the type {field.type}, which cannot be written in "
-                    "JSON; write Parquet or Arrow."
-                )
+                raise _no_text(field, "JSON")
 
     def write_batch(self, batch: Any) -> None:
         for row in batch.to_pylist():
             self._file.write(as_json(row, indent=None).encode() + b"\n")
+
+
+def _no_text(field: Any, format: str) -> CommandError:
+    """Return the refusal of a column that a format of text has no words for."""
+    return CommandError(
+        f"column {field.name!r} has the type {field.type}, which cannot be written in {format}; "
+        "write Parquet or Arrow."
+    )

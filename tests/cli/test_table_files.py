@@ -126,6 +126,12 @@ def test_what_json_has_no_word_for(call, ready):
     done = call("report", "mechanism.json", "in.arrow", "--keep", "raw", "-o", "none.jsonl")
     assert done[0] == 2
     assert "column 'raw'" in done[2] and "cannot be written in JSON" in done[2]
+    uuids = pa.array([number.to_bytes(16) for number in range(300)], pa.binary(16))
+    write(table().set_column(0, "person", uuids), "uuids.parquet")
+    done = call("report", "mechanism.json", "uuids.parquet", *CHECKED, "-o", "none.csv")
+    assert done[0] == 2
+    assert "column 'person'" in done[2] and "cannot be written in CSV" in done[2]
+    assert call("report", "mechanism.json", "uuids.parquet", *CHECKED, "-o", "some.parquet")[0] == 0
 
 
 # --- Folders and patterns ------------------------------------------------------------------------
