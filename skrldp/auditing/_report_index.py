@@ -71,7 +71,7 @@ class ReportIndex:
             known = self._seen.get(row)
             if known is None:
                 values = _plain_row(row)
-                known = self._number(values)
+                known = self._number(_as_bytes(values))
                 if None not in values:  # missing values need not equal themselves
                     self._seen[row] = known
             return known

@@ -98,6 +98,20 @@ def test_reports_of_every_form(form):
     assert 0.85 < found.eps < np.log(9.0)
 
 
+def test_frames_of_symbols_follow_a_mechanism():
+    sanitizer = GRRSanitizer().fit([["no", 0], ["no", 1], ["yes", 0], ["yes", 1]])
+    mechanism, names = sanitizer.mechanism_, sanitizer.joint_
+
+    def report(records):
+        secrets, values = (records[:, 0] == "yes") * 1, records[:, 1].astype(int)
+        assert set(records[:, 0]) <= {"no", "yes"} and set(values) <= {0, 1}
+        return pd.DataFrame({"report": mechanism.sample(2 * secrets + values)})
+
+    distribution = JointDistribution(np.ones((2, 2), int), names.secrets, names.values)
+    options = {"distribution": distribution, "mechanism": mechanism, "random_state": 0}
+    assert audit(report, n=2_000, level=0.9999, **options).passed
+
+
 def test_functions_that_show_unknown_values():
     """A code of its own for unknown values tells them from all others."""
     known = {"low": 0, "mid": 1, "high": 2}
