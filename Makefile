@@ -10,6 +10,7 @@
 #   make lint          ruff and mypy          (make format: let ruff repair and format)
 #   make survey        the example of a survey in browsers, on http://localhost:8000
 #   make bench         the benchmarks
+#   make leaderboard   compares with other approaches, and draws the README's table and chart again
 #   make tables        computes the bounds on tails again that the package keeps, and checks them
 #   make mutants       breaks the privacy core line by line: do the tests notice? An hour or two
 #                      (make mutants ARGS="--room certificate", ARGS="--processes 2")
@@ -30,7 +31,7 @@ STALE := $(shell $(PY) -c '' 2>/dev/null && \
   { test ! -f $(VENV)/.home || test "$$(cat $(VENV)/.home)" = "$(CURDIR)"; } || echo stale)
 
 .PHONY: demo survey test test-minimum test-browser test-engines test-engines-minimum test-package vertices \
-  lint format bench tables mutants docs clean venv
+  lint format bench leaderboard tables mutants docs clean venv
 .NOTPARALLEL:
 
 demo: $(VENV)/.stamp-examples $(VENV)/.tried-vertices
@@ -80,6 +81,10 @@ format: $(VENV)/.stamp-dev
 bench:
 	$(MAKE) .venv-bench/.stamp-bench VENV=.venv-bench
 	.venv-bench/bin/python benchmarks/run.py $(ARGS)
+
+# What is there already is kept (make leaderboard ARGS="--task adult_hours --eps 1" for a part of it).
+leaderboard: $(VENV)/.stamp-leaderboard
+	cd benchmarks && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(abspath $(PY)) -m leaderboard $(ARGS)
 
 # Ten minutes and 2 GB (make tables ARGS=--write: replaces what is kept).
 tables: $(VENV)/.stamp-test

@@ -1,0 +1,310 @@
+"""The tables and pictures of the README and of the page, drawn from the CSV.
+
+A page has them between marks, ``<!-- leaderboard: NAME -->`` and ``<!-- end -->``; `drawn` fills
+them in, and a test checks that they are those of the CSV.
+"""
+
+import csv
+import re
+from pathlib import Path
+
+import numpy as np
+
+from .approaches import (
+    AT_PUBLIC,
+    EVERYWHERE,
+    IMPLIED,
+    NOTHING,
+    ONE_COLUMN,
+    OVER_SET,
+    POSTERIORS,
+    RECORD,
+    SOME_VALUES,
+)
+from .registry import NOT_COMPARED
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = (ROOT / "README.md", ROOT / "docs" / "leaderboard.md")
+CSV = Path(__file__).parent / "results.csv"
+WIDE = "Adult: twelve columns"
+RAW = "Raw records"
+IN_README = (
+    "A-optimal", "A-optimal, crosstab", "PolyOpt", "RobustMSE", "IR",
+    "A-optimal, columns, eps_all = ε", "SRR",
+    "GRR", "OUE", "SMP", "RS+FD", "LIP", "Non-robust", "Privacy funnel", "uRR", "High-low LDP",
+    "PRAM of S", "CorrelationRemover",
+)  # fmt: skip
+# Measures that users care about, in words, and whether more is better.
+WANTED = {
+    "error_u": ("columns of U", False),
+    "error_pairs": ("pairs of columns", False),
+    "error_crosstab": ("crosstab of S and U", False),
+    "error_mean_by_s": ("means by secret", False),
+    "error_median": ("share up to the median", False),
+    "error_s": ("S", False),
+    "model_auc": ("AUC of a model", True),
+    "model_log_loss": ("log-loss of a model", False),
+    "information": ("information, of H(X)", True),
+    "information_u": ("information, of H(U)", True),
+    "readable": ("U read rightly", True),
+}
+
+
+def read(path=CSV):
+    """Rows of the CSV, numbers as floats; what is not there is NaN."""
+    with Path(path).open(encoding="utf-8", newline="") as file:
+        return [
+            {name: number(value) for name, value in row.items()} for row in csv.DictReader(file)
+        ]
+
+
+def number(text):
+    try:
+        return float(text) if text else np.nan
+    except ValueError:
+        return text
+
+
+class Results:
+    """The rows of the CSV, by approach, task and ε."""
+
+    def __init__(self, rows):
+        self.rows = rows
+        self.by = {(row["approach"], row["task"], row["eps"]): row for row in rows}
+        self.approaches = {row["approach"]: row for row in rows if row["task"] != WIDE}
+        self.tasks = list(dict.fromkeys(row["task"] for row in rows if row["task"] != WIDE))
+        self.epsilons = sorted({row["eps"] for row in rows})
+
+    def of(self, approach, task, eps, measure):
+        return self.by.get((approach, task, eps), {}).get(measure, np.nan)
+
+    def over_tasks(self, approach, eps, measure, relative=False):
+        """A measure on all tasks where the approach applies; relative to raw records, if asked."""
+        found = np.array([self.of(approach, task, eps, measure) for task in self.tasks])
+        if relative:
+            raw = [self.of(RAW, task, eps, measure) for task in self.tasks]
+            found = found / np.array(raw)
+        return found[~np.isnan(found)]
+
+    def median(self, approach, eps, measure, relative=False):
+        found = self.over_tasks(approach, eps, measure, relative)
+        return float(np.median(found)) if len(found) else np.nan
+
+
+def times(value):
+    return "–" if not np.isfinite(value) else f"{value:.2g}" if value < 100 else f"{value:.0f}"
+
+
+def nats(value):
+    if np.isnan(value):
+        return ""
+    return "∞" if np.isinf(value) else f"{value:.2f}"
+
+
+def percent(value):
+    return "" if np.isnan(value) else f"{100 * value:.0f} %"
+
+
+def table(head, rows):
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def summary(results, names, eps=1.0, detailed=False):
+    """Medians over the tasks: what an approach gives, and what it leaks."""
+    head = ["approach", "ε is about", "U × raw", "S × U × raw", "U is right", "of H(X)"]
+    head += ["ε, true", "knows a column", "two reports", "S guessed"]
+    more = ["pairs × raw", "means by S × raw", "S × raw", "proven ε", "shifted", "knows U"]
+    if detailed:
+        head += [*more, "seconds", "lines", "tasks"]
+    rows = []
+    for name in names:
+
+        def of(measure, relative=False, name=name):
+            return results.median(name, eps, measure, relative)
+
+        row = [name, results.approaches[name]["promise"]]
+        row += [times(of("error_u", True)), times(of("error_crosstab", True))]
+        row += [percent(of("readable")), percent(of("information")), nats(of("eps_true"))]
+        row += [nats(of("eps_knows_column")), nats(of("eps_two_reports"))]
+        row += [percent(of("attack_success"))]
+        if detailed:
+            row += [times(of(one, True)) for one in ("error_pairs", "error_mean_by_s", "error_s")]
+            row += [nats(of(one)) for one in ("eps_proven", "eps_shifted", "eps_knows_u")]
+            row += [f"{of('seconds'):.2g}", f"{results.approaches[name]['lines']:.0f}"]
+            row.append(len(results.over_tasks(name, eps, "readable")))
+        rows.append(row)
+    return table(head, rows)
+
+
+# --- who wins
+
+# Ratios from this on are no loss: optima are found up to so much, and models are simulated.
+_LEVEL = 0.99
+
+
+def candidates(results, promise, ours):
+    """Approaches that promise at least so much."""
+    enough = IMPLIED[: IMPLIED.index(promise) + 1]
+    return [
+        name
+        for name, row in results.approaches.items()
+        if row["promise"] in enough and (row["source"] == "skrldp") == ours
+    ]
+
+
+def compared(results, promise, eps=1.0):
+    """For each measure: our best against the best other with the same promise, or a stronger one.
+
+    Yields measure, on how many tasks we are not behind, of how many, the median of other over ours, the
+    worst of these ratios, its task, and who was best there. Ratios above 1 are for us.
+    """
+    for measure, (_, more) in WANTED.items():
+        ratios = {}
+        for task in results.tasks:
+            sides = []
+            for ours in (True, False):
+                names = candidates(results, promise, ours)
+                found = {name: results.of(name, task, eps, measure) for name in names}
+                found = {name: value for name, value in found.items() if not np.isnan(value)}
+                if found:
+                    best = (max if more else min)(found, key=found.get)
+                    sides.append((found[best], best))
+            if len(sides) == 2 and np.isfinite(sides[0][0]):
+                (mine, _), (other, who) = sides
+                ratios[task] = (mine / other if more else other / mine), who
+        if ratios:
+            values = np.array([ratio for ratio, _ in ratios.values()])
+            worst = min(ratios, key=lambda task: ratios[task][0])
+            ahead = int((values >= _LEVEL).sum())
+            yield measure, ahead, len(values), float(np.median(values)), ratios[worst], worst
+
+
+def wins(results, promise):
+    rows = []
+    for measure, ahead, n, middle, (ratio, who), task in compared(results, promise):
+        worst = f"{times(ratio)}: {who} on {task}" if ratio < _LEVEL else f"{times(ratio)}"
+        rows.append([WANTED[measure][0], f"{ahead} of {n}", times(middle), worst])
+    return table(["measure", "not behind", "ratio, median", "ratio, worst"], rows)
+
+
+def wide(results):
+    rows = []
+    for row in results.rows:
+        if row["task"] == WIDE and row["eps"] == 1.0:
+            shown = [row["approach"], row["promise"]]
+            shown += [f"{row[one]:.3f}".replace("inf", "–") for one in ("error_u", "error_pairs")]
+            shown += [
+                nats(row["eps_proven"]),
+                nats(row["eps_true"]),
+                percent(row["attack_success"]),
+            ]
+            rows.append([*shown, f"{row['seconds']:.2g}"])
+    head = ["approach", "ε is about", "columns", "pairs", "proven ε", "ε, true", "S guessed"]
+    return table([*head, "seconds"], rows)
+
+
+def tasks(results):
+    rows = {row["task"]: row for row in results.rows}
+    shown = [[name, f"{row['cells']:,.0f}", f"{row['n']:,.0f}"] for name, row in rows.items()]
+    return table(["task", "cells", "public records"], shown)
+
+
+def failures(results):
+    """Why runs have no result: approaches, on how many tasks, and the reason."""
+    found = {}
+    for row in results.rows:
+        if isinstance(row.get("failed"), str):
+            reason = row["failed"].removeprefix("DoesNotApplyError: ")
+            found.setdefault((row["approach"], reason), []).append(row)
+    rows = [[name, len(runs), reason] for (name, reason), runs in found.items()]
+    return table(["approach", "runs", "reason"], rows) if rows else "All runs have a result."
+
+
+def when(results):
+    """Date and versions."""
+    ours = next(row["version"] for row in results.rows if row["source"] == "skrldp")
+    return (
+        f"{max(row['date'] for row in results.rows)}, skrldp {ours}, "
+        f"{len(results.approaches)} approaches, {len(results.tasks)} tasks, "
+        f"ε from {results.epsilons[0]:g} to {results.epsilons[-1]:g}."
+    )
+
+
+def blocks(results):
+    """All generated parts of the pages, by name."""
+    everybody = list(results.approaches)
+    return {
+        "summary": summary(results, [name for name in IN_README if name in everybody]),
+        "all at ε = 0.25": summary(results, everybody, 0.25, True),
+        "all at ε = 1": summary(results, everybody, 1.0, True),
+        "all at ε = 4": summary(results, everybody, 4.0, True),
+        "same promise: set": wins(results, OVER_SET),
+        "same promise: everywhere": wins(results, EVERYWHERE),
+        "same promise: records": wins(results, RECORD),
+        "same promise: public": wins(results, AT_PUBLIC),
+        "wide": wide(results),
+        "tasks": tasks(results),
+        "failures": failures(results),
+        "not compared": table(["what", "why"], NOT_COMPARED.items()),
+        "when": when(results),
+    }
+
+
+MARKED = re.compile(r"(<!-- leaderboard: (.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def drawn(text, results):
+    """Return a page with its parts filled in."""
+    parts = blocks(results)
+    return MARKED.sub(lambda found: f"{found[1]}\n{parts[found[2]]}\n\n{found[3]}", text)
+
+
+COLOURS = {
+    RECORD: "#7f7f7f", EVERYWHERE: "#0072B2", OVER_SET: "#009E73", AT_PUBLIC: "#E69F00",
+    ONE_COLUMN: "#000000", POSTERIORS: "#F0E442", SOME_VALUES: "#CC79A7", NOTHING: "#D55E00",
+}  # fmt: skip
+
+
+def plot(results, path):
+    """Errors against ε, and what is read rightly against what leaks."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    matplotlib.rcParams["svg.hashsalt"] = "skrldp"
+    import matplotlib.pyplot as plt
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
+    for name in ("A-optimal", "IR", "A-optimal, columns, eps_all = ε", "SRR", "GRR", "OUE", "SMP"):
+        values = [results.median(name, eps, "error_u", True) for eps in results.epsilons]
+        colour = COLOURS[results.approaches[name]["promise"]]
+        left.loglog(results.epsilons, values, "o-", color=colour, markersize=3)
+        left.annotate(name, (results.epsilons[0], values[0]), xytext=(-4, 0), fontsize=7,
+                      textcoords="offset points", ha="right", va="center")  # fmt: skip
+    left.set(xlabel="ε", ylabel="error of U's columns, × raw records", xlim=(0.05, 5))
+    left.set_xticks(results.epsilons, [f"{eps:g}" for eps in results.epsilons])
+    for name, row in results.approaches.items():
+        leak = results.median(name, 1.0, "eps_true")
+        right.plot(min(leak, 4.0), results.median(name, 1.0, "readable"), "o",
+                   color=COLOURS[row["promise"]], markersize=4)  # fmt: skip
+        right.annotate(name, (min(leak, 4.0), results.median(name, 1.0, "readable")), fontsize=6,
+                       xytext=(3, 3), textcoords="offset points")  # fmt: skip
+    right.axvline(1.0, color="black", linewidth=0.5)
+    right.set(xlabel="ε at the true distribution, asked for 1 (4: or more)", xlim=(0, 5))
+    right.set_ylabel("U read rightly from a report")
+    handles = [plt.Line2D([], [], marker="o", ls="", color=c, label=p) for p, c in COLOURS.items()]
+    left.legend(handles=handles, fontsize=7, title="ε is about", title_fontsize=7)
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)
+
+
+def main():
+    results = Results(read())
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        page.write_text(drawn(text, results), encoding="utf-8")
+    plot(results, ROOT / "docs" / "images" / "leaderboard.svg")
+
+
+if __name__ == "__main__":
+    main()
