@@ -156,8 +156,8 @@ def candidates(results, promise, ours):
 def compared(results, promise, eps=1.0):
     """For each measure: our best against the best other with the same promise, or a stronger one.
 
-    Yields measure, on how many tasks we are not behind, of how many, the median of other over ours, the
-    worst of these ratios, its task, and who was best there. Ratios above 1 are for us.
+    Yields measure, on how many tasks we are not behind, of how many, the median of the ratios, the
+    worst one with who was best there, and its task. Ratios above 1 are for us.
     """
     for measure, (_, more) in WANTED.items():
         ratios = {}
@@ -279,16 +279,24 @@ def plot(results, path):
         values = [results.median(name, eps, "error_u", True) for eps in results.epsilons]
         colour = COLOURS[results.approaches[name]["promise"]]
         left.loglog(results.epsilons, values, "o-", color=colour, markersize=3)
-        left.annotate(name, (results.epsilons[0], values[0]), xytext=(-4, 0), fontsize=7,
-                      textcoords="offset points", ha="right", va="center")  # fmt: skip
-    left.set(xlabel="ε", ylabel="error of U's columns, × raw records", xlim=(0.05, 5))
+        end = results.epsilons[0] / 1.05, values[0]
+        left.annotate(name, end, fontsize=7, ha="right", va="center")
+    left.set(xlabel="ε", ylabel="error of U's columns, × raw records")
+    left.set_xlim(results.epsilons[0] / 12, results.epsilons[-1] * 1.2)
     left.set_xticks(results.epsilons, [f"{eps:g}" for eps in results.epsilons])
-    for name, row in results.approaches.items():
-        leak = results.median(name, 1.0, "eps_true")
-        right.plot(min(leak, 4.0), results.median(name, 1.0, "readable"), "o",
-                   color=COLOURS[row["promise"]], markersize=4)  # fmt: skip
-        right.annotate(name, (min(leak, 4.0), results.median(name, 1.0, "readable")), fontsize=6,
-                       xytext=(3, 3), textcoords="offset points")  # fmt: skip
+    ticks = [1, 2, 5, 10, 20, 50, 100]
+    left.set_yticks(ticks, [f"{tick}" for tick in ticks])
+    left.minorticks_off()
+    for name in IN_README:
+        leak = min(results.median(name, 1.0, "eps_true"), 4.0)
+        right_share = results.median(name, 1.0, "readable")
+        colour = COLOURS[results.approaches[name]["promise"]]
+        right.plot(leak, right_share, "o", color=colour, markersize=4)
+        below = name in ("SMP", "SRR", "PolyOpt", "RS+FD", "CorrelationRemover", "GRR")
+        right.annotate(
+            name, (leak, right_share), fontsize=6, xytext=(3, -8 if below else 3),
+            textcoords="offset points",
+        )  # fmt: skip
     right.axvline(1.0, color="black", linewidth=0.5)
     right.set(xlabel="ε at the true distribution, asked for 1 (4: or more)", xlim=(0, 5))
     right.set_ylabel("U read rightly from a report")
