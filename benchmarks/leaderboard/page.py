@@ -116,7 +116,7 @@ def summary(results, names, eps=1.0, detailed=False):
     head += ["ε, true", "knows a column", "two reports", "S guessed"]
     more = ["pairs × raw", "means by S × raw", "S × raw", "proven ε", "shifted", "knows U"]
     if detailed:
-        head += [*more, "seconds", "lines", "tasks"]
+        head += [*more, "seconds", "MB", "lines", "tasks"]
     rows = []
     for name in names:
 
@@ -131,7 +131,8 @@ def summary(results, names, eps=1.0, detailed=False):
         if detailed:
             row += [times(of(one, True)) for one in ("error_pairs", "error_mean_by_s", "error_s")]
             row += [nats(of(one)) for one in ("eps_proven", "eps_shifted", "eps_knows_u")]
-            row += [f"{of('seconds'):.2g}", f"{results.approaches[name]['lines']:.0f}"]
+            row += [f"{of('seconds'):.2g}", f"{of('memory_mb'):.0f}"]
+            row.append(f"{results.approaches[name]['lines']:.0f}")
             row.append(len(results.over_tasks(name, eps, "readable")))
         rows.append(row)
     return table(head, rows)
@@ -274,13 +275,14 @@ def plot(results, path):
     matplotlib.rcParams["svg.hashsalt"] = "skrldp"
     import matplotlib.pyplot as plt
 
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.8), layout="constrained")
     for name in ("A-optimal", "IR", "A-optimal, columns, eps_all = ε", "SRR", "GRR", "OUE", "SMP"):
         values = [results.median(name, eps, "error_u", True) for eps in results.epsilons]
         colour = COLOURS[results.approaches[name]["promise"]]
         left.loglog(results.epsilons, values, "o-", color=colour, markersize=3)
         end = results.epsilons[0] / 1.05, values[0]
-        left.annotate(name, end, fontsize=7, ha="right", va="center")
+        place = {"SRR": "bottom", "OUE": "top"}.get(name, "center")
+        left.annotate(name, end, fontsize=7, ha="right", va=place)
     left.set(xlabel="ε", ylabel="error of U's columns, × raw records")
     left.set_xlim(results.epsilons[0] / 12, results.epsilons[-1] * 1.2)
     left.set_xticks(results.epsilons, [f"{eps:g}" for eps in results.epsilons])
@@ -292,16 +294,21 @@ def plot(results, path):
         right_share = results.median(name, 1.0, "readable")
         colour = COLOURS[results.approaches[name]["promise"]]
         right.plot(leak, right_share, "o", color=colour, markersize=4)
-        below = name in ("SMP", "SRR", "PolyOpt", "RS+FD", "CorrelationRemover", "GRR")
+        before = name in ("OUE", "RS+FD", "PolyOpt", "Privacy funnel")
+        below = name in ("SMP", "RS+FD", "CorrelationRemover", "GRR", "SRR", "A-optimal, crosstab")
         right.annotate(
-            name, (leak, right_share), fontsize=6, xytext=(3, -8 if below else 3),
-            textcoords="offset points",
+            name, (leak, right_share), fontsize=6, xytext=(-4 if before else 4, -8 if below else 2),
+            textcoords="offset points", ha="right" if before else "left",
         )  # fmt: skip
     right.axvline(1.0, color="black", linewidth=0.5)
     right.set(xlabel="ε at the true distribution, asked for 1 (4: or more)", xlim=(0, 5))
     right.set_ylabel("U read rightly from a report")
     handles = [plt.Line2D([], [], marker="o", ls="", color=c, label=p) for p, c in COLOURS.items()]
-    left.legend(handles=handles, fontsize=7, title="ε is about", title_fontsize=7)
+    title = "What ε is about"
+    figure.legend(
+        handles=handles, loc="outside upper center", ncols=4, fontsize=7, title=title,
+        title_fontsize=7, frameon=False,
+    )  # fmt: skip
     figure.savefig(path, metadata={"Date": None})
     plt.close(figure)
 
