@@ -18,6 +18,8 @@ _HOMES = {
     "Calibrator": "estimation",
     "Certificate": "certificate",
     "CertificateError": "exceptions",
+    "CoefficientDisplay": "display",
+    "DifferenceDisplay": "display",
     "EstimationErrorDisplay": "display",
     "FrequencyEstimator": "estimation",
     "GRRSanitizer": "sanitizers",
@@ -60,6 +62,8 @@ __all__ = [
     "Calibrator",
     "Certificate",
     "CertificateError",
+    "CoefficientDisplay",
+    "DifferenceDisplay",
     "EstimationErrorDisplay",
     "FrequencyEstimator",
     "GRRSanitizer",
@@ -100,6 +104,8 @@ if TYPE_CHECKING:
     from skrldp.auditing import Audit, audit
     from skrldp.certificate import Certificate, certify
     from skrldp.display import (
+        CoefficientDisplay,
+        DifferenceDisplay,
         EstimationErrorDisplay,
         GroupUtilityDisplay,
         LeakageDisplay,

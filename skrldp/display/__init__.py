@@ -4,6 +4,8 @@ Colour-blind readers can distinguish the colours, and lines differ in markers an
 that they can be read in grey. No global settings are changed: fonts and sizes are the user's.
 """
 
+from skrldp.display._coefficients import CoefficientDisplay
+from skrldp.display._differences import DifferenceDisplay
 from skrldp.display._estimation_errors import EstimationErrorDisplay
 from skrldp.display._group_utility import GroupUtilityDisplay
 from skrldp.display._leakage import LeakageDisplay
@@ -13,6 +15,8 @@ from skrldp.display._uncertainty import UncertaintyDisplay
 from skrldp.display._utility import PrivacyUtilityDisplay
 
 __all__ = [
+    "CoefficientDisplay",
+    "DifferenceDisplay",
     "EstimationErrorDisplay",
     "GroupUtilityDisplay",
     "LeakageDisplay",

@@ -48,6 +48,8 @@ class Figures(ReadOnly):
         Standard errors; NaN where the figure is not determined, or rests on too few reports.
     n_reports : int
         Number of reports; of both sets for a difference between two.
+    groups : list
+        The groups, as :meth:`difference` names them: categories, of several columns tuples.
     """
 
     what: str
@@ -59,6 +61,12 @@ class Figures(ReadOnly):
     _intervals: Callable[[Any, str], NDArray[Any]] = field(repr=False)
     _covariance: Callable[[bool], Floats] | None = field(default=None, repr=False)
     _n_by: int = field(default=0, repr=False)  # columns of the groups
+
+    @property
+    def groups(self) -> list[Any]:
+        """The groups: categories, of several columns tuples of them."""
+        found = dict.fromkeys(label[: self._n_by] for label in self.labels)
+        return [one[0] if len(one) == 1 else one for one in found]
 
     def confidence_interval(self, level: float = 0.95, *, method: str = "auto") -> NDArray[Any]:
         """Interval of each figure.
@@ -182,7 +190,7 @@ class Figures(ReadOnly):
         return self._of_groups(what, one, values, covariance, intervals)
 
     def _contrast(self, coefficients: Mapping[Any, float], what: str) -> Any:
-        groups = self._groups()
+        groups = self.groups
         numbers = contrast_of(coefficients, groups)
         used = np.flatnonzero(numbers)
         places = np.array([self._of_group(groups[k]) for k in used])  # (k, m)
@@ -220,10 +228,6 @@ class Figures(ReadOnly):
         names = self.names[self._n_by :]
         return Figures(what, names, rest, values, errors, self.n_reports, intervals, covariance)
 
-    def _groups(self) -> list[Any]:
-        found = dict.fromkeys(label[: self._n_by] for label in self.labels)
-        return [one[0] if len(one) == 1 else one for one in found]
-
     def to_frame(self, level: float = 0.95) -> Any:
         """Write the figures as a pandas frame, with the labels as its index.
 
@@ -253,7 +257,7 @@ class Figures(ReadOnly):
         wanted = group if isinstance(group, tuple) and self._n_by > 1 else (group,)
         found = [place for place, label in enumerate(self.labels) if label[: self._n_by] == wanted]
         if not found:
-            raise ValueError(f"there is no group {group!r}; the groups are {self._groups()}.")
+            raise ValueError(f"there is no group {group!r}; the groups are {self.groups}.")
         return np.array(found)
 
     def __repr__(self) -> str:
