@@ -1,11 +1,17 @@
 """Wide tables: 12 columns of Adult in blocks, against plain local differential privacy.
 
-Run it with ``python benchmarks/bench_blocks.py [--quick]``: an hour, or half a minute. S is sex;
-one half of the records is public, and people of the other half report. Each person reports one
-block, of a column or of a pair of columns, with ε = 1. The error of a table is the root of its
-summed squared errors, averaged over the 66 tables of two columns, or the 12 of one. Drifts change
-the people, by weights: calibrated public records are compared with the public records and with the
-reports alone.
+Run it with ``python benchmarks/bench_blocks.py [--quick] [--only PART ...]``: half an hour, or half
+a minute. S is sex; one half of the records is public, and people of the other half report. Each
+person reports one block, of a column or of a pair of columns, with ε = 1. The parts are
+
+- ``errors``: planned and realised, and coverage of intervals. The error of a table is the root of
+  its summed squared errors, averaged over the 66 tables of two columns, or the 12 of one;
+- ``drift``: the people change, by weights: calibrated public records are compared with the public
+  records and with the reports alone;
+- ``plain``: the same people by plain local differential privacy, and by SRR of all columns;
+- ``speed``: keyed reports, and loading the manifest of all pairs in Python and, where it is
+  installed, Node;
+- ``thirty``: a table of 30 columns, each of them and 30 pairs.
 
 Where multi-freq-ldpy imports (``pip install multi-freq-ldpy``), its SMP (a column, or pair, of each
 person by an adaptive oracle) and RS+FD (every column, all but one of them fake) report the same
@@ -13,9 +19,13 @@ people. The file of Adult: ``SKRLDP_ADULT``, or ``../shared/data/adult/adult.dat
 """
 
 import argparse
+import shutil
+import subprocess
+import tempfile
 import time
 import warnings
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -23,13 +33,16 @@ from bench_large import COLUMNS, adult_file
 from sklearn.exceptions import ConvergenceWarning
 
 from skrldp import (
-    AOptimalSanitizer,
     BlockEstimator,
     BlockSanitizer,
     Calibrator,
+    FrequencyEstimator,
     PrivacyLeakWarning,
+    SRRSanitizer,
+    client,
     expected_std_error,
 )
+from skrldp.batches import BlockReporter
 
 try:
     from multi_freq_ldpy.mdim_freq_est import RSpFD_solution, SMP_solution
@@ -37,6 +50,8 @@ except ImportError:
     SMP_solution = None
 
 N = 16_280  # people who report
+CLIENT = Path(__file__).parent.parent / "javascript" / "skrldp.js"
+PARTS = ("errors", "drift", "plain", "speed", "thirty")
 
 
 def twelve_columns():
@@ -106,19 +121,19 @@ def in_order(estimate, columns, categories):
     return estimate.frequencies[places], estimate.confidence_interval()[places]
 
 
-def designed(blocks, public, categories, time_limit):
-    start = time.process_time()
+def designed(name, blocks, public, categories, n_jobs):
+    start = time.perf_counter()
     sanitizer = BlockSanitizer(
         sensitive="sex",
         blocks=blocks,
-        base=AOptimalSanitizer(time_limit=time_limit),
         categories=categories,
+        n_jobs=n_jobs,
         random_state=0,  # of the benchmark: reports are to be repeatable
     ).fit(public)
-    seconds = time.process_time() - start
+    seconds = time.perf_counter() - start
     size = len(sanitizer.manifest_.to_json()) / 1e6
     print(
-        f"{blocks}: {len(sanitizer.blocks_)} blocks, fit {seconds:.0f} s of processor time, "
+        f"{name}: {len(sanitizer.blocks_)} blocks, fit {seconds:.0f} s with {n_jobs} processes, "
         f"{size:.2f} MB of JSON, eps <= {sanitizer.certificate_.eps:.9f}, "
         f"beta {sanitizer.manifest_.beta:.3g}",
         flush=True,
@@ -211,13 +226,13 @@ def plain(people, categories, tables, simulations):
             "SMP": (SMP_solution.SMP_ADP_Client, SMP_solution.SMP_ADP_Aggregator_MI),
             "RS+FD": (RSpFD_solution.RSpFD_GRR_Client, RSpFD_solution.RSpFD_GRR_Aggregator_MI),
         }
-        for label, (client, aggregate) in solutions.items():
+        for label, (protocol, aggregate) in solutions.items():
             errors = []
             for seed in range(simulations):
                 rng = np.random.default_rng(seed)
                 np.random.seed(seed)  # noqa: NPY002  what multi-freq-ldpy draws from
                 rows = codes[rng.integers(0, len(codes), N)]
-                reports = [client(row, sizes, len(own), 1.0) for row in rows]
+                reports = [protocol(row, sizes, len(own), 1.0) for row in rows]
                 found = aggregate(reports, sizes, len(own), 1.0)
                 errors += [
                     distance(np.asarray(f, float), t) for f, t in zip(found, true, strict=True)
@@ -225,12 +240,79 @@ def plain(people, categories, tables, simulations):
             print(f"  {label:<6} on {name:<8} {np.mean(errors):.4f}", flush=True)
 
 
+def whole(public, people, categories):
+    """Errors of shares of columns by SRR of all of them together, where it takes so many cells."""
+    try:
+        sanitizer = SRRSanitizer(sensitive="sex", categories=categories, random_state=0).fit(public)
+    except ValueError as error:
+        print(f"  SRR of all columns: refused ({str(error).split('.')[0]})")
+        return
+    estimator = FrequencyEstimator(sanitizer).fit(sanitizer.transform(people[:N]))
+    names = [name for name in people if name != "sex"]
+    errors = [
+        distance(
+            in_order(estimator.marginal(name), (name,), categories)[0],
+            shares(people, (name,), categories),
+        )
+        for name in names
+    ]
+    print(f"  SRR of all columns: columns {np.mean(errors):.4f}")
+
+
+def speed(sanitizer, public, rows):
+    """Seconds to load a manifest, and rows a second of keyed reports."""
+    text = sanitizer.manifest_.to_json()
+    start = time.perf_counter()
+    client.load(text)
+    print(f"\nA manifest of {len(text) / 1e6:.1f} MB: Python {time.perf_counter() - start:.2f} s")
+    if shutil.which("node"):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "manifest.json"
+            path.write_text(text, encoding="utf-8")
+            script = (
+                f"import {{ load }} from {CLIENT.as_posix()!r}; import fs from 'node:fs'; "
+                f"const text = fs.readFileSync({path.as_posix()!r}, 'utf8'); "
+                "const start = performance.now(); await load(text); "
+                "console.log(((performance.now() - start) / 1e3).toFixed(2));"
+            )
+            node = ["node", "--input-type=module", "--eval", script]
+            found = subprocess.run(node, capture_output=True, text=True, check=True)
+            print(f"  Node {found.stdout.strip()} s")
+    table = public.iloc[np.arange(rows) % len(public)].assign(id=np.arange(rows))
+    reporter = BlockReporter(sanitizer.manifest_, key=bytes(range(32)), id="id")
+    reporter(table[:1000])
+    start = time.process_time()
+    reporter(table)
+    seconds = time.process_time() - start
+    print(f"  keyed: {rows:,} rows, {rows / seconds / 1e6:.1f} M rows/s")
+
+
+def thirty(people, n_jobs):
+    """Thirty columns of 2 to 6 categories, each and 30 pairs."""
+    rng = np.random.default_rng(0)
+    names = [name for name in people if name != "sex"]
+    table = people[["sex", *names]].copy()
+    for number in range(30 - len(names)):
+        one = names[number % len(names)]
+        values = table[one].astype("category").cat.codes.to_numpy()
+        moved = np.where(rng.random(len(table)) < 0.5, values, rng.permutation(values))
+        table[f"c{number}"] = moved % 6
+    columns = [name for name in table if name != "sex"]
+    categories = {name: sorted(table[name].unique().tolist()) for name in table}
+    pairs = list(combinations(columns, 2))
+    some = [pairs[number] for number in np.linspace(0, len(pairs) - 1, 30).astype(int)]
+    blocks = [(name,) for name in columns] + some
+    designed("30 columns and 30 pairs", blocks, table[: len(table) // 2], categories, n_jobs)
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="five columns, 10 simulations")
     parser.add_argument("--simulations", type=int, default=200)
     parser.add_argument("--drifted", type=int, default=10, help="simulations of each drift")
-    parser.add_argument("--time-limit", type=float, help="of the design of a block, in seconds")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, metavar="PART")
+    parser.add_argument("--rows", type=int, default=10_000_000, help="of keyed reports")
+    parser.add_argument("--n-jobs", type=int, default=2, help="processes that design blocks")
     chosen = parser.parse_args()
     if adult_file() is None:
         raise SystemExit("the file of Adult is not there: set SKRLDP_ADULT")
@@ -239,15 +321,24 @@ if __name__ == "__main__":
     table = twelve_columns().sample(frac=1.0, random_state=0)
     if chosen.quick:
         table = table[["sex", "age", "education", "us", "income", "hours"]]
-        chosen.simulations, chosen.drifted = 10, 1
+        chosen.simulations, chosen.drifted, chosen.rows = 10, 1, 100_000
     categories = {name: sorted(table[name].unique().tolist()) for name in table}
     public, people = table[: len(table) // 2], table[len(table) // 2 :]
     names = [name for name in table if name != "sex"]
     pairs = list(combinations(names, 2))
     tables = [(name,) for name in names] + pairs
     sanitizers = {
-        kind: designed(kind, public, categories, chosen.time_limit) for kind in ("singles", "pairs")
+        kind: designed(kind, kind, public, categories, chosen.n_jobs)
+        for kind in ("singles", "pairs")
     }
-    accuracy(sanitizers, people, categories, tables, chosen.simulations)
-    under_drift(sanitizers, public, people, categories, pairs, chosen.drifted)
-    plain(people, categories, tables, 3)
+    if "errors" in chosen.only:
+        accuracy(sanitizers, people, categories, tables, chosen.simulations)
+    if "drift" in chosen.only:
+        under_drift(sanitizers, public, people, categories, pairs, chosen.drifted)
+    if "plain" in chosen.only:
+        plain(people, categories, tables, 3)
+        whole(public, people, categories)
+    if "speed" in chosen.only:
+        speed(sanitizers["pairs"], public, chosen.rows)
+    if "thirty" in chosen.only:
+        thirty(table, chosen.n_jobs)
