@@ -31,7 +31,7 @@ STALE := $(shell $(PY) -c '' 2>/dev/null && \
   { test ! -f $(VENV)/.home || test "$$(cat $(VENV)/.home)" = "$(CURDIR)"; } || echo stale)
 
 .PHONY: demo survey test test-minimum test-browser test-engines test-engines-minimum test-package vertices \
-  lint format bench leaderboard tables mutants docs clean venv
+  lint format bench leaderboard tables mutants lives docs clean venv
 .NOTPARALLEL:
 
 demo: $(VENV)/.stamp-examples $(VENV)/.tried-vertices
@@ -89,6 +89,9 @@ leaderboard: $(VENV)/.stamp-leaderboard
 # Ten minutes and 2 GB (make tables ARGS=--write: replaces what is kept).
 tables: $(VENV)/.stamp-test
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) benchmarks/tail_bounds/make.py $(ARGS)
+
+lives: $(VENV)/.stamp-test
+	SKRLDP_LIVES=300 $(PY) -m pytest tests/test_lives.py $(ARGS)
 
 mutants: $(VENV)/.stamp-test
 	$(PY) tests/mutants/mutate.py $(ARGS)
