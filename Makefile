@@ -3,6 +3,8 @@
 #   make test          the tests              (make test ARGS="-k mechanism")
 #   make test-minimum  the tests on the oldest supported versions (Python 3.11)
 #   make test-browser  the tests that need Node (20 or newer) or a browser (Chromium)
+#   make fuzz          changed mechanisms, proofs and records: do readers, clients and checkers keep what they promise?
+#                      (make fuzz ARGS="truth --number 10000")
 #   make test-package  builds sdist and wheel, installs them afresh and tries them
 #   make test-engines  the tests with Spark, Dask, Ray, DuckDB and Polars, in an environment of their own
 #                      (2 GB with Java; make test-engines-minimum: on the oldest versions)
@@ -30,7 +32,7 @@ CANDIDATES := $(PYTHON) $(if $(filter python3,$(PYTHON)),python3.14 python3.13 p
 STALE := $(shell $(PY) -c '' 2>/dev/null && \
   { test ! -f $(VENV)/.home || test "$$(cat $(VENV)/.home)" = "$(CURDIR)"; } || echo stale)
 
-.PHONY: demo survey test test-minimum test-browser test-engines test-engines-minimum test-package vertices \
+.PHONY: demo survey test test-minimum test-browser test-engines test-engines-minimum test-package fuzz vertices \
   lint format bench leaderboard tables mutants lives docs clean venv
 .NOTPARALLEL:
 
@@ -52,6 +54,9 @@ test-browser:
 	node --test javascript/test
 	$(MAKE) .venv-browser/.stamp-browser-survey-test VENV=.venv-browser
 	.venv-browser/bin/python -m pytest tests/browser tests/examples/test_web_survey.py $(ARGS)
+
+fuzz: $(VENV)/.stamp-test
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) fuzz/run.py $(ARGS)
 
 test-package: $(VENV)/.stamp-test
 	$(PY) tests/clean_install.py

@@ -8,8 +8,9 @@ from conftest import ROOT
 
 sys.path.insert(0, str(ROOT / "tests" / "client"))
 sys.path.insert(0, str(ROOT / "tests" / "certificate"))
-import fuzz
 import verdict_cases
+
+import fuzz
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="Node is missing")
 

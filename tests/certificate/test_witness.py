@@ -217,7 +217,7 @@ def test_no_multipliers_show_what_is_false():
 
 @pytest.mark.parametrize("kind", SETS)
 def test_the_checker_cannot_be_fooled(kind):
-    """Some changes are accepted, and all of these are true; 10,000 by fuzz_verify.py."""
+    """Some changes are accepted, and all of these are true; 10,000 by make fuzz."""
     _, accepted, false = fuzz(25, 3, kind)
     assert 0 < accepted.total() < 25
     assert not false

@@ -19,9 +19,9 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent), str(HERE), str(HERE.parent / "client")]
 
 import numpy as np  # noqa: E402
-from fuzz import of_structure, of_text  # noqa: E402
 from fuzz_verify import SETS, as_before, bound_together, changed, proven  # noqa: E402
 
+from fuzz import of_structure, of_text  # noqa: E402
 from skrldp import (  # noqa: E402
     AllDistributions,
     IRSanitizer,

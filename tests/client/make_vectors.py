@@ -28,10 +28,10 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent), str(HERE)]
 
 from client_cases import S, U, cases, document  # noqa: E402
-from fuzz import bases, kept  # noqa: E402
 from manifest_cases import cases as manifests  # noqa: E402
 from refused_texts import is_refused, refused_texts, test_json  # noqa: E402
 
+from fuzz import bases, kept  # noqa: E402
 from skrldp import client  # noqa: E402
 from skrldp.mechanism._categories import revive  # noqa: E402
 

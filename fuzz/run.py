@@ -1,0 +1,93 @@
+"""Fuzz the readers of foreign texts: targets.py by Hypothesis, and what the tests have.
+
+    make fuzz                                            all, a thousand texts each
+    make fuzz ARGS="truth --number 10000 --seed 1"       one of them
+    python fuzz/run.py loader --atheris                  with coverage, where atheris is installed
+
+`truth` changes single numbers of proofs, and what is still accepted must be true in 60 digits.
+`clients` and `checkers` compare Python with Node.
+"""
+
+import argparse
+import shutil
+import sys
+from collections import Counter
+
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+from targets import TARGETS
+
+
+def run_target(name, number, start):
+    """Try changed texts; print what became of them."""
+    found = Counter()
+
+    @seed(start)
+    @settings(max_examples=number, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(st.randoms(use_true_random=False))
+    def tried(rng):
+        found[TARGETS[name](rng)] += 1
+
+    tried()
+    said = ", ".join(f"{count:,} {what}" for what, count in found.most_common())
+    print(f"{name}: {found.total():,} texts ({said}), none that breaks a promise", flush=True)
+
+
+def run_truth(number, start):
+    """Change single numbers of proofs; what is accepted must be true."""
+    import fuzz_verify
+
+    return fuzz_verify.run(number, start)
+
+
+def run_clients(number, start):
+    """Compare both clients."""
+    import fuzz
+
+    different = fuzz.compare(number, start)
+    print(f"clients: {number:,} texts, {len(different)} differences", *different[:5], sep="\n")
+    return len(different)
+
+
+def run_checkers(number, start):
+    """Compare both checkers of proofs."""
+    import verdict_cases
+
+    holding, different = verdict_cases.compare(number, start)
+    words = f"{number:,} proofs, {holding:,} of which hold, {len(different)} differences"
+    print(f"checkers: {words}", *different[:5], sep="\n")
+    return len(different)
+
+
+MORE = {"truth": run_truth, "clients": run_clients, "checkers": run_checkers}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", help=f"of {', '.join([*TARGETS, *MORE])}; all if none")
+    parser.add_argument("--number", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--atheris", action="store_true", help="one target, until it is stopped")
+    asked = parser.parse_args()
+    unknown = set(asked.names) - {*TARGETS, *MORE}
+    if unknown:
+        parser.error(f"there is no {', '.join(sorted(unknown))}")
+    if asked.atheris:
+        import atheris
+
+        test = given(st.randoms(use_true_random=False))(TARGETS[asked.names[0]])
+        atheris.Setup(sys.argv[:1], test.hypothesis.fuzz_one_input)
+        atheris.Fuzz()
+    failures = 0
+    for name in asked.names or [*TARGETS, *MORE]:
+        if name in TARGETS:
+            run_target(name, asked.number, asked.seed)
+        elif name != "truth" and shutil.which("node") is None:
+            print(f"{name}: left out, as there is no Node")
+        else:
+            failures += MORE[name](asked.number, asked.seed) or 0
+    return int(failures > 0)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
