@@ -122,7 +122,6 @@ class AOptimalSanitizer(ObservingSanitizer):
     """
 
     _solvers = SOLVERS_OF_MIXTURES
-    _slow_from = 30
 
     targets: Any = "nonsensitive"
     tol: float = TOL
