@@ -153,6 +153,29 @@ def holds_for(around: SetInWords, alphabet: str | None = "") -> str:
     return f"{words}; this set misses the true {true}{moved} {missing}{condition}"
 
 
+def sampling(around: SetInWords) -> str:
+    """Say what beta rests on: how the public records were drawn. Empty where there is no beta."""
+    if around.is_everything or around.is_point or around.beta is None:
+        return ""
+    if around.rule == "survey":
+        return (
+            "that the public records were drawn as the survey's design says, in many clusters, "
+            "from the population whose members report"
+        )
+    return (
+        "that each counted record was drawn from the population whose members report, everybody "
+        "with the same chance, independently of the other records, and that these are few of the "
+        "population; other samples, by place, household, stratum or weight, need the design of "
+        "their survey"
+    )
+
+
+def assumed(around: SetInWords) -> list[tuple[str, str]]:
+    """State the same as a labelled line, if there is one."""
+    words = sampling(around)
+    return [("assumes", words)] if words else []
+
+
 # --- What somebody learns
 
 

@@ -14,6 +14,7 @@ from skrldp._pages import page
 from skrldp._params import is_whole
 from skrldp._sentences import (
     BY_COMPOSITION,
+    assumed,
     attained_at_worst,
     bound,
     holds_for,
@@ -181,6 +182,7 @@ class Certificate(ReadOnly):
             ("proven", f"{bound(self.eps)}{several}{how}"),
             ("attained", attained_at_worst(self.eps_attained)),
             ("holds for", holds_for(self.uncertainty, self.alphabet)),
+            *assumed(self.uncertainty),
         ]
         if self.reports > 1 or math.isfinite(self.eps_all):
             rows += [

@@ -56,9 +56,9 @@ def audit(
     """
     import math
 
+    from skrldp._pages import as_json
     from skrldp.auditing import audit as examine
     from skrldp.cli._audited import client_of, command_of, figures_of, places_of
-    from skrldp.cli._figures import as_json
     from skrldp.cli._formats import Asked, check_delimiter, kind_of
     from skrldp.cli._mechanism import read_mechanism
     from skrldp.cli._public import public_counts

@@ -61,8 +61,7 @@ def certify(
     which the mechanism was designed, and --beta if it was not 0.05: its set is made anew. The exit
     code is 1 if the bound is above --eps; no proof is written then.
     """
-    from skrldp._pages import text_page
-    from skrldp.cli._figures import as_json
+    from skrldp._pages import as_json, text_page
     from skrldp.cli._formats import Asked, check_delimiter, kind_of
     from skrldp.cli._mechanism import read_mechanism
     from skrldp.cli._proofs import figures_of, lines_of, proof_texts, proofs_of

@@ -184,8 +184,9 @@ def design(
     names = [name for name in (output, html, witness, public_counts) if name is not None]
     if len(set(names)) < len(names):
         raise CommandError("the mechanism and the other files need different names.")
+    from skrldp._pages import as_json
     from skrldp.cli._distinct import count_rows
-    from skrldp.cli._figures import as_html, as_json
+    from skrldp.cli._figures import as_html
     from skrldp.cli._formats import Asked, check_delimiter, kind_of
     from skrldp.cli._sets import asked_set
     from skrldp.cli._surveys import each_record, survey_of

@@ -69,8 +69,8 @@ def estimate(
     them all, and the error is empty. By least squares, all are empty then. Of a manifest, the
     reports of all blocks are put together, by least squares; name columns of one block.
     """
+    from skrldp._pages import as_json
     from skrldp.cli._estimates import parts_of, rows_of, table_of
-    from skrldp.cli._figures import as_json
     from skrldp.cli._manifests import check_together
     from skrldp.cli._mechanism import columns_of, read_either
     from skrldp.cli._sinks import table_writer

@@ -1,37 +1,10 @@
-"""Figures as JSON, and pages that stand by themselves."""
+"""Pages that stand by themselves."""
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Mapping
-from datetime import date, time
 from html import escape
-from typing import Any
 
-__all__ = ["as_html", "as_json"]
-
-
-def as_json(value: Any, indent: int | None = 2) -> str:
-    """Write figures as JSON.
-
-    Returns str: numbers that are infinite or not determined are null.
-    """
-    return json.dumps(_plain(value), indent=indent, ensure_ascii=False, allow_nan=False)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(name): _plain(entry) for name, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
-    if hasattr(value, "tolist"):
-        return _plain(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, date | time):
-        return value.isoformat()
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+__all__ = ["as_html"]
 
 
 def as_html(title: str, body: str) -> str:

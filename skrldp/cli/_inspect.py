@@ -29,9 +29,9 @@ def inspect(
     follow from the mechanism alone, which are proven here. The exit code is 1 if it has another
     digest than --digest.
     """
-    from skrldp._pages import page, text_page
+    from skrldp._pages import as_json, page, text_page
     from skrldp.cli import _claims, _manifests
-    from skrldp.cli._figures import as_html, as_json
+    from skrldp.cli._figures import as_html
     from skrldp.cli._mechanism import read_either
     from skrldp.mechanism import Manifest
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import IO, Any
 
+from skrldp._pages import as_json
 from skrldp.cli._errors import CommandError
-from skrldp.cli._figures import as_json
 from skrldp.cli._formats import Kind
 
 __all__ = ["table_writer"]

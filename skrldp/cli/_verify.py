@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from typer import Option
 
-from skrldp._sentences import columns_in_words, holds_for, who_knows
+from skrldp._sentences import assumed, columns_in_words, holds_for, who_knows
 from skrldp.cli import _options as o
 from skrldp.cli._errors import FAILED, CommandError
 
@@ -93,7 +93,8 @@ def _about(own: Mechanism) -> list[tuple[str, str]]:
     around = claim.distributions
     everything = "all distributions of the data"
     said = everything if isinstance(around, str) else holds_for(around, claim.alphabet)
-    return [("holds for", said), ("mechanism", own.digest)]
+    needed = [] if isinstance(around, str) else assumed(around)
+    return [("holds for", said), *needed, ("mechanism", own.digest)]
 
 
 def _radii_again(own: Mechanism, counts: bytes) -> list[tuple[bool, str]]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from skrldp._numbers import at_most
 from skrldp._sentences import (
+    assumed,
     bound,
     bounds_of_pairs,
     columns_in_words,
@@ -74,6 +75,7 @@ def _claims(guarantee: Guarantee, columns: list[Any]) -> list[Line]:
     shown = [
         ("claimed", f"{bound(guarantee.eps)}, asked {at_most(guarantee.eps_requested)}"),
         ("holds for", said),
+        *([] if isinstance(around, str) else assumed(around)),
     ]
     if guarantee.eps_all is not None and not guarantee.for_all_distributions:
         shown.append(("everywhere", f"{bound(guarantee.eps_all)} for {everything}"))

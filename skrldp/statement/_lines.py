@@ -73,6 +73,7 @@ def _promise(report: ReportFigures) -> list[Line]:
             f"{attained_at_worst(proof.eps_attained, '.6f')}",
         ),
         ("holds for", _of_column(report) + report.covered.set_in_words),
+        *([("assumes", report.covered.sampling)] if report.covered.sampling else []),
     ]
 
 

@@ -53,6 +53,7 @@ class CoveredSet(ReadOnly):
 
     holds_for: str
     set_in_words: str
+    sampling: str
     coverage: str
     alpha: float | None
     radius: float | None

@@ -2,11 +2,20 @@
 
 from dataclasses import dataclass
 
-from skrldp._pages import page, text_page
+from skrldp._pages import as_json, markdown_page, page, text_page
 from skrldp.statement._lines import lines_of
 from skrldp.statement._parts import ReportFigures
 
 __all__ = ["PrivacyReport"]
+
+_NOT_SAID = (
+    "That what is assumed is true: neither the table nor a report can show how records were drawn.",
+    "That a program reports by this mechanism, with fresh randomness or one secret key: audit it.",
+    "Who reported, when and from where: the promise is about the report alone.",
+    "What further reports about a person tell, beyond the line 'k reports'.",
+    "What a report tells together with other knowledge about a person, beyond 'knows U' and 'known "
+    "columns'.",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +69,8 @@ class PrivacyReport(ReportFigures):
     holds_for, set_in_words : str
         The set of distributions that the proof holds for, in words; and the same with how often it
         misses the true one, and on what that is conditional.
+    sampling : str
+        How the public records must have been drawn for `beta` to be true; empty without a beta.
     alpha, radius : float or None
         Order and radius (nats) of a Rényi ball: radius 0 is the public distribution alone, infinity
         all distributions. None for a set of another kind.
@@ -153,6 +164,27 @@ class PrivacyReport(ReportFigures):
 
     def __str__(self) -> str:
         return text_page(self._title, lines_of(self), lists=self._lists)
+
+    def to_json(self) -> str:
+        """Write all figures, warnings and notes as JSON.
+
+        Numbers that are infinite or not determined are null.
+
+        Returns
+        -------
+        str
+        """
+        return as_json(self.to_dict())
+
+    def to_markdown(self) -> str:
+        """Write the report as a page for auditors, with what it rests on and does not say.
+
+        Returns
+        -------
+        str
+        """
+        lists = [*self._lists, ("What this page does not say", _NOT_SAID)]
+        return markdown_page(self._title, lines_of(self), lists=lists)
 
     def _repr_html_(self) -> str:
         return page(self._title, lines_of(self), lists=self._lists)

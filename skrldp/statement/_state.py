@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from skrldp._sentences import holds_for
+from skrldp._sentences import holds_for, sampling
 from skrldp.certificate import certify
 from skrldp.mechanism import Mechanism
 from skrldp.sanitizers import (
@@ -167,6 +167,7 @@ def _covered(fitted: Any, few_records: bool) -> CoveredSet:
     return CoveredSet(
         holds_for=around.describe(),
         set_in_words=holds_for(around, alphabet),
+        sampling=sampling(around),
         coverage=_coverage(around),
         alpha=None if found["radius"] is None else around.alpha,
         **found,

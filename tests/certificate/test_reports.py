@@ -286,4 +286,4 @@ def test_several_reports_are_shown():
     html = three._repr_html_()
     assert "of 3 independent reports about the same record" in html
     assert "by composition; the true value may be lower" in html and "knows U" in html
-    assert "sum" not in one._repr_html_()
+    assert "composition" not in one._repr_html_()

@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+import re
 import warnings
 
 import numpy as np
@@ -14,6 +15,7 @@ from other_figures import with_figures
 from regions import lower
 
 from skrldp import (
+    AllDistributions,
     IRSanitizer,
     LikelihoodRatioSet,
     NonRobustSanitizer,
@@ -232,6 +234,21 @@ def test_known_columns_and_how_often_sets_miss(uncertainty, each, together, word
     assert any(within in note for note in report.notes) == (
         getattr(uncertainty, "drift", 0.0) > 0.0
     )
+
+
+def test_pages_for_auditors_and_programs():
+    """The same figures and sentences, and what beta rests on wherever there is one."""
+    report = privacy_report(fitted(rows=PEOPLE, counts=RECORDS))
+    read = json.loads(report.to_json())
+    assert set(read) == set(report.to_dict())
+    assert read["eps_proven"] == report.eps_proven and read["notes"] == list(report.notes)
+    card = report.to_markdown()
+    plain = re.sub(r"\\(.)", r"\1", card)
+    for said in (*report.warnings, *report.notes, report.set_in_words, report.sampling):
+        assert said in plain
+    assert "same chance, independently" in line(report, "assumes")
+    everywhere = privacy_report(fitted(rows=PEOPLE, counts=RECORDS, uncertainty=AllDistributions()))
+    assert everywhere.sampling == "" and "assumes" not in str(everywhere)
 
 
 def test_who_knows_an_unknown_value_sees_what_is_drawn_for_it():
