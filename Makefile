@@ -8,6 +8,7 @@
 #   make test-package  builds sdist and wheel, installs them afresh and tries them
 #   make test-engines  the tests with Spark, Dask, Ray, DuckDB and Polars, in an environment of their own
 #                      (2 GB with Java; make test-engines-minimum: on the oldest versions)
+#   make reproduce     builds the wheel twice, and compares the bytes
 #   make vertices      adds cddlib, for solver="vertices" (make demo and make test try to)
 #   make lint          ruff and mypy          (make format: let ruff repair and format)
 #   make survey        the example of a survey in browsers, on http://localhost:8000
@@ -32,7 +33,7 @@ CANDIDATES := $(PYTHON) $(if $(filter python3,$(PYTHON)),python3.14 python3.13 p
 STALE := $(shell $(PY) -c '' 2>/dev/null && \
   { test ! -f $(VENV)/.home || test "$$(cat $(VENV)/.home)" = "$(CURDIR)"; } || echo stale)
 
-.PHONY: demo survey test test-minimum test-browser test-engines test-engines-minimum test-package fuzz vertices \
+.PHONY: demo survey test test-minimum test-browser test-engines test-engines-minimum test-package fuzz reproduce vertices \
   lint format bench leaderboard tables mutants lives docs clean venv
 .NOTPARALLEL:
 
@@ -70,6 +71,12 @@ test-engines:
 
 test-engines-minimum:
 	$(MAKE) test-engines ENGINES_VENV=.venv-engines-minimum CONSTRAINTS=tests/minimum-constraints.txt
+
+reproduce: $(VENV)/.stamp-test
+	rm -rf build/reproduced
+	for run in 1 2; do $(PIP) wheel --no-deps --no-cache-dir --wheel-dir build/reproduced/$$run . || exit 1; done
+	sha256sum build/reproduced/*/*.whl
+	cmp build/reproduced/*/*.whl
 
 vertices: $(VENV)/.stamp-vertices
 

@@ -4,7 +4,9 @@ Here they are built and tried with what is installed already; `make test-package
 fresh environments.
 """
 
+import hashlib
 import importlib.util
+import json
 import os
 import re
 import subprocess
@@ -16,6 +18,8 @@ from email import message_from_bytes
 
 import pytest
 from conftest import ROOT
+
+import skrldp
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
@@ -98,6 +102,44 @@ def test_the_wheel_works_by_itself(wheel, tmp_path):
         text=True,
     )
     assert found.returncode == 0, found.stderr
+
+
+def test_the_bill_of_materials_is_what_is_needed(wheel):
+    """In the wheel by PEP 770; nothing is contained but the package."""
+    info = f"skrldp-{PROJECT['version']}.dist-info"
+    text = (wheel / info / "sboms" / "sbom.cdx.json").read_text(encoding="utf-8")
+    assert text == (ROOT / "sbom.cdx.json").read_text(encoding="utf-8")
+    bill = json.loads(text)
+    said = {
+        one["description"].removeprefix("needed, not contained: ") for one in bill["components"]
+    }
+    assert said == set(PROJECT["dependencies"])
+    assert bill["metadata"]["component"]["version"] == PROJECT["version"]
+
+
+def test_versions_are_in_step():
+    """Of the package, its citation, its client in JavaScript, and the bill of materials."""
+    package = json.loads((ROOT / "javascript" / "package.json").read_text(encoding="utf-8"))
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {PROJECT['version']}\n" in citation
+    assert package["version"] == PROJECT["version"] == skrldp.__version__
+    assert package["license"] == PROJECT["license"] and "private" not in package
+    assert all((ROOT / "javascript" / name).is_file() for name in package["files"])
+
+
+def test_actions_of_a_release_are_pinned():
+    """By the whole commit, with the version beside."""
+    text = (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
+    used = re.findall(r"uses: (.*)", text)
+    assert used and all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v[\d.]+", one) for one in used)
+
+
+def test_two_builds_are_one(sources, tmp_path):
+    digests = {
+        hashlib.sha256(build("wheel", sources, tmp_path / run).read_bytes()).hexdigest()
+        for run in "ab"
+    }
+    assert len(digests) == 1
 
 
 def test_every_supported_python_is_named():
