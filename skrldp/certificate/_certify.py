@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skrldp._arrays import ReadOnly, real_numbers
+from skrldp._arrays import ReadOnly
 from skrldp._numbers import at_least, at_most
 from skrldp._pages import page
-from skrldp._params import is_whole
 from skrldp._sentences import (
     BY_COMPOSITION,
     assumed,
@@ -25,11 +24,12 @@ from skrldp._typing import Floats
 from skrldp.certificate._all_distributions import leakage_over_all, times
 from skrldp.certificate._alphabets import order_in_table
 from skrldp.certificate._bounds import LeakageBound, bound_over
+from skrldp.certificate._checks import check_reports, checked_matrix
 from skrldp.certificate._several_reports import WORK, SeveralReports
 from skrldp.certificate._views import dense_view, mechanism_views
 from skrldp.certificate._witness import states, witness_of
 from skrldp.joint import JointDistribution
-from skrldp.mechanism import Manifest, Mechanism
+from skrldp.mechanism import Mechanism
 from skrldp.privacy import Region, privacy_region
 from skrldp.sets import FittedSet, fitted_set
 
@@ -37,10 +37,6 @@ if TYPE_CHECKING:
     from skrldp.sets import AllDistributions, LikelihoodRatioSet, RenyiBall
 
 __all__ = ["Certificate", "certificate_from", "certify", "proof_region", "prove", "prove_reports"]
-
-# Sums of b probabilities that were divided by their sum are 1 up to about b units of rounding, and
-# a few more. Twice as many would let pass sums that are off by some 1e-15 more.
-_LAST_DIGITS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,10 +250,10 @@ def certify(
     0.354
     0.511
     """
-    _check_reports(reports)
+    check_reports(reports)
     fitted = fitted_set(joint, uncertainty)
     if not isinstance(mechanism, Mechanism):
-        return prove_reports(_checked(mechanism, joint), joint, fitted, [reports])[0]
+        return prove_reports(checked_matrix(mechanism, joint), joint, fitted, [reports])[0]
     # The proof is in the mechanism's order; the worst distribution is told in the table's.
     cells = np.ix_(*order_in_table(joint, mechanism))
     survey = joint.survey
@@ -277,39 +273,6 @@ def certify(
     distribution[cells] = certificate.distribution
     certificate = replace(certificate, distribution=distribution)
     return certificate.about(mechanism, reordered) if states(mechanism, fitted) else certificate
-
-
-def _check_reports(reports: int) -> None:
-    if not is_whole(reports) or reports < 1:
-        raise ValueError(
-            f"reports={reports!r} must be a whole number from 1: how many independent reports "
-            "about one record somebody gets."
-        )
-
-
-def _checked(matrix: ArrayLike, joint: JointDistribution) -> Floats:
-    """Check that an array is a mechanism as it stands, so that what is proven is about it."""
-    of_blocks = isinstance(matrix, Manifest) or hasattr(matrix, "manifest_")
-    if of_blocks or hasattr(matrix, "get_params"):
-        way = "give its `mechanism_` after fit."
-        if of_blocks:
-            way = (
-                "certify each block's, manifest.mechanisms[k], around the public distribution of "
-                "its columns, sanitizers_[k].joint_. A report leaks no more than the worst of them."
-            )
-        raise TypeError(f"a mechanism is needed, got {type(matrix).__name__}: {way}")
-    numbers = real_numbers(matrix, "the mechanism")
-    Mechanism.from_matrix(numbers, joint.secrets, joint.values)  # checks shape and signs
-    table = numbers.astype(float)
-    off = np.abs(table.sum(axis=0) - 1.0)
-    if off.max() > (len(table) + _LAST_DIGITS) * np.finfo(float).eps:
-        raise ValueError(
-            f"column {int(off.argmax())} of the mechanism sums to 1 only up to {off.max():.1g}, so "
-            "it is not clear what would be sampled. Divide by the sums, matrix / "
-            "matrix.sum(axis=0), or certify Mechanism.from_matrix(matrix, secrets, values), which "
-            "is exact."
-        )
-    return table
 
 
 def prove(
@@ -343,7 +306,7 @@ def prove_reports(
     the same order. Raises ValueError if one of the numbers is no whole number from 1.
     """
     for k in reports:
-        _check_reports(k)
+        check_reports(k)
     region = proof_region(joint, uncertainty)
     if first is None:
         first = _first(mechanism, region, joint, uncertainty)
