@@ -96,6 +96,16 @@ def test_fake_values_hide_less_than_they_say():
     proof = certify(plain.RSFD().design(task, EPS), AllDistributions(), task.joint)
     assert proof.eps_all == pytest.approx(amplified, rel=1e-6)
     assert amplified > 1.8 * EPS
+    # With fake values of the public margins each column is reported as by GRR with these priors.
+    uniform, realistic = (one.matrix(task, EPS) for one in (plain.RSFD(), plain.RSRFD()))
+    assert realistic.sum(axis=0) == pytest.approx(1.0)
+    weights = task.counts.ravel() / task.counts.sum()
+    for place, size in enumerate(plain.sizes_of(task)):
+        of = np.eye(size)[task.codes[:, place]].T
+        own = plain.grr(size, amplified) @ of / 3 + 2 / 3 * (of @ weights)[:, None]
+        assert of @ realistic == pytest.approx(own)
+        own = plain.grr(size, amplified) @ of / 3 + 2 / 3 / size
+        assert of @ uniform == pytest.approx(own)
 
 
 def test_copying_needs_equal_columns():

@@ -120,6 +120,18 @@ class RSFD(Approach):
         return total / len(sizes)
 
 
+class RSRFD(RSFD):
+    """RS+RFD[GRR]: the fake values have the public margins (Arcolezi and others 2023)."""
+
+    name = "RS+RFD"
+
+    def companion(self, task, eps, pivot, place):
+        sizes = sizes_of(task)
+        weights = task.counts.ravel() / task.counts.sum()
+        margin = np.bincount(task.codes[:, place], weights, sizes[place])
+        return np.repeat(margin[:, None], sizes[pivot], axis=1)
+
+
 class CorrRR(RSFD):
     """Corr-RR (Seeam, Zheng and Hu, arXiv 2507.17516): the other columns copy the pivot's report.
 
@@ -154,4 +166,5 @@ def copying(of_pivot, of_other, eps, n):
     return float(np.clip(-linear / (2.0 * square), 0.0, 1.0)) if abs(square) > 1e-12 else 0.5
 
 
+RSRFD.uses = (grr, RSFD.matrix, RSRFD.companion)
 CorrRR.uses = (grr, RSFD.matrix, CorrRR.companion, copying)

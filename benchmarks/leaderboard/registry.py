@@ -22,7 +22,7 @@ from .known import (
     Raw,
     UnseenSecret,
 )
-from .plain import OLH, OUE, RSFD, SMP, SPL, CorrRR
+from .plain import OLH, OUE, RSFD, RSRFD, SMP, SPL, CorrRR
 
 APPROACHES: list[Approach | Ours] = [
     Ours("A-optimal", AOptimalSanitizer),
@@ -58,6 +58,7 @@ APPROACHES: list[Approach | Ours] = [
     SPL(),
     SMP(),
     RSFD(),
+    RSRFD(),
     CorrRR(),
     PointwiseMaximalLeakage(),
     LocalInformationPrivacy(),
@@ -72,8 +73,8 @@ APPROACHES: list[Approach | Ours] = [
 
 # Others, and why they are not here.
 NOT_COMPARED = {
-    "RS+RFD": "RS+FD with fake values from the margins; its ε is not that of records either",
-    "block designs of arXiv 2509.24173": "not written yet; uRR and high-low LDP have this promise",
+    "block designs of arXiv 2509.24173": "not written: binomially many reports at these numbers of "
+    "cells; uRR and high-low LDP have this promise",
     "maximal leakage with sets from samples, arXiv 2509.22428": "not written yet: its posteriors "
     "are those of X = S, and a set for S inside (S, U) is another one",
     "arXiv 2605.19474": "the worst utility under maximal leakage: another objective",
