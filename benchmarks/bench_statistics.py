@@ -1,0 +1,414 @@
+"""Do statistics from reports keep what they state? Intervals, tests, power, naive ways, and time.
+
+Three tables (Adult, the Fair survey, a random one) with a secret, a group and a number; reports of
+six mechanisms, designed on 5,000 public records; 2,000 to 50,000 reports, drawn ``--runs`` times
+(1,000; the standard error of a coverage is then .007).
+
+- *coverage* of 95 % intervals, of all figures that the reports determine: means (least, greatest)
+  over the figures of a kind. Quantiles hold more often by construction.
+- *tests*: how often a true hypothesis is contradicted at .05, and a wrong one, beside the plan
+- *naive ways*: the mean of a logistic regression's coefficients from reports, beside those of the
+  most probable record of each report, and of records weighted by their posterior probabilities; the
+  people who report have columns that go together half as much as those of the public table
+- *time*: processor time for a million reports, 240 cells and ten coefficients
+
+The table of Adult needs its file: ``SKRLDP_ADULT``, or ``../shared/data/adult/adult.data``.
+"""
+
+import argparse
+import time
+import warnings
+from collections import defaultdict
+
+import numpy as np
+import pandas as pd
+import statsmodels.api as sm
+from bench_large import COLUMNS, adult_file
+from statsmodels.datasets import fair
+
+from skrldp import (
+    AOptimalSanitizer,
+    FrequencyEstimator,
+    GRRSanitizer,
+    IRSanitizer,
+    Mechanism,
+    PolyOptSanitizer,
+    RobustMSESanitizer,
+    SRRSanitizer,
+)
+from skrldp.estimation import (
+    Independence,
+    SameDistribution,
+    StatedDistribution,
+    difference,
+    expected_power,
+    likelihood_ratio_test,
+)
+from skrldp.regression import logit, mnlogit, ols
+
+NAMES = ["secret", "group", "number"]
+N_PUBLIC = 5_000
+SIZES = (2_000, 10_000, 50_000)
+MODELS = {
+    "logit": (logit, "{{secret == {secret!r}}} ~ number + C(group)"),
+    "ols": (ols, "number ~ C(secret) + C(group)"),
+    "mnlogit": (mnlogit, "group ~ number + C(secret)"),
+}
+
+
+# -- tables and mechanisms ------------------------------------------------------------------------
+
+
+def adult():
+    """Married or not, sex, and three degrees of schooling."""
+    if adult_file() is None:
+        return None
+    records = pd.read_csv(adult_file(), names=COLUMNS, skipinitialspace=True)
+    married = records["marital-status"].str.startswith("Married").map({False: "no", True: "yes"})
+    schooling = np.digitize(records["education-num"], [9, 13])
+    return pd.DataFrame({"secret": married, "group": records["sex"], "number": schooling})
+
+
+def fair_survey():
+    """An affair or not, the marriage's rating, and how religious somebody is."""
+    answers = fair.load_pandas().data
+    return pd.DataFrame(
+        {
+            "secret": np.where(answers["affairs"] > 0, "yes", "no"),
+            "group": np.maximum(answers["rate_marriage"].astype(int), 2),
+            "number": answers["religious"].astype(int),
+        }
+    )
+
+
+def random_table():
+    """Three secrets, two groups and four numbers, whose distribution is drawn."""
+    rng = np.random.default_rng(7)
+    shares = rng.dirichlet(np.full(24, 2.0))
+    cells = pd.MultiIndex.from_product([["a", "b", "c"], ["p", "q"], [0, 1, 2, 3]], names=NAMES)
+    return cells.to_frame(index=False).loc[rng.choice(24, 50_000, p=shares)]
+
+
+TABLES = {"Adult": adult, "Fair": fair_survey, "random": random_table}
+
+
+def sanitizers(eps):
+    shared = {"sensitive": "secret", "categories": "product", "random_state": 0}
+    return {
+        "GRR": GRRSanitizer(eps, **shared),
+        "SRR": SRRSanitizer(eps, **shared),
+        "IR": IRSanitizer(eps, **shared),
+        "A-optimal": AOptimalSanitizer(eps, targets="all", time_limit=60.0, **shared),
+        "PolyOpt": PolyOptSanitizer(eps, time_limit=20.0, **shared),
+        "RobustMSE": RobustMSESanitizer(eps, distance="hamming", time_limit=20.0, **shared),
+    }
+
+
+def cases(eps, only):
+    """For each table and mechanism: names, the fitted sanitizer and the true distribution."""
+    for table, make in TABLES.items():
+        records = make()
+        if records is None:
+            print("Adult left out: set SKRLDP_ADULT to the path of its file.")
+            continue
+        records = records[NAMES]
+        public = records.sample(N_PUBLIC, random_state=1)
+        for name, sanitizer in sanitizers(eps).items():
+            if only and name not in only and table not in only:
+                continue
+            sanitizer.fit(public)
+            mechanism = sanitizer.mechanism_
+            places = {
+                (s, *u): (i, j)
+                for i, s in enumerate(mechanism.secrets)
+                for j, u in enumerate(mechanism.values)
+            }
+            truth = np.zeros((len(mechanism.secrets), len(mechanism.values)))
+            for cell, share in records.value_counts(normalize=True).items():
+                truth[places[cell]] = share
+            yield table, name, sanitizer, truth
+
+
+def estimate(mechanism, counts):
+    return FrequencyEstimator(mechanism, encode="symbol").fit(
+        np.arange(len(counts)), sample_weight=counts
+    )
+
+
+def stating(mechanism, truth):
+    """An estimator that knows the distribution: its reports are cells, and nearly without end."""
+    cells = truth.size
+    exact = Mechanism.from_matrix(np.eye(cells), mechanism.secrets, mechanism.values)
+    return estimate(exact.named(None, mechanism.columns), np.rint(1e15 * truth.ravel()))
+
+
+# -- coverage -------------------------------------------------------------------------------------
+
+
+def figures(first, second):
+    """By kind: values, ends of intervals, and errors, of one set of reports and a second one."""
+    found = {}
+
+    def add(kind, values, ends, errors):
+        parts = found.setdefault(kind, ([], [], []))
+        for part, own in zip(parts, (values, ends, errors), strict=True):
+            part.append(np.asarray(own, dtype=float))
+
+    def of(kind, one):
+        if hasattr(one, "value"):
+            add(kind, [one.value], [one.confidence_interval()], [one.std_error])
+        else:
+            values = one.frequencies if hasattr(one, "frequencies") else one.values
+            add(kind, values, one.confidence_interval(), one.std_error)
+
+    of("shares", first.marginal("secret"))
+    means = first.mean("number", by="group")
+    groups = [label for (label,) in means.labels]
+    of("means", first.mean("number"))
+    of("means", means)
+    of("differences", means.difference(groups[0], groups[-1]))
+    of("ratios", means.ratio(groups[0], groups[-1]))
+    of("waves", difference(first.mean("number"), second.mean("number")))
+    of("quantiles", first.quantile("number", 0.5))
+    return {
+        kind: tuple(np.concatenate([np.atleast_1d(p) for p in part]) for part in parts)
+        for kind, parts in found.items()
+    }
+
+
+def regressions(estimator):
+    """By model, where it has a solution: coefficients, ends of intervals, and errors."""
+    found = {}
+    secret = estimator.mechanism_.secrets[-1]
+    for kind, (model, formula) in MODELS.items():
+        try:
+            one = model(formula.format(secret=secret), estimator)
+        except ValueError as error:
+            found[kind] = str(error).split(":")[0]
+        else:
+            found[kind] = one.params.to_numpy(), one.conf_int().to_numpy(), one.bse.to_numpy()
+    return found
+
+
+def coverage(eps, sizes, runs, only):
+    print(f"\nCoverage of 95 % intervals, {runs:,} runs: mean (least, greatest) over figures")
+    for table, name, sanitizer, truth in cases(eps, only):
+        mechanism = sanitizer.mechanism_
+        report = mechanism.matrix @ truth.ravel()
+        exact = stating(mechanism, truth)
+        many = estimate(mechanism, np.rint(1e13 * report))
+        known = {
+            kind: errors > 0  # not NaN; the last step of a distribution function is always 1
+            for kind, (_, _, errors) in {**figures(many, many), **regressions(many)}.items()
+        }
+        aims = {
+            kind: values
+            for kind, (values, _, _) in {**figures(exact, exact), **regressions(exact)}.items()
+        }
+        if not any(one.any() for one in known.values()):
+            print(f"{table}, {name}: the reports determine none of the figures", flush=True)
+            continue
+        for n in sizes:
+            rng = np.random.default_rng(n)
+            held, counted, failed = defaultdict(int), defaultdict(int), defaultdict(int)
+            start = time.process_time()
+            for _ in range(runs):
+                one, two = (
+                    estimate(mechanism, rng.multinomial(n, report / report.sum())) for _ in range(2)
+                )
+                for kind, found in {**figures(one, two), **regressions(one)}.items():
+                    if isinstance(found, str):
+                        failed[kind] += 1
+                        continue
+                    ends = found[1]
+                    inside = (ends[:, 0] <= aims[kind] + 1e-9) & (aims[kind] - 1e-9 <= ends[:, 1])
+                    held[kind] += inside
+                    counted[kind] += 1
+            took = time.process_time() - start
+            print(f"{table}, {name}, {mechanism.shape[0]} reports, n = {n:,} ({took:.0f} s)")
+            for kind in known:
+                if not counted[kind] or not known[kind].any():
+                    continue
+                share = (held[kind] / counted[kind])[known[kind]]
+                failures = f", no solution in {failed[kind]}" if failed[kind] else ""
+                print(
+                    f"  {kind:<24}{known[kind].sum():>3} of {len(known[kind]):<3}"
+                    f"{share.mean():.3f} ({share.min():.3f}, {share.max():.3f}){failures}",
+                    flush=True,
+                )
+
+
+# -- tests and power ------------------------------------------------------------------------------
+
+
+def independent(truth, mechanism):
+    """The distribution with the same margins in which all columns are independent."""
+    groups = len({group for group, _ in mechanism.values})
+    cells = truth.reshape(len(truth), groups, -1)
+    margins = cells.sum(axis=(1, 2)), cells.sum(axis=(0, 2)), cells.sum(axis=(0, 1))
+    return np.einsum("i,j,k->ijk", *margins).reshape(truth.shape)
+
+
+def tests(eps, sizes, runs, only):
+    print(f"\nTests at .05, {runs:,} runs: size; power at half the distance, and as planned")
+    for table, name, sanitizer, truth in cases(eps, only):
+        mechanism = sanitizer.mechanism_
+        under = independent(truth, mechanism)
+        shares = dict(zip(mechanism.secrets, truth.sum(axis=1), strict=True))
+        for n in sizes:
+            line = f"{table}, {name}, n = {n:,}:"
+            questions = {
+                "independence": (Independence("secret", "number"), under, (n,)),
+                "two populations": (SameDistribution("secret"), truth, (n, n)),
+                "stated": (StatedDistribution("secret", shares), truth, (n,)),
+            }
+            for what, (hypothesis, null, ns) in questions.items():
+                other = other_distribution(what, truth, under)
+                try:
+                    size = rejected(hypothesis, mechanism, [null] * len(ns), ns, runs)
+                    power = rejected(hypothesis, mechanism, [other, null][: len(ns)], ns, runs)
+                    given = other if len(ns) == 1 else [other, null]
+                    plan = expected_power(
+                        hypothesis, mechanism, list(ns) if len(ns) > 1 else n, distribution=given
+                    )
+                except ValueError:
+                    line += f"  {what} not determined"
+                    continue
+                line += f"  {what} {size:.3f}; {power:.3f} ({plan:.3f})"
+            print(line, flush=True)
+
+
+def other_distribution(what, truth, under):
+    """A distribution for which the hypothesis is wrong."""
+    if what == "independence":
+        return (truth + under) / 2
+    moved = truth.copy()
+    step = 0.03
+    moved[0] *= 1 - step / moved[0].sum()
+    moved[-1] *= 1 + step / moved[-1].sum()
+    return moved
+
+
+def rejected(hypothesis, mechanism, distributions, sizes, runs):
+    rng = np.random.default_rng(sum(sizes))
+    reports = [mechanism.matrix @ one.ravel() for one in distributions]
+    count = 0
+    for _ in range(runs):
+        fits = [
+            estimate(mechanism, rng.multinomial(n, report / report.sum()))
+            for n, report in zip(sizes, reports, strict=True)
+        ]
+        count += likelihood_ratio_test(hypothesis, *fits).p_value <= 0.05
+    return count / runs
+
+
+# -- naive ways -----------------------------------------------------------------------------------
+
+
+def naive(eps, n, runs, only):
+    print(
+        f"\nLogistic regression of the secret on number and group, {n:,} reports: mean coefficients"
+    )
+    for table, name, sanitizer, truth in cases(eps, only):
+        mechanism, joint = sanitizer.mechanism_, sanitizer.joint_
+        truth = (truth + independent(truth, mechanism)) / 2
+        cells = pd.DataFrame(
+            [(s, *u) for s in mechanism.secrets for u in mechanism.values], columns=NAMES
+        )
+        report = mechanism.matrix @ truth.ravel()
+        ways = {
+            "public prior": joint.smoothed(0.5).ravel(),
+            "flat prior": np.full(truth.size, 1 / truth.size),
+        }
+        rng, sums, solved = np.random.default_rng(0), defaultdict(float), 0
+        exact = regressions(stating(mechanism, truth))["logit"][0]
+        for _ in range(runs):
+            counts = rng.multinomial(n, report / report.sum())
+            found = regressions(estimate(mechanism, counts))["logit"]
+            if not isinstance(found, str):
+                solved += 1
+                sums["reports"] += found[0]
+            for way, prior in ways.items():
+                given = mechanism.matrix * prior
+                given = given / np.maximum(given.sum(axis=1, keepdims=True), 1e-300)
+                sums[f"posterior, {way}"] += weighted_logit(cells, counts @ given) / runs
+            probable = np.bincount(given_cells(mechanism, joint), counts, minlength=truth.size)
+            sums["most probable"] += weighted_logit(cells, probable) / runs
+        sums["reports"] = sums["reports"] / max(solved, 1)
+        print(f"{table}, {name}: true {np.round(exact, 2)}")
+        for way, values in sums.items():
+            print(f"  {way:<24}{np.round(values, 2)}", flush=True)
+
+
+def given_cells(mechanism, joint):
+    return (mechanism.matrix * joint.smoothed(0.5).ravel()).argmax(axis=1)
+
+
+def weighted_logit(cells, weights):
+    """Coefficients of statsmodels for weighted records, in the order of the formula's columns."""
+    kept = weights > 0
+    secret = cells["secret"] == cells["secret"].iloc[-1]
+    design = pd.get_dummies(cells["group"], drop_first=True, dtype=float)
+    design = pd.concat([cells["number"].astype(float), design], axis=1)
+    design = sm.add_constant(design.set_axis(design.columns.map(str), axis=1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = sm.GLM(
+            secret[kept].astype(float),
+            design[kept],
+            sm.families.Binomial(),
+            freq_weights=weights[kept],
+        ).fit()
+    return fitted.params.to_numpy()
+
+
+# -- time -----------------------------------------------------------------------------------------
+
+
+def timing():
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame(
+        {
+            "secret": rng.choice(["no", "yes"], 1_000_000),
+            "a": rng.integers(0, 5, 1_000_000),
+            "b": rng.integers(0, 4, 1_000_000),
+            "c": rng.integers(0, 6, 1_000_000),
+        }
+    )
+    sanitizer = SRRSanitizer(2.0, sensitive="secret", encode="symbol", random_state=0).fit(people)
+    reports = sanitizer.transform(people)
+    print(f"\nTime: {len(reports):,} reports, {sanitizer.joint_.probabilities.size} cells")
+    start = time.process_time()
+    estimator = FrequencyEstimator(sanitizer).fit(reports)
+    fitted = time.process_time()
+    found = logit("secret ~ a + C(b) + C(c)", estimator)
+    done = time.process_time()
+    print(
+        f"  {len(found.params)} coefficients: estimate {fitted - start:.2f} s, regression "
+        f"{done - fitted:.2f} s"
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="20 runs of 10,000 reports")
+    parser.add_argument("--runs", type=int, default=1_000)
+    parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
+    parser.add_argument("--eps", type=float, default=2.0)
+    parser.add_argument("--parts", nargs="*", default=["coverage", "tests", "naive", "time"])
+    parser.add_argument("--only", nargs="*", metavar="NAME", help="mechanisms or tables")
+    given = parser.parse_args()
+    runs, sizes = (20, (10_000,)) if given.quick else (given.runs, given.sizes)
+    warnings.filterwarnings("ignore", "the reports do not determine", UserWarning)
+    if "time" in given.parts:
+        timing()
+    if "naive" in given.parts:
+        naive(given.eps, 10_000, min(runs, 100), given.only)
+    if "tests" in given.parts:
+        tests(given.eps, sizes, runs, given.only)
+    if "coverage" in given.parts:
+        coverage(given.eps, sizes, runs, given.only)
+
+
+if __name__ == "__main__":
+    main()
