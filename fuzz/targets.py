@@ -44,7 +44,8 @@ def reporter(rng: random.Random) -> str:
     many = isinstance(device, client.BlockClient)
     stated = device.manifest if many else device.mechanism
     seen = [name for name, flag in device.columns if stated.observe == "all" or not flag]
-    record = {name: rng.choice([*stated.secrets, 0, "a", None]) for name, _ in device.columns}
+    of_u = stated.secrets if many else stated.values
+    record = {name: rng.choice(stated.secrets if flag else of_u) for name, flag in device.columns}
     record[rng.choice(seen)] = unknown = f"unknown {rng.getrandbits(30)}"
     others = (stated.others.values() if many else stated.others) or ()
     try:
