@@ -22,6 +22,14 @@ _AS_COMMANDS = {
     r" of (?:the|a) batch(?: of [\d,]+ rows)?": "",
     r", and call check_ids on the whole table": "",
     r"Use min_frequency='auto'": "Use --min-frequency auto",
+    # Rows of a survey are counted together, and lose their numbers.
+    r"(column .* of weights must .*|lacks the (?:stratum|cluster) of .*), the first in row \d+": (
+        r"\1"
+    ),
+    r"say nest=True": "say --nest",
+    r"singleton='(\w+)'": r"--singleton \1",
+    r"SurveyDesign\(stratum_sizes=\.\.\.\)": "--stratum-sizes COLUMN",
+    r"use LikelihoodRatioSet\(radius='asymptotic'\)": "leave --max-weight out",
     r"\(categories=.*?, an ordered category, or an Enum\); or learn them.*": "(--categories).",
 }
 _UNWRITTEN = "interrupted; nothing was written."

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from skrldp.alphabet import brief
 from skrldp.cli._distinct import count_rows
 from skrldp.cli._errors import CommandError
 from skrldp.cli._formats import Kind
@@ -43,6 +44,10 @@ def _number_or_column(text: str) -> float | str:
 
 def each_record(table: Any, records: Any, survey: SurveyDesign) -> Any:
     """Return the records of distinct rows that were counted; the design's columns come last."""
+    if lacking := [name for name in survey.columns if name not in table.column_names]:
+        raise CommandError(
+            f"survey column {lacking[0]!r} not found; the columns are {brief(table.column_names)}."
+        )
     rest = [name for name in table.column_names if name not in survey.columns]
     table = table.select([*rest, *survey.columns])
     return table.take(np.repeat(np.arange(len(records)), records))

@@ -15,6 +15,7 @@ call, designed = command_fixtures.call, command_fixtures.designed
 folder, ready = command_fixtures.folder, command_fixtures.ready
 
 DRAWN = ("--weights", "weight", "--clusters", "place")
+REGIONS = np.arange(600) % 2
 ASKED = ("design", "survey.csv", "-s", "ill", "-e", "1", "--sanitizer", "ir", "-o", "m.json")
 KNOWN = ("--categories", "values.json", "--force")
 
@@ -120,7 +121,7 @@ def test_strata_of_several_columns_and_of_fixed_sizes(call, survey):
     drawn = ["--weights", "weight", "--strata", "north", "--strata", "urban"]
     asked = (*ASKED[:1], "survey.parquet", *ASKED[2:], *KNOWN)
     code, _, err = call(*asked, *drawn, "--max-weight", "2")
-    assert code == 2 and "SurveyDesign(stratum_sizes=...)" in err
+    assert code == 2 and "--stratum-sizes COLUMN, or leave --max-weight out" in err
     exact = ["--max-weight", "weight", "--stratum-sizes", "people"]
     assert call(*asked, *drawn, *exact)[0] == 0
     claim = json.loads((survey / "m.json").read_text())["guarantee"]
@@ -128,3 +129,23 @@ def test_strata_of_several_columns_and_of_fixed_sizes(call, survey):
     found = json.loads(call("certify", "m.json", "survey.parquet", *drawn, *exact, "--json")[1])
     assert found["holds"] and found["n_records"] == claim["n_records"]
     assert claim["distributions"]["rule"] == "finite-sample"
+
+
+@pytest.mark.parametrize(
+    ("change", "drawn", "message"),
+    [
+        ({}, ("--weights", "wt"), "survey column 'wt' not found; the columns are"),
+        ({"weight": -1.0}, (), "must hold positive numbers, but 600 of 600 are not. Records"),
+        (
+            {"place": 0, "area": REGIONS},
+            ("--strata", "area"),
+            "begin anew in each stratum, say --nest;",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_in_words_of_the_command(call, survey, change, drawn, message):
+    table = pq.read_table(survey / "survey.parquet").to_pandas().assign(**change)
+    table.to_parquet(survey / "survey.parquet")
+    asked = (*ASKED[:1], "survey.parquet", *ASKED[2:], *KNOWN)
+    code, _, err = call(*asked, *DRAWN, *drawn)
+    assert code == 2 and message in " ".join(err.split())
