@@ -184,7 +184,6 @@ def design(
     names = [name for name in (output, html, witness, public_counts) if name is not None]
     if len(set(names)) < len(names):
         raise CommandError("the mechanism and the other files need different names.")
-    from skrldp._pages import as_json
     from skrldp.cli._distinct import count_rows
     from skrldp.cli._figures import as_html
     from skrldp.cli._formats import Asked, check_delimiter, kind_of
@@ -276,8 +275,7 @@ def design(
     done()
     told = sys.stderr if output == STANDARD else sys.stdout
     if json:
-        figures = {"digest": made.digest, **found.to_dict()}
-        print(as_json(figures), file=told)
+        print(found.to_json(), file=told)
     elif not (output == STANDARD and quiet):
         print(found, file=told)
 

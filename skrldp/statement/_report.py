@@ -132,6 +132,8 @@ class PrivacyReport(ReportFigures):
         Relative gap between the design's objective and its bound.
     gap_in_words : str
         The same, and which bound that is.
+    digest : str
+        The digest of the mechanism, or of the manifest of blocks, that this is about.
     zero_cells : int
         Number of cells without public records.
     unseen_secrets : tuple
@@ -184,7 +186,8 @@ class PrivacyReport(ReportFigures):
         str
         """
         lists = [*self._lists, ("What this page does not say", _NOT_SAID)]
-        return markdown_page(self._title, lines_of(self), lists=lists)
+        lines = [("digest", self.digest), *lines_of(self)]
+        return markdown_page(self._title, lines, lists=lists)
 
     def _repr_html_(self) -> str:
         return page(self._title, lines_of(self), lists=self._lists)

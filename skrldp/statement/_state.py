@@ -219,6 +219,7 @@ def _utility(fitted: Any, errors: dict[str, dict[str, float]]) -> Utility:
         status=solution.status,
         gap=solution.gap,
         gap_in_words=solution.gap_in_words,
+        digest=mechanism.digest,
     )
 
 

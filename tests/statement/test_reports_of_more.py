@@ -238,8 +238,10 @@ def test_known_columns_and_how_often_sets_miss(uncertainty, each, together, word
 
 def test_pages_for_auditors_and_programs():
     """The same figures and sentences, and what beta rests on wherever there is one."""
-    report = privacy_report(fitted(rows=PEOPLE, counts=RECORDS))
+    san = fitted(rows=PEOPLE, counts=RECORDS)
+    report = privacy_report(san)
     read = json.loads(report.to_json())
+    assert read["digest"] == san.mechanism_.digest and report.digest in report.to_markdown()
     assert set(read) == set(report.to_dict())
     assert read["eps_proven"] == report.eps_proven and read["notes"] == list(report.notes)
     card = report.to_markdown()
