@@ -51,10 +51,10 @@ def _copied(value: Any) -> Any:
 def _same(first: Any, second: Any) -> bool:
     if first is second:
         return True
+    if isinstance(first, Mapping) and isinstance(second, Mapping):  # snapshots are read-only ones
+        return first.keys() == second.keys() and all(_same(first[k], second[k]) for k in first)
     if type(first) is not type(second):
         return _equal(first, second) and np.isscalar(first) and np.isscalar(second)
-    if isinstance(first, dict):
-        return first.keys() == second.keys() and all(_same(first[k], second[k]) for k in first)
     if isinstance(first, list | tuple):
         return len(first) == len(second) and all(map(_same, first, second))
     return _equal(first, second)

@@ -201,6 +201,7 @@ def test_unknown_parameters_are_refused(cls):
         ({"uncertainty": RenyiBall()}, {"uncertainty__beta": 0.01}),
         ({"uncertainty": RenyiBall()}, {"uncertainty": None}),
         ({"categories": [[0, 1], [0, 1, 2]]}, {"categories": [[0, 1], [0, 1, 2, 3]]}),
+        ({"categories": {0: [0, 1], 1: [0, 1, 2]}}, {"categories": {0: [0, 1], 1: [2, 1, 0]}}),
         ({"distance": np.eye(3)}, {"distance": 2 * np.eye(3)}),
         ({"distance": "squared"}, {"distance": np.eye(3)}),
         ({"outputs": None}, {"outputs": [0, 1]}),
