@@ -1,14 +1,27 @@
 """Columns of a survey's design, read and checked."""
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from skrldp._typing import Floats, Indices
+from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.surveys._records import WeightSums
 
-__all__ = ["check_sums", "codes_of", "of_strata", "weights_of", "within_strata"]
+__all__ = [
+    "check_sums",
+    "codes_of",
+    "of_strata",
+    "warn_of_other_sizes",
+    "weights_of",
+    "within_strata",
+]
+
+# Factor between a stratum's stated part of the population and its part of the weights from which
+# one of them seems wrong. Sums of the weights of few clusters may be off by half.
+_APART = 2.0
 
 # Squares of far smaller weights are 0, and of their inverses infinite, and so would be a set that
 # rests on them. Up to 1e-150 would do; no survey has such weights.
@@ -82,6 +95,20 @@ def of_strata(what: str, name: Any, column: Callable[[Any], Any], strata: Indice
             f"{len(np.unique(strata[differs])):,} of {len(found):,} it differs between records."
         )
     return found
+
+
+def warn_of_other_sizes(sizes: Floats, weights: Any) -> None:
+    """Warn where stated sizes of strata and the sums of their weights are far apart."""
+    stated, summed = sizes / sizes.sum(), weights / weights.sum()
+    worst = int(np.abs(np.log(summed / stated)).argmax())
+    if not 1.0 / _APART < summed[worst] / stated[worst] < _APART:
+        warnings.warn(
+            f"stratum_sizes say that a stratum has {stated[worst]:.1%} of the population, and its "
+            f"records have {summed[worst]:.1%} of the weights. If the sizes are not those of the "
+            "population, as where they count records, the confidence set is around another one.",
+            PrivacyLeakWarning,
+            stacklevel=2,
+        )
 
 
 def within_strata(strata: Indices, clusters: Indices, *, nest: bool) -> Indices:

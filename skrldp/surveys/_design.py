@@ -8,7 +8,14 @@ import numpy as np
 
 from skrldp._params import check_choice, check_flag, check_positive
 from skrldp._typing import Floats, Indices
-from skrldp.surveys._columns import check_sums, codes_of, of_strata, weights_of, within_strata
+from skrldp.surveys._columns import (
+    check_sums,
+    codes_of,
+    of_strata,
+    warn_of_other_sizes,
+    weights_of,
+    within_strata,
+)
 from skrldp.surveys._complete import complete_records
 from skrldp.surveys._from_svy import design_of_svy
 from skrldp.surveys._records import SurveyRecords, WeightSums
@@ -203,6 +210,8 @@ class SurveyDesign:
             most = self._most_of_strata(column, strata)
             if self.stratum_sizes is not None:
                 sizes = of_strata("stratum_sizes", self.stratum_sizes, column, strata)
+                if weights is not None:
+                    warn_of_other_sizes(sizes, np.bincount(strata, weights))
         return SurveyRecords(
             np.ones(n) if weights is None else weights,
             strata,

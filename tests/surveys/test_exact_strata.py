@@ -3,12 +3,20 @@
 False alarms below 1e-6, with fixed seeds.
 """
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
-from skrldp import IRSanitizer, JointDistribution, LikelihoodRatioSet, SurveyDesign
+from skrldp import (
+    IRSanitizer,
+    JointDistribution,
+    LikelihoodRatioSet,
+    PrivacyLeakWarning,
+    SurveyDesign,
+)
 from skrldp.surveys import SurveyRecords, independent_part
 
 SIZES = np.array([5.0, 3.0, 2.0])  # of the population's strata
@@ -145,3 +153,13 @@ def test_what_strata_must_say(change, message):
         fit(frame(), none_is_kept)
     with pytest.raises(ValueError, match="name the strata, too"):
         SurveyDesign(weights="weight", stratum_sizes="people")
+
+
+def test_sizes_that_contradict_the_weights_are_warned_of():
+    """Numbers of records in place of people make the set around another population."""
+    table = frame()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PrivacyLeakWarning)
+        fit(table)
+    with pytest.warns(PrivacyLeakWarning, match="has 50.0% of the population, .* 20.0% of the w"):
+        fit(table.assign(people=DRAWN[STRATA]))
