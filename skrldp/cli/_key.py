@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from typing import Annotated
 
@@ -27,6 +28,11 @@ def key(file: Annotated[str, o.argument("FILE", "The new file.")]) -> None:
 
     if file == STANDARD:
         raise CommandError("a key is not written to standard output; give the name of a file.")
+    if os.path.lexists(file):
+        raise CommandError(
+            f"{file} exists, and a key in it may be in use: another key reports everybody a second "
+            "time. Give another name."
+        )
     with new_file(file, mode=0o600) as target:
         target.write(secrets.token_hex(_BYTES).encode() + b"\n")
     done()

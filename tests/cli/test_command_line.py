@@ -265,7 +265,7 @@ def test_a_key_is_its_owners_alone(call, folder):
         assert stat.S_IMODE((folder / "new").stat().st_mode) == 0o600
     code, _, err = call("key", "new")
     assert code == 2
-    assert "exists" in err
+    assert "exists" in err and "a second time" in err and "--force" not in err
     assert (folder / "new").read_text() == text
 
 
