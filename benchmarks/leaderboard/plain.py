@@ -95,7 +95,8 @@ class RSFD(Approach):
     """RS+FD[GRR]: one column is true, the others are fake and uniform (Arcolezi and others 2021).
 
     Nobody knows which, for which the paper raises ε. That is right for records that differ in one
-    column; of others more is told than ε, as `eps_all` shows.
+    column if all columns have as many categories: of 2 and 15, 1.21 is told at ε = 1. Of records
+    that differ in more columns more is told than ε in any case, as `eps_all` shows.
     """
 
     name, promise, uses = "RS+FD", ONE_COLUMN, (grr,)
