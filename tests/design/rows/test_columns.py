@@ -249,7 +249,7 @@ def test_large_tables(shape, cone):
         Cones(Requirements.of(region, 1.0), Limits(0.0)), Information(distribution), []
     )
     assert isinstance(search.cone, cone)
-    found = generate_columns(joint, Requirements.of(region, 1.0), limits=Clock(700))
+    found = generate_columns(joint, Requirements.of(region, 1.0), limits=Clock(300))
     assert found.status == "time_limit"
     check(found, joint, region, 1.0)
     known = independent_reporting(joint, Requirements.of(region, 1.0)).information
