@@ -170,10 +170,16 @@ def sampling(around: SetInWords) -> str:
     )
 
 
-def assumed(around: SetInWords) -> list[tuple[str, str]]:
-    """State the same as a labelled line, if there is one."""
+def lines_of_set(around: SetInWords | str, alphabet: str | None) -> list[tuple[str, str]]:
+    """State for which distributions something holds, and what beta rests on, as labelled lines.
+
+    A guarantee writes all distributions as a text.
+    """
+    if isinstance(around, str):
+        return [("holds for", "all distributions of the data")]
     words = sampling(around)
-    return [("assumes", words)] if words else []
+    needed = [("assumes", words)] if words else []
+    return [("holds for", holds_for(around, alphabet)), *needed]
 
 
 # --- What somebody learns

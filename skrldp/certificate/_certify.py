@@ -13,10 +13,9 @@ from skrldp._numbers import at_least, at_most
 from skrldp._pages import page
 from skrldp._sentences import (
     BY_COMPOSITION,
-    assumed,
     attained_at_worst,
     bound,
-    holds_for,
+    lines_of_set,
     of_reports,
     told_u,
 )
@@ -177,8 +176,7 @@ class Certificate(ReadOnly):
         rows = [
             ("proven", f"{bound(self.eps)}{several}{how}"),
             ("attained", attained_at_worst(self.eps_attained)),
-            ("holds for", holds_for(self.uncertainty, self.alphabet)),
-            *assumed(self.uncertainty),
+            *lines_of_set(self.uncertainty, self.alphabet),
         ]
         if self.reports > 1 or math.isfinite(self.eps_all):
             rows += [

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from skrldp._numbers import at_most
-from skrldp._sentences import assumed, attained_at_worst, bound, holds_for, of_reports, who_knows
+from skrldp._sentences import attained_at_worst, bound, lines_of_set, of_reports, who_knows
 from skrldp.certificate import Certificate, counts_to_json, prove_promise
 from skrldp.certificate import certify as prove
 from skrldp.cli._errors import CommandError
@@ -118,7 +118,7 @@ def lines_of(
     if claim is not None and claim.n_records not in (None, joint.n):
         lines.append(("", f"the mechanism was designed with {claim.n_records:,} records"))
     around = found.uncertainty
-    lines += [("holds for", holds_for(around, joint.alphabet)), *assumed(around)]
+    lines += lines_of_set(around, joint.alphabet)
     if around.rule == "given" and claim is not None:
         words = "the set is stated by its numbers"
         lines.append(

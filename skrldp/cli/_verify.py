@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from typer import Option
 
-from skrldp._sentences import assumed, columns_in_words, holds_for, who_knows
+from skrldp._sentences import columns_in_words, lines_of_set, who_knows
 from skrldp.cli import _options as o
 from skrldp.cli._errors import FAILED, CommandError
 
@@ -90,11 +90,7 @@ def _about(own: Mechanism) -> list[tuple[str, str]]:
     """Say of which mechanism something was shown, and of which distributions."""
     claim = own.guarantee
     assert claim is not None
-    around = claim.distributions
-    everything = "all distributions of the data"
-    said = everything if isinstance(around, str) else holds_for(around, claim.alphabet)
-    needed = [] if isinstance(around, str) else assumed(around)
-    return [("holds for", said), *needed, ("mechanism", own.digest)]
+    return [*lines_of_set(claim.distributions, claim.alphabet), ("mechanism", own.digest)]
 
 
 def _radii_again(own: Mechanism, counts: bytes) -> list[tuple[bool, str]]:

@@ -8,11 +8,10 @@ from typing import Any
 
 from skrldp._numbers import at_most
 from skrldp._sentences import (
-    assumed,
     bound,
     bounds_of_pairs,
     columns_in_words,
-    holds_for,
+    lines_of_set,
     sees,
     told_u,
     who_knows,
@@ -69,16 +68,14 @@ def lines_of(mechanism: Parts) -> list[Line]:
 
 def _claims(guarantee: Guarantee, columns: list[Any]) -> list[Line]:
     """State all that a guarantee claims."""
-    around = guarantee.distributions
-    everything = "all distributions of the data"
-    said = everything if isinstance(around, str) else holds_for(around, guarantee.alphabet)
     shown = [
         ("claimed", f"{bound(guarantee.eps)}, asked {at_most(guarantee.eps_requested)}"),
-        ("holds for", said),
-        *([] if isinstance(around, str) else assumed(around)),
+        *lines_of_set(guarantee.distributions, guarantee.alphabet),
     ]
     if guarantee.eps_all is not None and not guarantee.for_all_distributions:
-        shown.append(("everywhere", f"{bound(guarantee.eps_all)} for {everything}"))
+        shown.append(
+            ("everywhere", f"{bound(guarantee.eps_all)} for all distributions of the data")
+        )
     if guarantee.n_records is not None:
         shown.append(("public table", f"{guarantee.n_records:,} records"))
     shown.append(("k reports", _reports(guarantee)))
