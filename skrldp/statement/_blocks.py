@@ -46,7 +46,6 @@ def in_all_blocks(sanitizer: Any, each: Sequence[ReportFigures]) -> ReportFigure
             alphabet="learned" if "learned" in sources else worst.covered.alphabet,
         ),
         table=_table(each, worst.table),
-        utility=replace(worst.utility, digest=manifest.digest),
         blocks=Blocks(
             columns=manifest.blocks,
             shares=manifest.shares,

@@ -113,7 +113,6 @@ class Utility(ReadOnly):
     status: str
     gap: float
     gap_in_words: str
-    digest: str
 
 
 @dataclass(frozen=True, eq=False)

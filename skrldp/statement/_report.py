@@ -161,6 +161,7 @@ class PrivacyReport(ReportFigures):
         from reports; the notes are other facts.
     """
 
+    digest: str = ""
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 

@@ -91,6 +91,7 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
     figures = _figures(fitted, beyond_one_report(fitted), expected_errors(fitted), rare_cells)
     return PrivacyReport(
         **vars(figures),
+        digest=fitted.mechanism_.digest,
         warnings=warnings_of(figures, fitted, rare_cells),
         notes=notes_of(figures, fitted, fitted.mechanism_.others or ()),
     )
@@ -110,6 +111,7 @@ def _of_blocks(sanitizer: Any) -> PrivacyReport:
     others = [o for one in sanitizer.sanitizers_ for o in one.mechanism_.others or ()]
     return PrivacyReport(
         **vars(whole),
+        digest=sanitizer.manifest_.digest,
         warnings=(
             *warnings_of_use(whole, sanitizer),
             *warnings_of_blocks(told),
@@ -219,7 +221,6 @@ def _utility(fitted: Any, errors: dict[str, dict[str, float]]) -> Utility:
         status=solution.status,
         gap=solution.gap,
         gap_in_words=solution.gap_in_words,
-        digest=mechanism.digest,
     )
 
 
