@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skrldp._typing import Floats, Indices
 from skrldp.exceptions import PrivacyLeakWarning
@@ -30,24 +31,28 @@ _LEAST_WEIGHT = 1e-50
 
 def weights_of(name: Any, column: Callable[[Any], Any], *, positive: bool) -> np.ndarray:
     """Return a column of weights; replicate weights may be 0."""
-    found = column(name)
-    try:
-        values = np.asarray(found, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError(f"column {name!r} of weights must hold numbers.") from None
+    values = _numbers("weights", name, column)
     wrong = ~np.isfinite(values) | (values < 0) | (positive & (values == 0))
     if wrong.any():
         what = "positive numbers" if positive else "numbers of at least 0"
-        raise _wrong_weights(
-            name,
-            what,
-            f"{int(wrong.sum()):,} of {len(values):,} are not, the first in row "
-            f"{int(np.argmax(wrong))}",
-        )
+        raise _wrong_weights(name, what, _how_many(wrong))
     given = values[values > 0]
     if given.size:
         _check_range(name, given.min(), given.max())
     return values
+
+
+def _numbers(what: str, name: Any, column: Callable[[Any], Any]) -> Floats:
+    found = column(name)
+    try:
+        return np.asarray(found, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"column {name!r} of {what} must hold numbers.") from None
+
+
+def _how_many(wrong: NDArray[np.bool_]) -> str:
+    first = int(np.argmax(wrong))
+    return f"{int(wrong.sum()):,} of {len(wrong):,} are not, the first in row {first}"
 
 
 def check_sums(name: Any, sums: WeightSums) -> None:
@@ -76,15 +81,11 @@ def _check_range(name: Any, least: float, most: float) -> None:
 
 def of_strata(what: str, name: Any, column: Callable[[Any], Any], strata: Indices) -> Floats:
     """Return what a column says of each stratum: positive numbers, shape (strata,)."""
-    try:
-        values = np.asarray(column(name), dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError(f"column {name!r} of {what} must hold numbers.") from None
+    values = _numbers(what, name, column)
     wrong = ~(np.isfinite(values) & (values > 0))
     if wrong.any():
         raise ValueError(
-            f"column {name!r} of {what} must hold positive numbers, but {int(wrong.sum()):,} of "
-            f"{len(values):,} are not, the first in row {int(np.argmax(wrong))}."
+            f"column {name!r} of {what} must hold positive numbers, but {_how_many(wrong)}."
         )
     found = np.zeros(int(strata.max()) + 1)
     np.maximum.at(found, strata, values)
