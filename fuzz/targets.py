@@ -15,12 +15,12 @@ sys.path[:0] = [str(ROOT), *(str(ROOT / "tests" / name) for name in ("", "client
 from verdict_cases import kept_bases  # noqa: E402
 from verdict_cases import mutant as mutant_of_proof  # noqa: E402
 
-from fuzz import bases, mutants  # noqa: E402
+from fuzz import mutants  # noqa: E402
 from skrldp import client  # noqa: E402
 from skrldp.certificate import verify  # noqa: E402
 from skrldp.mechanism import read_json  # noqa: E402
 
-MECHANISMS, PROOFS = bases(), list(kept_bases().values())
+PROOFS = list(kept_bases().values())
 
 
 def loader(rng: random.Random) -> str:
