@@ -6,6 +6,9 @@ six mechanisms, designed on 5,000 public records; 2,000 to 50,000 reports, drawn
 
 - *coverage* of 95 % intervals, of all figures that the reports determine: means (least, greatest)
   over the figures of a kind. Quantiles hold more often by construction.
+- *steps*: coverage of 95 % intervals of differences of medians, between two groups and between two
+  populations, where a distribution function is 1/2 at a number, so that estimates jump; and where
+  it is not; their mean lengths (those of the root of the sum of the two squared lengths)
 - *tests*: how often a true hypothesis is contradicted at .05, and a wrong one, beside the plan
 - *naive ways*: the mean of a logistic regression's coefficients from reports, beside those of the
   most probable record of each report, and of records weighted by their posterior probabilities; the
@@ -238,6 +241,49 @@ def coverage(eps, sizes, runs, only):
                 )
 
 
+# -- quantiles ------------------------------------------------------------------------------------
+
+
+def steps(eps, sizes, runs):
+    print(f"\nDifferences of medians, {runs:,} runs: coverage, and mean lengths")
+    for n_numbers, method in ((2, "auto"), (4, "auto"), (12, "wald"), (40, "wald")):
+        for near in (0.5, 0.6):
+            half, share = n_numbers // 2, near - 1e-4  # of p just below, of q just above 1/2
+            first = np.repeat([share, 1.0 - share], half) / half
+            truth = np.stack([first, first[::-1]]) / 2.0
+            numbers = np.arange(n_numbers)
+            rows = [[group, number] for group in "pq" for number in numbers]
+            sanitizer = SRRSanitizer(eps).fit(rows)
+            mechanism = sanitizer.mechanism_
+            report = mechanism.matrix @ truth.ravel()
+            report /= report.sum()
+            below = np.cumsum(truth, axis=1) / truth.sum(axis=1, keepdims=True)
+            aims = (below >= 0.5).argmax(axis=1)
+            for n in sizes:
+                rng = np.random.default_rng(n)
+                held, lengths = np.zeros(2), np.zeros((2, 2))
+                for _ in range(runs):
+                    one, two = (estimate(mechanism, rng.multinomial(n, report)) for _ in range(2))
+                    p = one.quantile(1, 0.5, by=0)
+                    q = two.quantile(1, 0.5, by=0)
+                    own, other = (f.confidence_interval(method=method) for f in (p, q))
+                    pairs = [
+                        (p.difference("p", "q"), own[0], own[1]),
+                        (difference(p, q), own[0], other[0]),
+                    ]
+                    for k, (found, *both) in enumerate(pairs):
+                        ends = np.atleast_2d(found.confidence_interval(method=method))[0]
+                        aim = aims[0] - aims[1] if k == 0 else 0
+                        held[k] += ends[0] - 1e-9 <= aim <= ends[1] + 1e-9
+                        lengths[k] += np.ptp(ends), np.hypot(*map(np.ptp, both))
+                print(
+                    f"{n_numbers} numbers, {near:g} below the middle, n = {n:,}: "
+                    f"groups {held[0] / runs:.3f}, populations {held[1] / runs:.3f}; lengths "
+                    f"{np.round(lengths[:, 0] / runs, 2)} ({np.round(lengths[:, 1] / runs, 2)})",
+                    flush=True,
+                )
+
+
 # -- tests and power ------------------------------------------------------------------------------
 
 
@@ -395,7 +441,9 @@ def main():
     parser.add_argument("--runs", type=int, default=1_000)
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
     parser.add_argument("--eps", type=float, default=2.0)
-    parser.add_argument("--parts", nargs="*", default=["coverage", "tests", "naive", "time"])
+    parser.add_argument(
+        "--parts", nargs="*", default=["coverage", "steps", "tests", "naive", "time"]
+    )
     parser.add_argument("--only", nargs="*", metavar="NAME", help="mechanisms or tables")
     given = parser.parse_args()
     runs, sizes = (20, (10_000,)) if given.quick else (given.runs, given.sizes)
@@ -406,6 +454,8 @@ def main():
         naive(given.eps, 10_000, min(runs, 100), given.only)
     if "tests" in given.parts:
         tests(given.eps, sizes, runs, given.only)
+    if "steps" in given.parts:
+        steps(given.eps, sizes, runs)
     if "coverage" in given.parts:
         coverage(given.eps, sizes, runs, given.only)
 

@@ -90,7 +90,7 @@ class DifferenceDisplay(IntervalDisplay):
         TypeError
             If these are no figures of groups.
         ValueError
-            If there is no such group or column, or figures are quantiles.
+            If there is no such group or column, or figures are quantiles of categories.
         """
         if not isinstance(figures, Figures):
             raise TypeError(

@@ -9,10 +9,11 @@ from skrldp.estimation.figures._by_group import Figures
 from skrldp.estimation.figures._combined_intervals import (
     ends_of_quotients,
     ends_of_sums,
+    level_of_each,
     quotients,
 )
 from skrldp.estimation.figures._estimate import Estimate, labels_of
-from skrldp.estimation.figures._numbers import NumericEstimate
+from skrldp.estimation.figures._numbers import NumericEstimate, woodruff_error
 
 __all__ = ["difference", "ratio"]
 
@@ -26,13 +27,15 @@ def difference(first: Any, second: Any) -> "NumericEstimate | Figures":
     Parameters
     ----------
     first, second : NumericEstimate, Estimate or Figures
-        Of two fitted estimators: two means, two marginals of the same columns, or figures of the
-        same groups.
+        Of two fitted estimators: two means or quantiles, two marginals of the same columns, or
+        figures of the same groups. Two quantiles may also be of the same reports.
 
     Returns
     -------
     NumericEstimate or Figures
-        The first less the second.
+        The first less the second. Intervals of differences of quantiles hold more often than their
+        level, whatever the dependence: they have all differences of numbers in the intervals of
+        both.
 
     Raises
     ------
@@ -124,11 +127,16 @@ def _between(first: Any, second: Any, what: str) -> "NumericEstimate | Figures":
         errors = found * np.hypot(first.std_error / values[0], second.std_error / values[1])
     else:
         found, errors = values[0] - values[1], np.hypot(first.std_error, second.std_error)
-    intervals = _independent(*values, first, second, ratio=what == "ratio")
+    counts = [0 if isinstance(one, Estimate) else one._n_quantiles for one in (first, second)]
+    n_quantiles = sum(max(one, 1) for one in counts) if any(counts) else 0
+    intervals = _intervals(*values, first, second, what == "ratio", n_quantiles)
+    if n_quantiles:
+        errors = woodruff_error(intervals)
     if numbers:
-        return NumericEstimate(float(found), float(errors), _intervals=intervals)
+        error = float(np.atleast_1d(errors)[0])
+        return NumericEstimate(float(found), error, _intervals=intervals, _n_quantiles=n_quantiles)
     n = first.n_reports + second.n_reports
-    return Figures(what, names, labels, found, errors, n, intervals)
+    return Figures(what, names, labels, found, errors, n, intervals, _n_quantiles=n_quantiles)
 
 
 def _values(found: "NumericEstimate | Estimate | Figures", what: str) -> Any:
@@ -139,9 +147,12 @@ def _values(found: "NumericEstimate | Estimate | Figures", what: str) -> Any:
         ordered = not isinstance(values, float)
     else:
         values = found.values if isinstance(found, Figures) else found.frequencies
-        ordered = values.dtype == object
+        ordered = values.dtype.kind != "f"
     if ordered:
-        raise ValueError(f"quantiles of ordered categories have no {what}.")
+        raise ValueError(
+            f"quantiles of ordered categories are no numbers, so they have no {what}. Compare "
+            "the shares of the categories, marginal()."
+        )
     return values
 
 
@@ -151,17 +162,24 @@ def _named(found: Estimate | Figures) -> tuple[tuple[Any, ...], tuple[tuple[Any,
     return found.columns, labels_of(found.columns, found.categories)
 
 
-def _independent(values: Any, others: Any, first: Any, second: Any, *, ratio: bool = False) -> Any:
-    """Return the intervals of differences, or ratios, of estimates from two sets of reports."""
+def _intervals(
+    values: Any, others: Any, first: Any, second: Any, ratio: bool, n_quantiles: int
+) -> Any:
+    """Return the intervals of differences, or ratios, of estimates from two sets of reports.
+
+    The reports are independent, but quantiles are combined as if their dependence was unknown.
+    """
     both = np.stack([np.atleast_1d(values), np.atleast_1d(others)])
 
     def intervals(level: Any, method: str) -> NDArray[Any]:
-        found = [one.confidence_interval(level, method=method) for one in (first, second)]
+        each = level_of_each(level, n_quantiles) if n_quantiles else level
+        found = [one.confidence_interval(each, method=method) for one in (first, second)]
         ends = np.stack([np.atleast_2d(one) for one in found])
-        nothing = np.zeros(both.shape[1])
+        correlation = np.full(both.shape[1], np.nan if n_quantiles else 0.0)
         if ratio:
-            return ends_of_quotients(both, ends, nothing)
-        between = np.array([[nothing + 1.0, nothing], [nothing, nothing + 1.0]])
+            return ends_of_quotients(both, ends, correlation)
+        own = np.ones_like(correlation)
+        between = np.array([[own, correlation], [correlation, own]])
         return ends_of_sums(np.array([1.0, -1.0]), both, ends, between)
 
     return intervals

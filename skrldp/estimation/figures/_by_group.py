@@ -19,11 +19,12 @@ from skrldp.alphabet import CellGroups
 from skrldp.estimation.figures._combined_intervals import (
     ends_of_quotients,
     ends_of_sums,
+    level_of_each,
     quotients,
 )
 from skrldp.estimation.figures._estimate import index_of, labels_of
 from skrldp.estimation.figures._intervals import INTERVALS
-from skrldp.estimation.figures._numbers import NumericEstimate
+from skrldp.estimation.figures._numbers import NumericEstimate, woodruff_error
 from skrldp.targets import contrast_of
 
 __all__ = ["Figures", "figures_of"]
@@ -61,6 +62,7 @@ class Figures(ReadOnly):
     _intervals: Callable[[Any, str], NDArray[Any]] = field(repr=False)
     _covariance: Callable[[bool], Floats] | None = field(default=None, repr=False)
     _n_by: int = field(default=0, repr=False)  # columns of the groups
+    _n_quantiles: int = field(default=0, repr=False)  # that each is made of
 
     @property
     def groups(self) -> list[Any]:
@@ -78,7 +80,9 @@ class Figures(ReadOnly):
         method : {"auto", "likelihood-ratio", "score", "wald"}, default="auto"
             As in :meth:`FrequencyEstimator.confidence_interval`. Those of a difference are made of
             the intervals of both figures and their correlation (Zou and Donner 2008), so that they
-            exist where there is no standard error.
+            exist where there is no standard error. Those of sums of quantiles have all sums of
+            numbers in the quantiles' intervals. They hold more often than the level says, and
+            whatever the dependence of the reports.
 
         Returns
         -------
@@ -125,7 +129,7 @@ class Figures(ReadOnly):
         Raises
         ------
         ValueError
-            If there is no such group, or the figures are quantiles.
+            If there is no such group, or the figures are quantiles of categories.
         """
         return self._contrast({first: 1.0, second: -1.0}, f"{first!r} less {second!r}")
 
@@ -146,7 +150,8 @@ class Figures(ReadOnly):
         Raises
         ------
         ValueError
-            If there is no such group, all numbers are 0, or the figures are quantiles.
+            If there is no such group, all numbers are 0, or the figures are quantiles of
+            categories.
         """
         return self._contrast(coefficients, "a contrast of groups")
 
@@ -167,10 +172,11 @@ class Figures(ReadOnly):
         Raises
         ------
         ValueError
-            If there is no such group, a figure is not positive, or the figures are quantiles.
+            If there is no such group, a figure is not positive, or the figures are quantiles of
+            categories.
         """
         one, two = self._of_group(first), self._of_group(second)
-        of_all = self._known_covariance()
+        of_all = self._covariance_to_combine()
         values = quotients(self.values[one], self.values[two])
         correlation = _correlation(of_all(True))[one, two]
 
@@ -182,19 +188,19 @@ class Figures(ReadOnly):
             return _transformed(slopes, of_all(free))
 
         def intervals(level: Any, method: str) -> NDArray[Any]:
-            ends = self.confidence_interval(level, method=method)
+            ends = self._ends(level, method, 2)
             both = np.stack([self.values[one], self.values[two]])
             return ends_of_quotients(both, np.stack([ends[one], ends[two]]), correlation)
 
         what = f"{self.what}: {first!r} over {second!r}"
-        return self._of_groups(what, one, values, covariance, intervals)
+        return self._of_groups(what, one, values, covariance, intervals, 2)
 
     def _contrast(self, coefficients: Mapping[Any, float], what: str) -> Any:
         groups = self.groups
         numbers = contrast_of(coefficients, groups)
         used = np.flatnonzero(numbers)
         places = np.array([self._of_group(groups[k]) for k in used])  # (k, m)
-        numbers, of_all = numbers[used], self._known_covariance()
+        numbers, of_all = numbers[used], self._covariance_to_combine()
         correlation = _correlation(of_all(True))
         slopes = np.zeros((places.shape[1], len(self.values)))
         for number, own in zip(numbers, places, strict=True):
@@ -204,13 +210,13 @@ class Figures(ReadOnly):
             return _transformed(slopes, of_all(free))
 
         def intervals(level: Any, method: str) -> NDArray[Any]:
-            ends = self.confidence_interval(level, method=method)[places]
+            ends = self._ends(level, method, len(used))[places]
             between = correlation[places[:, None], places[None]]
             return ends_of_sums(numbers, self.values[places], ends, between)
 
         values = numbers @ self.values[places]
         what = f"{self.what}: {what}"
-        return self._of_groups(what, places[0], values, covariance, intervals)
+        return self._of_groups(what, places[0], values, covariance, intervals, len(used))
 
     def _of_groups(
         self,
@@ -219,9 +225,14 @@ class Figures(ReadOnly):
         values: Floats,
         covariance: Callable[[bool], Floats],
         intervals: Callable[[Any, str], NDArray[Any]],
+        n_terms: int,
     ) -> "NumericEstimate | Figures":
         """Return figures without the groups: one number, or one for each category."""
         rest = tuple(self.labels[place][self._n_by :] for place in places)
+        if self._n_quantiles:
+            error = float(woodruff_error(intervals)[0])
+            number = float(values[0])
+            return NumericEstimate(number, error, _intervals=intervals, _n_quantiles=n_terms)
         errors = np.sqrt(np.diag(covariance(False)))
         if not rest[0]:
             return NumericEstimate(float(values[0]), float(errors[0]), _intervals=intervals)
@@ -247,6 +258,24 @@ class Figures(ReadOnly):
         columns = {"value": self.values, "std_error": self.std_error}
         index = index_of(self.names, self.labels)
         return pd.DataFrame(columns | {"lower": lower, "upper": upper}, index=index)
+
+    def _ends(self, level: Any, method: str, n_terms: int) -> NDArray[Any]:
+        """Return the intervals of all figures, for one of a sum of some of them."""
+        if self._n_quantiles:
+            level = level_of_each(level, n_terms)
+        return self.confidence_interval(level, method=method)
+
+    def _covariance_to_combine(self) -> Callable[[bool], Floats]:
+        """Return the covariance, of quantiles unknown (NaN); refuse what is no number."""
+        if not self._n_quantiles:
+            return self._known_covariance()
+        if self.values.dtype.kind != "f":
+            raise ValueError(
+                f"{self.what}: these are categories, which have no differences and ratios. Compare "
+                "the shares of the categories, marginal(..., by=)."
+            )
+        unknown = np.full((len(self.values), len(self.values)), np.nan)
+        return lambda free: unknown
 
     def _known_covariance(self) -> Callable[[bool], Floats]:
         if self._covariance is None:
@@ -307,7 +336,10 @@ def figures_of(
         return np.array([one.confidence_interval(level, method=method) for one in each])
 
     n_by = len(groups.name)
-    return Figures(what, names, labels, values, errors, n_reports, intervals, linear, n_by)
+    n_quantiles = max(one._n_quantiles for one in each)  # empty groups have none
+    return Figures(
+        what, names, labels, values, errors, n_reports, intervals, linear, n_by, n_quantiles
+    )
 
 
 def _covariance_of(functions: Floats, covariance: Callable[..., Floats]) -> Any:

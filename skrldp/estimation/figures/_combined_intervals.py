@@ -1,20 +1,43 @@
-"""Intervals of sums and quotients of figures, from the intervals of the figures.
+r"""Intervals of sums and quotients of figures, from the intervals of the figures.
 
 They exist where there is no standard error (Zou and Donner 2008).
+
+Quantiles of few numbers jump, so the correlation of their errors says little: the interval of a sum
+has all sums of numbers in their intervals. Two of these intervals may have the level that is asked
+for, whatever the correlation. Let :math:`g_1, g_2` be two quantiles less the true ones, as
+functions of a share's error in standard errors: they rise, and are 0 at 0. Let Z, Z' be the errors
+of the estimated shares, and z the normal quantile. The difference is missed if
+:math:`g_1(z - Z) < g_2(-z - Z')` or :math:`g_1(-z - Z) > g_2(z - Z')`. Take u, w > 0. Of the points
+(z + u, w - z) and (u - z, z + w) of (Z, Z') one at most is missed, the first if
+:math:`g_1(-u) < g_2(-w)`. Their densities are f(u, w) and f(w, u), the first the greater if u < w.
+If the first is not missed at (u, w) with u > w, then not at (w, u) either: so both are missed at
+most as often as if it always were the first, P(Z > z, Z' > -z). With signs changed, this is
+P(Z < -z, Z' < z). Where both intervals miss, it is P(Z > z, Z' < -z) and P(Z < -z, Z' > z). The sum
+is P(\|Z\| > z). Each further quantile adds what its own interval misses.
 """
+
+from typing import Any
 
 import numpy as np
 
+from skrldp._params import is_finite
 from skrldp._typing import Floats
 
-__all__ = ["ends_of_quotients", "ends_of_sums", "quotients"]
+__all__ = ["ends_of_quotients", "ends_of_sums", "level_of_each", "quotients"]
+
+
+def level_of_each(level: Any, n_quantiles: int) -> Any:
+    """Level of the intervals of quantiles, for an interval of their sum."""
+    if not (is_finite(level) and 0.0 < level < 1.0):
+        return level  # those of each refuse it
+    return 1.0 - (1.0 - level) / max(n_quantiles - 1, 1)
 
 
 def ends_of_sums(coefficients: Floats, values: Floats, ends: Floats, correlation: Floats) -> Floats:
     """Intervals of weighted sums from those of the figures and their correlations.
 
     Each side has the variance that the length of the intervals shows there. Figures whose
-    correlation is not known may move so that the sum moves most.
+    correlation is not known (NaN) may move so that the sum moves most.
 
     Shapes: `coefficients` (k,), `values` (k, m), `ends` (k, m, 2), `correlation` (k, k, m).
     """

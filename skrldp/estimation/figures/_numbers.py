@@ -22,7 +22,15 @@ from skrldp.estimation.figures._intervals import (
 )
 from skrldp.estimation.likelihood import LikelihoodRegion
 
-__all__ = ["Band", "NumericEstimate", "Scaled", "mean", "quantile", "variance"]
+__all__ = [
+    "Band",
+    "NumericEstimate",
+    "Scaled",
+    "mean",
+    "quantile",
+    "variance",
+    "woodruff_error",
+]
 
 # Estimates and standard errors of linear functions (m, a) of the distribution: NaN where not
 # determined.
@@ -123,9 +131,9 @@ class NumericEstimate:
         The estimate; NaN if least squares cannot determine it from the reports, or if no record
         has a number. A category if it is a quantile of ordered categories.
     std_error : float
-        Its standard error (of a quantile, Woodruff's: the 95 % interval's length over 2 · 1.96);
-        NaN if the reports do not determine it or are too few for an error, and for ordered
-        categories. Intervals may exist all the same.
+        Its standard error (of a quantile, and of what is made of quantiles, Woodruff's: the 95 %
+        interval's length over 2 · 1.96); NaN if the reports do not determine it or are too few for
+        an error, and for ordered categories. Intervals may exist all the same.
     bias : float
         Bound on the bias of the estimate over the distributions of `within`; 0 for an estimate
         that assumes no set. Intervals include it.
@@ -142,6 +150,7 @@ class NumericEstimate:
     _scaled: Scaled | None = field(default=None, repr=False)
     _band: Band | None = field(default=None, repr=False)
     _intervals: Callable[[Any, str], Floats] | None = field(default=None, repr=False)
+    _n_quantiles: int = field(default=0, repr=False)  # that it is made of
 
     def confidence_interval(self, level: float = 0.95, *, method: str = "auto") -> NDArray[Any]:
         """Interval that contains the true number with a given probability.
@@ -259,12 +268,18 @@ def quantile(
     value = np.nan if np.isnan(excess).any() else float(steps[np.argmax(reached)])
     band = Band(steps, excess, errors, functions, region, names)
     if names is not None:
-        return NumericEstimate(category(value, names), np.nan, _band=band)
+        return NumericEstimate(category(value, names), np.nan, _band=band, _n_quantiles=1)
     error = np.nan
     if not np.isnan(errors).any():
-        lower, upper = band.interval(_WOODRUFF, "auto")
-        error = float(upper - lower) / (2.0 * critical_value(_WOODRUFF))
-    return NumericEstimate(value, error, _band=band)
+        error = float(woodruff_error(band.interval)[0])
+    return NumericEstimate(value, error, _band=band, _n_quantiles=1)
+
+
+def woodruff_error(intervals: Callable[[Any, str], NDArray[Any]]) -> Floats:
+    """Errors (m,) of figures made of quantiles, from their intervals (m, 2)."""
+    lower, upper = np.atleast_2d(intervals(_WOODRUFF, "auto")).T
+    found: Floats = (upper - lower) / (2.0 * critical_value(_WOODRUFF))
+    return found
 
 
 def _excess(numbers: Floats, present: Floats, q: float, steps: Floats) -> Floats:

@@ -250,9 +250,14 @@ class BlockEstimator(ReadOnlyFit, BaseEstimator):
         return mean(numbers, present, own.evaluate)
 
     def quantile(
-        self, column: Any, q: float = 0.5, *, order: Sequence[Any] | None = None
-    ) -> NumericEstimate:
-        """Estimate a quantile of a column.
+        self,
+        column: Any,
+        q: float = 0.5,
+        *,
+        order: Sequence[Any] | None = None,
+        by: Any = None,
+    ) -> NumericEstimate | Figures:
+        """Estimate a quantile of a column, of all records or of groups.
 
         Parameters
         ----------
@@ -262,18 +267,26 @@ class BlockEstimator(ReadOnlyFit, BaseEstimator):
             Between 0 and 1.
         order : sequence, optional
             The categories from least to greatest.
+        by : name or list of names, optional
+            Columns that make groups of records, and stand in a block together with `column`.
 
         Returns
         -------
-        NumericEstimate
+        NumericEstimate, or Figures for groups
 
         Raises
         ------
         ValueError
-            If there is no such column, or it has no order.
+            If no block has all these columns, or the column has no order.
         """
-        own = self._of_block(column)
-        return quantile(_group(own, column), own.evaluate, q, order)
+        own = self._of_block(column, by)
+        group = _group(own, column)
+        if by is None:
+            return quantile(group, own.evaluate, q, order)
+        groups = group_records(own.record, by, group)
+        each = [quantile(group, own.evaluate, q, order, None, of) for of in groups.indicators]
+        what = f"quantile {q:g} of {group.name[0]!r}"
+        return figures_of(what, groups, None, each, self.n_reports_, None)
 
     def drift_test(self) -> DriftTest:
         """Test whether those who reported and the public table are of one population.

@@ -71,6 +71,11 @@ def test_without_noise_the_figures_are_the_population_s(estimated):
         shares.values, [inside.loc[s, home] for s, home in shares.labels], atol=1e-6
     )
     assert estimator.quantile("age", 0.9).value == other["age"].quantile(0.9)
+    medians = estimator.quantile("age", 0.5, by="job")
+    expected = other.groupby("job")["age"].quantile(0.5, interpolation="lower")
+    assert list(medians.values) == list(expected[[label for (label,) in medians.labels]])
+    one, two = medians.groups[:2]
+    assert medians.difference(one, two).value == medians.values[0] - medians.values[1]
     assert estimator.mean("age").value == pytest.approx(other["age"].mean(), abs=1e-7)
 
 
