@@ -19,6 +19,7 @@ ORDER = (
     "plot_distribution_shift",
     "plot_train_on_reports",
     "plot_classifier",
+    "plot_wages",
     "plot_regression",
     "plot_audit",
     "plot_isit_section_v",
