@@ -45,3 +45,21 @@ def fitted_blocks(blocks="pairs", eps_all=None, base=None):
     with warnings.catch_warnings():
         warnings.simplefilter("error", PrivacyLeakWarning)
         return sanitizer.fit(wide_table())
+
+
+def expected_reports(sanitizer, table, n=1e15):
+    """The counts of n reports about records of a table, without any noise."""
+    manifest, rows = sanitizer.manifest_, []
+    for number, one in enumerate(manifest.mechanisms):
+        names = [name for name, _ in one.columns]
+        cells = table[names].value_counts(normalize=True)
+        shares = np.zeros(one.shape[1])
+        for cell, share in cells.items():
+            record = dict(zip(names, cell, strict=True))
+            value = tuple(record[name] for name in manifest.blocks[number])
+            value = value if len(value) > 1 else value[0]
+            place = one.secrets.index(record["ill"]) * len(one.values) + one.values.index(value)
+            shares[place] += share
+        counts = np.rint(n * manifest.shares[number] * (one.matrix @ shares))
+        rows.append(pd.DataFrame({"block": number, "report": range(len(counts)), "count": counts}))
+    return pd.concat(rows, ignore_index=True)

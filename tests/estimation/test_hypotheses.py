@@ -172,7 +172,7 @@ def test_bad_input_is_refused(noisy, stating):
     for options in ({"n_simulations": -1}, {"n_simulations": 1.5}, {"random_state": None}):
         with pytest.raises(ValueError, match="must be a whole number"):
             likelihood_ratio_test(Independence("a", "b"), estimator, **options)
-    with pytest.raises(TypeError, match="FrequencyEstimators, got list"):
+    with pytest.raises(TypeError, match="FrequencyEstimators or BlockEstimators, got list"):
         likelihood_ratio_test(Independence("a", "b"), [1, 2])
     counts = JointDistribution(np.ones((2, 6)), *(noisy.joint_.secrets, noisy.joint_.values))
     with_prior = FrequencyEstimator(noisy, prior=counts).fit([0, 1])

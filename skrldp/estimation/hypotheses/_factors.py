@@ -5,7 +5,7 @@ distribution of a cell is the product of the probabilities of the states that th
 each factor. Hypotheses differ in the factors alone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,13 +71,20 @@ class Sample:
     ----------
     channel : Channel
     counts : array of shape (b,)
-    factors : tuple of int
-        Which factors its distribution is the product of.
+    factors : tuple of Factor
+        Those that its distribution is the product of, with the states of its own cells.
+    numbers : tuple of int
+        Which they are of the factors of all samples: samples may have some in common.
     """
 
     channel: Channel
     counts: Floats
-    factors: tuple[int, ...]
+    factors: tuple[Factor, ...]
+    numbers: tuple[int, ...]
+
+    def own(self) -> Iterator[tuple[int, Factor]]:
+        """Give each factor after its number."""
+        return zip(self.numbers, self.factors, strict=True)
 
 
 def greatest_likelihood(
@@ -94,8 +101,8 @@ def greatest_likelihood(
     first = [np.zeros(len(factor.conditions)) for factor in factors]
     for sample, start in zip(samples, starts, strict=True):
         mixed = (1.0 - _START) * start + _START / len(start)
-        for k in sample.factors:
-            first[k] += np.bincount(factors[k].states, mixed, len(first[k]))
+        for k, own in sample.own():
+            first[k] += np.bincount(own.states, mixed, len(first[k]))
     logs_of = [
         np.log(first[k] if factor.known is None else np.maximum(factor.known, _LEAST))
         for k, factor in enumerate(factors)
@@ -107,7 +114,7 @@ def greatest_likelihood(
             logs[k] = factors[k].normalised(parameters[ends[place] : ends[place + 1]])
         found = []
         for sample in samples:
-            total = np.sum([logs[k][factors[k].states] for k in sample.factors], axis=0)
+            total = np.sum([logs[k][own.states] for k, own in sample.own()], axis=0)
             found.append(np.exp(total))
         return logs, found
 
@@ -118,8 +125,8 @@ def greatest_likelihood(
             report = np.maximum(sample.channel.forward(distribution), _LEAST)
             value += float(sample.counts @ np.log(report))
             weights = distribution * sample.channel.backward(sample.counts / report)
-            for k in sample.factors:
-                slopes[k] += factors[k].slope(logs[k], weights)
+            for k, own in sample.own():
+                slopes[k] += own.slope(logs[k], weights)
         return -value / n, -np.concatenate([slopes[k] for k in free]) / n
 
     options = {"maxiter": _STEPS, "maxfun": 2 * _STEPS, "ftol": _GAIN, "gtol": _SLOPE, "maxcor": 20}

@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 from skrldp.alphabet import CellGroups, Record, group_cells
 from skrldp.estimation.hypotheses._factors import Factor
 
-__all__ = ["Hypothesis", "Independence", "Model", "SameDistribution", "StatedDistribution"]
+__all__ = [
+    "Hypothesis",
+    "Independence",
+    "Model",
+    "SameDistribution",
+    "StatedDistribution",
+    "columns_of",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +76,7 @@ class Independence:
         Raises ValueError if there are no such columns, one is named twice, or some combinations
         cannot occur.
         """
-        wanted = [*_listed(self.given), *_listed(self.first), *_listed(self.second)]
-        table = group_cells(record, wanted, "all")
+        table = group_cells(record, columns_of(self), "all")
         one, two = (group_cells(record, c, "all").labels for c in (self.first, self.second))
         nothing = np.zeros(len(one), dtype=np.intp)
         stratum = nothing if self.given is None else group_cells(record, self.given, "all").labels
@@ -176,6 +182,15 @@ class SameDistribution:
 
 
 Hypothesis = Independence | StatedDistribution | SameDistribution
+
+
+def columns_of(hypothesis: Hypothesis) -> list[Any]:
+    """List the columns that a hypothesis is about."""
+    if isinstance(hypothesis, Independence):
+        asked = [hypothesis.given, hypothesis.first, hypothesis.second]
+    else:
+        asked = [hypothesis.columns]
+    return [name for one in asked for name in _listed(one)]
 
 
 def _rest(table: CellGroups) -> Factor:

@@ -21,7 +21,9 @@ __all__ = [
     "BlockDesign",
     "OfBlock",
     "block_with",
+    "blocks_with",
     "count_blocks",
+    "expected_blocks",
     "expected_pool",
     "names_in",
     "read_manifest",
@@ -123,16 +125,37 @@ def _cells_of(manifest: Manifest, joints: Any) -> tuple[Floats, ...]:
 
 def expected_pool(mechanism: Any, n: float, distribution: Any = None) -> tuple[Manifest, Pool]:
     """Return the covariances of n reports' estimates at the public distribution, as a pool."""
+    design, public = _read_plan(mechanism, distribution)
+    information = design.information(public)
+    shares = design.manifest.shares
+    counts = [n * r * one.report for r, one in zip(shares, information, strict=True)]
+    return design.manifest, Pool.of(design.margins, information, counts)
+
+
+def expected_blocks(
+    mechanism: Any, n: float, distribution: Any, wanted: Sequence[Any]
+) -> list[tuple[Mechanism, Floats, float]]:
+    """Give the blocks with some columns: the mechanism, its cells' distribution (a,), reports."""
+    design, public = _read_plan(mechanism, distribution)
+    found = []
+    for number in blocks_with(design.manifest, wanted):
+        order = np.arange(len(public[number]), dtype=float)[None]
+        cells = np.empty(len(public[number]))
+        cells[design.manifest.in_order(number, order)[0].astype(np.intp)] = public[number]
+        reports = n * float(design.manifest.shares[number])
+        found.append((design.manifest.mechanisms[number], cells, reports))
+    return found
+
+
+def _read_plan(mechanism: Any, distribution: Any) -> tuple[BlockDesign, tuple[Floats, ...]]:
+    """Read a design, and what the cells of its blocks are taken to follow."""
     design = read_manifest(mechanism, distribution)
     if design.public is None:
         raise ValueError(
             "a manifest alone does not say what the records follow: pass the fitted "
             "BlockSanitizer, or give distribution=, a list of a JointDistribution for each block."
         )
-    information = design.information(design.public)
-    shares = design.manifest.shares
-    counts = [n * r * one.report for r, one in zip(shares, information, strict=True)]
-    return design.manifest, Pool.of(design.margins, information, counts)
+    return design, design.public
 
 
 def without_zeros(cells: Floats) -> Floats:
@@ -148,6 +171,11 @@ def names_in(selections: Iterable[Any]) -> list[Any]:
 
 def block_with(manifest: Manifest, wanted: Sequence[Any]) -> int:
     """Return the number of the smallest block that has some columns."""
+    return blocks_with(manifest, wanted)[0]
+
+
+def blocks_with(manifest: Manifest, wanted: Sequence[Any]) -> list[int]:
+    """Return the numbers of the blocks that have some columns, the smallest first."""
     names = [name for name, _ in manifest.columns]
     strange = [name for name in wanted if name not in names]
     if strange:
@@ -163,7 +191,7 @@ def block_with(manifest: Manifest, wanted: Sequence[Any]) -> int:
             "Design with such a block (blocks=, or targets=); or calibrate the public records to "
             "the margins that there are."
         )
-    return min(found)[1]
+    return [number for _, number in sorted(found)]
 
 
 def count_blocks(Y: Any, sample_weight: ArrayLike | None, manifest: Manifest) -> list[Floats]:

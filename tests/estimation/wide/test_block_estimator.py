@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from block_tables import KNOWN, fitted_blocks, wide_table
+from block_tables import KNOWN, expected_reports, fitted_blocks, wide_table
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
@@ -17,24 +17,6 @@ from skrldp import (
 from skrldp.estimation import FrequencyEstimator
 
 TABLE = wide_table()
-
-
-def expected_reports(sanitizer, table, n=1e15):
-    """The counts of n reports about records of a table, without any noise."""
-    manifest, rows = sanitizer.manifest_, []
-    for number, one in enumerate(manifest.mechanisms):
-        names = [name for name, _ in one.columns]
-        cells = table[names].value_counts(normalize=True)
-        shares = np.zeros(one.shape[1])
-        for cell, share in cells.items():
-            record = dict(zip(names, cell, strict=True))
-            value = tuple(record[name] for name in manifest.blocks[number])
-            value = value if len(value) > 1 else value[0]
-            place = one.secrets.index(record["ill"]) * len(one.values) + one.values.index(value)
-            shares[place] += share
-        counts = np.rint(n * manifest.shares[number] * (one.matrix @ shares))
-        rows.append(pd.DataFrame({"block": number, "report": range(len(counts)), "count": counts}))
-    return pd.concat(rows, ignore_index=True)
 
 
 @pytest.fixture(params=["sanitizer", "manifest", "json"])
