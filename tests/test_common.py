@@ -22,7 +22,7 @@ SANITIZERS = [
     SRRSanitizer(),
     IRSanitizer(),
     PolyOptSanitizer(max_iter=20),
-    AOptimalSanitizer(max_iter=20),
+    AOptimalSanitizer(observe="nonsensitive"),
     NonRobustSanitizer(),
     RobustMSESanitizer(),
     RobustMSESanitizer(observe="nonsensitive"),
