@@ -245,10 +245,15 @@ def as_counts(
     wrong = ~np.isfinite(numbers) | (numbers < 0) | (numbers != np.floor(numbers))
     if wrong.any():
         row = int(np.argmax(wrong))
+        place = (
+            "for models from reports, give skrldp.estimation.survey_cells a column of them."
+            if record == "report"
+            else "give sanitizers survey=SurveyDesign(weights=...), with a column of them."
+        )
         raise ValueError(
             f"sample_weight must be counts (whole numbers >= 0), but row {row} has "
             f"{weights[row]!r}. The result depends on the number of records, so survey weights are "
-            "no counts: give sanitizers survey=SurveyDesign(weights=...), with a column of them."
+            f"no counts: {place}"
         )
     if numbers.sum() > _MOST_RECORDS:
         raise ValueError("sample_weight sums to more than 2**53 records.")

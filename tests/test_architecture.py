@@ -60,7 +60,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "batches": {"alphabet", "client", "mechanism", "sampling"},
     "estimation": {
         "_highs", "alphabet", "joint", "mechanism", "pooling", "sanitizers", "sets",
-        "support_function", "table", "targets",
+        "support_function", "surveys", "table", "targets",
     },
     "regression": {"alphabet", "estimation"},
     "auditing": {

@@ -9,6 +9,7 @@ from skrldp.estimation._expected import (
     expected_std_errors,
     expected_std_errors_of_targets,
 )
+from skrldp.estimation._survey_cells import survey_cells
 from skrldp.estimation.figures import Estimate, Figures, NumericEstimate, difference, ratio
 from skrldp.estimation.hypotheses import (
     HypothesisTest,
@@ -42,4 +43,5 @@ __all__ = [
     "expected_std_errors_of_targets",
     "likelihood_ratio_test",
     "ratio",
+    "survey_cells",
 ]

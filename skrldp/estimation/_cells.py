@@ -49,8 +49,9 @@ def estimated_cells(estimator: Any, columns: Sequence[Any]) -> EstimatedCells:
 
     Parameters
     ----------
-    estimator : FrequencyEstimator or BlockEstimator
-        Fitted to reports, by maximum likelihood.
+    estimator : FrequencyEstimator, BlockEstimator or EstimatedCells
+        Fitted to reports, by maximum likelihood. Cells, such as those of :func:`survey_cells`, are
+        returned as they are.
     columns : list
         The columns that the statistic is about. Of a BlockEstimator the cells are those of the
         smallest block that has these columns.
@@ -81,6 +82,8 @@ def estimated_cells(estimator: Any, columns: Sequence[Any]) -> EstimatedCells:
     >>> round(float(odds), 2), round(float(error), 2)
     (0.0, 0.41)
     """
+    if isinstance(estimator, EstimatedCells):
+        return estimator
     if not isinstance(estimator, FrequencyEstimator | BlockEstimator):
         raise TypeError(
             "the reports must come as a fitted FrequencyEstimator or BlockEstimator, got "

@@ -25,8 +25,9 @@ def logit(formula: str, estimator: Any) -> RegressionResults:
         As statsmodels takes it, with names of columns: ``"income ~ age + C(education)"``. The
         response has two categories, of which the model gives the probability of the second, or it
         is a condition in braces: ``{income == ">50K"} ~ age``.
-    estimator : FrequencyEstimator or BlockEstimator
-        Fitted to the reports; by maximum likelihood.
+    estimator : FrequencyEstimator, BlockEstimator or EstimatedCells
+        Fitted to the reports; by maximum likelihood. Where those who report have survey weights:
+        the cells of :func:`~skrldp.estimation.survey_cells`.
 
     Returns
     -------
@@ -83,8 +84,9 @@ def mnlogit(formula: str, estimator: Any) -> RegressionResults:
     ----------
     formula : str
         As for :func:`logit`; the response has two categories or more.
-    estimator : FrequencyEstimator or BlockEstimator
-        Fitted to the reports; by maximum likelihood.
+    estimator : FrequencyEstimator, BlockEstimator or EstimatedCells
+        Fitted to the reports; by maximum likelihood. Where those who report have survey weights:
+        the cells of :func:`~skrldp.estimation.survey_cells`.
 
     Returns
     -------
@@ -110,8 +112,9 @@ def ols(formula: str, estimator: Any) -> RegressionResults:
     ----------
     formula : str
         As for :func:`logit`; the response is a number.
-    estimator : FrequencyEstimator or BlockEstimator
-        Fitted to the reports; by maximum likelihood.
+    estimator : FrequencyEstimator, BlockEstimator or EstimatedCells
+        Fitted to the reports; by maximum likelihood. Where those who report have survey weights:
+        the cells of :func:`~skrldp.estimation.survey_cells`.
 
     Returns
     -------
@@ -137,8 +140,9 @@ def poisson(formula: str, estimator: Any) -> RegressionResults:
     ----------
     formula : str
         As for :func:`logit`; the response is a number, at least 0.
-    estimator : FrequencyEstimator or BlockEstimator
-        Fitted to the reports; by maximum likelihood.
+    estimator : FrequencyEstimator, BlockEstimator or EstimatedCells
+        Fitted to the reports; by maximum likelihood. Where those who report have survey weights:
+        the cells of :func:`~skrldp.estimation.survey_cells`.
 
     Returns
     -------

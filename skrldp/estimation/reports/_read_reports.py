@@ -16,7 +16,7 @@ from skrldp.estimation.reports._source import Source
 from skrldp.joint import as_counts
 from skrldp.table import distinct_rows, encode_column, lazy_frame, lazy_names, read_table
 
-__all__ = ["ENCODINGS", "Rows", "count_reports", "read_rows"]
+__all__ = ["ENCODINGS", "Rows", "count_reports", "number_reports", "read_rows"]
 
 ENCODINGS = ("auto", "symbol", "onehot", "cells")
 
@@ -97,6 +97,29 @@ def count_reports(rows: Rows, source: Source, encode: str) -> tuple[Floats, NDAr
     if form == "onehot":
         return _count_onehot(table, places, weights, rows), np.arange(n_symbols)
     return _count_cells(table, places, source, weights, rows)
+
+
+def number_reports(
+    rows: Rows, source: Source, encode: str
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Find what each row reports, where single rows matter; the kinds are those of the counts.
+
+    Shapes: numbers (n,) of kinds, kinds (b,).
+    """
+    table = read_table(rows.table)
+    n_symbols = source.mechanism.shape[0]
+    form, places = _form_and_places(table, source, encode)
+    if form == "cells":
+        keys, of_symbols, _ = _keys(table, places, source, rows)
+        place, order, kinds = _places_of_keys(keys, of_symbols, rows, keys)
+        return order[place], kinds
+    if form == "symbol":
+        numbers = _numbers(table, 0, "symbols", rows)
+        _count(numbers, n_symbols, None, rows)  # refuses what is no symbol
+        return numbers.astype(np.intp), np.arange(n_symbols)
+    _count_onehot(table, places, None, rows)
+    columns = (symbol * _one(table, place, rows) for symbol, place in enumerate(places))
+    return np.sum(list(columns), axis=0).astype(np.intp), np.arange(n_symbols)
 
 
 @dataclass(frozen=True)
@@ -208,6 +231,27 @@ def _count_cells(
     table: Any, places: Sequence[int], source: Source, weights: Floats | None, rows: Rows
 ) -> tuple[Floats, NDArray[np.intp]]:
     """Count rows of categories: number the combinations, then look up that of each symbol."""
+    keys, of_symbols, n_keys = _keys(table, places, source, rows)
+    if n_keys <= _MOST_KEYS:
+        per_key = _count(keys, n_keys, weights, rows)
+        present = np.flatnonzero(per_key)
+        amounts = per_key[present]
+    else:
+        present, inverse = np.unique(keys, return_inverse=True)
+        amounts = np.bincount(inverse, weights=weights).astype(float)
+    place, order, kinds = _places_of_keys(present, of_symbols, rows, keys)
+    counts = np.zeros(len(order))
+    counts[order[place]] = amounts
+    return counts, kinds
+
+
+def _keys(
+    table: Any, places: Sequence[int], source: Source, rows: Rows
+) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+    """Give combinations of categories numbers: those of rows (n,), of symbols (b,), how many.
+
+    Raises ValueError for values that no report has.
+    """
     assert source.rows is not None
     written = list(zip(*source.rows, strict=True))
     alphabets = [tuple(dict.fromkeys(column)) for column in written]
@@ -234,27 +278,27 @@ def _count_cells(
         keys = keys * size + codes
         index = {category: code for code, category in enumerate(alphabet)}
         symbol_keys = symbol_keys * size + np.array([index[category] for category in column])
-    found, first, kinds = np.unique(symbol_keys, return_index=True, return_inverse=True)
+    return keys, symbol_keys, int(np.prod(sizes))
+
+
+def _places_of_keys(
+    wanted: NDArray[np.int64], of_symbols: NDArray[np.int64], rows: Rows, keys: NDArray[np.int64]
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """Find combinations among those of the symbols: their places, then kinds by place and symbol.
+
+    Raises ValueError for a combination, of the rows' `keys`, that no symbol has.
+    """
+    found, first, kinds = np.unique(of_symbols, return_index=True, return_inverse=True)
     order = np.argsort(np.argsort(first))  # order of the kinds by their first symbols
-    n_keys = int(np.prod(sizes))
-    if n_keys <= _MOST_KEYS:
-        per_key = _count(keys, n_keys, weights, rows)
-        present = np.flatnonzero(per_key)
-        amounts = per_key[present]
-    else:
-        present, inverse = np.unique(keys, return_inverse=True)
-        amounts = np.bincount(inverse, weights=weights).astype(float)
-    position = np.minimum(np.searchsorted(found, present), len(found) - 1)
-    strange = found[position] != present
+    position = np.minimum(np.searchsorted(found, wanted), len(found) - 1)
+    strange = found[position] != wanted
     if strange.any():
-        row = int(np.argmax(keys == present[np.argmax(strange)]))
+        row = int(np.argmax(keys == wanted[np.argmax(strange)]))
         raise ValueError(
             f"{rows.named(row)} of Y is a combination of categories that no report of this "
             "mechanism has: these are reports of another mechanism, or not reports."
         )
-    counts = np.zeros(len(found))
-    counts[order[position]] = amounts
-    return counts, order[kinds.reshape(-1)]
+    return position, order, order[kinds.reshape(-1)]
 
 
 def _places(table: Any, source: Source) -> list[int]:

@@ -1,0 +1,140 @@
+"""Regressions from reports whose senders have survey weights agree with statsmodels' weighted ones.
+
+Of reports that state the record nothing but the weights is left, and then the covariance is White's
+(HC0) with weights, or that of clusters; the covariance of totals has factors n / (n - 1) besides.
+"""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import chi2
+
+from skrldp import FrequencyEstimator, GRRSanitizer, SRRSanitizer, SurveyDesign
+from skrldp.estimation import survey_cells
+from skrldp.regression import logit, mnlogit, ols, poisson
+
+pytest.importorskip("formulaic")
+sm = pytest.importorskip("statsmodels.api")
+smf = pytest.importorskip("statsmodels.formula.api")
+
+N, CLUSTERS = 3_000, 60
+WEIGHTS = SurveyDesign(weights="weight")
+FORMULAS = {"ols": "age ~ ill + job", "logit": "ill ~ age + job", "poisson": "child ~ age + job"}
+
+
+@pytest.fixture(scope="module")
+def people():
+    rng = np.random.default_rng(5)
+    age, job = rng.integers(2, 5, N), rng.choice(["a", "b", "c"], N)
+    ill = rng.random(N) < 1 / (1 + np.exp(2.5 - 0.5 * age - 0.4 * (job == "c")))
+    child = (rng.random(N) < 0.2 * age).astype(int)
+    return pd.DataFrame({"ill": np.where(ill, "yes", "no"), "age": age, "job": job, "child": child})
+
+
+@pytest.fixture(scope="module")
+def stating(people):
+    return GRRSanitizer(eps=25.0, sensitive="ill", random_state=0).fit(people)
+
+
+@pytest.fixture(scope="module")
+def reports(people, stating):
+    rng = np.random.default_rng(6)
+    weights = rng.uniform(0.5, 4.0, N) * np.where(people["age"] > 3, 2.0, 1.0)
+    clusters = rng.integers(0, CLUSTERS, N)
+    return stating.transform(people).assign(weight=weights, place=clusters)
+
+
+def reference(kind, people, weights, **options):
+    numbers = people.assign(ill=(people["ill"] == "yes") * 1.0)
+    if kind == "ols":
+        return smf.wls("age ~ C(ill) + job", numbers, weights=weights).fit(**options)
+    family = {"logit": sm.families.Binomial(), "poisson": sm.families.Poisson()}[kind]
+    model = smf.glm(FORMULAS[kind], numbers, family=family, var_weights=weights)
+    return model.fit(tol=1e-13, tol_criterion="params", **options)
+
+
+@pytest.mark.parametrize("kind", FORMULAS)
+def test_without_noise_the_covariance_is_the_sandwich_with_weights(kind, people, stating, reports):
+    cells = survey_cells(stating, reports.drop(columns="place"), WEIGHTS)
+    found = {"ols": ols, "logit": logit, "poisson": poisson}[kind](FORMULAS[kind], cells)
+    expected = reference(kind, people, reports["weight"].to_numpy(), cov_type="HC0")
+    order = expected.params.index.str.replace("C(ill)[T.1.0]", "ill[T.yes]", regex=False)
+    np.testing.assert_allclose(found.params[order], expected.params, rtol=1e-6, atol=1e-8)
+    errors = expected.bse.to_numpy() * np.sqrt(N / (N - 1))
+    np.testing.assert_allclose(found.bse[order], errors, rtol=1e-6)
+    assert found.nobs == N
+
+
+def test_without_noise_clusters_are_those_of_statsmodels(people, stating, reports):
+    design = SurveyDesign(weights="weight", clusters="place")
+    found = ols(FORMULAS["ols"], survey_cells(stating, reports, design))
+    groups = {"groups": reports["place"].to_numpy(), "use_correction": False}
+    weights = reports["weight"].to_numpy()
+    expected = reference("ols", people, weights, cov_type="cluster", cov_kwds=groups)
+    errors = expected.bse.to_numpy() * np.sqrt(CLUSTERS / (CLUSTERS - 1))
+    names = ["Intercept", "ill[T.yes]", "job[T.b]", "job[T.c]"]
+    np.testing.assert_allclose(found.bse[names], errors, rtol=1e-6)
+
+
+def test_a_multinomial_model_of_two_categories_is_logistic(stating, reports):
+    cells = survey_cells(stating, reports.drop(columns="place"), WEIGHTS)
+    one, other = logit("ill ~ age + job", cells), mnlogit("ill ~ age + job", cells)
+    np.testing.assert_allclose(other.params, one.params, rtol=1e-6)
+    np.testing.assert_allclose(other.bse, one.bse, rtol=1e-6)
+
+
+def test_equal_weights_are_none(people):
+    table = people[["ill", "age"]]
+    sanitizer = SRRSanitizer(eps=2.0, sensitive="ill", random_state=0).fit(table)
+    sent = sanitizer.transform(table)
+    found = logit("ill ~ age", survey_cells(sanitizer, sent.assign(weight=2.5), WEIGHTS))
+    expected = logit("ill ~ age", FrequencyEstimator(sanitizer).fit(sent))
+    np.testing.assert_allclose(found.params, expected.params, rtol=1e-6)
+    # There are as many kinds of reports as cells, so that the estimate expects the shares seen.
+    np.testing.assert_allclose(found.bse, expected.bse * np.sqrt(N / (N - 1)), rtol=1e-4)
+
+
+def test_reports_in_any_form_are_the_same_reports(people):
+    sanitizer = SRRSanitizer(eps=2.0, sensitive="ill", encode="symbol", random_state=0).fit(people)
+    sent, weights = sanitizer.transform(people), np.random.default_rng(1).uniform(1.0, 3.0, N)
+    expected = survey_cells(sanitizer, sent.assign(weight=weights), WEIGHTS).frequencies
+    for form in ("cells", "onehot"):
+        other = pd.DataFrame(sanitizer.decode(sent, encode=form)).assign(weight=weights)
+        found = survey_cells(sanitizer, other, WEIGHTS)
+        np.testing.assert_allclose(found.frequencies, expected, atol=1e-7)
+
+
+def test_errors_are_the_spread_around_the_population_that_the_weights_stand_for(people):
+    """Squares of 30 standardised errors have a chi-squared sum; outside in one of 10,000 cases."""
+    table = people[["ill", "age"]]
+    sanitizer = SRRSanitizer(eps=2.0, sensitive="ill", encode="symbol").fit(table)
+    population = sanitizer.joint_.probabilities.ravel()
+    often = np.array([1.0, 1.0, 1.0, 3.0, 1.0, 1.0])  # the ill of age 2 answer more often
+    asked = population * often / (population @ often)
+    of_cells = sanitizer.mechanism_.matrix.cumsum(axis=0).T
+    young_and_ill = np.eye(6)[3:4]
+    rng, runs, squares, without = np.random.default_rng(0), 30, 0.0, 0.0
+    for _ in range(runs):
+        cells = rng.choice(6, size=4_000, p=asked)
+        sent = (rng.random(4_000)[:, None] > of_cells[cells]).sum(axis=1)
+        reports = pd.DataFrame({"report": sent, "weight": 1.0 / often[cells]})
+        found = survey_cells(sanitizer, reports, WEIGHTS)
+        variance = found.covariance(young_and_ill)[0, 0]
+        squares += (found.frequencies[3] - population[3]) ** 2 / variance
+        without += (asked[3] - population[3]) ** 2 / variance
+    low, high = chi2.ppf([0.00005, 0.99995], runs)
+    assert low < squares < high < without
+
+
+def test_what_is_no_survey_is_refused(people, stating, reports):
+    with pytest.raises(TypeError, match=r"SurveyDesign, as in .* got str"):
+        survey_cells(stating, reports, "weight")
+    with pytest.raises(ValueError, match="'w'"):
+        survey_cells(stating, reports, SurveyDesign(weights="w"))
+    with pytest.raises(ValueError, match="lazy frame: collect it"):
+        survey_cells(stating, pytest.importorskip("polars").from_pandas(reports).lazy(), WEIGHTS)
+    with pytest.raises(ValueError, match=r"survey weights are no counts.*survey_cells"):
+        FrequencyEstimator(stating).fit(reports[list(people)], sample_weight=reports["weight"])
+    strange = reports.drop(columns="place").replace({"job": {"a": "z"}})
+    with pytest.raises(ValueError, match=r"column 'job' of Y has .* values that no report"):
+        survey_cells(stating, strange, WEIGHTS)
