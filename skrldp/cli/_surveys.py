@@ -62,6 +62,8 @@ def survey_joint(
     """
     import pyarrow as pa
 
+    if survey.max_weight is None:
+        survey.check_weighted()
     names = names_of(mechanism)
     types, converted = record_types(mechanism, names)
     texts = [name for name, own in types.items() if pa.types.is_string(own)]

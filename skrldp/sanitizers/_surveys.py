@@ -80,6 +80,8 @@ def read_survey(
             "one row for each record, with its weight in a column of the design."
         )
     exact = getattr(uncertainty, "radius", None) == "finite-sample"
+    if not exact:
+        design.check_weighted()
     if lazy_frame(X) is None:
         records = design.read(column_reader(X, "survey"))
         rest = without_columns(X, design.columns, "survey")

@@ -64,7 +64,8 @@ class SurveyDesign:
         gives all records of a stratum one weight.
     stratum_sizes : str or int, optional
         Column of how many people of the population are in each record's stratum, or of numbers in
-        proportion, known from the design. The exact sets need it where there are `strata`.
+        proportion, known from the design. The exact sets need it where there are `strata`; all
+        others go by `weights`, and refuse sizes without them.
 
     Raises
     ------
@@ -208,10 +209,10 @@ class SurveyDesign:
         most = sizes = None
         if sums is None:  # the exact sets need single records
             most = self._most_of_strata(column, strata)
-            if self.stratum_sizes is not None:
-                sizes = of_strata("stratum_sizes", self.stratum_sizes, column, strata)
-                if weights is not None:
-                    warn_of_other_sizes(sizes, np.bincount(strata, weights))
+        if self.stratum_sizes is not None:
+            sizes = of_strata("stratum_sizes", self.stratum_sizes, column, strata)
+            if weights is not None:
+                warn_of_other_sizes(sizes, np.bincount(strata, weights))
         return SurveyRecords(
             np.ones(n) if weights is None else weights,
             strata,
@@ -232,6 +233,25 @@ class SurveyDesign:
         if isinstance(self.max_weight, str):
             return of_strata("max_weight", self.max_weight, column, strata)
         return np.full(int(strata.max()) + 1, float(self.max_weight))
+
+    def check_weighted(self) -> None:
+        """Refuse a design whose strata have stated sizes that no weights follow.
+
+        The exact sets keep records of each stratum by its size. Everything else weighs records by
+        `weights` alone: without them, the distribution is that of the sample.
+
+        Raises
+        ------
+        ValueError
+            If there are sizes of strata and no weights.
+        """
+        if self.stratum_sizes is not None and self.weights is None:
+            raise ValueError(
+                "stratum_sizes= alone are for the exact sets (radius='finite-sample' with "
+                "max_weight=). Here records count by their weights, and without them all alike, "
+                "whatever the sizes of strata: name a column of weights, SurveyDesign(weights=...),"
+                " such as each stratum's size divided by its number of records."
+            )
 
     @classmethod
     def from_svy(cls, sample: Any) -> "SurveyDesign":

@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import stats
 
@@ -110,9 +111,10 @@ def frame(n_regions=3):
     )
 
 
-def fit(table, design=DESIGN):
+def fit(table, design=DESIGN, uncertainty=None):
     values = {"ill": [0, 1], "visits": [0, 1]}
-    return IRSanitizer(1.0, sensitive="ill", survey=design, categories=values).fit(table)
+    around = {"uncertainty": uncertainty, "categories": values}
+    return IRSanitizer(1.0, sensitive="ill", survey=design, **around).fit(table)
 
 
 def test_sanitizers_keep_a_sample_of_the_population():
@@ -163,3 +165,22 @@ def test_sizes_that_contradict_the_weights_are_warned_of():
         fit(table)
     with pytest.warns(PrivacyLeakWarning, match="has 50.0% of the population, .* 20.0% of the w"):
         fit(table.assign(people=DRAWN[STRATA]))
+
+
+def test_sizes_without_weights_are_for_exact_sets_alone():
+    """The asymptotic set was around the sample's distribution, whatever the sizes of strata."""
+    table = frame().drop(columns="weight")
+    exact = SurveyDesign(strata="region", stratum_sizes="people", max_weight=1.0)
+    assert fit(table, exact).certificate_.uncertainty.rule == "finite-sample"
+    design = SurveyDesign(strata="region", stratum_sizes="people")
+    asymptotic = LikelihoodRatioSet(radius="asymptotic")
+    with pytest.raises(ValueError, match="Here records count by their weights"):
+        fit(table, design, asymptotic)
+    with pytest.raises(ValueError, match="Here records count by their weights"):
+        fit(pl.from_pandas(table).lazy(), design, asymptotic)
+
+
+def test_sizes_that_contradict_the_weights_of_a_lazy_frame_are_warned_of():
+    table = pl.from_pandas(frame().assign(people=DRAWN[STRATA]))
+    with pytest.warns(PrivacyLeakWarning, match="has 50.0% of the population, .* 20.0% of the w"):
+        fit(table.lazy(), uncertainty=LikelihoodRatioSet(radius="asymptotic"))
