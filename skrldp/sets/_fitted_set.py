@@ -180,9 +180,17 @@ class FittedSet(ABC):
 def fitted_set(joint: JointDistribution, uncertainty: Any, name: str = "uncertainty") -> FittedSet:
     """Make a set around a public distribution; one that has been made is left as it is.
 
-    Raises ValueError if it is no set.
+    Raises ValueError if it is no set, or was made for a table of another number of records: its
+    beta would be false for this one.
     """
     if isinstance(uncertainty, FittedSet):
+        n_records = uncertainty.n_records
+        if uncertainty.beta is not None and n_records not in (None, joint.n):
+            raise ValueError(
+                f"{name} was made around a table of {n_records:,} records, and this one has "
+                f"{joint.n:,}, so that its beta would not hold: give the set without a table, such "
+                "as LikelihoodRatioSet(), which is then made around this one."
+            )
         return uncertainty
     if isinstance(uncertainty, type):
         made = uncertainty.__name__

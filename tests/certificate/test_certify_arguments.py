@@ -10,6 +10,7 @@ from skrldp import (
     BlockSanitizer,
     GRRSanitizer,
     JointDistribution,
+    LikelihoodRatioSet,
     Mechanism,
     RenyiBall,
     certify,
@@ -96,6 +97,15 @@ def test_a_fitted_set_will_do():
     found = certify(MATRIX, RenyiSet(2.0, 0.05), joint)
     again = certify(MATRIX, RenyiBall(radius=0.05), joint)
     assert (found.eps, found.radius) == (again.eps, 0.05)
+
+
+@pytest.mark.parametrize("chosen", [LikelihoodRatioSet(), RenyiBall()])
+def test_a_set_of_another_number_of_records_is_refused(chosen):
+    """A set around 300 times as many records is far too small, and its beta was stated."""
+    large = chosen.fit_set(JointDistribution(300 * COUNTS))
+    with pytest.raises(ValueError, match="a table of 90,000 records, and this one has 300"):
+        certify(MATRIX, large, JOINT)
+    assert certify(MATRIX, large, JointDistribution(300 * COUNTS)).uncertainty is large
 
 
 @pytest.mark.parametrize(
