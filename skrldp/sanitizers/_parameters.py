@@ -69,8 +69,9 @@ class Parameters(BaseEstimator):
         of X, filled with the cell that the mechanism drew. None is "cells".
     handle_unknown : {"error", "impute", "infrequent_if_exist"}, default="error"
         With "impute", an unknown value of U is replaced by a draw from the public distribution of U
-        given S (uniform for a secret that the public table lacks). An unknown secret is always an
-        error.
+        given S (uniform for a secret that the public table lacks), anew for each report: of several
+        reports ``certify(..., reports=k)`` is then not true, but that ``eps + (k - 1) * eps_all``
+        bounds them is. An unknown secret is always an error.
         With "infrequent_if_exist", values of U that the alphabet lacks are "other", in `fit` as in
         `transform` and in clients; it must be set before `fit`. A combination of values that it
         lacks is "other" in every column of U.

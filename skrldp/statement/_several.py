@@ -57,8 +57,10 @@ def beyond_one_report(fitted: Any) -> Beyond:
 def _of_reports(fitted: Any) -> tuple[dict[int, float], dict[int, float], tuple[int, ...]]:
     """Bound several reports, from above and from below; say which bounds are sums."""
     certificate, around = fitted.certificate_, fitted.certificate_.uncertainty
-    if certificate.each or (certificate.eps_pairs is not None and not compared(certificate).all()):
-        # The certificate's set is of one column, or its bounds differ between pairs of secrets.
+    some = certificate.eps_pairs is not None and not compared(certificate).all()
+    if certificate.each or some or fitted.handle_unknown == "impute":
+        # The certificate's set is of one column, or its bounds differ between pairs of secrets; or
+        # each report of an unknown value draws another one, so that they are not about one record.
         first, further = float(certificate.eps), float(certificate.eps_all)
         eps = {k: bound_of_several(first, further, k) for k in REPORTS}
         attained = dict.fromkeys(REPORTS, float(certificate.eps_attained))

@@ -170,7 +170,8 @@ def notes_of(report: ReportFigures, fitted: Any, others: Collection[Any]) -> tup
     if fitted.handle_unknown == "impute":
         said.append(
             "Values of U that the public table lacks are replaced by draws from the public "
-            "distribution: the promise is kept, and the report tells nothing about such a value."
+            "distribution: the promise is kept, and the report tells nothing about such a value. "
+            "Each report draws anew, so k reports may leak more than k reports about one record."
         )
     if report.promise.observe == "nonsensitive":
         said.append("The mechanism does not see S: a report reveals S only through U.")
