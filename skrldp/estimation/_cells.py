@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skrldp._typing import Booleans, Floats
-from skrldp.alphabet import Record
+from skrldp.alphabet import Record, group_cells
 from skrldp.estimation._estimator import FrequencyEstimator
 from skrldp.estimation._fit import project
 from skrldp.estimation.wide import BlockEstimator
@@ -65,8 +65,8 @@ def estimated_cells(estimator: Any, columns: Sequence[Any]) -> EstimatedCells:
     TypeError
         If the estimator is of another kind.
     ValueError
-        If the estimate is by least squares, which is no distribution; if no block has the columns,
-        or the reports do not determine their joint distribution.
+        If there is no such column; if the estimate is by least squares, which is no distribution;
+        if no block has the columns, or the reports do not determine their joint distribution.
 
     Examples
     --------
@@ -106,6 +106,7 @@ def estimated_cells(estimator: Any, columns: Sequence[Any]) -> EstimatedCells:
             lambda functions: own.pooled(functions).covariance,
             lambda functions: own.pooled(functions).determined,
         )
+    group_cells(estimator.mechanism_, list(columns), "all")  # refuses others
     fit = estimator._fit
     if estimator.method != "ml":
         raise ValueError(

@@ -1,7 +1,8 @@
 """A formula's columns, over the combinations of categories that the estimated records have."""
 
+import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["Regression", "read_formula"]
 
 _EXACT = 2.0**53  # whole numbers below are floats
+# formulaic's functions of whole columns: here a column has each combination of categories once
+_OF_COLUMNS = ("bs", "cc", "center", "cr", "cs", "hashed", "lag", "poly", "scale", "standardize")
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,20 +85,37 @@ def read_formula(formula: Any, estimator: Any, family: Family, kind: str) -> Reg
         raise TypeError(f"formula must be a text such as 'y ~ x', got {type(formula).__name__}.")
     try:
         parsed = formulaic.Formula(formula)
-    except formulaic.errors.FormulaicError as error:
-        raise ValueError(f"formula {formula!r} cannot be read: {_plain(error)}") from error
+        wanted = sorted(map(str, parsed.required_variables))
+    except (formulaic.errors.FormulaicError, SyntaxError) as error:
+        what = re.split(r"\n|(?<=\.) ", _plain(error))[0]
+        raise ValueError(
+            f"formula {formula!r} cannot be read: {what.rstrip('.')}. Write it as 'y ~ x + C(z)', "
+            "with other names between backticks: `my column`."
+        ) from error
     if not (hasattr(parsed, "lhs") and hasattr(parsed, "rhs")):
         raise ValueError(f"formula {formula!r} has no response: write it as 'y ~ x'.")
-    wanted = sorted(map(str, parsed.required_variables))
+    if isinstance(parsed.lhs, tuple) or isinstance(parsed.rhs, tuple) or len(parsed.lhs) > 1:
+        raise ValueError(
+            f"formula {formula!r} has several responses or right sides: fit a model for each."
+        )
+    _check_functions(formula, parsed, formulaic.transforms.TRANSFORMS)
     if not wanted:
         raise ValueError(f"formula {formula!r} names no column.")
     cells = estimated_cells(estimator, wanted)
     frame, labels = _frame(cells, wanted)
     try:
-        matrices = formulaic.model_matrix(parsed, frame, na_action="drop", context={})
-    except (formulaic.errors.FormulaicError, TypeError, ValueError, NameError) as error:
+        with np.errstate(all="ignore"):
+            matrices = formulaic.model_matrix(parsed, frame, na_action="drop", context={})
+    except (
+        formulaic.errors.FormulaicError,
+        TypeError,
+        ValueError,
+        NameError,
+        AttributeError,
+    ) as error:
         raise ValueError(f"formula {formula!r} cannot be computed: {_plain(error)}") from error
     left, right = matrices.lhs, matrices.rhs
+    _check_finite(formula, frame, left, right)
     place = np.full(len(frame) + 1, -1)
     place[right.index] = np.arange(len(right))
     outcomes, responses = _OUTCOMES[kind](left, formula)
@@ -112,6 +132,46 @@ def read_formula(formula: Any, estimator: Any, family: Family, kind: str) -> Reg
         tuple(map(str, right.columns)),
         right.model_spec,
     )
+
+
+def _check_functions(formula: str, parsed: Any, known: Collection[str]) -> None:
+    """Refuse functions that there are not, and those of whole columns."""
+    for factor in {one for term in (*parsed.lhs, *parsed.rhs) for one in term.factors}:
+        try:
+            tree = ast.parse(re.sub(r"`[^`]*`", "_", factor.expr))
+        except SyntaxError:  # the name of a column
+            continue
+        for call in ast.walk(tree):
+            if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)):
+                continue
+            name = call.func.id
+            if name in _OF_COLUMNS:
+                raise ValueError(
+                    f"formula {formula!r}: {name}() computes with the records of a table, and here "
+                    "are estimated probabilities. Use functions of single records, such as "
+                    "np.log(x) or {np.maximum(x - 40, 0)}."
+                )
+            if name not in known:
+                raise ValueError(
+                    f"formula {formula!r}: there is no function {name}(). Functions are NumPy's, "
+                    "such as np.log(x), and C() for categories."
+                )
+
+
+def _check_finite(
+    formula: str, frame: "pd.DataFrame", left: "pd.DataFrame", right: "pd.DataFrame"
+) -> None:
+    """Refuse a formula that has no number for a combination without missing values."""
+    finite = np.zeros(len(frame), dtype=bool)
+    both = np.hstack([left.to_numpy(dtype=float), right.to_numpy(dtype=float)])
+    finite[right.index] = np.isfinite(both).all(axis=1)
+    wrong = np.flatnonzero(frame.notna().all(axis=1) & ~finite)
+    if len(wrong):
+        record = ", ".join(f"{name}={value}" for name, value in frame.iloc[wrong[0]].items())
+        raise ValueError(
+            f"formula {formula!r} has no finite value where {record}. Use functions that have one "
+            "for all categories, such as np.log(x + 1)."
+        )
 
 
 def _formulaic() -> Any:
@@ -148,7 +208,8 @@ def _numeric(left: "pd.DataFrame", formula: str) -> tuple[Floats, tuple[str, ...
     if left.shape[1] != 1:
         raise ValueError(
             f"formula {formula!r}: the response has categories, {list(left.columns)}, and no "
-            "numbers. logit and mnlogit are models of categories."
+            "numbers. logit and mnlogit are models of categories. Write numbers that are texts as "
+            "{y.astype('float')} ~ x."
         )
     return left.to_numpy(dtype=float), (str(left.columns[0]),)
 

@@ -101,6 +101,18 @@ def mnlogit(formula: str, estimator: Any) -> RegressionResults:
     -----
     UserWarning
         If the reports do not determine some coefficients.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skrldp import FrequencyEstimator, SRRSanitizer
+    >>> from skrldp.regression import mnlogit
+    >>> X = pd.DataFrame({"ill": ["no", "no", "yes", "yes"], "visits": [0, 2, 0, 2]})
+    >>> sanitizer = SRRSanitizer(eps=1.0, sensitive="ill").fit(X, sample_weight=[40, 20, 10, 30])
+    >>> reports = sanitizer.mechanism_.matrix @ [4000, 2000, 1000, 3000]
+    >>> estimator = FrequencyEstimator(sanitizer).fit(range(4), sample_weight=reports.round())
+    >>> mnlogit("ill ~ visits", estimator).params.round(2).tolist()
+    [-1.39, 0.9]
     """
     return _fitted("mnlogit", formula, estimator)
 
@@ -129,6 +141,18 @@ def ols(formula: str, estimator: Any) -> RegressionResults:
     -----
     UserWarning
         If the reports do not determine some coefficients.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skrldp import FrequencyEstimator, SRRSanitizer
+    >>> from skrldp.regression import ols
+    >>> X = pd.DataFrame({"ill": ["no", "no", "yes", "yes"], "visits": [0, 2, 0, 2]})
+    >>> sanitizer = SRRSanitizer(eps=1.0, sensitive="ill").fit(X, sample_weight=[40, 20, 10, 30])
+    >>> reports = sanitizer.mechanism_.matrix @ [4000, 2000, 1000, 3000]
+    >>> estimator = FrequencyEstimator(sanitizer).fit(range(4), sample_weight=reports.round())
+    >>> ols("visits ~ ill", estimator).params.round(2).tolist()
+    [0.67, 0.83]
     """
     return _fitted("ols", formula, estimator)
 
@@ -157,6 +181,18 @@ def poisson(formula: str, estimator: Any) -> RegressionResults:
     -----
     UserWarning
         If the reports do not determine some coefficients.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skrldp import FrequencyEstimator, SRRSanitizer
+    >>> from skrldp.regression import poisson
+    >>> X = pd.DataFrame({"ill": ["no", "no", "yes", "yes"], "visits": [0, 2, 0, 2]})
+    >>> sanitizer = SRRSanitizer(eps=1.0, sensitive="ill").fit(X, sample_weight=[40, 20, 10, 30])
+    >>> reports = sanitizer.mechanism_.matrix @ [4000, 2000, 1000, 3000]
+    >>> estimator = FrequencyEstimator(sanitizer).fit(range(4), sample_weight=reports.round())
+    >>> poisson("visits ~ ill", estimator).params.round(2).tolist()
+    [-0.41, 0.81]
     """
     return _fitted("poisson", formula, estimator)
 
@@ -172,6 +208,13 @@ def _fitted(kind: str, formula: str, estimator: Any) -> RegressionResults:
     ]
     seen = weights > _NO_RECORD
     regressors, outcomes = regression.regressors[seen], regression.outcomes[seen]
+    if (outcomes == outcomes[0]).all():
+        raise ValueError(
+            f"formula {formula!r}: the response is the same in all records that the reports let "
+            "expect, so there is nothing to explain."
+        )
+    if set(names).intersection(regression.responses):
+        raise ValueError(f"formula {formula!r}: the response stands on the right side too.")
     check_collinear(regressors, weights[seen], names)
     if kind != "ols":
         check_separated(regressors, outcomes, family, of_coefficients)

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from skrldp._arrays import ReadOnly
+from skrldp._arrays import ReadOnly, real_numbers
+from skrldp._params import is_finite
 from skrldp._typing import Floats
 from skrldp.regression._families import Family
 from skrldp.regression._formula import Regression
@@ -95,7 +96,7 @@ class RegressionResults(ReadOnly):
         """
         import pandas as pd
 
-        if not 0.0 < alpha < 1.0:
+        if not (is_finite(alpha) and 0.0 < alpha < 1.0):
             raise ValueError(f"alpha={alpha!r} must be between 0 and 1.")
         width = norm.ppf(1.0 - alpha / 2.0) * self.bse
         return pd.DataFrame({0: self.params - width, 1: self.params + width})
@@ -151,17 +152,42 @@ class RegressionResults(ReadOnly):
         -------
         pandas.Series or pandas.DataFrame
             Of a multinomial model a column for each category but the first.
+
+        Raises
+        ------
+        ValueError
+            If a column is missing, or has a category that the mechanism does not have.
         """
         import pandas as pd
 
         spec = self._regression.spec
         if exog is None:
             exog = self._regression.frame
+        self._check_records(exog)
         matrix = spec.get_model_matrix(exog, context={})
         mean = self._family.mean(matrix.to_numpy(dtype=float) @ self._values.T)
         if len(self._regression.responses) == 1:
             return pd.Series(mean[:, 0], matrix.index)
         return pd.DataFrame(mean, matrix.index, list(self._regression.responses))
+
+    def _check_records(self, exog: Any) -> None:
+        """Refuse records that lack columns of the right side, or have other categories."""
+        known = self._regression.frame
+        wanted = sorted(map(str, self._regression.spec.required_variables))
+        lacking = [name for name in wanted if name not in getattr(exog, "columns", ())]
+        if lacking:
+            raise ValueError(
+                f"exog must be a data frame with the columns {wanted}; it lacks {lacking}."
+            )
+        for name in wanted:
+            if known[name].dtype == "category":
+                categories = list(known[name].cat.categories)
+                strange = set(exog[name].dropna()).difference(categories)
+                if strange:
+                    raise ValueError(
+                        f"exog: {strange.pop()!r} is no category of {name!r}; the categories are "
+                        f"{categories}."
+                    )
 
     def wald_test(self, r_matrix: Any) -> tuple[float, float, int]:
         """Test whether linear functions of the coefficients are 0.
@@ -177,14 +203,23 @@ class RegressionResults(ReadOnly):
         pvalue : float
         df : int
             Degrees of freedom of the χ² distribution.
+
+        Raises
+        ------
+        ValueError
+            If these are no numbers, not one for each coefficient, or not of full rank.
         """
         from scipy.stats import chi2
 
-        functions = np.atleast_2d(np.asarray(r_matrix, dtype=float))
+        functions = np.atleast_2d(real_numbers(r_matrix, "r_matrix").astype(float))
         if functions.shape[1] != self._values.size:
             raise ValueError(
                 f"r_matrix has {functions.shape[1]} columns, but there are {self._values.size} "
                 "coefficients."
+            )
+        if np.linalg.matrix_rank(functions) < len(functions):
+            raise ValueError(
+                "r_matrix must have rows that do not follow from one another, and none of zeros."
             )
         values = functions @ self.params.to_numpy()
         statistic = float(

@@ -166,12 +166,21 @@ def test_bad_input_is_refused(noisy, stating):
         (SameDistribution("a"), (), "about 2 populations"),
         (StatedDistribution("a", {7: 1.0}), (), "7 is no category of 'a'"),
         (StatedDistribution("a", {0: 0.7}), (), "have the sum 1, got 0.7"),
+        (StatedDistribution("a", {0: 1.5, 1: -0.5}), (), "that of 1 must be a number >= 0, got -0"),
+        (StatedDistribution("a", {0: "all"}), (), "that of 0 must be a number >= 0, got 'all'"),
+        (StatedDistribution("a", [0.3, 0.7]), (), r"a dict such as \{0: 0.5, .*got list"),
+        (Independence(None, "b"), (), "two columns are needed, got None and 'b'"),
     ):
         with pytest.raises(ValueError, match=message):
             likelihood_ratio_test(hypothesis, estimator, *others)
     for options in ({"n_simulations": -1}, {"n_simulations": 1.5}, {"random_state": None}):
         with pytest.raises(ValueError, match="must be a whole number"):
             likelihood_ratio_test(Independence("a", "b"), estimator, **options)
+    for wrong in ("independence", Independence, estimator):
+        with pytest.raises(TypeError, match=r"hypothesis must be Independence\(\.\.\.\)"):
+            likelihood_ratio_test(wrong, estimator)
+        with pytest.raises(TypeError, match=r"hypothesis must be Independence\(\.\.\.\)"):
+            expected_power(wrong, noisy, 100, distribution=[1])
     with pytest.raises(TypeError, match="FrequencyEstimators or BlockEstimators, got list"):
         likelihood_ratio_test(Independence("a", "b"), [1, 2])
     counts = JointDistribution(np.ones((2, 6)), *(noisy.joint_.secrets, noisy.joint_.values))

@@ -150,12 +150,55 @@ def test_intervals_hold(small):
         (poisson, "{age - 3} ~ ill", "no negative"),
         (mnlogit, "{age * 0} ~ ill", "one category"),
         (poisson, "{(children == 1) * (age == 4)} ~ C(age)", "separation"),
+        (ols, "age ~ my col", r"cannot be read: Missing operator between .* between backticks"),
+        (ols, "age ~ .", r"cannot be read: The `.` operator .* available to use\. Write it"),
+        (ols, "age ~ {children == 'a}", "cannot be read: unterminated string"),
+        (ols, "age ~ children | job", "several responses or right sides"),
+        (ols, "age + children ~ job", "several responses or right sides"),
+        (poisson, "children ~ age + offset(age)", r"no function offset\(\)\. .*np\.log"),
+        (logit, "ill ~ bs(age, df=3)", r"bs\(\) computes with the records.*np\.maximum"),
+        (ols, "np.log(children) ~ job", "no finite value where children=0, job=a"),
+        (ols, "age ~ np.log(children - 1)", "no finite value where .*children=0"),
+        (ols, "1 ~ age", "the response is the same in all records"),
+        (logit, "{age > 0} ~ job", "the response is the same in all records"),
+        (ols, "age ~ age + job", "the response stands on the right side too"),
+        (ols, "job ~ age", r"\{y.astype\('float'\)\} ~ x"),
     ],
 )
 def test_bad_formulas_are_refused(model, formula, message, sanitizer):
     estimator = estimate(sanitizer, expected_counts(sanitizer, 1e6))
     with pytest.raises(ValueError, match=message):
         model(formula, estimator)
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda r: r.predict(pd.DataFrame({"age": [1]})), r"\['age', 'job'\]; it lacks \['job'\]"),
+        (lambda r: r.predict([[1, "a"]]), "exog must be a data frame"),
+        (lambda r: r.predict(pd.DataFrame({"age": [1], "job": ["x"]})), "'x' is no category of"),
+        (lambda r: r.wald_test(np.zeros(4)), "none of zeros"),
+        (lambda r: r.wald_test(np.ones((2, 4))), "do not follow from one another"),
+        (lambda r: r.wald_test("age = 0"), "r_matrix must be finite real numbers"),
+        (lambda r: r.conf_int(None), "alpha=None must be"),
+        (lambda r: r.summary(95), "alpha=95 must be"),
+    ],
+)
+def test_results_refuse_bad_questions(ask, message, small):
+    found = logit("ill ~ age + job", estimate(small, expected_counts(small, 1e6)))
+    with pytest.raises(ValueError, match=message):
+        ask(found)
+
+
+def test_functions_of_numpy_and_texts_that_are_numbers_are_read(people):
+    table = people[["ill", "job"]].assign(age=people["age"].astype(str))
+    sanitizer = SRRSanitizer(eps=2.0, sensitive="ill").fit(table)
+    estimator = estimate(sanitizer, expected_counts(sanitizer, 1e13))
+    found = ols("{age.astype('float')} ~ job", estimator)
+    np.testing.assert_allclose(found.params, smf.ols("age ~ job", people).fit().params, rtol=1e-4)
+    log = ols("np.log(age.astype('float')) ~ job", estimator)
+    expected = smf.ols("np.log(age) ~ job", people).fit().params
+    np.testing.assert_allclose(log.params, expected, rtol=1e-4, atol=1e-6)
 
 
 def test_other_estimates_are_refused(sanitizer, people):

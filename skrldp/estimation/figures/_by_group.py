@@ -129,8 +129,10 @@ class Figures(ReadOnly):
         Raises
         ------
         ValueError
-            If there is no such group, or the figures are quantiles of categories.
+            If there is no such group, both are the same, or the figures are quantiles of
+            categories.
         """
+        self._check_two(first, second)
         return self._contrast({first: 1.0, second: -1.0}, f"{first!r} less {second!r}")
 
     def contrast(self, coefficients: Mapping[Any, float]) -> "NumericEstimate | Figures":
@@ -172,9 +174,10 @@ class Figures(ReadOnly):
         Raises
         ------
         ValueError
-            If there is no such group, a figure is not positive, or the figures are quantiles of
-            categories.
+            If there is no such group, both are the same, a figure is not positive, or the figures
+            are quantiles of categories.
         """
+        self._check_two(first, second)
         one, two = self._of_group(first), self._of_group(second)
         of_all = self._covariance_to_combine()
         values = quotients(self.values[one], self.values[two])
@@ -281,6 +284,10 @@ class Figures(ReadOnly):
         if self._covariance is None:
             raise ValueError(f"{self.what}: the covariance of these figures is not known.")
         return self._covariance
+
+    def _check_two(self, first: Any, second: Any) -> None:
+        if self._of_group(first)[0] == self._of_group(second)[0]:
+            raise ValueError(f"both groups are {first!r}: compare two of {self.groups}.")
 
     def _of_group(self, group: Any) -> NDArray[np.intp]:
         wanted = group if isinstance(group, tuple) and self._n_by > 1 else (group,)

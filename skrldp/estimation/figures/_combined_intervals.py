@@ -72,6 +72,11 @@ def ends_of_quotients(values: Floats, ends: Floats, correlation: Floats) -> Floa
 
 def quotients(first: Floats, second: Floats) -> Floats:
     """Divide positive figures; raise ValueError if one is not positive."""
-    if not ((np.asarray(first) > 0).all() and (np.asarray(second) > 0).all()):
-        raise ValueError("a ratio is of two positive figures; take the difference.")
+    both = np.concatenate([np.ravel(first), np.ravel(second)])
+    if not (both > 0).all():
+        wrong = both[~(both > 0)][0]
+        which = "not determined" if np.isnan(wrong) else f"{wrong:.4g}"
+        raise ValueError(
+            f"a ratio is of two positive figures, but one is {which}; take differences."
+        )
     return np.asarray(first) / np.asarray(second)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skrldp._params import is_finite
 from skrldp.alphabet import CellGroups, Record, group_cells
 from skrldp.estimation.hypotheses._factors import Factor
 
@@ -76,6 +77,8 @@ class Independence:
         Raises ValueError if there are no such columns, one is named twice, or some combinations
         cannot occur.
         """
+        if not (_listed(self.first) and _listed(self.second)):
+            raise ValueError(f"two columns are needed, got {self.first!r} and {self.second!r}.")
         table = group_cells(record, columns_of(self), "all")
         one, two = (group_cells(record, c, "all").labels for c in (self.first, self.second))
         nothing = np.zeros(len(one), dtype=np.intp)
@@ -133,15 +136,23 @@ class StatedDistribution:
         distribution.
         """
         table = group_cells(record, self.columns, "all")
+        if not isinstance(self.shares, Mapping):
+            raise ValueError(
+                f"shares must be a dict such as {{{table.categories[0]!r}: 0.5, ...}}, got "
+                f"{type(self.shares).__name__}."
+            )
         unknown = [one for one in self.shares if one not in table.categories]
         if unknown:
             raise ValueError(
                 f"shares: {unknown[0]!r} is no category of {_words(self.columns)}; the categories "
                 f"are {list(table.categories)}."
             )
+        for one, share in self.shares.items():
+            if not (is_finite(share) and share >= 0):
+                raise ValueError(f"shares: that of {one!r} must be a number >= 0, got {share!r}.")
         known = np.array([float(self.shares.get(one, 0.0)) for one in table.categories])
-        if not (known >= 0).all() or abs(known.sum() - 1.0) > 1e-9:
-            raise ValueError(f"shares must be at least 0 and have the sum 1, got {known.sum():g}.")
+        if abs(known.sum() - 1.0) > 1e-9:
+            raise ValueError(f"shares must have the sum 1, got {known.sum():g}.")
         nothing = np.zeros(len(table.categories), dtype=np.intp)
         factors = Factor(table.labels, nothing, known), _rest(table)
         return Model(factors, (False, False), table, int((known > 0).sum()) - 1)
@@ -185,7 +196,12 @@ Hypothesis = Independence | StatedDistribution | SameDistribution
 
 
 def columns_of(hypothesis: Hypothesis) -> list[Any]:
-    """List the columns that a hypothesis is about."""
+    """List the columns that a hypothesis is about; refuse what is none."""
+    if not isinstance(hypothesis, Hypothesis):
+        raise TypeError(
+            "hypothesis must be Independence(...), StatedDistribution(...) or "
+            f"SameDistribution(...), got {type(hypothesis).__name__}."
+        )
     if isinstance(hypothesis, Independence):
         asked = [hypothesis.given, hypothesis.first, hypothesis.second]
     else:

@@ -105,7 +105,8 @@ class Problem(NamedTuple):
         if len(populations) != hypothesis.n_populations:
             raise ValueError(
                 f"{hypothesis}: this is about {hypothesis.n_populations} populations, but there "
-                f"are reports of {len(populations)}."
+                f"are reports of {len(populations)}. Two are given as likelihood_ratio_test("
+                "hypothesis, reports, others) and expected_power(hypothesis, mechanism, [n1, n2])."
             )
         used, models = [], []
         for samples in populations:

@@ -199,12 +199,12 @@ def expected_power(
     """
     if not (is_finite(level) and 0.0 < level < 1.0):
         raise ValueError(f"level={level!r} must be between 0 and 1.")
+    wanted = columns_of(hypothesis)
     sizes = [checked_n(one) for one in (n if isinstance(n, list | tuple) else [n])]
     several = isinstance(distribution, list | tuple) and hypothesis.n_populations > 1
     given = list(distribution) if several else [distribution] * len(sizes)
     if len(given) != len(sizes):
         raise ValueError(f"n has {len(sizes)} numbers of reports for {len(given)} distributions.")
-    wanted = columns_of(hypothesis)
     problem = Problem.of(
         hypothesis,
         [

@@ -10,7 +10,12 @@ import pandas as pd
 import pytest
 
 from skrldp import AOptimalSanitizer, FrequencyEstimator, SRRSanitizer
-from skrldp.estimation import difference, expected_std_errors_of_targets, ratio
+from skrldp.estimation import (
+    difference,
+    estimated_cells,
+    expected_std_errors_of_targets,
+    ratio,
+)
 from skrldp.estimation.figures._combined_intervals import ends_of_sums, level_of_each
 from skrldp.targets import Contrast, Linear, Marginal, Mean
 
@@ -228,6 +233,11 @@ def test_a_contrast_can_be_planned_and_designed_for(sanitizer):
     assert len(names) == 4
 
 
+def zero(estimator):
+    apart = [estimator.mean("hours")] * 2
+    return difference(*apart)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -235,6 +245,11 @@ def test_a_contrast_can_be_planned_and_designed_for(sanitizer):
         (lambda e: e.mean("hours", by="school").contrast({"a": 0}), "not all 0"),
         (lambda e: e.mean("hours", by="school").contrast([1, -1]), "must be a dict"),
         (lambda e: e.mean("hours", by="school").ratio("a", "x"), "no group 'x'"),
+        (lambda e: e.mean("hours", by="school").difference(["a"], "b"), r"no group \['a'\]"),
+        (lambda e: e.mean("hours", by="school").difference("a", "a"), "both groups are 'a'"),
+        (lambda e: e.mean("hours", by="school").ratio("b", "b"), "both groups are 'b'"),
+        (lambda e: ratio(e.mean("hours"), zero(e)), "positive figures, but one is 0; take"),
+        (lambda e: estimated_cells(e, ["x"]), "no column 'x'"),
         (
             lambda e: e.quantile("school", 0.5, order=["a", "b", "c"], by="sex").ratio("f", "m"),
             "categories, which have no differences",
