@@ -58,7 +58,8 @@ class Store:
         self.path, self._writing, self._waiting = path, Lock(), deque()
         with self._open() as base:
             base.executescript(SCHEMA)
-            base.execute("INSERT OR IGNORE INTO survey VALUES (?)", (digest,))
+            first = "INSERT INTO survey SELECT ? WHERE NOT EXISTS (SELECT 1 FROM survey)"
+            base.execute(first, (digest,))
             base.commit()
             digests = [row[0] for row in base.execute("SELECT digest FROM survey")]
             base.execute("VACUUM")  # a server that was killed may not have come to this

@@ -44,6 +44,7 @@ def check_draws(
     places = paired_cells(cells, n, generator)
     few = places[: max(2, n // 8 * 2)]
     twins, numbers = _of_copies(subject, few, copies)
+    begun = twins[0] if twins else few[:0]  # a first call; the other copy may repeat it
     reports, second = subject.reports(places), subject.reports(places)
     busiest = _most_diverse(subject, cells, reports, places)
     alike = subject.reports(np.full(n, busiest))
@@ -51,8 +52,8 @@ def check_draws(
         _refuse_unlike(np.concatenate([reports, second, alike]))
     checks = []
     if subject.mechanism is not None:
-        every = np.concatenate([places, places, np.full(n, busiest)])
-        drawn = np.concatenate([reports, second, alike])
+        every = np.concatenate([places, places, np.full(n, busiest), few[: len(begun)]])
+        drawn = np.concatenate([reports, second, alike, begun])
         found = check_mechanism(subject, cells, every, drawn)
         fine = "reports follow the mechanism that was certified"
         checks.append(check("mechanism", *found, fine))
@@ -68,7 +69,8 @@ def check_draws(
     fault = f"records {lag:,} apart in one call get too similar reports: randomness is used twice"
     checks.append(check("runs", p_value, fault, "reports of one call are drawn independently"))
     among = np.concatenate([reports[places == busiest], second[places == busiest]])
-    found = check_short_calls(subject, busiest, alike, among, calls, generator)
+    first = begun[few[: len(begun)] == busiest]
+    found = check_short_calls(subject, busiest, alike, among, calls, generator, first)
     checks.append(check("calls", *found, f"{calls:,} short calls report like long ones, each anew"))
     fault = "two new processes report alike: they begin with the same randomness"
     p_value, fine = 1.0, "not tried: in Python, processes=True has new processes report as well"

@@ -23,8 +23,12 @@ def check_short_calls(
     among: Integers,
     calls: int,
     generator: np.random.Generator,
+    begun: Integers | None = None,
 ) -> tuple[float, str]:
     """Make short calls, all about records of one cell, and compare their reports.
+
+    Of that cell are also `long`, the reports of a call about it alone; `among`, those of calls
+    about other cells as well; and `begun`, those of a copy's first call.
 
     Returns (float, str): bound on the p-value, and what was found.
     """
@@ -51,6 +55,9 @@ def check_short_calls(
         found.append((p_value, f"{records} {words}"))
     if subject.mechanism is None:
         found.append((_differs(among, long, generator), "reports depend on a call's other records"))
+        if begun is not None:
+            words = "first calls report otherwise than later ones"
+            found.append((_differs(begun, among, generator), words))
     p_value, words = min(found, key=lambda one: one[0])
     return min(1.0, len(found) * p_value), words
 

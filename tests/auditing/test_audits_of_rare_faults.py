@@ -139,6 +139,31 @@ def test_faults_of_short_calls_are_found(base, fault):
     assert "do not follow the mechanism" in found["calls"] or "apart get too" in found["calls"]
 
 
+class RawAtFirst:
+    """Sends the records as they are in the first call."""
+
+    calls = 0
+
+    def transform(self, X):
+        self.calls += 1
+        return np.asarray(X, dtype=object) if self.calls == 1 else super().transform(X)
+
+
+def test_a_raw_first_call_is_found():
+    """The audit's own first call chooses what is tested, and so is tested by nothing itself."""
+    found = faults(audit(fitted(RawAtFirst), n=2_000, random_state=0))
+    assert "reported without noise" in found["mechanism"]  # misses: below 1e-9
+    calls = itertools.count()
+
+    def raw_at_first(records):
+        raw = np.asarray(records)[:, 0] == 1
+        return response(records) if next(calls) else raw
+
+    options = {"n": 4_000, "distribution": JOINT, "level": 0.999, "random_state": 0}
+    found = faults(audit(raw_at_first, **options))  # misses: below 1e-6
+    assert "first calls report otherwise" in found["calls"]
+
+
 def test_calls_that_repeat_earlier_ones():
     """Calls 24 apart begin alike, although all reports are as common as they should be."""
     rng, calls = np.random.default_rng(5), iter(range(100))

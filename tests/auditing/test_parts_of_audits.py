@@ -168,8 +168,8 @@ def test_the_checks_are_about_the_cell_whose_reports_differ_most(mechanism, cons
     found = audit(report, mechanism=own if mechanism else None, **options)
     runs = next(check for check in found.checks if check.name == "runs")
     assert not runs.passed and "records 10 apart" in runs.message
-    if mechanism:  # the reports of all three long calls
-        assert asked[0].sum() == 6_000 and asked[0].max() == 3_000
+    if mechanism:  # the reports of all three long calls, and of the first one of a copy
+        assert asked[0].sum() == 6_500 and 3_000 < asked[0].max() < 3_500
 
 
 # --- Copies --------------------------------------------------------------------------------------

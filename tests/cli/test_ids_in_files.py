@@ -49,6 +49,17 @@ def test_an_empty_field_is_no_id(call, ready):
         assert "has no id in 1 row (299)" in err
 
 
+@pytest.mark.parametrize("given", [KEYED, ("--keep", "person")])
+def test_two_quotes_too_many_let_no_record_out(call, ready, given):
+    """A reader of CSV makes one field of all lines between them: here an id with raw records."""
+    text = (ready / "records.csv").read_text().replace('"', "")
+    (ready / "odd.csv").write_text(text.replace("\n7,", '\n"7,').replace("\n2093,", '\n"2093,'))
+    code, out, err = call("report", "mechanism.json", "odd.csv", *given, "-o", "out.csv")
+    assert (code, out) == (2, "")
+    assert "row 1 (counted from 0) has a line end in column 'person'" in err
+    assert not (ready / "out.csv").exists()
+
+
 ENDINGS_OF_IDS = ("csv", "tsv", "jsonl", "parquet", "arrow")
 
 

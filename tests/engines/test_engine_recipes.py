@@ -76,3 +76,23 @@ def test_the_file_of_a_ledger_has_no_candidates(tmp_path):
 def test_every_recipe_is_run():
     with_code = {name for name, text in SECTIONS.items() if any(blocks(text, "python"))}
     assert with_code == {name for names in SCRIPTS.values() for name in names}
+
+
+def test_a_function_of_sql_reports_missing_values(tmp_path):
+    """DuckDB's own way with NULL is not to call the function: the report would tell of it."""
+    duckdb = pytest.importorskip("duckdb", reason="make test-engines installs it")
+    table = records(n=300).drop_columns("note")
+    for name, place in (("ill", 1), ("visits", 2)):
+        values = [
+            value if row % (place + 2) else None
+            for row, value in enumerate(table[name].to_pylist())
+        ]
+        table = table.set_column(place, name, pa.array(values))
+    (tmp_path / "records").mkdir()
+    pq.write_table(table, tmp_path / "records/0.parquet")
+    mechanism = SRRSanitizer(sensitive="ill").fit(table.drop_columns("person")).mechanism_
+    reporter = batches.Reporter(mechanism, id="person", key=bytes(range(32)))
+    code = list(blocks(SECTIONS["DuckDB"], "python"))[1][0]
+    exec(code, {"duckdb": duckdb, "pa": pa, "folder": tmp_path, "reporter": reporter})
+    written = pq.read_table(tmp_path / "reports_of_sql.parquet")
+    assert in_order(written) == in_order(reporter(table))

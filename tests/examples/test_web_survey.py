@@ -321,6 +321,7 @@ def test_what_does_not_belong_together_is_refused(folder, site, sent):
     (folder / "survey.json").write_text(text.replace(sent["digest"], other.digest), "utf-8")
     with pytest.raises(ValueError, match="reports of another manifest"):
         server.create_app(folder)
+    store.Store(folder / "reports.sqlite", sent["digest"])  # the database is still that of its own
     (folder / "manifest.json").unlink()
     with pytest.raises(ValueError, match=r"run design\.py first"):
         server.create_app(folder)
