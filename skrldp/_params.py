@@ -16,6 +16,7 @@ __all__ = [
     "check_flag",
     "check_positive",
     "check_seed",
+    "generator_of",
     "is_finite",
     "is_number",
     "is_whole",
@@ -185,3 +186,22 @@ def check_seed(random_state: Any) -> None:
             f"random_state={shown(random_state)} must be None, or for tests a whole number >= 0 or "
             "a generator."
         )
+
+
+def generator_of(random_state: Any) -> np.random.Generator:
+    """Make a generator of a seed, for simulations.
+
+    Examples
+    --------
+    >>> generator_of(-1)
+    Traceback (most recent call last):
+    ValueError: random_state=-1 must be None, or for tests a whole number >= 0 or a generator.
+    """
+    check_seed(random_state)
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"random_state={shown(random_state)} must be None, a whole number >= 0 or a numpy "
+            "Generator."
+        ) from error

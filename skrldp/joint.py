@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skrldp._arrays import ReadOnly, read_only, real_numbers
-from skrldp._params import check_choice, is_whole
+from skrldp._params import check_choice, is_whole, shown
 from skrldp._typing import Floats
 from skrldp.alphabet import SOURCES
 from skrldp.information import conditionals_of, entropy
@@ -252,8 +252,8 @@ def as_counts(
         )
         raise ValueError(
             f"sample_weight must be counts (whole numbers >= 0), but row {row} has "
-            f"{weights[row]!r}. The result depends on the number of records, so survey weights are "
-            f"no counts: {place}"
+            f"{shown(weights[row].item())}. The result depends on the number of records, so survey "
+            f"weights are no counts: {place}"
         )
     if numbers.sum() > _MOST_RECORDS:
         raise ValueError("sample_weight sums to more than 2**53 records.")

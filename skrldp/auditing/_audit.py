@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skrldp._arrays import refuse_masked
-from skrldp._params import check_flag, check_seed, is_number, is_whole, shown
+from skrldp._params import check_flag, generator_of, is_number, is_whole, shown
 from skrldp._sentences import repeatable
 from skrldp._typing import Floats
 from skrldp.auditing._checks import check_bound, check_draws
@@ -129,7 +129,7 @@ def audit(
     False
     """
     _check(n, eps, level, reports, calls, processes)
-    generator = _generator(random_state)
+    generator = generator_of(random_state)
     fitted = as_sanitizer(sanitizer)
     reports = int(reports)
     subject, comparisons = _subject(sanitizer, fitted, distribution, eps, reports, mechanism)
@@ -201,17 +201,6 @@ def _check(n: Any, eps: Any, level: Any, reports: Any, calls: Any, processes: An
             f"calls={shown(calls)} must be a whole number >= 2: how many calls are short."
         )
     check_flag("processes", processes)
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    check_seed(random_state)
-    try:
-        return np.random.default_rng(random_state)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"random_state={shown(random_state)} must be None, a whole number >= 0 or a numpy "
-            "Generator."
-        ) from error
 
 
 def _subject(

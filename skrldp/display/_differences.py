@@ -69,8 +69,9 @@ class DifferenceDisplay(IntervalDisplay):
         Parameters
         ----------
         figures : Figures
-            Means or shares by group, such as ``estimator.mean("wage", by=["region", "sex"])``; or,
-            without a reference, what is a difference already, such as that of two waves.
+            Means, shares or quantiles by group, such as ``estimator.mean("wage", by=["region",
+            "sex"])``; or, without a reference, what is a difference already, such as that of two
+            waves.
         reference : category, optional
             The group that the others are compared with.
         column : name, optional

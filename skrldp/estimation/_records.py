@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skrldp._params import is_whole
+from skrldp._params import generator_of, is_whole
 from skrldp.alphabet import group_cells
 from skrldp.estimation._checks import read_prior, read_restriction
 from skrldp.estimation._fit import Fit, most_likely
@@ -117,7 +117,7 @@ class PseudoRecords:
 
     def _redrawn(self, n_replicates: int, random_state: Any) -> list[NDArray[np.float64]]:
         """Return the estimates from reports that are drawn from the reports."""
-        rng = np.random.default_rng(random_state)
+        rng = generator_of(random_state)
         prior = read_prior(self, self.mechanism_, self._channel)
         within = read_restriction(self, self._source, self._channel)
         shares = self.counts_ / self.n_reports_

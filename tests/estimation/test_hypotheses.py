@@ -173,7 +173,12 @@ def test_bad_input_is_refused(noisy, stating):
     ):
         with pytest.raises(ValueError, match=message):
             likelihood_ratio_test(hypothesis, estimator, *others)
-    for options in ({"n_simulations": -1}, {"n_simulations": 1.5}, {"random_state": None}):
+    for options in (
+        {"n_simulations": -1},
+        {"n_simulations": 1.5},
+        {"random_state": None},
+        {"random_state": -1},
+    ):
         with pytest.raises(ValueError, match="must be a whole number"):
             likelihood_ratio_test(Independence("a", "b"), estimator, **options)
     for wrong in ("independence", Independence, estimator):

@@ -36,7 +36,7 @@ def test_ordered_categories_have_the_quantiles_of_their_ranks(estimators, q):
         assert ends == ranked.confidence_interval(level).tolist()
 
 
-@pytest.mark.parametrize("order", [SIZES[:2], [*SIZES, "small"], "small", [*SIZES, None]])
+@pytest.mark.parametrize("order", [SIZES[:2], [*SIZES, "small"], "small", [*SIZES, None], 3])
 def test_the_order_must_be_one(estimators, order):
     with pytest.raises(ValueError, match="from least to greatest, each once"):
         estimators[0].quantile("size", 0.5, order=order)

@@ -64,6 +64,8 @@ def test_a_prior_is_in_the_replicates(estimator):
 
 
 def test_bad_input(estimator):
+    with pytest.raises(ValueError, match="random_state='x' must be"):
+        estimator.to_records(1, random_state="x")
     with pytest.raises(ValueError, match="n_replicates=-1 must be a whole number"):
         estimator.to_records(-1)
     squares = FrequencyEstimator(estimator.mechanism, "least-squares").fit([0, 1, 2])

@@ -1,7 +1,7 @@
 """An estimated mean, variance or quantile of a column of numbers, and its interval."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
@@ -226,7 +226,7 @@ def variance(numbers: Floats, present: Floats, evaluate: Evaluate) -> NumericEst
 
 def _ranked(group: CellGroups, order: Sequence[Any]) -> tuple[CellGroups, tuple[Any, ...]]:
     """Put ranks in place of categories."""
-    names = tuple(order)
+    names = tuple(order) if isinstance(order, Iterable) else ()
     lacks = [c for c in group.categories if c is not None and c not in names]
     if isinstance(order, str) or lacks or len(set(names)) < len(names) or None in names:
         raise ValueError(

@@ -132,8 +132,8 @@ def likelihood_ratio_test(
     populations = [samples_of(one, columns_of(hypothesis)) for one in given]
     if n_simulations != "auto" and not (is_whole(n_simulations) and n_simulations >= 0):
         raise ValueError(f"n_simulations={n_simulations!r} must be a whole number, or 'auto'.")
-    if not is_whole(random_state):
-        raise ValueError("random_state must be a whole number: p-values are to be repeatable.")
+    if not (is_whole(random_state) and random_state >= 0):
+        raise ValueError("random_state must be a whole number >= 0: p-values are to be repeatable.")
     problem = Problem.of(hypothesis, populations)
     counts = problem.counts()
     statistic, under = problem.statistic(counts)

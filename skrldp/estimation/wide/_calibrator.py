@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skrldp._arrays import ReadOnlyFit, read_only
-from skrldp._params import is_finite, is_whole
+from skrldp._params import generator_of, is_finite, is_whole
 from skrldp._typing import Floats
 from skrldp.estimation._contradiction import warn_of_contradiction
 from skrldp.estimation.wide._block_design import (
@@ -180,7 +180,7 @@ class Calibrator(ReadOnlyFit, BaseEstimator):
         check_is_fitted(self)
         if not (is_whole(n_replicates) and n_replicates >= 1):
             raise ValueError(f"n_replicates={n_replicates!r} must be a whole number >= 1.")
-        rng = np.random.default_rng(random_state)
+        rng = generator_of(random_state)
         sizes = np.cumsum([0, *map(len, self._counts)])
         pooled = np.concatenate(self._counts)
         found = []
