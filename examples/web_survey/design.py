@@ -61,6 +61,8 @@ def write(folder, survey, table, closes, needed=500, **options):
     needed : int
         Number of reports before there are results.
     """
+    if needed < 1:
+        raise ValueError(f"needed={needed}: there are results from one report on, at the earliest.")
     folder.mkdir(parents=True, exist_ok=True)
     for name in FILES:
         if (folder / name).exists():

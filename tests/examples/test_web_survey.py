@@ -106,6 +106,12 @@ def test_the_design_keeps_its_promise_and_is_made_once(designed):
     assert (folder / "manifest.json").read_text("utf-8") == text
 
 
+def test_results_need_reports(tmp_path):
+    with pytest.raises(ValueError, match="needed=0"):
+        design.write(tmp_path / "new", few_questions(), people.public_table(), server.now(), 0)
+    assert not (tmp_path / "new").exists()
+
+
 def test_the_public_table_has_all_answers():
     """Twelve questions, all of which may be declined, and each answer is somebody's."""
     table, known = people.public_table(), questions.categories(questions.SURVEY)
