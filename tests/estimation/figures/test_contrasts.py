@@ -144,7 +144,7 @@ def steps(at):
     ],
 )
 def test_intervals_of_quantiles_that_jump_cover_sums(curves, correlation):
-    """20,000 errors: .9439 is reached but for 4e-5. With square roots the first holds in .75."""
+    """20,000 errors: .9439 is reached but for 4e-5. With square roots the first holds in .72."""
     rng = np.random.default_rng(0)
     covariance = np.full((len(curves), len(curves)), correlation if len(curves) == 2 else 0.3)
     np.fill_diagonal(covariance, 1.0)
