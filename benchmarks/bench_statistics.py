@@ -13,6 +13,9 @@ six mechanisms, designed on 5,000 public records; 2,000 to 50,000 reports, drawn
 - *naive ways*: the mean of a logistic regression's coefficients from reports, beside those of the
   most probable record of each report, and of records weighted by their posterior probabilities; the
   people who report have columns that go together half as much as those of the public table
+- *panel*: coverage of changes between two waves in which 60 % of the persons are the same, and the
+  size of Wald's test that nothing has changed; errors as shares of those for different persons.
+  Reports of the second wave are fresh, or repeat those of unchanged records (permanent)
 - *time*: processor time for a million reports, 240 cells and ten coefficients
 
 The table of Adult needs its file: ``SKRLDP_ADULT``, or ``../shared/data/adult/adult.data``.
@@ -41,11 +44,13 @@ from skrldp import (
 )
 from skrldp.estimation import (
     Independence,
+    PairedReports,
     SameDistribution,
     StatedDistribution,
     difference,
     expected_power,
     likelihood_ratio_test,
+    ratio,
 )
 from skrldp.regression import logit, mnlogit, ols
 
@@ -348,6 +353,79 @@ def rejected(hypothesis, mechanism, distributions, sizes, runs):
     return count / runs
 
 
+# -- the same persons in two waves ----------------------------------------------------------------
+
+
+def panel(eps, sizes, runs, only):
+    print(f"\nThe same persons in two waves, {runs:,} runs: coverage (error, if all were others)")
+    scenes = [(kept, permanent) for kept in (0.7, 0.99) for permanent in (False, True)]
+    for method, number in (("least-squares", runs), ("ml", max(runs // 20, 1))):
+        for table, name, sanitizer, truth in cases(eps, only):
+            for n in sizes:
+                for kept, permanent in scenes:
+                    line = panel_of(sanitizer.mechanism_, truth, n, kept, permanent, method, number)
+                    kind = "permanent" if permanent else "fresh"
+                    case = f"{table}, {name}, n = {n:,}, {kept:.0%} unchanged, {kind}, {method}"
+                    print(f"{case}: {line}", flush=True)
+
+
+def panel_of(mechanism, truth, n, kept, permanent, method, runs):
+    """Records stay with probability `kept`, and are drawn from another distribution otherwise."""
+    rng, matrix = np.random.default_rng(n), mechanism.matrix
+    moved = (truth + independent(truth, mechanism)) / 2
+    moved = (moved + other_distribution("two populations", truth, truth)) / 2
+    exact = stating(mechanism, truth), stating(mechanism, kept * truth + (1 - kept) * moved)
+    truth, moved = truth.ravel(), moved.ravel()
+    held, shares, p_values = defaultdict(int), defaultdict(list), []
+    for run in range(2 * runs):
+        new = truth if run >= runs else moved  # the second half: nothing changes, for the test
+        later = kept * truth + (1 - kept) * new
+        changed = (1 - kept) * np.outer(matrix @ truth, matrix @ new)
+        same = np.diag(matrix @ truth) if permanent else (matrix * truth) @ matrix.T
+        both = rng.multinomial(round(0.6 * n), (kept * same + changed).ravel())
+        both = both.reshape(len(matrix), -1)
+        alone = [rng.multinomial(round(0.2 * n), matrix @ one) for one in (truth, later)]
+        first, second = (
+            FrequencyEstimator(mechanism, method, encode="symbol").fit(
+                np.arange(len(matrix)), sample_weight=own
+            )
+            for own in (both.sum(axis=1) + alone[0], both.sum(axis=0) + alone[1])
+        )
+        rows, columns = np.nonzero(both)
+        pairs = PairedReports(first, second, rows, columns, sample_weight=both[rows, columns])
+        if run < runs:
+            for kind, found, apart, aim in panel_figures(first, second, exact, pairs):
+                ends = np.atleast_2d(found.confidence_interval())
+                held[kind] += (ends[:, 0] - 1e-9 <= aim) & (aim <= ends[:, 1] + 1e-9)
+                shares[kind].append(np.atleast_1d(found.std_error / apart.std_error))
+            continue
+        change = difference(second.marginal("number"), first.marginal("number"), paired=pairs)
+        if np.isfinite(change.std_error).all():
+            p_values.append(change.wald_test()[1])
+    lines = []
+    for kind, own in held.items():
+        stated = [one for one in np.concatenate(shares[kind]) if np.isfinite(one)]
+        lines.append(f"{kind} {np.mean(own / runs):.3f} ({np.mean(stated or [np.nan]):.2f})")
+    rejected = np.mean([p <= 0.05 for p in p_values] or [np.nan])
+    return ", ".join([*lines, f"test {rejected:.3f} of {len(p_values)}"])
+
+
+def panel_figures(first, second, exact, pairs):
+    """Kinds of figures: of the pairs, as of different persons, and what is true."""
+    figures_ = {
+        "shares": lambda e: e.marginal("number"),
+        "mean": lambda e: e.mean("number"),
+        "means": lambda e: e.mean("number", by="group"),
+    }
+    for kind, figure in figures_.items():
+        for between in (difference, ratio) if kind == "mean" else (difference,):
+            own = figure(second), figure(first)
+            aim = between(figure(exact[1]), figure(exact[0]))
+            aim = np.atleast_1d(getattr(aim, "values", getattr(aim, "value", None)))
+            name = "ratio" if between is ratio else kind
+            yield name, between(*own, paired=pairs), between(*own), aim
+
+
 # -- naive ways -----------------------------------------------------------------------------------
 
 
@@ -442,7 +520,7 @@ def main():
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
     parser.add_argument("--eps", type=float, default=2.0)
     parser.add_argument(
-        "--parts", nargs="*", default=["coverage", "steps", "tests", "naive", "time"]
+        "--parts", nargs="*", default=["coverage", "steps", "tests", "panel", "naive", "time"]
     )
     parser.add_argument("--only", nargs="*", metavar="NAME", help="mechanisms or tables")
     given = parser.parse_args()
@@ -456,6 +534,8 @@ def main():
         tests(given.eps, sizes, runs, given.only)
     if "steps" in given.parts:
         steps(given.eps, sizes, runs)
+    if "panel" in given.parts:
+        panel(given.eps, sizes, runs, given.only)
     if "coverage" in given.parts:
         coverage(given.eps, sizes, runs, given.only)
 

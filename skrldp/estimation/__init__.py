@@ -9,6 +9,7 @@ from skrldp.estimation._expected import (
     expected_std_errors,
     expected_std_errors_of_targets,
 )
+from skrldp.estimation._paired import PairedReports
 from skrldp.estimation._survey_cells import survey_cells
 from skrldp.estimation.figures import Estimate, Figures, NumericEstimate, difference, ratio
 from skrldp.estimation.hypotheses import (
@@ -32,6 +33,7 @@ __all__ = [
     "HypothesisTest",
     "Independence",
     "NumericEstimate",
+    "PairedReports",
     "SameDistribution",
     "StatedDistribution",
     "difference",

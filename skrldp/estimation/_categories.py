@@ -17,6 +17,7 @@ from skrldp.estimation.figures import (
     Estimate,
     Figures,
     LeastSquaresRanges,
+    Linear,
     NumericEstimate,
     figures_of,
     intervals,
@@ -122,21 +123,16 @@ class CategorySummaries:
             known,
             self.n_reports_,
             self._ranges(group.labels, values, errors, known),
+            partial(_as_functions, group, self._fit),
         )
 
     def _shares_by(self, group: CellGroups, by: Any) -> Figures:
         """Shares of categories within groups: means of their indicators."""
         groups = group_records(self.mechanism_, by, group)
-        self._check_size(len(group.categories) * len(groups.categories))
+        _check_size(len(group.categories) * len(groups.categories), self._channel)
         shares = group.indicators
         each = [self._with_ranges(share, cells) for cells in groups.indicators for share in shares]
         return figures_of("share", groups, group, each, self.n_reports_, self._fit.covariance)
-
-    def _check_size(self, k: int) -> None:
-        if k * self._channel.n_cells > _MOST_COVARIANCE:
-            raise ValueError(
-                f"the covariance of {k:,} categories is too large; take fewer columns."
-            )
 
     def covariance(self, columns: Any = None, *, part: str = "all") -> Floats:
         """Covariance matrix of the estimates of :meth:`marginal`.
@@ -158,7 +154,7 @@ class CategorySummaries:
         """
         check_is_fitted(self)
         group = group_cells(self.mechanism_, columns, part)
-        self._check_size(len(group.categories))
+        _check_size(len(group.categories), self._channel)
         return self._fit.covariance(group.indicators)
 
     def bounds(self, columns: Any = None, *, part: str = "all") -> Floats:
@@ -220,3 +216,14 @@ class CategorySummaries:
             return LeastSquaresRanges(fit, values, labels)
         squares = partial(least_squares, self._channel, self.counts_.astype(float), fit.likely)
         return CategoryRanges(fit.region, values, errors, squares, labels, known, self._channel)
+
+
+def _as_functions(group: CellGroups, fit: Fit) -> Linear:
+    """Write the shares of categories as functions of the cells."""
+    _check_size(len(group.categories), fit.channel)
+    return Linear(fit, group.indicators)
+
+
+def _check_size(k: int, channel: Channel) -> None:
+    if k * channel.n_cells > _MOST_COVARIANCE:
+        raise ValueError(f"the covariance of {k:,} categories is too large; take fewer columns.")

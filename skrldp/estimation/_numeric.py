@@ -254,7 +254,7 @@ class NumericSummaries:
     ) -> NumericEstimate:
         """Mean or variance of a number, with what the reports say about it."""
         fit, estimate = self._fit, variance if squared else mean
-        found = estimate(numbers, present, fit.evaluate)
+        found = replace(estimate(numbers, present, fit.evaluate), _fit=fit)
         if found._linear is None:
             return found
         given = present > 0

@@ -7,6 +7,7 @@ from skrldp.estimation.figures._estimate import Estimate
 from skrldp.estimation.figures._intervals import Ranges, intervals, score
 from skrldp.estimation.figures._likelihood_ranges import CategoryRanges, NumberRanges
 from skrldp.estimation.figures._numbers import NumericEstimate, Scaled, mean, quantile, variance
+from skrldp.estimation.figures._pairs import Linear, Pairs, Wave
 from skrldp.estimation.figures._score_intervals import LeastSquaresRanges
 
 __all__ = [
@@ -14,10 +15,13 @@ __all__ = [
     "Estimate",
     "Figures",
     "LeastSquaresRanges",
+    "Linear",
     "NumberRanges",
     "NumericEstimate",
+    "Pairs",
     "Ranges",
     "Scaled",
+    "Wave",
     "average",
     "difference",
     "figures_of",

@@ -6,7 +6,7 @@ figures of one set of reports have a covariance.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,9 +25,17 @@ from skrldp.estimation.figures._combined_intervals import (
 from skrldp.estimation.figures._estimate import index_of, labels_of
 from skrldp.estimation.figures._intervals import INTERVALS
 from skrldp.estimation.figures._numbers import NumericEstimate, woodruff_error
+from skrldp.estimation.figures._pairs import (
+    Linear,
+    correlation_of,
+    covariance_of,
+    transformed,
+)
 from skrldp.targets import contrast_of
 
 __all__ = ["Figures", "figures_of"]
+
+_SINGULAR = 1e-9  # eigenvalues of a correlation matrix below are rounding: shares have the sum 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +71,7 @@ class Figures(ReadOnly):
     _covariance: Callable[[bool], Floats] | None = field(default=None, repr=False)
     _n_by: int = field(default=0, repr=False)  # columns of the groups
     _n_quantiles: int = field(default=0, repr=False)  # that each is made of
+    _linear: Linear | None = field(default=None, repr=False)  # of one set of reports
 
     @property
     def groups(self) -> list[Any]:
@@ -107,10 +116,58 @@ class Figures(ReadOnly):
         Raises
         ------
         ValueError
-            If they are quantiles, whose errors are not those of linear functions, or differences
-            between two sets of reports.
+            If they are quantiles, whose errors are not those of linear functions.
         """
         return self._known_covariance()(False)
+
+    def wald_test(self) -> tuple[float, float, int]:
+        """Test whether all figures are 0, as differences between equal distributions are.
+
+        Returns
+        -------
+        statistic : float
+        pvalue : float
+        df : int
+            Degrees of freedom of the χ² distribution: the rank of the covariance.
+
+        Raises
+        ------
+        ValueError
+            If the figures have no covariance, or one has no standard error.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skrldp import FrequencyEstimator, SRRSanitizer
+        >>> from skrldp.estimation import difference
+        >>> X = [["no", 0], ["no", 3], ["yes", 0], ["yes", 3]]
+        >>> sanitizer = SRRSanitizer(eps=1.0).fit(X, sample_weight=[70, 100, 260, 570])
+        >>> def wave(shares):
+        ...     sent = np.rint(10_000 * sanitizer.mechanism_.matrix @ shares)
+        ...     return FrequencyEstimator(sanitizer).fit(range(4), sample_weight=sent)
+        >>> one, two = wave([0.1, 0.2, 0.2, 0.5]), wave([0.1, 0.2, 0.3, 0.4])
+        >>> statistic, pvalue, df = difference(two.marginal(1), one.marginal(1)).wald_test()
+        >>> df, pvalue < 0.01
+        (1, True)
+        """
+        from scipy.stats import chi2
+
+        covariance = self.covariance()
+        errors = np.sqrt(np.diag(covariance))
+        unknown = np.isnan(errors) | np.isnan(self.values)
+        if unknown.any():
+            raise ValueError(
+                f"{self.what}: {int(unknown.sum())} of {len(errors)} figures have no standard "
+                f"error, such as that of {self.labels[int(np.argmax(unknown))]}. Take fewer "
+                "categories."
+            )
+        some = errors > 0.0
+        own = covariance[np.ix_(some, some)] / np.outer(errors[some], errors[some])
+        spread, directions = np.linalg.eigh(own)
+        kept = spread > _SINGULAR
+        moved = (self.values[some] / errors[some]) @ directions[:, kept]
+        statistic, df = float(moved**2 @ (1.0 / spread[kept])), int(kept.sum())
+        return statistic, float(chi2.sf(statistic, df)) if df else 1.0, df
 
     def difference(self, first: Any, second: Any) -> "NumericEstimate | Figures":
         """Estimate by how much a group's figure exceeds that of another group.
@@ -179,16 +236,11 @@ class Figures(ReadOnly):
         """
         self._check_two(first, second)
         one, two = self._of_group(first), self._of_group(second)
-        of_all = self._covariance_to_combine()
+        correlation = correlation_of(self._covariance_to_combine()(True))[one, two]
         values = quotients(self.values[one], self.values[two])
-        correlation = _correlation(of_all(True))[one, two]
-
-        def covariance(free: bool) -> Floats:
-            slopes = np.zeros((len(one), len(self.values)))
-            places = np.arange(len(one))
-            slopes[places, one] = values / self.values[one]
-            slopes[places, two] = -values / self.values[two]
-            return _transformed(slopes, of_all(free))
+        places, slopes = np.arange(len(one)), np.zeros((len(one), len(self.values)))
+        slopes[places, one] = values / self.values[one]
+        slopes[places, two] = -values / self.values[two]
 
         def intervals(level: Any, method: str) -> NDArray[Any]:
             ends = self._ends(level, method, 2)
@@ -196,21 +248,18 @@ class Figures(ReadOnly):
             return ends_of_quotients(both, np.stack([ends[one], ends[two]]), correlation)
 
         what = f"{self.what}: {first!r} over {second!r}"
-        return self._of_groups(what, one, values, covariance, intervals, 2)
+        return self._of_groups(what, one, values, slopes, intervals, 2)
 
     def _contrast(self, coefficients: Mapping[Any, float], what: str) -> Any:
         groups = self.groups
         numbers = contrast_of(coefficients, groups)
         used = np.flatnonzero(numbers)
         places = np.array([self._of_group(groups[k]) for k in used])  # (k, m)
-        numbers, of_all = numbers[used], self._covariance_to_combine()
-        correlation = _correlation(of_all(True))
+        numbers = numbers[used]
+        correlation = correlation_of(self._covariance_to_combine()(True))
         slopes = np.zeros((places.shape[1], len(self.values)))
         for number, own in zip(numbers, places, strict=True):
             slopes[np.arange(len(own)), own] = number
-
-        def covariance(free: bool) -> Floats:
-            return _transformed(slopes, of_all(free))
 
         def intervals(level: Any, method: str) -> NDArray[Any]:
             ends = self._ends(level, method, len(used))[places]
@@ -219,14 +268,14 @@ class Figures(ReadOnly):
 
         values = numbers @ self.values[places]
         what = f"{self.what}: {what}"
-        return self._of_groups(what, places[0], values, covariance, intervals, len(used))
+        return self._of_groups(what, places[0], values, slopes, intervals, len(used))
 
     def _of_groups(
         self,
         what: str,
         places: NDArray[np.intp],
         values: Floats,
-        covariance: Callable[[bool], Floats],
+        slopes: Floats,
         intervals: Callable[[Any, str], NDArray[Any]],
         n_terms: int,
     ) -> "NumericEstimate | Figures":
@@ -236,11 +285,20 @@ class Figures(ReadOnly):
             error = float(woodruff_error(intervals)[0])
             number = float(values[0])
             return NumericEstimate(number, error, _intervals=intervals, _n_quantiles=n_terms)
+        of_all = self._known_covariance()
+        linear = None if self._linear is None else self._linear.transformed(slopes)
+
+        def covariance(free: bool) -> Floats:
+            return transformed(slopes, of_all(free))
+
         errors = np.sqrt(np.diag(covariance(False)))
         if not rest[0]:
-            return NumericEstimate(float(values[0]), float(errors[0]), _intervals=intervals)
-        names = self.names[self._n_by :]
-        return Figures(what, names, rest, values, errors, self.n_reports, intervals, covariance)
+            one = NumericEstimate(float(values[0]), float(errors[0]), _intervals=intervals)
+            if linear is None:
+                return one
+            return replace(one, _linear=linear.functions[0], _fit=linear.fit)
+        names, n = self.names[self._n_by :], self.n_reports
+        return Figures(what, names, rest, values, errors, n, intervals, covariance, _linear=linear)
 
     def to_frame(self, level: float = 0.95) -> Any:
         """Write the figures as a pandas frame, with the labels as its index.
@@ -302,22 +360,6 @@ class Figures(ReadOnly):
         return f"Figures({self.what} by {names}: {len(self.labels)}, {known} with an error)"
 
 
-def _correlation(covariance: Floats) -> Floats:
-    spread = np.sqrt(np.diag(covariance))
-    with np.errstate(invalid="ignore"):
-        found: Floats = covariance / np.outer(spread, spread)
-    return found
-
-
-def _transformed(slopes: Floats, covariance: Floats) -> Floats:
-    """Covariance of linear functions of figures (m, k), NaN where one of theirs is unknown."""
-    unknown = np.isnan(np.diag(covariance))
-    found = slopes @ np.where(np.isnan(covariance), 0.0, covariance) @ slopes.T
-    without = (slopes[:, unknown] != 0.0).any(axis=1)
-    found[without, :] = found[:, without] = np.nan
-    return found
-
-
 def figures_of(
     what: str,
     groups: CellGroups,
@@ -332,11 +374,11 @@ def figures_of(
         own = labels_of(categories.name, categories.categories)
         names, labels = names + categories.name, tuple(g + c for g in labels for c in own)
     values = np.array([one.value for one in each])
-    linear = None
-    if covariance is not None:
-        unknown = np.full(len(groups.labels), np.nan)
-        functions = [unknown if one._linear is None else one._linear for one in each]
-        linear = _covariance_of(np.array(functions), covariance)
+    unknown = np.full(len(groups.labels), np.nan)
+    functions = np.array([unknown if one._linear is None else one._linear for one in each])
+    fits = [one._fit for one in each if one._fit is not None]
+    linear = Linear(fits[0], functions) if fits else None
+    known = None if covariance is None else covariance_of(functions, covariance)
     errors = np.array([one.std_error for one in each])
 
     def intervals(level: Any, method: str) -> NDArray[Any]:
@@ -345,18 +387,5 @@ def figures_of(
     n_by = len(groups.name)
     n_quantiles = max(one._n_quantiles for one in each)  # empty groups have none
     return Figures(
-        what, names, labels, values, errors, n_reports, intervals, linear, n_by, n_quantiles
+        what, names, labels, values, errors, n_reports, intervals, known, n_by, n_quantiles, linear
     )
-
-
-def _covariance_of(functions: Floats, covariance: Callable[..., Floats]) -> Any:
-    """Return the covariance of figures; NaN for unknown ones, and for those without an error."""
-
-    def found(free: bool) -> Floats:
-        known = np.isfinite(functions).all(axis=1)
-        result = np.full((len(functions), len(functions)), np.nan)
-        if known.any():
-            result[np.ix_(known, known)] = covariance(functions[known], free=free)
-        return result
-
-    return found

@@ -1,6 +1,6 @@
 """Estimates with standard errors and confidence intervals."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ from skrldp._typing import Floats
 from skrldp.estimation._fit import project
 from skrldp.estimation.figures._intervals import Ranges, critical_value, intervals
 from skrldp.estimation.figures._likelihood_ranges import CategoryRanges
+from skrldp.estimation.figures._pairs import Linear
 
 __all__ = ["Estimate", "critical_value", "index_of", "labels_of", "project"]
 
@@ -73,6 +74,7 @@ class Estimate(ReadOnly):
     identifiable: NDArray[np.bool_]
     n_reports: int
     _ranges: Ranges | None = field(default=None, repr=False)
+    _linear: Callable[[], Linear] | None = field(default=None, repr=False)  # None for blocks
 
     def confidence_interval(
         self, level: float = 0.95, *, simultaneous: bool = False, method: str = "auto"

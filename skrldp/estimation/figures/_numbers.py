@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from skrldp._params import check_choice, is_finite
 from skrldp._typing import Floats
 from skrldp.alphabet import CellGroups, numbers_of_cells
+from skrldp.estimation._fit import Fit
 from skrldp.estimation.figures._bounded_mean import half_width
 from skrldp.estimation.figures._intervals import (
     INTERVALS,
@@ -147,6 +148,7 @@ class NumericEstimate:
     bias: float = 0.0
     within: str = ""
     _linear: Floats | None = field(default=None, repr=False)  # as a function of the cells, less it
+    _fit: Fit | None = field(default=None, repr=False)  # of the cells; None for blocks
     _scaled: Scaled | None = field(default=None, repr=False)
     _band: Band | None = field(default=None, repr=False)
     _intervals: Callable[[Any, str], Floats] | None = field(default=None, repr=False)

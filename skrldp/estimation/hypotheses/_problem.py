@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from skrldp._typing import Floats
 from skrldp.estimation._estimator import FrequencyEstimator
 from skrldp.estimation._fit import Fit, most_likely
+from skrldp.estimation._fitted import by_reports_alone
 from skrldp.estimation._plan import distribution_of
 from skrldp.estimation._threads import one_thread
 from skrldp.estimation.channels import MOST_DENSE, Channel, channel_of
@@ -51,10 +52,7 @@ def samples_of(estimator: Any, wanted: Sequence[Any]) -> list[Reports]:
     check_is_fitted(estimator)
     if isinstance(estimator, BlockEstimator):
         return _of_blocks(estimator, wanted)
-    if estimator.prior is not None or estimator.restrict_to is not None:
-        raise ValueError(
-            "a prior or restrict_to adds to what the reports say: fit an estimator without them."
-        )
+    by_reports_alone(estimator)
     counts = estimator.counts_.astype(float)
     return [Reports(estimator.mechanism_, estimator._channel, counts, estimator._fit)]
 

@@ -86,7 +86,8 @@ def likelihood_ratio_test(
         compared that have all columns of the hypothesis.
     others : FrequencyEstimator or BlockEstimator, optional
         The same of the second population, which consists of other persons. Its mechanism may be
-        another one with the same categories of these columns.
+        another one with the same categories of these columns. (Of the same persons,
+        ``difference(..., paired=...)`` has a :meth:`~Figures.wald_test`.)
     n_simulations : int or "auto", default="auto"
         0 compares the statistic with the chi-squared distribution; a number compares it with those
         of so many sets of reports that are drawn under the hypothesis. "auto" is 200 where shares
