@@ -32,6 +32,9 @@ class EstimatedCells:
         Covariance of the estimates of linear functions, (m, a) to (m, m).
     determines : callable
         Whether the reports determine linear functions, (m, a) to (m,).
+    away_from_zero : callable
+        Whether linear functions vary as their covariance states, (m, a) to (m,): near a probability
+        of 0 estimates cannot move freely, and vary less.
     """
 
     record: Record
@@ -39,6 +42,7 @@ class EstimatedCells:
     n_reports: int
     covariance: Callable[[Floats], Floats]
     determines: Callable[[Floats], Booleans]
+    away_from_zero: Callable[[Floats], Booleans]
 
 
 def estimated_cells(estimator: Any, columns: Sequence[Any]) -> EstimatedCells:
@@ -105,6 +109,7 @@ def estimated_cells(estimator: Any, columns: Sequence[Any]) -> EstimatedCells:
             estimator.n_reports_,
             lambda functions: own.pooled(functions).covariance,
             lambda functions: own.pooled(functions).determined,
+            lambda functions: np.ones(len(functions), dtype=bool),
         )
     group_cells(estimator.mechanism_, list(columns), "all")  # refuses others
     fit = estimator._fit
@@ -119,4 +124,5 @@ def estimated_cells(estimator: Any, columns: Sequence[Any]) -> EstimatedCells:
         estimator.n_reports_,
         lambda functions: fit.covariance(functions, free=True),
         fit.channel.determines,
+        lambda functions: np.isfinite(fit.evaluate(functions)[1]),
     )

@@ -120,5 +120,10 @@ def survey_cells(
         return found
 
     return EstimatedCells(
-        source.mechanism, fit.distribution, records.n_records, covariance, fit.channel.determines
+        source.mechanism,
+        fit.distribution,
+        records.n_records,
+        covariance,
+        fit.channel.determines,
+        lambda functions: np.isfinite(fit.evaluate(functions)[1]),
     )

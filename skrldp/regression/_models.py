@@ -1,6 +1,7 @@
 """Regressions of a column of the records on others, from reports."""
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,8 @@ def logit(formula: str, estimator: Any) -> RegressionResults:
     Warns
     -----
     UserWarning
-        If the reports do not determine some coefficients.
+        If the reports do not determine some coefficients, or zeros of the estimate are so near that
+        intervals may hold more often than stated.
 
     Notes
     -----
@@ -100,7 +102,8 @@ def mnlogit(formula: str, estimator: Any) -> RegressionResults:
     Warns
     -----
     UserWarning
-        If the reports do not determine some coefficients.
+        If the reports do not determine some coefficients, or zeros of the estimate are so near that
+        intervals may hold more often than stated.
 
     Examples
     --------
@@ -140,7 +143,8 @@ def ols(formula: str, estimator: Any) -> RegressionResults:
     Warns
     -----
     UserWarning
-        If the reports do not determine some coefficients.
+        If the reports do not determine some coefficients, or zeros of the estimate are so near that
+        intervals may hold more often than stated.
 
     Examples
     --------
@@ -180,7 +184,8 @@ def poisson(formula: str, estimator: Any) -> RegressionResults:
     Warns
     -----
     UserWarning
-        If the reports do not determine some coefficients.
+        If the reports do not determine some coefficients, or zeros of the estimate are so near that
+        intervals may hold more often than stated.
 
     Examples
     --------
@@ -232,7 +237,22 @@ def _fitted(kind: str, formula: str, estimator: Any) -> RegressionResults:
             UserWarning,
             stacklevel=3,
         )
+    _warn_of_zeros(determined & ~regression.cells.away_from_zero(functions), of_coefficients)
     return RegressionResults(family, regression, coefficients.T, covariance)
+
+
+def _warn_of_zeros(near: Booleans, of_coefficients: Sequence[tuple[str, ...]]) -> None:
+    """Warn of coefficients whose intervals rest on probabilities that are nearly 0."""
+    if near.any():
+        names = [":".join(name) for name, own in zip(of_coefficients, near, strict=True) if own]
+        warnings.warn(
+            f"the intervals of the coefficients of {', '.join(map(repr, names))} may hold more "
+            "often than stated, with nearly all misses on one side: some probabilities that they "
+            "rest on are estimated as 0, or nearly. More reports, a larger eps, or categories that "
+            "are joined help.",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def _solution(regression: Regression, family: Family, weights: Floats) -> tuple[Floats, Floats]:

@@ -22,7 +22,7 @@ def _close():
 def people():
     rng = np.random.default_rng(0)
     sex, town = rng.choice(["f", "m"], 6_000), rng.choice(["big", "none", "small"], 6_000)
-    wage = 1 + (sex == "m") + (rng.random(6_000) < 0.3)
+    wage = np.where(rng.random(6_000) < 0.3 + 0.3 * (sex == "m"), 3, rng.integers(1, 3, 6_000))
     return pd.DataFrame({"sex": sex, "town": town, "wage": wage})
 
 

@@ -129,10 +129,20 @@ def test_intervals_hold(small):
     report = small.mechanism_.matrix @ small.joint_.probabilities.ravel()
     held = np.zeros(3)
     for _ in range(100):
-        counts = rng.multinomial(20_000, report / report.sum())
+        counts = rng.multinomial(2_000_000, report / report.sum())
         ends = logit("ill ~ age + {job == 'c'}", estimate(small, counts)).conf_int()
         held += (ends[0] <= truth.params) & (truth.params <= ends[1])
     assert (np.abs(held / 100 - 0.95) < 3.9 * np.sqrt(0.95 * 0.05 / 100)).all(), held
+
+
+def test_coefficients_near_zeros_of_the_estimate_are_named(small):
+    """With 2,000 reports some cells are estimated as 0, with 10,000,000 none is near."""
+    formula = "ill ~ age + {job == 'c'}"
+    with pytest.warns(UserWarning, match="intervals of .*'Intercept', 'age'.* may hold more"):
+        logit(formula, estimate(small, expected_counts(small, 2_000)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        logit(formula, estimate(small, expected_counts(small, 1e7)))
 
 
 @pytest.mark.parametrize(

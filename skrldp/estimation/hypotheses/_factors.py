@@ -20,7 +20,7 @@ __all__ = ["Factor", "Sample", "greatest_likelihood"]
 _STEPS = 5_000
 _GAIN, _SLOPE = 1e-11, 1e-7  # of a step, and by a number; nats per report
 _START = 1e-3  # of a state's probability that the uniform distribution has in the first one
-_LEAST = 1e-290
+_LEAST, _LEAST_ROOT = 1e-290, 1e-100
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,10 @@ class Sample:
 def greatest_likelihood(
     samples: Sequence[Sample], factors: Sequence[Factor], starts: Sequence[Floats]
 ) -> tuple[float, list[Floats]]:
-    """Maximise the log-likelihood over products of factors, by L-BFGS on their logarithms.
+    """Maximise the log-likelihood over products of factors, by L-BFGS on their square roots.
+
+    A step may take a root through 0 and back again. On logarithms, a probability that one step
+    makes tiny stays so, as its derivative vanishes, even if more of it is better.
 
     Shapes: `starts` has a distribution (a,) for each sample, from which the first probabilities of
     the factors are taken. Returns the log-likelihood in nats, and the distributions (a,).
@@ -111,7 +114,8 @@ def greatest_likelihood(
     def distributions(parameters: Floats) -> tuple[list[Floats], list[Floats]]:
         logs = list(logs_of)
         for place, k in enumerate(free):
-            logs[k] = factors[k].normalised(parameters[ends[place] : ends[place + 1]])
+            roots = np.maximum(np.abs(parameters[ends[place] : ends[place + 1]]), _LEAST_ROOT)
+            logs[k] = factors[k].normalised(2.0 * np.log(roots))
         found = []
         for sample in samples:
             total = np.sum([logs[k][own.states] for k, own in sample.own()], axis=0)
@@ -127,12 +131,14 @@ def greatest_likelihood(
             weights = distribution * sample.channel.backward(sample.counts / report)
             for k, own in sample.own():
                 slopes[k] += own.slope(logs[k], weights)
-        return -value / n, -np.concatenate([slopes[k] for k in free]) / n
+        signs = np.where(parameters < 0.0, -1.0, 1.0)
+        roots = signs * np.maximum(np.abs(parameters), _LEAST_ROOT)
+        return -value / n, -2.0 * np.concatenate([slopes[k] for k in free]) / roots / n
 
     options = {"maxiter": _STEPS, "maxfun": 2 * _STEPS, "ftol": _GAIN, "gtol": _SLOPE, "maxcor": 20}
     best = minimize(
         minus,
-        np.concatenate([logs_of[k] for k in free]),
+        np.concatenate([np.exp(logs_of[k] / 2.0) for k in free]),
         jac=True,
         method="L-BFGS-B",
         options=options,

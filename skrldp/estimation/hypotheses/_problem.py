@@ -25,6 +25,7 @@ __all__ = ["Problem", "Reports", "planned", "samples_of"]
 
 _TOL, _STEPS = 1e-4, 20_000  # nats in all, and steps, of the maximum without the hypothesis
 _FAR = 4.0  # standard errors from 0 where a share is no boundary
+_ENOUGH = 0.1  # of the simulations: no more are drawn once so many reach the statistic
 
 
 class Reports(NamedTuple):
@@ -158,35 +159,43 @@ class Problem(NamedTuple):
         return max(0.0, 2.0 * (free - restricted)), under
 
     def is_inside(self, under: Sequence[Floats]) -> bool:
-        """Whether all shares of the tables are some standard errors above 0."""
+        """Whether all shares of the tables are some standard errors above 0.
+
+        And have standard errors: zeros of cells leave them less room even if the shares are large.
+        """
         place, inside = 0, True
         for samples, models in zip(self.populations, self.models, strict=True):
             functions = models[0].groups.indicators
             errors = np.full(len(functions), np.inf)
             for one, model in zip(samples, models, strict=True):
                 assert one.fit is not None
-                covariance = one.fit.covariance(model.groups.indicators, free=True)
-                errors = np.minimum(errors, np.sqrt(np.maximum(np.diag(covariance), 0.0)))
+                errors = np.fmin(errors, one.fit.evaluate(model.groups.indicators)[1])
             inside &= bool((functions @ under[place] > _FAR * errors).all())
             place += len(samples)
         return inside
 
     def simulated(
         self, statistic: float, under: Sequence[Floats], n_simulations: int, seed: int
-    ) -> float:
-        """Share of simulated sets of reports with a statistic at least as large, with this one."""
+    ) -> tuple[float, int]:
+        """Share of simulated sets of reports with a statistic at least as large, and their number.
+
+        The share counts the reports themselves as well, unless drawing ended early (Besag and
+        Clifford 1991): either way it is at most α in at most a part α of samples.
+        """
         rng = np.random.default_rng(seed)
         counts = self.counts()
         samples, _ = self.samples(counts)
         reports = [one.channel.forward(cells) for one, cells in zip(samples, under, strict=True)]
-        reached = 1
-        for _ in range(n_simulations):
+        reached, enough = 0, int(np.ceil(_ENOUGH * n_simulations))
+        for number in range(1, n_simulations + 1):
             drawn = [
                 rng.multinomial(int(own.sum()), report / report.sum()).astype(float)
                 for own, report in zip(counts, reports, strict=True)
             ]
             reached += self.statistic(drawn)[0] >= statistic
-        return reached / (n_simulations + 1)
+            if reached == enough:
+                return reached / number, number
+        return (reached + 1) / (n_simulations + 1), n_simulations
 
 
 def _together(
