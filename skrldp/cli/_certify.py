@@ -33,7 +33,7 @@ def certify(
             "-k",
             metavar="K",
             min=1,
-            help="How many reports about one person are seen together.",
+            help="How many reports about the same record are seen together.",
         ),
     ] = 1,
     counts: o.Counts = None,

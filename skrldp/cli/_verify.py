@@ -40,7 +40,7 @@ def verify(
             "-k",
             metavar="K",
             min=1,
-            help="How many reports about one person are seen together; more need --eps.",
+            help="How many reports about the same record are seen together; more need --eps.",
         ),
     ] = 1,
     radius: Annotated[

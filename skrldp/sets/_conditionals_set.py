@@ -10,7 +10,7 @@ from scipy.special import xlogy
 from skrldp._sentences import inside
 from skrldp._typing import Floats, Indices
 from skrldp.joint import JointDistribution
-from skrldp.sets._fitted_set import UNSEEN, DivergenceLimit, FittedSet
+from skrldp.sets._fitted_set import UNSEEN, DivergenceLimit, FittedSet, TableFigures
 from skrldp.support_function import divergence, pull_in
 
 __all__ = ["ConditionalsSet"]
@@ -32,7 +32,7 @@ class ConditionalsSet(FittedSet):
         the public one alone.
     drift : float
         By how much the present conditionals may be further off, δ, in nats.
-    rule, beta, n_records, n_values
+    rule, beta, n_records, n_values, table
         As in :class:`FittedSet`.
 
     Raises
@@ -59,6 +59,7 @@ class ConditionalsSet(FittedSet):
     beta: float | None = None
     n_records: int | None = None
     n_values: int | None = None
+    table: TableFigures | None = field(default=None, repr=False, compare=False)
     alpha: float = field(default=1.0, init=False, repr=False)  # the order of likelihood ratios
     of_conditionals: ClassVar[bool] = True
     kind: ClassVar[str] = "likelihood-ratio"

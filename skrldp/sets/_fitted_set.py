@@ -7,13 +7,38 @@ from typing import Any, ClassVar
 from skrldp._typing import Floats, Indices
 from skrldp.joint import JointDistribution
 
-__all__ = ["REGIONS", "UNSEEN", "DivergenceLimit", "FittedSet", "fitted_set"]
+__all__ = [
+    "REGIONS",
+    "UNSEEN",
+    "DivergenceLimit",
+    "FittedSet",
+    "TableFigures",
+    "figures_of_table",
+    "fitted_set",
+]
 
 REGIONS = ("joint", "product", "box", "lower")  # how closely a design follows a set
 
 # Share of records that stands for the limit 0, in which a secret without records may have any
 # conditional at no cost. It moves a divergence by about as much; twice as much would by twice.
 UNSEEN = 1e-9
+
+
+TableFigures = tuple[Any, ...]
+
+
+def figures_of_table(joint: JointDistribution) -> TableFigures:
+    """Return what the radii of sets depend on, whatever the order of secrets and values.
+
+    That is the number of records of each secret and the number of values; of a survey, weights too.
+    """
+    records = sorted(joint.counts.sum(axis=1).tolist())
+    survey = joint.survey
+    weights: TableFigures = ()
+    if survey is not None:
+        sums = sorted(survey.totals.tolist()), sorted(survey.squares.tolist())
+        weights = (*map(tuple, sums), survey.degrees)
+    return joint.counts.shape[1], tuple(records), weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +76,9 @@ class FittedSet(ABC):
     n_values : int or None
         The number of values of U that the budgets are for, where the population may have more than
         are listed; None otherwise.
+    table : tuple or None
+        What the budgets depend on of the table that they are for, see :func:`figures_of_table`;
+        None if that is not known.
     of_conditionals : bool
         Whether it limits the conditionals of U alone, not the probabilities of the secrets.
     kind : str
@@ -62,6 +90,7 @@ class FittedSet(ABC):
     beta: float | None
     n_records: int | None
     n_values: int | None
+    table: TableFigures | None
     of_conditionals: ClassVar[bool] = False
     kind: ClassVar[str]
 
@@ -180,7 +209,7 @@ class FittedSet(ABC):
 def fitted_set(joint: JointDistribution, uncertainty: Any, name: str = "uncertainty") -> FittedSet:
     """Make a set around a public distribution; one that has been made is left as it is.
 
-    Raises ValueError if it is no set, or was made for a table of another number of records: its
+    Raises ValueError if it is no set, or was made for a table on which other budgets depend: its
     beta would be false for this one.
     """
     if isinstance(uncertainty, FittedSet):
@@ -190,6 +219,16 @@ def fitted_set(joint: JointDistribution, uncertainty: Any, name: str = "uncertai
                 f"{name} was made around a table of {n_records:,} records, and this one has "
                 f"{joint.n:,}, so that its beta would not hold: give the set without a table, such "
                 "as LikelihoodRatioSet(), which is then made around this one."
+            )
+        if uncertainty.beta is not None and uncertainty.table not in (
+            None,
+            figures_of_table(joint),
+        ):
+            raise ValueError(
+                f"{name} was made around a table with other numbers of records by secret, other "
+                "numbers of values, or another survey design than this one, so that its beta would "
+                "not hold: give the set without a table, such as LikelihoodRatioSet(), which is "
+                "then made around this one."
             )
         return uncertainty
     if isinstance(uncertainty, type):

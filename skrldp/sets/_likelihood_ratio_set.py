@@ -9,7 +9,7 @@ from skrldp._params import check_beta, check_choice, is_finite
 from skrldp.alphabet import spent_on_values
 from skrldp.joint import JointDistribution
 from skrldp.sets._conditionals_set import ConditionalsSet
-from skrldp.sets._fitted_set import REGIONS
+from skrldp.sets._fitted_set import REGIONS, figures_of_table
 from skrldp.sets._likelihood_ratio_budgets import (
     MOST_VALUES,
     budgets_up_to,
@@ -114,16 +114,16 @@ class LikelihoodRatioSet(BaseEstimator):
         drift = _at_least_zero(self.drift)
         if isinstance(self.radius, str) and self.radius in _RULES:
             rule = cast("Rule", self.radius)
-            n, beta = joint.n, check_beta("beta", self.beta)
+            n, beta, table = joint.n, check_beta("beta", self.beta), figures_of_table(joint)
             if joint.survey is not None:
                 if rule == "finite-sample":
                     raise ValueError(NOT_INDEPENDENT)
                 single, pair = survey_budgets(joint, beta)
-                return ConditionalsSet(single / n, pair / n, drift, "survey", beta, n)
+                return ConditionalsSet(single / n, pair / n, drift, "survey", beta, n, table=table)
             single, pair, n_values = _budgets(joint, beta, rule)
             if math.isinf(single):
                 return ConditionalsSet(single, pair, drift, None, None, n, n_values)
-            return ConditionalsSet(single / n, pair / n, drift, rule, beta, n, n_values)
+            return ConditionalsSet(single / n, pair / n, drift, rule, beta, n, n_values, table)
         radius = given_radius(self.radius, "'finite-sample', 'asymptotic'")
         return ConditionalsSet(radius, radius, drift, "given", None, joint.n)
 

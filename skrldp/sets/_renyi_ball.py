@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from skrldp._params import check_beta, check_choice, check_flag, check_positive
 from skrldp.alphabet import spent_on_values
 from skrldp.joint import JointDistribution
-from skrldp.sets._fitted_set import REGIONS
+from skrldp.sets._fitted_set import REGIONS, figures_of_table
 from skrldp.sets._radii import (
     asymptotic_values,
     chi2_radius,
@@ -157,6 +157,7 @@ class RenyiBall(BaseEstimator):
             float(self.beta) if by_rule else None,
             joint.n,
             n_values if n_values > joint.counts.shape[1] else None,
+            figures_of_table(joint),
         )
 
     def _around_survey(self, joint: JointDistribution) -> RenyiSet:
@@ -168,7 +169,8 @@ class RenyiBall(BaseEstimator):
                 "LikelihoodRatioSet(radius='asymptotic') or RenyiBall(alpha=1)."
             )
         beta = check_beta("beta", self.beta)
-        return RenyiSet(1.0, survey_radius(joint, beta), "survey", beta, joint.n)
+        radius, table = survey_radius(joint, beta), figures_of_table(joint)
+        return RenyiSet(1.0, radius, "survey", beta, joint.n, table=table)
 
 
 class AllDistributions(BaseEstimator):

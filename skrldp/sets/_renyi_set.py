@@ -1,7 +1,7 @@
 """A Rényi ball around the public distribution, as a value."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +10,7 @@ from scipy.special import xlogy
 from skrldp._sentences import inside
 from skrldp._typing import Floats, Indices
 from skrldp.joint import JointDistribution
-from skrldp.sets._fitted_set import UNSEEN, DivergenceLimit, FittedSet
+from skrldp.sets._fitted_set import UNSEEN, DivergenceLimit, FittedSet, TableFigures
 from skrldp.support_function import bisect, divergence
 
 __all__ = ["RenyiSet"]
@@ -26,7 +26,7 @@ class RenyiSet(FittedSet):
         Order of the divergence.
     radius : float
         Radius B, in nats: infinite for all distributions, 0 for the public one alone.
-    rule, beta, n_records, n_values
+    rule, beta, n_records, n_values, table
         As in :class:`FittedSet`.
 
     Raises
@@ -48,6 +48,7 @@ class RenyiSet(FittedSet):
     beta: float | None = None
     n_records: int | None = None
     n_values: int | None = None
+    table: TableFigures | None = field(default=None, repr=False, compare=False)
 
     kind: ClassVar[str] = "renyi"
     shares_budget = True  # what one conditional takes, the other cannot

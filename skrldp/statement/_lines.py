@@ -21,6 +21,7 @@ from skrldp._sentences import (
     who_knows,
 )
 from skrldp._typing import Floats
+from skrldp.mechanism import bound_of_several
 from skrldp.statement._blocks import block_in_words, block_lines
 from skrldp.statement._by_secret import lines_by_secret
 from skrldp.statement._expected_errors import error_lines
@@ -135,7 +136,25 @@ def _reports(beyond: Beyond) -> str:
         said.append(f"for k = {series(unbounded)} {NO_BOUND}")
     who = "about one column of one person" if beyond.eps_each else "about one person"
     all_k = " at most k times the proven eps" if beyond.adds_up else ""
-    return f"{who} together{all_k}{_of_some(beyond)}: {'; '.join(said)}"
+    changed = _if_u_changes(beyond)
+    same = " whose record stays the same," if changed else ""
+    return f"{who}{same} together{all_k}{_of_some(beyond)}: {'; '.join(said)}{changed}"
+
+
+def _if_u_changes(beyond: Beyond) -> str:
+    """Bound several reports about records whose U differs, where those of one record leak less.
+
+    The sum of one bound over the set and others over all distributions holds for them as well;
+    what is found from combinations of reports is about one record.
+    """
+    one, *more = beyond.eps_of_reports
+    sums = {k: bound_of_several(beyond.eps_of_reports[one], beyond.eps_all, k) for k in more}
+    if all(beyond.eps_of_reports[k] >= eps for k, eps in sums.items()):
+        return ""
+    if math.isinf(beyond.eps_all):
+        return f"; if U changes in between {NO_BOUND}"
+    figures = [f"{at_most(eps, '.4g')} for k = {k}" for k, eps in sums.items()]
+    return f"; if U changes in between: eps <= {series(figures)}"
 
 
 def _of_some(beyond: Beyond) -> str:

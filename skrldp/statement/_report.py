@@ -40,8 +40,9 @@ class PrivacyReport(ReportFigures):
     eps_given_u : float
         Bound on what one report tells somebody who knows U exactly; at most ``eps_all``.
     eps_of_reports : dict of int to float
-        Bound on what k reports about one person tell together, for k = 1, 2, 3 and 10, over the
-        same distributions as ``eps_proven``. Infinite if there is none.
+        Bound on what k reports about one record tell together, for k = 1, 2, 3 and 10, over the
+        same distributions as ``eps_proven``. Infinite if there is none. If U changes in between,
+        k reports leak at most ``eps_proven + (k - 1) * eps_all``.
     attained_of_reports : dict of int to float
         What some distribution attains with as many reports.
     summed_reports : tuple of int

@@ -96,7 +96,7 @@ def _beyond_one_report(report: ReportFigures, asked: float | None) -> list[str]:
     said = []
     two = beyond.eps_of_reports[2]
     if two > 2.0 * proven * (1.0 + _MORE):
-        said.append(f"two reports about one person may tell {_told(two)}")
+        said.append(f"two reports about one record may tell {_told(two)}")
     if beyond.eps_all > proven * (1.0 + _MORE):
         said.append(
             "one report may tell somebody who knows something else about the person "

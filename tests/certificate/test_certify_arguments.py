@@ -1,6 +1,9 @@
 """What `certify` is given: alphabets in another order or of others, and arrays that are none."""
 
+import itertools
+
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,10 +12,12 @@ from skrldp import (
     AllDistributions,
     BlockSanitizer,
     GRRSanitizer,
+    IRSanitizer,
     JointDistribution,
     LikelihoodRatioSet,
     Mechanism,
     RenyiBall,
+    SurveyDesign,
     certify,
 )
 from skrldp.design.closed_form import srr
@@ -106,6 +111,34 @@ def test_a_set_of_another_number_of_records_is_refused(chosen):
     with pytest.raises(ValueError, match="a table of 90,000 records, and this one has 300"):
         certify(MATRIX, large, JOINT)
     assert certify(MATRIX, large, JointDistribution(300 * COUNTS)).uncertainty is large
+
+
+@pytest.mark.parametrize("chosen", [LikelihoodRatioSet(), RenyiBall()])
+def test_a_set_of_another_number_of_values_is_refused(chosen):
+    """The radius grows with the number of values; that of fewer was taken, with its beta."""
+    wide = JointDistribution(np.full((2, 40), 10))
+    narrow = chosen.fit_set(JointDistribution(np.full((2, 2), 200)))
+    rows = np.tile([[0.3], [0.7]], 80)
+    with pytest.raises(ValueError, match="other numbers of values"):
+        certify(rows, narrow, wide)
+    with pytest.raises(ValueError, match="records by secret"):
+        certify(rows[:, :4], narrow, JointDistribution([[10, 20], [300, 470]]))
+
+
+def test_a_set_of_independent_records_is_refused_for_a_survey():
+    people = pd.DataFrame(itertools.product([0, 1], [0, 1], range(50)), columns=["s", "u", "n"])
+    people["w"] = np.where(people["n"] < 5, 60.0, 1.0)
+    around = LikelihoodRatioSet(radius="asymptotic")
+    plain, survey = (
+        IRSanitizer(
+            0.5, sensitive="s", categories={"s": [0, 1], "u": [0, 1]}, uncertainty=around, survey=w
+        ).fit(people[columns])
+        for w, columns in ((None, ["s", "u"]), (SurveyDesign(weights="w"), ["s", "u", "w"]))
+    )
+    own = survey.certificate_.uncertainty
+    assert certify(plain.mechanism_, own, survey.joint_).eps > 0.5
+    with pytest.raises(ValueError, match="another survey design"):
+        certify(plain.mechanism_, plain.certificate_.uncertainty, survey.joint_)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from regions import lower
 
 from skrldp import (
     AllDistributions,
+    AOptimalSanitizer,
     IRSanitizer,
     LikelihoodRatioSet,
     NonRobustSanitizer,
@@ -108,6 +109,32 @@ def test_reports_about_one_person(cls, parameters):
     said = "one report to somebody who knows nothing else" in " ".join(report.warnings)
     assert said == (cls is not SRRSanitizer and "eps_all" not in parameters)
     assert ("k times" in line(report, "k reports")) == (cls is SRRSanitizer)
+
+
+@pytest.mark.parametrize("eps_all", [None, 2.0])
+def test_reports_about_a_record_that_changes_are_told_apart(eps_all):
+    """U2 = U1 xor S: each is distributed as in the table, and both together tell S."""
+    rows, counts = [[s, u] for s in (0, 1) for u in (0, 1)], [4000] * 4
+    sanitizer = IRSanitizer(0.5, categories=[[0, 1], [0, 1]])
+    if eps_all is not None:
+        sanitizer = AOptimalSanitizer(0.5, eps_all=eps_all, categories=[[0, 1], [0, 1]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyLeakWarning)
+        sanitizer.fit(rows, sample_weight=counts)
+    report, of_record = privacy_report(sanitizer), sanitizer.mechanism_.matrix.reshape(-1, 2, 2)
+    of_secret = [
+        sum(np.outer(of_record[:, s, u], of_record[:, s, u ^ s]).ravel() / 2 for u in (0, 1))
+        for s in (0, 1)
+    ]
+    assert leakage(np.transpose(of_secret), [(0, 1), (1, 0)]) > report.eps_of_reports[2] + 0.1
+    said = line(report, "k reports")
+    assert said.startswith("about one person whose record stays the same, together: ")
+    if eps_all is None:
+        assert said.endswith("; if U changes in between there is no bound; eps_all= gives one")
+    else:
+        bound = report.eps_proven + report.eps_all
+        assert leakage(np.transpose(of_secret), [(0, 1), (1, 0)]) <= bound
+        assert f"; if U changes in between: eps <= {at_most(bound, '.4g')} for k = 2, " in said
 
 
 def test_what_is_not_bounded_is_said():
