@@ -19,6 +19,7 @@ __all__ = [
     "check_columns",
     "check_id_type",
     "numbers_of",
+    "on_its_own",
     "pyarrow",
     "read_ids",
     "read_values",
@@ -190,6 +191,20 @@ def _without_views(column: Any) -> Any:
     pa, name = pyarrow(), str(column.type)
     if name in ("string_view", "binary_view"):
         return column.cast(pa.large_string() if name == "string_view" else pa.large_binary())
+    return column
+
+
+def on_its_own(column: Any) -> Any:
+    """Return a column that is passed on, without bytes that are none of its values.
+
+    A view may be a piece of a longer text, such as an id of a line with the answers. All of the
+    text is in the column's buffers, and files and pickles of Arrow hold these whole.
+    """
+    pa, name = pyarrow(), str(column.type)
+    if name in ("string_view", "binary_view"):
+        return _without_views(column).cast(column.type)
+    if "view" in name:  # within lists, say
+        return pa.array(column.to_pylist(), column.type)
     return column
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
 from skrldp._plugins import refuse_without_plugin
-from skrldp.alphabet import brief
+from skrldp.alphabet import brief, listed
 from skrldp.batches._arrow import pyarrow
 
-__all__ = ["as_arrow", "as_frame", "is_table"]
+__all__ = ["as_arrow", "as_frame", "is_table", "on_their_own", "refuse_index"]
 
 
 def is_table(records: Any) -> bool:
@@ -45,6 +46,37 @@ def as_frame(frame: Any, *, pass_through: bool = False) -> Any:
         refuse_without_plugin(frame)
         return frame if pass_through else nw.from_native(frame)
     return found
+
+
+def refuse_index(frame: Any, columns: Sequence[str]) -> None:
+    """Raise a ValueError if pandas' index has a column that is reported: it stays in the output."""
+    names = getattr(getattr(frame, "index", None), "names", ())
+    raw = [name for name in names if name in columns]
+    if raw:
+        raise ValueError(
+            f"the index is the column {listed(raw)}, which the mechanism reports: beside the "
+            "report, it would itself leave as it is. Give the records another index, as "
+            "frame.reset_index() does. Nothing was reported."
+        )
+
+
+def on_their_own(frame: Any) -> Any:
+    """Return a frame of Polars whose texts hold nothing but themselves.
+
+    A piece of a longer text, such as an id of a line with the answers, is a view of the line, and
+    files and pickles of the piece hold the line. Arrow's plain texts are copies.
+    """
+    import narwhals.stable.v2 as nw
+
+    texts = [
+        name
+        for name, dtype in frame.schema.items()
+        if dtype in (nw.String, nw.Binary) or dtype.is_nested()
+    ]
+    if not texts:
+        return frame
+    copied = nw.from_arrow(frame.select(texts).to_arrow(), backend=frame.implementation)
+    return frame.with_columns(copied[name].cast(frame.schema[name]) for name in texts)
 
 
 def as_arrow(frame: Any) -> Any:

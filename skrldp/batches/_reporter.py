@@ -14,12 +14,13 @@ from skrldp.batches._arrow import (
     arrow_numbers,
     check_columns,
     check_id_type,
+    on_its_own,
     pyarrow,
     read_ids,
     read_values,
 )
 from skrldp.batches._duplicates import refuse_duplicates
-from skrldp.batches._frames import as_arrow, is_table
+from skrldp.batches._frames import as_arrow, is_table, on_their_own, refuse_index
 from skrldp.batches._keys import CheckedKey
 from skrldp.client import RecordReader
 from skrldp.mechanism import Manifest, Mechanism, read_json
@@ -193,7 +194,8 @@ class Reporter(SetOnce):
         -------
         iterator of pyarrow.RecordBatch, or table
             With the schema :meth:`output_schema`; of a table a table of the same library, with as
-            many rows in the same order, and pandas' index.
+            many rows in the same order, and pandas' index. An index with the name of a column that
+            the mechanism reports is refused, as `keep` is.
 
         Raises
         ------
@@ -220,12 +222,16 @@ class Reporter(SetOnce):
 
         frame = nw.from_native(records, eager_only=True)
         check_columns(self.columns, frame.columns)
+        refuse_index(records, [name for name, _ in self._columns])
         made = self._report_arrow(as_arrow(frame.select(self.columns)))
         names = [field.name for field in self._made_fields()]
         own = nw.from_arrow(made.select(names), backend=frame.implementation)
         # What is passed on does not go through Arrow: it stays as it is, and that is faster.
-        out = frame.select(self._id).with_columns(own[name] for name in names)
-        return out.with_columns(frame[name] for name in self._keep).to_native()
+        passed = frame.select(self._id, *self._keep)
+        if frame.implementation.is_polars():  # whose texts are views
+            passed = on_their_own(passed)
+        out = passed.select(self._id).with_columns(own[name] for name in names)
+        return out.with_columns(passed[name] for name in self._keep).to_native()
 
     def _report_arrow(self, table: Any) -> Any:
         made = [self.report_batch(batch) for batch in table.combine_chunks().to_batches()]
@@ -273,10 +279,10 @@ class Reporter(SetOnce):
         }
         made = self._draw(records, ids)
         columns = [
-            batch.column(self._id),
+            on_its_own(batch.column(self._id)),
             *(arrow_numbers(own.astype(self._type, copy=False)) for own in made),
             *self._beside(ids),
-            *(batch.column(name) for name in self._keep),
+            *(on_its_own(batch.column(name)) for name in self._keep),
         ]
         return pa.RecordBatch.from_arrays(columns, schema=schema)
 

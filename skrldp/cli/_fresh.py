@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from skrldp.batches import arrow_numbers
+from skrldp.batches import arrow_numbers, on_its_own
 from skrldp.cli._errors import CommandError
 from skrldp.cli._mechanism import values_of
 from skrldp.client import BlockClient, Client
@@ -60,7 +60,8 @@ class Fresh:
         import pyarrow as pa
 
         made = self._made(values_of(batch, self._columns))
-        columns = [*map(arrow_numbers, made), *(batch.column(name) for name in self._keep)]
+        kept = (on_its_own(batch.column(name)) for name in self._keep)
+        columns = [*map(arrow_numbers, made), *kept]
         return pa.RecordBatch.from_arrays(columns, schema=self.output_schema(batch.schema))
 
     def _made(self, records: Any) -> list[Any]:

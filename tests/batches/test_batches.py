@@ -272,6 +272,52 @@ def test_whole_tables():
         list(one(pl.LazyFrame({"person": [1]})))
 
 
+def pieces_of_lines():
+    """Ids and a kept column that Polars cuts out of lines with the answers, which they share."""
+    lines = [f"person-number-{place:03d} of region {place:03d};SECRET" for place in range(9)]
+    own = {"age": [1] * 9, "ill": ["no"] * 9, "size": ["S"] * 9}
+    line = pl.col("line")
+    return pl.DataFrame({"line": lines, **own}).select(
+        "age",
+        "ill",
+        "size",
+        person=line.str.slice(0, 17),
+        more=line.str.head(31),
+        parts=pl.concat_list(line.str.slice(0, 31), line.str.slice(0, 17)),
+    )
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_reports_hold_no_bytes_of_the_texts_that_ids_are_pieces_of(library, tmp_path):
+    """Views share the buffers of whole lines, which files of Arrow and pickles hold whole."""
+    records, path = pieces_of_lines(), tmp_path / "reports.arrow"
+    records.write_ipc(path)
+    assert b"SECRET" in path.read_bytes()
+    one = reporter(keep=["more", "parts"])
+    expected = one(records.to_arrow())
+    if library == "polars":
+        found = one(records)
+        assert found.equals(pl.from_arrow(expected))
+        found.write_ipc(path)
+    else:
+        table = records.to_arrow(compat_level=pl.CompatLevel.newest())
+        assert str(table.schema.field("person").type) == "string_view"
+        found = one(table)
+        assert found.cast(expected.schema).equals(expected)
+        with pa.ipc.new_file(path, found.schema) as file:
+            file.write_table(found)
+    for octets in (path.read_bytes(), pickle.dumps(found)):
+        assert b"person-number-003 of region 003" in octets and b"SECRET" not in octets
+
+
+def test_an_index_that_is_reported_does_not_leave():
+    frame = table_of(5)[0].to_pandas()
+    for names in (["ill"], ["person", "ill"], ["size"]):
+        with pytest.raises(ValueError, match=f"the index is the column '{names[-1]}', which the"):
+            reporter()(frame.set_index(names, drop=False))
+    assert reporter()(frame.set_index("person", drop=False)).index.name == "person"
+
+
 def test_all_rows_of_a_batch_or_none():
     good, bad = batch_of(person=[1, 2]), batch_of(person=[3, 4], size=["S", "XXL"])
     reports = reporter()(iter([good, bad]))

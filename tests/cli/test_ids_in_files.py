@@ -1,6 +1,7 @@
 """Whose record it is: the same id in all formats, whatever else a file holds."""
 
 import command_fixtures
+import polars as pl
 import pyarrow as pa
 import pytest
 from command_files import CHECKED, KEY, KEYED, read, table, write
@@ -92,3 +93,17 @@ def test_a_run_without_a_check_of_its_key_says_which_to_give(call, ready):
     assert code != 0
     assert "another one than" in err
     assert not (ready / "second.csv").exists()
+
+
+@pytest.mark.parametrize("given", [KEYED, ("--keep", "person")])
+def test_ids_that_are_pieces_of_lines_let_no_line_out(call, ready, given):
+    """Views of Arrow share the buffer of the whole texts, which an Arrow file holds."""
+    lines = pl.DataFrame({"line": [f"person-number-{row:03d};SECRET" for row in range(9)]})
+    ids = lines.select(person=pl.col("line").str.head(17)).to_arrow(
+        compat_level=pl.CompatLevel.newest()
+    )
+    write(table().slice(0, 9).set_column(0, "person", ids["person"]), ready / "cut.arrow")
+    assert b"SECRET" in (ready / "cut.arrow").read_bytes()
+    assert call("report", "mechanism.json", "cut.arrow", *given, "-o", "out.arrow")[0] == 0
+    out = (ready / "out.arrow").read_bytes()
+    assert b"person-number-008" in out and b"SECRET" not in out
