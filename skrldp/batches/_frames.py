@@ -7,10 +7,10 @@ from contextlib import suppress
 from typing import Any
 
 from skrldp._plugins import refuse_without_plugin
-from skrldp.alphabet import brief, listed
+from skrldp.alphabet import brief
 from skrldp.batches._arrow import pyarrow
 
-__all__ = ["as_arrow", "as_frame", "is_table", "on_their_own", "refuse_index"]
+__all__ = ["as_arrow", "as_frame", "is_table", "passed_on"]
 
 
 def is_table(records: Any) -> bool:
@@ -48,32 +48,21 @@ def as_frame(frame: Any, *, pass_through: bool = False) -> Any:
     return found
 
 
-def refuse_index(frame: Any, columns: Sequence[str]) -> None:
-    """Raise a ValueError if pandas' index has a column that is reported: it stays in the output."""
-    names = getattr(getattr(frame, "index", None), "names", ())
-    raw = [name for name in names if name in columns]
-    if raw:
-        raise ValueError(
-            f"the index is the column {listed(raw)}, which the mechanism reports: beside the "
-            "report, it would itself leave as it is. Give the records another index, as "
-            "frame.reset_index() does. Nothing was reported."
-        )
+def passed_on(frame: Any, names: Sequence[str]) -> Any:
+    """Return columns of a frame as they are, in Polars with texts that hold nothing but themselves.
 
-
-def on_their_own(frame: Any) -> Any:
-    """Return a frame of Polars whose texts hold nothing but themselves.
-
-    A piece of a longer text, such as an id of a line with the answers, is a view of the line, and
-    files and pickles of the piece hold the line. Arrow's plain texts are copies.
+    A piece of a longer text, such as an id of a line with the answers, is a view of the line there,
+    and files and pickles of the piece hold the line. Arrow's plain texts are copies.
     """
     import narwhals.stable.v2 as nw
 
+    frame = frame.select(*names)
     texts = [
         name
         for name, dtype in frame.schema.items()
         if dtype in (nw.String, nw.Binary) or dtype.is_nested()
     ]
-    if not texts:
+    if not (texts and frame.implementation.is_polars()):
         return frame
     copied = nw.from_arrow(frame.select(texts).to_arrow(), backend=frame.implementation)
     return frame.with_columns(copied[name].cast(frame.schema[name]) for name in texts)

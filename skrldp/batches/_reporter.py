@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from skrldp._arrays import SetOnce, smallest_dtype
+from skrldp._indexes import refuse_index
 from skrldp._numbers import at_most
 from skrldp.alphabet import brief, listed
 from skrldp.batches._arrow import (
@@ -20,7 +21,7 @@ from skrldp.batches._arrow import (
     read_values,
 )
 from skrldp.batches._duplicates import refuse_duplicates
-from skrldp.batches._frames import as_arrow, is_table, on_their_own, refuse_index
+from skrldp.batches._frames import as_arrow, is_table, passed_on
 from skrldp.batches._keys import CheckedKey
 from skrldp.client import RecordReader
 from skrldp.mechanism import Manifest, Mechanism, read_json
@@ -137,7 +138,6 @@ class Reporter(SetOnce):
         self._needed = [name for name, sensitive in self._columns if not (blind and sensitive)]
 
     # -- what a reporter of manifests does otherwise ----------------------------------------------
-
     _kind: Any = Mechanism
 
     @property
@@ -194,8 +194,7 @@ class Reporter(SetOnce):
         -------
         iterator of pyarrow.RecordBatch, or table
             With the schema :meth:`output_schema`; of a table a table of the same library, with as
-            many rows in the same order, and pandas' index. An index with the name of a column that
-            the mechanism reports is refused, as `keep` is.
+            many rows in the same order, and pandas' index, which no column to be reported may be.
 
         Raises
         ------
@@ -224,14 +223,10 @@ class Reporter(SetOnce):
         check_columns(self.columns, frame.columns)
         refuse_index(records, [name for name, _ in self._columns])
         made = self._report_arrow(as_arrow(frame.select(self.columns)))
-        names = [field.name for field in self._made_fields()]
-        own = nw.from_arrow(made.select(names), backend=frame.implementation)
-        # What is passed on does not go through Arrow: it stays as it is, and that is faster.
-        passed = frame.select(self._id, *self._keep)
-        if frame.implementation.is_polars():  # whose texts are views
-            passed = on_their_own(passed)
-        out = passed.select(self._id).with_columns(own[name] for name in names)
-        return out.with_columns(passed[name] for name in self._keep).to_native()
+        others = [self._id, *self._keep]
+        own = nw.from_arrow(made.drop_columns(others), backend=frame.implementation)
+        passed = passed_on(frame, others).with_columns(own[name] for name in own.columns)
+        return passed.select(made.column_names).to_native()
 
     def _report_arrow(self, table: Any) -> Any:
         made = [self.report_batch(batch) for batch in table.combine_chunks().to_batches()]

@@ -24,6 +24,8 @@ def files_of(path: str) -> list[str]:
     else:
         found = glob.glob(path, recursive=True)
     found = sorted(file for file in found if not os.path.basename(file).startswith(_HIDDEN))
+    # A pattern may name a file twice, and a link another one: its records would report twice.
+    found = list({os.path.realpath(file): file for file in reversed(found)}.values())[::-1]
     folders = [file for file in found if os.path.isdir(file)]
     if folders:
         raise CommandError(

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from skrldp._indexes import refuse_index
 from skrldp.alphabet import Record
 from skrldp.certificate import guarantee_of
 from skrldp.joint import JointDistribution, as_counts
@@ -236,10 +237,12 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         Raises
         ------
         ValueError
-            If the columns are not those seen in `fit`, or a value is unknown. No record is
-            reported then.
+            If the columns are not those seen in `fit`, or a value is unknown, or a column is the
+            index of X, too, which the output keeps. No record is reported then.
         """
-        fitted, X = self._state(), records_of(self, X)
+        fitted = self._state()
+        refuse_index(X, [column.name for column in fitted.codec.columns])
+        X = records_of(self, X)
         table = read_table(X)
         codes = self._encode(X, table, fitted)
         cells = codes.cells(fitted.codec.n_values)

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skrldp._arrays import ReadOnly
+from skrldp._indexes import refuse_index
 from skrldp._params import check_beta, check_eps, check_seed, is_whole
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Manifest
@@ -317,10 +318,11 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         Raises
         ------
         ValueError
-            If the columns are not those seen in `fit`, or a value is unknown. No record is
-            reported then.
+            If the columns are not those seen in `fit`, or a value is unknown, or a column is the
+            index of X, too, which the output keeps. No record is reported then.
         """
         fitted = self._state_for(X)
+        refuse_index(X, fitted.order)
         secrets, values = encode_records(X, fitted.manifest, fitted.order)
         drawn, reports = fitted.manifest.sample(secrets, values, self.random_state)
         numbers = np.column_stack([drawn.astype(np.int64), reports.astype(np.int64)])

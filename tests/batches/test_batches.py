@@ -313,7 +313,7 @@ def test_reports_hold_no_bytes_of_the_texts_that_ids_are_pieces_of(library, tmp_
 def test_an_index_that_is_reported_does_not_leave():
     frame = table_of(5)[0].to_pandas()
     for names in (["ill"], ["person", "ill"], ["size"]):
-        with pytest.raises(ValueError, match=f"the index is the column '{names[-1]}', which the"):
+        with pytest.raises(ValueError, match=f"the index is the column '{names[-1]}', which"):
             reporter()(frame.set_index(names, drop=False))
     assert reporter()(frame.set_index("person", drop=False)).index.name == "person"
 

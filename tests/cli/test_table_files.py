@@ -214,6 +214,18 @@ WRONG = {
 }  # fmt: skip
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a right there")
+def test_a_file_with_two_names_is_read_once(call, ready):
+    """Else every record in it would be reported twice."""
+    (ready / "a" / "b").mkdir(parents=True)
+    os.rename("records.csv", "a/b/1.csv")
+    for name in ("**/**/*.csv", "a/b/*.csv", "a/b"):
+        assert call("report", "mechanism.json", name, "-o", "out.jsonl", "--force")[0] == 0
+        assert len((ready / "out.jsonl").read_text().splitlines()) == len(table())
+        if name.startswith("*"):
+            os.symlink("1.csv", "a/b/2.csv")
+
+
 @pytest.mark.parametrize("case", WRONG)
 def test_wrong_folders(call, ready, case):
     change, name, fragment = WRONG[case]

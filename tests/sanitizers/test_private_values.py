@@ -17,6 +17,7 @@ import pytest
 from sklearn.base import clone
 
 from skrldp import (
+    BlockSanitizer,
     FrequencyEstimator,
     GRRSanitizer,
     IRSanitizer,
@@ -230,3 +231,18 @@ def test_no_message_shows_a_record(fitted, use, part):
                 assert not any(mark in text for mark in SHOWN), (name, text)
     if use not in QUIET:
         assert len(refused) >= len(MARKERS) - 2, set(MARKERS) - set(refused)
+
+
+@pytest.mark.parametrize("blocks", [False, True])
+def test_an_index_that_is_reported_does_not_leave(blocks):
+    """The output has the index of the records: secrets beside their reports, if they are in it."""
+    records = pd.DataFrame({"ill": ["no", "no", "yes", "yes"], "job": ["a", "b", "a", "b"]})
+    sanitizer = GRRSanitizer(eps=1.0, sensitive="ill")
+    if blocks:
+        sanitizer = BlockSanitizer(eps=1.0, sensitive="ill", base=GRRSanitizer())
+    sanitizer.fit(records)
+    for index in (["ill"], ["job"], ["ill", "job"]):
+        with pytest.raises(ValueError, match=f"the index is the column '{index[0]}'"):
+            sanitizer.transform(records.set_index(index, drop=False))
+    other = records.set_index(pd.Index([4, 3, 2, 1], name="person"))
+    assert sanitizer.transform(other).index.equals(other.index)

@@ -1,0 +1,23 @@
+"""Indexes of pandas, which go with the rows of a frame into what is made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import Any
+
+__all__ = ["refuse_index"]
+
+
+def refuse_index(frame: Any, columns: Container[Any]) -> None:
+    """Refuse a pandas frame that has one of some columns as its index, which would leave.
+
+    Raises ValueError; frames of other libraries have no index.
+    """
+    names = getattr(getattr(frame, "index", None), "names", None) or ()
+    raw = [repr(name) for name in names if name is not None and name in columns]
+    if raw:
+        raise ValueError(
+            f"the index is the column {', '.join(raw)}, which is to be reported: beside the "
+            "report, it would itself leave as it is. Give the records another index, as "
+            "frame.reset_index() does. Nothing was reported."
+        )
