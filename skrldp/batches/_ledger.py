@@ -27,7 +27,7 @@ _DOMAIN = b"skrldp ledger, version 1\0"
 _CANDIDATE, _HOLDER, _EPOCH = "candidate", "holder", "epoch"
 _COLUMNS = {_HOLDER: "string", "key": "string", _EPOCH: "int64", "digest": "string"}
 _COLUMNS |= {"report": "int64"}
-_REPORT, _MADE_IN = "report of ledger", "epoch of ledger"  # which no candidates have
+_REPORT, _MADE_IN = "report of ledger", "epoch of ledger"  # until they have their own names
 _MOST_ROWS = (1 << 26) - 1  # of a batch: strings of Arrow have 2 GB at most, holders 32 bytes
 
 
@@ -134,7 +134,8 @@ class LedgerReporter(Reporter):
             raise ValueError(f"epoch={epoch!r} is no whole number from 0 to 2**63 - 1.")
         if eps is not None:
             check_positive("eps", eps)
-        taken = [own for own in (self._id, *self._keep) if own in (_CANDIDATE, _HOLDER, _EPOCH)]
+        made = (_CANDIDATE, _HOLDER, _EPOCH, _REPORT, _MADE_IN)
+        taken = [own for own in (self._id, *self._keep) if own in made]
         if taken or self._name in (_HOLDER, _EPOCH):
             raise ValueError(
                 f"the column {listed(taken or [self._name])} would be there twice: candidates have "

@@ -392,6 +392,7 @@ def test_as_many_reports_as_have_a_bound():
         ({"epoch": 1.5}, "epoch=1.5 is no whole number"),
         ({"eps": 0.0}, "eps"),
         ({"keep": ["holder"]}, "'holder' would be there twice"),
+        ({"keep": ["report of ledger"]}, "'report of ledger' would be there twice"),
         ({"name": "epoch"}, "'epoch' would be there twice"),
         ({"ledger_key": None, "ledger_key_check": "0" * 16}, "goes with ledger_key"),
         ({"ledger_key_check": "abc"}, "ledger_key_check must be the 16 hexadecimal digits"),
