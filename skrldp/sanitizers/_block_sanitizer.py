@@ -96,7 +96,8 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         of whatever block, may add; and what somebody who knows U learns. None: nothing is promised
         about further reports.
     known : str, int, list or callable, optional
-        Columns of U that observers know of a person. They become part of every block.
+        Columns of U that observers know of a person. They become part of every block. Numbers in
+        one bin, and values that are grouped as "other", are one known value.
     categories : "auto", list or dict, default="auto"
         Alphabets of the columns, as in the other sanitizers: a list with one for each column in the
         table's order, or a dict that names some of the columns.

@@ -117,7 +117,7 @@ def _of_blocks(sanitizer: Any) -> PrivacyReport:
             *warnings_of_blocks(told),
             *error_warnings(whole),
         ),
-        notes=notes_of(whole, worst, others),
+        notes=notes_of(whole, worst, others, sanitizer.manifest_.bins),
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from skrldp._arrays import LARGEST_EXPONENT
 from skrldp._numbers import at_most
-from skrldp._sentences import amount, bound, odds, repeatable
+from skrldp._sentences import amount, bound, columns_in_words, odds, repeatable
 from skrldp.sanitizers import changes_since_fit, explain_limit, reported_its_own_table
 from skrldp.statement._by_secret import warnings_by_secret
 from skrldp.statement._expected_errors import error_warnings
@@ -117,8 +117,13 @@ def _told(eps: float) -> str:
     return f"up to {amount(eps)} (a factor of {odds(eps)})"
 
 
-def notes_of(report: ReportFigures, fitted: Any, others: Collection[Any]) -> tuple[str, ...]:
-    """Say what else is worth knowing; `others` are those of the mechanism, or of all blocks."""
+def notes_of(
+    report: ReportFigures, fitted: Any, others: Collection[Any], cut: Collection[Any] = ()
+) -> tuple[str, ...]:
+    """Say what else is worth knowing.
+
+    `others` are those of the mechanism, or of all blocks; `cut` the columns of numbers in bins.
+    """
     said, covered, table = [], report.covered, report.table
     if fitted.survey_ is not None:
         said.append(f"The public table is {fitted.survey_.describe()}.")
@@ -167,6 +172,12 @@ def notes_of(report: ReportFigures, fitted: Any, others: Collection[Any]) -> tup
     if any(others):
         grouped = "that are unknown" if True in others else "that were rare in the public table"
         said.append(f"Values of U {grouped} are reported as 'other', which the promise includes.")
+    if coarse := _known_in_groups(report, fitted, cut):
+        said.append(
+            f"Of {columns_in_words(coarse)}, observers are taken to know the category: values that "
+            "are one bin, or 'other', are one known value. Somebody who knows which of them a "
+            "person has may learn more, up to the bound for anything else that is known."
+        )
     if fitted.handle_unknown == "impute":
         said.append(
             "Values of U that the public table lacks are replaced by draws from the public "
@@ -182,6 +193,15 @@ def notes_of(report: ReportFigures, fitted: Any, others: Collection[Any]) -> tup
         )
     said.append(_about_u(report))
     return tuple(said)
+
+
+def _known_in_groups(report: ReportFigures, fitted: Any, cut: Collection[Any]) -> list[Any]:
+    """Return the known columns of which several values are one category."""
+    mechanism = fitted.mechanism_
+    names = [name for name, sensitive in mechanism.columns if not sensitive]
+    own = zip(names, mechanism.others or (None,) * len(names), strict=True)
+    grouped = {name for name, entry in own if entry is not None} | {*cut}
+    return [name for name in report.promise.known if name in grouped]
 
 
 def _about_u(report: ReportFigures) -> str:

@@ -111,6 +111,26 @@ def test_reports_about_one_person(cls, parameters):
     assert ("k times" in line(report, "k reports")) == (cls is SRRSanitizer)
 
 
+def test_who_knows_one_of_several_grouped_values_is_told_apart(monkeypatch):
+    """Of half of the rare values U = S, of the others U = 1 - S: "other" tells nothing, they do."""
+    monkeypatch.setattr(_several, "_WORK", 1)
+    rows = [[s, k, u] for s in (0, 1) for k in "A" for u in (0, 1)]
+    rare = [[s, f"{kind}{i}", s ^ kind] for s in (0, 1) for i in range(2) for kind in (0, 1)]
+    own = {"sensitive": 0, "known": [1], "categories": "product"}
+    own["uncertainty"] = RenyiBall(radius=0.01)
+    counts = [900] * len(rows) + [200] * len(rare)
+    sanitizer = fitted(IRSanitizer, rows + rare, counts, min_frequency=500, **own)
+    report, mechanism = privacy_report(sanitizer), sanitizer.mechanism_
+    first, second = (mechanism.values.index(("other", s)) for s in (0, 1))
+    told = mechanism.matrix.reshape(-1, 2, len(mechanism.values))
+    who_knows_one = np.stack([told[:, 0, first], told[:, 1, second]], axis=1)
+    assert leakage(who_knows_one, [(0, 1), (1, 0)]) > report.eps_known + 0.1
+    words = "Of column 1, observers are taken to know the category"
+    assert words in " ".join(report.notes)
+    plain = fitted(IRSanitizer, rows, [900] * len(rows), **own)
+    assert words not in " ".join(privacy_report(plain).notes)
+
+
 @pytest.mark.parametrize("eps_all", [None, 2.0])
 def test_reports_about_a_record_that_changes_are_told_apart(eps_all):
     """U2 = U1 xor S: each is distributed as in the table, and both together tell S."""
