@@ -189,7 +189,9 @@ def expected_power(
     Notes
     -----
     By the noncentral chi-squared distribution, whose noncentrality is the statistic of the expected
-    reports.
+    reports. Where many samples give cells an estimated probability of 0, as few or noisy reports
+    do, the statistic follows another distribution, and the power is nearly known only: within .05
+    of the plan in most cases of ``benchmarks/bench_statistics.py``, .11 above in the furthest.
 
     Examples
     --------
