@@ -48,11 +48,11 @@ def _of_one_line(batches: Any, texts: Sequence[str], path: str) -> Iterator[Any]
 
     Two ids that begin with a quote would make one id of all rows between them, secrets and all.
     """
+    import pyarrow.compute as pc  # takes a while
+
     first = 0
     for batch in batches:
         for name in texts:
-            import pyarrow.compute as pc  # takes a while
-
             within = pc.match_substring_regex(batch.column(name), "[\r\n]")
             if pc.any(within).as_py():
                 row = first + within.index(True).as_py()
