@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Any
 
-__all__ = ["refuse_index"]
+__all__ = ["own_index", "refuse_index"]
 
 
 def refuse_index(frame: Any, columns: Container[Any]) -> None:
@@ -21,3 +21,10 @@ def refuse_index(frame: Any, columns: Container[Any]) -> None:
             "report, it would itself leave as it is. Give the records another index, as "
             "frame.reset_index() does. Nothing was reported."
         )
+
+
+def own_index(index: Any) -> Any:
+    """Return pandas' index without the labels of rows that were filtered out."""
+    for kind in ("remove_unused_levels", "remove_unused_categories"):
+        index = getattr(index, kind, lambda own=index: own)()
+    return index

@@ -20,12 +20,14 @@ __all__ = [
     "check_id_type",
     "numbers_of",
     "on_its_own",
+    "own_type",
     "pyarrow",
     "read_ids",
     "read_values",
 ]
 
 _SHOWN = 8  # rows that a message lists
+_HELD_WITHIN = ("struct", "view", "dictionary")  # nested types of which Arrow copies too much
 
 
 def pyarrow() -> Any:
@@ -195,17 +197,25 @@ def _without_views(column: Any) -> Any:
 
 
 def on_its_own(column: Any) -> Any:
-    """Return a column that is passed on, without bytes that are none of its values.
+    """Copy a column that is passed on, so that it holds nothing but the values of its rows.
 
-    A view may be a piece of a longer text, such as an id of a line with the answers. All of the
-    text is in the column's buffers, and files and pickles of Arrow hold these whole.
+    Files and pickles of Arrow hold buffers whole: the values of a dictionary that no row has, what
+    is beneath a missing value, the rows from which a slice was cut, and the text, such as a line
+    with the answers, of which a view is a piece. So dictionaries and views become plain columns.
     """
     pa, name = pyarrow(), str(column.type)
-    if name in ("string_view", "binary_view"):
-        return _without_views(column).cast(column.type)
-    if "view" in name:  # within lists, say
+    if isinstance(column, pa.RunEndEncodedArray):
+        column = pa.compute.run_end_decode(column)
+    elif any(kind in name for kind in _HELD_WITHIN) and pa.types.is_nested(column.type):
         return pa.array(column.to_pylist(), column.type)
-    return column
+    if not isinstance(column, pa.ExtensionArray):
+        column = bare(column)
+    return column.take(arrow_numbers(np.arange(len(column))))
+
+
+def own_type(dtype: Any) -> Any:
+    """Return the type of the columns that :func:`on_its_own` makes of those of a type."""
+    return on_its_own(pyarrow().nulls(0, dtype)).type
 
 
 def _rows(rows: NDArray[Any]) -> str:

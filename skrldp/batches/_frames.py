@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+from skrldp._indexes import own_index
 from skrldp._plugins import refuse_without_plugin
 from skrldp.alphabet import brief
 from skrldp.batches._arrow import pyarrow
@@ -48,24 +49,31 @@ def as_frame(frame: Any, *, pass_through: bool = False) -> Any:
     return found
 
 
-def passed_on(frame: Any, names: Sequence[str]) -> Any:
-    """Return columns of a frame as they are, in Polars with texts that hold nothing but themselves.
+def passed_on(frame: Any, made: Any, names: Sequence[str]) -> Any:
+    """Return columns of a frame that hold nothing but the values of its rows.
 
-    A piece of a longer text, such as an id of a line with the answers, is a view of the line there,
-    and files and pickles of the piece hold the line. Arrow's plain texts are copies.
+    `made` is an Arrow table of the same rows, whose columns are such already.
     """
     import narwhals.stable.v2 as nw
 
-    frame = frame.select(*names)
-    texts = [
-        name
-        for name, dtype in frame.schema.items()
-        if dtype in (nw.String, nw.Binary) or dtype.is_nested()
-    ]
-    if not (texts and frame.implementation.is_polars()):
-        return frame
-    copied = nw.from_arrow(frame.select(texts).to_arrow(), backend=frame.implementation)
-    return frame.with_columns(copied[name].cast(frame.schema[name]) for name in texts)
+    native = frame.select(*names).to_native()
+    if frame.implementation.is_polars():
+        copied = nw.from_arrow(made.select(names), backend=frame.implementation).to_native()
+        return nw.from_native(copied.cast(dict(native.schema)))
+    if frame.implementation.is_pandas():
+        columns = {name: _of_its_rows(native[name], made[name]) for name in names}
+        native = native.assign(**columns)
+        native.index = own_index(native.index)
+    return nw.from_native(native)
+
+
+def _of_its_rows(column: Any, made: Any) -> Any:
+    """Return a column of pandas without unused categories, and numbers beneath missing ones."""
+    if hasattr(column, "cat"):
+        return column.cat.remove_unused_categories()
+    if hasattr(column.dtype, "__from_arrow__"):
+        return column.dtype.__from_arrow__(made)
+    return column
 
 
 def as_arrow(frame: Any) -> Any:

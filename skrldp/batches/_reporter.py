@@ -16,6 +16,7 @@ from skrldp.batches._arrow import (
     check_columns,
     check_id_type,
     on_its_own,
+    own_type,
     pyarrow,
     read_ids,
     read_values,
@@ -54,8 +55,8 @@ class Reporter(SetOnce):
         function without arguments that returns it and that workers can import; or the key itself,
         and then the reporter cannot be pickled. **Whoever has the key can undo the randomisation.**
     keep : sequence of str, default=()
-        Further columns to pass on as they are. The mechanism's own columns are refused: they are
-        what is not to leave.
+        Further columns to pass on, without categories of other rows (a Polars ``Enum`` has them).
+        The mechanism's own columns are refused: they are what is not to leave.
     name : str, default="report"
         The column of the reports.
     type : str or pyarrow.DataType, optional
@@ -225,7 +226,7 @@ class Reporter(SetOnce):
         made = self._report_arrow(as_arrow(frame.select(self.columns)))
         others = [self._id, *self._keep]
         own = nw.from_arrow(made.drop_columns(others), backend=frame.implementation)
-        passed = passed_on(frame, others).with_columns(own[name] for name in own.columns)
+        passed = passed_on(frame, made, others).with_columns(own[name] for name in own.columns)
         return passed.select(made.column_names).to_native()
 
     def _report_arrow(self, table: Any) -> Any:
@@ -292,19 +293,18 @@ class Reporter(SetOnce):
         Returns
         -------
         pyarrow.Schema
-            The id as it comes, the report, and the columns that are kept.
+            The id, the report and the kept columns; dictionaries and views are plain there.
 
         Raises
         ------
         ValueError
             If a column is missing or there twice, or the id's type is none of ids.
         """
-        pa = pyarrow()
         check_columns(self.columns, schema.names)
         check_id_type(self._id, schema.field(self._id).type)
-        kept = [pa.field(name, schema.field(name).type) for name in self._keep]
-        own = pa.field(self._id, schema.field(self._id).type)
-        return pa.schema([own, *self._made_fields(), *kept])
+        types = [own_type(schema.field(name).type) for name in (self._id, *self._keep)]
+        own, *kept = zip((self._id, *self._keep), types, strict=True)
+        return pyarrow().schema([own, *self._made_fields(), *kept])
 
     def _made_fields(self) -> list[Any]:
         """Return what is made of each record: the report, and what stands beside it."""

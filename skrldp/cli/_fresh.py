@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from skrldp.batches import arrow_numbers, on_its_own
+from skrldp.batches import arrow_numbers, on_its_own, own_type
 from skrldp.cli._errors import CommandError
 from skrldp.cli._mechanism import values_of
 from skrldp.client import BlockClient, Client
@@ -51,7 +51,7 @@ class Fresh:
         """Return the columns of the reports."""
         import pyarrow as pa
 
-        kept = [schema.field(name) for name in self._keep]
+        kept = [(name, own_type(schema.field(name).type)) for name in self._keep]
         own = zip(self._names, self._types, strict=True)
         return pa.schema([*((name, pa.from_numpy_dtype(one)) for name, one in own), *kept])
 

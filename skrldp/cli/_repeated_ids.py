@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skrldp.batches import numbers_of
+from skrldp.batches import bare, numbers_of
 from skrldp.cli._errors import CommandError
 
 __all__ = ["RepeatedIds"]
@@ -82,10 +82,7 @@ class RepeatedIds:
 def _numbers(ids: Any) -> NDArray[np.uint64]:
     import pyarrow as pa
 
-    if isinstance(ids, pa.DictionaryArray):
-        ids = ids.dictionary_decode()
-    if isinstance(ids, pa.ExtensionArray):
-        ids = ids.storage
+    ids = bare(ids)
     if pa.types.is_integer(ids.type):
         return numbers_of(ids).astype(np.int64, copy=False).view(np.uint64)
     return np.fromiter(map(hash, ids.to_pylist()), np.int64, len(ids)).view(np.uint64)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._arrays import refuse_masked
+from skrldp._indexes import own_index
 from skrldp.alphabet import Column
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
@@ -152,7 +153,7 @@ def with_index_of(frame: Any, like: Any) -> Any:
     """Give a pandas frame the index of another one of as many rows; leave the rest as it is."""
     table = read_table(like)
     if not table.is_array and table.source.implementation.is_pandas_like():
-        frame.index = table.source.to_native().index
+        frame.index = own_index(table.source.to_native().index)
     return frame
 
 

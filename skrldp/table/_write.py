@@ -15,6 +15,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from skrldp._indexes import own_index
 from skrldp.alphabet import OTHER, is_missing, plain
 from skrldp.table._factorize import factorize, series_from_array
 from skrldp.table._read import Table, is_object
@@ -161,7 +162,8 @@ def _not_in(values: Sequence[Any], categories: Any) -> list[Any]:
 
 def _pandas_table(pd: Any, columns: list[Any], like: Table, names: Sequence[Any]) -> Any:
     n_rows = len(columns[0])
-    index = like.source.to_native().index if n_rows == like.n_rows else pd.RangeIndex(n_rows)
+    same = n_rows == like.n_rows
+    index = own_index(like.source.to_native().index) if same else pd.RangeIndex(n_rows)
     frame = pd.DataFrame({place: c.set_axis(index) for place, c in enumerate(columns)})
     frame.columns = names
     return frame

@@ -246,3 +246,7 @@ def test_an_index_that_is_reported_does_not_leave(blocks):
             sanitizer.transform(records.set_index(index, drop=False))
     other = records.set_index(pd.Index([4, 3, 2, 1], name="person"))
     assert sanitizer.transform(other).index.equals(other.index)
+    levels = pd.MultiIndex.from_arrays([list("wxyz"), [1, 2, 3, 4]], names=["person", "wave"])
+    for encode in [{}] if blocks else [{}, {"encode": "cells"}]:  # without levels of other rows
+        found = sanitizer.set_params(**encode).transform(records.set_index(levels).iloc[[0, 3]])
+        assert found.index.equals(levels[[0, 3]]) and list(found.index.levels[0]) == ["w", "z"]
