@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import stat
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -102,7 +101,7 @@ class _Ledger:
 
         candidates = pa.Table.from_batches(found, schema)
         tell("entering the reports into the ledger")
-        ledger, mode = self._read(reporter.schema())
+        ledger = self._read(reporter.schema())
         self._limit = self._limit or str(reporter.max_reports).encode()
         if self._limit != str(reporter.max_reports).encode():
             warnings.warn(
@@ -116,7 +115,7 @@ class _Ledger:
         new = reporter.entries(candidates, ledger)
         ledger = pa.concat_tables([ledger, new.cast(ledger.schema)])
         if len(new):
-            self._write(ledger, mode)
+            self._write(ledger)
         reports = reporter.reports(candidates, ledger).sort_by(_ROW)
         left_out = len(candidates) - len(reports)
         if left_out:
@@ -130,17 +129,16 @@ class _Ledger:
         reports = reports.drop_columns([_ROW] if with_epoch else [_ROW, "epoch"])
         return reports.schema, iter(reports.to_batches())
 
-    def _read(self, schema: Any) -> tuple[Any, int]:
-        """Return the entries, and the file's permissions."""
+    def _read(self, schema: Any) -> Any:
+        """Return the entries."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         try:
             with self._place.open("rb") as file:
-                mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
                 found = pq.ParquetFile(file).read()
             self._limit = (found.schema.metadata or {}).get(_LIMIT)
-            return found.select(schema.names).cast(schema), mode
+            return found.select(schema.names).cast(schema)
         except FileNotFoundError:
             warnings.warn(
                 f"there is no ledger {self._path}: a new one begins, which knows of no report "
@@ -148,19 +146,19 @@ class _Ledger:
                 UserWarning,
                 stacklevel=2,
             )
-            return schema.empty_table(), 0o600
+            return schema.empty_table()
         except (KeyError, pa.ArrowException, OSError):
             raise CommandError(
                 f"{self._path} is no ledger, or cannot be read: a Parquet file with the columns "
                 f"{', '.join(schema.names)}. Nothing was reported."
             ) from None
 
-    def _write(self, ledger: Any, mode: int) -> None:
+    def _write(self, ledger: Any) -> None:
         import pyarrow.parquet as pq
 
         self.is_changed = True
         ledger = ledger.replace_schema_metadata({_LIMIT: self._limit})
-        with new_file(self._path, force=True, inputs=self._inputs, mode=mode) as file:
+        with new_file(self._path, force=True, inputs=self._inputs, mode=0o600) as file:
             pq.write_table(ledger, file, compression="zstd")
         if os.name == "posix":  # else the name might be lost with the power, and the reports not
             folder = os.open(self._place.parent, os.O_RDONLY)

@@ -6,6 +6,7 @@ import os
 import re
 import secrets
 import shutil
+import stat
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -34,7 +35,8 @@ def new_file(
 
     Until then it is a temporary file in the same folder, which goes away after an error. If the
     process is killed it stays, until the same output is written again. What goes to standard output
-    is kept until it is complete, too.
+    is kept until it is complete, too. Who may read it: as of the file that it replaces; `mode` is
+    for a file that was not there.
 
     Raises CommandError if there is such a file, or no such folder.
     """
@@ -65,7 +67,7 @@ def new_file(
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-                os.chmod(name, _usual_mode() if mode is None else mode)
+                os.chmod(name, _mode_of(path, mode))
                 _checked(target, force, inputs)  # somebody may have written it in between
                 if sys.platform == "win32":  # where no open file is removed or renamed
                     file.close()
@@ -122,7 +124,12 @@ def _checked(target: str, force: bool, inputs: Sequence[str | None]) -> Path:
     return path
 
 
-def _usual_mode() -> int:
+def _mode_of(path: Path, new: int | None) -> int:
+    """Return the permissions of a file, or what a new one gets: by default the usual ones."""
+    with suppress(FileNotFoundError):
+        return stat.S_IMODE(path.stat().st_mode) & 0o777
+    if new is not None:
+        return new
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask

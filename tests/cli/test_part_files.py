@@ -113,3 +113,27 @@ def test_a_file_is_made_again_if_it_is_taken_before_it_is_locked(folder, monkeyp
         file.write(b"whole")
     assert len(taken) == 1
     assert (folder / "out").read_bytes() == b"whole"
+
+
+def test_a_file_that_is_replaced_keeps_its_permissions(folder):
+    """Reports that the owner alone could read were for all to read after --force."""
+    for path, before, mode, after in [
+        ("own", 0o600, None, 0o600),
+        ("shared", 0o664, None, 0o664),
+        ("shared", 0o664, 0o600, 0o664),
+        ("new", None, 0o600, 0o600),
+        ("usual", None, None, 0o666 & ~_umask()),
+    ]:
+        if before is not None:
+            (folder / path).touch()
+            (folder / path).chmod(before)
+        with new_file(str(folder / path), force=True, mode=mode) as file:
+            file.write(b"new")
+        assert (folder / path).read_bytes() == b"new"
+        assert (folder / path).stat().st_mode & 0o777 == after, path
+
+
+def _umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
