@@ -7,9 +7,12 @@ import gzip
 import io
 import os
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any
+
+import numpy as np
 
 from skrldp.cli._errors import CommandError
 from skrldp.cli._opened import BLOCK, Batches, NoRows, Wanted, checked
@@ -26,7 +29,8 @@ def open_csv(path: str, delimiter: str, stack: ExitStack, wanted: Wanted) -> Bat
     """Open a CSV file."""
     import pyarrow.csv as pacsv
 
-    source, names, raw = _csv_source(path, delimiter, stack)
+    lines, names, raw = _csv_source(path, delimiter, stack)
+    source = io.BufferedReader(lines, BLOCK)
     if wanted.columns and set(names).isdisjoint(wanted.columns):
         raise CommandError(
             f"{path} lacks the column {wanted.columns[0]!r} and all others that are read: its "
@@ -39,14 +43,15 @@ def open_csv(path: str, delimiter: str, stack: ExitStack, wanted: Wanted) -> Bat
             pacsv.open_csv(source, **csv_options(columns, wanted, delimiter))
         )
     total = None if path == STANDARD else os.path.getsize(path)
-    rows = _of_one_line(reader, [name for name in columns if name in wanted.texts], path)
+    rows = _of_one_line(reader, [name for name in columns if name in wanted.texts], path, lines)
     return Batches(path, reader.schema, rows, total, raw.tell_read, names)
 
 
-def _of_one_line(batches: Any, texts: Sequence[str], path: str) -> Iterator[Any]:
+def _of_one_line(batches: Any, texts: Sequence[str], path: str, lines: _Lines) -> Iterator[Any]:
     """Yield batches whose texts, which may leave as they are, have no line ends.
 
-    Two ids that begin with a quote would make one id of all rows between them, secrets and all.
+    Two ids that begin with a quote would make one id of all rows between them, secrets and all. In
+    other columns there may be line ends, so that lines which are no rows are warned of.
     """
     import pyarrow.compute as pc  # takes a while
 
@@ -64,6 +69,15 @@ def _of_one_line(batches: Any, texts: Sequence[str], path: str) -> Iterator[Any]
                 )
         first += batch.num_rows
         yield batch
+    within = lines.n_lines - 1 - first
+    if within > 0:
+        warnings.warn(
+            f"{path}: {within:,} of {lines.n_lines:,} lines begin within a quoted field, so they "
+            "are no rows of their own, and no records. If no field has line ends, there is a quote "
+            "too many: mend it, and run the command again.",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def csv_options(columns: Sequence[str], wanted: Wanted, delimiter: str = ",") -> dict[str, Any]:
@@ -81,7 +95,7 @@ def csv_options(columns: Sequence[str], wanted: Wanted, delimiter: str = ",") ->
     }
 
 
-def _csv_source(path: str, delimiter: str, stack: ExitStack) -> tuple[Any, list[str], Counted]:
+def _csv_source(path: str, delimiter: str, stack: ExitStack) -> tuple[_Lines, list[str], Counted]:
     """Return the bytes of a CSV file, the names in its header, and what counts the bytes."""
     source, counted = unpacked(path, stack)
     head = source.ahead(_HEAD)
@@ -100,7 +114,7 @@ def _csv_source(path: str, delimiter: str, stack: ExitStack) -> tuple[Any, list[
         )
     if len(head) < _HEAD and "\n" not in text.strip():
         raise NoRows(f"{path} has no rows.")
-    return io.BufferedReader(source, BLOCK), names, counted
+    return _Lines(source), names, counted
 
 
 def _in_words(delimiter: str) -> str:
@@ -141,6 +155,22 @@ class Counted(io.RawIOBase):
     def tell_read(self) -> int:
         """Return the number of bytes."""
         return self._read
+
+
+class _Lines(Counted):
+    """A file of which the lines are counted that are read; those without a character are not."""
+
+    def __init__(self, file: Any) -> None:
+        super().__init__(file)
+        self.n_lines, self._ended = 0, True
+
+    def readinto(self, buffer: Any) -> int:
+        n = super().readinto(buffer)
+        octets = np.frombuffer(memoryview(buffer)[:n], dtype=np.uint8)
+        ends = np.concatenate([[self._ended], (octets == 10) | (octets == 13)])
+        self.n_lines += int(np.count_nonzero(ends[:-1] & ~ends[1:]))
+        self._ended = bool(ends[-1])
+        return n
 
 
 class Ahead(Counted):

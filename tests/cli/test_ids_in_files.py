@@ -61,6 +61,27 @@ def test_two_quotes_too_many_let_no_record_out(call, ready, given):
     assert not (ready / "out.csv").exists()
 
 
+def test_lines_within_a_quoted_field_are_told(call, ready):
+    """Of a column that is not read: nothing but the number of rows shows what was swallowed."""
+    lines = (ready / "records.csv").read_text().replace('"', "").splitlines()
+    notes = ["note", *([""] * 300)]
+    arguments = ("report", "mechanism.json", "odd.csv", *CHECKED, "-o", "out.csv", "--force")
+
+    def reported(notes, end="\n"):
+        text = "".join(f"{line},{note}{end}" for line, note in zip(lines, notes, strict=True))
+        (ready / "odd.csv").write_bytes(text.encode())
+        code, _, err = call(*arguments)
+        assert code == 0
+        return len(read(ready / "out.csv")), err
+
+    assert reported(notes) == (300, "")
+    assert reported(notes, "\r\n\n") == (300, "")  # lines without a character are no rows
+    notes[2], notes[8] = '"', 'odd"'
+    number, err = reported(notes)
+    assert number == 294
+    assert "odd.csv: 6 of 301 lines begin within a quoted field" in err and "quote too many" in err
+
+
 ENDINGS_OF_IDS = ("csv", "tsv", "jsonl", "parquet", "arrow")
 
 
