@@ -69,8 +69,9 @@ def load(
     ------
     ValueError
         If the text does not follow one of the formats exactly, or is another mechanism than
-        `digest` says; if the key is too short, there are both a key and a limit, or the mechanism's
-        guarantee does not bound as many reports as the limit allows; or for a manifest and a limit.
+        `digest` says; if the key is too short, or the mechanism's guarantee does not bound as many
+        reports as the limit allows; for two of a key, a limit and a random state, or a manifest and
+        a limit.
     TypeError
         If the text, the digest, the key or the limit is of another type.
 

@@ -52,6 +52,11 @@ class Client(SetOnce):
             raise ValueError("permanent reports take no random_state: their key is all they need.")
         if memoize is not None and limit is not None:
             raise ValueError("permanent reports are not counted: give memoize or limit, not both.")
+        if limit is not None and random_state is not None:
+            raise ValueError(
+                "counted reports take no random_state: a second client with the same seed would "
+                "draw the same again, and the bound of several reports is for independent ones."
+            )
         if not (limit is None or isinstance(limit, FreshReports)):
             raise TypeError(
                 f"limit must be FreshReports(number, path), got {type(limit).__name__}."

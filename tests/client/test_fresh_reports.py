@@ -132,6 +132,15 @@ def test_clients_at_the_same_time_share_the_number(path):
     assert counted(path) == [5, 5]
 
 
+def test_counted_reports_take_no_seed(path):
+    """Two clients with one seed draw the same: no independent reports, which the bound is for."""
+    one, other = (load(text_of(), random_state=0) for _ in range(2))
+    rows = [ROW] * 64
+    assert one.report_many(rows).tolist() == other.report_many(rows).tolist()
+    with pytest.raises(ValueError, match="counted reports take no random_state"):
+        load(text_of(), limit=FreshReports(2, path), random_state=0)
+
+
 def test_as_many_reports_as_have_a_bound(path):
     open_end = text_of(eps_all=None)
     with pytest.raises(ValueError, match=r"one report about each person, not 2.*fit with eps_all="):
