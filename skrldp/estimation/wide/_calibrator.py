@@ -111,6 +111,11 @@ class Calibrator(ReadOnlyFit, BaseEstimator):
         self.strength = strength
         self.random_state = random_state
 
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """Show the parameters, without the records of the public table."""
+        own = {**self.get_params(deep=False), "public": _Unshown(self.public)}
+        return BaseEstimator.__repr__(type(self)(**own), N_CHAR_MAX)
+
     def fit(self, Y: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> "Calibrator":
         """Find the weights.
 
@@ -203,6 +208,16 @@ class Calibrator(ReadOnlyFit, BaseEstimator):
 
         check_is_fitted(self)
         return pd.DataFrame(self._records.columns() | {"weight": self.weights_})
+
+
+class _Unshown:
+    """A table that is named by its type and shape."""
+
+    def __init__(self, table: Any) -> None:
+        self._words = f"{type(table).__name__} {getattr(table, 'shape', '')}".strip()
+
+    def __repr__(self) -> str:
+        return f"<{self._words}>"
 
 
 @dataclass(frozen=True, eq=False)

@@ -325,3 +325,11 @@ def test_blocks_whose_reports_do_not_determine_all_cells_have_right_errors():
     rows = pd.concat(expected, ignore_index=True)
     estimator = BlockEstimator(manifest).fit(rows, sample_weight=rows["n"])
     np.testing.assert_allclose(estimator.marginal("age").std_error, planned, rtol=0.03)
+
+
+def test_a_calibrator_does_not_print_its_public_table():
+    table = pd.DataFrame({"ill": ["no", "yes"], "job": ["VALUE", "VALUE"]})
+    calibrator = Calibrator("{}", table, strength=2.0)
+    assert repr(calibrator) == "Calibrator(mechanism='{}', public=<DataFrame (2, 2)>, strength=2.0)"
+    assert str(calibrator) == repr(calibrator)
+    assert repr(Calibrator("{}", [["no", "VALUE"]])) == "Calibrator(mechanism='{}', public=<list>)"
