@@ -219,9 +219,16 @@ class JointDistribution(ReadOnly):
 
 
 def as_counts(
-    sample_weight: ArrayLike, n_rows: int, record: str = "public record", table: Any = None
+    sample_weight: ArrayLike,
+    n_rows: int,
+    record: str = "public record",
+    table: Any = None,
+    *,
+    weighted: str = "",
 ) -> Floats:
     """Check weights that say how many records each row stands for.
+
+    `weighted` says what to do with survey weights.
 
     Shapes: `sample_weight` (n_rows,); returns (n_rows,). Raises ValueError if the weights are not
     counts, belong to other rows, some are masked, or all are zero.
@@ -245,15 +252,10 @@ def as_counts(
     wrong = ~np.isfinite(numbers) | (numbers < 0) | (numbers != np.floor(numbers))
     if wrong.any():
         row = int(np.argmax(wrong))
-        place = (
-            "for models from reports, give skrldp.estimation.survey_cells a column of them."
-            if record == "report"
-            else "give sanitizers survey=SurveyDesign(weights=...), with a column of them."
-        )
         raise ValueError(
             f"sample_weight must be counts (whole numbers >= 0), but row {row} has "
             f"{shown(weights[row].item())}. The result depends on the number of records, so survey "
-            f"weights are no counts: {place}"
+            f"weights are no counts{weighted and ': '}{weighted}."
         )
     if numbers.sum() > _MOST_RECORDS:
         raise ValueError("sample_weight sums to more than 2**53 records.")

@@ -36,7 +36,7 @@ from skrldp.sanitizers._promised import (
 )
 from skrldp.sanitizers._records import check_columns, impute, public_joint
 from skrldp.sanitizers._snapshot import snapshot
-from skrldp.sanitizers._surveys import read_survey, records_of, told_of_survey
+from skrldp.sanitizers._surveys import WEIGHTED, read_survey, records_of, told_of_survey
 from skrldp.sanitizers._warnings import (
     warn_of_first_column,
     warn_of_limits,
@@ -142,7 +142,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         X, survey = read_survey(self, X, sample_weight, uncertainty)
         weights = None
         if sample_weight is not None:
-            weights = cache(partial(as_counts, sample_weight, table=X))
+            weights = cache(partial(as_counts, sample_weight, table=X, weighted=WEIGHTED))
         codec, codes = learn(
             X,
             sensitive=slice(1) if self.sensitive is None else self.sensitive,

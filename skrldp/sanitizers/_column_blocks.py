@@ -13,6 +13,7 @@ from skrldp.joint import as_counts
 from skrldp.sanitizers._a_optimal import AOptimalSanitizer
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._checks import check_weights, default_uncertainty
+from skrldp.sanitizers._surveys import WEIGHTED
 from skrldp.table import (
     MAX_CELLS,
     cut,
@@ -210,7 +211,7 @@ def tables_of(
     if sample_weight is None:
         return [(with_columns(cells, own), None) for own in columns]
     rows = np.unique(row_contents(X), return_inverse=True)[1].reshape(-1)
-    weights = as_counts(sample_weight, len(rows), table=X)
+    weights = as_counts(sample_weight, len(rows), table=X, weighted=WEIGHTED)
     check_weights(weights, rows)
     found = []
     for own in columns:

@@ -12,6 +12,7 @@ from skrldp.information import entropy
 from skrldp.joint import as_counts
 from skrldp.sanitizers._block_edges import bins_of
 from skrldp.sanitizers._column_blocks import tables_of
+from skrldp.sanitizers._surveys import WEIGHTED
 from skrldp.sanitizers._warnings import warn_of_first_column
 from skrldp.table import (
     MOST_CATEGORIES,
@@ -148,7 +149,7 @@ def _coded(
     read = read_table(X)
     counts = np.ones(read.n_rows, dtype=np.int64)
     if sample_weight is not None:
-        counts = as_counts(sample_weight, read.n_rows, table=X)
+        counts = as_counts(sample_weight, read.n_rows, table=X, weighted=WEIGHTED)
     learned = [_learned(read, place) for place in range(len(read.names))]
     for places in every:
         own = [learned[place] for place in places]

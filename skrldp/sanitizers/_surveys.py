@@ -30,7 +30,10 @@ from skrldp.table import (
     without_columns,
 )
 
-__all__ = ["Survey", "check_survey", "read_survey", "records_of", "told_of_survey"]
+__all__ = ["WEIGHTED", "Survey", "check_survey", "read_survey", "records_of", "told_of_survey"]
+
+# What to do with weights that are no counts.
+WEIGHTED = "give sanitizers survey=SurveyDesign(weights=...), with a column of them"
 
 
 @dataclass(frozen=True, eq=False)

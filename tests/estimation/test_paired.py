@@ -350,6 +350,7 @@ def test_wrong_pairs():
         (lambda: pair(y, y, ids=[[*"abcde", ""], range(6)]), "1 rows of Y_first have no id"),
         (lambda: pair(y, y, ids=range(6)), "must be a pair"),
         (lambda: pair(y, y, ids=[y, y], sample_weight=y), "no sample_weight"),
+        (lambda: pair(y, y, sample_weight=[0.5] * 6), r"survey weights are no counts\.$"),
         (lambda: pair(frame, frame.iloc[::-1]), "other indexes"),
         (lambda: pair(pl.LazyFrame({"report": y}), y), "lazy frame"),
         (lambda: pair([0, 0], [0, 1]), "2 persons of the pairs sent report 0 in the first wave"),

@@ -20,6 +20,9 @@ __all__ = ["ENCODINGS", "Rows", "count_reports", "number_reports", "read_rows"]
 
 ENCODINGS = ("auto", "symbol", "onehot", "cells")
 
+# What to do with weights that are no counts.
+_WEIGHTED = "for models from reports, give skrldp.estimation.survey_cells a column of them"
+
 
 _BLOCK = 1 << 16  # rows counted at a time, since bincount needs int64
 _MOST_KEYS = 1 << 24  # combinations of categories that are counted in a table
@@ -89,7 +92,7 @@ def count_reports(rows: Rows, source: Source, encode: str) -> tuple[Floats, NDAr
     n_symbols = source.mechanism.shape[0]
     weights = None
     if rows.weights is not None:
-        weights = as_counts(rows.weights, table.n_rows, "report", rows.table)
+        weights = as_counts(rows.weights, table.n_rows, "report", rows.table, weighted=_WEIGHTED)
     form, places = _form_and_places(table, source, encode)
     if form == "symbol":
         numbers = _numbers(table, 0, "symbols", rows)
