@@ -70,6 +70,12 @@ def check_ids(frame: Any, id: str) -> None:
         )
     if dtype == nw.Boolean:
         raise ValueError(f"the ids in column {name} must be integers, strings or bytes, not bool.")
+    if dtype == nw.Unknown and (table.implementation.is_duckdb() or table.implementation.is_ibis()):
+        raise ValueError(
+            f"the ids in column {name} must be integers, strings or bytes, and none of a type of "
+            "the engine's own. A UUID of DuckDB comes now as a text and now as 16 bytes, two "
+            "different ids: cast it to text."
+        )
     count = f"rows of {id}"  # a name that the id has not
     missing_id = nw.col(id).is_null()
     if dtype in (nw.String, nw.Categorical, nw.Enum):

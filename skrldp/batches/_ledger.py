@@ -181,8 +181,9 @@ class LedgerReporter(Reporter):
         Returns
         -------
         data frame or lazy frame
-            Of the same library, with the columns of the ledger. Nobody who is in it has an entry
-            of this design and epoch, so after they were appended there are none left to append.
+            Of the same library, with the columns of the ledger in its order. Nobody who is in it
+            has an entry of this design and epoch, so after they were appended there are none left
+            to append.
 
         Raises
         ------
@@ -215,7 +216,7 @@ class LedgerReporter(Reporter):
             )
             .join(counts, on=_HOLDER, how="left")
             .filter(nw.col("given").is_null() | left)
-            .select(*_COLUMNS)
+            .select(*past.collect_schema())
         )
 
     def reports(self, candidates: Any, ledger: Any) -> Any:
@@ -303,7 +304,9 @@ class LedgerReporter(Reporter):
                 "persons, and give them further reports. Restore them."
             )
         made = made.with_columns(nw.col(_HOLDER).cast(nw.String()))
-        past = past.select(*_COLUMNS).with_columns(nw.col(_HOLDER).cast(nw.String()))
+        # In the ledger's order: some engines append by place.
+        kept = [name for name in names if name in _COLUMNS]
+        past = past.select(*kept).with_columns(nw.col(_HOLDER).cast(nw.String()))
         return made, past.unique([_HOLDER, _EPOCH, "digest", "report"])
 
     def _made_fields(self) -> list[Any]:

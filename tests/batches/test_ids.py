@@ -3,6 +3,7 @@
 import traceback
 import uuid
 
+import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -142,6 +143,15 @@ def test_ids_with_a_type_of_their_own():
     batches.check_ids(pa.table({"person": ids}), "person")
     with pytest.raises(ValueError, match="more than one row"):
         batches.check_ids(pa.table({"person": pa.concat_arrays([ids, ids])}), "person")
+
+
+def test_a_uuid_of_duckdb_is_no_id():
+    """It hands out a text here and 16 bytes there, of one and the same column."""
+    with duckdb.connect() as engine:
+        frame = engine.sql("SELECT uuid() AS person FROM range(3)")
+        with pytest.raises(ValueError, match="16 bytes, two different ids: cast it to text"):
+            batches.check_ids(frame, "person")
+        batches.check_ids(frame.select("person::VARCHAR AS person"), "person")
 
 
 def test_objects_of_polars_are_no_ids():

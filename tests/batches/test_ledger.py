@@ -136,6 +136,20 @@ def test_a_history_by_the_rules(library):
     assert {len(own) for own in given.values()} == {2, 3}
 
 
+def test_columns_of_a_ledger_in_another_order():
+    """DuckDB and Spark insert by place: figures would get into each other's column."""
+    columns = "holder VARCHAR, key VARCHAR, report BIGINT, digest VARCHAR, epoch BIGINT"
+    one, found = reporter(epoch=1), []
+    with duckdb.connect() as engine:
+        engine.execute(f"CREATE TABLE ledger ({columns})")
+        for day in range(2):
+            engine.register("candidates", one(records(np.arange(20), np.random.default_rng(day))))
+            candidates, ledger = engine.table("candidates"), engine.table("ledger")
+            one.entries(candidates, ledger).insert_into("ledger")
+            found.append(sorted(one.reports(candidates, ledger).fetchall()))
+    assert len(found[0]) == 20 and found[0] == found[1]
+
+
 def test_the_sql_of_the_page_follows_the_rules():
     """Written by hand, for who has no Python: the same entries and reports."""
     text = (ROOT / "docs" / "guide" / "engines.md").read_text("utf-8")
