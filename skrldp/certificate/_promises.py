@@ -13,7 +13,7 @@ from skrldp.certificate._views import View, group_views, groups_by_known
 from skrldp.mechanism import Mechanism
 from skrldp.privacy import Promise, Statement
 
-__all__ = ["keeps", "prove_promise"]
+__all__ = ["for_statements", "keeps", "prove_promise"]
 
 
 def prove_promise(
@@ -38,12 +38,42 @@ def prove_promise(
             found[one.secret] = replace(found[one.secret], known=certificate)
         else:
             found[one.secret] = certificate
+    return _of_all(promise, found)
+
+
+def _of_all(promise: Promise, found: Mapping[tuple[int, ...], Certificate]) -> Certificate:
+    """Put together the certificates of the secrets that a promise is about."""
     certificates = list(found.values())
     if not promise.each:
         return certificates[0]
     worst = max(certificates, key=lambda one: one.eps)
     names = {promise.secret_names[j]: one for (j,), one in found.items()}
     return replace(worst, each=names, eps_pairs=None)
+
+
+def for_statements(
+    promise: Promise,
+    certificate: Certificate,
+    change: Callable[[Certificate, Statement], Certificate],
+) -> Certificate:
+    """Change the proof of each statement."""
+    found: dict[tuple[int, ...], Certificate] = {}
+    for one in promise.statements:
+        proof = _proof_of(promise, certificate, one)
+        assert proof is not None
+        if one.known:
+            found[one.secret] = replace(found[one.secret], known=change(proof, one))
+        else:
+            found[one.secret] = change(proof, one)
+    return _of_all(promise, found)
+
+
+def _proof_of(promise: Promise, certificate: Certificate, one: Statement) -> Certificate | None:
+    """Find the proof of a statement in that of the promise."""
+    of_columns: Mapping[str, Certificate] = certificate.each
+    found = of_columns[promise.secret_names[one.secret[0]]] if promise.each else certificate
+    proof = found.known if one.known else found
+    return proof
 
 
 def _prove_statement(
@@ -103,10 +133,8 @@ def keeps(certificate: Certificate, promise: Promise) -> bool:
     """Whether all that is promised is proven."""
     if promise.eps_all is not None and not certificate.eps_all <= promise.eps_all:
         return False
-    of_columns: Mapping[str, Certificate] = certificate.each
     for one in promise.statements:
-        found = of_columns[promise.secret_names[one.secret[0]]] if promise.each else certificate
-        proof = found.known if one.known else found
+        proof = _proof_of(promise, certificate, one)
         if proof is None or not _holds(proof, one.eps[one.compared], one):
             return False
     return True

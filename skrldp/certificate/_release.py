@@ -2,17 +2,18 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 
 from skrldp._numbers import at_most
 from skrldp._typing import Floats
 from skrldp.certificate._certify import Certificate
-from skrldp.certificate._promises import keeps, prove_promise
+from skrldp.certificate._promises import for_statements, keeps, prove_promise
 from skrldp.exceptions import CertificateError
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism, slot_bits
-from skrldp.privacy import Promise, Requirements, constant_rows, repair
+from skrldp.privacy import Promise, Region, Requirements, Statement, constant_rows, repair
 
 __all__ = ["expected_seconds", "may_stand_in", "release"]
 
@@ -21,6 +22,8 @@ __all__ = ["expected_seconds", "may_stand_in", "release"]
 # the slack that rounding calls for: where that fails, something else is wrong.
 _ATTEMPTS = 6
 _MORE = 8.0
+# Of what lies between a bound and what was asked, where draws need more than the bound.
+_HALVINGS = 20
 
 # Seconds for each report and cell, and for each report and pair of secrets. On one core mechanisms
 # of 1,000 reports took 1.7 s (100 x 10 cells) and 4.9 s (200 x 5), nearly all for what is counted.
@@ -39,16 +42,69 @@ def may_stand_in(mechanism: Mechanism, distribution: Floats, promise: Promise) -
     Shapes: `distribution` (a2,).
     """
     requirements = promise.requirements()
-    rows = mechanism.matrix[:, : requirements.n_cells]
+    rows, low, high = _drawn_rows(mechanism, distribution, requirements.n_cells)
+    return all(_covers_draws(one.region, one.eps, rows, low, high) for one in requirements)
+
+
+def _drawn_rows(
+    mechanism: Mechanism, distribution: Floats, n_cells: int
+) -> tuple[Floats, Floats, Floats]:
+    """Return the rows, and bounds of those of a value that is drawn, each of shape (b, n_cells)."""
+    rows = mechanism.matrix[:, :n_cells]
     constant = constant_rows(rows, distribution)
     rounding = (len(distribution) + 4) * np.finfo(float).eps
     low, high = constant * (1.0 - rounding), constant * (1.0 + rounding)
+    return rows, low, high
+
+
+def _covers_draws(
+    region: Region, eps: float | Floats, rows: Floats, low: Floats, high: Floats
+) -> bool:
+    """Whether draws are private at an ε, or one for each pair of the region."""
     return not any(
-        len(one.region.worst(first[part], one.eps, against=second[part], above=0.0).row)
-        for one in requirements
+        len(region.worst(first[part], eps, against=second[part], above=0.0).row)
         for first, second in ((rows, low), (high, rows))
-        for part in one.region.parts(len(rows))
+        for part in region.parts(len(rows))
     )
+
+
+def _with_draws(
+    mechanism: Mechanism, distribution: Floats, promise: Promise, certificate: Certificate
+) -> Certificate:
+    """Raise bounds until they hold where values of U are drawn, too, as what was asked does.
+
+    A bound of two secrets may be less than what was asked, and a draw is neither of them: its
+    distribution is that of all records.
+    """
+    rows, low, high = _drawn_rows(mechanism, distribution, promise.requirements().n_cells)
+
+    def raised(proof: Certificate, one: Statement) -> Certificate:
+        asked = np.broadcast_to(one.pair_eps, one.compared[0].shape)
+        own = np.full(asked.shape, proof.eps)
+        if proof.eps_pairs is not None:
+            own = proof.eps_pairs[one.compared]
+
+        def at(share: float) -> Floats:
+            return np.where(share < 1.0, own + share * (asked - own), asked)
+
+        share, least = 0.0, 0.0
+        if not _covers_draws(one.exact_region, at(0.0), rows, low, high):
+            share = 1.0  # what was asked is proven
+            for _ in range(_HALVINGS):
+                middle = (least + share) / 2.0
+                if _covers_draws(one.exact_region, at(middle), rows, low, high):
+                    share = middle
+                else:
+                    least = middle
+        # Whatever is drawn, a report is as probable as some mixture of values makes it.
+        found = np.minimum(at(share), proof.eps_all)
+        pairs = None
+        if proof.eps_pairs is not None:
+            pairs = np.array(proof.eps_pairs)
+            pairs[one.compared] = found
+        return replace(proof, eps=float(found.max(initial=0.0)), eps_pairs=pairs)
+
+    return for_statements(promise, certificate, raised)
 
 
 def expected_seconds(requirements: Requirements) -> float:
@@ -94,6 +150,8 @@ def release(
         if keeps(certificate, promise) and (
             stand_in is None or may_stand_in(mechanism, stand_in, promise)
         ):
+            if stand_in is not None:
+                certificate = _with_draws(mechanism, stand_in, promise, certificate)
             return mechanism, certificate
         rounding *= _MORE
     raise CertificateError(_unproven(promise, certificate, mechanism))

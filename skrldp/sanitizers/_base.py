@@ -169,9 +169,12 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         promise = promise_of(self, joint, self._private_set(around), private_set, codec, known)
         warn_of_weak_sets(around, joint, promise.statements)
         survey_told = told_of_survey(survey, joint, around, codes)
-        warn_of_rare_values(promise, codec.frequencies)
+        sets = [one.uncertainty for one in promise.statements]
+        warned = warn_of_rare_values(joint, sets, codec.frequencies)
         names = [(c.name, place in codec.sensitive) for place, c in enumerate(codec.columns)]
         design = self._design(promise, around, named_record(joint, names))
+        if design.utility is not None and not warned:
+            warn_of_rare_values(joint, design.utility[1:], codec.frequencies)
         warn_of_limits(design.solution)
         guarantee = guarantee_of(
             design.certificate,

@@ -11,7 +11,6 @@ from sklearn.exceptions import ConvergenceWarning
 from skrldp.design import Solution
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution
-from skrldp.privacy import Promise
 from skrldp.sets import FittedSet, estimated_miss
 from skrldp.table import Frequencies
 
@@ -74,19 +73,23 @@ def warn_of_weak_sets(
             return
 
 
-def warn_of_rare_values(promise: Promise, frequencies: Frequencies) -> None:
-    """Warn where a stated confidence level does not hold for the values that were learned."""
-    stated = [one.uncertainty.beta for one in promise.statements]
-    if promise.joint.alphabet != "learned" or all(beta is None for beta in stated):
-        return
-    if promise.joint.survey is not None:
+def warn_of_rare_values(
+    joint: JointDistribution, sets: Iterable[FittedSet], frequencies: Frequencies
+) -> bool:
+    """Warn where a stated confidence level does not hold for the values that were learned.
+
+    Returns bool: whether it warned.
+    """
+    if joint.alphabet != "learned" or all(one.beta is None for one in sets):
+        return False
+    if joint.survey is not None:
         _warn(
             "the values of U were learned from the records of a survey. How often the confidence "
             "set then misses the true distribution is not known: declare the values that there can "
             "be (categories=, an ordered category, or an Enum).",
             PrivacyLeakWarning,
         )
-        return
+        return True
     found = "; ".join(_rare_in_words(*rare, frequencies.least) for rare in frequencies.rare)
     first = frequencies.rare[0][0][0]
     _warn(
@@ -99,6 +102,7 @@ def warn_of_rare_values(promise: Promise, frequencies: Frequencies) -> None:
         "other records (alphabet_fraction=, with handle_unknown='infrequent_if_exist').",
         PrivacyLeakWarning,
     )
+    return True
 
 
 def _rare_in_words(names: Sequence[Any], n_rare: int, least: int) -> str:

@@ -62,7 +62,8 @@ class PrivacyReport(ReportFigures):
         Leakage at the public distribution; None if there are too many reports to compute it.
     eps_over_set : float or None
         Where privacy is proven at the public distribution alone, what can leak over a confidence
-        set: the sanitizer's own, or the default one if it has none. None otherwise.
+        set: the sanitizer's own, or the default one if it has none (of a survey, with its
+        asymptotic radius). None otherwise.
     eps_record : float
         What a report reveals about the whole record at most, so about U too: the logarithm of the
         greatest factor by which it changes the odds of two records. Infinite if a report rules a

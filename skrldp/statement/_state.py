@@ -217,7 +217,7 @@ def _utility(fitted: Any, errors: dict[str, dict[str, float]]) -> Utility:
         expected_errors=errors,
         distortion=getattr(fitted, "distortion_", None),
         worst_case_distortion=getattr(fitted, "worst_case_distortion_", None),
-        worst_case_set=_set_for_utility(getattr(fitted, "utility_uncertainty_", None)),
+        worst_case_set=_set_for_utility(fitted),
         status=solution.status,
         gap=solution.gap,
         gap_in_words=solution.gap_in_words,
@@ -226,10 +226,14 @@ def _utility(fitted: Any, errors: dict[str, dict[str, float]]) -> Utility:
 
 def _over_set(fitted: Any) -> float:
     """Bound the leakage over the sanitizer's own set, or the default one if that is a point."""
-    around = fitted.uncertainty_.fit_set(fitted.joint_)
+    joint = fitted.joint_
+    around = fitted.uncertainty_.fit_set(joint)
     if around.is_point:
-        around = default_uncertainty().fit_set(fitted.joint_)
-    return certify(fitted.mechanism_, around, fitted.joint_).eps
+        default = default_uncertainty()
+        if joint.survey is not None:  # whose records are not independent
+            default.set_params(radius="asymptotic")
+        around = default.fit_set(joint)
+    return certify(fitted.mechanism_, around, joint).eps
 
 
 def _over_records(mechanism: Mechanism) -> float:
@@ -245,8 +249,9 @@ def _over_records(mechanism: Mechanism) -> float:
         return float(np.log(most[most > 0] / least[most > 0]).max())
 
 
-def _set_for_utility(uncertainty: Any) -> str | None:
+def _set_for_utility(fitted: Any) -> str | None:
     """Say in words what a worst distance is over, and with which probability that misses."""
+    uncertainty = getattr(fitted, "utility_uncertainty_", None)
     if uncertainty is None:
         return None
     rule, beta = getattr(uncertainty, "radius", None), None
@@ -254,4 +259,6 @@ def _set_for_utility(uncertainty: Any) -> str | None:
         beta = uncertainty.beta
     else:
         rule = "given"
-    return holds_for(RenyiSet(uncertainty.alpha, uncertainty.B_, rule, beta))
+    # The line of the privacy set says on what a beta is conditional, if that set has one.
+    alphabet = "" if fitted.certificate_.uncertainty.beta is not None else fitted.joint_.alphabet
+    return holds_for(RenyiSet(uncertainty.alpha, uncertainty.B_, rule, beta), alphabet)

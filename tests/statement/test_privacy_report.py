@@ -35,6 +35,7 @@ from skrldp import (
 from skrldp._numbers import at_most
 from skrldp._sentences import odds
 from skrldp.statement import _expected_errors, _several, _state
+from skrldp.surveys import SurveyDesign
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -200,6 +201,40 @@ def test_warning_of_one_distribution(sanitizer, uncertainty):
     assert f"eps = {expected:.4g} can leak" in " ".join(report.warnings)
     assert f"eps = {expected:.4g} can leak at" in str(report)
     assert privacy_report(fitted(GRRSanitizer)).eps_over_set is None
+
+
+def test_what_can_leak_over_a_set_around_a_survey():
+    """The default set is for independent records: a survey's is the asymptotic one."""
+    rows = [
+        [s, u, w] for s in "ab" for u in "xyz" for w in (1.0, 2.0, 4.0) for _ in range(9 + int(w))
+    ]
+    table = pd.DataFrame(rows, columns=["s", "u", "w"])
+    sanitizer = NonRobustSanitizer(
+        sensitive="s", survey=SurveyDesign(weights="w"), categories={"u": ["x", "y", "z"]}
+    )
+    with pytest.warns(PrivacyLeakWarning, match="radius 0"):
+        sanitizer.fit(table)
+    around = LikelihoodRatioSet(radius="asymptotic")
+    expected = certify(sanitizer.mechanism_, around, sanitizer.joint_).eps
+    assert privacy_report(sanitizer).eps_over_set == expected > 1.0
+
+
+def test_a_beta_of_the_distance_is_conditional_too():
+    """Where the privacy set has no beta, that of the worst distance says where values come from."""
+    rows = [["ab"[i % 2], f"value {min(i % 7, i % 5)}"] for i in range(40)]
+    sanitizer = RobustMSESanitizer(
+        sensitive=[0],
+        uncertainty=AllDistributions(),
+        utility_uncertainty=RenyiBall(alpha=1.0, radius="finite-sample"),
+        tol=0.1,
+    )
+    with pytest.warns(PrivacyLeakWarning, match="the confidence set may miss the true"):
+        sanitizer.fit(rows)
+    said = " ".join(privacy_report(sanitizer).worst_case_set.split())
+    assert said.endswith("some from few of them, and then the set may miss far more often")
+    values = sorted({u for _, u in rows})
+    sanitizer.set_params(categories=[["a", "b"], values]).fit(rows)
+    assert "the values of U are declared" in privacy_report(sanitizer).worst_case_set
 
 
 def test_warning_of_parameters_set_after_fit():
