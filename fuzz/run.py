@@ -5,7 +5,9 @@
     python fuzz/run.py loader --atheris                  with coverage, where atheris is installed
 
 `truth` changes single numbers of proofs, and what is still accepted must be true in 60 digits.
-`clients` and `checkers` compare Python with Node.
+`clients` and `checkers` compare Python with Node. `pairs` crosses options of sanitizers, and what
+is then stated must be true by brute force: a second or two each; where no target is named, a tenth
+as many.
 """
 
 import argparse
@@ -59,7 +61,20 @@ def run_checkers(number, start):
     return len(different)
 
 
-MORE = {"truth": run_truth, "clients": run_clients, "checkers": run_checkers}
+def run_pairs(number, start):
+    """Cross options of sanitizers; what is stated must be true."""
+    import pairs
+
+    return pairs.run(number, start)
+
+
+MORE = {
+    "truth": run_truth,
+    "clients": run_clients,
+    "checkers": run_checkers,
+    "pairs": run_pairs,
+}
+IN_PYTHON = ("truth", "pairs")
 
 
 def main():
@@ -82,10 +97,11 @@ def main():
     for name in asked.names or [*TARGETS, *MORE]:
         if name in TARGETS:
             run_target(name, asked.number, asked.seed)
-        elif name != "truth" and shutil.which("node") is None:
+        elif name not in IN_PYTHON and shutil.which("node") is None:
             print(f"{name}: left out, as there is no Node")
         else:
-            failures += MORE[name](asked.number, asked.seed) or 0
+            number = asked.number if asked.names or name != "pairs" else asked.number // 10
+            failures += MORE[name](number, asked.seed) or 0
     return int(failures > 0)
 
 
