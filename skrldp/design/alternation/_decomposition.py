@@ -59,11 +59,11 @@ def decompose(
 ) -> tuple[Floats, int, int, str, float | None]:
     """Let rows ascend, and mix them.
 
-    Shapes: `first` (m, a). Returns `matrix` (b, a): the best mechanism; `n_rows`: number of rows
-    that were mixed; `rounds`: how often some ascended; `status`: ``"converged"``, ``"max_iter"`` or
-    ``"time_limit"``; `promise`: the greatest reduced cost of the last rounds' rows, for a whole
-    mechanism of such rows, or None if there were too few rounds. The search ends when its last
-    rounds have gained less than `gain`, relatively.
+    Shapes: `first` (m, a). Returns `matrix` (b, a): the best mechanism, or the first one where time
+    was over before any mixture; `n_rows`: number of rows that were mixed; `rounds`: how often some
+    ascended; `status`: ``"converged"``, ``"max_iter"`` or ``"time_limit"``; `promise`: the greatest
+    reduced cost of the last rounds' rows, for a whole mechanism of such rows, or None if there were
+    too few rounds. The search ends when its last rounds have gained less than `gain`, relatively.
     """
     search = _Search(criterion, requirements, first, limits, callback, gain)
     try:
@@ -92,7 +92,7 @@ class _Search:
         assert blocks is not None  # lower bounds have a central path
         self.blocks, self.rng = blocks, np.random.default_rng(0)  # the design is deterministic
         self.mixture = criterion.mixture()
-        self.best, self.value = max(first, key=criterion.value), -np.inf
+        self.best, self.value = first[0], -np.inf  # until some are mixed
         self.values: list[float] = []
         self.promised = [_MOST_GAP / _GAP]
         self.rounds = self.n_rows = 0
@@ -107,6 +107,8 @@ class _Search:
             if self.limits.left is not None:  # few rows are mixed before many, lest time runs out
                 with suppress(TimeoutError):
                     self._mix()
+            if self.limits.left == 0.0:
+                raise TimeoutError("no time is left to mix more rows")
             self._add(self.requirements.shift(set_indicators(self.requirements)))
         while not self._gained_little():
             weights = self._mix()

@@ -311,9 +311,12 @@ class _CriterionSearch(Search):
 
     def decomposed(self, more: bool) -> Solution:
         """Mix rows that ascend; go on by columns where paths do not reach the exact cone."""
-        known = [] if self.warm is None else [self.warm]
-        # Closed forms fit sets, not regions.
-        known = [repair(matrix, self.requirements) for matrix in (*known, *self.forms)]
+        first = [*([] if self.warm is None else [self.warm]), *self.forms]
+        known: list[Floats] = []
+        for matrix in first:  # closed forms fit sets, not regions
+            if self.limits.left == 0.0:
+                return self.found("decomposition", "time_limit", first[0], "No rows were mixed.")
+            known.append(repair(matrix, self.requirements))
         more = more and path_blocks(self.requirements) is None
         matrix, n_rows, rounds, status, promise = decompose(
             self.criterion,

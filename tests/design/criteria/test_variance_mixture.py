@@ -7,10 +7,12 @@ from scipy.optimize import nnls
 
 from skrldp import JointDistribution
 from skrldp.design.alternation import decompose
+from skrldp.design.closed_form import closed_forms
 from skrldp.design.criteria import Variance
 from skrldp.design.criteria import _variance_mixture as mixture_module
 from skrldp.design.engine import solve
 from skrldp.design.objectives import CriterionProblem
+from skrldp.design.objectives import _criterion_problem as problems
 from skrldp.design.rows import generate_columns
 from skrldp.design.run import Limits
 from skrldp.exceptions import SolverError
@@ -188,6 +190,27 @@ def test_time_may_run_out_before_between_and_in_mixtures(solver):
         values.append(criterion.value(matrix))
     assert np.all(np.diff(values) >= -1e-4 * abs(values[-1]))
     assert values[-1] > 0.9 * values[0]  # sums of variances, whose sign is turned
+
+
+def test_a_design_without_time_mixes_no_rows(monkeypatch):
+    """It is the best mechanism that takes no search, and none is repaired only to be mixed."""
+    calls = []
+
+    def counted(*arguments):
+        calls.append(arguments)
+        return repair(*arguments)
+
+    monkeypatch.setattr(problems, "repair", counted)
+    joint = JointDistribution([[9, 4, 31], [40, 25, 14]])
+    requirements = Requirements.of(privacy_region(joint, RenyiSet(2.0, 0.01), region="joint"), 1.0)
+    criterion = Variance(joint.probabilities.ravel(), np.eye(6))
+    found = solve(CriterionProblem(joint, criterion), requirements, time_limit=1e-9)
+    assert (found.status, calls) == ("time_limit", [])
+    forms = closed_forms(joint, requirements, splits=True)
+    assert criterion.value(found.matrix) >= max(criterion.value(form) for form in forms)
+    warm = solve(CriterionProblem(joint, criterion), requirements, max_iter=3).matrix
+    again = solve(CriterionProblem(joint, criterion), requirements, time_limit=1e-9, warm=warm)
+    np.testing.assert_array_equal(again.matrix, warm)
 
 
 def test_the_weights_take_no_more_than_their_time():
