@@ -186,7 +186,7 @@ def _column(name: Any, values: Any) -> Any:
         return array
     # Data frames lose information when they turn nulls and times with a zone into arrays.
     holes = array.dtype.kind == "f" and bool(np.isnan(array).any())
-    if holes or array.dtype.kind in "mM":
+    if holes or array.dtype.kind in "mMUS":
         for method in ("to_list", "to_pylist", "tolist"):
             if hasattr(values, method):
                 return getattr(values, method)()

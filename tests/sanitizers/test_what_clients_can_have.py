@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from skrldp import FrequencyEstimator, GRRSanitizer, RobustMSESanitizer, client
+from skrldp import FrequencyEstimator, GRRSanitizer, Mechanism, RobustMSESanitizer, client
 
 # Tables are small here; what is learned from few records is looked at in test_learned_alphabets.py.
 pytestmark = pytest.mark.filterwarnings("ignore:the values of U were learned")
@@ -73,6 +73,15 @@ def test_what_fits_is_written_and_reported(kind, name):
     assert len(device.report_many(X)) == len(X)
 
 
+def test_texts_end_with_any_character():
+    """NumPy's arrays of texts drop zero characters at the end, and would make both values one."""
+    X = pl.DataFrame({"s": ["x", "y"], "u": ["a", "a\0"]})[[0, 1] * 200]
+    mechanism = Mechanism.from_matrix(np.eye(4), ("x", "y"), ("a", "a\0"))
+    text = mechanism.named(None, [("s", True), ("u", False)]).to_json()
+    reports = client.load(text).report_many(X)
+    assert reports.tolist() == [0, 3] * 200
+
+
 def test_outputs_and_rare_values_too():
     X = pd.DataFrame({"s": [0, 1, 0, 1], "u": [0, 1, 1, 0]})
     with pytest.raises(TypeError, match=r"outputs .*Decimal.*float"):
@@ -87,7 +96,7 @@ def test_outputs_and_rare_values_too():
 # --- Weights -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("use", ["fit", "estimate", "score"])
+@pytest.mark.parametrize("use", ["fit", "estimate", "score", "score of a sanitizer"])
 def test_weights_of_other_rows_are_refused(use):
     """A Series says which row each weight belongs to; by position, others would get them."""
     X = pd.DataFrame({"s": ["n", "y", "n", "y"], "u": [0, 1, 1, 0]}, index=[3, 1, 2, 0])
@@ -97,6 +106,7 @@ def test_weights_of_other_rows_are_refused(use):
         "fit": GRRSanitizer(sensitive=0).fit,
         "estimate": estimator.fit,
         "score": estimator.fit(X).score,
+        "score of a sanitizer": sanitizer.score,
     }[use]
     weights = pd.Series([1, 2, 3, 4], index=X.index)
     for other in (weights.sort_index(), weights.reset_index(drop=True), weights.iloc[:3]):
