@@ -5,10 +5,12 @@ import importlib.util
 import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from engine_records import KEY, SECRETS, VALUES, records
+from engine_records import KEY, SECRETS, VALUES, key_file, records
+from test_docs import TEXTS, blocks
 
-from skrldp import SRRSanitizer
+from skrldp import SRRSanitizer, batches
 from skrldp.batches import LedgerReporter
 
 pytestmark = [
@@ -91,3 +93,23 @@ def test_an_engine_follows_the_rules(engine, request):
     expected = history(lambda table: table)
     assert [len(reports) for reports in expected[0]][1] < N // 2  # some were left out
     assert history(lambda table: ENGINES[engine](table, request)) == expected
+
+
+def test_people_who_come_twice_in_a_micro_batch(tmp_path, request):
+    """The page's stream with a ledger, when all files come at once: each person has one report."""
+    if not importlib.util.find_spec("pyspark"):
+        pytest.skip("pyspark is missing: make test-engines installs it")
+    spark = request.getfixturevalue("spark")
+    code = blocks(TEXTS["docs/guide/engines.md"], "python")
+    [settle] = [block for block, _ in code if "def settle" in block]
+    table = records(n=200).drop(["note"])
+    for number in range(2):
+        other = table.set_column(1, "ill", table["ill"].take(np.roll(np.arange(200), number)))
+        (tmp_path / "records").mkdir(exist_ok=True)
+        pq.write_table(other.slice(50 * number), tmp_path / f"records/{number}.parquet")
+    stream = spark.readStream.schema(spark.createDataFrame(table).schema)
+    stream = stream.parquet(str(tmp_path / "records"))
+    own = {"spark": spark, "stream": stream, "folder": tmp_path, "key": key_file(tmp_path)}
+    exec(settle, {"batches": batches, "mechanism": next(designs()).to_json(), **own})
+    reports = pq.read_table(tmp_path / "reports_of_ledger_of_stream")
+    assert sorted(reports["person"].to_pylist()) == sorted(table["person"].to_pylist())
