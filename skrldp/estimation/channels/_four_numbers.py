@@ -54,7 +54,8 @@ class FourNumbers:
         ):  # the shared unknowns are one for each secret or one for each value: whichever are fewer
             heights, ratio, sides = (part.swapaxes(2, 3) for part in (heights, ratio, sides))
             e, f = f, e
-        system = _Columns(heights, ratio, d, f)
+        whole = self.factors[2 if a1 > a2 else 1]
+        system = _Columns(heights, ratio, d, f, whole)
         found = system.solved(sides)
         if e != 0.0:
             k = min(a1, a2)
@@ -89,21 +90,30 @@ class FourNumbers:
 
 
 class _Columns:
-    """Systems B D B + R for each column of tables, with B = d I + f 11ᵀ; D and R (m, 1, k, l)."""
+    """Systems B D B + R for each column of tables, with B = d I + f 11ᵀ; D and R (m, 1, k, l).
 
-    def __init__(self, heights: Floats, ratio: Floats, d: float, f: float) -> None:
+    `whole` is d + k f, the eigenvalue of constants. Where that is 0, as of independent responses, B
+    is singular, and what the entries of R add must not be lost beside those of D.
+    """
+
+    def __init__(self, heights: Floats, ratio: Floats, d: float, f: float, whole: float) -> None:
         self.d, self.f, self.heights = d, f, heights
         self.inverse = 1.0 / (d * d * heights + ratio)  # of the diagonal part
         if f != 0.0:
             weighted = self.inverse * heights
-            moments = (self.inverse, weighted, weighted * heights)
-            zeroth, first, second = (part.sum(axis=2, keepdims=True) for part in moments)
+            moments = (self.inverse, weighted, weighted * heights, self.inverse * ratio)
+            zeroth, first, second, kept = (part.sum(axis=2, keepdims=True) for part in moments)
             square = f * f * heights.sum(axis=2, keepdims=True)
             self.corner = 1.0 + d * f * first
+            if d != 0.0:  # the same, where most of it cancels
+                large = kept < heights.shape[2] / 2.0
+                self.corner = np.where(large, (whole - f * kept) / d, self.corner)
             self.above, self.square = d * f * zeroth, square
             self.first = self.corner + square * zeroth
             self.below = d * f * second + square * first
-            self.determinant = self.first * self.corner - self.above * self.below
+            # first * corner - above * below, of which most cancels
+            left = (weighted * ratio).sum(axis=2, keepdims=True)
+            self.determinant = self.corner**2 + f * f * zeroth * left
 
     def both(self, tables: Floats) -> Floats:
         """Multiply columns by B."""

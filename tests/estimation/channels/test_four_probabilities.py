@@ -8,7 +8,7 @@ import pytest
 from skrldp import FrequencyEstimator, GRRSanitizer, IRSanitizer, Mechanism, SRRSanitizer
 from skrldp.estimation import _estimator
 from skrldp.estimation.channels._channels import BlockChannel, DenseChannel, channel_of
-from skrldp.estimation.channels._four_numbers import FourNumbers
+from skrldp.estimation.channels._four_numbers import FourNumbers, _Columns
 from skrldp.estimation.likelihood._convex_functions import log_likelihood
 
 FOURS = ((0.5, 0.1, 0.1, 0.1), (0.5, 0.2, 0.1, 0.1), (0.5, 0.1, 0.2, 0.1), (0.5, 0.2, 0.15, 0.1))
@@ -72,3 +72,18 @@ def test_other_matrices_are_not_taken_for_four_probabilities():
     assert isinstance(channel_of(Mechanism.from_matrix(matrix, range(2), range(2))), DenseChannel)
     added = FourNumbers((2, 2), (1.0, 0.3, 0.3, 0.0)).apply(np.eye(4))  # best weights are not fixed
     assert isinstance(channel_of(Mechanism.from_matrix(added, range(2), range(2))), DenseChannel)
+
+
+@pytest.mark.parametrize("large", [1.0, 1e8, 1e16])
+def test_systems_of_a_singular_matrix(large):
+    """The constants are an eigenvector of 0: what the determinant is made of cancels to nothing."""
+    heights, ratio = large * np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, 0.5, 2.0, 1.0])
+    columns = _Columns(heights.reshape(1, 1, 4, 1), ratio.reshape(1, 1, 4, 1), 1.0, -0.25, 0.0)
+    found = columns.solved(np.ones((1, 1, 4, 1))).ravel()
+    # B 1 = 0, so what is solved for is the sides' mean over that of the ratio, as D grows
+    matrix = np.eye(4) - 0.25
+    if large == 1.0:
+        expected = np.linalg.solve((matrix * heights) @ matrix + np.diag(ratio), np.ones(4))
+    else:
+        expected = np.full(4, 4.0 / ratio.sum())
+    np.testing.assert_allclose(found, expected, rtol=1e-7)
