@@ -1,8 +1,11 @@
 """The uncertainty set around a public table, as a value: what designs and proofs take."""
 
+import hashlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
+
+import numpy as np
 
 from skrldp._typing import Floats, Indices
 from skrldp.joint import JointDistribution
@@ -30,15 +33,24 @@ TableFigures = tuple[Any, ...]
 def figures_of_table(joint: JointDistribution) -> TableFigures:
     """Return what the radii of sets depend on, whatever the order of secrets and values.
 
-    That is the number of records of each secret and the number of values; of a survey, weights too.
+    That is the number of records of each secret and the number of values; of a survey, its weights
+    and covariance, too.
     """
     records = sorted(joint.counts.sum(axis=1).tolist())
     survey = joint.survey
     weights: TableFigures = ()
     if survey is not None:
         sums = sorted(survey.totals.tolist()), sorted(survey.squares.tolist())
-        weights = (*map(tuple, sums), survey.degrees)
+        weights = (*map(tuple, sums), survey.degrees, _digest(survey.covariance))
     return joint.counts.shape[1], tuple(records), weights
+
+
+def _digest(covariance: Floats | None) -> str:
+    """Condense the entries of a covariance, whatever the order of the cells."""
+    if covariance is None:
+        return ""
+    entries = np.sort(covariance, axis=None) + 0.0  # no -0
+    return hashlib.sha256(entries.tobytes()).hexdigest()
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,22 +225,14 @@ def fitted_set(joint: JointDistribution, uncertainty: Any, name: str = "uncertai
     beta would be false for this one.
     """
     if isinstance(uncertainty, FittedSet):
-        n_records = uncertainty.n_records
-        if uncertainty.beta is not None and n_records not in (None, joint.n):
+        n_records, table = uncertainty.n_records, uncertainty.table
+        same = n_records in (None, joint.n) and table in (None, figures_of_table(joint))
+        if uncertainty.beta is not None and not same:
             raise ValueError(
-                f"{name} was made around a table of {n_records:,} records, and this one has "
-                f"{joint.n:,}, so that its beta would not hold: give the set without a table, such "
-                "as LikelihoodRatioSet(), which is then made around this one."
-            )
-        if uncertainty.beta is not None and uncertainty.table not in (
-            None,
-            figures_of_table(joint),
-        ):
-            raise ValueError(
-                f"{name} was made around a table with other numbers of records by secret, other "
-                "numbers of values, or another survey design than this one, so that its beta would "
-                "not hold: give the set without a table, such as LikelihoodRatioSet(), which is "
-                "then made around this one."
+                f"{name} was made around another table than this one of {joint.n:,} records, with "
+                "other numbers of records by secret, other numbers of values, or another survey "
+                "design, so that its beta would not hold: give the set without a table, such as "
+                "LikelihoodRatioSet(), which is then made around this one."
             )
         return uncertainty
     if isinstance(uncertainty, type):

@@ -22,6 +22,7 @@ from skrldp import (
 )
 from skrldp.design.closed_form import srr
 from skrldp.sets import RenyiSet
+from skrldp.surveys import SurveyRecords, SurveyTotals
 
 COUNTS = np.array([[40, 30, 20, 10], [10, 60, 25, 5], [5, 5, 10, 80]])
 SECRETS, VALUES = ("ann", "bob", None), (1, 2.5, "x", ("y", 2))
@@ -108,7 +109,7 @@ def test_a_fitted_set_will_do():
 def test_a_set_of_another_number_of_records_is_refused(chosen):
     """A set around 300 times as many records is far too small, and its beta was stated."""
     large = chosen.fit_set(JointDistribution(300 * COUNTS))
-    with pytest.raises(ValueError, match="a table of 90,000 records, and this one has 300"):
+    with pytest.raises(ValueError, match="another table than this one of 300 records"):
         certify(MATRIX, large, JOINT)
     assert certify(MATRIX, large, JointDistribution(300 * COUNTS)).uncertainty is large
 
@@ -139,6 +140,26 @@ def test_a_set_of_independent_records_is_refused_for_a_survey():
     assert certify(plain.mechanism_, own, survey.joint_).eps > 0.5
     with pytest.raises(ValueError, match="another survey design"):
         certify(plain.mechanism_, plain.certificate_.uncertainty, survey.joint_)
+
+
+def test_a_set_of_a_survey_with_another_covariance_is_refused():
+    """Weights and clusters are as many, but in one survey those of a cluster are alike."""
+    cells = np.repeat(range(4), 30)
+    alike, mixed = cells * 5 + np.tile(range(5), 24), np.tile(range(20), 6)
+    joints = []
+    for clusters in (alike, mixed):
+        records = SurveyRecords(np.ones(120), np.zeros(120, int), clusters)
+        survey = SurveyTotals.of(records, cells, 4)
+        joints.append(JointDistribution([[30, 30], [30, 30]], survey=survey))
+    sets = [LikelihoodRatioSet(radius="asymptotic").fit_set(joint) for joint in joints]
+    assert joints[0].survey.degrees == joints[1].survey.degrees
+    assert sets[0].single != pytest.approx(sets[1].single)
+    with pytest.raises(ValueError, match="another survey design"):
+        certify(MATRIX[:, :4], sets[1], joints[0])
+    turned = JointDistribution(  # the same table with its secrets in another order
+        joints[0].counts, survey=joints[0].survey.arranged(np.array([2, 3, 0, 1]), 4)
+    )
+    assert certify(MATRIX[:, :4], sets[0], turned).uncertainty is sets[0]
 
 
 @pytest.mark.parametrize(
