@@ -286,7 +286,10 @@ class LedgerReporter(Reporter):
         # In some libraries $ also stands before a line end.
         digits = holder.str.contains("^[0-9a-f]{32}$") & (holder.str.len_chars() == 32)
         odd = holder.is_null() | ~digits | nw.col("report").is_null()
-        wrong = past.filter(foreign | odd).head(1).select("key", "report").lazy().collect()
+        report = nw.col("report")  # of this design: the numbers of others may be greater
+        unknown = (nw.col("digest") == self.digest) & ((report < 0) | (report >= self._n_symbols))
+        wrong = past.filter(foreign | odd | unknown).head(1).select("key", "digest", "report")
+        wrong = wrong.lazy().collect()
         if len(wrong) and wrong["key"][0] != self.ledger_key_check:
             raise ValueError(
                 "the ledger has entries under another key than that of ledger_key, whose check is "
@@ -296,6 +299,15 @@ class LedgerReporter(Reporter):
         if len(wrong) and wrong["report"].null_count():
             raise ValueError(
                 "the ledger has rows without a report, which would leave as they are. Restore them."
+            )
+        if (
+            len(wrong)
+            and wrong["digest"][0] == self.digest
+            and not (0 <= wrong["report"][0] < self._n_symbols)
+        ):
+            raise ValueError(
+                f"the ledger has a report of this mechanism that is none of 0 to "
+                f"{self._n_symbols - 1}, and would leave as another one. Restore it."
             )
         if len(wrong):
             raise ValueError(

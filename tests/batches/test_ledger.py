@@ -316,6 +316,19 @@ def test_a_ledger_under_another_key_is_refused():
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
+def test_reports_that_the_mechanism_does_not_have_are_refused(library):
+    """999 in eight bits is another report, which would leave in the place of the first one."""
+    one, table = reporter(), records(np.arange(20), np.random.default_rng(0))
+    _, ledger = run(one, table, one.schema().empty_table())
+    make, candidates = LIBRARIES[library], one(table)
+    for number, call in ((999, one.entries), (-1, one.reports)):
+        found = pa.array([number, *ledger["report"].to_pylist()[1:]], pa.int64())
+        edited = ledger.set_column(ledger.column_names.index("report"), "report", found)
+        with pytest.raises(ValueError, match="a report of this mechanism that is none of 0 to"):
+            call(make(candidates), make(edited))
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
 def test_entries_without_a_report_are_refused(library):
     """They would leave as they are, as missing."""
     one, table = reporter(), records(np.arange(20), np.random.default_rng(0))
