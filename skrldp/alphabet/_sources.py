@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["SOURCES", "source_in_words"]
 
-SOURCES = ("declared", "split", "frequent", "learned")
+SOURCES = ("declared", "split", "frequent", "learned")  # the last is the weakest
 
 _WORDS = {
     "declared": (

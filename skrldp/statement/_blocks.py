@@ -10,6 +10,7 @@ import numpy as np
 
 from skrldp._numbers import at_most
 from skrldp._sentences import NO_BOUND, bound, columns_in_words, holds_for, series
+from skrldp.alphabet import SOURCES
 from skrldp.mechanism import REPORTS
 from skrldp.sanitizers import known_columns
 from skrldp.statement._parts import Beyond, Blocks, PublicTable, ReportFigures
@@ -25,7 +26,7 @@ def in_all_blocks(sanitizer: Any, each: Sequence[ReportFigures]) -> ReportFigure
     manifest = sanitizer.manifest_
     eps = np.array([one.proof.eps_proven for one in each])
     worst = each[int(eps.argmax())]
-    sources = {one.covered.alphabet for one in each}
+    sources = [one.covered.alphabet for one in each]
     return replace(
         worst,
         sanitizer=type(sanitizer).__name__,
@@ -43,7 +44,7 @@ def in_all_blocks(sanitizer: Any, each: Sequence[ReportFigures]) -> ReportFigure
         covered=replace(
             worst.covered,
             few_records=any(one.covered.few_records for one in each),
-            alphabet="learned" if "learned" in sources else worst.covered.alphabet,
+            alphabet=None if None in sources else max(sources, key=SOURCES.index),
         ),
         table=_table(each, worst.table),
         blocks=Blocks(

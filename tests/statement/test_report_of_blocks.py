@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from skrldp import (
     expected_std_error,
     privacy_report,
 )
+from skrldp.statement._blocks import in_all_blocks
 
 # Designs end early, to save time.
 pytestmark = pytest.mark.filterwarnings(
@@ -119,6 +121,24 @@ def test_learned_values_of_one_block_are_noted():
     alphabets = [one.joint_.alphabet for one in sanitizer.sanitizers_]
     assert ("learned" in alphabets) == any("learned from the counted" in n for n in report.notes)
     assert len(set(alphabets)) == 2
+
+
+def test_the_weakest_source_of_values_is_that_of_all_blocks():
+    sanitizer = fitted()
+    one, *others = (privacy_report(own) for own in sanitizer.sanitizers_)
+    for sources, weakest in [
+        (["declared", "declared"], "declared"),
+        (["declared", "frequent"], "frequent"),
+        (["frequent", "split"], "frequent"),
+        (["split", "learned"], "learned"),
+    ]:
+        for first, other in (sources, sources[::-1]):
+            each = [_learned(one, first), *(_learned(own, other) for own in others)]
+            assert in_all_blocks(sanitizer, each).covered.alphabet == weakest
+
+
+def _learned(report, source):
+    return replace(report, covered=replace(report.covered, alphabet=source))
 
 
 def test_what_is_not_fitted_is_refused():
