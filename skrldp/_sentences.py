@@ -25,6 +25,7 @@ __all__ = [
     "factor",
     "holds_for",
     "inside",
+    "known_by_category",
     "odds",
     "of_reports",
     "repeatable",
@@ -201,6 +202,15 @@ def of_reports(reports: int) -> str:
 def who_knows(columns: Iterable[Any]) -> str:
     """Name the observer who knows some columns."""
     return f"to somebody who knows {columns_in_words(columns)}"
+
+
+def known_by_category(columns: Iterable[Any]) -> str:
+    """Say what observers are taken to know of known columns of which values are one category."""
+    return (
+        f"Of {columns_in_words(columns)}, observers are taken to know the category: values that "
+        "are one bin, or 'other', are one known value. Somebody who knows which of them a person "
+        "has may learn more, up to the bound for anything else that is known."
+    )
 
 
 def told_u(eps: float, digits: str = ".9g", *, several: str = "", some: str = "") -> str:

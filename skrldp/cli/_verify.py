@@ -88,9 +88,12 @@ def verify(
 
 def _about(own: Mechanism) -> list[tuple[str, str]]:
     """Say of which mechanism something was shown, and of which distributions."""
+    from skrldp.mechanism import notes_of
+
     claim = own.guarantee
     assert claim is not None
-    return [*lines_of_set(claim.distributions, claim.alphabet), ("mechanism", own.digest)]
+    notes = [("note", text) for text in notes_of(own)]
+    return [*lines_of_set(claim.distributions, claim.alphabet), *notes, ("mechanism", own.digest)]
 
 
 def _radii_again(own: Mechanism, counts: bytes) -> list[tuple[bool, str]]:

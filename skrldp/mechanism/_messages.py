@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from skrldp._numbers import at_most
@@ -11,6 +11,7 @@ from skrldp._sentences import (
     bound,
     bounds_of_pairs,
     columns_in_words,
+    known_by_category,
     lines_of_set,
     sees,
     told_u,
@@ -20,7 +21,7 @@ from skrldp.alphabet import listed
 from skrldp.mechanism._guarantee import Guarantee
 from skrldp.mechanism._parts import Parts
 
-__all__ = ["REPORTS", "claim", "lines_of", "sizes"]
+__all__ = ["REPORTS", "claim", "known_in_groups", "lines_of", "notes_of", "sizes"]
 
 REPORTS = (1, 2, 3, 10)  # numbers of reports about one person that bounds are stated for
 
@@ -63,7 +64,27 @@ def lines_of(mechanism: Parts) -> list[Line]:
     ]
     if mechanism.guarantee is None:
         return [*shown, ("claimed", "nothing")]
-    return [*shown, *_claims(mechanism.guarantee, [name for name, _ in mechanism.columns])]
+    names = [name for name, _ in mechanism.columns]
+    notes = [("note", text) for text in notes_of(mechanism)]
+    return [*shown, *_claims(mechanism.guarantee, names), *notes]
+
+
+def notes_of(mechanism: Parts) -> list[str]:
+    """Say what is to be known of the claims about observers who know columns of U."""
+    guarantee, columns = mechanism.guarantee, mechanism.columns
+    if guarantee is None or not columns:
+        return []
+    known = {place for one in guarantee.further for place in one.known}
+    coarse = known_in_groups(mechanism, [columns[place][0] for place in sorted(known)])
+    return [known_by_category(coarse)] if coarse else []
+
+
+def known_in_groups(mechanism: Parts, known: Iterable[Any], cut: Iterable[Any] = ()) -> list[Any]:
+    """Return the known columns of which several values are one category; `cut` are in bins."""
+    names = [name for name, sensitive in mechanism.columns if not sensitive]
+    own = zip(names, mechanism.others or (None,) * len(names), strict=True)
+    grouped = {name for name, entry in own if entry is not None} | {*cut}
+    return [name for name in known if name in grouped]
 
 
 def _claims(guarantee: Guarantee, columns: list[Any]) -> list[Line]:

@@ -6,7 +6,8 @@ from typing import Any
 
 from skrldp._arrays import LARGEST_EXPONENT
 from skrldp._numbers import at_most
-from skrldp._sentences import amount, bound, columns_in_words, odds, repeatable
+from skrldp._sentences import amount, bound, known_by_category, odds, repeatable
+from skrldp.mechanism import known_in_groups
 from skrldp.sanitizers import changes_since_fit, explain_limit, reported_its_own_table
 from skrldp.statement._by_secret import warnings_by_secret
 from skrldp.statement._expected_errors import error_warnings
@@ -172,12 +173,8 @@ def notes_of(
     if any(others):
         grouped = "that are unknown" if True in others else "that were rare in the public table"
         said.append(f"Values of U {grouped} are reported as 'other', which the promise includes.")
-    if coarse := _known_in_groups(report, fitted, cut):
-        said.append(
-            f"Of {columns_in_words(coarse)}, observers are taken to know the category: values that "
-            "are one bin, or 'other', are one known value. Somebody who knows which of them a "
-            "person has may learn more, up to the bound for anything else that is known."
-        )
+    if coarse := known_in_groups(fitted.mechanism_, report.promise.known, cut):
+        said.append(known_by_category(coarse))
     if fitted.handle_unknown == "impute":
         said.append(
             "Values of U that the public table lacks are replaced by draws from the public "
@@ -193,15 +190,6 @@ def notes_of(
         )
     said.append(_about_u(report))
     return tuple(said)
-
-
-def _known_in_groups(report: ReportFigures, fitted: Any, cut: Collection[Any]) -> list[Any]:
-    """Return the known columns of which several values are one category."""
-    mechanism = fitted.mechanism_
-    names = [name for name, sensitive in mechanism.columns if not sensitive]
-    own = zip(names, mechanism.others or (None,) * len(names), strict=True)
-    grouped = {name for name, entry in own if entry is not None} | {*cut}
-    return [name for name in report.promise.known if name in grouped]
 
 
 def _about_u(report: ReportFigures) -> str:

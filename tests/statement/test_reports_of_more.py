@@ -29,6 +29,7 @@ from skrldp import (
     privacy_report,
 )
 from skrldp._numbers import at_most
+from skrldp.mechanism import lines_of, notes_of, read_json
 from skrldp.statement import _several
 from skrldp.statement._several import chained
 
@@ -127,8 +128,11 @@ def test_who_knows_one_of_several_grouped_values_is_told_apart(monkeypatch):
     assert leakage(who_knows_one, [(0, 1), (1, 0)]) > report.eps_known + 0.1
     words = "Of column 1, observers are taken to know the category"
     assert words in " ".join(report.notes)
+    loaded = read_json(mechanism.to_json())  # inspect and verify have nothing else
+    assert words in str(lines_of(loaded)) and words in str(notes_of(loaded))
     plain = fitted(IRSanitizer, rows, [900] * len(rows), **own)
     assert words not in " ".join(privacy_report(plain).notes)
+    assert words not in str(lines_of(plain.mechanism_))
 
 
 @pytest.mark.parametrize("eps_all", [None, 2.0])
