@@ -117,4 +117,5 @@ def test_weights_of_other_rows_are_refused(use):
         np.testing.assert_array_equal(by_label.joint_.counts, by_place.joint_.counts)
     fit(X, sample_weight=pl.Series([1, 2, 3, 4]))  # which has no index
     fit(pl.from_pandas(X), sample_weight=weights)
-    fit(X.to_numpy(), sample_weight=weights)
+    if use != "score of a sanitizer":  # which scikit-learn warns of missing names
+        fit(X.to_numpy(), sample_weight=weights)
