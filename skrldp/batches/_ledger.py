@@ -88,12 +88,13 @@ class LedgerReporter(Reporter):
     the ledger's key; ``epoch``; ``digest`` of the mechanism; and ``report``. It has no id and no
     record. The first ledger is empty: ``LedgerReporter.schema().empty_table()`` of pyarrow.
 
-    *The bound across designs.* Let all designs protect the same secret, be used with the same
-    `max_reports`, and the distribution be in the sets of all of them. Then all reports about a
-    person together leak at most the greatest `bound` of these designs, and so at most `eps`. (Of
-    reports i with bounds e(i) of the first and n(i) of each further one, any may be counted as the
-    first. So they leak at most the sum of n(i), less the greatest n(i) − e(i). For k reports this
-    is at most the mean of k·n(i) − (n(i) − e(i)), which are the bounds of k reports of one design.)
+    *The bound across designs.* Let all designs protect the same secret (and the same pairs of its
+    values, where some pairs are not protected), be used with the same `max_reports`, and the
+    distribution be in the sets of all of them. Then all reports about a person together leak at
+    most the greatest `bound` of these designs, and so at most `eps`. (Of reports i with bounds e(i)
+    of the first and n(i) of each further one, any may be counted as the first. So they leak at most
+    the sum of n(i), less the greatest n(i) − e(i). For k reports this is at most the mean of
+    k·n(i) − (n(i) − e(i)), which are the bounds of k reports of one design.)
 
     *Candidates* may be computed again: those of epoch 0 are the reports of :class:`Reporter`.
 
