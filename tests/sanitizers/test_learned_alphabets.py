@@ -278,22 +278,16 @@ def test_coverage_of_all_tables_of_few_records():
     """Exact: 120 records of one secret and three values, the third rare or near the threshold."""
     n, beta = 120, 0.05
     least = frequent_from(n, spent_on_values(beta))
+    counts = np.array([(a, n - a - c, c) for a in range(n + 1) for c in range(n - a + 1)])
+    kept = counts >= least
+    counts, kept = counts[kept.any(axis=1)], kept[kept.any(axis=1)]
+    single = np.array([_budget(n, most, beta)[0] for most in range(1, 5)])
+    single = single[(counts >= SEEN_OFTEN).sum(axis=1)]
     for third in (0.01, least / n, 0.3):
         truth = np.array([0.5, 0.5 - third, third])
-        chance = 0.0
-        for a, c in product(range(n + 1), repeat=2):
-            counts = np.array([a, n - a - c, c])
-            if counts[1] < 0:
-                continue
-            kept = counts >= least
-            if not kept.any():
-                continue
-            seen = np.r_[counts[kept], counts[~kept].sum()]
-            true = np.r_[truth[kept], truth[~kept].sum()]
-            most = int((counts >= SEEN_OFTEN).sum()) + 1
-            single, _ = _budget(n, most, beta)
-            if rel_entr(seen, n * true).sum() > single:
-                chance += multinomial.pmf(counts, n, truth)
+        seen, true = (np.c_[a * kept, (a * ~kept).sum(axis=1)] for a in (counts, n * truth))
+        missed = rel_entr(seen, true).sum(axis=1) > single
+        chance = multinomial.pmf(counts[missed], n, truth).sum()
         assert chance <= beta
         assert chance > 0
 

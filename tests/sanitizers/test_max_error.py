@@ -28,11 +28,9 @@ def errors(sanitizer):
     "more",
     [
         {},
-        {"objective": "I(U;Y)"},
-        {"objective": "least_informed"},
+        {"objective": "I(U;Y)", "uncertainty": RenyiBall()},
+        {"objective": "least_informed", "eps_all": 3.0},
         {"observe": "nonsensitive"},
-        {"uncertainty": RenyiBall()},
-        {"eps_all": 3.0},
     ],
 )
 def test_shares_have_at_most_the_errors_that_are_asked_for(more):
