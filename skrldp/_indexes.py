@@ -25,6 +25,7 @@ def refuse_index(frame: Any, columns: Container[Any]) -> None:
 
 def own_index(index: Any) -> Any:
     """Return pandas' index without the labels of rows that were filtered out."""
-    for kind in ("remove_unused_levels", "remove_unused_categories"):
-        index = getattr(index, kind, lambda own=index: own)()
-    return index
+    if hasattr(index, "levels"):
+        index = index.remove_unused_levels()
+        return index.set_levels([own_index(level) for level in index.levels])
+    return getattr(index, "remove_unused_categories", lambda: index)()
