@@ -28,9 +28,7 @@ def test_a_target_runs(name):
 
 CROSSED = [
     [("mechanism", "IR"), ("known", "one column"), ("set", "given")],
-    [("mechanism", "GRR"), ("sensitive", "two columns"), ("records", "counted")],
     [("mechanism", "NURP"), ("unknown", "impute"), ("set", "order 1")],
-    [("mechanism", "NonRobust"), ("survey", "weights")],
     [("mechanism", "IR"), ("blocks", "edges"), ("eps_all", "more")],
 ]
 

@@ -1,0 +1,358 @@
+"""Whether each figure and line of a privacy report is true for the observer that it names."""
+
+import math
+import re
+from itertools import product
+
+import numpy as np
+from pairs_table import (
+    FalseClaimError,
+    groups_of,
+    multisets,
+    need,
+    probabilities,
+    set_of,
+    u_columns,
+    weighted,
+)
+from pairs_worst import Ball, Conditionals, Groups, greatest_mean, log_ratio, worst
+
+from skrldp import LikelihoodRatioSet
+
+_LABEL = 16  # characters that labels of lines take
+
+
+def check_sanitizer(case, sanitizer, report):
+    """Every figure of the report, for the observer that it names."""
+    rng, mechanism, joint = case.rng, sanitizer.mechanism_, sanitizer.joint_
+    rows = probabilities(mechanism)
+    certificate, lines = sanitizer.certificate_, lines_of(report)
+    impute = sanitizer.handle_unknown == "impute"
+    each = dict(certificate.each)
+    compared = report.eps_pairs
+    plain = groups_of(sanitizer, rows)
+    if compared is not None:
+        plain.pairs = [(s, t) for s, t in plain.pairs if math.isfinite(compared[s, t])]
+
+    # one report, to somebody who knows nothing else
+    statements = []  # (groups, set, stated by pair)
+    if each:
+        for place, (name, proof) in enumerate(each.items()):
+            around = set_of(proof.uncertainty)
+            groups = weighted(groups_of(sanitizer, rows, secret=place), around)
+            statements.append((groups, around, report.eps_each[name], f"column {name}"))
+    else:
+        around = set_of(certificate.uncertainty)
+        statements.append((weighted(plain, around), around, report.eps_proven, "proven"))
+    attained, leaks = 0.0, []
+    for groups, around, stated, what in statements:
+        found = worst(groups, around, rng)
+        leaks.append(found)
+        for (g, h), eps in found.items():
+            bound = stated if compared is None or each else compared[g, h]
+            need(bound, eps, f"{what}, {groups.names[g]} against {groups.names[h]}")
+        truth = max(found.values(), default=0.0)
+        if impute:
+            truth = max(truth, _with_draws(sanitizer, groups, around, rows, 1))
+            need(stated, truth, f"{what}, with unknown values")
+        need(report.eps_proven, truth, f"{what}, proven")
+        attained = max(attained, truth)
+        if not each and mechanism.guarantee is not None:
+            need(mechanism.guarantee.eps, max(found.values(), default=0.0), "the guarantee")
+    if report.eps_attained > report.eps_proven:
+        raise FalseClaimError("attained is more than proven")
+    line_holds(lines["proven"], attained, "the line of what is proven")
+    _check_attained(sanitizer, report, statements, rows)
+
+    # at all distributions, and to somebody who knows U
+    pairs = plain.pairs
+    everywhere = max(
+        (log_ratio(plain.rows[s].max(1), plain.rows[t].min(1)).max() for s, t in pairs), default=0.0
+    )
+    if each:
+        everywhere = _everywhere_each(sanitizer, rows)
+    everywhere = max(everywhere, 0.0)
+    need(report.eps_all, everywhere, "eps_all")
+    given_u = max((log_ratio(rows[:, s], rows[:, t]).max() for s, t in pairs), default=0.0)
+    if impute and mechanism.observe == "all":
+        means = [own @ p for own, p in zip(plain.rows, plain.public, strict=True)]
+        given_u = max(given_u, *(log_ratio(means[s], means[t]).max() for s, t in pairs), 0.0)
+    need(report.eps_given_u, given_u, "to somebody who knows U")
+    need(report.eps_all, report.eps_given_u - 1e-12, "eps_all is less than eps_given_u")
+    asked = case.parameters.get("eps_all")
+    if asked is not None:
+        need(asked, everywhere, "the eps_all that was asked for")
+    cells = rows.reshape(len(rows), -1)
+    record = log_ratio(cells.max(1), cells.min(1)).max()
+    need(report.eps_record, record, "two records")
+
+    # what was asked for
+    eps = case.parameters["eps"]
+    for found_of, (_, _, _, what) in zip(leaks, statements, strict=True):
+        for (g, h), found in found_of.items():
+            wanted = eps
+            if isinstance(eps, dict):
+                names = [joint.secrets[i] for i in (g, h)]
+                wanted = eps.get(tuple(names), eps.get(tuple(names[::-1])))
+            need(wanted, found, f"asked, {what}")
+
+    # known columns
+    places = [i for i, name in enumerate(u_columns(mechanism)) if name in report.known]
+    proofs = {0: certificate} if not each else dict(enumerate(each.values()))
+    if report.known:
+        for place, proof in proofs.items():
+            around = set_of(proof.known.uncertainty)
+            groups = groups_of(sanitizer, rows, secret=place if each else None, known=places)
+            groups = weighted(groups, around)
+            if compared is not None and not each:
+                index = {s if isinstance(s, tuple) else (s,): i for i, s in _numbered(joint)}
+                groups.pairs = [
+                    (g, h)
+                    for g, h in groups.pairs
+                    if math.isfinite(compared[index[groups.names[g][0]], index[groups.names[h][0]]])
+                ]
+            found = worst(groups, around, rng)
+            for (g, h), truth in found.items():
+                need(proof.known.eps, truth, f"known, {groups.names[g]} against {groups.names[h]}")
+                need(report.eps_known, truth, "known, in the report")
+                if proof.known.eps_pairs is not None:
+                    need(proof.known.eps_pairs[g, h], truth, "known, the pair's own")
+                if "eps_known" in case.parameters:
+                    need(case.parameters["eps_known"], truth, "eps_known as asked")
+            line_holds(lines["known columns"], max(found.values(), default=0.0), "known columns")
+        others = mechanism.others or (None,) * len(u_columns(mechanism))
+        if any(others[p] is not None for p in places) and not any(
+            "observers are taken to know the category" in note for note in report.notes
+        ):
+            raise FalseClaimError("known values are grouped, and no note says so")
+    elif report.eps_known is not None:
+        raise FalseClaimError("eps_known without known columns")
+
+    _check_reports(case, sanitizer, report, statements, rows, attained, everywhere, lines)
+    _check_chains(sanitizer, report, plain, statements)
+
+    # utility, and the public distribution alone
+    public = 0.0
+    for groups, _, _, _ in statements:
+        means = [own @ p for own, p in zip(groups.rows, groups.public, strict=True)]
+        held = [g for g, mass in enumerate(groups.masses) if mass > 0]
+        for g, h in groups.pairs:
+            if g in held and h in held:
+                public = max(public, log_ratio(means[g], means[h]).max())
+    told = report.eps_at_public
+    if told is not None and abs(told - public) > 1e-7 * (1 + public):
+        raise FalseClaimError(f"at public {told}, and it is {public}")
+    if report.eps_over_set is not None:
+        around = sanitizer.uncertainty_.fit_set(joint)
+        if around.is_point:
+            around = LikelihoodRatioSet().fit_set(joint) if joint.survey is None else around
+        around = set_of(around)
+        found = worst(weighted(plain, around), around, rng)
+        need(report.eps_over_set, max(found.values(), default=0.0), "over a set")
+    if report.distortion is not None:
+        _check_distance(sanitizer, report, rows)
+
+
+def _numbered(joint):
+    return enumerate(joint.secrets)
+
+
+def _everywhere_each(sanitizer, rows):
+    """Over all distributions, of two cells that differ in some sensitive column."""
+    cells = rows.reshape(len(rows), rows.shape[1], -1)
+    most, least = cells.max(axis=2), cells.min(axis=2)
+    return max(
+        log_ratio(most[:, s], least[:, t]).max()
+        for s in range(rows.shape[1])
+        for t in range(rows.shape[1])
+        if s != t
+    )
+
+
+def _draw_rows(sanitizer, groups, rows):
+    """Probabilities of a report about an unknown value, for each group of secrets."""
+    joint, mechanism = sanitizer.joint_, sanitizer.mechanism_
+    if mechanism.observe == "nonsensitive":
+        drawn = rows[:, 0] @ joint.probabilities.sum(axis=0)
+        return [drawn] * len(groups.rows)
+    return [own @ p for own, p in zip(groups.rows, groups.public, strict=True)]
+
+
+def _with_draws(sanitizer, groups, around, rows, k, choose=None):
+    """Leakage where whether a value is unknown tells of the secret; reports draw it anew."""
+    drawn = _draw_rows(sanitizer, groups, rows)
+    several = groups
+    if k > 1:
+        several = groups.powers(choose)
+        drawn = [np.prod(own[choose], axis=1) for own in drawn]
+    found = 0.0
+    for g, h in groups.pairs:
+        found = max(found, log_ratio(drawn[g], drawn[h]).max())
+        # one of them is unknown, and the other is as the set allows: a group of one cell
+        for first, second in ((g, h), (h, g)):
+            one = Groups(
+                [several.rows[first], drawn[second][:, None]],
+                [several.public[first], np.ones(1)],
+                several.weights[[first, second]],
+                [],
+                [(0, 1), (1, 0)],
+            )
+            inside = around
+            if isinstance(around, Ball) and 0 < around.radius < np.inf:
+                rest = 1.0 - one.weights.sum()  # the other groups, as they are
+                one.rows.append(np.ones((len(drawn[second]), 1)))
+                one.public.append(np.ones(1))
+                one.weights = np.append(one.weights, max(rest, 0.0))
+            found = max(found, *worst(one, inside).values())
+    return found
+
+
+def _check_attained(sanitizer, report, statements, rows):
+    """The worst distribution is inside, and leaks what is said to be attained."""
+    law = np.asarray(report.worst_distribution)
+    if abs(law.sum() - 1.0) > 1e-9 or law.min() < 0:
+        raise FalseClaimError("the worst distribution is none")
+    each = bool(report.eps_each)
+    best = 0.0
+    for place, (groups, around, _, _) in enumerate(statements):
+        conditionals = _conditionals_of(sanitizer, law, groups, place if each else None)
+        found = {g: c for g, c in enumerate(conditionals) if c is not None}
+        wider = around
+        if isinstance(around, Conditionals):
+            more = [1.0001 * b + 1e-9 for b in (around.single, around.pair)]
+            wider = Conditionals(*more, around.drift)
+        elif 0 < around.radius < np.inf:
+            wider = Ball(around.alpha, around.radius * 1.0001 + 1e-7)
+        elif around.radius == 0:
+            wider = Ball(around.alpha, 1e-9)
+        if not wider.holds(groups, found) and not each:
+            raise FalseClaimError("the worst distribution is outside the set")
+        for g, h in groups.pairs:
+            if g in found and h in found:
+                ratio = log_ratio(groups.rows[g] @ found[g], groups.rows[h] @ found[h]).max()
+                best = max(best, ratio)
+    if report.eps_attained > best + 1e-6 * (1 + best):
+        raise FalseClaimError(f"{report.eps_attained} is said to be attained, and it is {best}")
+
+
+def _conditionals_of(sanitizer, law, groups, secret):
+    joint, mechanism = sanitizer.joint_, sanitizer.mechanism_
+    of_u = mechanism.observe == "nonsensitive"
+    secrets = [s if isinstance(s, tuple) else (s,) for s in joint.secrets]
+    found = []
+    for name in groups.names:
+        kept = [full if secret is None else full[secret] for full in secrets]
+        own = [s for s, part in enumerate(kept) if part == name[0]]
+        part = law[own].sum(axis=0) if of_u else law[own].ravel()
+        found.append(part / part.sum() if part.sum() > 0 else None)
+    return found
+
+
+# --- several reports
+
+
+def _check_reports(case, sanitizer, report, statements, rows, one, everywhere, lines):
+    """k reports of one record, and of records whose U differs."""
+    rng, line = case.rng, lines["k reports"]
+    impute = sanitizer.handle_unknown == "impute"
+    stays = "whose record stays the same" in line
+    main, _, changed = line.partition("; if U changes in between")
+    guarantee = sanitizer.mechanism_.guarantee
+    for k in (2, int(rng.choice([3, 10]))):
+        truth = 0.0
+        choose = multisets(len(rows), k, rng)
+        for groups, around, _, _ in statements:
+            several = groups.powers(choose)
+            truth = max(truth, *worst(several, around).values(), 0.0)
+            if impute:
+                truth = max(truth, _with_draws(sanitizer, groups, around, rows, k, choose))
+        stated = report.eps_of_reports[k]
+        need(stated, truth, f"{k} reports")
+        said_of_reports(main, k, truth, f"the line of {k} reports")
+        different = one + (k - 1) * everywhere
+        if stays:
+            if "there is no bound" not in changed:
+                said_of_reports(changed, k, different, f"{k} reports if U changes")
+        else:
+            need(stated, different, f"{k} reports if U changes, which no word excludes")
+        if report.adds_up:
+            need(k * report.eps_proven, different, f"at most {k} times the proven eps")
+        if guarantee is not None:
+            need(guarantee.bound_of(k), different, f"the guarantee, {k} reports")
+        if report.attained_of_reports[k] > stated:
+            raise FalseClaimError(f"{k} reports: more is attained than is proven")
+    if report.adds_up != ("at most k times the proven eps" in line):
+        raise FalseClaimError("whether bounds add up is not what the line says")
+
+
+def _check_chains(sanitizer, report, plain, statements):
+    """Pairs of secrets that are not compared are bounded by chains, as the line says."""
+    if report.eps_pairs is None or report.eps_each:
+        return
+    bounds = np.array(report.eps_pairs)
+    for r, s, t in product(range(len(bounds)), repeat=3):
+        bounds[s, t] = min(bounds[s, t], bounds[s, r] + bounds[r, t])
+    groups, around, _, _ = statements[0]
+    rest = [
+        (s, t)
+        for s, t in product(range(len(bounds)), repeat=2)
+        if s != t and not math.isfinite(report.eps_pairs[s][t]) and math.isfinite(bounds[s, t])
+    ]
+    for (s, t), truth in worst(groups, around, pairs=rest).items():
+        need(bounds[s, t], truth, "a chain of compared pairs")
+
+
+def _check_distance(sanitizer, report, rows):
+    """The expected distance at the public distribution, and at the worst one of its set."""
+    joint, mechanism = sanitizer.joint_, sanitizer.mechanism_
+    values = [v if isinstance(v, tuple) else (v,) for v in joint.values]
+    outputs = [y if isinstance(y, tuple) else (y,) for y in mechanism.symbols]
+    if sanitizer.distance_ == "hamming":
+        distance = np.array(
+            [[sum(a != b for a, b in zip(u, y, strict=True)) for y in outputs] for u in values]
+        )
+    else:
+        distance = np.array([[(u[0] - y[0]) ** 2 for y in outputs] for u in values], dtype=float)
+    of_cell = np.einsum("ysu,uy->su", rows, distance).ravel()
+    centre = joint.probabilities.ravel()
+    if abs(report.distortion - centre @ of_cell) > 1e-9:
+        raise FalseClaimError(f"distance {report.distortion}, and it is {centre @ of_cell}")
+    around = sanitizer.utility_uncertainty_
+    found = greatest_mean(of_cell, centre, Ball(around.alpha, around.B_))
+    need(report.worst_case_distortion, found, "the worst expected distance")
+
+
+# --- the lines
+
+
+def lines_of(report):
+    """The lines of the printed report, by label."""
+    found, label = {}, ""
+    for line in str(report).splitlines()[1:]:
+        if re.match(r"  \S", line):
+            label = line[2:_LABEL].strip()
+            found[label] = line[_LABEL:].strip()
+        elif line.startswith("    ") and label in found:
+            found[label] += " " + line.strip()
+        else:
+            label = ""
+    return found
+
+
+def line_holds(line, truth, what):
+    """The bound that a line begins with must hold."""
+    match = re.search(r"eps <= ([0-9.e+-]*[0-9])", line)
+    if match is None:
+        if "no bound" in line:
+            return
+        raise FalseClaimError(f"{what} has no number: {line}")
+    need(float(match[1]), truth, what)
+
+
+def said_of_reports(line, k, truth, what):
+    """What a line says of k reports must hold."""
+    match = re.search(rf"([0-9][0-9.e+-]*) for k = {k}\b", line)
+    if match is not None:
+        need(float(match[1]), truth, what)
+    elif not re.search(rf"for k = [0-9, and]*\b{k}\b.* there is no bound", line):
+        raise FalseClaimError(f"{what} says nothing: {line}")
