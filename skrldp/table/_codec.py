@@ -15,7 +15,7 @@ from skrldp.table._columns import Column, encode_column
 from skrldp.table._frequencies import Frequencies
 from skrldp.table._read import Table, read_table
 from skrldp.table._unknown_categories import refuse_categories, refuse_combinations
-from skrldp.table._write import NewColumn, build_array, build_frame
+from skrldp.table._write import NewColumn, build_array, build_frame, without_levels
 
 __all__ = ["CellCodec"]
 
@@ -182,8 +182,9 @@ class CellCodec:
         """Turn cell codes into rows.
 
         Shapes: `cells` (n,). Returns (n, n_columns): with the dtypes of the public table if that
-        was of the same library, else of `like`; an array for a list of rows. Raises ValueError if a
-        code is not a cell, or `like` has other columns than the public table.
+        was of the same library, else of `like`, with the categories as levels; an array for a list
+        of rows. Raises ValueError if a code is not a cell, or `like` has other columns than the
+        public table.
         """
         cells = np.asarray(cells, dtype=None if np.size(cells) else np.intp)
         is_integer = np.issubdtype(cells.dtype, np.integer)
@@ -242,10 +243,11 @@ class CellCodec:
         index: np.ndarray,
     ) -> NewColumn:
         column = self.columns[position]
-        dtype = table.dtype(place or 0) if table.is_array or place is not None else None
         if table.library == self.library:
             values = tuple(column.missing if value is None else value for value in values)
-            dtype = column.dtype
+            return NewColumn(values, column.dtype, index)
+        dtype = table.dtype(place or 0) if table.is_array or place is not None else None
+        dtype = without_levels(dtype, column.categories)
         return NewColumn(values, dtype, index)
 
     def marginal(self, column_position: int) -> np.ndarray:

@@ -30,6 +30,24 @@ class NewColumn:
     positions: np.ndarray
 
 
+def without_levels(dtype: Any, values: Sequence[Any]) -> Any:
+    """Return a column's type without what tells of its rows: levels, and the width of texts.
+
+    Levels that a table was given are often those that its rows have, and they may be no values
+    here. An order of levels is kept if `values` have it, too.
+    """
+    if isinstance(dtype, np.dtype) and dtype.kind in "US":
+        return np.dtype(dtype.kind)
+    kind = type(dtype)
+    if kind.__name__ == "Enum":
+        return kind([])
+    if kind.__name__ == "CategoricalDtype":
+        known = [level for level in map(plain, dtype.categories) if level in set(values)]
+        in_order = known == [value for value in values if value in set(known)]
+        return kind(dtype.categories[:0], dtype.ordered and in_order)
+    return dtype
+
+
 def build_array(columns: Sequence[NewColumn], dtype: Any) -> np.ndarray:
     """Build an array of shape (n_rows, n_columns).
 

@@ -12,6 +12,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from sklearn.base import clone
@@ -250,3 +251,38 @@ def test_an_index_that_is_reported_does_not_leave(blocks):
     for encode in [{}] if blocks else [{}, {"encode": "cells"}]:  # without levels of other rows
         found = sanitizer.set_params(**encode).transform(records.set_index(levels).iloc[[0, 3]])
         assert found.index.equals(levels[[0, 3]]) and list(found.index.levels[0]) == ["w", "z"]
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+@pytest.mark.parametrize(
+    "kind", ["category", "ordered", "declared in another order", "pl.Enum", "width of texts"]
+)
+def test_columns_of_another_library_leave_without_their_levels(kind):
+    """These may be those that the records have, in the order in which they have them."""
+    levels = ["y", "SECRET"] if kind == "declared in another order" else ["SECRET", "y"]
+    own = pd.CategoricalDtype(levels, ordered="ord" in kind)
+    public = pa.table({"s": ["a", "b"] * 30, "u": list("xyz") * 20})
+    records = pd.DataFrame({"s": ["a"], "u": pd.Series(["y"], dtype=own)})
+    if kind == "pl.Enum":
+        dtypes = {"s": pl.Enum(["a"]), "u": pl.Enum(levels)}
+        records = pl.DataFrame({"s": ["a"], "u": ["y"]}, schema_overrides=dtypes)
+    elif kind == "width of texts":
+        records = np.array([["a", "y"], ["a", "SECRET"]])
+    unknown = "impute" if kind == "width of texts" else "error"
+    found = GRRSanitizer(sensitive=0, handle_unknown=unknown).fit(public).transform(records)
+    if kind == "pl.Enum":
+        assert found.schema == {"s": pl.Enum(["a", "b"]), "u": pl.Enum(["x", "y", "z"])}
+    elif kind == "width of texts":
+        assert found.dtype == np.dtype("U1")
+    else:
+        assert found["u"].dtype == pd.CategoricalDtype(["x", "y", "z"], own.ordered)
+
+
+def test_an_order_of_levels_leaves_where_the_public_table_has_it():
+    public = pl.DataFrame({"s": ["a", "b"] * 30, "u": list("xyz") * 20})
+    sanitizer = GRRSanitizer(sensitive="s", categories=["auto", ["z", "x", "y"]]).fit(public)
+    for levels, ordered in [("zyx", False), ("zy", True), ("zwx", True), ("xz", False)]:
+        own = pd.CategoricalDtype(list(levels), ordered=True)
+        records = pd.DataFrame({"s": ["a"], "u": pd.Series(["z"], dtype=own)})
+        found = sanitizer.transform(records)["u"].dtype
+        assert found == pd.CategoricalDtype(["z", "x", "y"], ordered)
