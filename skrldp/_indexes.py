@@ -13,7 +13,9 @@ def refuse_index(frame: Any, columns: Container[Any]) -> None:
 
     Raises ValueError; frames of other libraries have no index.
     """
-    names = getattr(getattr(frame, "index", None), "names", None) or ()
+    # Of the type: a frame of Spark Connect gives a column for any name.
+    own = frame.index if hasattr(type(frame), "index") else None
+    names = getattr(own, "names", None) or ()
     raw = [repr(name) for name in names if name is not None and name in columns]
     if raw:
         raise ValueError(

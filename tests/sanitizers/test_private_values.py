@@ -29,6 +29,7 @@ from skrldp import (
     batches,
     client,
 )
+from skrldp._indexes import refuse_index
 
 # Tables are small here; what is learned from few records is looked at in test_learned_alphabets.py.
 pytestmark = pytest.mark.filterwarnings("ignore:the values of U were learned")
@@ -286,3 +287,16 @@ def test_an_order_of_levels_leaves_where_the_public_table_has_it():
         records = pd.DataFrame({"s": ["a"], "u": pd.Series(["z"], dtype=own)})
         found = sanitizer.transform(records)["u"].dtype
         assert found == pd.CategoricalDtype(["z", "x", "y"], ordered)
+
+
+def test_a_frame_that_has_columns_of_any_name_has_no_index():
+    """So is one of Spark Connect, whose columns have no truth value either."""
+
+    class Frame:
+        def __getattr__(self, name):
+            return Frame()
+
+        def __bool__(self):
+            raise ValueError("no truth value")
+
+    refuse_index(Frame(), ["ill"])
