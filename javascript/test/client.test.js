@@ -106,6 +106,15 @@ test("without WebCrypto nothing is loaded, and Math.random is never called", asy
   }
 });
 
+test("texts with too many brackets or commas are refused before they are parsed", async () => {
+  const open = '{"format":"skrldp-mechanism","weights":[';
+  for (const [piece, most] of [["[]", 2 ** 22], ["{}", 2 ** 22], [",", 2 ** 24]]) {
+    await assert.rejects(load(open + piece.repeat(most) + "]}"), /not JSON \(too many characters, brackets, commas/);
+  }
+  const inside = text({ secrets: ["[{,".repeat(1000), "no"] }); // within names they count, too, but these are few
+  assert.equal((await load(inside)).secrets[0].length, 3000);
+});
+
 test("options that are misspelt, missing or of another type are refused", async () => {
   const { digest } = await load(text());
   for (const [options, message] of [
@@ -129,6 +138,9 @@ test("options that are misspelt, missing or of another type are refused", async 
   }
   for (const octets of [[0xff, 0x7b, 0x7d], [0xef, 0xbb, 0xbf, ...Buffer.from(text())], []]) {
     await assert.rejects(load(Uint8Array.from(octets)), /not a mechanism: the text is not JSON/);
+  }
+  for (const wrong of ["{1.5:2}", "{-1:2}", "[-01]", "[1.5-2]", "[01234567890123456]"]) { // numbers that need care
+    await assert.rejects(load(wrong), /not a mechanism: the text is not JSON/, wrong);
   }
   assert.equal((await load(Buffer.from(text()))).digest, digest);
 });

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
 __all__ = ["read", "read_either", "read_manifest", "write", "write_manifest"]
 
-# A parsed text takes some 70 bytes for each list. There are fewer than 4 million of them in the
-# largest mechanism whose values are tuples of two columns, and names may hold brackets too.
+# A parsed text takes some 70 bytes for each list, and twice that where JavaScript runs. The largest
+# mechanism whose values are pairs of dates has 3 million brackets.
 MOST_CHARACTERS = 1 << 28
-MOST_BRACKETS = 1 << 23
+MOST_BRACKETS = 1 << 22
 MOST_COMMAS = (
     1 << 24
 )  # of numbers above all: the largest matrix that is made has 16 million weights
