@@ -204,13 +204,18 @@ def on_its_own(column: Any) -> Any:
     with the answers, of which a view is a piece. So dictionaries and views become plain columns.
     """
     pa, name = pyarrow(), str(column.type)
+    if isinstance(column, pa.ExtensionArray):
+        own = on_its_own(column.storage)
+        if own.type != column.type.storage_type:
+            own = pa.array(own.to_pylist(), column.type.storage_type)
+        return pa.ExtensionArray.from_storage(column.type, own)
     if isinstance(column, pa.RunEndEncodedArray):
         column = pa.compute.run_end_decode(column)
     elif any(kind in name for kind in _HELD_WITHIN) and pa.types.is_nested(column.type):
         return pa.array(column.to_pylist(), column.type)
-    if not isinstance(column, pa.ExtensionArray):
+    while isinstance(column, pa.DictionaryArray):  # or a dictionary of dictionaries
         column = bare(column)
-    return column.take(arrow_numbers(np.arange(len(column))))
+    return _without_views(column).take(arrow_numbers(np.arange(len(column))))
 
 
 def own_type(dtype: Any) -> Any:

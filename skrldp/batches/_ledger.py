@@ -287,7 +287,14 @@ class LedgerReporter(Reporter):
         # In some libraries $ also stands before a line end.
         digits = holder.str.contains("^[0-9a-f]{32}$") & (holder.str.len_chars() == 32)
         odd = holder.is_null() | ~digits | nw.col("report").is_null()
-        report = nw.col("report")  # of this design: the numbers of others may be greater
+        kinds, report = past.collect_schema(), nw.col("report")
+        for name in (_EPOCH, "report"):
+            if kinds[name] in (nw.Boolean, nw.String):
+                raise ValueError(
+                    f"the ledger's column {name!r} must have whole numbers, but its type is "
+                    f"{kinds[name]}. Restore it."
+                )
+        # of this design: the numbers of others may be greater
         unknown = (nw.col("digest") == self.digest) & ((report < 0) | (report >= self._n_symbols))
         wrong = past.filter(foreign | odd | unknown).head(1).select("key", "digest", "report")
         wrong = wrong.lazy().collect()
@@ -308,7 +315,7 @@ class LedgerReporter(Reporter):
             and not (0 <= wrong["report"][0] < self._n_symbols)
         ):
             raise ValueError(
-                f"the ledger has a report of this mechanism that is none of 0 to "
+                "the ledger has a report of this mechanism that is none of 0 to "
                 f"{self._n_symbols - 1}, and would leave as another one. Restore it."
             )
         if len(wrong):

@@ -102,6 +102,11 @@ def octets_of(person: Any) -> bytes:
     """
     if isinstance(person, bytes | str) and not person:
         raise ValueError("an id is empty, as where it is missing: give each person their own.")
+    if isinstance(person, np.bytes_):  # and so a person would report under two ids
+        raise ValueError(
+            "ids are in an array of NumPy's type S, which drops zero bytes at their end: give a "
+            "list of bytes, or an array of dtype object that was made of one."
+        )
     if isinstance(person, bytes):
         return b"b" + person
     if isinstance(person, str):

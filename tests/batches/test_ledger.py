@@ -332,6 +332,18 @@ def test_reports_that_the_mechanism_does_not_have_are_refused(library):
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize(("column", "dtype"), [("report", bool), ("report", str), ("epoch", bool)])
+def test_columns_of_other_types_are_refused(library, column, dtype):
+    """Of BOOLEAN, all reports but 0 would leave as 1."""
+    one, table = reporter(), records(np.arange(9), np.random.default_rng(0))
+    _, ledger = run(one, table, one.schema().empty_table())
+    wrong = ledger.to_pandas()
+    wrong = pa.Table.from_pandas(wrong.astype({column: dtype}), preserve_index=False)
+    with pytest.raises(ValueError, match=f"column '{column}' must have whole numbers"):
+        run(one, table, wrong, library)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
 def test_entries_without_a_report_are_refused(library):
     """They would leave as they are, as missing."""
     one, table = reporter(), records(np.arange(20), np.random.default_rng(0))

@@ -42,6 +42,17 @@ def test_the_same_person_gives_the_same_report(form):
     assert len(set(client.report_many([rows[0]] * 9, ids=[ids[0]] * 9).tolist())) == 1
 
 
+def test_ids_that_numpy_has_cut_off_are_refused():
+    """Its type S drops zero bytes at the end, which one of 256 UUIDs has: another id."""
+    ids = [bytes([7] * 15 + [last]) for last in (0, 1)]
+    client = permanent(dense())
+    rows, _ = rows_of(2)
+    one, other = (client.report_many(rows, ids=kind(ids)) for kind in (list, pd.Series))
+    assert one.tolist() == other.tolist()
+    with pytest.raises(ValueError, match="NumPy's type S, which drops zero bytes"):
+        client.report_many(rows, ids=np.array(ids))
+
+
 def independent(first, second, n):
     """P-value of the hypothesis that two sequences of symbols are independent."""
     table = np.zeros((n, n))
