@@ -66,8 +66,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "regression": {"alphabet", "estimation"},
     "auditing": {
-        "alphabet", "certificate", "information", "joint", "mechanism", "privacy", "sanitizers",
-        "table",
+        "alphabet", "certificate", "client", "information", "joint", "mechanism", "privacy",
+        "sanitizers", "table",
     },
     "statement": {
         "alphabet", "certificate", "estimation", "information", "mechanism", "sanitizers", "sets",

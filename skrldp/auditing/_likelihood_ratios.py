@@ -59,14 +59,20 @@ def expected_reports(subject: Subject, cells: Integers) -> Floats:
 
 
 def check_mechanism(
-    subject: Subject, cells: Integers, places: Integers, reports: Integers
+    subject: Subject,
+    cells: Integers,
+    places: Integers,
+    reports: Integers,
+    distribution: Floats | None = None,
 ) -> tuple[float, str]:
     """Test whether the reports follow the mechanism.
 
-    Shapes: `places` (n,); `reports` (n,). Returns (float, str): bound on the p-value, and what was
-    found.
+    Shapes: `places` (n,); `reports` (n,); `distribution` (b, number of cells), that of the reports
+    if it is another one than that of these cells. Returns (float, str): bound on the p-value, and
+    what was found.
     """
-    distribution = expected_reports(subject, cells)
+    if distribution is None:
+        distribution = expected_reports(subject, cells)
     foreign = np.flatnonzero(reports >= len(distribution))  # the mechanism's own come first
     if foreign.size:
         row = subject.index.row(int(reports[foreign[0]]))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from skrldp._typing import Floats, Integers
 from skrldp.auditing._report_index import ReportIndex
+from skrldp.client import RecordReader
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
 from skrldp.sanitizers import blank_record, codec_of, write_reports
@@ -54,6 +55,15 @@ class Subject:
     def columns(self) -> Sequence[tuple[Any, bool, tuple[Any, ...]]]:
         """Name of each column, whether it is sensitive, and its known values."""
         raise NotImplementedError
+
+    def told_as(self, records: Any, cells: Integers) -> tuple[Integers, Floats | None] | None:
+        """Find as what records with unknown values are to be reported, if that is known.
+
+        Shapes: `cells` (n,), what they were before. Returns a cell for each, and the distribution
+        that the values of U of each are drawn from, (n, a2), or None; None where they are to be
+        refused, or nothing is known.
+        """
+        return None
 
     def known_reports(self) -> Integers:
         """Return the numbers of the reports that are known to exist: those of the symbols."""
@@ -124,6 +134,24 @@ class SanitizerSubject(Subject):
         """Write records that have these cells, with one column's values replaced if asked."""
         return self._codec.decode(cells, like=self._like, strange=strange)
 
+    def told_as(self, records: Any, cells: Integers) -> tuple[Integers, Floats | None] | None:
+        """Find as what the fit reports records with unknown values: as "other", or by a draw."""
+        sanitizer, codec, joint = self.sanitizer, self._codec, self.sanitizer.joint_
+        blind = sanitizer.mechanism_.observe == "nonsensitive"
+        secrets = np.zeros(len(cells), dtype=np.int64) if blind else cells // len(self.values)
+        try:
+            draws = sanitizer.handle_unknown == "impute"
+            values = codec.encode_values(records, unknown="mark" if draws else "other").values
+        except ValueError:
+            return None
+        found = secrets * len(self.values) + np.maximum(values, 0)
+        if values.min(initial=0) >= 0:
+            return found, None
+        counts = joint.people.sum(axis=0, keepdims=True) if blind else joint.people
+        counts = counts + (counts.sum(axis=1, keepdims=True) == 0)  # of an unseen secret: evenly
+        shares = counts / counts.sum(axis=1, keepdims=True)
+        return found, shares[secrets]  # all have the same unknown value, or combination
+
     def known_reports(self) -> Integers:
         """Return the numbers of the symbols' reports; symbols written alike have the same."""
         return self.symbols
@@ -173,6 +201,19 @@ class CallableSubject(Subject):
     ) -> "CallableSubject":
         """Make the subject for a function, with the alphabets of a distribution."""
         return cls(report, joint.secrets, joint.values, mechanism)
+
+    def told_as(self, records: Any, cells: Integers) -> tuple[Integers, Floats | None] | None:
+        """Find as what the mechanism's clients report records with unknown values: as "other"."""
+        mechanism = self.mechanism
+        if mechanism is None:
+            return None
+        own = [(place, sensitive) for place, sensitive, _ in self.columns()]
+        alphabets = self.secrets, self.values
+        try:
+            reader = RecordReader(own, *alphabets, mechanism.observe, mechanism.others)
+            return reader.cells(records).astype(np.int64), None
+        except ValueError:
+            return None
 
     def known_reports(self) -> Integers:
         """Return the numbers of the symbols, if they are known."""

@@ -144,4 +144,10 @@ def _codes_of_one(what: str, name: Any, column: Callable[[Any], Any]) -> Indices
         )
     place: dict[Any, int] = {}
     codes = np.array([place.setdefault(value, len(place)) for value in values.tolist()])
+    if len({isinstance(value, str) for value in place}) > 1:  # 7 and "7" would be two
+        raise ValueError(
+            f"column {name!r} names some {what} by a text and some by a number, as pandas.read_csv "
+            "does in large files, so that one may pass for two: give the column one type, such as "
+            f"by astype(str), or read it with dtype={{{name!r}: str}}."
+        )
     return codes.astype(np.intp)

@@ -100,6 +100,18 @@ def test_known_columns_have_the_design_too():
     assert found.certificate_.known.eps <= 1.0
 
 
+@pytest.mark.parametrize("name", ["strata", "clusters"])
+def test_codes_of_two_types_are_refused(name):
+    """pandas reads the parts of a large CSV by themselves: 7 and "7" would be two clusters."""
+    table = pd.DataFrame({"school": [7, 7, 8, "7", "8", "9"], "weight": 1.0})
+    design = SurveyDesign(weights="weight", **{name: "school"})
+    with pytest.raises(ValueError, match=r"by a text and some by a number.*dtype={'school': str}"):
+        design.read(table.get)
+    found = design.read(table.astype({"school": str}).get)
+    codes = found.clusters if name == "clusters" else found.strata
+    assert codes.tolist() == [0, 0, 1, 0, 1, 2]
+
+
 def test_what_is_told_of_a_survey():
     found = make(PolyOptSanitizer).fit(survey())
     told = found.survey_
