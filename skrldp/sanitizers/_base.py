@@ -244,9 +244,10 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             index of X, too, which the output keeps. No record is reported then.
         """
         fitted = self._state()
-        refuse_index(X, [column.name for column in fitted.codec.columns])
         X = records_of(self, X)
         table = read_table(X)
+        # Columns have no names where the public table was an array.
+        refuse_index(X, [*(column.name for column in fitted.codec.columns), *table.names])
         codes = self._encode(X, table, fitted)
         cells = codes.cells(fitted.codec.n_values)
         reports = fitted.mechanism.sample(cells, self.random_state)
