@@ -88,7 +88,7 @@ class Ball:
             own, weight = found.get(g, public), groups.weights[g]
             centre.append(weight * public)
             if self.alpha != 1.0 and weight > 0:
-                with np.errstate(divide="ignore"):
+                with np.errstate(divide="ignore", invalid="ignore"):
                     terms = np.where(public > 0, public**self.alpha * own ** (1 - self.alpha), 0.0)
                 weight = weight * terms.sum() ** (1.0 / self.alpha)
             other.append(weight * own)
