@@ -82,9 +82,10 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         choose them.
     base : sanitizer, optional
         What designs the mechanism of a block; None is ``AOptimalSanitizer(tol=0.1)``, which is
-        fast and whose manifests are small. `fit` is then a function of its input. Its `eps`,
-        `eps_all`, `sensitive`, `known` and `categories` are those given here, and so is `beta` of
-        its uncertainty set; all else (``drift``, ``tol``, ``min_frequency``, …) is its own.
+        fast and whose manifests are small. `fit` is then a function of its input. Its `eps` and
+        `categories` are those given here, and so is `beta` of its uncertainty set; `eps_all`,
+        `sensitive` and `known` are given here and not there; all else (``drift``, ``tol``,
+        ``min_frequency``, …) is its own.
     beta : float, default=0.05
         Bound on the probability that the confidence set of any block misses the true distribution:
         each of m blocks has ``beta / m``, where larger blocks that were tried count as well:

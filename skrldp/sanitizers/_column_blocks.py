@@ -55,6 +55,13 @@ def checked_base(sanitizer: Any) -> BaseSanitizer:
         raise ValueError(
             "blocks protect all sensitive columns jointly: base must have protect='jointly'."
         )
+    for name in ("sensitive", "known", "eps_all"):
+        # A place of the table is another column of a block, and what is asked for is not dropped.
+        if (given := getattr(base, name, None)) is not None:
+            raise ValueError(
+                f"base has {name}={given!r}, but what is promised about all "
+                f"blocks is said once: leave {name} out of the base, and give it to BlockSanitizer."
+            )
     if base.survey is not None:
         raise ValueError(
             "base has a survey, but the public table of blocks has no survey design. Fit "

@@ -264,6 +264,13 @@ def test_the_first_column_is_protected_with_a_warning():
         ({"known": "age"}, "GRRSanitizer has no known"),
         ({"base": GRRSanitizer(handle_unknown="impute")}, "impute"),
         ({"base": AOptimalSanitizer(protect="each")}, "protect='jointly'"),
+        # Of a block, column 1 is its own one: the report told what nobody had proven.
+        (
+            {"base": AOptimalSanitizer(known=[1])},
+            r"base has known=\[1\].*give it to BlockSanitizer",
+        ),
+        ({"base": AOptimalSanitizer(eps_all=2.0)}, "leave eps_all out of the base"),
+        ({"base": GRRSanitizer(sensitive="age")}, "leave sensitive out of the base"),
         (
             {"base": AOptimalSanitizer(survey=SurveyDesign(weights="w"))},
             r"Fit AOptimalSanitizer\(survey=...\) itself, on the columns of one block",
