@@ -19,6 +19,11 @@ __all__ = ["exit_code_of"]
 _AS_COMMANDS = {
     r"make one with secrets\.token_hex\(32\)": "make one with skrldp key FILE",
     r"Write the bytes of a key with key\.hex\(\), or make": "Make",
+    r"give KeyVariable\(name\), or a function that returns the key": (
+        "the key of the reports can be in a variable: report --key-variable NAME"
+    ),
+    r"KeyVariable takes the name of an": "--key-variable takes the name of an",
+    r"KeyFile takes the path of a file, not a key": "a key file is given by its name, not as a key",
     r" of (?:the|a) batch(?: of [\d,]+ rows)?": "",
     r", and call check_ids on the whole table": "",
     r"Use min_frequency='auto'": "Use --min-frequency auto",

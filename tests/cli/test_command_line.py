@@ -355,10 +355,16 @@ CASES = {
         "at least 16 bytes (32 hexadecimal digits), got 5: make one with skrldp key FILE",
     ),
     "open key": (
-        lambda folder: (folder / "key").chmod(0o644), (*GOOD, *KEYED), "can be read by everybody"
+        lambda folder: (folder / "key").chmod(0o644), (*GOOD, *KEYED),
+        "no modes, the key of the reports can be in a variable: report --key-variable NAME.",
     ),
     "key as name": (
-        nothing, (*GOOD, "--id", "person", "--key-variable", "0x" + KEY.hex()), "not a key: put"
+        nothing, (*GOOD, "--id", "person", "--key-variable", "0x" + KEY.hex()),
+        "--key-variable takes the name of an environment variable, not a key: put",
+    ),
+    "key as file": (
+        nothing, (*GOOD, *KEYED[:3], KEY.hex()),
+        "a key file is given by its name, not as a key: put the key there",
     ),
     "no key file": (nothing, (*GOOD, *KEYED[:3], "none"), "cannot be read"),
     "another key": (nothing, (*GOOD, *KEYED, "--key-check", "0" * 16), "is another one than"),
