@@ -135,7 +135,8 @@ def test_text_becomes_the_categories(call, folder):
         for ending in ("csv", "arrow"):
             arguments = ("m.json", write(records, folder / f"r.{ending}"), *CHECKED, "--force")
             code, _, err = call("report", *arguments, "-o", f"o-{ending}.csv")
-            assert (code, err) == (0, ""), values
+            is_split = ending == "csv" and any("\n" in str(value) for value in values)
+            assert code == 0 and ("lines begin within" in err if is_split else not err), values
         assert (folder / "o-csv.csv").read_bytes() == (folder / "o-arrow.csv").read_bytes(), values
         places = {value: place for place, value in enumerate(values)}
         expected = [
