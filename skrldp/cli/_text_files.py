@@ -112,7 +112,7 @@ def _csv_source(path: str, delimiter: str, stack: ExitStack) -> tuple[_Lines, li
             f"{path}: the first line has no {_in_words(delimiter)} but {_in_words(other)}; say "
             "with --delimiter what is between the fields."
         )
-    if len(head) < _HEAD and "\n" not in text.strip():
+    if len(head) < _HEAD and len(text.strip().splitlines()) < 2:
         raise NoRows(f"{path} has no rows.")
     return _Lines(source), names, counted
 

@@ -76,6 +76,7 @@ def test_lines_within_a_quoted_field_are_told(call, ready):
 
     assert reported(notes) == (300, "")
     assert reported(notes, "\r\n\n") == (300, "")  # lines without a character are no rows
+    assert reported(notes, "\r") == (300, "")  # as some programs end lines
     notes[2], notes[8] = '"', 'odd"'
     number, err = reported(notes)
     assert number == 294
