@@ -175,7 +175,7 @@ def _arrow_column(pa: Any, values: Sequence[Any], dtype: Any) -> Any:
 
 def _not_in(values: Sequence[Any], categories: Any) -> list[Any]:
     known = {plain(category) for category in categories}
-    return [value for value in values if not is_missing(value) and value not in known]
+    return [v for v in dict.fromkeys(values) if not is_missing(v) and v not in known]
 
 
 def _pandas_table(pd: Any, columns: list[Any], like: Table, names: Sequence[Any]) -> Any:

@@ -304,3 +304,15 @@ def test_a_frame_that_has_columns_of_any_name_has_no_index():
             raise ValueError("no truth value")
 
     refuse_index(Frame(), ["ill"])
+
+
+def test_columns_of_another_library_keep_their_kind_where_values_repeat():
+    """A record of U that is written stands in a list of combinations, whose parts repeat."""
+    public = pl.DataFrame({"s": ["a", "b"] * 30, "u": list("xyz") * 20, "w": list("kkllmm") * 10})
+    codec = GRRSanitizer(sensitive="s").fit(public)._fitted.codec
+    for like, dtype in (
+        (public.to_pandas().astype("category"), pd.CategoricalDtype(["x", "y"])),
+        (pl.DataFrame(public), pl.String),
+    ):
+        found = codec.write_values([("x", "k"), ("x", "l"), ("y", "k")], np.arange(3), like=like)
+        assert found["u"].dtype == dtype and list(found["u"]) == ["x", "x", "y"]
