@@ -250,6 +250,7 @@ BAD = {
     "null": (pd.Series([1, None], dtype="Int64"), "row 1 of Y has none"),
     "words": (["a", "b"], "symbols must be whole numbers"),
     "text": (["1", "2"], "symbols must be whole numbers, but Y holds other values"),
+    "octets": (pd.Series([b"1", 2], dtype=object), "symbols must be whole numbers, but Y holds"),
     "none": ([], r"0 sample\(s\)"),
     "two ones": (onehot([1, 2], 6) + onehot([2, 2], 6) * [[1], [0]], "but row 0 of Y has 2"),
     "no one": (np.eye(6)[:2] * [[1], [0]], "single 1, but row 1 of Y has 0"),

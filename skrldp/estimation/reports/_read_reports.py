@@ -162,7 +162,7 @@ def _numbers(table: Any, position: int, what: str, rows: Rows) -> NDArray[Any]:
     column = source[:, position] if table.is_array else source[:, position].to_numpy()
     if column.dtype.kind == "O":
         try:
-            if any(isinstance(value, str) for value in column):
+            if any(isinstance(value, str | bytes) for value in column):
                 raise TypeError
             column = np.array([np.nan if value is None else value for value in column], float)
         except (TypeError, ValueError, OverflowError):  # messages of libraries may quote a value
