@@ -99,7 +99,8 @@ def columns_of(mechanisms: Sequence[Mechanism], others: dict[Any, Others]) -> tu
             column = Column.of_values(name, own, few if isinstance(few, tuple) else ())
             if found.setdefault(name, column).categories != column.categories:
                 raise ValueError(
-                    f"column {name!r} has other categories in one block than in another."
+                    f"column {name!r} has other categories in one block than in another, as where "
+                    "each block learns them from records of its own: declare them (categories=)."
                 )
         expected = math.prod(len(found[name]) for name in names)
         if len(one.values) != expected:

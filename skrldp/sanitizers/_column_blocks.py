@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from skrldp.table import (
     take_rows,
     with_columns,
 )
-from skrldp.targets import Linear, Marginal
+from skrldp.targets import Contrast, Linear, Marginal
 
 __all__ = [
     "blocks_of",
@@ -61,6 +62,14 @@ def checked_base(sanitizer: Any) -> BaseSanitizer:
             raise ValueError(
                 f"base has {name}={given!r}, but what is promised about all "
                 f"blocks is said once: leave {name} out of the base, and give it to BlockSanitizer."
+            )
+    for target in _listed(getattr(base, "targets", None)):
+        named = [name for given in _selections_of(target) for name in _listed(given)]
+        if any(isinstance(name, Integral) for name in named):
+            # Of two blocks, the same place is two columns: each would be designed for another one.
+            raise ValueError(
+                f"base has the target {target!r}, and a place is another column in each block: "
+                "give BlockSanitizer(targets=...) what names columns."
             )
     if base.survey is not None:
         raise ValueError(
@@ -178,12 +187,21 @@ def _places_of_target(X: Any, target: Any, secret: Sequence[int]) -> tuple[int, 
     """Return the places of the columns of U that a target names."""
     if isinstance(target, Linear) or not hasattr(target, "by"):
         raise ValueError(f"targets of blocks are Marginal or Mean of columns, got {target!r}.")
-    named = [getattr(target, "columns", None), getattr(target, "column", None), target.by]
     places: set[int] = set()
-    for given in named:
-        if given is not None:
-            places |= set(resolve_columns(X, given, "targets"))
+    for given in _selections_of(target):
+        places |= set(resolve_columns(X, given, "targets"))
     return tuple(sorted(places - set(secret)))
+
+
+def _selections_of(target: Any) -> list[Any]:
+    """Return how a target selects columns: each a name, a place or a list of them."""
+    one = target.of if isinstance(target, Contrast) else target
+    found = [getattr(one, part, None) for part in ("columns", "column", "by")]
+    return [given for given in found if given is not None]
+
+
+def _listed(given: Any) -> list[Any]:
+    return list(given) if isinstance(given, list | tuple) else [given]
 
 
 def _own_categories(

@@ -271,6 +271,12 @@ def test_the_first_column_is_protected_with_a_warning():
         ),
         ({"base": AOptimalSanitizer(eps_all=2.0)}, "leave eps_all out of the base"),
         ({"base": GRRSanitizer(sensitive="age")}, "leave sensitive out of the base"),
+        # In silence, each block was designed for a column of its own.
+        (
+            {"base": AOptimalSanitizer(targets=["nonsensitive", Marginal([1])])},
+            r"base has the target Marginal\(columns=\[1\].*BlockSanitizer\(targets=",
+        ),
+        ({"base": AOptimalSanitizer(targets=Mean("age", by=1))}, "another column in each block"),
         (
             {"base": AOptimalSanitizer(survey=SurveyDesign(weights="w"))},
             r"Fit AOptimalSanitizer\(survey=...\) itself, on the columns of one block",
