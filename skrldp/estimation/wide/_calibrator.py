@@ -74,8 +74,10 @@ class Calibrator(ReadOnlyFit, BaseEstimator):
     -----
     Minimises ``strength * KL(q || p)`` plus half the squared deviations of the reports' margins,
     in units of their covariance, over distributions q of the public records; p is the public
-    table's distribution. The penalty is a bias, so errors by linearisation are too small: compute
-    the figure again with each column of :meth:`replicate_weights`, and take the standard deviation.
+    table's distribution. The penalty is a bias towards the public table, which no standard error
+    holds: :meth:`replicate_weights` tell how much figures vary with the reports at this strength.
+    Where reports are few for the noise, the bias is most of the error: with 200 reports about a
+    population that had moved, figures were wrong by .22, and varied by .04.
 
     References
     ----------
@@ -180,7 +182,8 @@ class Calibrator(ReadOnlyFit, BaseEstimator):
         -------
         array of shape (n, n_replicates)
             The standard error of a figure is the standard deviation of the figures with these
-            weights. The public records' own error is not in it.
+            weights. Neither the bias towards the public table nor the public records' own error is
+            in it: the stronger the calibration holds on to the table, the smaller it is.
         """
         check_is_fitted(self)
         if not (is_whole(n_replicates) and n_replicates >= 1):
