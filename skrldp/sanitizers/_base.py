@@ -324,5 +324,5 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         codes = self._encode(X, read_table(X), fitted, secrets=True)
         names = fitted.codec.secrets, fitted.codec.values
         if sample_weight is not None:
-            sample_weight = as_counts(sample_weight, len(codes.secrets), table=X)
+            sample_weight = as_counts(sample_weight, len(codes.secrets), table=X, weighted=WEIGHTED)
         return JointDistribution.from_codes(codes.secrets, codes.values, names, sample_weight)
