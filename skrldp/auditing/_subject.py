@@ -14,7 +14,7 @@ from skrldp.auditing._report_index import ReportIndex
 from skrldp.client import RecordReader
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
-from skrldp.sanitizers import blank_record, codec_of, write_reports
+from skrldp.sanitizers import blank_record, codec_of, imputed_counts, write_reports
 
 __all__ = ["CallableSubject", "SanitizerSubject", "Subject", "strange_values"]
 
@@ -136,8 +136,8 @@ class SanitizerSubject(Subject):
 
     def told_as(self, records: Any, cells: Integers) -> tuple[Integers, Floats | None] | None:
         """Find as what the fit reports records with unknown values: as "other", or by a draw."""
-        sanitizer, codec, joint = self.sanitizer, self._codec, self.sanitizer.joint_
-        blind = sanitizer.mechanism_.observe == "nonsensitive"
+        sanitizer, codec, observe = self.sanitizer, self._codec, self.sanitizer.mechanism_.observe
+        blind = observe == "nonsensitive"
         secrets = np.zeros(len(cells), dtype=np.int64) if blind else cells // len(self.values)
         try:
             draws = sanitizer.handle_unknown == "impute"
@@ -147,8 +147,7 @@ class SanitizerSubject(Subject):
         found = secrets * len(self.values) + np.maximum(values, 0)
         if values.min(initial=0) >= 0:
             return found, None
-        counts = joint.people.sum(axis=0, keepdims=True) if blind else joint.people
-        counts = counts + (counts.sum(axis=1, keepdims=True) == 0)  # of an unseen secret: evenly
+        counts = imputed_counts(sanitizer.joint_, observe)
         shares = counts / counts.sum(axis=1, keepdims=True)
         return found, shares[secrets]  # all have the same unknown value, or combination
 

@@ -9,9 +9,9 @@ from typing import Any
 from skrldp._indexes import own_index
 from skrldp._plugins import refuse_without_plugin
 from skrldp.alphabet import brief
-from skrldp.batches._arrow import pyarrow
+from skrldp.batches._arrow import check_columns, pyarrow
 
-__all__ = ["as_arrow", "as_frame", "is_table", "passed_on"]
+__all__ = ["as_arrow", "as_frame", "is_table", "passed_on", "report_table"]
 
 
 def is_table(records: Any) -> bool:
@@ -33,6 +33,33 @@ def is_table(records: Any) -> bool:
             "docs/guide/engines.md says how."
         )
     return isinstance(frame, nw.DataFrame)
+
+
+def report_table(reporter: Any, records: Any, kept: list[str]) -> Any:
+    """Report the records of a table: all, or none. Reports come in a table of the same library.
+
+    Rows keep their order. The table is one batch, so that ids are compared in all of it. `kept`
+    names the columns that stand beside the reports as they are.
+    """
+    pa = pyarrow()
+    if isinstance(records, pa.RecordBatch):
+        return reporter.report_batch(records)
+    if isinstance(records, pa.Table):
+        check_columns(reporter.columns, records.column_names)
+        return _report_arrow(reporter, records.select(reporter.columns))
+    import narwhals.stable.v2 as nw
+
+    frame = nw.from_native(records, eager_only=True)
+    check_columns(reporter.columns, frame.columns)
+    made = _report_arrow(reporter, as_arrow(frame.select(reporter.columns)))
+    own = nw.from_arrow(made.drop_columns(kept), backend=frame.implementation)
+    passed = passed_on(frame, made, kept).with_columns(own[name] for name in own.columns)
+    return passed.select(made.column_names).to_native()
+
+
+def _report_arrow(reporter: Any, table: Any) -> Any:
+    made = [reporter.report_batch(batch) for batch in table.combine_chunks().to_batches()]
+    return pyarrow().Table.from_batches(made, reporter.output_schema(table.schema))
 
 
 def as_frame(frame: Any, *, pass_through: bool = False) -> Any:

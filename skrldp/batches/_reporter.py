@@ -22,7 +22,7 @@ from skrldp.batches._arrow import (
     read_values,
 )
 from skrldp.batches._duplicates import refuse_duplicates
-from skrldp.batches._frames import as_arrow, is_table, passed_on
+from skrldp.batches._frames import is_table, report_table
 from skrldp.batches._keys import CheckedKey
 from skrldp.client import RecordReader
 from skrldp.mechanism import Manifest, Mechanism, read_json
@@ -205,33 +205,10 @@ class Reporter(SetOnce):
             As :meth:`report_batch`: of a table all rows are reported or none; of several batches,
             those before have been reported then.
         """
-        return self._report_table(records) if is_table(records) else self._report_each(records)
-
-    def _report_table(self, records: Any) -> Any:
-        """Report the records of a table: all, or none. Reports come in a table of the same library.
-
-        Rows keep their order. The table is one batch, so that ids are compared in all of it.
-        """
-        pa = pyarrow()
-        if isinstance(records, pa.RecordBatch):
-            return self.report_batch(records)
-        if isinstance(records, pa.Table):
-            check_columns(self.columns, records.column_names)
-            return self._report_arrow(records.select(self.columns))
-        import narwhals.stable.v2 as nw
-
-        frame = nw.from_native(records, eager_only=True)
-        check_columns(self.columns, frame.columns)
-        refuse_index(records, [name for name, _ in self._columns])
-        made = self._report_arrow(as_arrow(frame.select(self.columns)))
-        others = [self._id, *self._keep]
-        own = nw.from_arrow(made.drop_columns(others), backend=frame.implementation)
-        passed = passed_on(frame, made, others).with_columns(own[name] for name in own.columns)
-        return passed.select(made.column_names).to_native()
-
-    def _report_arrow(self, table: Any) -> Any:
-        made = [self.report_batch(batch) for batch in table.combine_chunks().to_batches()]
-        return pyarrow().Table.from_batches(made, self.output_schema(table.schema))
+        if is_table(records):
+            refuse_index(records, [name for name, _ in self._columns])
+            return report_table(self, records, [self._id, *self._keep])
+        return self._report_each(records)
 
     def _report_each(self, batches: Iterable[Any]) -> Iterator[Any]:
         if hasattr(batches, "__arrow_c_stream__"):

@@ -5,7 +5,6 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
@@ -34,7 +33,7 @@ from skrldp.sanitizers._promised import (
     promise_of,
     protects_each,
 )
-from skrldp.sanitizers._records import check_columns, impute, public_joint
+from skrldp.sanitizers._records import check_columns, impute, imputed_counts, public_joint
 from skrldp.sanitizers._snapshot import snapshot
 from skrldp.sanitizers._surveys import WEIGHTED, read_survey, records_of, told_of_survey
 from skrldp.sanitizers._warnings import (
@@ -281,15 +280,13 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
                 "handle_unknown='impute' was set after fit, which counted unknown values of U as "
                 "'other': fit again."
             )
-        codes, counts = encode(table, unknown="mark"), fitted.joint.people
+        codes = encode(table, unknown="mark")
         if not fitted.may_impute and codes.values.min(initial=0) < 0:
             raise ValueError(
                 "X has values of U unseen in fit, and handle_unknown='impute' was set after fit. "
                 "The mechanism is not proven private for such draws; set it and fit again."
             )
-        if observe == "nonsensitive":
-            counts = np.broadcast_to(counts.sum(axis=0), counts.shape)
-        impute(codes, counts, self.random_state)
+        impute(codes, imputed_counts(fitted.joint, observe), self.random_state)
         return codes
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:

@@ -84,7 +84,7 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         What designs the mechanism of a block; None is ``AOptimalSanitizer(tol=0.1)``, which is
         fast and whose manifests are small. `fit` is then a function of its input. Its `eps` and
         `categories` are those given here, and so is `beta` of its uncertainty set; `eps_all`,
-        `sensitive`, `known` and targets that name columns by place are given here and not there;
+        `sensitive`, `known` and columns by place (of targets, say) are given here and not there;
         its `encode` and `random_state` have no effect; all else (``drift``, ``tol``,
         ``min_frequency``, …) is its own.
     beta : float, default=0.05

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from skrldp._params import is_whole
 from skrldp.alphabet import Bins
 from skrldp.joint import as_counts
 from skrldp.sanitizers._a_optimal import AOptimalSanitizer
@@ -63,13 +63,15 @@ def checked_base(sanitizer: Any) -> BaseSanitizer:
                 f"base has {name}={given!r}, but what is promised about all "
                 f"blocks is said once: leave {name} out of the base, and give it to BlockSanitizer."
             )
-    for target in _listed(getattr(base, "targets", None)):
-        named = [name for given in _selections_of(target) for name in _listed(given)]
-        if any(isinstance(name, Integral) for name in named):
+    columns = [*_listed(getattr(base, "targets", None)), getattr(base, "invariant", None)]
+    for given in columns:
+        selected = _selections_of(given) or [given]
+        names = [name for one in selected for name in _listed(one)]
+        if any(is_whole(name) or isinstance(name, slice) for name in names):
             # Of two blocks, the same place is two columns: each would be designed for another one.
             raise ValueError(
-                f"base has the target {target!r}, and a place is another column in each block: "
-                "give BlockSanitizer(targets=...) what names columns."
+                f"base has {given!r}, which names a column by its place, and a place is another "
+                "column in each block: name columns, or give BlockSanitizer(targets=...)."
             )
     if base.survey is not None:
         raise ValueError(

@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from skrldp._params import is_whole
-from skrldp._typing import Floats
+from skrldp._typing import Floats, Integers
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import check_categories
 from skrldp.sampling import RandomStream
@@ -18,7 +17,7 @@ from skrldp.sanitizers._checks import check_weights
 from skrldp.surveys import SurveyTotals
 from skrldp.table import CellCodec, Codes, Table
 
-__all__ = ["UNKNOWN", "check_columns", "impute", "public_joint"]
+__all__ = ["UNKNOWN", "check_columns", "impute", "imputed_counts", "public_joint"]
 
 UNKNOWN = ("error", "impute", "infrequent_if_exist")
 
@@ -93,10 +92,22 @@ def _warn_of_names(sanitizer: Any, names: Sequence[Any]) -> None:
     )
 
 
-def impute(codes: Codes, counts: NDArray[np.integer[Any]], random_state: Any) -> None:
+def imputed_counts(joint: JointDistribution, observe: str) -> Integers:
+    """Return the counts, (a1, a2), that unknown values of U are drawn in proportion to.
+
+    Each row is of a secret. Where S is not observed, all rows are those of all records; where a
+    secret has no records, all values count alike.
+    """
+    counts = joint.people
+    if observe == "nonsensitive":
+        counts = np.broadcast_to(counts.sum(axis=0), counts.shape)
+    return np.where(counts.any(axis=1, keepdims=True), counts, 1)
+
+
+def impute(codes: Codes, counts: Integers, random_state: Any) -> None:
     """Draw the values of U that are unknown, each from the distribution of the record's secret.
 
-    Shapes: `counts` (a1, a2).
+    Shapes: `counts` (a1, a2), none of the rows zero.
     """
     unknown = np.flatnonzero(codes.values < 0)
     if not unknown.size:
@@ -104,8 +115,7 @@ def impute(codes: Codes, counts: NDArray[np.integer[Any]], random_state: Any) ->
     stream = RandomStream(_another(random_state))
     secrets = codes.secrets[unknown]
     for secret in np.unique(secrets):
-        own = counts[secret]
-        shares = np.cumsum(own if own.any() else np.ones_like(own))
+        shares = np.cumsum(counts[secret])
         rows = unknown[secrets == secret]
         draws = stream.integers(int(shares[-1]), rows.size)
         codes.values[rows] = np.searchsorted(shares, draws, side="right")

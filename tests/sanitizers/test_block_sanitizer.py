@@ -22,6 +22,7 @@ from skrldp import (
     IRSanitizer,
     LikelihoodRatioSet,
     PrivacyLeakWarning,
+    RobustMSESanitizer,
     SRRSanitizer,
     SurveyDesign,
     certify,
@@ -274,9 +275,11 @@ def test_the_first_column_is_protected_with_a_warning():
         # In silence, each block was designed for a column of its own.
         (
             {"base": AOptimalSanitizer(targets=["nonsensitive", Marginal([1])])},
-            r"base has the target Marginal\(columns=\[1\].*BlockSanitizer\(targets=",
+            r"base has Marginal\(columns=\[1\].*BlockSanitizer\(targets=",
         ),
-        ({"base": AOptimalSanitizer(targets=Mean("age", by=1))}, "another column in each block"),
+        ({"base": RobustMSESanitizer(invariant=[1])}, r"base has \[1\], which names a column by"),
+        ({"base": AOptimalSanitizer(targets=[Marginal(slice(1, 2))])}, "each block"),
+        ({"base": AOptimalSanitizer(targets=Mean("age", by=1))}, "column in each block"),
         (
             {"base": AOptimalSanitizer(survey=SurveyDesign(weights="w"))},
             r"Fit AOptimalSanitizer\(survey=...\) itself, on the columns of one block",
