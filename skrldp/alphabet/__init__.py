@@ -20,7 +20,7 @@ from skrldp.alphabet._factorized import Factorized
 from skrldp.alphabet._frequent import SEEN_OFTEN, frequent_from, spent_on_values
 from skrldp.alphabet._messages import brief, known_of, listed, named, numbered, rows_in_words
 from skrldp.alphabet._scalars import CategoryError, is_missing, plain, plain_name
-from skrldp.alphabet._sources import SOURCES, source_in_words
+from skrldp.alphabet._sources import SOURCES, source_in_words, weakest_source
 
 __all__ = [
     "OTHER",
@@ -50,4 +50,5 @@ __all__ = [
     "rows_in_words",
     "source_in_words",
     "spent_on_values",
+    "weakest_source",
 ]

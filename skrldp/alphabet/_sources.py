@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["SOURCES", "source_in_words"]
+from collections.abc import Collection
+
+__all__ = ["SOURCES", "source_in_words", "weakest_source"]
 
 SOURCES = ("declared", "split", "frequent", "learned")  # the last is the weakest
 
@@ -45,3 +47,14 @@ def source_in_words(source: str | None) -> str:
     if source not in _WORDS:
         raise ValueError(f"source={source!r} is none of {', '.join(map(repr, SOURCES))}.")
     return _WORDS[source]
+
+
+def weakest_source(sources: Collection[str | None]) -> str | None:
+    """Return the one of several sources on which beta depends most.
+
+    Examples
+    --------
+    >>> weakest_source(["split", "learned", "declared"])
+    'learned'
+    """
+    return None if None in sources else max(sources, key=SOURCES.index)

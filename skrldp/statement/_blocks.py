@@ -10,7 +10,7 @@ import numpy as np
 
 from skrldp._numbers import at_most
 from skrldp._sentences import NO_BOUND, bound, columns_in_words, holds_for, series
-from skrldp.alphabet import SOURCES
+from skrldp.alphabet import weakest_source
 from skrldp.mechanism import REPORTS
 from skrldp.sanitizers import known_columns
 from skrldp.statement._parts import Beyond, Blocks, PublicTable, ReportFigures
@@ -26,7 +26,6 @@ def in_all_blocks(sanitizer: Any, each: Sequence[ReportFigures]) -> ReportFigure
     manifest = sanitizer.manifest_
     eps = np.array([one.proof.eps_proven for one in each])
     worst = each[int(eps.argmax())]
-    sources = [one.covered.alphabet for one in each]
     return replace(
         worst,
         sanitizer=type(sanitizer).__name__,
@@ -44,7 +43,7 @@ def in_all_blocks(sanitizer: Any, each: Sequence[ReportFigures]) -> ReportFigure
         covered=replace(
             worst.covered,
             few_records=any(one.covered.few_records for one in each),
-            alphabet=None if None in sources else max(sources, key=SOURCES.index),
+            alphabet=weakest_source([one.covered.alphabet for one in each]),
         ),
         table=_table(each, worst.table),
         blocks=Blocks(
@@ -77,6 +76,7 @@ def beyond_blocks(sanitizer: Any) -> Beyond:
         beta = sum(Decimal(repr(float(one.beta))) for one in uncertain)
         together = min(1.0, float(beta * designed))
     attained = max(float(one.eps_attained) for one in certificates)
+    sources = [one.joint_.alphabet for one in sanitizer.sanitizers_]
     return Beyond(
         eps_all=eps_all,
         eps_given_u=max(float(one.eps_given_u) for one in certificates),
@@ -89,7 +89,7 @@ def beyond_blocks(sanitizer: Any) -> Beyond:
         eps_each={},
         eps_pairs=None,
         beta_together=together,
-        sets=sets_in_words(uncertain, len(sets), together),
+        sets=sets_in_words(uncertain, len(sets), together, weakest_source(sources)),
     )
 
 

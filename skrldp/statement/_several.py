@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import csgraph_from_dense, shortest_path
 from skrldp._numbers import at_most
 from skrldp._sentences import chance_of_missing, holds_for
 from skrldp._typing import Floats
+from skrldp.alphabet import source_in_words
 from skrldp.certificate import Certificate, prove_reports
 from skrldp.mechanism import REPORTS, bound_of_several
 from skrldp.sets import FittedSet
@@ -50,7 +51,7 @@ def beyond_one_report(fitted: Any) -> Beyond:
         eps_each={name: float(one.eps) for name, one in certificate.each.items()},
         eps_pairs=certificate.eps_pairs,
         beta_together=together,
-        sets=sets_in_words(uncertain, len(everything), together),
+        sets=sets_in_words(uncertain, len(everything), together, fitted.joint_.alphabet),
     )
 
 
@@ -92,8 +93,13 @@ def chained(eps_pairs: Floats) -> Floats:
     return lengths * (1.0 + len(lengths) * np.finfo(float).eps)  # sums of fewer than that many
 
 
-def sets_in_words(sets: list[FittedSet], n_statements: int, together: float | None) -> str:
-    """Say how often the statements hold together, where there are several."""
+def sets_in_words(
+    sets: list[FittedSet], n_statements: int, together: float | None, alphabet: str | None
+) -> str:
+    """Say how often the statements hold together, where there are several.
+
+    `alphabet` is where the values of U come from.
+    """
     if n_statements == 1 or not sets:
         return ""
     if len(sets) == 1:
@@ -102,8 +108,9 @@ def sets_in_words(sets: list[FittedSet], n_statements: int, together: float | No
         return f"{len(sets)} for {n_statements} statements; how often they miss is not known"
     said = {chance_of_missing(one.rule, one.beta or 0.0) for one in sets}
     kind = "at most" if all(one.rule == "finite-sample" for one in sets) else "about"
+    condition = f"; {source_in_words(alphabet)}" if alphabet in ("learned", None) else ""
     return (
         f"{len(sets)} for {n_statements} statements; each misses "
         f"{' or '.join(sorted(said))}, some one of them with probability {kind} "
-        f"{at_most(together, '.4g')}"
+        f"{at_most(together, '.4g')}{condition}"
     )

@@ -14,6 +14,7 @@ from skrldp import (
     AOptimalSanitizer,
     BlockSanitizer,
     GRRSanitizer,
+    IRSanitizer,
     NonRobustSanitizer,
     SRRSanitizer,
     expected_std_error,
@@ -26,6 +27,7 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.ConvergenceWarning", "ignore::skrldp.PrivacyLeakWarning"
 )
 TABLE = wide_table()
+TOWNS = ["far", "near"]
 
 
 def fitted(**options):
@@ -144,3 +146,13 @@ def _learned(report, source):
 def test_what_is_not_fitted_is_refused():
     with pytest.raises(NotFittedError):
         privacy_report(BlockSanitizer())
+
+
+def test_the_condition_of_beta_stands_beside_the_probability_of_all_sets():
+    """The worst block's values may be declared where those of another one are not."""
+    table = TABLE.assign(town=np.where(np.arange(len(TABLE)) < 3, "far", "near"))
+    declared = {"base": IRSanitizer(), "categories": KNOWN | {"town": TOWNS}}
+    known = BlockSanitizer(sensitive="ill", **declared).fit(table)
+    learned = BlockSanitizer(sensitive="ill", **(declared | {"categories": KNOWN})).fit(table)
+    assert "only if" not in lines(privacy_report(known))["sets"]
+    assert "only if the values of U come from elsewhere" in lines(privacy_report(learned))["sets"]
