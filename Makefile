@@ -44,9 +44,11 @@ survey: $(VENV)/.stamp-survey
 	@test -f examples/web_survey/data/manifest.json || $(PY) examples/web_survey/design.py
 	$(PY) examples/web_survey/server.py $(ARGS)
 
-# One thread for each worker's linear algebra: the workers already fill the cores.
+# One thread for each worker's linear algebra: the workers already fill the cores. Bytecode is kept even
+# where the environment says otherwise: tests that start Python would compile the package each time.
 test: $(VENV)/.stamp-examples-test $(VENV)/.tried-vertices
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -n $(WORKERS) $(ARGS)
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+	  $(PY) -m pytest -n $(WORKERS) $(ARGS)
 
 test-minimum:
 	$(MAKE) test VENV=.venv-minimum CONSTRAINTS=tests/minimum-constraints.txt

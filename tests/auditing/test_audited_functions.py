@@ -3,8 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from audited import DISTRIBUTION, fresh, message, names
+from audited import DISTRIBUTION, message, names
 from fitted_once import COUNTS, fitted
+from responses import fresh
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
@@ -147,11 +148,12 @@ def test_pipelines():
         distribution=distribution,
         eps=1.0,
         level=0.999,
+        calls=10,
         random_state=0,
     )
     assert not {"bound", "repeats", "runs"} & names(found)
     for last in (pipeline[-1], pipeline, FrozenEstimator(pipeline)):
-        alone = audit(last, n=5_000, level=0.999, random_state=0)
+        alone = audit(last, n=5_000, level=0.999, calls=10, random_state=0)
         assert alone.passed and set(alone.secrets) == {0, 1}  # what the last step is given
     with pytest.raises(TypeError, match=r"audit\(pipeline\.transform.*step that is a sanitizer"):
         audit(make_pipeline(*steps, FunctionTransformer()))

@@ -5,8 +5,9 @@ import copy
 import numpy as np
 import pandas as pd
 import pytest
-from audited import fresh, message, names
+from audited import message, names
 from fitted_once import COUNTS, fitted
+from responses import fresh
 from sklearn.frozen import FrozenEstimator
 
 from skrldp import (
@@ -97,21 +98,23 @@ class Stateful:
 
 # Each is found with probability above 1 - 1e-9 at this n (the bets and coins are many standard
 # deviations out; see benchmarks/bench_audit.py).
-@pytest.mark.parametrize("base", [GRRSanitizer, PolyOptSanitizer])
 @pytest.mark.parametrize(
-    ("fault", "found_by", "words"),
+    ("fault", "base", "found_by", "words"),
     [
-        (Noiseless, "mechanism", "without noise"),
-        (Swapped, "mechanism", "0 and 1 seem to be swapped"),
-        (PassesOn, "unknown", "unknown value"),
-        (Seeded, "repeats", "two calls report the same records too similarly"),
-        (Restarted, "runs", "1,000 apart"),
-        (Stateful, "copies", "two copies report alike"),
+        # The one check that looks at the mechanism: by its matrix, and by few numbers.
+        (Noiseless, GRRSanitizer, "mechanism", "without noise"),
+        (Noiseless, PolyOptSanitizer, "mechanism", "without noise"),
+        (Swapped, GRRSanitizer, "mechanism", "0 and 1 seem to be swapped"),
+        (Swapped, PolyOptSanitizer, "mechanism", "0 and 1 seem to be swapped"),
+        (PassesOn, GRRSanitizer, "unknown", "unknown value"),
+        (Seeded, PolyOptSanitizer, "repeats", "two calls report the same records too similarly"),
+        (Restarted, GRRSanitizer, "runs", "1,000 apart"),
+        (Stateful, PolyOptSanitizer, "copies", "two copies report alike"),
     ],
 )
-def test_planted_faults_are_found(base, fault, found_by, words):
+def test_planted_faults_are_found(fault, base, found_by, words):
     faulty = type(f"Faulty{base.__name__}", (fault, base), {})
-    found = audit(fitted(faulty, eps=1.0), n=50_000, random_state=0)
+    found = audit(fitted(faulty, eps=1.0), n=50_000, calls=20, random_state=0)
     assert not found.passed
     assert found_by in names(found)
     assert words in message(found, found_by)
@@ -148,7 +151,7 @@ def test_secrets_in_another_order(order, words):
         def transform(self, X):
             return super().transform(np.column_stack([np.array(order)[X[:, 0]], X[:, 1]]))
 
-    found = audit(Shuffled(eps=1.0).fit(rows), n=20_000, random_state=0)
+    found = audit(Shuffled(eps=1.0).fit(rows), n=20_000, calls=20, random_state=0)
     assert words in message(found, "mechanism")
 
 
@@ -226,18 +229,27 @@ SOUND = [
 @pytest.mark.parametrize(("cls", "parameters"), SOUND)
 def test_sound_sanitizers_pass(cls, parameters):
     sanitizer = fitted(cls, **parameters)
-    found = audit(sanitizer, n=4_000, level=0.999, random_state=1)
+    found = audit(sanitizer, n=4_000, level=0.999, calls=20, random_state=1)
     assert found.passed, str(found)
     assert 0.0 <= found.eps <= found.eps_claimed == sanitizer.certificate_.eps
     assert found.subject == cls.__name__
     assert "no fault found" in str(found)
 
 
-# False alarms: at most 1e-3 each.
-@pytest.mark.parametrize("cls", [GRRSanitizer, PolyOptSanitizer, RobustMSESanitizer])
-@pytest.mark.parametrize("encode", ["symbol", "onehot", "posterior", "cells"])
+# False alarms: at most 1e-3 each. RobustMSESanitizer has rules of its own for a report's form.
+@pytest.mark.parametrize(
+    ("cls", "encode"),
+    [
+        (GRRSanitizer, "onehot"),
+        (PolyOptSanitizer, "symbol"),
+        (PolyOptSanitizer, "posterior"),
+        (PolyOptSanitizer, "cells"),
+        (RobustMSESanitizer, "symbol"),
+        (RobustMSESanitizer, "cells"),
+    ],
+)
 def test_reports_in_every_encoding(cls, encode):
-    found = audit(fitted(cls, encode=encode), n=4_000, level=0.999, random_state=1)
+    found = audit(fitted(cls, encode=encode), n=4_000, level=0.999, calls=20, random_state=1)
     assert found.passed, str(found)
 
 
@@ -264,7 +276,7 @@ def test_frames_of_every_library(library, output):
         table = pytest.importorskip("pyarrow").Table.from_pandas(table)
     sanitizer = GRRSanitizer(eps=2.0, sensitive=["kind", "ill"]).fit(table)
     sanitizer.set_output(transform=output)
-    found = audit(FrozenEstimator(sanitizer), n=10_000, level=0.999, random_state=0)
+    found = audit(FrozenEstimator(sanitizer), n=4_000, level=0.999, calls=10, random_state=0)
     assert found.passed, str(found)
     assert found.secrets[0] in sanitizer.joint_.secrets
     assert len(found.event[0]) == 5
@@ -282,9 +294,9 @@ def test_many_cells_are_looked_at_in_part():
             return reports
 
     sound, faulty = (cls(eps=3.0).fit(rows) for cls in (GRRSanitizer, Noisy))
-    found = audit(sound, n=20_000, level=0.999, random_state=0)
+    found = audit(sound, n=20_000, level=0.999, calls=10, random_state=0)
     assert found.passed, str(found)
-    found = audit(faulty, n=20_000, level=0.999, random_state=0)
+    found = audit(faulty, n=20_000, level=0.999, calls=10, random_state=0)
     assert "mechanism" in names(found)
     words = message(found, "mechanism")  # 5 % lies between two of the shares that are tried
     assert words.startswith(("about 5% of", "about 6% of")), words
@@ -296,13 +308,13 @@ def test_many_cells_are_looked_at_in_part():
 def test_distributions_of_a_sanitizer():
     sanitizer = fitted(PolyOptSanitizer, eps=0.5)
     outside = np.array([[0.98, 0.01, 0.01], [0.01, 0.01, 0.98]]) / 2.0
-    found = audit(sanitizer, n=20_000, distribution=outside, random_state=0)
+    found = audit(sanitizer, n=20_000, distribution=outside, calls=10, random_state=0)
     leaks = sanitizer.mechanism_.leakage(outside)
     # Outside the set there is no promise to break, but the mechanism's own leakage is known.
     assert found.passed and found.eps_claimed == pytest.approx(leaks) and leaks > 1.0
     assert found.eps > sanitizer.certificate_.eps
     np.testing.assert_allclose(found.distribution, outside)
-    inside = audit(sanitizer, n=20_000, distribution=sanitizer.joint_, random_state=0)
+    inside = audit(sanitizer, n=20_000, distribution=sanitizer.joint_, calls=10, random_state=0)
     assert inside.eps_claimed == sanitizer.certificate_.eps
     several = audit(
         sanitizer,

@@ -28,7 +28,7 @@ def fitted(**options):
 
 
 def audited(sanitizer, **options):
-    return audit(sanitizer, n=20_000, level=0.9999, random_state=0, **options)
+    return audit(sanitizer, n=20_000, level=0.9999, calls=10, random_state=0, **options)
 
 
 def test_columns_that_are_protected_by_themselves():

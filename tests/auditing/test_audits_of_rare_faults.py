@@ -7,10 +7,10 @@ deterministic. Where a test is statistical, the comment gives its chance to fail
 import copy
 import functools
 import itertools
-import os
 
 import numpy as np
 import pytest
+from responses import fresh, response, seeded_in_the_module
 from scipy.stats import binom
 
 from skrldp import GRRSanitizer, JointDistribution, Mechanism, PolyOptSanitizer, audit
@@ -26,10 +26,6 @@ ROWS = [[s, u] for s in range(2) for u in range(3)]
 JOINT = JointDistribution(COUNTS, (0, 1), (0, 1, 2))
 
 
-def fresh():
-    return np.random.default_rng(list(os.urandom(16)))
-
-
 def fitted(fault, base=GRRSanitizer, **parameters):
     cls = type(f"Faulty{base.__name__}", (fault, base), {})
     values = [list(JOINT.secrets), list(JOINT.values)]
@@ -39,14 +35,6 @@ def fitted(fault, base=GRRSanitizer, **parameters):
 
 def faults(found):
     return {check.name: check.message for check in found.findings}
-
-
-def response(records, generator=None):
-    """Randomised response to S."""
-    records = np.asarray(records)
-    if not (np.isin(records[:, 0], JOINT.secrets) & np.isin(records[:, 1], JOINT.values)).all():
-        raise KeyError("unknown")
-    return (records[:, 0] == 1) ^ ((generator or fresh()).random(len(records)) < 0.25)
 
 
 # --- Raw rows ------------------------------------------------------------------------------------
@@ -208,7 +196,14 @@ def test_functions_whose_reports_depend_on_other_records():
 def test_short_calls_raise_no_false_alarms():
     """P(p <= t) <= t with a mechanism and without (1e-6 for a fresh seed)."""
     sanitizer = GRRSanitizer(eps=1.0).fit(ROWS, sample_weight=COUNTS.ravel())
-    for subject in (SanitizerSubject.of(sanitizer), CallableSubject.of(response, JOINT)):
+
+    def sampled(records):
+        return sanitizer.mechanism_.sample(
+            3 * records[:, 0].astype(int) + records[:, 1].astype(int)
+        )
+
+    known = CallableSubject.of(sampled, JOINT, sanitizer.mechanism_)
+    for subject in (known, CallableSubject.of(response, JOINT)):
         rng = np.random.default_rng(2)
         long = subject.reports(np.full(2_000, 1))
         p_values = [check_short_calls(subject, 1, long, long, 10, rng)[0] for _ in range(60)]
@@ -275,11 +270,6 @@ def seeded(place, records):
 
 
 seeded.calls = 0
-_known = np.random.default_rng(0)
-
-
-def seeded_in_the_module(records):
-    return response(records, _known)
 
 
 def test_seeds_by_call_number_are_found_in_copies():

@@ -137,7 +137,7 @@ def test_reports_that_are_private_over_all_distributions(cls, limits, least, mon
     """At most 2 eps, whether or not the outcomes can be listed. False alarms: at most 1e-3."""
     for name, value in limits.items():
         monkeypatch.setattr(_repeated_reports, name, value)
-    found = audit(fitted(cls), n=20_000, eps=2.0, level=0.999, reports=2, random_state=0)
+    found = audit(fitted(cls), n=20_000, eps=2.0, level=0.999, reports=2, calls=10, random_state=0)
     assert found.passed, str(found)
     assert least < found.eps <= 2.0
 
