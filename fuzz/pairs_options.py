@@ -1,50 +1,16 @@
-"""Settings of sanitizers' options, of which `pairs` crosses two or three, and tables for them."""
+"""Settings of sanitizers' options, of which `pairs` crosses two or three."""
 
 import inspect
-from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
-import pandas as pd
+from pairs_case import LEVELLED, Case, Later
+from pairs_forms import FORMS, KINDS
+from pairs_made import make
 
 import skrldp
 from skrldp import AllDistributions, LikelihoodRatioSet, RenyiBall
-from skrldp.surveys import SurveyDesign
-
-
-@dataclass
-class Case:
-    """What is to be fitted: a table, and the parameters of a sanitizer."""
-
-    rng: np.random.Generator
-    mechanism: str = ""
-    names: tuple = ()  # of the settings
-    parameters: dict = field(default_factory=dict)  # of the sanitizer, or of the base of blocks
-    blocks: dict = field(default_factory=dict)  # of BlockSanitizer, if there are blocks
-    secrets: int = 2
-    two: bool = False  # sensitive columns
-    values: int = 3
-    rare: bool = False  # values of "u" that few records have
-    more: bool = False  # a second column of U
-    n: int = 400
-    zeros: float = 0.0
-    declare: tuple = ()  # columns
-    extra: tuple = ()  # declared columns with a value that no record has
-    survey: str = ""
-    counted: bool = False  # by sample_weight
-    eps_by_pair: str = ""
-    numbers: bool = False  # "u" has numbers that edges cut
-    table: pd.DataFrame | None = None
-    refusal: str = ""
-    weights: np.ndarray | None = None
-
-    @property
-    def sensitive(self):
-        return ["s", "r"] if self.two else ["s"]
-
-    @property
-    def of_u(self):
-        return ["u", "k"] if self.more else ["u"]
+from skrldp.targets import Marginal, Mean
 
 
 def _set(**parameters):
@@ -68,10 +34,26 @@ def _both(*changes):
 
 
 def _more_eps_all(amount):
-    def change(case):
-        case.parameters["eps_all"] = lambda eps: eps + amount
+    def made(case):
+        eps = case.parameters["eps"]
+        finite = [e for e in eps.values() if np.isfinite(e)] if isinstance(eps, dict) else [eps]
+        return float(max(finite) + amount)
 
-    return change
+    return _set(eps_all=Later(made))
+
+
+def _later(name, made):
+    return _set(**{name: Later(made)})
+
+
+def _blocks(**parameters):
+    return lambda case: case.blocks.update(parameters)
+
+
+def _started(case):
+    """A mechanism for the same cells, to begin at."""
+    own = {k: case.parameters[k] for k in ("sensitive", "categories") if k in case.parameters}
+    return skrldp.IRSanitizer(2.0, **own).fit(case.table[[*case.sensitive, *case.of_u]]).mechanism_
 
 
 def _survey(kind, **needed):
@@ -101,13 +83,20 @@ SETTINGS = {
         "NonRobust": _shape(mechanism="NonRobustSanitizer"),
     },
     "blocks": {
-        "singles": lambda case: case.blocks.update(blocks="singles"),
-        "pairs": lambda case: case.blocks.update(blocks="pairs"),
-        "edges": _both(
-            _shape(numbers=True),
-            lambda case: case.blocks.update(blocks="singles", edges={"u": [0, 3, 6, 10]}),
+        "singles": _blocks(blocks="singles"),
+        "pairs": _both(_shape(third=True), _blocks(blocks="pairs")),
+        "edges": _both(_shape(numbers=True), _blocks(edges={"u": [0, 3, 6, 10]})),
+        "shares": _blocks(blocks=["u", "k"], shares=[0.9, 0.1]),
+        "lists": _both(_shape(third=True), _blocks(blocks=[["u", "k"], ["k", "v"], "u"])),
+        "targets": _both(
+            _shape(third=True, declare=("u", "k", "v")),
+            _blocks(
+                max_cells=60,
+                targets=Later(
+                    lambda case: [Marginal(case.at("k"), by=case.at(other)) for other in "uv"]
+                ),
+            ),
         ),
-        "shares": lambda case: case.blocks.update(blocks=["u", "k"], shares=[0.9, 0.1]),
     },
     "eps": {
         "small": _set(eps=0.2),
@@ -171,6 +160,49 @@ SETTINGS = {
         "point": _around(RenyiBall(radius=0.0)),
         "all": _around(AllDistributions()),
     },
+    "table": {form: _shape(form=form) for form in FORMS},
+    "values": {kind: _shape(kind=kind) for kind in KINDS},
+    "targets": {
+        "of S": _set(targets="sensitive"),
+        "all": _set(targets="all"),
+        "a share": _later("targets", lambda case: Marginal(case.at("u"), weight=3.0)),
+        "a crosstab": _later(
+            "targets", lambda case: [Marginal([case.at("u"), case.sensitive[0]]), Marginal()]
+        ),
+        "by": _later("targets", lambda case: [Marginal(case.at("u"), by=case.sensitive[0])]),
+        "a mean": _both(_shape(numbers=True), _later("targets", lambda case: [Mean(case.at("u"))])),
+    },
+    "objective": {
+        "of U": _set(objective="I(U;Y)"),
+        "least informed": _set(objective="least_informed"),
+        "limited error": _set(max_error=2.5),
+    },
+    "distance": {
+        "absolute": _both(_shape(numbers=True), _set(distance="absolute")),
+        "hamming": _both(_shape(numbers=True), _set(distance="hamming")),
+        "a function": _set(distance=lambda u, y: float(u != y) + 0.5 * (str(u) < str(y))),
+    },
+    "outputs": {
+        "fewer": _later("outputs", lambda case: case.values_of_u()[:-1]),
+        "midpoints": _both(_shape(numbers=True), _set(outputs=[0.5, 2.5, 5.5], distance="squared")),
+    },
+    "margins": {
+        "of a column": _both(_KNOWN, _later("invariant", lambda case: [case.at("k")])),
+    },
+    "start": {
+        "last fit": _both(_shape(before="eps"), _set(warm_start=True)),
+        "last table": _both(_shape(before="table"), _set(warm_start=True)),
+        "a mechanism": _later("warm_start", _started),
+        "fitted before": _shape(before="table"),
+    },
+    "encode": {name: _set(encode=name) for name in ("onehot", "posterior", "cells")},
+    "solver": {
+        "columns": _set(solver="columns"),
+        "vertices": _set(solver="vertices"),
+        "decomposition": _set(solver="decomposition"),
+        "alternation": _set(solver="alternation"),
+        "no smoothing": _set(smoothing=0.0),
+    },
     "utility set": {
         "ball": _set(utility_uncertainty=RenyiBall()),
         "all": _set(utility_uncertainty=AllDistributions()),
@@ -199,17 +231,21 @@ PAIRS = [pair for pair in combinations(ALL, 2) if pair[0][0] != pair[1][0]]
 _USUAL = ["IRSanitizer", "PolyOptSanitizer"] * 2 + ["AOptimalSanitizer", "RobustMSESanitizer"]
 
 
-def draw_case(number, start):
-    """Return the case of a number: all pairs in random order, and then triples at random."""
-    order = np.random.default_rng(start).permutation(len(PAIRS))
+def draw_case(number, start, options=()):
+    """Return the case of a number: all pairs in random order, and then triples at random.
+
+    With options, one of these is in each case.
+    """
+    pairs = [pair for pair in PAIRS if not options or {pair[0][0], pair[1][0]} & {*options}]
+    order = np.random.default_rng(start).permutation(len(pairs))
     rng = np.random.default_rng([start, number])
     if number < len(order):
-        chosen = list(PAIRS[order[number]])
-    else:
-        chosen = []
-        while len(chosen) < 3 or len({option for option, _ in chosen}) < 3:
-            chosen = [ALL[place] for place in rng.choice(len(ALL), 3, replace=False)]
-    return make_case(chosen, rng)
+        return make_case(list(pairs[order[number]]), rng)
+    while True:
+        chosen = [ALL[place] for place in rng.choice(len(ALL), 3, replace=False)]
+        named = {option for option, _ in chosen}
+        if len(named) == 3 and (not options or named & {*options}):
+            return make_case(chosen, rng)
 
 
 def make_case(chosen, rng):
@@ -219,12 +255,13 @@ def make_case(chosen, rng):
         SETTINGS[option][name](case)
     if case.blocks:
         case.more = True
+        case.blocks = {"max_cells": 0, **case.blocks}
     if not case.mechanism:
         own = {*case.parameters} | ({"protect"} if case.eps_by_pair else set())
         fitting = [name for name in _USUAL if own <= _parameters(name)]
         case.mechanism = str(rng.choice(fitting or ["RobustMSESanitizer"]))
-    _make_table(case)
-    _make_parameters(case)
+    if applies(case):
+        make(case)
     return case
 
 
@@ -235,6 +272,10 @@ def _parameters(name):
 def applies(case):
     """Whether the sanitizer has these options at all."""
     own = {*case.parameters} - ({"known", "eps_all", "categories"} if case.blocks else set())
+    if case.form == "enums" and (case.kind != "texts" or case.numbers):
+        return False  # they hold texts alone
+    if case.form in LEVELLED and case.numbers and case.blocks:
+        return False  # no numbers are left
     return own <= _parameters(case.mechanism)
 
 
@@ -249,106 +290,4 @@ def make_sanitizer(case):
         if name in own
     }
     base = getattr(skrldp, case.mechanism)(**own)
-    return skrldp.BlockSanitizer(base=base, max_cells=0, **shared, **case.blocks)
-
-
-# --- Tables
-
-
-def _make_table(case):
-    """Draw public records from a random distribution."""
-    rng, n = case.rng, case.n
-    sizes = [case.secrets] + [2] * case.two + [6 if case.rare else case.values] + [2] * case.more
-    shares = rng.dirichlet(np.full(int(np.prod(sizes)), 2.0)).reshape(sizes)
-    if case.rare:
-        axis = 1 + case.two
-        fall = np.array([1.0, 0.5, 0.3, 0.06, 0.03, 0.01])
-        shares = shares * fall.reshape([-1 if i == axis else 1 for i in range(len(sizes))])
-    shares = shares * (rng.random(sizes) >= case.zeros)
-    if case.zeros and not shares.any():
-        shares = np.ones(sizes)
-    counts = rng.multinomial(n, (shares / shares.sum()).ravel())
-    codes = np.array(np.unravel_index(np.arange(counts.size), sizes)).T
-    names = [*case.sensitive, *case.of_u]
-    texts = pd.DataFrame(
-        [[f"{name}{code}" for name, code in zip(names, row, strict=True)] for row in codes],
-        columns=names,
-    )
-    if case.numbers:
-        texts["u"] = codes[:, names.index("u")] * 3 + 1
-    if case.counted and not case.survey:
-        seen = counts > 0
-        case.table, case.weights = texts[seen].reset_index(drop=True), counts[seen]
-        return
-    rows = texts.loc[np.repeat(np.arange(counts.size), counts)].reset_index(drop=True)
-    case.table = rows.sample(frac=1.0, random_state=int(rng.integers(2**31)), ignore_index=True)
-
-
-def _make_parameters(case):
-    rng, own, table = case.rng, case.parameters, case.table
-    own.setdefault("eps", float(rng.choice([0.5, 1.0, 1.5])))
-    own["sensitive"] = case.sensitive
-    if case.mechanism in ("PolyOptSanitizer", "AOptimalSanitizer", "NonRobustSanitizer"):
-        own |= {"max_iter": 60, "time_limit": 0.5}
-    if case.mechanism == "RobustMSESanitizer":
-        own |= {"max_iter": 60, "time_limit": 0.5, "tol": 1e-2}
-    if case.declare and "categories" not in own:
-        own["categories"] = {
-            name: [*sorted(table[name].unique().tolist()), *[f"{name}none"] * (name in case.extra)]
-            for name in case.declare
-            if name in table
-        }
-    if case.numbers and isinstance(own.get("categories"), dict):
-        own["categories"].pop("u", None)
-    if case.eps_by_pair:
-        names = sorted(table["s"].unique().tolist())
-        names += ["snone"] * ("s" in case.extra)
-        if case.two:
-            names = sorted(set(table[["s", "r"]].itertuples(index=False, name=None)))
-        eps = {pair: float(rng.choice([0.4, 1.0, 2.0])) for pair in combinations(names, 2)}
-        if case.eps_by_pair == "some" and len(eps) > 1:
-            keys = list(eps)
-            for place in rng.choice(len(keys), max(1, len(keys) // 3), replace=False):
-                eps[keys[place]] = np.inf
-        own["eps"] = eps
-    if callable(own.get("eps_all")):
-        eps = own["eps"]
-        finite = [e for e in eps.values() if np.isfinite(e)] if isinstance(eps, dict) else [eps]
-        own["eps_all"] = float(own["eps_all"](max(finite)))
-    if case.survey:
-        _add_survey(case)
-
-
-def _add_survey(case):
-    """Add the columns of a survey's design."""
-    rng, n, own = case.rng, len(case.table), case.parameters
-    table = case.table
-    table["w"] = rng.choice([1.0, 2.0, 2.5, 4.0], n)
-    table["h"] = rng.integers(0, 3, n)
-    table["c"] = [f"{h}.{c}" for h, c in zip(table["h"], rng.integers(0, 12, n), strict=True)]
-    if case.survey == "weights":
-        own["survey"], used = SurveyDesign(weights="w"), ["w"]
-    elif case.survey == "strata":
-        own["survey"], used = SurveyDesign(weights="w", strata="h"), ["w", "h"]
-    elif case.survey == "clusters":
-        design = SurveyDesign(weights="w", strata="h", clusters="c", singleton="center")
-        own["survey"], used = design, ["w", "h", "c"]
-    elif case.survey == "replicates":
-        used = ["w"]
-        for number in range(14):
-            used.append(f"w{number}")
-            table[f"w{number}"] = table["w"] * rng.choice([0.0, 2.0], n)
-        own["survey"] = SurveyDesign(weights="w", replicate_weights=used[1:], scale=1 / 14)
-    elif case.survey == "exact":
-        own["survey"], used = SurveyDesign(weights="w", max_weight=4.0), ["w"]
-    elif case.survey == "exact strata":
-        table["w"] = np.array([1.0, 2.0, 4.0])[table["h"]]
-        table["N"] = np.array([100.0, 250.0, 600.0])[table["h"]]
-        used = ["w", "h", "N"]
-        own["survey"] = SurveyDesign(weights="w", strata="h", max_weight="w", stratum_sizes="N")
-    else:
-        most = 4.0 * table.groupby("c").size().max()
-        used = ["w", "c"]
-        own["survey"] = SurveyDesign(weights="w", clusters="c", max_weight=float(most))
-    unused = {"w", "h", "c", "N"} & {*table} - {*used}
-    case.table = table.drop(columns=sorted(unused))
+    return skrldp.BlockSanitizer(base=base, **shared, **case.blocks)

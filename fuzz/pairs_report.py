@@ -45,8 +45,9 @@ def check_sanitizer(case, sanitizer, report):
         around = set_of(certificate.uncertainty)
         statements.append((weighted(plain, around), around, report.eps_proven, "proven"))
     attained, leaks = 0.0, []
-    for groups, around, stated, what in statements:
+    for place, (groups, around, stated, what) in enumerate(statements):
         found = worst(groups, around, rng)
+        case.truths[place if each else None, ()] = groups, around, found
         leaks.append(found)
         for (g, h), eps in found.items():
             bound = stated if compared is None or each else compared[g, h]
@@ -112,6 +113,8 @@ def check_sanitizer(case, sanitizer, report):
                     if math.isfinite(compared[index[groups.names[g][0]], index[groups.names[h][0]]])
                 ]
             found = worst(groups, around, rng)
+            key = place if each else None, tuple(places)
+            case.truths[key] = groups, around, found
             for (g, h), truth in found.items():
                 need(proof.known.eps, truth, f"known, {groups.names[g]} against {groups.names[h]}")
                 need(report.eps_known, truth, "known, in the report")
@@ -150,7 +153,7 @@ def check_sanitizer(case, sanitizer, report):
         found = worst(weighted(plain, around), around, rng)
         need(report.eps_over_set, max(found.values(), default=0.0), "over a set")
     if report.distortion is not None:
-        _check_distance(sanitizer, report, rows)
+        _check_distance(case, sanitizer, report, rows)
 
 
 def _numbered(joint):
@@ -302,17 +305,23 @@ def _check_chains(sanitizer, report, plain, statements):
         need(bounds[s, t], truth, "a chain of compared pairs")
 
 
-def _check_distance(sanitizer, report, rows):
+def _check_distance(case, sanitizer, report, rows):
     """The expected distance at the public distribution, and at the worst one of its set."""
     joint, mechanism = sanitizer.joint_, sanitizer.mechanism_
     values = [v if isinstance(v, tuple) else (v,) for v in joint.values]
     outputs = [y if isinstance(y, tuple) else (y,) for y in mechanism.symbols]
-    if sanitizer.distance_ == "hamming":
+    given = case.parameters.get("distance")
+    if callable(given):
+        plain = {name: name[0] if len(name) == 1 else name for name in (*values, *outputs)}
+        distance = np.array([[given(plain[u], plain[y]) for y in outputs] for u in values])
+    elif sanitizer.distance_ == "hamming":
         distance = np.array(
             [[sum(a != b for a, b in zip(u, y, strict=True)) for y in outputs] for u in values]
         )
     else:
-        distance = np.array([[(u[0] - y[0]) ** 2 for y in outputs] for u in values], dtype=float)
+        power = {"squared": 2, "absolute": 1}[sanitizer.distance_]
+        gaps = np.array([[u[0] - y[0] for y in outputs] for u in values], dtype=float)
+        distance = abs(gaps) ** power
     of_cell = np.einsum("ysu,uy->su", rows, distance).ravel()
     centre = joint.probabilities.ravel()
     if abs(report.distortion - centre @ of_cell) > 1e-9:

@@ -5,6 +5,7 @@ import math
 from itertools import combinations_with_replacement, product
 
 import numpy as np
+from pairs_forms import records_of
 from pairs_worst import Ball, Conditionals, Groups
 
 CLOSE = 1e-9  # nats, by which a stated bound may be below what is found
@@ -75,7 +76,7 @@ def read_value(case, mechanism, record):
 def count_records(case, mechanism, weight):
     """Count public records of each cell, or add up their weights."""
     found = np.zeros((len(mechanism.secrets), len(mechanism.values)))
-    for record, w in zip(case.table.to_dict("records"), weight, strict=True):
+    for record, w in zip(records_of(case.table), weight, strict=True):
         secret = tuple(record[name] for name in case.sensitive)
         s = mechanism.secrets.index(secret if len(secret) > 1 else secret[0])
         u = read_value(case, mechanism, record)
@@ -95,7 +96,7 @@ def check_counts(case, sanitizer):
     if not part and not np.array_equal(joint.counts, counts):
         raise FalseClaimError("the counts are not those of the table")
     if case.survey and not part:
-        totals = count_records(case, mechanism, case.table["w"].to_numpy())
+        totals = count_records(case, mechanism, case.table[case.at("w")].to_numpy())
         if not np.allclose(joint.probabilities, totals / totals.sum(), rtol=1e-9, atol=1e-12):
             raise FalseClaimError("the public distribution is not the weighted one")
 

@@ -6,7 +6,7 @@
 
 `truth` changes single numbers of proofs, and what is still accepted must be true in 60 digits.
 `clients` and `checkers` compare Python with Node. `pairs` crosses options of sanitizers, and what
-is then stated must be true by brute force: a second or two each. `coverage` simulates how often
+is then stated must be true by brute force: some seconds each. `coverage` simulates how often
 sets miss the truth where values are learned. Where no target is named, these two take a tenth.
 """
 
@@ -61,11 +61,14 @@ def run_checkers(number, start):
     return len(different)
 
 
-def run_pairs(number, start):
+def run_pairs(number, start, options=()):
     """Cross options of sanitizers; what is stated must be true."""
     import pairs
 
-    return pairs.run(number, start)
+    unknown = {*options} - {*pairs.SETTINGS}
+    if unknown:
+        raise SystemExit(f"there is no option {sorted(unknown)}, only {', '.join(pairs.SETTINGS)}")
+    return pairs.run(number, start, options)
 
 
 def run_coverage(number, start):
@@ -91,6 +94,7 @@ def main():
     parser.add_argument("names", nargs="*", help=f"of {', '.join([*TARGETS, *MORE])}; all if none")
     parser.add_argument("--number", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--options", nargs="+", default=[], help="of pairs: one is in each case")
     parser.add_argument("--atheris", action="store_true", help="one target, until it is stopped")
     asked = parser.parse_args()
     unknown = set(asked.names) - {*TARGETS, *MORE}
@@ -110,7 +114,8 @@ def main():
             print(f"{name}: left out, as there is no Node")
         else:
             number = asked.number if asked.names or name not in SLOW else asked.number // 10
-            failures += MORE[name](number, asked.seed) or 0
+            own = [asked.options] * (name == "pairs")
+            failures += MORE[name](number, asked.seed, *own) or 0
     return int(failures > 0)
 
 

@@ -1,8 +1,11 @@
 """The targets of make fuzz run, and see texts of every kind."""
 
+import json
 import random
 import sys
 from collections import Counter
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +13,10 @@ from conftest import ROOT
 
 sys.path.insert(0, str(ROOT / "fuzz"))
 import pairs
+import pairs_proofs
 from targets import TARGETS
+
+from skrldp import Mechanism
 
 KINDS = {
     "loader": {"refused", "read"},
@@ -30,6 +36,8 @@ CROSSED = [
     [("mechanism", "IR"), ("known", "one column"), ("set", "given")],
     [("mechanism", "NURP"), ("unknown", "impute"), ("set", "order 1")],
     [("mechanism", "IR"), ("blocks", "edges"), ("eps_all", "more")],
+    [("mechanism", "GRR"), ("table", "polars lazy"), ("values", "missing")],
+    [("mechanism", "GRR"), ("blocks", "lists"), ("table", "array")],
 ]
 
 
@@ -55,6 +63,66 @@ def test_a_false_claim_is_found():
         vars(part)[figure] *= 0.99
         with pytest.raises(pairs.FalseClaimError, match=words):
             pairs.check_sanitizer(case, sanitizer, report)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    """A case whose figures are checked, and its sanitizer."""
+    case = pairs.make_case([("eps_all", "more"), ("mechanism", "IR")], np.random.default_rng(3))
+    return case, pairs.make_sanitizer(case).fit(case.table)
+
+
+@pytest.mark.parametrize("figure", ["eps", "eps_all", "eps_given_u"])
+def test_a_false_claim_of_a_json_is_found(figure, fitted):
+    case, sanitizer = fitted
+    fields = json.loads(sanitizer.mechanism_.to_json())
+    said = fields["guarantee"]
+    assert said["eps_given_u"] == 0.0 < said["eps"] < 0.99 * said["eps_all"]
+    if figure == "eps_given_u":  # it is zero: let the mechanism tell of S
+        fields["weights"] = [[w, *row[1:]] for w, row in _moved(fields["weights"])]
+    else:
+        said[figure] *= 0.99
+        said["eps_attained"] = 0.0
+    mechanism = Mechanism.from_json(json.dumps(fields))
+    false = SimpleNamespace(mechanism_=mechanism, joint_=sanitizer.joint_)
+    case.truths.clear()
+    with pytest.raises(pairs.FalseClaimError, match="JSON, "):
+        pairs.check_stated(case, false)
+
+
+def _moved(weights):
+    """Weights of the first cell, moved from its first report to its last one."""
+    first = [row[0] for row in weights]
+    first[-1] += first[0]
+    first[0] = 0
+    return zip(first, weights, strict=True)
+
+
+def test_a_false_claim_of_certify_or_a_checker_is_found(fitted, monkeypatch):
+    case, sanitizer = fitted
+    certify, verify = pairs_proofs.certify, pairs_proofs.verify
+    less = {"eps_attained": 0.0}
+    for name in ("eps", "eps_all"):
+        monkeypatch.setattr(
+            pairs_proofs,
+            "certify",
+            lambda *a, name=name, **k: (
+                lambda proof: replace(proof, **{name: 0.9 * getattr(proof, name)}, **less)
+            )(certify(*a, **k)),
+        )
+        with pytest.raises(pairs.FalseClaimError, match="certify"):
+            pairs.check_certify(case, sanitizer)
+    monkeypatch.setattr(pairs_proofs, "certify", certify)
+    case.truths.clear()
+    pairs.check_stated(case, sanitizer)
+    honest = verify(sanitizer.mechanism_.to_json(), *_proof(sanitizer))
+    monkeypatch.setattr(pairs_proofs, "verify", lambda *_: honest)
+    with pytest.raises(pairs.FalseClaimError, match="the checker says"):
+        pairs.check_proofs(case, sanitizer)
+
+
+def _proof(sanitizer):
+    return pairs_proofs.counts_to_json(sanitizer.joint_), sanitizer.certificate_.witness()
 
 
 def test_options_that_exclude_each_other_are_refused():

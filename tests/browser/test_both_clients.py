@@ -3,11 +3,14 @@
 import shutil
 import sys
 
+import numpy as np
 import pytest
 from conftest import ROOT
 
 sys.path.insert(0, str(ROOT / "tests" / "client"))
 sys.path.insert(0, str(ROOT / "tests" / "certificate"))
+sys.path.insert(0, str(ROOT / "fuzz"))
+import pairs
 import verdict_cases
 
 import fuzz
@@ -22,3 +25,20 @@ def test_both_clients_say_the_same():
 def test_both_checkers_say_the_same():
     holding, different = verdict_cases.compare(300, seed=2)
     assert holding > 60 and different == []
+
+
+CROSSED = [
+    [("mechanism", "IR"), ("known", "one column"), ("values", "days")],
+    [("mechanism", "GRR"), ("blocks", "edges"), ("table", "array")],
+]
+
+
+@pytest.mark.parametrize("chosen", CROSSED)
+def test_both_say_the_same_of_crossed_options(chosen):
+    node = pairs.Node()
+    assert pairs.check(pairs.make_case(chosen, np.random.default_rng(3)), node) == "true"
+    lines, answers = node.lines[-1:], list(node.answers)
+    assert node.ask() > 3
+    node.lines, node.answers = lines, [{**answers[-1], "eps": 0.0}]
+    with pytest.raises(pairs.FalseClaimError, match="JavaScript says"):
+        node.ask()

@@ -1,0 +1,140 @@
+"""What a mechanism's JSON, the command `inspect` and loaded clients state, against what is true."""
+
+import contextlib
+import io
+import json
+import math
+import tempfile
+from itertools import product
+from pathlib import Path
+
+from pairs_table import FalseClaimError, groups_of, need, probabilities, weighted
+from pairs_worst import Ball, Conditionals, log_ratio, worst
+
+from skrldp import Mechanism, cli, client
+
+
+def check_stated(case, sanitizer):
+    """The figures of the JSON, which is read again as it was written; `truths` has those found."""
+    mechanism = sanitizer.mechanism_
+    text = mechanism.to_json()
+    again, device = Mechanism.from_json(text), client.load(text.encode())
+    if not again.to_json() == device.mechanism.to_json() == text:
+        raise FalseClaimError("what is read is written otherwise")
+    if not again.digest == device.digest == mechanism.digest:
+        raise FalseClaimError("what is read has another digest")
+    fields = json.loads(text)
+    rows, said = probabilities(mechanism), fields["guarantee"]
+    need_figures(case, sanitizer, rows, said, fields["columns"])
+    _check_inspect(case, text, said, rows)
+
+
+def set_in_json(said):
+    """Read a stated set of distributions."""
+    if said == "all":
+        return Ball(1.0, math.inf)
+    if said["set"] == "renyi":
+        return Ball(said["alpha"], said["radius"])
+    return Conditionals(said["single"], said["pair"], said["drift"])
+
+
+def statements_of(said, columns):
+    """What a guarantee states over sets: (secret, known) as `groups_of` has them, and the figures.
+
+    Secret None is all sensitive columns together. Where each is protected, the main figure is the
+    greatest of theirs.
+    """
+    own = [i for i, (_, sensitive) in enumerate(columns) if sensitive]
+    rest = [i for i, (_, sensitive) in enumerate(columns) if not sensitive]
+    further = said.get("further", [])
+    found = [] if any(not one["known"] for one in further) else [((None, ()), said)]
+    for one in further:
+        secret = None if one["secret"] == own else own.index(one["secret"][0])
+        if secret is not None and len(one["secret"]) != 1:
+            raise FalseClaimError("a statement about some of the sensitive columns together")
+        found.append(((secret, tuple(rest.index(place) for place in one["known"])), one))
+    return found
+
+
+def need_figures(case, sanitizer, rows, said, columns):
+    """Every figure of a guarantee is true, for the observer that it is about."""
+    pairs = said.get("eps_pairs")
+
+    def compared(s, t):
+        return pairs is None or pairs[s][t] is not None
+
+    for key, one in statements_of(said, columns):
+        around = set_in_json(one["distributions"])
+        if key not in case.truths:
+            groups = weighted(groups_of(sanitizer, rows, *key), around)
+            if key[0] is None:
+                groups.pairs = [p for p in groups.pairs if compared(*secrets_of(groups, p))]
+            case.truths[key] = groups, around, worst(groups, around, case.rng)
+        groups, other, found = case.truths[key]
+        if other != around:
+            raise FalseClaimError("the JSON states another set than the certificate")
+        for pair, truth in found.items():
+            bound = one["eps"]
+            if key == (None, ()) and pairs is not None:
+                s, t = secrets_of(groups, pair)
+                bound = pairs[s][t]
+            names = " against ".join(str(groups.names[i]) for i in pair)
+            need(bound, truth, f"JSON, {key}, {names}")
+            if not key[1]:
+                need(said["eps"], truth, f"JSON, {key}, the greatest")
+    both = [(s, t) for s, t in product(range(rows.shape[1]), repeat=2) if s != t and compared(s, t)]
+    everywhere = max(
+        (log_ratio(rows[:, s].max(1), rows[:, t].min(1)).max() for s, t in both), default=0.0
+    )
+    given_u = max((log_ratio(rows[:, s], rows[:, t]).max() for s, t in both), default=0.0)
+    for name, truth in (("eps_all", everywhere), ("eps_given_u", given_u)):
+        if said.get(name) is not None:
+            need(said[name], truth, f"JSON, {name}")
+    if said["distributions"] == "all":
+        need(said["eps"], everywhere, "JSON, at all distributions")
+    case.truths["eps_all"], case.truths["eps_given_u"] = everywhere, given_u
+
+
+def secrets_of(groups, pair):
+    """Numbers of the secrets of two groups, where a group is a secret and known values."""
+    order = list(dict.fromkeys(secret for secret, _ in groups.names))
+    return [order.index(groups.names[i][0]) for i in pair]
+
+
+def inspected(text):
+    """Return the figures that the command states of a mechanism or manifest."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, said = Path(folder) / "mechanism.json", io.StringIO()
+        path.write_text(text, "utf-8")
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(io.StringIO()):
+            code = cli.main(["inspect", str(path), "--json"])
+    if code:
+        raise FalseClaimError(f"inspect ends with {code}")
+    return json.loads(said.getvalue())
+
+
+def _check_inspect(case, text, said, rows):
+    """Bounds that follow from the mechanism alone are about all pairs of secrets."""
+    found = inspected(text)
+    both = [(s, t) for s, t in product(range(rows.shape[1]), repeat=2) if s != t]
+    truth = max(log_ratio(rows[:, s].max(1), rows[:, t].min(1)).max() for s, t in both)
+    proven, claimed = found["proven"], found["claimed"]
+    need(_number(proven["eps_all"]), truth, "inspect, all distributions")
+    truth = max(log_ratio(rows[:, s], rows[:, t]).max() for s, t in both)
+    need(_number(proven["eps_given_u"]), truth, "inspect, to somebody who knows U")
+    if claimed["eps"] != said["eps"]:
+        raise FalseClaimError("inspect says another eps than the mechanism")
+    first = max((max(own.values(), default=0.0) for own in _main(case)), default=0.0)
+    for k, bound in claimed["eps_of_reports"].items():
+        different = first + (int(k) - 1) * case.truths["eps_all"] if int(k) > 1 else first
+        need(_number(bound), different, f"inspect, {k} reports")
+
+
+def _main(case):
+    for key, found in case.truths.items():
+        if isinstance(key, tuple) and not key[1]:
+            yield found[2]
+
+
+def _number(stated):
+    return math.inf if stated is None else float(stated)
