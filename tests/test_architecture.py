@@ -112,6 +112,12 @@ class Import(NamedTuple):
     typing: bool = False  # for type checkers alone
 
 
+@functools.cache
+def parsed(source: str) -> ast.Module:
+    """The tree of a source, which several tests walk."""
+    return ast.parse(source)
+
+
 def imports(source: str, package: str) -> Iterator[Import]:
     """Yield what `source`, a module of `package` (dotted; "" at the top), imports."""
 
@@ -131,11 +137,12 @@ def imports(source: str, package: str) -> Iterator[Import]:
             for child in node.orelse:
                 yield from walk(child, at_import, typing)
         else:
-            inside = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            inside = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
             for child in ast.iter_child_nodes(node):
-                yield from walk(child, at_import and not inside, typing)
+                if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
+                    yield from walk(child, at_import and not inside, typing)
 
-    yield from walk(ast.parse(source), True)
+    yield from walk(parsed(source), True)
 
 
 def python_files(*folders: str) -> list[Path]:
@@ -217,7 +224,7 @@ def names_of_others(source: str, own: str) -> set[str]:
     )
     read = {
         node.attr
-        for node in ast.walk(ast.parse(source))
+        for node in ast.walk(parsed(source))
         if isinstance(node, ast.Attribute) and re.match(r"_(?!_)", node.attr)
     }
     return read - defined
@@ -252,10 +259,21 @@ def circles(graph: dict[str, set[str]]) -> list[list[str]]:
     return found
 
 
+def begins_with(node: ast.AST) -> str:
+    """Return the name with which an expression of attributes, calls and items begins."""
+    while isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
 def private_names(source: str, package: str = "") -> list[str]:
     """Return what `source` uses of scikit-learn that starts with an underscore."""
     dotted = [i.target for i in imports(source, package)]
-    dotted += [ast.unparse(n) for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Attribute)]
+    dotted += [
+        ast.unparse(node)
+        for node in ast.walk(parsed(source))
+        if isinstance(node, ast.Attribute) and begins_with(node) == "sklearn"
+    ]
     return [
         name for name in dotted if re.match(r"sklearn\.", name) and re.search(r"\._(?!_)", name)
     ]
@@ -265,7 +283,7 @@ def classes_in(files: str) -> set[str]:
     """Return the classes of some modules, and the unions of them that have a name."""
     found = set()
     for path in PACKAGE.glob(files):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in parsed(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ClassDef):
                 found.add(node.name)
             elif isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp):
@@ -276,10 +294,11 @@ def classes_in(files: str) -> set[str]:
 def asked_kinds(source: str) -> list[tuple[str, int]]:
     """Return the classes that `source` asks whether something is one of, and the lines."""
     found = []
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         asked: list[ast.AST] = []
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("isinstance", "issubclass"):
-            asked = node.args[1:]
+        if isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Name) and node.func.id in ("isinstance", "issubclass"):
+                asked = node.args[1:]
         elif isinstance(node, ast.MatchClass):
             asked = [node.cls]
         elif isinstance(node, ast.Compare) and ast.unparse(node.left).startswith("type("):

@@ -19,7 +19,7 @@ from skrldp import (
     Mechanism,
 )
 from skrldp.design.closed_form import srr
-from skrldp.mechanism import Guarantee, StatedRenyiSet, _json
+from skrldp.mechanism import Guarantee, StatedRenyiSet, _json, _json_checks
 from skrldp.mechanism._json_checks import unique_key
 
 COLUMNS = [("ill", True), ("age", False)]
@@ -351,8 +351,10 @@ def test_sizes_are_checked_before_names_are_read(monkeypatch):
         raise AssertionError("a name was read")
 
     monkeypatch.setattr(_json, "revive", never)
+    assert _json_checks.MOST_CELLS == 1_000_000
+    monkeypatch.setattr(_json_checks, "MOST_CELLS", 1_000)  # a text of a million takes seconds
     for changes, message in (
-        ({"values": [[]] * 1_000_001, "secrets": [0]}, "1 x 1,000,001 cells are more than"),
+        ({"values": [[]] * 1_001, "secrets": [0]}, "1 x 1,001 cells are more than 1,000"),
         ({"symbols": [[]] * 65_537}, "65,537 reports are more than 65,536"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -9,9 +9,9 @@ import pytest
 
 from skrldp import (
     AllDistributions,
+    IRSanitizer,
     JointDistribution,
     LikelihoodRatioSet,
-    PolyOptSanitizer,
     RenyiBall,
 )
 from skrldp.sets import ConditionalsSet, RenyiSet, chi2_radius, finite_sample_radius
@@ -134,7 +134,7 @@ def test_fitted_attributes_of_a_sanitizers_copy():
     ):
         before = dict(vars(given))
         copy = (
-            PolyOptSanitizer(uncertainty=given, categories=[[0, 1], [0, 1]])
+            IRSanitizer(uncertainty=given, categories=[[0, 1], [0, 1]])
             .fit(rows, sample_weight=[7, 10, 26, 57])
             .uncertainty_
         )
