@@ -8,6 +8,7 @@ often.
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import bdtrc
 
 from skrldp._typing import Integers
@@ -15,7 +16,7 @@ from skrldp._typing import Integers
 __all__ = ["check_repeats", "check_runs", "paired_cells"]
 
 
-_LAGS = np.unique(np.concatenate([np.arange(1, 17), 2 ** np.arange(5, 21), 10 ** np.arange(2, 7)]))
+_LIKELIEST = 4  # distances that are tested, of all: neighbours, or multiples, may be alike
 
 
 def paired_cells(cells: Integers, n: int, generator: np.random.Generator) -> Integers:
@@ -35,26 +36,40 @@ def check_repeats(first: Integers, second: Integers) -> float:
 
 
 def check_runs(
-    reports: Integers, generator: np.random.Generator, lags: Integers = _LAGS
+    reports: Integers, generator: np.random.Generator, lags: Integers | None = None
 ) -> tuple[float, int]:
     """Bound the p-value of reports about one cell agreeing at some distance.
+
+    Looked at are the distances `lags`; if there are none, all up to half of the reports, of which
+    those are tested at which reports are most correlated.
 
     Shapes: `reports` (n,). Returns (float, int): the p-value, and the distance at which reports
     agree most.
     """
-    possible = [lag for lag in lags.tolist() if lag <= len(reports) // 2]
-    mixed = generator.permutation(len(reports) // 2)  # of as many pairs as any distance has
-    found = []
-    for lag in possible:
+    most = len(reports) // 2
+    every = np.arange(1, most + 1) if lags is None else lags[lags <= most]
+    tested = _likeliest(reports, most) if lags is None else every
+    mixed = generator.permutation(most)  # of as many pairs as any distance has
+    found = {}
+    for lag in tested.tolist():
         whole = reports[: len(reports) - len(reports) % (2 * lag)].reshape(-1, 2, lag)
         early, late = whole[:, 0].ravel(), whole[:, 1].ravel()  # disjoint pairs
         order = mixed if len(mixed) == len(early) else mixed[mixed < len(early)]
         ours, others = order[: len(order) // 2], order[len(order) // 2 : len(order) // 2 * 2]
-        found.append(_coins(early[ours] == late[ours], early[ours] == late[others]))
+        found[lag] = _coins(early[ours] == late[ours], early[ours] == late[others])
     if not found:
         return 1.0, 0
-    best = int(np.argmin(found))
-    return min(1.0, found[best] * len(found)), possible[best]
+    best = min(found, key=lambda lag: found[lag])
+    return min(1.0, found[best] * len(every)), best
+
+
+def _likeliest(reports: Integers, most: int) -> Integers:
+    """Find the distances, up to a greatest one, at which reports as numbers are most correlated."""
+    numbers = reports - reports.mean()
+    size = next_fast_len(2 * len(numbers), real=True)
+    sums = irfft(np.abs(rfft(numbers, size)) ** 2, size)[1 : most + 1]
+    scores = sums / np.sqrt(np.arange(len(numbers) - 1, len(numbers) - most - 1, -1))
+    return 1 + np.argsort(-scores, kind="stable")[:_LIKELIEST]
 
 
 def _coins(aligned: NDArray[np.bool_], crossed: NDArray[np.bool_]) -> float:

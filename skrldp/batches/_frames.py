@@ -87,7 +87,7 @@ def passed_on(frame: Any, made: Any, names: Sequence[str]) -> Any:
     if frame.implementation.is_polars():
         copied = nw.from_arrow(made.select(names), backend=frame.implementation).to_native()
         return nw.from_native(copied.cast(dict(native.schema)))
-    if frame.implementation.is_pandas():
+    if frame.implementation.is_pandas() or frame.implementation.is_modin():
         columns = {name: _of_its_rows(native[name], made[name]) for name in names}
         native = native.assign(**columns)
         native.index = own_index(native.index)
@@ -96,7 +96,7 @@ def passed_on(frame: Any, made: Any, names: Sequence[str]) -> Any:
 
 def _of_its_rows(column: Any, made: Any) -> Any:
     """Return a column of pandas without unused categories, and numbers beneath missing ones."""
-    if hasattr(column, "cat"):
+    if column.dtype == "category":  # every column of Modin has an attribute "cat"
         return column.cat.remove_unused_categories()
     if hasattr(column.dtype, "__from_arrow__"):
         return column.dtype.__from_arrow__(made)

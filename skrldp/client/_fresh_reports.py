@@ -45,8 +45,9 @@ class FreshReports(SetOnce):
         it, or puts an old copy in its place, gives those reports again.** For each person and
         mechanism it has a hash of the id and a count.
     eps : float, optional
-        The most that all reports about a person may leak together, in nats: mechanisms whose
-        guarantee allows more are refused. None takes any finite bound, however large.
+        The most that the reports of one mechanism about a person may leak together, in nats:
+        mechanisms whose guarantee allows more are refused. None takes any finite bound, however
+        large. Each of several mechanisms has this bound: a ledger bounds all of them together.
 
     Raises
     ------

@@ -104,7 +104,7 @@ def _filled(numbers: Any, pl: Any) -> np.ndarray:
 
 
 def _factorize_pandas(native: Any) -> tuple[np.ndarray, list[Any]]:
-    if hasattr(native, "cat"):
+    if native.dtype == "category":
         return native.cat.codes.to_numpy(), native.cat.categories.tolist()
     positions, distinct = native.factorize()
     return positions, distinct.tolist()
@@ -168,7 +168,7 @@ def declared_levels(series: nw.Series[Any]) -> list[Any] | None:
     native = series.to_native()
     found: list[Any] | None = None
     if series.implementation.is_pandas_like():
-        if hasattr(native, "cat"):
+        if native.dtype == "category":
             found = native.cat.categories.tolist()
     elif series.implementation.is_polars():
         if isinstance(series.dtype, nw.Enum):
