@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from pairs_forms import PLACES
 
 
 class Later(NamedTuple):
@@ -73,7 +74,7 @@ class Case:
         found = {*given} if isinstance(given, dict) else set()
         if self.form in LEVELLED:
             found |= {*self.sensitive, *self.of_u}
-        elif self.kind == "truths" and self.form not in ("array", "rows"):
+        elif self.kind == "truths" and self.form not in PLACES:
             found |= {name for name in self.table if self.table[name].dtype == bool}
         return found
 

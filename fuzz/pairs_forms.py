@@ -7,16 +7,21 @@ import pandas as pd
 
 FORMS = (
     "array",
+    "numpy texts",
     "rows",
+    "indexed",
+    "nullable",
     "categories",
     "enums",
     "polars",
+    "polars categorical",
     "polars lazy",
     "arrow",
     "arrow dictionaries",
     "duckdb",
 )
-KINDS = ("integers", "fractions", "truths", "days", "moments", "missing")
+PLACES = ("array", "numpy texts", "rows")  # whose columns have no names
+KINDS = ("integers", "fractions", "truths", "days", "moments", "missing", "other", "mixed")
 
 
 def value_of(kind, name, code):
@@ -31,6 +36,10 @@ def value_of(kind, name, code):
         return datetime.date(2020, 1, 10) + datetime.timedelta(days=code)
     if kind == "moments":
         return datetime.datetime(2020, 1, 10, 12) + datetime.timedelta(hours=code)
+    if kind == "other" and code == 0 and name in ("u", "k"):
+        return "other"
+    if kind == "mixed" and code in (0, 1):
+        return [7, "7"][code]
     if kind == "missing" and code == 0 and name in ("u", "k"):
         return None
     return {-1: f"{name}none", -2: "unheard of"}.get(code, f"{name}{code}")
@@ -39,17 +48,22 @@ def value_of(kind, name, code):
 def in_form(case, table, private=False):
     """Write a table, or private records, as the library of a case holds it."""
     form = case.form
-    if form == "array":
-        return table.to_numpy(dtype=object)
+    if form in PLACES[:2]:
+        own = table.to_numpy(dtype=object)
+        return own if form == "array" else own.astype(str)
     if form == "rows":
         return table.to_numpy(dtype=object).tolist()
+    if form == "indexed":
+        return table.set_axis([f"person {row % 5}" for row in range(len(table))])
+    if form == "nullable":
+        return table.convert_dtypes()
     if form == "categories":
         own = table.copy()
         for name, levels in case.levels.items():
             if name in own:
                 own[name] = pd.Categorical(own[name], categories=levels)
         return own
-    if form in ("polars", "enums", "polars lazy"):
+    if form in ("polars", "polars categorical", "enums", "polars lazy"):
         import polars as pl
 
         own = pl.DataFrame({name: table[name].tolist() for name in table})
@@ -59,6 +73,9 @@ def in_form(case, table, private=False):
                 for name, levels in case.levels.items()
                 if name in own.columns
             )
+        if form == "polars categorical":
+            texts = [name for name, kind in own.schema.items() if kind == pl.String]
+            own = own.with_columns(pl.col(texts).cast(pl.Categorical))
         return own.lazy() if form == "polars lazy" and not private else own
     if form in ("arrow", "arrow dictionaries"):
         import pyarrow as pa
@@ -83,8 +100,10 @@ class _As:
 
 
 def records_of(table):
-    """Rows as dictionaries of Python's own values."""
-    return [
-        {name: own.item() if isinstance(own, np.generic) else own for name, own in row.items()}
-        for row in table.to_dict("records")
-    ]
+    """Rows as dictionaries of Python's own values; what is missing is None."""
+
+    def plain(value):
+        value = value.item() if isinstance(value, np.generic) else value
+        return None if value != value else value  # as pandas writes it in columns of texts
+
+    return [{name: plain(value) for name, value in row.items()} for row in table.to_dict("records")]

@@ -5,11 +5,11 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 from pairs_case import LEVELLED, Later
-from pairs_forms import in_form, value_of
+from pairs_forms import PLACES, in_form, value_of
 
 from skrldp.surveys import SurveyDesign
 
-_QUICK = {"max_iter": 40, "time_limit": 0.5}
+_QUICK = {"max_iter": 20, "time_limit": 0.3}
 _QUICKLY = {
     "PolyOptSanitizer": _QUICK,
     "AOptimalSanitizer": _QUICK,
@@ -22,7 +22,7 @@ def make(case):
     """Draw the table of a case, and give it to the sanitizer in its form."""
     _make_table(case)
     survey = _add_survey(case)
-    if case.form in ("array", "rows"):
+    if case.form in PLACES:
         case.places = {name: place for place, name in enumerate(case.table)}
         case.table = case.table.set_axis(range(case.table.shape[1]), axis=1)
     if survey is not None:

@@ -86,6 +86,10 @@ def check_certify(case, sanitizer):
     truth = max(log_ratio(rows[:, s], rows[:, t]).max() for s, t in pairs)
     need(proof.eps_given_u, k * truth, f"{what}, eps_given_u")
     need(proof.eps, proof.eps_attained, f"{what}: more is attained than is proven")
+    said = dict(re.findall(r"(eps_all<=|eps<=|attained )([0-9.e+-]+|inf)", repr(proof)))
+    need(float(said["eps<="]), proof.eps, f"{what}, in words")
+    need(float(said.get("eps_all<=", math.inf)), proof.eps_all, f"{what}, eps_all in words")
+    need(proof.eps_attained, float(said["attained "]), f"{what}, attained in words")
     if math.comb(len(rows) + k - 1, k) <= len(groups.rows[0]):  # all combinations of reports
         law = np.empty_like(joint.probabilities)
         law[np.ix_(*order)] = proof.distribution

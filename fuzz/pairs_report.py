@@ -63,6 +63,8 @@ def check_sanitizer(case, sanitizer, report):
     if report.eps_attained > report.eps_proven:
         raise FalseClaimError("attained is more than proven")
     line_holds(lines["proven"], attained, "the line of what is proven")
+    _check_factors(report, lines)
+    _check_table(joint, report)
     _check_attained(sanitizer, report, statements, rows)
 
     # at all distributions, and to somebody who knows U
@@ -158,6 +160,24 @@ def check_sanitizer(case, sanitizer, report):
 
 def _numbered(joint):
     return enumerate(joint.secrets)
+
+
+def _check_factors(report, lines):
+    """Factors in words: that of the worst case is attained, and that of eps is not passed."""
+    worst_case = re.search(r"is ([0-9.e+]+) times as probable", lines.get("worst case", ""))
+    if worst_case:
+        need(report.eps_attained, math.log(float(worst_case[1])), "the line of the worst case")
+    asked = re.search(r"a factor of at most ([0-9.e+]+)", lines["asked"])
+    if asked:
+        need(math.log(float(asked[1])), report.eps, "the factor that was asked for")
+
+
+def _check_table(joint, report):
+    """What is said of the public table."""
+    own = joint.n, joint.counts.size, int((joint.counts == 0).sum()), joint.counts.shape
+    told = report.n, report.n_cells, report.zero_cells, report.shape
+    if told != own or list(report.records_by_secret) != list(joint.counts.sum(axis=1)):
+        raise FalseClaimError(f"the public table is said to be {told}, and it is {own}")
 
 
 def _everywhere_each(sanitizer, rows):

@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import math
+import re
 import tempfile
 from itertools import product
 from pathlib import Path
@@ -25,6 +26,9 @@ def check_stated(case, sanitizer):
         raise FalseClaimError("what is read has another digest")
     fields = json.loads(text)
     rows, said = probabilities(mechanism), fields["guarantee"]
+    need(
+        float(re.search(r"eps<=([0-9.e+-]+)", repr(again))[1]), said["eps"], "the mechanism's repr"
+    )
     need_figures(case, sanitizer, rows, said, fields["columns"])
     _check_inspect(case, text, said, rows)
 

@@ -60,7 +60,7 @@ def read_value(case, mechanism, record):
     for place, name in enumerate(columns):
         known = {value[place] for value in values}
         raw = record[name]
-        if raw in known and raw != "other":
+        if raw in known:
             own.append(raw)
         elif others[place] is True or (others[place] and raw in others[place]):
             own.append("other")
