@@ -1,5 +1,6 @@
 """What the mathematical tests share: the definitions, written plainly and without the package."""
 
+import itertools
 import json
 import os
 import warnings
@@ -28,6 +29,19 @@ ADULT_COLUMNS = [
     *("occupation", "relationship", "race", "sex", "capital-gain", "capital-loss"),
     *("hours-per-week", "native-country", "income"),
 ]
+
+
+def pairwise(*choices):
+    """Few combinations of one of each choice, in which every two of different choices meet."""
+    places = [range(len(one)) for one in choices]
+    every = list(itertools.product(*places))
+    met = {row: set(itertools.combinations(enumerate(row), 2)) for row in every}
+    left, chosen = set().union(*met.values()), []
+    while left:
+        best = max(every, key=lambda row: len(met[row] & left))
+        left -= met[best]
+        chosen.append(tuple(one[place] for one, place in zip(choices, best, strict=True)))
+    return chosen
 
 
 def renyi(centre, distribution, alpha):

@@ -48,8 +48,9 @@ def test_the_block_is_the_person_s_whatever_the_record():
 
 
 def test_reports_have_their_probabilities():
-    """Of one record, 60,000 persons: false alarms below one in a million."""
-    many = pd.concat([TABLE.iloc[[0]]] * 60_000).assign(person=range(60_000))
+    """Of one record, 20,000 persons: false alarms below one in a million."""
+    n = 20_000
+    many = pd.concat([TABLE.iloc[[0]]] * n).assign(person=range(n))
     found = reporter()(many)
     secrets = np.array([MANIFEST.secrets.index(TABLE["ill"].iloc[0])])
     values = [
@@ -57,7 +58,7 @@ def test_reports_have_their_probabilities():
     ]
     for number, one in enumerate(MANIFEST.mechanisms):
         cell = int(MANIFEST.cells(number, secrets, values, slice(None))[0])
-        expected = 60_000 * MANIFEST.shares[number] * one.matrix[:, cell]
+        expected = n * MANIFEST.shares[number] * one.matrix[:, cell]
         own = found.loc[found["block"] == number, "report"]
         seen = np.bincount(own, minlength=len(expected))
         assert (np.abs(seen - expected) <= 6.0 * np.sqrt(expected) + 1).all()

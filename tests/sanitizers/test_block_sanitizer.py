@@ -58,7 +58,7 @@ def test_blocks_follow_from_what_is_asked(options, expected):
 
 
 def test_known_columns_are_part_of_every_block():
-    found = blocks(base=AOptimalSanitizer(max_iter=5), known="age").fit(TABLE)
+    found = blocks(base=IRSanitizer(budget="theorem5"), known="age").fit(TABLE)
     assert set(found.blocks_) == {("age", "home"), ("age", "job")}
     assert all(one.known is not None for one in found.certificates_)
 
@@ -79,7 +79,8 @@ def test_every_block_is_proven_at_its_share_of_beta():
 def test_a_set_without_beta_is_taken_as_it_is():
     found = blocks(base=SRRSanitizer(uncertainty=AllDistributions())).fit(TABLE)
     assert {one.guarantee.distributions for one in found.manifest_.mechanisms} == {"all"}
-    drift = blocks(base=AOptimalSanitizer(max_iter=5, uncertainty=LikelihoodRatioSet(drift=0.01)))
+    around = LikelihoodRatioSet(drift=0.01)
+    drift = blocks(base=IRSanitizer(budget="theorem5", uncertainty=around))
     around = drift.fit(TABLE).certificate_.uncertainty
     assert (around.drift, around.beta) == (0.01, pytest.approx(0.05 / 3))
     assert drift.base.uncertainty.beta == 0.05  # the user's own set is not changed

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from conftest import pairwise
 from sanitizer_fits import (
     CLOSED_FORMS,
     GOOD,
@@ -50,9 +51,9 @@ def fits():
     return {}
 
 
-@pytest.mark.parametrize("cls", SANITIZERS)
-@pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("encode", [None, *_write_reports.ENCODINGS])
+@pytest.mark.parametrize(
+    ("cls", "library", "encode"), pairwise(SANITIZERS, LIBRARIES, [None, *_write_reports.ENCODINGS])
+)
 def test_every_form_in_every_library(cls, library, encode, fits):
     X = frame_of(library)
     if (cls, library) not in fits:
@@ -148,9 +149,10 @@ def test_a_table_of_another_library_than_the_public_one():
 # --- set_output ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("encode", ["symbol", "posterior", "cells"])
-@pytest.mark.parametrize("container", ["pandas", "polars"])
+@pytest.mark.parametrize(
+    ("library", "encode", "container"),
+    pairwise(LIBRARIES, ["symbol", "posterior", "cells"], ["pandas", "polars"]),
+)
 def test_set_output(library, encode, container):
     native = {"pandas": pd.DataFrame}
     if container == "polars":

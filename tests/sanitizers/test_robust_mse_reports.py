@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import pairwise
 from robust_mse_fits import (
     COUNTS,
     N_ROWS,
@@ -186,9 +187,14 @@ def reporters():
     return fitted
 
 
-@pytest.mark.parametrize("library", ["pandas", "polars", "numpy"])
-@pytest.mark.parametrize("encode", ["symbol", "onehot", "posterior", "cells"])
-@pytest.mark.parametrize("container", ["default", "pandas", "polars"])
+@pytest.mark.parametrize(
+    ("library", "encode", "container"),
+    pairwise(
+        ["pandas", "polars", "numpy"],
+        ["symbol", "onehot", "posterior", "cells"],
+        ["default", "pandas", "polars"],
+    ),
+)
 def test_names_and_containers(library, encode, container, reporters):
     X = frame_of(library)[["ill", "age"]] if library != "numpy" else rows_of(SPARSE)
     if "polars" in (library, container):

@@ -11,7 +11,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 
 from skrldp import (
-    AOptimalSanitizer,
     BlockSanitizer,
     GRRSanitizer,
     IRSanitizer,
@@ -91,7 +90,7 @@ def test_without_eps_all_there_is_no_bound_on_a_second_block():
 
 
 def test_known_columns_have_their_own_line():
-    sanitizer = fitted(base=AOptimalSanitizer(max_iter=5), known="age")
+    sanitizer = fitted(base=IRSanitizer(budget="theorem5"), known="age")
     report = privacy_report(sanitizer)
     assert report.known == ("age",)
     assert report.eps_known == max(one.known.eps for one in sanitizer.certificates_)
