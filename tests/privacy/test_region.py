@@ -12,6 +12,7 @@ from conftest import (
     convex_solve,
     cost,
     on_the_boundary,
+    pairwise,
     random_directions,
     renyi,
 )
@@ -299,9 +300,10 @@ def test_against_takes_the_second_part(name, radius):
     )
 
 
-@pytest.mark.parametrize("name", REGIONS)
-@pytest.mark.parametrize("alpha", [0.55, 1.0, 2.0, 3.0])
-@pytest.mark.parametrize(("radius", "a2"), [(0.0, 4), (0.1, 2), (0.1, 4), (np.inf, 2)])
+@pytest.mark.parametrize(
+    ("name", "alpha", "radius", "a2"),
+    pairwise(REGIONS, [0.55, 1.0, 2.0, 3.0], [0.0, 0.1, np.inf], [2, 4]),
+)
 def test_single_values_are_full_rows(name, alpha, radius, a2):
     """value_gap, cell_bounds and one_against_rest against the rows e_u, that only ask for u."""
     joint, eps = table(12, a2=a2, unseen=radius == 0.0), 0.4
@@ -367,10 +369,9 @@ def share_of_budget(name, joint, region, first, second, distributions):
     return total / budget(region.alpha, region.uncertainty.radius)
 
 
-@pytest.mark.parametrize("name", REGIONS)
-@pytest.mark.parametrize("alpha", [0.3, 0.5, 0.7, 1.0, 2.0, 4.0])
 @pytest.mark.parametrize(
-    ("radius", "unseen"), [(1e-6, True), (0.02, False), (0.02, True), (1.0, False)]
+    ("name", "alpha", "radius", "unseen"),
+    pairwise(REGIONS, [0.3, 0.5, 0.7, 1.0, 2.0, 4.0], [1e-6, 0.02, 1.0], [False, True]),
 )
 def test_pull_in_ends_inside_and_moves_what_is_nearly_inside_by_little(name, alpha, radius, unseen):
     if name == "joint" and alpha < 0.5:

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import pairwise
 from conic_program import solve_conic
 from regions import lower
 from sklearn.base import clone
@@ -201,9 +202,7 @@ def seen():
     return {}
 
 
-@pytest.mark.parametrize("encode", ENCODINGS)
-@pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("cls", BOTH)
+@pytest.mark.parametrize(("cls", "library", "encode"), pairwise(BOTH, LIBRARIES, ENCODINGS))
 def test_the_columns_of_u_are_enough(cls, library, encode, seen):
     X = table_of(library)
     if (cls, library) not in seen:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import excess
+from conftest import excess, pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -141,9 +141,9 @@ def test_the_public_distribution_with_an_unseen_secret_is_followed_exactly():
 # -- one path -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("counts", [TABLE, EMPTY])
-@pytest.mark.parametrize("kind", REGIONS)
-@pytest.mark.parametrize("same_secret", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "counts", "same_secret"), pairwise(REGIONS, [TABLE, EMPTY], [False, True])
+)
 def test_a_path_ends_private_and_better_than_the_closed_forms(counts, kind, same_secret):
     region, eps = region_of(counts, kind, same_secret=same_secret), 1.0
     joint = JointDistribution(counts)

@@ -3,7 +3,7 @@
 import cvxpy as cp
 import numpy as np
 import pytest
-from conftest import excess, optimum
+from conftest import excess, optimum, pairwise
 from path_tables import TABLES, has_path, region_of
 from scipy.optimize import linprog
 
@@ -119,19 +119,22 @@ def cost_of(region, kind, b=3, radius=0.0, alpha=2.0, seed=11):
     return ExpectedCost(np.tile(distance, (1, region.n_secrets)), distribution, alpha, radius)
 
 
-@pytest.mark.parametrize("table", ["3x3", "zero cells", "unseen"])
+# Each kind of region on each table, each cost with each ball: not all of their combinations.
 @pytest.mark.parametrize(
-    ("kind", "costs", "radius", "alpha"),
+    ("kind", "costs", "radius", "alpha", "table"),
     [
-        ("lower", "distance", 0.0, 2.0),
-        ("lower", "negative", 0.0, 2.0),
-        ("lower", "distance", 0.1, 2.0),
-        ("lower", "negative", 0.1, 1.0),
-        ("simplex", "distance", 0.02, 1.0),
-        ("simplex", "negative", np.inf, 2.0),
-        ("point", "distance", 0.0, 2.0),
-        ("point", "negative", 0.3, 2.0),
-        ("point", "distance", np.inf, 0.5),
+        ("lower", "distance", 0.0, 2.0, "3x3"),
+        ("lower", "negative", 0.0, 2.0, "zero cells"),
+        ("lower", "distance", 0.1, 2.0, "zero cells"),
+        ("lower", "negative", 0.1, 1.0, "3x3"),
+        ("lower", "distance", 0.1, 2.0, "unseen"),
+        ("simplex", "distance", 0.02, 1.0, "3x3"),
+        ("simplex", "distance", 0.02, 1.0, "unseen"),
+        ("simplex", "negative", np.inf, 2.0, "zero cells"),
+        ("point", "distance", 0.0, 2.0, "zero cells"),
+        ("point", "negative", 0.3, 2.0, "3x3"),
+        ("point", "distance", np.inf, 0.5, "3x3"),
+        ("point", "distance", np.inf, 0.5, "zero cells"),
     ],
 )
 def test_reaches_the_optimum_with_a_proof_at_every_step(kind, costs, radius, alpha, table):
@@ -281,9 +284,10 @@ def test_a_cost_that_only_cells_without_records_have(radius):
     assert path.value == pytest.approx(exact(cost, required), abs=1e-5)
 
 
-@pytest.mark.parametrize("same_secret", [False, True])
-@pytest.mark.parametrize("table", ["2x2", "3x3", "unseen"])
-@pytest.mark.parametrize("radius", [0.0, 0.1])
+@pytest.mark.parametrize(
+    ("table", "radius", "same_secret"),
+    pairwise(["2x2", "3x3", "unseen"], [0.0, 0.1], [False, True]),
+)
 def test_all_distributions_are_those_above_lower_bounds_of_zero(radius, table, same_secret):
     """Two routes: greatest and least entries as variables, and φ with weights of 0."""
     found = []
