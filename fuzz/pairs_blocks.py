@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 from pairs_draws import need_draws
-from pairs_forms import in_form, records_of
+from pairs_forms import of_any_library, records_of
 from pairs_proofs import check_certify, check_proofs
 from pairs_report import line_holds, lines_of, said_of_reports
 from pairs_stated import inspected, need_figures, set_in_json
@@ -301,7 +301,7 @@ def _check_draws(case, sanitizer, node):
         if wanted is None:
             continue
         many = table.iloc[np.full(_N, row)].reset_index(drop=True)
-        drawn = np.asarray(sanitizer.transform(in_form(case, many, True))).astype(int)
+        drawn = np.asarray(sanitizer.transform(of_any_library(case, many))).astype(int)
         need_draws(ends[drawn[:, 0]] + drawn[:, 1], wanted, "transform of blocks")
         drawn = np.stack(device.report_many(records_of(many)), axis=-1).reshape(-1, 2).astype(int)
         need_draws(ends[drawn[:, 0]] + drawn[:, 1], wanted, "the client of blocks")

@@ -35,6 +35,7 @@ class Case:
     extra: tuple = ()  # declared columns with a value that no record has
     survey: str = ""
     counted: bool = False  # by sample_weight
+    empty: bool = False  # rows that count nothing
     eps_by_pair: str = ""
     numbers: bool = False  # "u" has numbers that edges cut
     kind: str = "texts"  # of values

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pandas as pd
-from pairs_forms import in_form, records_of, value_of
+from pairs_forms import in_form, of_any_library, records_of, value_of
 from pairs_table import FalseClaimError, probabilities, read_value
 
 from skrldp import client
@@ -26,7 +26,7 @@ def check_draws(case, sanitizer):
             s = joint.secrets.index(secret if len(secret) > 1 else secret[0])
             u = read_value(case, sanitizer.mechanism_, record)
             many = frame.iloc[np.full(_N, row)].reset_index(drop=True)
-            drawn = _drawn(lambda many=many: sanitizer.transform(in_form(case, many, True)))
+            drawn = _drawn(lambda many=many: sanitizer.transform(of_any_library(case, many)))
             by_client = _drawn(lambda many=many: device.report_many(records_of(many)))
             if u is not None:
                 need_draws(drawn, rows[:, s, u], "transform")

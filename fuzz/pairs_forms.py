@@ -45,9 +45,19 @@ def value_of(kind, name, code):
     return {-1: f"{name}none", -2: "unheard of"}.get(code, f"{name}{code}")
 
 
-def in_form(case, table, private=False):
+def of_any_library(case, table):
+    """Write private records as some library holds them, whatever held the public table."""
+    forms = ["array", "rows"]
+    if not case.places:
+        forms = [form for form in FORMS if form not in PLACES and form not in ("enums", "duckdb")]
+        if case.kind == "mixed":
+            forms = ["indexed", "categories"]
+    return in_form(case, table, private=True, form=str(case.rng.choice(forms)))
+
+
+def in_form(case, table, private=False, form=None):
     """Write a table, or private records, as the library of a case holds it."""
-    form = case.form
+    form = form or case.form
     if form in PLACES[:2]:
         own = table.to_numpy(dtype=object)
         return own if form == "array" else own.astype(str)

@@ -58,7 +58,7 @@ def _make_table(case):
         shares = np.ones(sizes)
     counts = rng.multinomial(n, (shares / shares.sum()).ravel())
     codes = np.array(np.unravel_index(np.arange(counts.size), sizes)).T
-    seen = counts > 0
+    seen = (counts > 0) | case.empty
     codes, counts = codes[seen], counts[seen]
     if not (case.counted and not case.survey):
         codes, counts = np.repeat(codes, counts, axis=0), None

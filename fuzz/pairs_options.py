@@ -209,6 +209,7 @@ SETTINGS = {
     },
     "records": {
         "counted": _shape(counted=True),
+        "counted, some not": _shape(counted=True, empty=True, zeros=0.3),
         "few": _shape(n=25),
         "many": _shape(n=20_000, counted=True),
         "zeros": _shape(zeros=0.3),

@@ -298,6 +298,8 @@ def _by_solver(groups, around, g, h, rng):
 def greatest_mean(v, centre, around):
     """The greatest mean of v (a,) over a ball of distributions of all cells."""
     cap = around.caps(np.ones(1), 0, 0)[0]
+    if cap == 0.0:
+        return float(centre @ v)  # rounding would accept others nearby
     found = pulled(v[None], centre, 1.0, around.alpha, [cap])[0, 0]
     whole = Groups([v[None]], [centre], np.ones(1), [0], [])
     for share in (1.0, 1.0 - 1e-12, 1.0 - 1e-9, 1.0 - 1e-6, 0.99, 0.0):
