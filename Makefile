@@ -46,9 +46,10 @@ survey: $(VENV)/.stamp-survey
 
 # One thread for each worker's linear algebra: the workers already fill the cores. Bytecode is kept even
 # where the environment says otherwise: tests that start Python would compile the package each time.
+# Each worker begins with tests that are neighbours, which share fits, and at last takes of the other's.
 test: $(VENV)/.stamp-examples-test $(VENV)/.tried-vertices
 	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-	  $(PY) -m pytest -n $(WORKERS) $(ARGS)
+	  $(PY) -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 test-minimum:
 	$(MAKE) test VENV=.venv-minimum CONSTRAINTS=tests/minimum-constraints.txt

@@ -36,8 +36,9 @@ def test_what_does_not_fit_is_told(tmp_path, code, mutated, said):
     assert "no such file" in wrong(Mutant(1, "b.py", code, mutated, ()), tmp_path)
 
 
-def test_a_mutant_is_noticed_or_not(tmp_path):
+def test_a_mutant_is_noticed_or_not(tmp_path, monkeypatch):
     """The tool itself: a wrong line that a test sees, one that none sees, and a clean copy."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # their imports take seconds
     for folder in ("skrldp", "tests"):
         (tmp_path / folder).mkdir()
     source = tmp_path / "skrldp" / "a.py"

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import EXAMPLE, on_the_boundary, random_directions
+from conftest import EXAMPLE, on_the_boundary, pairwise, random_directions
 from scipy.optimize import linprog
 
 from skrldp import JointDistribution, RenyiBall
@@ -76,9 +76,10 @@ def test_rows_are_private(kind, alpha, table):
     check_private(cone.inside(7.0 * anything), region, eps)
 
 
-@pytest.mark.parametrize("same_secret", [False, True])
-@pytest.mark.parametrize("table", list(TABLES))
-@pytest.mark.parametrize("kind", ["box", "lower", "point", "simplex"])
+@pytest.mark.parametrize(
+    ("kind", "table", "same_secret"),
+    pairwise(["box", "lower", "point", "simplex"], list(TABLES), [False, True]),
+)
 def test_maxima_over_polyhedra(kind, table, same_secret):
     region = region_of(table, kind, same_secret=same_secret)
     directions = directions_for(region)

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from conftest import EXAMPLE, excess
+from conftest import EXAMPLE, excess, pairwise
 from scipy.optimize import linprog
 
 from skrldp import JointDistribution, RenyiBall
@@ -67,9 +67,9 @@ def check_private(rows, region, eps, rounding=1e-12):
     assert excess(region, table, eps).max() <= rounding
 
 
-@pytest.mark.parametrize("same_secret", [False, True])
-@pytest.mark.parametrize("table", list(TABLES))
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("kind", "table", "same_secret"), pairwise(KINDS, list(TABLES), [False, True])
+)
 def test_maxima(kind, table, same_secret):
     """Both the search and the list reach what a linear program reaches, and no further."""
     region = region_of(table, kind, same_secret)
