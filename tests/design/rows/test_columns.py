@@ -237,8 +237,10 @@ def test_no_time_at_all():
 # -- large tables ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("shape", "cone"), [((3, 40), PrivacyCone), ((12, 12), CompactCone)])
-def test_large_tables(shape, cone):
+@pytest.mark.parametrize(
+    ("shape", "cone", "glances"), [((3, 40), PrivacyCone, 150), ((12, 12), CompactCone, 300)]
+)
+def test_large_tables(shape, cone, glances):
     """Hundreds of cells: certified, and clearly better than the closed forms."""
     rng = np.random.default_rng(3)
     cells = shape[0] * shape[1]
@@ -249,7 +251,7 @@ def test_large_tables(shape, cone):
         Cones(Requirements.of(region, 1.0), Limits(0.0)), Information(distribution), []
     )
     assert isinstance(search.cone, cone)
-    found = generate_columns(joint, Requirements.of(region, 1.0), limits=Clock(300))
+    found = generate_columns(joint, Requirements.of(region, 1.0), limits=Clock(glances))
     assert found.status == "time_limit"
     check(found, joint, region, 1.0)
     known = independent_reporting(joint, Requirements.of(region, 1.0)).information
