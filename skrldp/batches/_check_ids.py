@@ -65,8 +65,8 @@ def check_ids(frame: Any, id: str) -> None:
         or dtype.is_nested()
     ):
         raise ValueError(
-            f"the ids in column {name} must be integers, strings or bytes, not {dtype}. (Missing "
-            "ids make floats of integers in some libraries.)"
+            f"the ids in column {name} must be integers, strings or bytes, not "
+            f"{type(dtype).__name__}. (Missing ids make floats of integers in some libraries.)"
         )
     if dtype == nw.Boolean:
         raise ValueError(f"the ids in column {name} must be integers, strings or bytes, not bool.")

@@ -104,6 +104,15 @@ def test_what_arrow_cannot_hold_is_not_quoted(column, odd):
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
 
 
+def test_keys_of_dicts_are_not_quoted():
+    """They are names of fields in the type of the column."""
+    ids = pa.array([{"classified": 1}])
+    for frame in (pa.table({"person": ids}), pl.DataFrame({"person": [{"classified": 1}]})):
+        with pytest.raises(ValueError, match=r"strings or bytes, not Struct\.") as caught:
+            batches.check_ids(frame, "person")
+        assert "classified" not in str(caught.value)
+
+
 @pytest.mark.parametrize("kind", ["polars", "lazy", "pandas", "pyarrow", "batch"])
 def test_ids_of_a_table(kind):
     def check(ids, column="person"):
