@@ -416,7 +416,7 @@ function readSet(around, version) {
   const isRule = [set === "renyi" ? "chi2" : "asymptotic", "finite-sample", "given"].includes(rule);
   const beta = rule === "given" ? around.beta : real(around.beta);
   const isBall = set === "renyi" && alpha > 0 && (rule !== "finite-sample" || alpha === 1);
-  const isOf = n_values === undefined || (isCount(n_values) && rule !== "given");
+  const isOf = n_values === undefined || isCount(n_values);
   const isFit = isRule && isOf && (isBall || (single <= pair && pair <= 2 * single));
   const isBeta = rule === "given" ? beta === null : beta > 0 && beta < 1;
   if (!isFit || !isBeta) malformed(`distributions do not fit: ${show(around)}`);

@@ -36,7 +36,8 @@ class StatedRenyiSet:
         Probability that a ball made by this rule misses the true distribution, at most (for "chi2",
         approximately); None for a given radius.
     n_values : int or None
-        The number of values of U that the radius is made for; None for those listed.
+        The number of values of U that there may be, for which a rule makes the radius; None for
+        those listed.
 
     Raises
     ------
@@ -107,7 +108,8 @@ class StatedLikelihoodRatioSet:
         Probability that a set made by this rule misses the true conditionals, at most (for
         "asymptotic", approximately); None for given budgets.
     n_values : int or None
-        The number of values of U that the budgets are made for; None for those listed.
+        The number of values of U that there may be, for which a rule makes the budgets; None for
+        those listed.
 
     Raises
     ------
@@ -180,8 +182,6 @@ def _check_rule(stated: StatedSet) -> None:
     n_values = stated.n_values
     if n_values is not None and not (is_whole(n_values) and n_values > 0):
         raise ValueError(f"n_values={n_values!r} is no whole number >= 1.")
-    if n_values is not None and stated.rule == "given":
-        raise ValueError(f"n_values={n_values!r} is for sets by a rule, not for a given one.")
 
 
 def _rule_of(stated: StatedSet, radius: float) -> dict[str, Any]:

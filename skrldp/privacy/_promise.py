@@ -144,8 +144,11 @@ class Promise:
             if uncertainty.covers_groups or fit is None:
                 return uncertainty
             # Groups by values that were learned are no groups fixed in advance, so the event is
-            # that of the coarser table (Theorem 31 (iii)).
-            return fit(table) if coarser is None or coarser.n_values is None else coarser
+            # that of the coarser table (Theorem 31 (iii)). A radius that is given, and the
+            # covariance of a survey, are for any groups.
+            if coarser is None or coarser.n_values is None or coarser.rule in ("given", "survey"):
+                return fit(table)
+            return coarser
 
         n_columns = len(_columns(joint.secrets))
         each = each and n_columns > 1

@@ -136,7 +136,8 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
     certificates_ : tuple of m Certificate
         The proofs of all blocks.
     sanitizers_ : tuple of m fitted sanitizers
-        The sanitizers of the blocks, in the order of ``blocks_``.
+        The sanitizers of the blocks, in the order of ``blocks_``; a change or another fit of these
+        copies changes nothing here.
     std_error_ : array of shape (m,)
         Root of the summed variances of the shares of each block's values of U, for one report; of a
         larger block, those of the tables that targets name.
@@ -197,7 +198,7 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
     manifest_ = FromFit("manifest")
     blocks_ = FromFit("manifest.blocks")
     shares_ = FromFit("manifest.shares")
-    sanitizers_ = FromFit("sanitizers")
+    sanitizers_ = FromFit("sanitizers", copied=True)
     certificate_ = FromFit("figures.certificate_")
     certificates_ = FromFit("figures.certificates_")
     std_error_ = FromFit("figures.std_error_")

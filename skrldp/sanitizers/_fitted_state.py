@@ -1,6 +1,7 @@
 """The results of a design and of a fit, as immutable objects: one assignment stores them."""
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -150,11 +151,12 @@ class Fitted(ReadOnly):
 class FromFit:
     """An attribute of a fitted sanitizer, read from its state by a dotted name.
 
-    Before `fit` there is no such attribute.
+    Before `fit` there is no such attribute. Of estimators, which can be fitted again, it gives
+    copies, so that the state stays as it is.
     """
 
-    def __init__(self, source: str) -> None:
-        self._source = source.split(".")
+    def __init__(self, source: str, *, copied: bool = False) -> None:
+        self._source, self._copied = source.split("."), copied
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -172,7 +174,7 @@ class FromFit:
                     f"{type(sanitizer).__name__!r} object has no attribute {self._name!r}"
                 )
             value = value[part] if isinstance(value, Mapping) else getattr(value, part)
-        return value
+        return tuple(map(copy, value)) if self._copied else value
 
 
 def columns_of(sanitizer: Any, X: Any) -> Any:

@@ -86,8 +86,8 @@ class FittedSet(ABC):
     n_records : int or None
         Number of public records; None if it is not told.
     n_values : int or None
-        The number of values of U that the budgets are for, where the population may have more than
-        are listed; None otherwise.
+        The number of values of U that there may be, where the population may have more than are
+        listed; budgets that come from a beta are for so many. None otherwise.
     table : tuple or None
         What the budgets depend on of the table that they are for, see :func:`figures_of_table`;
         None if that is not known.

@@ -15,7 +15,7 @@ from skrldp.sets._likelihood_ratio_budgets import (
     budgets_up_to,
     likelihood_ratio_budgets,
 )
-from skrldp.sets._radii import asymptotic_values, given_radius
+from skrldp.sets._radii import asymptotic_values, given_radius, more_values
 from skrldp.sets._survey_budgets import NOT_INDEPENDENT, survey_budgets
 
 __all__ = ["LikelihoodRatioSet"]
@@ -119,13 +119,16 @@ class LikelihoodRatioSet(BaseEstimator):
                 if rule == "finite-sample":
                     raise ValueError(NOT_INDEPENDENT)
                 single, pair = survey_budgets(joint, beta)
-                return ConditionalsSet(single / n, pair / n, drift, "survey", beta, n, table=table)
+                budgets = single / n, pair / n
+                return ConditionalsSet(
+                    *budgets, drift, "survey", beta, n, more_values(joint), table
+                )
             single, pair, n_values = _budgets(joint, beta, rule)
             if math.isinf(single):
                 return ConditionalsSet(single, pair, drift, None, None, n, n_values)
             return ConditionalsSet(single / n, pair / n, drift, rule, beta, n, n_values, table)
         radius = given_radius(self.radius, "'finite-sample', 'asymptotic'")
-        return ConditionalsSet(radius, radius, drift, "given", None, joint.n)
+        return ConditionalsSet(radius, radius, drift, "given", None, joint.n, more_values(joint))
 
 
 def _budgets(joint: JointDistribution, beta: float, rule: Rule) -> tuple[float, float, int | None]:

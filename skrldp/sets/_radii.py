@@ -8,7 +8,13 @@ from scipy.special import chdtri
 from skrldp._params import is_finite, is_number, shown
 from skrldp.joint import JointDistribution
 
-__all__ = ["asymptotic_values", "chi2_radius", "finite_sample_radius", "given_radius"]
+__all__ = [
+    "asymptotic_values",
+    "chi2_radius",
+    "finite_sample_radius",
+    "given_radius",
+    "more_values",
+]
 
 # Less is no set that linear programs can tell from the public distribution alone: at 1e-14 proofs
 # of designs fail on some tables, at 1e-100 programs do not end.
@@ -87,3 +93,11 @@ def asymptotic_values(joint: JointDistribution) -> int:
     that `joint.most_values` has for those without records does not count.
     """
     return max(joint.counts.shape[1], joint.most_values - (joint.alphabet == "frequent"))
+
+
+def more_values(joint: JointDistribution) -> int | None:
+    """Count the values of U that there may be; None if there are no more than are listed.
+
+    A set that is stated by its numbers keeps this, so that another one can be made by a rule.
+    """
+    return joint.most_values if joint.most_values > joint.counts.shape[1] else None

@@ -14,6 +14,7 @@ from skrldp.sets._radii import (
     chi2_radius,
     finite_sample_radius,
     given_radius,
+    more_values,
 )
 from skrldp.sets._renyi_set import RenyiSet
 from skrldp.sets._survey_budgets import survey_radius
@@ -143,13 +144,10 @@ class RenyiBall(BaseEstimator):
         if joint.survey is not None and isinstance(self.radius, str):
             return self._around_survey(joint)
         own, (a1, n_values), by_rule = self, joint.counts.shape, isinstance(self.radius, str)
-        if self.radius == "chi2":
-            n_values = asymptotic_values(joint)
-        if self.radius == "finite-sample":
-            n_values = joint.most_values
-            if joint.alphabet == "frequent":  # the rest of beta is for having learned the values
-                beta = check_beta("beta", self.beta)
-                own = RenyiBall(self.alpha, beta=beta - spent_on_values(beta), radius=self.radius)
+        n_values = asymptotic_values(joint) if self.radius == "chi2" else joint.most_values
+        if self.radius == "finite-sample" and joint.alphabet == "frequent":
+            beta = check_beta("beta", self.beta)  # a part of it is for having learned the values
+            own = RenyiBall(self.alpha, beta=beta - spent_on_values(beta), radius=self.radius)
         return RenyiSet(
             float(self.alpha),
             own.radius_for(joint.n, a1 * n_values),
@@ -170,7 +168,7 @@ class RenyiBall(BaseEstimator):
             )
         beta = check_beta("beta", self.beta)
         radius, table = survey_radius(joint, beta), figures_of_table(joint)
-        return RenyiSet(1.0, radius, "survey", beta, joint.n, table=table)
+        return RenyiSet(1.0, radius, "survey", beta, joint.n, more_values(joint), table)
 
 
 class AllDistributions(BaseEstimator):

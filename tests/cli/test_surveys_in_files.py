@@ -4,17 +4,19 @@ import json
 
 import command_fixtures
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from command_files import write
 
-from skrldp import IRSanitizer, LikelihoodRatioSet, Mechanism, SurveyDesign
+from skrldp import IRSanitizer, LikelihoodRatioSet, Mechanism, RenyiBall, SurveyDesign, certify
 
 call, designed = command_fixtures.call, command_fixtures.designed
 folder, ready = command_fixtures.folder, command_fixtures.ready
 
 DRAWN = ("--weights", "weight", "--clusters", "place")
+TENDS = LikelihoodRatioSet(radius="asymptotic")
 REGIONS = np.arange(600) % 2
 ASKED = ("design", "survey.csv", "-s", "ill", "-e", "1", "--sanitizer", "ir", "-o", "m.json")
 KNOWN = ("--categories", "values.json", "--force")
@@ -50,6 +52,31 @@ def test_the_set_of_a_survey_is_made_anew(call, survey, exact, beta, table):
     stated = json.loads((survey / "m.json").read_text())["guarantee"]
     assert found["proofs"][0]["eps"] == pytest.approx(stated["eps"], rel=1e-9)
     assert found["n_records"] == stated["n_records"] and found["beta"] == float(beta)
+
+
+@pytest.mark.parametrize(
+    ("asked", "drawn"),
+    [
+        ({"uncertainty": LikelihoodRatioSet(radius=0.05)}, ()),
+        ({"uncertainty": RenyiBall(radius=0.02)}, ()),
+        ({"survey": SurveyDesign(weights="weight", clusters="place"), "uncertainty": TENDS}, DRAWN),
+    ],
+)
+def test_sets_stated_by_numbers_are_made_anew_for_all_combinations(call, survey, asked, drawn):
+    """Of two declared columns not all combinations occur; a set by a rule is for all of them."""
+    rows = pq.read_table("survey.parquet").to_pandas()
+    rows["job"] = rows["zip"].eq("01") * (rows.index % 3)
+    rows.to_csv("three.csv", index=False)
+    rows["zip"] = pd.Categorical(rows["zip"], ["01", "02"], ordered=True)
+    rows["job"] = pd.Categorical(rows["job"], range(9), ordered=True)
+    design = [] if drawn else ["weight", "place"]
+    found = IRSanitizer(sensitive="ill", **asked).fit(rows.drop(columns=design))
+    assert (len(found.joint_.values), found.joint_.most_values) == (4, 18)
+    (survey / "m.json").write_text(found.mechanism_.to_json())
+    around = TENDS if drawn else LikelihoodRatioSet()
+    anew = certify(found.mechanism_, around, found.joint_)
+    options = ("certify", "m.json", "three.csv", *drawn, "--beta", "0.05", "--json")
+    assert json.loads(call(*options)[1])["distributions"] == anew.uncertainty.describe()
 
 
 def test_unweighted_counts_are_another_table(call, survey):

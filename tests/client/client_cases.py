@@ -49,6 +49,7 @@ LR = {
     "beta": 0.05,
 }  # fmt: skip
 MORE = {**LR, "n_values": 7}
+GIVEN = {**MORE, "rule": "given", "beta": None}
 BALL = {"set": "renyi", "alpha": 2, "radius": 1e-05, "rule": "chi2", "beta": 0.05}
 PROOF = {"eps_requested": 1, "eps": 0.1 + 0.2, "eps_attained": 5e-324}
 FULL = {
@@ -61,7 +62,7 @@ FULL = {
     "distributions": LR,
     "further": [
         {"secret": [1], "known": [], **PROOF, "distributions": BALL},
-        {"secret": [1], "known": [0], **PROOF, "alphabet": "learned", "distributions": LR},
+        {"secret": [1], "known": [0], **PROOF, "alphabet": "learned", "distributions": GIVEN},
         {"secret": [1], "known": [0, 2], **PROOF, "distributions": "all"},
         {"secret": [1], "known": [2], **PROOF, "alphabet": "frequent", "distributions": MORE},
     ],

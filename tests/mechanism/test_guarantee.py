@@ -401,7 +401,6 @@ IMPOSSIBLE = [
             ({"n_values": 0}, "n_values=0 is no whole number"),
             ({"n_values": True}, "n_values=True"),
             ({"n_values": 5.0}, r"n_values=5\.0"),
-            ({"n_values": 5, "rule": "given", "beta": None}, "n_values=5 is for sets by a rule"),
         ]
     ),
 ]

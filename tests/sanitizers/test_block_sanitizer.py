@@ -26,6 +26,7 @@ from skrldp import (
     SRRSanitizer,
     SurveyDesign,
     certify,
+    privacy_report,
 )
 from skrldp.targets import Linear, Marginal, Mean
 
@@ -231,6 +232,14 @@ def test_copies_report_alike_and_fresh_draws_differ():
         pd.testing.assert_frame_equal(copied.transform(TABLE), expected)
     fresh = copy.deepcopy(sanitizer).set_params(random_state=None)
     assert not fresh.transform(TABLE).equals(fresh.transform(TABLE))
+
+
+def test_another_fit_of_a_blocks_sanitizer_changes_nothing_that_is_said_of_all():
+    found = blocks().fit(TABLE)
+    said = str(privacy_report(found))
+    found.sanitizers_[0].set_params(eps=0.1, categories="auto").fit(TABLE[["ill", "home"]])
+    assert str(privacy_report(found)) == said
+    assert found.sanitizers_[0].eps == 1.0
 
 
 def test_pipelines_and_searches():
