@@ -159,8 +159,9 @@ def _cut(case):
         labels = [
             f"[{a}, {b}{']' if i == last else ')'}" for i, (a, b) in enumerate(pairwise(edges))
         ]
-        place = np.clip(np.searchsorted(edges, table[name], side="right") - 1, 0, last)
-        table[name] = [labels[i] for i in place]
+        place = np.searchsorted(edges, table[name], side="right") - 1
+        place = np.where(table[name] == edges[-1], last, place)
+        table[name] = [labels[i] if 0 <= i <= last else "outside" for i in place]
     return {"table": table, "sensitive": case.sensitive}
 
 

@@ -20,6 +20,7 @@ from skrldp.table import (
     cut,
     distinct_rows_of,
     lazy_frame,
+    refuse_weights,
     resolve_columns,
     row_contents,
     take_rows,
@@ -231,9 +232,10 @@ def tables_of(
     of a lazy frame are counted where they are, for all blocks at once. Raises ValueError if the
     weights cannot be counts of the table's rows.
     """
+    refuse_weights(X, sample_weight)
     cells = cut(X, bins or {})
     lazy = lazy_frame(cells)
-    if lazy is not None and sample_weight is None:
+    if lazy is not None:
         return distinct_rows_of(lazy, columns, MAX_CELLS)
     if sample_weight is None:
         return [(with_columns(cells, own), None) for own in columns]

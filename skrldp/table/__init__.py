@@ -25,7 +25,7 @@ from skrldp.table._design_columns import (
 )
 from skrldp.table._frequencies import Frequencies
 from skrldp.table._grouping import Grouping
-from skrldp.table._lazy import distinct_rows, distinct_rows_of, lazy_names
+from skrldp.table._lazy import distinct_rows, distinct_rows_of, lazy_names, refuse_weights
 from skrldp.table._learn import learn
 from skrldp.table._plan import MAX_CELLS
 from skrldp.table._read import Table, lazy_frame, read_table
@@ -54,6 +54,7 @@ __all__ = [
     "read_table",
     "refuse_categories",
     "refuse_combinations",
+    "refuse_weights",
     "resolve_columns",
     "row_contents",
     "take_rows",

@@ -17,12 +17,20 @@ from numpy.typing import NDArray
 
 from skrldp.table._read import (
     Table,
+    lazy_frame,
     refuse_duplicates,
     without_rows,
     wrong_values,
 )
 
-__all__ = ["LazyTable", "Numbers", "distinct_rows", "distinct_rows_of", "lazy_names"]
+__all__ = [
+    "LazyTable",
+    "Numbers",
+    "distinct_rows",
+    "distinct_rows_of",
+    "lazy_names",
+    "refuse_weights",
+]
 
 _RECORDS = "records"
 _PART = "part"
@@ -228,6 +236,21 @@ def lazy_names(frame: nw.LazyFrame[Any]) -> list[Any]:
         names = list(frame.collect_schema().names() if is_polars else frame.columns)
     refuse_duplicates(names)
     return names
+
+
+def refuse_weights(X: Any, weights: Any) -> None:
+    """Refuse weights of the rows of a lazy frame.
+
+    Raises ValueError if there are any.
+    """
+    if weights is not None and lazy_frame(X) is not None:
+        raise ValueError(
+            "sample_weight says how many records each row stands for, but the rows of a lazy frame "
+            "have no order that it could follow. A lazy frame of records needs none: its equal "
+            "rows are counted. If its rows have counts, add up those of equal rows there, collect "
+            "the result, which is small, and pass its columns as the table and the counts as "
+            "sample_weight."
+        )
 
 
 def distinct_rows(frame: nw.LazyFrame[Any], most: int) -> tuple[Any, NDArray[np.int64]]:

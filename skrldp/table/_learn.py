@@ -16,20 +16,13 @@ from skrldp.table._codes import Codes
 from skrldp.table._columns import Column, given_categories, learn_column
 from skrldp.table._frequencies import Frequencies, most_values
 from skrldp.table._grouping import Grouping, Records, group_values, set_aside
-from skrldp.table._lazy import LazyTable
+from skrldp.table._lazy import LazyTable, refuse_weights
 from skrldp.table._limits import Size, too_many_cells
 from skrldp.table._plan import MAX_CELLS, LearningPlan
 from skrldp.table._read import Table, lazy_frame, read_table
 from skrldp.table._select import resolve_columns
 
 __all__ = ["learn"]
-
-_NO_WEIGHTS = (
-    "sample_weight says how many records each row stands for, but the rows of a lazy frame have no "
-    "order that it could follow. A lazy frame of records needs none: its equal rows are counted. "
-    "If its rows have counts, add up those of equal rows there, collect the result, which is "
-    "small, and pass its columns as the table and the counts as sample_weight."
-)
 
 
 def learn(
@@ -69,8 +62,7 @@ def learn(
     >>> codec.decode(cells, like=[["no", 1]])
     array([['yes', 2]], dtype=object)
     """
-    if weights is not None and lazy_frame(X) is not None:
-        raise ValueError(_NO_WEIGHTS)
+    refuse_weights(X, weights)
     grouping = Grouping() if grouping is None else grouping
     table, plan = _public_table(X, sensitive, categories, grouping, max_cells, advice)
     secret_positions, value_positions = plan.secrets, plan.values

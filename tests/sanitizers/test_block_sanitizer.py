@@ -125,8 +125,11 @@ def test_tables_in_and_out(library):
 
 
 def test_lazy_frames_and_processes_give_the_same_manifest():
-    lazy = blocks(n_jobs=2).fit(pl.from_pandas(TABLE).lazy())
+    frame = pl.from_pandas(TABLE).lazy()
+    lazy = blocks(n_jobs=2).fit(frame)
     assert lazy.manifest_.digest == blocks().fit(TABLE).manifest_.digest
+    with pytest.raises(ValueError, match="rows of a lazy frame have no order"):
+        blocks().fit(frame, sample_weight=np.ones(len(TABLE)))
 
 
 @pytest.mark.parametrize("engine", ENGINES)
