@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,6 @@ from skrldp.exceptions import ReportLimitError
 from skrldp.mechanism import bound_of_reports
 
 if TYPE_CHECKING:
-    import os
     from sqlite3 import Connection
 
     from skrldp.mechanism import Guarantee
@@ -41,9 +41,9 @@ class FreshReports(SetOnce):
     per_person : int
         How many reports about each person a mechanism may make, at least 1.
     path : str or path
-        The file of the counts, an SQLite database. It is made if it is not there: **whoever deletes
-        it, or puts an old copy in its place, gives those reports again.** For each person and
-        mechanism it has a hash of the id and a count.
+        The file of the counts, an SQLite database. It is made, for its owner alone, if it is
+        not there: **whoever deletes it, or puts an old copy in its place, gives those reports
+        again.** For each person and mechanism it has a hash of the id and a count.
     eps : float, optional
         The most that the reports of one mechanism about a person may leak together, in nats:
         mechanisms whose guarantee allows more are refused. None takes any finite bound, however
@@ -85,6 +85,9 @@ class FreshReports(SetOnce):
         self.per_person = int(per_person)
         self.eps = eps
         self.path = Path(path).resolve()  # the same after a change of directory
+        with suppress(OSError):  # what SQLite says is clearer
+            # Hashes of ids can be guessed, so that the file tells who was asked.
+            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
         with self._counts("rwc") as counts:
             (kind,) = counts.execute("PRAGMA application_id").fetchone()
             (n_tables,) = counts.execute("SELECT count(*) FROM sqlite_master").fetchone()

@@ -2,8 +2,10 @@
 
 import copy
 import math
+import os
 import pickle
 import sqlite3
+import stat
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -42,6 +44,7 @@ def counted(path):
 def test_the_next_report_is_refused_for_good(path):
     """By this client, a copy, one that is loaded later, and one with another file name for it."""
     device = load(text_of(), limit=FreshReports(2, path))
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600 or os.name != "posix"
     assert {device.report(ROW, id="me") for _ in range(2)} <= {0, 1}
     others = [
         load(text_of(), limit=FreshReports(2, path)),
