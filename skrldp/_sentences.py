@@ -133,14 +133,15 @@ def chance_of_missing(rule: str | None, beta: float) -> str:
     return f"with probability {kind} {at_most(beta, '.4g')}"
 
 
-def holds_for(around: SetInWords, alphabet: str | None = "") -> str:
+def holds_for(around: SetInWords | str, alphabet: str | None = "") -> str:
     """Say for which distributions something holds, how often these are not the true ones, and if.
 
-    `alphabet` is where the values of U come from; an empty text leaves out what depends on that.
+    A guarantee writes all distributions as a text. `alphabet` is where the values of U come from;
+    an empty text leaves out what depends on that.
     """
+    if isinstance(around, str) or around.is_everything:
+        return "all distributions of the data"
     words = around.describe()
-    if around.is_everything:
-        return f"{words} of the data"
     if around.is_point:
         return f"{words}, and no other"
     true = "distribution"
@@ -172,13 +173,8 @@ def sampling(around: SetInWords) -> str:
 
 
 def lines_of_set(around: SetInWords | str, alphabet: str | None) -> list[tuple[str, str]]:
-    """State for which distributions something holds, and what beta rests on, as labelled lines.
-
-    A guarantee writes all distributions as a text.
-    """
-    if isinstance(around, str):
-        return [("holds for", "all distributions of the data")]
-    words = sampling(around)
+    """State for which distributions something holds, and what beta rests on, as labelled lines."""
+    words = "" if isinstance(around, str) else sampling(around)
     needed = [("assumes", words)] if words else []
     return [("holds for", holds_for(around, alphabet)), *needed]
 

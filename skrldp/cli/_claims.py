@@ -9,11 +9,11 @@ import numpy as np
 
 from skrldp._sentences import bound, told_u
 from skrldp.joint import JointDistribution
-from skrldp.mechanism import REPORTS, Manifest, Mechanism
+from skrldp.mechanism import REPORTS, Manifest, Mechanism, ProvenBound
 from skrldp.mechanism import lines_of as claimed
 from skrldp.sets import RenyiSet
 
-__all__ = ["common_figures", "everywhere", "figures_of", "lines_of"]
+__all__ = ["common_figures", "everywhere", "figures_of", "lines_of", "set_of"]
 
 _MOST_ENTRIES = 50_000_000  # of a matrix whose leakage is computed
 
@@ -58,6 +58,18 @@ def common_figures(
     }
 
 
+def set_of(claim: ProvenBound | None) -> dict[str, Any]:
+    """Return for which distributions something is claimed, and on what that is conditional."""
+    if claim is None:
+        return dict.fromkeys(("distributions", "beta", "alphabet"))
+    around = claim.distributions
+    return {
+        "distributions": "all distributions" if isinstance(around, str) else around.describe(),
+        "beta": None if isinstance(around, str) else around.beta,
+        "alphabet": claim.alphabet,
+    }
+
+
 def figures_of(
     mechanism: Mechanism, proven: tuple[float, float] | None, same: bool
 ) -> dict[str, Any]:
@@ -69,14 +81,13 @@ def figures_of(
             "eps": claim.eps,
             "eps_all": claim.eps_all,
             "eps_given_u": claim.eps_given_u,
-            "distributions": claim.describe_distributions(),
-            "beta": None if isinstance(claim.distributions, str) else claim.distributions.beta,
-            "alphabet": claim.alphabet,
+            **set_of(claim),
             "n_records": claim.n_records,
             "eps_of_reports": {k: claim.bound_of(k) for k in REPORTS},
             "eps_pairs": claim.eps_pairs,
             "further": [
-                {"secret": one.secret, "known": one.known, "eps": one.eps} for one in claim.further
+                {"secret": one.secret, "known": one.known, "eps": one.eps, **set_of(one)}
+                for one in claim.further
             ],
         }
     return found

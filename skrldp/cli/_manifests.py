@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from skrldp._sentences import bound, columns_in_words, sees
+from skrldp._sentences import bound, columns_in_words, lines_of_set, sees, series
+from skrldp.alphabet import weakest_source
 from skrldp.cli import _claims
 from skrldp.cli._errors import CommandError
 from skrldp.cli._estimates import count_numbers
@@ -53,6 +54,7 @@ def lines_of(manifest: Manifest, proven: tuple[float, float] | None) -> list[tup
     for name, bins in list(manifest.bins.items())[:_SHOWN]:
         lines.append((f"{name}", f"numbers in {bins.range}, cut into {', '.join(bins.labels)}"))
     lines.append(("claimed", _claimed(manifest)))
+    lines += _sets(manifest)
     if manifest.eps is not None:
         bounds = {k: manifest.bound_of(k) for k in REPORTS}
         some = {k: eps for k, eps in bounds.items() if eps is not None and math.isfinite(eps)}
@@ -74,6 +76,21 @@ def _claimed(manifest: Manifest) -> str:
     return f"{said}, unless the set of some block misses: beta = {manifest.beta:.3g} in all"
 
 
+def _sets(manifest: Manifest) -> list[tuple[str, str]]:
+    """Say for which distributions the blocks' claims hold, and what beta rests on, each once."""
+    about: dict[tuple[str, str], list[str]] = {}
+    for number, one in enumerate(manifest.mechanisms):
+        if one.guarantee is not None:
+            for line in lines_of_set(one.guarantee.distributions, one.guarantee.alphabet):
+                about.setdefault(line, []).append(f"{number}")
+    found = []
+    for (label, words), own in about.items():
+        more = [f"{len(own) - _SHOWN:,} more"] * (len(own) > _SHOWN)
+        which = f"of block{'s' * (len(own) > 1)} {series([*own[:_SHOWN], *more])}: "
+        found.append((label, words if len(own) == len(manifest.mechanisms) else which + words))
+    return sorted(found, key=lambda line: line[0] == "assumes")
+
+
 def figures_of(
     manifest: Manifest, proven: tuple[float, float] | None, same: bool
 ) -> dict[str, Any]:
@@ -85,6 +102,7 @@ def figures_of(
             "share": share,
             "n_reports": one.shape[0],
             "eps": None if one.guarantee is None else one.guarantee.eps,
+            **_claims.set_of(one.guarantee),
         }
         for block, share, one in parts
     ]
@@ -92,9 +110,14 @@ def figures_of(
         found["edges"] = {str(name): bins.edges for name, bins in manifest.bins.items()}
     if manifest.eps is not None:
         bounds = {k: manifest.bound_of(k) for k in REPORTS}
+        claims = [one.guarantee for one in manifest.mechanisms if one.guarantee is not None]
+        sources = [one.alphabet for one in claims if not one.for_all_distributions]
         found["claimed"] = {
-            "eps": manifest.eps, "beta": manifest.beta, "eps_of_reports": bounds,
-        }  # fmt: skip
+            "eps": manifest.eps,
+            "beta": manifest.beta,
+            "alphabet": weakest_source(sources) if sources else None,
+            "eps_of_reports": bounds,
+        }
     return found
 
 

@@ -9,12 +9,20 @@ from typing import Any
 import numpy as np
 
 from skrldp._numbers import at_most
-from skrldp._sentences import attained_at_worst, bound, lines_of_set, of_reports, who_knows
+from skrldp._sentences import (
+    attained_at_worst,
+    bound,
+    bounds_of_pairs,
+    holds_for,
+    lines_of_set,
+    of_reports,
+    who_knows,
+)
 from skrldp.certificate import Certificate, counts_to_json, prove_promise
 from skrldp.certificate import certify as prove
 from skrldp.cli._errors import CommandError
 from skrldp.cli._progress import tell
-from skrldp.cli._public import n_values_of
+from skrldp.cli._public import most_values_of
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Guarantee, Mechanism
 from skrldp.privacy import Promise
@@ -80,7 +88,7 @@ def promise_of(
         observe=mechanism.observe,
         fit=around.fit_set,
         secret_names=[str(mechanism.columns[place][0]) for place in sensitive],
-        most_values=[n_values_of(one) for one in further if not one.known] or None,
+        most_values=[most_values_of(one) for one in further if not one.known] or None,
     )
 
 
@@ -129,10 +137,23 @@ def lines_of(
         said = _kept(proof.eps, wanted, several) + (f" ({about})" if len(proofs) > 1 else "")
         lines.append(("proven", said))
         lines.append(("attained", attained_at_worst(proof.eps_attained)))
-    everywhere = _kept(found.eps_all, eps_all, f"{several}, for all distributions")
+        if proof.uncertainty is not around:
+            condition = joint.alphabet if around.beta is None else ""  # else it is said above
+            lines.append(("", f"over {holds_for(proof.uncertainty, condition)}"))
+    pairs = _pairs(found)
+    some = ", for secrets that are compared" if math.inf in (pairs or ()) else ""
+    everywhere = _kept(found.eps_all, eps_all, f"{several}, for all distributions{some}")
     lines.append(("everywhere", everywhere))
+    if pairs is not None:
+        lines.append(("pairs", bounds_of_pairs(pairs)))
     verdict = "the mechanism keeps what was asked" if kept else "NOT PROVEN to keep what was asked"
     return [*lines, ("result", verdict)]
+
+
+def _pairs(proof: Certificate) -> list[float] | None:
+    """Return the bounds of pairs of secrets, infinite where two are not compared; None: alike."""
+    bounds = proof.eps_pairs
+    return None if bounds is None else bounds[np.tril_indices(len(bounds), -1)].tolist()
 
 
 def _kept(eps: float, wanted: float | None, about: str) -> str:
@@ -159,15 +180,19 @@ def figures_of(
         "n_records": joint.n,
         "distributions": found.uncertainty.describe(),
         "beta": found.uncertainty.beta,
+        "alphabet": joint.alphabet,
         "eps_all": found.eps_all,
         "eps_all_requested": eps_all,
         "eps_given_u": found.eps_given_u,
+        "eps_pairs": None if found.eps_pairs is None else found.eps_pairs.tolist(),
         "proofs": [
             {
                 "about": about,
                 "eps": proof.eps,
                 "eps_attained": proof.eps_attained,
                 "eps_requested": wanted,
+                "distributions": proof.uncertainty.describe(),
+                "beta": proof.uncertainty.beta,
             }
             for about, proof, wanted in proofs
         ],

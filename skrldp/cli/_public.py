@@ -15,7 +15,7 @@ from skrldp.joint import JointDistribution
 from skrldp.mechanism import FurtherBound, Guarantee, Mechanism
 from skrldp.surveys import SurveyTotals
 
-__all__ = ["joint_of", "n_values_of", "public_counts"]
+__all__ = ["joint_of", "most_values_of", "public_counts"]
 
 
 def public_counts(
@@ -39,17 +39,27 @@ def joint_of(
 ) -> JointDistribution:
     """Return the distribution of counted records, with what the mechanism states of its values."""
     claim = mechanism.guarantee
+    most = most_values_of(claim)
     return JointDistribution(
         counts.reshape(len(mechanism.secrets), len(mechanism.values)),
         mechanism.secrets,
         mechanism.values,
         alphabet=None if claim is None else claim.alphabet,
-        most_values=n_values_of(claim),
+        most_values=None if most is None else max(most, len(mechanism.values)),
         survey=survey,
     )
 
 
-def n_values_of(claim: Guarantee | FurtherBound | None) -> int | None:
-    """Return how many values of U the stated set is made for; None if it does not say."""
+def most_values_of(claim: FurtherBound | Guarantee | None) -> int | None:
+    """Return how many values of U sets are to allow for, if more than are listed.
+
+    Where values were learned, that is one more than an asymptotic set counts: what no record has.
+    None if what is claimed does not say.
+    """
     stated = None if claim is None else claim.distributions
-    return None if stated is None or isinstance(stated, str) else stated.n_values
+    if claim is None or stated is None or isinstance(stated, str):
+        return None
+    if stated.n_values is None:  # an asymptotic set does not say whether that one is listed
+        return 0 if stated.rule == "finite-sample" else None
+    asymptotic = stated.rule in ("chi2", "asymptotic")
+    return stated.n_values + (asymptotic and claim.alphabet == "frequent")

@@ -11,6 +11,7 @@ from skrldp._sentences import (
     bound,
     bounds_of_pairs,
     columns_in_words,
+    holds_for,
     known_by_category,
     lines_of_set,
     sees,
@@ -109,7 +110,11 @@ def _claims(guarantee: Guarantee, columns: list[Any]) -> list[Line]:
     for one in guarantee.further:
         about = columns_in_words(columns[place] for place in one.secret)
         observer = f" {who_knows(columns[place] for place in one.known)}" if one.known else ""
-        shown.append(("further", f"{bound(one.eps)} about {about}{observer}"))
+        said = f"{bound(one.eps)} about {about}{observer}"
+        if one.distributions != guarantee.distributions:
+            condition = "" if guarantee.condition else one.alphabet  # or it is said above
+            said += f", over {holds_for(one.distributions, condition)}"
+        shown.append(("further", said))
     return shown
 
 

@@ -44,6 +44,8 @@ def in_all_blocks(sanitizer: Any, each: Sequence[ReportFigures]) -> ReportFigure
             worst.covered,
             few_records=any(one.covered.few_records for one in each),
             alphabet=weakest_source([one.covered.alphabet for one in each]),
+            # If the worst block's set has no beta, those of others may have one.
+            sampling=max((one.covered.sampling for one in each), key=len),
         ),
         table=_table(each, worst.table),
         blocks=Blocks(
@@ -140,7 +142,7 @@ def _span(numbers: Iterable[Any], unit: str = "column") -> str:
 
 def _drift(report: ReportFigures) -> str:
     """State the bound if those who report are another population than the public table's."""
-    if report.covered.coverage == "all distributions":
+    if report.covered.coverage == "all distributions" and not report.beyond.sets:
         return "the bounds hold for every population"
     moved = (
         "the set is about the columns of a block given S. Where those who report differ more from "

@@ -92,7 +92,8 @@ class PrivacyReport(ReportFigures):
         given as a number), "public distribution" or "all distributions".
     alphabet : str or None
         Where the values of U come from, on which ``beta`` is conditional: "declared", "split"
-        (learned from records that are not counted) or "learned" (from the counted ones).
+        (learned from records that are not counted), "frequent" (from the counted ones, of which
+        each value has many) or "learned" (just from the counted ones).
     n, n_cells : int
         Numbers of public records and of cells.
     shape : (int, int)

@@ -27,7 +27,9 @@ from skrldp import (
     IRSanitizer,
     LikelihoodRatioSet,
     Mechanism,
+    NonRobustSanitizer,
     PrivacyLeakWarning,
+    RenyiBall,
     SRRSanitizer,
 )
 from skrldp.batches import Reporter, key_check
@@ -195,6 +197,63 @@ def test_certify_proves_what_else_is_promised(call, folder):
     code, out, _ = call("certify", "weak.json", "public.arrow")
     assert code == 1
     assert "NOT PROVEN" in out
+
+
+@pytest.mark.parametrize(
+    ("around", "options", "more"),
+    [
+        (LikelihoodRatioSet(radius="asymptotic"), {"min_frequency": "auto"}, 20),
+        (RenyiBall(), {"min_frequency": "auto"}, 20),
+        (RenyiBall(1.0, radius="finite-sample"), {"handle_unknown": "infrequent_if_exist"}, 0),
+    ],
+)
+def test_certify_makes_the_set_again_for_as_many_values(call, folder, around, options, more):
+    """Of learned values, an asymptotic set counts those that were seen, others one more."""
+    rows = np.arange(1_000)
+    visits = np.where(rows % 3 == 0, rows % 96, rows % 4) if more else rows // 2 % 4
+    records = pa.table({"ill": rows % 2, "visits": visits})
+    fitted = IRSanitizer(sensitive="ill", uncertainty=around, **options).fit(records)
+    joint = fitted.joint_
+    assert joint.alphabet == "frequent" and joint.most_values >= len(joint.values) + more
+    (folder / "m.json").write_text(fitted.mechanism_.to_json())
+    write(records, folder / "public.parquet")
+    code, out, _ = call("certify", "m.json", "public.parquet", "--json")
+    found = json.loads(out)
+    assert found["distributions"] == fitted.certificate_.uncertainty.describe()
+    assert found["proofs"][0]["eps"] == pytest.approx(fitted.certificate_.eps, rel=1e-9)
+    assert (code, found["beta"], found["alphabet"]) == (0, 0.05, "frequent")
+
+
+@pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")
+def test_certify_says_of_which_pairs_a_bound_is(call, folder):
+    rows = np.arange(600)
+    records = pa.table({"ill": rows % 3, "visits": (rows // 3 + rows % 3 // 2) % 2})
+    eps = {(0, 1): 0.5, (1, 2): 1.0, (0, 2): np.inf}
+    fitted = NonRobustSanitizer(eps, sensitive="ill").fit(records)
+    (folder / "m.json").write_text(fitted.mechanism_.to_json())
+    write(records, folder / "public.csv")
+    code, out, _ = call("certify", "m.json", "public.csv", "--eps", "1")
+    said = " ".join(out.split())
+    assert code == 0 and "2 pairs of secrets that are compared; 1 of 3 are not compared" in said
+    assert ", for all distributions, for secrets that are compared" in said
+    found = json.loads(call("certify", "m.json", "public.csv", "--eps", "1", "--json")[1])
+    assert found["eps_pairs"][0][2] is None and found["eps_pairs"][1][2] <= 1.0
+
+
+@pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")
+def test_what_is_known_has_a_set_of_its_own(call, folder):
+    """Each set may miss by itself, so each is stated."""
+    records = table().drop_columns(["person", "day"])
+    fitted = IRSanitizer(sensitive="ill", known="zip").fit(records)
+    (folder / "m.json").write_text(fitted.mechanism_.to_json())
+    write(records, folder / "public.csv")
+    within = fitted.certificate_.known.uncertainty
+    for command in (("inspect", "m.json"), ("certify", "m.json", "public.csv")):
+        words = " ".join(call(*command)[1].split())
+        assert words.count("misses the true conditionals with probability at most 0.05") == 2
+    assert f"over {within.describe()}" in words
+    found = json.loads(call("inspect", "m.json", "--json")[1])["claimed"]
+    assert [one["beta"] for one in found["further"]] == [0.05]
 
 
 def test_inspect_never_states_less_than_beta(call, folder):

@@ -15,7 +15,14 @@ import pytest
 from block_tables import fitted_blocks, wide_table
 from conftest import ROOT
 
-from skrldp import BlockEstimator, BlockSanitizer, GRRSanitizer, Manifest
+from skrldp import (
+    BlockEstimator,
+    BlockSanitizer,
+    GRRSanitizer,
+    IRSanitizer,
+    Manifest,
+    RenyiBall,
+)
 from skrldp.batches import BlockReporter, key_check
 from skrldp.targets import Marginal
 
@@ -202,6 +209,34 @@ def test_inspect(call, ready):
     assert figures["claimed"]["eps_of_reports"]["2"] == manifest.bound_of(2)
     assert [one["columns"] for one in figures["blocks"]] == [list(own) for own in manifest.blocks]
     assert figures["proven"]["eps_all"] == pytest.approx(2.0, rel=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")
+def test_inspect_says_for_which_distributions_blocks_are_private(call, folder):
+    """Values that were learned void beta; one distribution alone is no set around it."""
+    rows = np.arange(900)
+    learned = np.where(rows < 890, rows % 3, rows)
+    public = pd.DataFrame({"ill": rows % 2, "home": rows // 2 % 3, "visits": learned})
+    options = {"sensitive": "ill", "categories": {"home": [0, 1, 2]}}
+    for base, words, beta, sources in (
+        (IRSanitizer(), "of block 1: a set of distributions", 0.05, ("declared", "learned")),
+        (
+            IRSanitizer(uncertainty=RenyiBall(radius=0.0)),
+            "the public distribution alone, and no other",
+            None,
+            ("declared", "learned"),
+        ),
+        (GRRSanitizer(), "all distributions of the data", 0.0, (None, None)),
+    ):
+        fitted = BlockSanitizer(base=base, **options).fit(public)
+        (folder / "m.json").write_text(fitted.manifest_.to_json())
+        said = " ".join(call("inspect", "m.json")[1].split())
+        assert words in said
+        assert ("learned from the counted records, some from few" in said) == (beta == 0.05)
+        found = json.loads(call("inspect", "m.json", "--json")[1])
+        assert [one["alphabet"] for one in found["blocks"]] == list(sources)
+        assert found["claimed"]["alphabet"] == sources[1]
+        assert found["claimed"]["beta"] == beta
 
 
 def test_what_manifests_do_not_go_with(call, ready):

@@ -212,7 +212,7 @@ def test_statements_in_words():
         ">to somebody who knows U exactly: eps &lt;= 3 for each report<",
         ">eps &lt;= 0.625 for the 1 pair of secrets that is compared<",
         ">eps &lt;= 0.5 about 'faith'<",
-        ">eps &lt;= 2 about 'ill', 'faith' to somebody who knows 'age'<",
+        ">eps &lt;= 2 about 'ill', 'faith' to somebody who knows 'age', over all distributions of ",
     ):
         assert text in shown._repr_html_().replace("&#x27;", "'")
     open_pair = replace(claim, eps_pairs=((None, None), (None, None)))

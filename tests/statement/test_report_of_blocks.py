@@ -5,6 +5,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from block_tables import KNOWN, fitted_blocks, wide_table
 from sklearn.exceptions import NotFittedError
@@ -15,6 +16,7 @@ from skrldp import (
     GRRSanitizer,
     IRSanitizer,
     NonRobustSanitizer,
+    RenyiBall,
     SRRSanitizer,
     expected_std_error,
     privacy_report,
@@ -155,3 +157,17 @@ def test_the_condition_of_beta_stands_beside_the_probability_of_all_sets():
     learned = BlockSanitizer(sensitive="ill", **(declared | {"categories": KNOWN})).fit(table)
     assert "only if" not in lines(privacy_report(known))["sets"]
     assert "only if the values of U come from elsewhere" in lines(privacy_report(learned))["sets"]
+
+
+def test_a_worst_block_that_holds_everywhere_says_nothing_of_the_others():
+    """Of few records and many values a set of low order has all distributions."""
+    rows = np.arange(12)
+    table = pd.DataFrame({"ill": rows % 2, "home": rows // 2 % 2, "job": rows % 3})
+    categories = {"ill": [0, 1], "home": [0, 1], "job": list(range(40))}
+    base = IRSanitizer(uncertainty=RenyiBall(alpha=0.5))
+    sanitizer = BlockSanitizer(sensitive="ill", categories=categories, base=base).fit(table)
+    report = privacy_report(sanitizer)
+    said = lines(report)
+    assert report.coverage == "all distributions" and report.eps_all > 1.01 * report.eps_proven
+    assert "for every population" not in said["drift"]
+    assert "each counted record" in said["assumes"]
