@@ -88,12 +88,14 @@ def verify(
 
 def _about(own: Mechanism) -> list[tuple[str, str]]:
     """Say of which mechanism something was shown, and of which distributions."""
-    from skrldp.mechanism import notes_of
+    from skrldp.mechanism import further_lines, notes_of
 
     claim = own.guarantee
     assert claim is not None
     notes = [("note", text) for text in notes_of(own)]
-    return [*lines_of_set(claim.distributions, claim.alphabet), *notes, ("mechanism", own.digest)]
+    further = further_lines(claim, [name for name, _ in own.columns])
+    about = [*lines_of_set(claim.distributions, claim.alphabet), *further, *notes]
+    return [*about, ("mechanism", own.digest)]
 
 
 def _radii_again(own: Mechanism, counts: bytes) -> list[tuple[bool, str]]:

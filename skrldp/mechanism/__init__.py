@@ -13,7 +13,7 @@ from skrldp.mechanism._categories import as_json, check_categories
 from skrldp.mechanism._forms import BlockForm, DenseForm, Form, ValuesForm
 from skrldp.mechanism._guarantee import FurtherBound, Guarantee, ProvenBound, bound_of_several
 from skrldp.mechanism._manifest import Manifest, read_json
-from skrldp.mechanism._messages import REPORTS, known_in_groups, lines_of, notes_of
+from skrldp.mechanism._messages import REPORTS, further_lines, known_in_groups, lines_of, notes_of
 from skrldp.mechanism._rounding import slot_bits
 from skrldp.mechanism._stated_sets import (
     RULES,
@@ -43,6 +43,7 @@ __all__ = [
     "bound_of_reports",
     "bound_of_several",
     "check_categories",
+    "further_lines",
     "known_in_groups",
     "lines_of",
     "notes_of",

@@ -22,7 +22,7 @@ from skrldp.alphabet import listed
 from skrldp.mechanism._guarantee import Guarantee
 from skrldp.mechanism._parts import Parts
 
-__all__ = ["REPORTS", "claim", "known_in_groups", "lines_of", "notes_of", "sizes"]
+__all__ = ["REPORTS", "claim", "further_lines", "known_in_groups", "lines_of", "notes_of", "sizes"]
 
 REPORTS = (1, 2, 3, 10)  # numbers of reports about one person that bounds are stated for
 
@@ -107,6 +107,12 @@ def _claims(guarantee: Guarantee, columns: list[Any]) -> list[Line]:
         pairs = [eps for s, row in enumerate(guarantee.eps_pairs) for eps in row[:s]]
         bounds = [math.inf if eps is None else eps for eps in pairs]
         shown.append(("pairs", bounds_of_pairs(bounds)))
+    return [*shown, *further_lines(guarantee, columns)]
+
+
+def further_lines(guarantee: Guarantee, columns: Sequence[Any]) -> list[Line]:
+    """State the further bounds of a guarantee, and their sets where these are others."""
+    shown = []
     for one in guarantee.further:
         about = columns_in_words(columns[place] for place in one.secret)
         observer = f" {who_knows(columns[place] for place in one.known)}" if one.known else ""

@@ -248,10 +248,16 @@ def test_what_is_known_has_a_set_of_its_own(call, folder):
     (folder / "m.json").write_text(fitted.mechanism_.to_json())
     write(records, folder / "public.csv")
     within = fitted.certificate_.known.uncertainty
-    for command in (("inspect", "m.json"), ("certify", "m.json", "public.csv")):
+    files = ("--witness", "w.json", "--public-counts", "n.json")
+    for command in (
+        ("inspect", "m.json"),
+        ("certify", "m.json", "public.csv", *files),
+        ("verify", "m.json", "--witness", "w.json", "--counts", "n.json"),
+    ):
         words = " ".join(call(*command)[1].split())
         assert words.count("misses the true conditionals with probability at most 0.05") == 2
-    assert f"over {within.describe()}" in words
+        if command[0] == "certify":
+            assert f"over {within.describe()}" in words
     found = json.loads(call("inspect", "m.json", "--json")[1])["claimed"]
     assert [one["beta"] for one in found["further"]] == [0.05]
 
