@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from skrldp._arrays import ReadOnly, read_only, real_numbers
 from skrldp._params import check_choice, is_whole, shown
 from skrldp._typing import Floats
-from skrldp.alphabet import SOURCES
+from skrldp.alphabet import SOURCES, spent_on_values
 from skrldp.information import conditionals_of, entropy
 from skrldp.surveys import SurveyTotals
 
@@ -41,6 +41,9 @@ class JointDistribution(ReadOnly):
         The most values of U that confidence sets are to allow for: more than are listed if the
         population may have others. None are those listed, and another one where `alphabet` is
         "frequent": what no record has.
+    beta_of_values : float, optional
+        Bound on the probability that values are "frequent" falsely. For sets whose beta has less to
+        spend on that, they count as "learned". None if it is not known.
     survey : SurveyTotals, optional
         Weighted totals of the cells, where the records are a survey's: all distributions are then
         those of the totals, while `counts` and `n` are still about records.
@@ -64,6 +67,7 @@ class JointDistribution(ReadOnly):
     values: tuple[Any, ...]
     alphabet: str | None = None
     most_values: int = 0
+    beta_of_values: float | None = None
     survey: SurveyTotals | None = None
 
     def __init__(
@@ -74,6 +78,7 @@ class JointDistribution(ReadOnly):
         *,
         alphabet: str | None = None,
         most_values: int | None = None,
+        beta_of_values: float | None = None,
         survey: SurveyTotals | None = None,
     ) -> None:
         if alphabet is not None:
@@ -116,6 +121,7 @@ class JointDistribution(ReadOnly):
                 f"{len(others)}, the number of values of U."
             )
         object.__setattr__(self, "most_values", int(most_values))
+        object.__setattr__(self, "beta_of_values", beta_of_values)
         if survey is not None and not np.array_equal(survey.totals > 0, whole.ravel() > 0):
             raise ValueError("the survey's totals are not those of these cells, in this order.")
         object.__setattr__(self, "survey", survey)
@@ -157,6 +163,17 @@ class JointDistribution(ReadOnly):
         weights = None if sample_weight is None else as_counts(sample_weight, len(cells))
         counts = np.bincount(cells, weights=weights, minlength=shape[0] * shape[1])
         return cls(counts.reshape(shape), *names, alphabet=alphabet)
+
+    def alphabet_for(self, beta: float | None) -> str | None:
+        """Return where the values of U come from, for a set that misses with probability `beta`.
+
+        Values that were learned at one beta are not "frequent" for a set of a smaller one, which
+        has less to spend on having learned them, unless each value has more records.
+        """
+        spent = self.beta_of_values
+        if self.alphabet != "frequent" or beta is None or spent is None:
+            return self.alphabet
+        return "learned" if spent_on_values(beta) < spent else "frequent"
 
     @property
     def n(self) -> int:

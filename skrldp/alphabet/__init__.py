@@ -17,7 +17,12 @@ from skrldp.alphabet._cell_groups import (
 from skrldp.alphabet._columns import OTHER, Column
 from skrldp.alphabet._combinations import Alphabet, combine
 from skrldp.alphabet._factorized import Factorized
-from skrldp.alphabet._frequent import SEEN_OFTEN, frequent_from, spent_on_values
+from skrldp.alphabet._frequent import (
+    SEEN_OFTEN,
+    chance_of_infrequent,
+    frequent_from,
+    spent_on_values,
+)
 from skrldp.alphabet._messages import brief, known_of, listed, named, numbered, rows_in_words
 from skrldp.alphabet._scalars import CategoryError, is_missing, plain, plain_name
 from skrldp.alphabet._sources import SOURCES, source_in_words, weakest_source
@@ -35,6 +40,7 @@ __all__ = [
     "Factorized",
     "Record",
     "brief",
+    "chance_of_infrequent",
     "combine",
     "frequent_from",
     "group_cells",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["SEEN_OFTEN", "frequent_from", "spent_on_values"]
+__all__ = ["SEEN_OFTEN", "chance_of_infrequent", "frequent_from", "spent_on_values"]
 
 #: Values with so many records count towards the number of values that a confidence set allows for.
 #: Fixed in advance, as the theorem wants; at 1 a single record would count, at 10 `frequent_from`
@@ -19,6 +19,7 @@ SEEN_OFTEN = 5
 # The part of beta that pays for having learned which values are frequent. It costs the set 2 % of
 # its error; `frequent_from` is five records more at half of it.
 _SPENT = 0.02
+_MANY = 400  # records, beyond which the bound (below 1e-40) is not computed
 
 
 def spent_on_values(beta: float) -> float:
@@ -44,9 +45,21 @@ def frequent_from(n: int, beta: float) -> int:
     return least
 
 
+def chance_of_infrequent(n: int, fewest: int) -> float:
+    """Bound the probability of Theorem 36 where each value that is kept has so many records.
+
+    Examples
+    --------
+    >>> chance_of_infrequent(1_000, 49) < 0.001 < chance_of_infrequent(1_000, 48)
+    True
+    """
+    return _chance(n, min(fewest, _MANY))
+
+
 def _chance(n: int, least: int) -> float:
     """Bound the probability of Theorem 36 at the best expected count, a whole number."""
-    return min(_bound(n, mean, least) for mean in range(SEEN_OFTEN + 1, least))
+    means = range(SEEN_OFTEN + 1, least)
+    return min((_bound(n, mean, least) for mean in means), default=math.inf)
 
 
 def _bound(n: int, mean: int, least: int) -> float:

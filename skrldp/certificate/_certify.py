@@ -264,6 +264,7 @@ def certify(
         mechanism.values,
         alphabet=joint.alphabet,
         most_values=joint.most_values,
+        beta_of_values=joint.beta_of_values,
         survey=survey,
     )
     certificate = prove_reports(mechanism, reordered, fitted, [reports])[0]
@@ -335,7 +336,7 @@ def _first(
     else:
         views = [dense_view(mechanism, region)]
     found = bound_over(lambda: views, joint, uncertainty, callback=callback)
-    return certificate_from(found, uncertainty, joint.alphabet, everywhere)
+    return certificate_from(found, uncertainty, joint.alphabet_for(uncertainty.beta), everywhere)
 
 
 def _several(first: Certificate, k: int, found: LeakageBound) -> Certificate:

@@ -103,9 +103,8 @@ def _prove_statement(
             eps_pairs[first[chosen], second[chosen]] = bound.eps
     whole = one.whole_distribution(worst.distribution, promise.joint)
     bound = replace(worst, distribution=whole)
-    return certificate_from(
-        bound, one.uncertainty, promise.joint.alphabet, everywhere, eps_pairs=eps_pairs
-    )
+    alphabet = promise.joint.alphabet_for(one.uncertainty.beta)
+    return certificate_from(bound, one.uncertainty, alphabet, everywhere, eps_pairs=eps_pairs)
 
 
 def _views(

@@ -126,7 +126,7 @@ def lines_of(
     if claim is not None and claim.n_records not in (None, joint.n):
         lines.append(("", f"the mechanism was designed with {claim.n_records:,} records"))
     around = found.uncertainty
-    lines += lines_of_set(around, joint.alphabet)
+    lines += lines_of_set(around, found.alphabet)
     if around.rule == "given" and claim is not None:
         words = "the set is stated by its numbers"
         lines.append(
@@ -138,7 +138,7 @@ def lines_of(
         lines.append(("proven", said))
         lines.append(("attained", attained_at_worst(proof.eps_attained)))
         if proof.uncertainty is not around:
-            condition = joint.alphabet if around.beta is None else ""  # else it is said above
+            condition = proof.alphabet if around.beta is None else ""  # else it is said above
             lines.append(("", f"over {holds_for(proof.uncertainty, condition)}"))
     pairs = _pairs(found)
     some = ", for secrets that are compared" if math.inf in (pairs or ()) else ""
@@ -180,7 +180,7 @@ def figures_of(
         "n_records": joint.n,
         "distributions": found.uncertainty.describe(),
         "beta": found.uncertainty.beta,
-        "alphabet": joint.alphabet,
+        "alphabet": found.alphabet,
         "eps_all": found.eps_all,
         "eps_all_requested": eps_all,
         "eps_given_u": found.eps_given_u,

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from skrldp.alphabet import OTHER, chance_of_infrequent, spent_on_values
 from skrldp.cli._formats import Kind
 from skrldp.cli._mechanism import cell_reader, names_of, placed, record_types
 from skrldp.cli._opened import counts_of
@@ -40,12 +42,14 @@ def joint_of(
     """Return the distribution of counted records, with what the mechanism states of its values."""
     claim = mechanism.guarantee
     most = most_values_of(claim)
+    counts = counts.reshape(len(mechanism.secrets), len(mechanism.values))
     return JointDistribution(
-        counts.reshape(len(mechanism.secrets), len(mechanism.values)),
+        counts,
         mechanism.secrets,
         mechanism.values,
         alphabet=None if claim is None else claim.alphabet,
         most_values=None if most is None else max(most, len(mechanism.values)),
+        beta_of_values=_beta_of_values(mechanism, counts),
         survey=survey,
     )
 
@@ -63,3 +67,19 @@ def most_values_of(claim: FurtherBound | Guarantee | None) -> int | None:
         return 0 if stated.rule == "finite-sample" else None
     asymptotic = stated.rule in ("chi2", "asymptotic")
     return stated.n_values + (asymptotic and claim.alphabet == "frequent")
+
+
+def _beta_of_values(mechanism: Mechanism, counts: NDArray[Any]) -> float | None:
+    """Bound the probability that values are frequent falsely: by the claim, or by the counts."""
+    claim = mechanism.guarantee
+    if claim is None or isinstance(claim.distributions, str):
+        return None
+    beta = claim.distributions.beta
+    spent = spent_on_values(0.05 if beta is None else beta)
+    # No value of a column has fewer records than a combination with it.
+    kept = [
+        OTHER not in (value if isinstance(value, tuple) else (value,)) for value in mechanism.values
+    ]
+    n, fewest = int(counts.sum()), int(counts[:, kept].sum(axis=0).min(initial=counts.sum()))
+    n_columns = len(mechanism.columns or "su")
+    return min(spent, n_columns * chance_of_infrequent(n, fewest))

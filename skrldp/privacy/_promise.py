@@ -275,7 +275,13 @@ def _arranged(
     counts = np.bincount(cells, joint.counts.ravel(), n_groups * size).reshape(n_groups, size)
     most = None if most_values is None else max(most_values, size)
     survey = None if joint.survey is None else joint.survey.arranged(cells, n_groups * size)
-    table = JointDistribution(counts, alphabet=joint.alphabet, most_values=most, survey=survey)
+    table = JointDistribution(
+        counts,
+        alphabet=joint.alphabet,
+        most_values=most,
+        beta_of_values=joint.beta_of_values,
+        survey=survey,
+    )
     owner = np.arange(n_groups)
     layout = Layout(parts, owner, a1 * a2)
     if observe != "all":  # secrets that are not observed share the part of what is known

@@ -51,7 +51,13 @@ def public_joint(
         if source == "frequent":  # no number of dependent records is known to be enough
             source, most = "learned", None
     return JointDistribution(
-        counts, codec.secrets, codec.values, alphabet=source, most_values=most, survey=totals
+        counts,
+        codec.secrets,
+        codec.values,
+        alphabet=source,
+        most_values=most,
+        beta_of_values=codec.beta_of_values,
+        survey=totals,
     )
 
 

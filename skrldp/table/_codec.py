@@ -45,6 +45,8 @@ class CellCodec:
     # The most values of U that the population may have, in so far as they are told apart; None if
     # they are those listed, or if it is not known
     most_values: int | None = field(default=None, repr=False, compare=False)
+    # Bound on the probability that values are called frequent falsely; None if they are not
+    beta_of_values: float | None = field(default=None, repr=False, compare=False)
     # how frequent the values are, from which `source` and `most_values` follow
     frequencies: Frequencies = field(default=Frequencies((), (), 0), repr=False, compare=False)
 

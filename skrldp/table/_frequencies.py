@@ -19,6 +19,9 @@ from skrldp.table._columns import Column
 __all__ = ["Frequencies", "most_categories", "most_values"]
 
 
+_ANY = 2**53  # records, more than there are
+
+
 @dataclass(frozen=True)
 class Frequencies:
     """What the records say about the categories of a table's columns."""
@@ -31,6 +34,7 @@ class Frequencies:
     # take unknown values
     rare: tuple[tuple[tuple[Any, ...], int], ...]
     least: int  # how many records each category needs
+    fewest: int = _ANY  # how many records each category has that is learned and kept
 
     @classmethod
     def of(
@@ -43,13 +47,15 @@ class Frequencies:
     ) -> Frequencies:
         """Look at columns."""
         sizes: list[int | None] = [None] * n_columns
-        rare = []
+        rare, fewest = [], _ANY
         for place, (column, grouped) in columns.items():
             is_open = place in open_columns
-            sizes[place], n_rare = most_categories(column, counts[place], grouped, is_open, least)
+            sizes[place], kept = most_categories(column, counts[place], grouped, is_open, least)
+            n_rare = int(np.count_nonzero(kept < least))
+            fewest = min(fewest, int(kept.min(initial=_ANY)))
             if sizes[place] is None:
                 rare.append(((column.name,), n_rare))
-        return cls(tuple(sizes), tuple(rare), least)
+        return cls(tuple(sizes), tuple(rare), least, fewest)
 
     def product(self, positions: Sequence[int]) -> int | None:
         """Multiply the sizes of some columns; None if one is not known."""
@@ -64,21 +70,22 @@ class Frequencies:
 
 def most_categories(
     column: Column, counts: NDArray[np.int64], grouped: Column, takes_unknown: bool, least: int
-) -> tuple[int | None, int]:
+) -> tuple[int | None, NDArray[np.int64]]:
     """Bound the number of categories of one column.
 
     Shapes: `counts` (k,). Returns `most`: none if a category that is kept has too few records;
-    `n_rare`: the number of these.
+    `kept`: the records of each category that is learned and kept.
     """
+    nothing = np.empty(0, dtype=np.int64)
     if column.declared:
-        return len(column) + (grouped.other is not None and column.other is None), 0
+        return len(column) + (grouped.other is not None and column.other is None), nothing
     open_other = takes_unknown and grouped.other is not None
     if grouped.infrequent and not open_other:
-        return None, 0
+        return None, nothing
     number = dict(zip(column.categories, counts.tolist(), strict=True))
     own = [c for c in grouped.categories if not (open_other and c == OTHER)]
-    n_rare = sum(number.get(category, 0) < least for category in own)
-    return (None if n_rare else most_values(counts)), n_rare
+    kept = np.array([number.get(category, 0) for category in own], dtype=np.int64)
+    return (None if (kept < least).any() else most_values(counts)), kept
 
 
 def most_values(counts: NDArray[Any]) -> int:

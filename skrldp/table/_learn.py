@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from skrldp.alphabet import Alphabet, frequent_from, named
+from skrldp.alphabet import Alphabet, chance_of_infrequent, frequent_from, named
 from skrldp.table._bring import bring
 from skrldp.table._codec import CellCodec
 from skrldp.table._codes import Codes
@@ -143,9 +143,15 @@ def learn(
     if together:
         of_each = np.bincount(values, record_counts, len(value_alphabet))
         most = most_values(of_each)
+        frequencies = replace(frequencies, fewest=min(frequencies.fewest, int(of_each.min())))
         if n_rare := int(np.count_nonzero(of_each < least)):
             names = tuple(columns[place].name for place in value_positions)
             frequencies = replace(frequencies, rare=((names, n_rare), *frequencies.rare))
+    source = _source(frequencies, [p for p in learned if p not in fixed], is_split=is_split)
+    beta_of_values = None
+    if source == "frequent":
+        chance = n_learned * chance_of_infrequent(n, frequencies.fewest)
+        beta_of_values = min(grouping.beta, chance)  # rounding
     codec = CellCodec(
         columns=tuple(columns),
         sensitive=secret_positions,
@@ -155,8 +161,9 @@ def learn(
         _secret_alphabet=secret_alphabet,
         _value_alphabet=value_alphabet,
         library=table.library,
-        source=_source(frequencies, [p for p in learned if p not in fixed], is_split=is_split),
+        source=source,
         most_values=None if frequencies.rare else most,
+        beta_of_values=beta_of_values,
         frequencies=frequencies,
         groups_unknown=grouping.takes_unknown,
     )

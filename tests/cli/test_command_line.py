@@ -31,6 +31,7 @@ from skrldp import (
     PrivacyLeakWarning,
     RenyiBall,
     SRRSanitizer,
+    certify,
 )
 from skrldp.batches import Reporter, key_check
 from skrldp.cli import main
@@ -222,6 +223,19 @@ def test_certify_makes_the_set_again_for_as_many_values(call, folder, around, op
     assert found["distributions"] == fitted.certificate_.uncertainty.describe()
     assert found["proofs"][0]["eps"] == pytest.approx(fitted.certificate_.eps, rel=1e-9)
     assert (code, found["beta"], found["alphabet"]) == (0, 0.05, "frequent")
+
+
+def test_certify_for_a_smaller_beta_wants_more_records_of_learned_values(call, folder):
+    """Fifty records of a value are enough at .05; at 1e-9 they may be there by chance."""
+    rows = np.arange(1_000)
+    records = pa.table({"ill": rows % 2, "visits": np.where(rows < 50, 9, rows // 2 % 3)})
+    fitted = IRSanitizer(sensitive="ill", budget="theorem5").fit(records)
+    (folder / "m.json").write_text(fitted.mechanism_.to_json())
+    write(records, folder / "public.parquet")
+    for beta, source in ((0.05, "frequent"), (1e-9, "learned")):
+        asked = ("certify", "m.json", "public.parquet", "--beta", f"{beta}", "--json")
+        anew = certify(fitted.mechanism_, LikelihoodRatioSet(beta), fitted.joint_)
+        assert json.loads(call(*asked)[1])["alphabet"] == anew.alphabet == source
 
 
 @pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")

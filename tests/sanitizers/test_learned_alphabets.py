@@ -76,6 +76,28 @@ def test_budgets_rise_with_the_number_of_values():
     assert found[-1][1] <= above[1]
 
 
+@pytest.mark.parametrize(
+    ("columns", "n_rows", "options"),
+    [("u", 70, {}), ("uv", 280, {}), ("uv", 70, {"min_frequency": "auto"})],
+)
+def test_a_smaller_beta_wants_more_records_of_each_value(columns, n_rows, options):
+    """Learned with a chance of .001 that a frequent value is none, a set of 1e-6 is of others."""
+    X = table(columns=columns)
+    X.loc[: n_rows - 1, "u"] = "seventy"
+    sanitizer = quick(**options).fit(X)
+    assert sanitizer.certificate_.alphabet == "frequent"
+    counts, n_learned = [X[name].value_counts() for name in columns], len(columns)
+    if not options:  # the combinations are learned, together
+        counts, n_learned = [X.groupby(list(columns)).size()], 1
+    fewest, found = min(own.min() for own in counts), {}
+    for beta in (0.05, 1e-2, 1e-8):
+        needed = frequent_from(len(X), spent_on_values(beta) / n_learned)
+        found[beta] = "frequent" if fewest >= needed else "learned"
+        around = LikelihoodRatioSet(beta)
+        assert certify(sanitizer.mechanism_, around, sanitizer.joint_).alphabet == found[beta]
+    assert found[0.05] == "frequent" and found[1e-8] == "learned"
+
+
 # --- Which of the four cases it is ---------------------------------------------------------------
 
 
