@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrldp.alphabet import OTHER, chance_of_infrequent, spent_on_values
+from skrldp.alphabet import chance_of_infrequent, spent_on_values
 from skrldp.cli._formats import Kind
 from skrldp.cli._mechanism import cell_reader, names_of, placed, record_types
 from skrldp.cli._opened import counts_of
@@ -77,9 +77,5 @@ def _beta_of_values(mechanism: Mechanism, counts: NDArray[Any]) -> float | None:
     beta = claim.distributions.beta
     spent = spent_on_values(0.05 if beta is None else beta)
     # No value of a column has fewer records than a combination with it.
-    kept = [
-        OTHER not in (value if isinstance(value, tuple) else (value,)) for value in mechanism.values
-    ]
-    n, fewest = int(counts.sum()), int(counts[:, kept].sum(axis=0).min(initial=counts.sum()))
-    n_columns = len(mechanism.columns or "su")
-    return min(spent, n_columns * chance_of_infrequent(n, fewest))
+    chance = chance_of_infrequent(int(counts.sum()), int(counts.sum(axis=0).min()))
+    return min(spent, len(mechanism.columns or "su") * chance)
