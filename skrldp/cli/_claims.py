@@ -64,7 +64,7 @@ def set_of(claim: ProvenBound | None) -> dict[str, Any]:
         return dict.fromkeys(("distributions", "beta", "alphabet"))
     around = claim.distributions
     return {
-        "distributions": "all distributions" if isinstance(around, str) else around.describe(),
+        "distributions": claim.describe_distributions(),
         "beta": None if isinstance(around, str) else around.beta,
         "alphabet": claim.alphabet,
     }

@@ -69,6 +69,10 @@ class ProvenBound:
         if not 0.0 <= as_float(self, name) < math.inf:
             raise ValueError(f"{name}={getattr(self, name)!r} is no finite number >= 0.")
 
+    def describe_distributions(self) -> str:
+        """Say in words which distributions it holds for."""
+        return "all distributions" if self.distributions == "all" else self.distributions.describe()
+
 
 @dataclass(frozen=True)
 class FurtherBound(ProvenBound):
@@ -254,10 +258,6 @@ class Guarantee(ProvenBound):
         stated. Raises ValueError if `reports` is no whole number of at least 1.
         """
         return bound_of_several(self.eps, self.eps_of_next, reports)
-
-    def describe_distributions(self) -> str:
-        """Say in words which distributions it holds for."""
-        return "all distributions" if self.distributions == "all" else self.distributions.describe()
 
 
 def bound_of_several(first: float, further: float, reports: int) -> float:

@@ -78,7 +78,7 @@ def beyond_blocks(sanitizer: Any) -> Beyond:
         beta = sum(Decimal(repr(float(one.beta))) for one in uncertain)
         together = min(1.0, float(beta * designed))
     attained = max(float(one.eps_attained) for one in certificates)
-    sources = [one.joint_.alphabet for one in sanitizer.sanitizers_]
+    sources = [one.alphabet for one in certificates]
     return Beyond(
         eps_all=eps_all,
         eps_given_u=max(float(one.eps_given_u) for one in certificates),
