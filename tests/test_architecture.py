@@ -18,7 +18,6 @@ import pytest
 from conftest import ROOT
 
 PACKAGE = ROOT / "skrldp"
-MAX_LINES = 400
 
 # The rooms in the order in which data flows, and what each may import besides itself. A room is a
 # package or a module of the package itself; of two entries that fit a module, the longer counts.
@@ -381,12 +380,6 @@ def test_nothing_private_of_scikit_learn():
         and (names := private_names(text))
     }
     assert not found
-
-
-def test_rooms_are_small():
-    lines = {m: len(path.read_text(encoding="utf-8").splitlines()) for m, path in MODULES.items()}
-    large = {module: count for module, count in lines.items() if count > MAX_LINES}
-    assert not large, f"more than {MAX_LINES} lines: these are asking to be two rooms"
 
 
 LOADED = """
