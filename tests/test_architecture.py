@@ -77,7 +77,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "model_selection": {"estimation", "sanitizers"},
     "cli": {
-        "alphabet", "auditing", "batches", "certificate", "client", "estimation", "joint",
+        "alphabet", "batches", "certificate", "client", "estimation", "joint",
         "mechanism", "privacy", "sanitizers", "sets", "statement", "surveys", "table", "targets",
     },
 }  # fmt: skip

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import typer
 
-from skrldp.cli._audit import audit
 from skrldp.cli._certify import certify
 from skrldp.cli._design import design
 from skrldp.cli._estimate import estimate
@@ -65,9 +64,8 @@ def _main(
     Design a mechanism from a public table, report private records with it, and estimate from the
     reports. Tables are CSV, Parquet or Arrow files, or JSON lines.
 
-    Exit codes: 0 all is well; 1 a check failed: something is not proven, a fault was found, or a
-    digest differs; 2 wrong usage or bad input; 130 interrupted. After an error nothing has been
-    written.
+    Exit codes: 0 all is well; 1 a check failed: something is not proven, or a digest differs;
+    2 wrong usage or bad input; 130 interrupted. After an error nothing has been written.
     """
 
 
@@ -82,5 +80,5 @@ def _command(work: Callable[..., int | None]) -> Callable[..., None]:
     return command
 
 
-for _work in (design, inspect, certify, verify, key, report, estimate, audit):
+for _work in (design, inspect, certify, verify, key, report, estimate):
     app.command()(_command(_work))

@@ -301,41 +301,6 @@ def test_inspect(call, ready, designed):
     assert call("inspect", "mechanism.json", "--digest", "0" * 64)[0] == 1
 
 
-HONEST = f"""
-import sys
-sys.path.insert(0, {str(ROOT / "examples")!r})
-import reader
-mechanism = reader.load(open("mechanism.json").read())
-rows = [line.split(",") for line in sys.stdin.read().split()[1:]]
-rows = [dict(ill=r[0], visits=int(r[1]), zip=r[2]) for r in rows]
-print("report", *(reader.report(mechanism, row) for row in rows), sep="\\n")
-"""
-LIAR = """
-import sys
-rows = sys.stdin.read().split()[1:]
-print(*[int(row.startswith("yes")) for row in rows], sep="\\n")
-"""
-
-
-def test_audit(call, folder):
-    """At confidence 0.999999; the liar reports the secret itself."""
-    write(table(), folder / "public.csv")
-    design = ("--sanitizer", "srr", "-s", "ill", "-c", "visits", "-c", "zip", "--text", "zip")
-    assert call("design", "public.csv", *design, "-e", "1", "-o", "mechanism.json")[0] == 0
-    few = ("mechanism.json", "-n", "2000", "--level", "0.999999")
-    code, out, _ = call("audit", *few, "--public", "public.csv", "--json")
-    assert (code, json.loads(out)["passed"]) == (0, True)
-    assert {"mechanism", "calls"} <= {check["name"] for check in json.loads(out)["checks"]}
-    for script, expected in ((HONEST, 0), (LIAR, 1)):
-        (folder / "sampler.py").write_text(script)
-        code, out, err = call("audit", *few, "--command", f"{sys.executable} sampler.py")
-        assert (code, err) == (expected, ""), out
-    (folder / "sampler.py").write_text("raise SystemExit('out of order')")
-    code, out, err = call("audit", *few, "--command", f"{sys.executable} sampler.py")
-    assert (code, out) == (2, "")
-    assert "ended with exit code 1: out of order" in err
-
-
 def test_a_key_is_its_owners_alone(call, folder):
     code, out, err = call("key", "new")
     text = (folder / "new").read_text()
@@ -496,7 +461,6 @@ CASES = {
         in_row(9, f"1,{SECRET},1,01,2026-01-01"), ("certify", "mechanism.json", "bad-records.csv"),
         "does not know the value",
     ),
-    "audit of few": (nothing, ("audit", "mechanism.json", "-n", "10"), "too few"),
     "no such option": (nothing, ("report", "--fast"), "No such option"),
     "no such command": (nothing, ("reprot",), "No such command"),
     "missing argument": (nothing, ("report",), "Missing argument"),

@@ -16,7 +16,7 @@ from conftest import ROOT
 from skrldp.cli import main
 
 PAGE = ROOT / "docs" / "guide" / "command_line.md"
-COMMANDS = ("design", "inspect", "certify", "verify", "key", "report", "estimate", "audit")
+COMMANDS = ("design", "inspect", "certify", "verify", "key", "report", "estimate")
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 

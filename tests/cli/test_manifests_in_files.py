@@ -248,7 +248,6 @@ def test_what_manifests_do_not_go_with(call, ready):
     records = ("report", "manifest.json", "records.csv")
     for arguments, message in (
         (("certify", "manifest.json", "public.csv"), "certify the mechanism of each block"),
-        (("audit", "manifest.json"), "audit the mechanism of a block"),
         ((*records, *KEYED, "--ledger", "l.parquet"), "--ledger is for single mechanisms"),
         ((*records, "--values"), "stand for no values"),
         ((*estimate, "out.csv"), "no block of manifest.json has the columns"),
