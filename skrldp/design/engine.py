@@ -64,7 +64,7 @@ def solve(
     if verbose:
         print(
             f"[skrldp] {solution.solver}: {progress.words(solution.objective)} ({solution.status}, "
-            f"gap {solution.gap:.1e}{solution.estimate_in_words}) after {solution.seconds:.1f} s. "
+            f"gap {solution.gap:.1e}) after {solution.seconds:.1f} s. "
             f"{solution.message}"
         )
     return solution

@@ -177,8 +177,8 @@ def explain_limit(solution: Solution) -> str:
     where, remedy = _STOPPED[solution.status]
     where = where.format(seconds=solution.seconds, iterations=solution.iterations)
     return (
-        f"the design stopped at {where}, {solution.gap_in_words}. Privacy is proven all the same, "
-        f"but there may be {remedy}"
+        f"the design stopped at {', '.join(filter(None, [where, solution.gap_in_words]))}. Privacy "
+        f"is proven all the same, but there may be {remedy}"
     )
 
 

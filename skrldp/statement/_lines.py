@@ -263,4 +263,4 @@ def _table_and_utility(report: ReportFigures) -> list[Line]:
                 f"{utility.worst_case_set}",
             )
         )
-    return [*shown, ("design", f"{utility.status}; {utility.gap_in_words}")]
+    return [*shown, ("design", "; ".join(filter(None, [utility.status, utility.gap_in_words])))]

@@ -134,7 +134,7 @@ class PrivacyReport(ReportFigures):
     gap : float
         Relative gap between the design's objective and its bound.
     gap_in_words : str
-        The same, and which bound that is.
+        The same, and which bound that is; empty for a bound that is too far away to be of use.
     digest : str
         The digest of the mechanism, or of the manifest of blocks, that this is about.
     zero_cells : int

@@ -185,7 +185,8 @@ def test_it_bounds_robust_designs(shape):
         assert robust.objective <= robust.bound <= bound.value
         robust = replace(robust, bound=bound.value, bound_by=bound.by)
         assert robust.gap_in_words == (
-            f"at most {at_most(100 * robust.gap, '.3g')}% below the optimum (bound: {AT_PUBLIC})"
+            f"at most {at_most(100 * robust.gap, '.3g')} % below the best possible "
+            f"(bound: {AT_PUBLIC})"
         )
 
 

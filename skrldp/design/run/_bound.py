@@ -28,20 +28,23 @@ def distance_in_words(objective: float, bound: float, by: str) -> str:
     """Say how far an objective is from the optimum at most, and by which bound.
 
     The optimum is between the two. So the distance, as a share of the optimum, is at most the
-    distance as a share of the bound, if both have one sign.
+    distance as a share of the bound, if both have one sign. A bound that is further away than its
+    own size says nothing of use, and has no words.
 
     Examples
     --------
-    >>> distance_in_words(0.75, 1.0, "entropy of U")
-    'at most 25% below the optimum (bound: entropy of U)'
+    >>> distance_in_words(0.75, 1.0, "entropy of U"), distance_in_words(3.0, 1.0, "records")
+    ('at most 25 % below the best possible (bound: entropy of U)', '')
     """
     origin = f" (bound: {by})" if by else ""
     distance = abs(objective - bound)
     if distance <= _EQUAL * abs(bound):
         return f"optimal to six digits{origin}"
     side = "below" if objective < bound else "above"
-    if objective * bound > 0.0:
-        most = f"{float(at_most(100.0 * distance / abs(bound), '.3g')):g}%"
-    else:
+    if objective * bound <= 0.0:
         most = at_most(distance, ".3g")
-    return f"at most {most} {side} the optimum{origin}"
+    elif distance <= abs(bound):
+        most = f"{float(at_most(100.0 * distance / abs(bound), '.3g')):g} %"
+    else:
+        return ""
+    return f"at most {most} {side} the best possible{origin}"

@@ -76,16 +76,8 @@ class Solution(ReadOnly):
 
     @property
     def gap_in_words(self) -> str:
-        """How far the objective is from the bound, and from which; what the optimum is about."""
-        words = distance_in_words(self.objective, self.bound, self.bound_by)
-        return f"{words}{self.estimate_in_words}"
-
-    @property
-    def estimate_in_words(self) -> str:
-        """What the optimum is about, as an addition to a sentence; nothing if that is not known."""
-        if self.estimate is None:
-            return ""
-        return f"; the optimum is estimated, not proven, as {self.estimate:.5g}"
+        """How far the objective is from the bound, and from which; empty if that is too far."""
+        return distance_in_words(self.objective, self.bound, self.bound_by)
 
     @property
     def gap(self) -> float:
