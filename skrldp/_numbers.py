@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
-__all__ = ["at_least", "at_most"]
+__all__ = ["at_least", "at_most", "p_in_words"]
 
 
 def at_most(value: float, spec: str = ".9g") -> str:
@@ -28,6 +28,17 @@ def at_least(value: float, spec: str = ".9g") -> str:
     ('0.1234', '1.23e+03')
     """
     return _rounded(value, spec, ROUND_FLOOR)
+
+
+def p_in_words(p_value: float) -> str:
+    """Write a p-value, rounded upwards.
+
+    Examples
+    --------
+    >>> p_in_words(0.0412), p_in_words(1.0), p_in_words(0.0)
+    ('p = 0.042', 'p = 1', 'p < 1e-300')
+    """
+    return "p < 1e-300" if p_value < 1e-300 else f"p = {at_most(p_value, '.2g')}"
 
 
 def _rounded(value: float, spec: str, rounding: str) -> str:

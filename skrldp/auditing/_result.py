@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._arrays import ReadOnly
-from skrldp._numbers import at_least, at_most
+from skrldp._numbers import at_least, at_most, p_in_words
 from skrldp._pages import page, text_page
 
 __all__ = ["Audit", "Check", "of_reports"]
@@ -149,8 +149,8 @@ class Audit(ReadOnly):
         ]
         for check in self.checks:
             verdict = "ok" if check.passed else "FAULT"
-            p_value = at_most(check.p_value, ".2g")
-            lines.append((check.name, f"{verdict}: {check.message} (p <= {p_value})"))
+            p_value = p_in_words(check.p_value)
+            lines.append((check.name, f"{verdict}: {check.message} ({p_value})"))
         verdict = "no fault found" if self.passed else "FAILED"
         lines.append(("verdict", f"{verdict}; an audit proves no privacy, a certificate does"))
         return lines

@@ -227,13 +227,12 @@ def _key(key_file: str | None, key_variable: str | None, wanted: str | None) -> 
 
 
 def _warn_of_other_keys(key: bytes) -> None:
-    """Warn that nothing told whether this is the key of earlier runs."""
+    """Warn that the key was not checked against that of earlier runs."""
     from skrldp.batches import key_check
 
     warnings.warn(
-        f"nothing told whether this is the key of earlier runs; give --key-check {key_check(key)} "
-        "from now on, or --ledger for a single mechanism. Another key reports everybody a "
-        "second time.",
+        "this key was not checked against earlier runs; with another key everybody would report a "
+        f"second time. Add --key-check {key_check(key)} in later runs.",
         UserWarning,
         stacklevel=3,
     )

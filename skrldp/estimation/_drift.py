@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 from sklearn.utils.validation import check_is_fitted
 
-from skrldp._numbers import at_most
+from skrldp._numbers import p_in_words
 from skrldp._pages import page
 from skrldp._typing import Floats
 from skrldp.estimation._checks import check_names
@@ -71,8 +71,8 @@ class DriftTest:
     def __str__(self) -> str:
         verb = "do not contradict" if self.p_value > 0.05 else "contradict"
         return (
-            f"{self.n_reports:,} reports {verb} that {self.hypothesis} (p <= "
-            f"{at_most(self.p_value, '.2g')}; {self._kind} {self.statistic:.4g} on "
+            f"{self.n_reports:,} reports {verb} that {self.hypothesis} "
+            f"({p_in_words(self.p_value)}; {self._kind} {self.statistic:.4g} on "
             f"{self.degrees_of_freedom} degrees of freedom)."
             + (f" The set: {self.within}." if self.within else "")
         )
@@ -86,7 +86,7 @@ class DriftTest:
             ("within", self.within) if self.within else ("hypothesis", self.hypothesis),
             (self._kind, f"{self.statistic:.4g}"),
             ("degrees of freedom", f"{self.degrees_of_freedom:,}"),
-            ("p-value", f"at most {at_most(self.p_value, '.2g')}"),
+            ("p-value", p_in_words(self.p_value)),
         ]
         return page(f"Test for drift: {self.n_reports:,} reports", rows)
 

@@ -105,12 +105,13 @@ def read_survey(
             aside = clusters_aside(records, sanitizer.alphabet_fraction, row_contents(X))
         return rest, Survey(summary, records, aside)
     if design.max_weight is None:
+        what, whose = ("weight", "record")
+        if design.clusters is not None:
+            what, whose = "sum of weights", "cluster"
         raise ValueError(
-            f"{type(uncertainty).__name__}(radius='finite-sample') keeps an independent part of a "
-            "survey's records, for which the greatest weight that the design could give must be "
-            "known: SurveyDesign(max_weight=...). If it is not, use "
-            "LikelihoodRatioSet(radius='asymptotic'), which corrects for weights, strata and "
-            "clusters as their number grows."
+            f"the exact set of a survey needs SurveyDesign(max_weight=...): the greatest {what} "
+            f"that its plan could give a {whose}, not the greatest of the table. If that is not "
+            "known, take uncertainty=LikelihoodRatioSet(radius='asymptotic')."
         )
     kept = independent_part(records, row_contents(X))
     if not kept.any():

@@ -109,7 +109,7 @@ def test_a_run_without_a_check_of_its_key_says_which_to_give(call, ready):
     code, _, err = call(*given, "-o", "first.csv")
     check = key_check(KEY)
     assert code == 0
-    assert f"give --key-check {check} from now on" in err
+    assert f"would report a second time. Add --key-check {check} in later runs." in err
     (ready / "key").write_text("ab" * 32)
     code, _, err = call(*given, "--key-check", check, "-o", "second.csv")
     assert code != 0

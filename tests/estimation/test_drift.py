@@ -1,5 +1,7 @@
 """The test for drift: valid p-values in the set, power outside, and what it refuses."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import binom
@@ -78,6 +80,7 @@ def test_the_set_of_the_sanitizer():
     assert found.within == sanitizer.certificate_.uncertainty.describe()
     assert found == fitted.drift_test(LikelihoodRatioSet(), joint=sanitizer.joint_)
     assert str(found).startswith(f"{counts.sum():,} reports do not contradict")
+    assert "(p < 1e-300; " in str(replace(found, p_value=0.0))
     assert f"{counts.sum():,} reports" in found._repr_html_()
 
 

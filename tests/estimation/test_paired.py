@@ -377,5 +377,5 @@ def test_what_reports_do_not_determine_has_no_error():
     assert np.isnan(found.std_error).all()
     lower, upper = found.confidence_interval().T
     np.testing.assert_allclose([lower, upper], [[-1, -1], [1, 1]], atol=0.05)
-    with pytest.raises(ValueError, match="2 of 2 figures have no standard error"):
+    with pytest.raises(ValueError, match="no standard error: it takes more reports"):
         found.wald_test()

@@ -235,7 +235,7 @@ def test_strata_of_one_cluster():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"uncertainty": LikelihoodRatioSet()}, r"SurveyDesign\(max_weight=...\). If it is not"),
+        ({"uncertainty": LikelihoodRatioSet()}, "greatest sum of weights that its plan"),
         ({"survey": "weight"}, "survey='weight' must be None or a SurveyDesign"),
         (
             {

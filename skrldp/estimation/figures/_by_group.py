@@ -35,6 +35,8 @@ from skrldp.targets import contrast_of
 
 __all__ = ["Figures", "figures_of"]
 
+_SHOWN = 5  # figures that a message names
+_JOINED = "error. Join these categories with one another, or with a frequent one, before `fit`."
 _SINGULAR = 1e-9  # eigenvalues of a correlation matrix below are rounding: shares have the sum 1
 
 
@@ -157,9 +159,8 @@ class Figures(ReadOnly):
         unknown = np.isnan(errors) | np.isnan(self.values)
         if unknown.any():
             raise ValueError(
-                f"{self.what}: {int(unknown.sum())} of {len(errors)} figures have no standard "
-                f"error, such as that of {self.labels[int(np.argmax(unknown))]}. Take fewer "
-                "categories."
+                f"{self.what}: of {len(errors)} figures {self._without_error(unknown)} no standard "
+                + ("error: it takes more reports." if unknown.all() else _JOINED)
             )
         some = errors > 0.0
         own = covariance[np.ix_(some, some)] / np.outer(errors[some], errors[some])
@@ -168,6 +169,14 @@ class Figures(ReadOnly):
         moved = (self.values[some] / errors[some]) @ directions[:, kept]
         statistic, df = float(moved**2 @ (1.0 / spread[kept])), int(kept.sum())
         return statistic, float(chi2.sf(statistic, df)) if df else 1.0, df
+
+    def _without_error(self, unknown: NDArray[np.bool_]) -> str:
+        """Name up to some figures: "those of 'a', 'b' have"."""
+        labels = [self.labels[place] for place in np.flatnonzero(unknown)]
+        shown = [repr(one[0] if len(one) == 1 else one) for one in labels[:_SHOWN]]
+        more = f" and {len(labels) - _SHOWN} more" if len(labels) > _SHOWN else ""
+        those, have = ("that", "has") if len(labels) == 1 else ("those", "have")
+        return f"{those} of {', '.join(shown)}{more} {have}"
 
     def difference(self, first: Any, second: Any) -> "NumericEstimate | Figures":
         """Estimate by how much a group's figure exceeds that of another group.
@@ -357,7 +366,8 @@ class Figures(ReadOnly):
     def __repr__(self) -> str:
         known = int(np.isfinite(self.std_error).sum())
         names = ", ".join(map(str, self.names))
-        return f"Figures({self.what} by {names}: {len(self.labels)}, {known} with an error)"
+        count = f"{len(self.labels)}, {known} {'has' if known == 1 else 'have'} a standard error"
+        return f"Figures({self.what} by {names}: {count})"
 
 
 def figures_of(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skrldp._numbers import at_most
 from skrldp._params import check_choice, is_finite
 from skrldp._typing import Floats
 from skrldp.alphabet import CellGroups, numbers_of_cells
@@ -122,7 +123,7 @@ def category(rank: float, order: tuple[Any, ...]) -> Any:
     return np.nan if np.isnan(rank) else order[int(rank)]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NumericEstimate:
     """An estimated number about a column: its mean, variance or a quantile.
 
@@ -134,7 +135,8 @@ class NumericEstimate:
     std_error : float
         Its standard error (of a quantile, and of what is made of quantiles, Woodruff's: the 95 %
         interval's length over 2 · 1.96); NaN if the reports do not determine it or are too few for
-        an error, and for ordered categories. Intervals may exist all the same.
+        an error, for ordered categories, and for a quantile whose interval is a single number.
+        Intervals may exist all the same.
     bias : float
         Bound on the bias of the estimate over the distributions of `within`; 0 for an estimate
         that assumes no set. Intervals include it.
@@ -147,12 +149,21 @@ class NumericEstimate:
     std_error: float
     bias: float = 0.0
     within: str = ""
-    _linear: Floats | None = field(default=None, repr=False)  # as a function of the cells, less it
-    _fit: Fit | None = field(default=None, repr=False)  # of the cells; None for blocks
-    _scaled: Scaled | None = field(default=None, repr=False)
-    _band: Band | None = field(default=None, repr=False)
-    _intervals: Callable[[Any, str], Floats] | None = field(default=None, repr=False)
-    _n_quantiles: int = field(default=0, repr=False)  # that it is made of
+    _linear: Floats | None = None  # as a function of the cells, less it
+    _fit: Fit | None = None  # of the cells; None for blocks
+    _scaled: Scaled | None = None
+    _band: Band | None = None
+    _intervals: Callable[[Any, str], Floats] | None = None
+    _n_quantiles: int = 0  # that it is made of
+
+    def __repr__(self) -> str:
+        low, high = (_in_words(end) for end in self.confidence_interval())
+        said = [_in_words(self.value), f"95 % interval {low} to {high}"]
+        if np.isfinite(self.std_error):
+            said.append(f"standard error {self.std_error:.3g}")
+        if self.within:
+            said.append(f"bias at most {at_most(self.bias, '.3g')} over {self.within}")
+        return f"{type(self).__name__}({', '.join(said)})"
 
     def confidence_interval(self, level: float = 0.95, *, method: str = "auto") -> NDArray[Any]:
         """Interval that contains the true number with a given probability.
@@ -193,6 +204,11 @@ class NumericEstimate:
         if self._scaled is None:
             return np.array([self.value - z * self.std_error, self.value + z * self.std_error])
         return self._scaled.interval(self.value, self.std_error, level, method)
+
+
+def _in_words(value: Any) -> str:
+    """Write a number with four digits, or a category."""
+    return f"{value:.4g}" if isinstance(value, float | np.floating) else repr(value)
 
 
 def _share(present: Floats, evaluate: Evaluate) -> float:
@@ -278,10 +294,10 @@ def quantile(
 
 
 def woodruff_error(intervals: Callable[[Any, str], NDArray[Any]]) -> Floats:
-    """Errors (m,) of figures made of quantiles, from their intervals (m, 2)."""
+    """Errors (m,) of figures made of quantiles, from their intervals (m, 2): none from a number."""
     lower, upper = np.atleast_2d(intervals(_WOODRUFF, "auto")).T
-    found: Floats = (upper - lower) / (2.0 * critical_value(_WOODRUFF))
-    return found
+    found = (upper - lower) / (2.0 * critical_value(_WOODRUFF))
+    return np.where(found > 0.0, found, np.nan)
 
 
 def _excess(numbers: Floats, present: Floats, q: float, steps: Floats) -> Floats:

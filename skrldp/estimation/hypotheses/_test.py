@@ -5,6 +5,7 @@ from typing import Any
 
 from scipy.stats import chi2, ncx2
 
+from skrldp._numbers import p_in_words
 from skrldp._pages import page
 from skrldp._params import is_finite, is_whole
 from skrldp.estimation._plan import checked_n
@@ -48,8 +49,9 @@ class HypothesisTest:
     def __str__(self) -> str:
         verb = "do not contradict" if self.p_value > 0.05 else "contradict"
         return (
-            f"{self.n_reports:,} reports {verb} that {self.hypothesis} (p = {self.p_value:.2g}; "
-            f"likelihood ratio {self.statistic:.4g}, {self._distribution})."
+            f"{self.n_reports:,} reports {verb} that {self.hypothesis} "
+            f"({p_in_words(self.p_value)}; likelihood ratio {self.statistic:.4g}, "
+            f"{self._distribution})."
         )
 
     @property
@@ -62,7 +64,7 @@ class HypothesisTest:
         rows = [
             ("hypothesis", str(self.hypothesis)),
             ("likelihood ratio", f"{self.statistic:.4g}"),
-            ("p-value", f"{self.p_value:.2g}, by {self._distribution}"),
+            ("p-value", f"{p_in_words(self.p_value)}, by {self._distribution}"),
         ]
         return page(f"Test of a hypothesis: {self.n_reports:,} reports", rows)
 

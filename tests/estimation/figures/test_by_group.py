@@ -3,6 +3,8 @@
 Simulations have fixed seeds; their false alarms are below 1e-5 for the true coverage stated.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -261,3 +263,28 @@ def test_a_difference_needs_two_of_a_kind():
         difference(estimator.marginal("hours"), estimator.mean("hours"))
     plain = expected_std_errors(fitted(), 1_000, [("hours", "all")])
     assert len(plain) == 1
+
+
+def test_figures_print_their_intervals_and_how_many_have_errors():
+    estimator = estimated(fitted())
+    found = estimator.mean("hours")
+    low, high = found.confidence_interval()
+    assert repr(found) == (
+        f"NumericEstimate({found.value:.4g}, 95 % interval {low:.4g} to {high:.4g}, standard error "
+        f"{found.std_error:.3g})"
+    )
+    means = estimator.mean("hours", by="school")
+    assert repr(means) == "Figures(mean of 'hours' by school: 2, 2 have a standard error)"
+    certain = estimator.quantile("hours", 0.5)
+    assert np.ptp(certain.confidence_interval()) == 0.0 and np.isnan(certain.std_error)
+    assert repr(certain) == "NumericEstimate(40, 95 % interval 40 to 40)"
+
+
+def test_the_wald_test_says_which_categories_to_join():
+    one, two = (estimated(fitted(), n).marginal("hours") for n in (20_000, 30_000))
+    found = difference(one, two)
+    covariance = found.covariance()
+    covariance[1:, 1:] = np.nan
+    words = "of 3 figures those of 40, 50 have no standard error. Join these categories"
+    with pytest.raises(ValueError, match=words):
+        replace(found, _covariance=lambda free: covariance).wald_test()
