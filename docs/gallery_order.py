@@ -12,7 +12,6 @@ ORDER = (
     "plot_choosing_beta",
     "plot_survey",
     "plot_weighted_survey",
-    "plot_groups",
     "plot_unknown_secret",
     "plot_asking_twice",
     "plot_second_report",

@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 import statsmodels.formula.api as smf
 
-from skrldp import AOptimalSanitizer, CoefficientDisplay, DifferenceDisplay, FrequencyEstimator
+from skrldp import AOptimalSanitizer, FrequencyEstimator, IntervalDisplay
 from skrldp.estimation import Independence, expected_power, likelihood_ratio_test
 from skrldp.regression import ols
 
@@ -111,22 +111,15 @@ naive = smf.ols("income ~ religion + college", guessed).fit(cov_type="HC0")
 # with schooling held fixed, the same from the reports, from everybody's answers (which nobody would
 # have) and from the most probable records.
 
-figure, (left, middle, right) = plt.subplots(
-    1, 3, figsize=(12.0, 3.6), layout="constrained", width_ratios=[2, 2, 3]
-)
-found = incomes.to_frame()
-values, places = found["value"].to_numpy(), np.arange(3)
-spread = np.abs(found[["lower", "upper"]].to_numpy().T - values)
-left.errorbar(places, values, yerr=spread, fmt="o", capsize=3, label="reports")
-for side, (name, table) in enumerate({"answers": others, "most probable": guessed}.items()):
-    means = table.groupby("religion")["income"].mean()
-    left.plot(places + [-0.2, 0.2][side], means[LEVELS], "xs"[side], label=name)
-left.set_xticks(places, LEVELS)
-left.set(xlabel="importance of religion", ylabel="mean income, thousand dollars")
-left.legend(frameon=False)
-DifferenceDisplay.from_figures(incomes, "not", ax=middle)
-middle.set_title("differences")
+figure, (left, right) = plt.subplots(1, 2, figsize=(10.0, 3.6), layout="constrained")
+IntervalDisplay.from_figures(incomes, ax=left)
+left.set_title("mean incomes")
 fits = {"alone": alone, "schooling fixed": fixed, "answers": truly, "most probable": naive}
-CoefficientDisplay.from_results(fits, ax=right)
+names = ["religion[T.somewhat]", "religion[T.very]"]
+coefficients = {
+    name: np.column_stack([fit.params, fit.conf_int()])[1:3] for name, fit in fits.items()
+}
+IntervalDisplay(coefficients, names, label="coefficient, with 95 % intervals").plot(right)
+right.legend(loc="center right", fontsize="small")
 right.set_title("regressions")
 plt.show()

@@ -71,10 +71,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "statement": {
         "alphabet", "certificate", "estimation", "information", "mechanism", "sanitizers", "sets",
     },
-    "display": {
-        "estimation", "information", "joint", "mechanism", "sanitizers", "sets",
-        "support_function",
-    },
+    "display": {"estimation", "mechanism", "sanitizers"},
     "model_selection": {"estimation", "sanitizers"},
     "cli": {
         "alphabet", "batches", "certificate", "client", "estimation", "joint",

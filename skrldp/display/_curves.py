@@ -1,15 +1,15 @@
-"""What the displays of curves share: the sanitizers that they fit, and the lines that they draw."""
+"""Curves: the sanitizers that are fitted for them, their lines, and utility against ε."""
 
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from skrldp._params import check_positive
+from skrldp._params import check_positive, is_number
 from skrldp._typing import Floats
 from skrldp.display._style import (
     BASELINE,
@@ -17,14 +17,16 @@ from skrldp.display._style import (
     GRID,
     LINES,
     MARKERS,
+    labels,
     legend,
     new_axes,
     number,
-    texts,
 )
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.sanitizers import (
     BaseSanitizer,
+    GRRSanitizer,
+    NonRobustSanitizer,
     RobustMSESanitizer,
     as_block_sanitizer,
     fitted_sanitizer,
@@ -32,25 +34,21 @@ from skrldp.sanitizers import (
 
 __all__ = [
     "EPS",
-    "INFORMATION",
     "CurveDisplay",
     "Fits",
-    "Utility",
+    "PrivacyUtilityDisplay",
     "fitted_by_name",
     "is_by_pair",
     "levels_of",
-    "read_as",
     "templates_of",
     "utility_of",
-    "visible",
 ]
 
 EPS = (0.25, 0.5, 1.0, 2.0, 4.0)
-_UNITS = {
-    "n": "of reports",
-    "eps": "in nats",
-    "eps_all": "in nats; the utility without is drawn in any case",
-}
+_UNITS = {"n": "of reports", "eps": "in nats"}
+_GRR = "GRR (plain LDP)"
+_NON_ROBUST = "non-robust (not private)"
+_LIMITS = ("max_iter", "time_limit", "n_jobs")  # parameters of a design, not of its promise
 _FEW = 8  # values on the axis that are all named
 
 
@@ -108,15 +106,15 @@ def _by_name(sanitizer: Any) -> dict[Any, Any]:
     return named
 
 
-def fitted_by_name(sanitizer: Any, *, blocks: bool = False) -> dict[Any, Any]:
-    """Return fitted sanitizers by name, those of blocks if they are taken.
+def fitted_by_name(sanitizer: Any) -> dict[Any, Any]:
+    """Return fitted sanitizers by name, also those of blocks.
 
     Raises TypeError, NotFittedError if one is no sanitizer, or has not been fitted. Raises
     ValueError if there is none.
     """
 
     def read(one: Any) -> Any:
-        return (as_block_sanitizer(one) if blocks else None) or fitted_sanitizer(one)
+        return as_block_sanitizer(one) or fitted_sanitizer(one)
 
     if isinstance(sanitizer, Mapping):
         return {name: read(one) for name, one in _by_name(sanitizer).items()}
@@ -167,11 +165,6 @@ def utility_of(templates: Mapping[str, Any]) -> Utility:
 def is_by_pair(sanitizer: Any) -> bool:
     """Whether a sanitizer's ε is given by pair of secrets."""
     return isinstance(sanitizer.eps, Mapping) or np.ndim(sanitizer.eps) > 0
-
-
-def read_as(template: Any, cls: Callable[..., Any], **parameters: Any) -> Any:
-    """Make another sanitizer that reads a table as this one does."""
-    return cls(**{name: getattr(template, name) for name in _OF_TABLES}, **parameters)
 
 
 class Fits:
@@ -281,12 +274,12 @@ class CurveDisplay:
         """
         own, self.ax_ = ax is None, new_axes(ax, self._size)
         self.figure_, self.lines_ = self.ax_.figure, []
-        for name, label in zip(self.curves, texts(list(self.curves)), strict=True):
+        for name, label in zip(self.curves, labels(list(self.curves)), strict=True):
             style = self._style(name)
             self.lines_ += self.ax_.plot(
                 self.curves[name][0],
                 self._drawn(name),
-                label=visible(label) + self._said(name),
+                label=label + self._said(name),
                 **style,
             )
             self._draw_beside(name, style)
@@ -329,25 +322,168 @@ class CurveDisplay:
         """Scale and name the axes."""
         raise NotImplementedError
 
-    def _places(self) -> Floats:
-        """Return all x of all curves, sorted."""
-        return np.unique(np.concatenate([x for x, _ in self.curves.values()]))
-
     def _scale_by_factors(self, *, named: bool) -> None:
         """Scale x by factors where it has a wide range, and name its values if they are few."""
-        grid = self._places()
+        grid = np.unique(np.concatenate([x for x, _ in self.curves.values()]))
         if grid[0] > 0 and grid[-1] >= 4.0 * grid[0]:
             self.ax_.set_xscale("log")
         if named and len(grid) <= _FEW:
             self.ax_.set_xticks(grid, labels=[number(level) for level in grid])
             self.ax_.minorticks_off()
 
-    def _begin_at_zero(self, values: Sequence[float]) -> None:
-        """Begin the axis of utility at 0."""
-        if min(values) >= 0.0:
-            self.ax_.set_ylim(0.0, max(1.05 * max(values), 1e-9))
+
+class PrivacyUtilityDisplay(CurveDisplay):
+    """Utility against ε for some sanitizers, at the public distribution.
+
+    Utility is the normalised mutual information; for RobustMSE it is the expected distance of the
+    report from U, and less is better. The two are not drawn in one display.
+
+    Parameters
+    ----------
+    curves : dict of name to (eps, utility)
+        Two arrays of one length for each curve.
+    utility : str, optional
+        Label of the utility axis.
+    baselines : sequence of names
+        Names of the curves that others are compared with; they are drawn in grey.
+
+    Attributes
+    ----------
+    curves : dict of name to (eps, utility)
+        Sorted by ε.
+    utility, baselines
+        As given.
+    ax_, figure_ : matplotlib Axes and Figure
+        Set by `plot`.
+    lines_ : list of matplotlib Line2D
+        One for each curve.
+
+    Examples
+    --------
+    >>> from skrldp import PrivacyUtilityDisplay
+    >>> curves = {"SRR": ([0.5, 1.0, 2.0], [0.03, 0.13, 0.42])}
+    >>> PrivacyUtilityDisplay(curves).curves["SRR"][1]
+    array([0.03, 0.13, 0.42])
+    """
+
+    def __init__(
+        self,
+        curves: Mapping[str, tuple[ArrayLike, ArrayLike]],
+        *,
+        utility: str = INFORMATION.label,
+        baselines: Sequence[str] = (),
+    ) -> None:
+        self._take(curves)
+        self.utility = utility
+        self.baselines = tuple(baselines)
+
+    @classmethod
+    def from_table(
+        cls,
+        sanitizer: Any,
+        X: Any,
+        *,
+        eps: Sequence[float] = EPS,
+        sample_weight: Any = None,
+        baselines: bool = True,
+        verbose: int = 0,
+        ax: Any = None,
+        **options: Any,
+    ) -> "PrivacyUtilityDisplay":
+        """Fit sanitizers for several ε and show what utility they have at the public distribution.
+
+        Parameters
+        ----------
+        sanitizer : sanitizer or dict of name to sanitizer
+            Templates, fitted or not: copies of them are fitted, from the smallest ε to the largest.
+            With ``warm_start=True`` each fit begins at the mechanism of the one before.
+        X : array, list of rows, or data frame of shape (n, n_columns)
+            The public table, as for `fit`.
+        eps : sequence of float, default=(0.25, 0.5, 1, 2, 4)
+            Privacy parameters, in nats. Each curve takes one fit for each of them.
+        sample_weight : array of shape (n,), optional
+            How many records each row stands for.
+        baselines : bool, default=True
+            Whether to add plain local differential privacy (GRR) and the optimum for the public
+            distribution alone, which is not private at other distributions; for RobustMSE, the
+            baseline is the same problem with neither robust utility nor robust privacy. The columns
+            of S, the alphabets and the limits of the search are those of the first sanitizer.
+        verbose : int, default=0
+            If positive, print each fit's result.
+        ax : matplotlib Axes, optional
+            Where to draw; None makes a figure.
+        **options
+            For :meth:`plot`.
+
+        Returns
+        -------
+        PrivacyUtilityDisplay
+
+        Raises
+        ------
+        TypeError
+            If `sanitizer`, or an entry of it, is not a sanitizer.
+        ValueError
+            If RobustMSE sanitizers are combined with others, or have different distances; if an ε
+            is given by pair of secrets; if an `eps` is greater than a sanitizer's `eps_all`.
+        """
+        templates = templates_of(sanitizer)
+        utility = utility_of(templates)
+        added = _baselines(templates) if baselines else {}
+        grid = levels_of("eps", eps)
+        for name, template in templates.items():
+            _check_eps(name, template, max(grid))
+        fits, curves = Fits(X, sample_weight, verbose), {}
+        for name, template in (templates | added).items():
+            # The name of a baseline in the legend states that it is not private.
+            values, copy = [], None
+            for level in grid:
+                value, copy = fits.fit(
+                    name, template, utility, quiet=name in added, again=copy, eps=level
+                )
+                values.append(value)
+            curves[name] = (grid, values)
+        return cls(curves, utility=utility.label, baselines=tuple(added)).plot(ax, **options)
+
+    def _scale(self) -> None:
+        self._scale_by_factors(named=True)
+        values = np.concatenate([y for _, y in self.curves.values()])
+        if values.min() >= 0.0:
+            self.ax_.set_ylim(0.0, max(1.05 * values.max(), 1e-9))
+        self.ax_.set(xlabel="privacy parameter ε (nats)", ylabel=self.utility)
 
 
-def visible(label: str) -> str:
-    """Change a label that starts with an underscore, which legends would leave out."""
-    return f" {label}" if label.startswith("_") else label
+def _check_eps(name: str, template: Any, most: float) -> None:
+    """Refuse a template whose other promises are about other ε."""
+    if is_by_pair(template):
+        raise ValueError(
+            f"{name!r} has one ε for each pair of secrets, but this display is about one ε for all "
+            "pairs, which would replace them: give it a number for eps."
+        )
+    eps_all = getattr(template, "eps_all", None)
+    if is_number(eps_all) and eps_all < most:
+        raise ValueError(
+            f"{name!r} has eps_all={eps_all:g}, which must be at least eps={most:g}: leave out "
+            "greater values of `eps`."
+        )
+
+
+def _baselines(templates: dict[str, Any]) -> dict[str, Any]:
+    """Return the sanitizers to compare with, unless they are there already."""
+    first = next(iter(templates.values()))
+    if isinstance(first, RobustMSESanitizer):
+        if any(not (t.robust_privacy or t.robust_utility) for t in templates.values()):
+            return {}
+        return {_NON_ROBUST: clone(first).set_params(robust_privacy=False, robust_utility=False)}
+    limits = {name: getattr(first, name) for name in _LIMITS if hasattr(first, name)}
+    alphabets = {name: getattr(first, name) for name in _OF_TABLES}
+    added = {
+        _GRR: GRRSanitizer(**alphabets),
+        _NON_ROBUST: NonRobustSanitizer(**alphabets, **limits),
+    }
+    kinds = {type(template) for template in templates.values()}
+    return {
+        name: template
+        for name, template in added.items()
+        if type(template) not in kinds and name not in templates
+    }

@@ -149,7 +149,7 @@ class EstimationErrorDisplay(CurveDisplay):
             As by :func:`~skrldp.expected_std_error`, or if there are no sanitizers or no n.
         """
         check_flag("baselines", baselines)
-        fitted, grid = fitted_by_name(sanitizer, blocks=True), levels_of("n", n)
+        fitted, grid = fitted_by_name(sanitizer), levels_of("n", n)
         of_blocks = {name: one for name, one in fitted.items() if isinstance(one, BlockSanitizer)}
         if of_blocks and len(of_blocks) < len(fitted):
             raise ValueError(

@@ -1,4 +1,4 @@
-"""Estimates with intervals beside 0: what plots of coefficients and of differences share."""
+"""Figures with their intervals."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
@@ -7,38 +7,68 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skrldp._typing import Floats
-from skrldp.display._curves import visible
 from skrldp.display._style import (
     BASELINE,
     COLOURS,
     GRID,
     MARKERS,
     Ticks,
+    labels,
     legend,
     new_axes,
     set_ticks,
     text_width,
     texts,
 )
+from skrldp.estimation import Estimate, Figures
 
-__all__ = ["IntervalDisplay", "in_percent"]
+__all__ = ["IntervalDisplay"]
 
 _SIZES = (0.15, 0.3, 9.0)  # inches of an interval, of a name, and of all of them at most
 _SPREAD = 0.64  # of a row, over which its intervals are spread
 
 
 class IntervalDisplay:
-    """Estimates with intervals, a row for each name and a colour for each series."""
+    """Figures with their intervals: a row for each name, and a colour for each series.
+
+    Parameters
+    ----------
+    intervals : mapping of name to array of shape (m, 3)
+        For each series m estimates, and lower and upper ends of their intervals; NaN where the
+        reports do not determine a figure.
+    names : sequence of length m
+        Names of the figures.
+    label : str, default="figure"
+        Label of the axis.
+
+    Attributes
+    ----------
+    intervals, names, label
+        As given.
+    ax_, figure_ : matplotlib Axes and Figure
+        Set by `plot`.
+    points_ : list of matplotlib Line2D
+        The estimates of each series.
+    bars_ : list of matplotlib ErrorbarContainer
+        The intervals of each series.
+
+    Examples
+    --------
+    >>> from skrldp import IntervalDisplay
+    >>> display = IntervalDisplay({"wages": [[-3.0, -5.0, -1.0]]}, ["women less men"])
+    >>> display.intervals["wages"]
+    array([[-3., -5., -1.]])
+    """
 
     _ylabel = ""
 
     def __init__(
-        self, intervals: Mapping[str, ArrayLike], names: Sequence[Any], *, label: str
+        self, intervals: Mapping[Any, ArrayLike], names: Sequence[Any], *, label: str = "figure"
     ) -> None:
         self.names = tuple(names)
         if not (intervals and self.names):
             raise ValueError("there is nothing to draw: intervals or names are empty.")
-        self.intervals: dict[str, Floats] = {}
+        self.intervals: dict[Any, Floats] = {}
         for series, given in intervals.items():
             found = np.asarray(given, dtype=float)
             if found.shape != (len(self.names), 3):
@@ -50,6 +80,51 @@ class IntervalDisplay:
                 raise ValueError(f"{series!r} has an interval whose lower end is above the upper.")
             self.intervals[series] = found
         self.label = label
+
+    @classmethod
+    def from_figures(
+        cls, figures: Any, *, level: float = 0.95, ax: Any = None
+    ) -> "IntervalDisplay":
+        """Show estimated figures with their intervals.
+
+        Parameters
+        ----------
+        figures : Estimate or Figures, or dict of name to Estimate or Figures
+            Such as ``estimator.marginal("job")``, ``estimator.mean("wage", by="job")``, or a
+            difference of two of them. Each entry of a dict has a colour; a row has the figures
+            with the same label.
+        level : float, default=0.95
+            Level of the intervals.
+        ax : matplotlib Axes, optional
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        IntervalDisplay
+
+        Raises
+        ------
+        TypeError
+            If these are no figures.
+        ValueError
+            If there is no figure, or the level is not between 0 and 1.
+        """
+        named = dict(figures) if isinstance(figures, Mapping) else {"": figures}
+        read = {name: _read(one, level) for name, one in named.items()}
+        found = list(dict.fromkeys(label for _, _, rows in read.values() for label in rows))
+        missing = np.full(3, np.nan)
+        intervals = {
+            name: [rows.get(label, missing) for label in found]
+            for name, (_, _, rows) in read.items()
+        }
+        what = " / ".join(dict.fromkeys(one for one, _, _ in read.values()))
+        shown = cls(
+            intervals,
+            [label if len(label) > 1 else label[0] for label in found],
+            label=f"{what}, with {100.0 * level:g} % intervals",
+        )
+        shown._ylabel = next(columns for _, columns, _ in read.values())
+        return shown.plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the display.
@@ -75,8 +150,11 @@ class IntervalDisplay:
         ax, own = new_axes(ax, size), ax is None
         self.ax_, self.figure_, self.points_, self.bars_ = ax, ax.figure, [], []
         rows = np.arange(len(names))
-        ax.axvline(0.0, color=BASELINE, linewidth=0.9, zorder=1)
-        for place, (series, found) in enumerate(self.intervals.items()):
+        ends = np.stack([found[:, 1:] for found in self.intervals.values()])
+        if np.any(ends <= 0.0) and np.any(ends >= 0.0):
+            ax.axvline(0.0, color=BASELINE, linewidth=0.9, zorder=1)
+        shown = zip(labels(list(self.intervals)), self.intervals.values(), strict=True)
+        for place, (label, found) in enumerate(shown):
             value, lower, upper = found.T
             shift = (place + 0.5) / len(self.intervals) - 0.5
             heights = rows + _SPREAD * shift
@@ -99,7 +177,7 @@ class IntervalDisplay:
                 marker=MARKERS[place % len(MARKERS)],
                 markersize=5.0,
                 color=colour,
-                label=visible(texts([series])[0]),
+                label=label,
                 zorder=3,
             )
         of_rows = np.stack([found[:, 0] for found in self.intervals.values()])
@@ -107,6 +185,7 @@ class IntervalDisplay:
             ax.annotate(
                 "not determined",
                 (0.0, where),
+                xycoords=("axes fraction", "data"),
                 xytext=(4, 0),
                 textcoords="offset points",
                 va="center",
@@ -123,6 +202,18 @@ class IntervalDisplay:
         return self
 
 
-def in_percent(level: float) -> str:
-    """Write a level, such as '95 %'."""
-    return f"{100.0 * level:g} %"
+def _read(figures: Any, level: float) -> tuple[str, str, dict[tuple[Any, ...], Floats]]:
+    """Return what is estimated, the columns' names, and estimates with their intervals by label."""
+    if isinstance(figures, Estimate):
+        what, columns, values = "share", figures.columns, figures.frequencies
+        labels = [one if len(columns) > 1 else (one,) for one in figures.categories]
+    elif isinstance(figures, Figures):
+        what, columns, values = figures.what, figures.names, figures.values
+        labels = list(figures.labels)
+    else:
+        raise TypeError(
+            "figures are needed, such as estimator.marginal(column) or estimator.mean(column, "
+            f"by=...), got {type(figures).__name__}."
+        )
+    rows = np.column_stack([values, figures.confidence_interval(level)])
+    return what, ", ".join(map(str, columns)), dict(zip(labels, rows, strict=True))

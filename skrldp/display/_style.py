@@ -16,13 +16,11 @@ __all__ = [
     "MAP",
     "MARKERS",
     "Ticks",
-    "chosen",
     "height_below",
+    "labels",
     "legend",
     "new_axes",
     "number",
-    "pyplot",
-    "scaled",
     "set_ticks",
     "text_width",
     "texts",
@@ -88,6 +86,11 @@ def texts(categories: Sequence[Any]) -> list[str]:
             seen[name] += 1
             names[place] = f"{name} #{seen[name]}"
     return [name.replace("$", r"\$") for name in names]  # not the start of a formula
+
+
+def labels(names: Sequence[Any]) -> list[str]:
+    """Write names for a legend, which leaves out those that start with an underscore."""
+    return [f" {name}" if name.startswith("_") else name for name in texts(names)]
 
 
 def _shortened(category: Any, width: int) -> str:
@@ -214,17 +217,3 @@ def legend(ax: Any, *, above: bool) -> Any:
     return ax.legend(
         loc="lower left", bbox_to_anchor=(0.0, 1.01), ncols=columns, frameon=False, borderpad=0.2
     )
-
-
-def chosen(wanted: Sequence[Any], secrets: Sequence[Any]) -> list[int]:
-    """Find the places of some secrets.
-
-    Raises ValueError if none is wanted, or one is unknown.
-    """
-    if isinstance(wanted, str) or len(wanted) == 0:
-        raise ValueError(f"secrets={wanted!r} must be a list of secrets, with at least one.")
-    unknown = [secret for secret in wanted if secret not in secrets]
-    if unknown:
-        known = ", ".join(map(repr, secrets[:8])) + (", ..." if len(secrets) > 8 else "")
-        raise ValueError(f"there is no secret {unknown[0]!r}; the secrets are {known}.")
-    return [list(secrets).index(secret) for secret in wanted]

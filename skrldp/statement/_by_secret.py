@@ -78,7 +78,8 @@ def warnings_by_secret(report: ReportFigures) -> list[str]:
         names.append(f"{len(poor) - _NAMED:,} more")
     return [
         f"Reports tell little about some groups: {whole:.1%} of H(U|S=s) is told over all records, "
-        f"but {series(names)}. Figures for all records hide this; GroupUtilityDisplay shows it."
+        f"but {series(names)}. Figures for all records hide this: see "
+        "normalized_information_by_secret_."
     ]
 
 

@@ -8,16 +8,14 @@ import pytest
 from regions import lower
 
 from skrldp import (
-    GroupUtilityDisplay,
+    EstimationErrorDisplay,
     IRSanitizer,
-    LeakageDisplay,
     Mechanism,
     MechanismDisplay,
     PolyOptSanitizer,
     PrivacyLeakWarning,
     RobustMSESanitizer,
     SRRSanitizer,
-    UncertaintyDisplay,
 )
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -29,7 +27,7 @@ matplotlib.use("Agg")
 plt = pytest.importorskip("matplotlib.pyplot")
 
 
-DISPLAYS = [GroupUtilityDisplay, LeakageDisplay, MechanismDisplay, UncertaintyDisplay]
+DISPLAYS = [EstimationErrorDisplay, MechanismDisplay]
 
 
 COUNTS = [120, 60, 90, 50, 140, 80]

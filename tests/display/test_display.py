@@ -26,18 +26,15 @@ from sklearn.pipeline import make_pipeline
 import skrldp
 from skrldp import (
     GRRSanitizer,
-    LeakageDisplay,
     LikelihoodRatioSet,
     MechanismDisplay,
     NonRobustSanitizer,
     PolyOptSanitizer,
-    PriceDisplay,
     PrivacyLeakWarning,
     PrivacyUtilityDisplay,
     RenyiBall,
     RobustMSESanitizer,
     SRRSanitizer,
-    UncertaintyDisplay,
 )
 from skrldp.display import _style
 
@@ -57,24 +54,9 @@ def test_pictures_are_legible(name, monkeypatch):
         drawn = display.from_estimator(FrozenEstimator(sanitizer))
         assert_legible(drawn.figure_, monkeypatch)
         plt.close(drawn.figure_)
-    known = LeakageDisplay.from_estimator(sanitizer, known_u=True)
-    assert_legible(known.figure_, monkeypatch)
 
 
-def test_prices_are_legible(monkeypatch):
-    names = [LONG.format(i) for i in range(4)]
-    levels = np.array([0.1, 0.11, 0.5, 1, 1.234, 2, 2.001, 3, 6, 8])
-    drawn = PriceDisplay(
-        {name: (levels, levels / (i + 2)) for i, name in enumerate(names)},
-        unbounded={names[0]: 5.0},
-        points={"SRR": (0.1, 0.03), "_IR": (np.inf, 3.0)},
-        eps=0.1,
-    ).plot()
-    shown = assert_legible(drawn.figure_, monkeypatch)
-    assert {"0.1", "8", "∞", "SRR", " _IR"} <= {*shown}
-
-
-@pytest.mark.parametrize("display", [MechanismDisplay, UncertaintyDisplay])
+@pytest.mark.parametrize("display", DISPLAYS)
 def test_other_fonts_make_other_figures(display, monkeypatch):
     sanitizer = named(["a long secret", "another one"], [f"value {i}" for i in range(5)])
     with matplotlib.rc_context({"font.size": 16}):

@@ -10,7 +10,7 @@ import pytest
 from fits_of_counts import COUNTS, DISTRIBUTION, TABLE, fit_counts, grr, plain, sanitizers
 from statsmodels.stats.contingency_tables import SquareTable
 
-from skrldp import DifferenceDisplay, FrequencyEstimator, GRRSanitizer, batches
+from skrldp import FrequencyEstimator, GRRSanitizer, IntervalDisplay, batches
 from skrldp.estimation import PairedReports, difference, ratio
 
 # Of 1,300 persons who are in both waves: rows, columns are the values of U in each wave.
@@ -286,7 +286,7 @@ def test_a_paired_difference_is_shown():
     (one, two), _, pairs = drawn(method="least-squares")
     found = difference(two.marginal("visits"), one.marginal("visits"), paired=pairs)
     assert list(found.to_frame()) == ["value", "std_error", "lower", "upper"]
-    shown = DifferenceDisplay.from_figures(found)
+    shown = IntervalDisplay.from_figures(found)
     np.testing.assert_allclose(shown.intervals[""][:, 0], found.values)
 
 

@@ -97,7 +97,7 @@ def test_many_poor_groups_are_not_all_named(monkeypatch):
     monkeypatch.setattr(_by_secret, "_LITTLE", 2.0)
     (text,) = warned(report_of(SRRSanitizer, [[1, 9], [5, 5], [4, 6]]))
     assert text.endswith(
-        "but 3 more. Figures for all records hide this; GroupUtilityDisplay shows it."
+        "but 3 more. Figures for all records hide this: see normalized_information_by_secret_."
     )
 
 

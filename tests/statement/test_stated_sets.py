@@ -5,20 +5,17 @@ import warnings
 
 import numpy as np
 import pytest
-from conftest import set_probability
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skrldp import (
     AllDistributions,
-    JointDistribution,
     LikelihoodRatioSet,
     Mechanism,
     NonRobustSanitizer,
     PrivacyLeakWarning,
     RenyiBall,
     SRRSanitizer,
-    UncertaintyDisplay,
     audit,
     certify,
     privacy_report,
@@ -126,37 +123,6 @@ def test_changes_of_the_set_after_fit_are_told():
     first, then = privacy_report(sanitizer).warnings
     assert first.startswith("uncertainty__drift=0.5 was set after fit, which used 0.0")
     assert then == before
-
-
-@given(RATIOS, st.lists(st.integers(0, 30), min_size=6, max_size=6))
-@settings(max_examples=20)
-def test_the_picture_shows_what_each_conditional_may_be(uncertainty, counts):
-    """Against the bounds of one probability in a ball of order 1, found by bisection."""
-    joint = JointDistribution(np.reshape(counts, (3, 2)) + np.eye(3, 2, dtype=int))
-    around = uncertainty.fit_set(joint)
-    drawn = UncertaintyDisplay(joint, uncertainty)
-    for s in range(3):
-        for u in range(2):
-            low, high = 0.0, 1.0
-            if joint.marginal[s] > 0:
-                own = around.single / joint.marginal[s] + around.drift
-                low, high = (
-                    set_probability(joint.conditionals[s, u], 1.0, own, sign) for sign in (-1, 1)
-                )
-            assert drawn.lower[s, u] == pytest.approx(low, abs=1e-7)
-            assert drawn.upper[s, u] == pytest.approx(high, abs=1e-7)
-
-
-def test_the_picture_is_named_in_words():
-    sanitizer = fitted(OverASet(uncertainty=LikelihoodRatioSet(drift=0.01)))
-    around = sanitizer.certificate_.uncertainty
-    for drawn in (
-        UncertaintyDisplay.from_estimator(sanitizer),
-        UncertaintyDisplay(sanitizer.joint_, sanitizer.uncertainty).plot(),
-        UncertaintyDisplay(sanitizer.joint_, around).plot(),
-    ):
-        assert said(drawn.figure_.get_suptitle()).lower() == around.describe().lower()
-        assert drawn.uncertainty == around
 
 
 def test_audits_claim_what_holds_for_the_conditionals():
