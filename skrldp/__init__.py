@@ -88,7 +88,7 @@ __all__ = [
 ]
 
 # Rooms that need no import of their own: `skrldp.auditing.Check` works after `import skrldp`.
-_ROOMS = {*_HOMES.values(), "batches", "client", "model_selection", "pram", "regression", "targets"}
+_ROOMS = {*_HOMES.values(), "batches", "client", "model_selection", "regression", "targets"}
 
 if TYPE_CHECKING:
     from skrldp.auditing import Audit, audit

@@ -49,7 +49,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     "sampling": set(),
     "pooling": set(),
     "mechanism": {"alphabet", "information", "sampling"},
-    "pram": {"alphabet", "mechanism"},
     "certificate": {
         "alphabet", "information", "joint", "mechanism", "privacy", "sets", "support_function",
     },

@@ -14,7 +14,7 @@ import pytest
 from conftest import ROOT
 
 import skrldp
-from skrldp import auditing, batches, client, display, estimation, model_selection, pram, regression
+from skrldp import auditing, batches, client, display, estimation, model_selection, regression
 
 DOCS = ROOT / "docs"
 GENERATED = {"_build", "auto_examples", "generated"}
@@ -166,7 +166,7 @@ def test_the_gallery_has_every_example():
 def test_reference_is_complete():
     listed = set(re.findall(r"^   ((?:[a-z_]+\.)?\w+)$", TEXTS["docs/api.rst"], re.MULTILINE))
     public = set(skrldp.__all__)
-    modules = client, batches, estimation, regression, auditing, display, model_selection, pram
+    modules = client, batches, estimation, regression, auditing, display, model_selection
     for module in modules:
         name = module.__name__.removeprefix("skrldp.")
         public |= {f"{name}.{item}" for item in module.__all__ if item not in skrldp.__all__}
