@@ -56,7 +56,7 @@ def information(joint, kind, solver):
 
 
 def distance(joint, kind, robust=True):
-    table = distance_matrix("squared", joint.values, joint.values)
+    table = distance_matrix("squared", joint.values)
     cost = expected_distance(joint, table, ball(joint) if robust else RenyiSet(2.0, 0.0))
     return -solve(DistanceProblem(cost), asked(joint, kind, 0.5), time_limit=None).objective
 

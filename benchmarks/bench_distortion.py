@@ -49,7 +49,7 @@ def program(joint, problem):
     """Cost and requirements of one of the four problems."""
     robust_utility, robust_privacy = PROBLEMS[problem]
     radius = RenyiBall().radius_for(joint.n, joint.counts.size)
-    distance = distance_matrix("squared", joint.values, joint.values)
+    distance = distance_matrix("squared", joint.values)
     cost = expected_distance(joint, distance, RenyiSet(2.0, radius if robust_utility else 0.0))
     around = RenyiSet(2.0, radius if robust_privacy else 0.0)
     return cost, Requirements.of(privacy_region(joint, around), EPS)

@@ -61,11 +61,6 @@ class Case:
     def of_u(self):
         return [self.at(name) for name in ["u", *["k"] * self.more, *["v"] * self.third]]
 
-    def values_of_u(self):
-        """The combinations of values of U that occur."""
-        rows = sorted({*self.table[self.of_u].itertuples(index=False, name=None)}, key=str)
-        return rows if len(self.of_u) > 1 else [row[0] for row in rows]
-
     @property
     def declared(self):
         """The columns whose values are declared."""

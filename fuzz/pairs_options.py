@@ -79,7 +79,6 @@ SETTINGS = {
         "RURP": _shape(mechanism="RobustMSESanitizer"),
         "NURP": _both(_shape(mechanism="RobustMSESanitizer"), _set(robust_utility=False)),
         "RUNP": _both(_shape(mechanism="RobustMSESanitizer"), _set(robust_privacy=False)),
-        "invariant": _both(_shape(mechanism="RobustMSESanitizer"), _set(invariant=True)),
         "NonRobust": _shape(mechanism="NonRobustSanitizer"),
     },
     "blocks": {
@@ -181,13 +180,6 @@ SETTINGS = {
         "absolute": _both(_shape(numbers=True), _set(distance="absolute")),
         "hamming": _both(_shape(numbers=True), _set(distance="hamming")),
         "a function": _set(distance=lambda u, y: float(u != y) + 0.5 * (str(u) < str(y))),
-    },
-    "outputs": {
-        "fewer": _later("outputs", lambda case: case.values_of_u()[:-1]),
-        "midpoints": _both(_shape(numbers=True), _set(outputs=[0.5, 2.5, 5.5], distance="squared")),
-    },
-    "margins": {
-        "of a column": _both(_KNOWN, _later("invariant", lambda case: [case.at("k")])),
     },
     "start": {
         "last fit": _both(_shape(before="eps"), _set(warm_start=True)),

@@ -1,4 +1,4 @@
-"""Figures of utility at the public distribution: information, variances and margins."""
+"""Figures of utility at the public distribution: information and variances."""
 
 import numpy as np
 from pairs_table import FalseClaimError, probabilities, u_columns
@@ -16,9 +16,6 @@ def check_utility(case, sanitizer, report):
             _near(found, information(own / own.sum()), f"I(U;Y|S={joint.secrets[s]})")
     if hasattr(sanitizer, "variances_"):
         _check_variances(case, sanitizer, rows)
-    deviation = getattr(sanitizer, "margin_deviation_", None)
-    if deviation is not None:
-        _check_margins(case, sanitizer, cells, deviation)
 
 
 def _near(stated, truth, what, room=1e-8):
@@ -75,28 +72,3 @@ def _function(case, sanitizer, target):
     except (KeyError, TypeError):
         return None
     return np.array(found, dtype=float)
-
-
-def _check_margins(case, sanitizer, cells, stated):
-    """How far margins of reports are from those of the public records."""
-    joint, mechanism = sanitizer.joint_, sanitizer.mechanism_
-    invariant = case.parameters["invariant"]
-    columns = u_columns(mechanism)
-    kept = [columns] if invariant is True else [[name] for name in invariant]
-    split = {
-        "values": [v if isinstance(v, tuple) else (v,) for v in joint.values],
-        "symbols": [v if isinstance(v, tuple) else (v,) for v in mechanism.symbols],
-    }
-    worst = 0.0
-    for names in kept:
-        places = [columns.index(name) for name in names]
-        shares = {}
-        for key, own, sign in (
-            ("values", joint.probabilities.sum(axis=0), 1.0),
-            ("symbols", cells.sum(axis=(1, 2)), -1.0),
-        ):
-            for value, share in zip(split[key], own, strict=True):
-                part = tuple(value[place] for place in places)
-                shares[part] = shares.get(part, 0.0) + sign * share
-        worst = max(worst, *map(abs, shares.values()))
-    _near(stated, worst, "the deviation of margins", 1e-6)

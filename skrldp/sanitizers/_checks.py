@@ -1,7 +1,6 @@
 """Checks of the parameters, made in `fit`."""
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
@@ -10,15 +9,12 @@ from numpy.typing import NDArray
 
 from skrldp._params import is_finite, is_number, is_whole, shown
 from skrldp._typing import Floats
-from skrldp.alphabet import plain
-from skrldp.mechanism import check_categories
 from skrldp.sets import LikelihoodRatioSet
 
 __all__ = [
     "MOST_CELLS",
     "MOST_CELLS_OF_IR",
     "check_limits",
-    "check_outputs",
     "check_smoothing",
     "check_tolerance",
     "check_uncertainty",
@@ -67,42 +63,6 @@ def check_tolerance(tol: Any) -> None:
     """Refuse a relative gap that is not between 0 and 1."""
     if not (is_number(tol) and 0 < tol < 1):
         raise ValueError(f"tol={tol!r} must be a number between 0 and 1: a relative gap.")
-
-
-def check_outputs(outputs: Any, values: Sequence[Any]) -> tuple[Any, ...]:
-    """Return the values that reports may have: those of U, or a list of them, checked."""
-    if outputs is None:
-        return tuple(values)
-    table = hasattr(outputs, "columns")
-    if isinstance(outputs, str | Set | Mapping) or table or not isinstance(outputs, Iterable):
-        raise ValueError(f"outputs={outputs!r} must be None or a list of values.")
-    several = isinstance(values[0], tuple)
-    listed = list(outputs)
-    if not listed:
-        raise ValueError("outputs is empty: list at least one value that a report may have.")
-    for output in listed:
-        if several and not (
-            isinstance(output, tuple | list | np.ndarray) and len(output) == len(values[0])
-        ):
-            raise ValueError(
-                f"U has {len(values[0])} columns, so each of the outputs must be a tuple of "
-                f"{len(values[0])} values, but {output!r} is not."
-            )
-        if not several and isinstance(output, tuple | list | Set | Mapping | np.ndarray):
-            raise ValueError(f"outputs must be single values, as U has one column: not {output!r}.")
-    try:
-        found = [tuple(map(plain, o)) if several else plain(o) for o in listed]
-        twice = [output for output, count in Counter(found).items() if count > 1]
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"outputs={outputs!r} must be a list of values that a column can hold: finite numbers, "
-            "strings and the like."
-        ) from error
-    if twice:
-        raise ValueError(f"outputs lists {twice[0]!r} more than once.")
-    for output in found:
-        check_categories("outputs", output if several else (output,))
-    return tuple(found)
 
 
 def check_uncertainty(uncertainty: Any) -> None:

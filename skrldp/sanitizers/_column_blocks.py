@@ -64,8 +64,7 @@ def checked_base(sanitizer: Any) -> BaseSanitizer:
                 f"base has {name}={given!r}, but what is promised about all "
                 f"blocks is said once: leave {name} out of the base, and give it to BlockSanitizer."
             )
-    columns = [*_listed(getattr(base, "targets", None)), getattr(base, "invariant", None)]
-    for given in columns:
+    for given in _listed(getattr(base, "targets", None)):
         selected = _selections_of(given) or [given]
         names = [name for one in selected for name in _listed(one)]
         if any(is_whole(name) or isinstance(name, slice) for name in names):

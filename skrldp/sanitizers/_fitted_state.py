@@ -38,8 +38,6 @@ class Designed(ReadOnly):
     distance: Floats | None = None
     # the set over which the worst distance is: a parameter object, and its value
     utility: tuple[Any, FittedSet] | None = None
-    # by how much the reports miss a share of margins that they keep; None if they keep none
-    margin_deviation: float | None = None
     # (b,), names of the reports; None keeps those of the mechanism
     symbols: Sequence[Any] | None = None
 

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skrldp._numbers import at_most
@@ -22,9 +21,8 @@ from skrldp.design.objectives import (
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution
 from skrldp.privacy import Promise
-from skrldp.sanitizers._checks import check_outputs, check_tolerance
+from skrldp.sanitizers._checks import check_tolerance
 from skrldp.sanitizers._fitted_state import Designed, Fitted, FromFit
-from skrldp.sanitizers._kept_margins import asks_for_invariance, kept_margins
 from skrldp.sanitizers._optimal_base import ObservingSanitizer
 from skrldp.sanitizers._promised import design_requirements
 from skrldp.sanitizers._texts import with_parameters
@@ -74,21 +72,13 @@ class RobustMSESanitizer(ObservingSanitizer):
         Whether to be private at every distribution of `uncertainty`. False is private at the public
         distribution alone: **for comparisons, not to protect people**.
     distance : {"auto", "squared", "absolute", "hamming"}, callable or array, default="auto"
-        Distance d(u, y) of an output y from a value u. "squared" and "absolute" need numbers in one
-        column. "hamming" is 1 for different values; if U has several columns, the number that
-        differ. "auto" is "squared" where U is one column of numbers alone (of at most 1e100; truth
-        values and missing ones are none) and "hamming" elsewhere; ``distance_`` tells which. A
-        callable is given u and y (tuples if U has several columns). An array has shape (a2, b):
-        values of U in the order of ``joint_.values`` by outputs.
-    outputs : list, optional
-        The values that a report may have, such as midpoints of bins; None: those of U. Numbers
-        where the distance needs them; tuples if U has several columns.
-    invariant : bool or list of columns, default=False
-        Margins that reports have as the public records have them, in expectation, if records follow
-        the public distribution: the invariance of the post-randomisation method (PRAM). True is the
-        distribution of all of U; a list of columns of U keeps the distribution of each of these.
-        Reports then have the values of public records, so `outputs` must be None, and they are
-        farther from U. ``margin_deviation_`` states what rounding leaves.
+        Distance d(u, y) of a reported value y from the value u of the record. "squared" and
+        "absolute" need numbers in one column. "hamming" is 1 for different values; if U has several
+        columns, the number that differ. "auto" is "squared" where U is one column of numbers alone
+        (of at most 1e100; truth values and missing ones are none) and "hamming" elsewhere;
+        ``distance_`` tells which. A
+        callable is given u and y (tuples if U has several columns). An array has shape (a2, a2): u
+        in rows and y in columns, in the order of ``joint_.values``.
     {observe}
     solver : {"auto"}, default="auto"
         "auto" follows a central path. Where a region has none, or rounding ends the path early,
@@ -99,10 +89,10 @@ class RobustMSESanitizer(ObservingSanitizer):
         report has, and when it makes no progress for long.
     {max_iter, time_limit, n_jobs, warm_start}
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
-        Form of the reports. "symbol": one column of integers, which number the outputs that are in
-        use. "onehot": a column of 0 and 1 for each of these outputs. "posterior": the probability
+        Form of the reports. "symbol": one column of integers, which number the values of U that
+        are reported. "onehot": a column of 0 and 1 for each of these. "posterior": the probability
         of each category of each column given the report, at the public distribution. "cells": the
-        outputs themselves, as columns of U. None is "cells".
+        values themselves, as columns of U. None is "cells".
     {handle_unknown, random_state}
     verbose : int, default=0
         If positive, `fit` prints what it does.
@@ -113,7 +103,7 @@ class RobustMSESanitizer(ObservingSanitizer):
     utility_uncertainty_ : RenyiBall or AllDistributions
         The set for the worst expected distance; ``B_`` is its radius, in nats.
     mechanism_ : Mechanism
-        The mechanism that is sampled; its ``symbols`` are the outputs in use.
+        The mechanism that is sampled; its ``symbols`` are the values of U that are reported.
         ``mechanism_.to_json()`` is all that a client needs.
     certificate_ : Certificate
         Proof that ``mechanism_`` leaks at most ``certificate_.eps <= eps``, at all distributions of
@@ -131,9 +121,6 @@ class RobustMSESanitizer(ObservingSanitizer):
         probability ``utility_uncertainty_.beta``, as far as the radius comes from a beta.
     worst_case_distribution_ : array of shape (a1, a2)
         A distribution of that set that (nearly) attains it.
-    margin_deviation_ : float or None
-        Greatest difference between a category's public share and its expected share of the reports,
-        of the margins that `invariant` keeps and the mechanism as it is sampled. None without such.
     {n_iter_, n_features_in_, feature_names_in_}
 
     Raises
@@ -185,13 +172,10 @@ class RobustMSESanitizer(ObservingSanitizer):
     robust_utility: bool = True
     robust_privacy: bool = True
     distance: Any = "auto"
-    outputs: Any = None
-    invariant: Any = False
     tol: float = 1e-4
 
     distance_ = FromFit("figures.distance_")
     distortion_ = FromFit("figures.distortion_")
-    margin_deviation_ = FromFit("figures.margin_deviation_")
     utility_uncertainty_ = FromFit("figures.utility_uncertainty_")
     worst_case_distortion_ = FromFit("figures.worst_case_distortion_")
     worst_case_distribution_ = FromFit("figures.worst_case_distribution_")
@@ -212,18 +196,15 @@ class RobustMSESanitizer(ObservingSanitizer):
 
     def _design(self, promise: Promise, around: FittedSet, record: Record) -> Designed:
         joint = promise.joint
-        outputs = self._outputs(joint)
-        distance = distance_matrix(self.distance, joint.values, outputs)
+        distance = distance_matrix(self.distance, joint.values)
         private = self._uncertainty_set()
         chosen, useful = fit_utility_set(self.utility_uncertainty, private, around, joint)
         over = useful if self.robust_utility else useful.public_alone
         requirements = design_requirements(promise, self.uncertainty)
-        kept = kept_margins(self.invariant, record, outputs, joint, self.observe)
         problem = DistanceProblem(
             expected_distance(joint, distance, over, observe=self.observe),
             gap=self.tol,
             simple=lambda: closed_forms(joint, requirements),
-            kept=kept,
         )
         design = self._optimum(promise, requirements, problem)
         if not self.robust_privacy and not around.is_point:
@@ -234,28 +215,12 @@ class RobustMSESanitizer(ObservingSanitizer):
                 stacklevel=3,
             )
         used = list(design.mechanism.symbols)
-        if kept is not None:
-            sent = np.zeros((len(outputs), len(kept.distribution)))
-            sent[used] = design.mechanism.matrix[:, : sent.shape[1]]
-            design = replace(design, margin_deviation=kept.deviation(sent))
         return replace(
             design,
-            symbols=[outputs[y] for y in used],
+            symbols=[joint.values[y] for y in used],
             distance=distance[:, used],
             utility=(chosen, useful),
         )
-
-    def _outputs(self, joint: JointDistribution) -> tuple[Any, ...]:
-        """Return the values that reports may have: with margins kept, those that records have."""
-        if not asks_for_invariance(self.invariant):
-            return check_outputs(self.outputs, joint.values)
-        if self.outputs is not None:
-            raise ValueError(
-                "invariant= and outputs= exclude each other: reports have the margins of the "
-                "public records if they have the values of these."
-            )
-        seen = joint.probabilities.sum(axis=0) > 0.0
-        return tuple(value for value, there in zip(joint.values, seen, strict=True) if there)
 
     def _summarise(self, joint: JointDistribution, design: Designed) -> tuple[dict[str, Any], str]:
         assert design.utility is not None
@@ -267,7 +232,6 @@ class RobustMSESanitizer(ObservingSanitizer):
             "distance_": suited_distance(joint.values) if auto else self.distance,
             "utility_uncertainty_": chosen,
             "distortion_": mean,
-            "margin_deviation_": design.margin_deviation,
             "worst_case_distortion_": worst,
             "worst_case_distribution_": distribution.reshape(joint.counts.shape),
         }

@@ -200,7 +200,7 @@ def tied_program(joint, region, cost, eps):
 def test_closest_reports_by_a_plain_linear_program(kind, table):
     joint = JointDistribution(TABLES[table])
     values = range(joint.counts.shape[1])
-    distance, region = distance_matrix("squared", values, values), region_of(joint, kind)
+    distance, region = distance_matrix("squared", values), region_of(joint, kind)
     cost = expected_distance(joint, distance, RenyiSet(2.0, 0.0), observe="nonsensitive")
     found = solve(DistanceProblem(cost), Requirements.of(region, 0.5))
     assert found.objective == pytest.approx(tied_program(joint, region, distance.T, 0.5), rel=TOL)
@@ -237,7 +237,7 @@ def tied_conic(joint, cost, eps, radius):
 def test_closest_reports_over_the_ball_by_a_conic_program(table):
     joint = JointDistribution(TABLES[table])
     values = range(joint.counts.shape[1])
-    distance = distance_matrix("absolute", values, values)
+    distance = distance_matrix("absolute", values)
     cost = expected_distance(joint, distance, RenyiSet(2.0, 0.0), observe="nonsensitive")
     expected = tied_conic(joint, distance.T, 0.5, 0.02)
     asked = Requirements.of(region_of(joint, "joint"), 0.5)
@@ -256,7 +256,7 @@ def test_seeing_less_is_never_better(kind, alpha):
     for counts, radius in zip(TABLES, (0.02, 0.0, 0.02), strict=True):
         joint = JointDistribution(counts)
         values = range(counts.shape[1])
-        distance = distance_matrix("squared", values, values)
+        distance = distance_matrix("squared", values)
         all_, alone = (
             solve(
                 DistanceProblem(
@@ -364,7 +364,7 @@ def test_what_is_independent_of_s_is_told(counts):
     region = region_of(joint, "point")
     found = solve(CriterionProblem(joint), Requirements.of(region, 0.1))
     assert found.objective == pytest.approx(entropy(distribution), rel=1e-6)
-    distance = distance_matrix("squared", values, values)
+    distance = distance_matrix("squared", values)
     closest_ = solve(
         DistanceProblem(
             expected_distance(joint, distance, RenyiSet(2.0, 0.0), observe="nonsensitive")
@@ -388,7 +388,7 @@ def test_one_value_or_one_secret(counts, kind, request):
     distribution = joint.probabilities.sum(axis=0)
     expected = entropy(distribution) if len(counts) == 1 else 0.0
     assert found.objective == pytest.approx(expected, abs=1e-7)
-    distance = distance_matrix("squared", range(len(distribution)), range(len(distribution)))
+    distance = distance_matrix("squared", range(len(distribution)))
     cost = expected_distance(joint, distance, RenyiSet(2.0, 0.02), observe="nonsensitive")
     assert solve(DistanceProblem(cost), Requirements.of(region, 0.5)).objective == pytest.approx(
         0.0, abs=1e-9
@@ -454,7 +454,7 @@ def test_no_distribution_of_the_ball_leaks_more(alpha):
     rng = np.random.default_rng(0)
     joint, radius, eps = JointDistribution(TABLES[0]), 0.02, 1.0
     values = range(3)
-    distance = distance_matrix("squared", values, values)
+    distance = distance_matrix("squared", values)
     region = region_of(joint, "joint", alpha=alpha, radius=radius)
     cost = expected_distance(joint, distance, RenyiSet(alpha, radius), observe="nonsensitive")
     mechanism, certificate = release(

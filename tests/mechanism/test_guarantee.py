@@ -460,7 +460,7 @@ def is_a(u, y):
         (GRRSanitizer(eps=40.0), "all", None),
         (NonRobustSanitizer(), "renyi", ("given", None)),
         (
-            RobustMSESanitizer(outputs=[0, 1], distance=is_a, robust_privacy=False),
+            RobustMSESanitizer(distance=is_a, robust_privacy=False),
             "likelihood-ratio",
             ("given", None),  # the proof is for the public distribution alone
         ),

@@ -22,7 +22,6 @@ from skrldp import (
     IRSanitizer,
     LikelihoodRatioSet,
     PrivacyLeakWarning,
-    RobustMSESanitizer,
     SRRSanitizer,
     SurveyDesign,
     certify,
@@ -290,7 +289,6 @@ def test_the_first_column_is_protected_with_a_warning():
             {"base": AOptimalSanitizer(targets=["nonsensitive", Marginal([1])])},
             r"base has Marginal\(columns=\[1\].*BlockSanitizer\(targets=",
         ),
-        ({"base": RobustMSESanitizer(invariant=[1])}, r"base has \[1\], which names a column by"),
         ({"base": AOptimalSanitizer(targets=[Marginal(slice(1, 2))])}, "each block"),
         ({"base": AOptimalSanitizer(targets=Mean("age", by=1))}, "column in each block"),
         (

@@ -149,7 +149,7 @@ def test_the_four_problems(robust):
     near, around = (
         one if kept else one.public_alone for one, kept in zip((near, around), robust, strict=True)
     )
-    distance = distance_matrix("squared", joint.values, joint.values)
+    distance = distance_matrix("squared", joint.values)
     cost = expected_distance(joint, distance, near, observe="nonsensitive")
     region = privacy_region(joint, around, layout=Layout.plain(*joint.counts.shape, "nonsensitive"))
     conic = solve_conic(cost, Requirements.of(region, 0.7))

@@ -54,50 +54,37 @@ def breaks(u, y):
 @pytest.mark.parametrize(
     ("parameters", "error"),
     [
-        ({"outputs": []}, ValueError),
         ({"distance": "hammin"}, ValueError),
         ({"distance": breaks}, Odd),
         ({"uncertainty": RenyiBall(0.2, radius=0.1)}, ValueError),
     ],
-    ids=["no outputs", "no distance", "its own error", "no such region"],
+    ids=["no distance", "its own error", "no such region"],
 )
 def test_a_fit_that_fails_changes_nothing(parameters, error):
-    found = fit(outputs=[0.5, 1.5])
+    found = fit()
     before, score = fitted_state(found), found.score(rows_of(COUNTS))
     with pytest.raises(error):
-        found.set_params(**{"outputs": None, **parameters})
+        found.set_params(**parameters)
         found.fit(rows_of(SPARSE), sample_weight=SPARSE.ravel())
     assert fitted_state(found) == before
     assert found.score(rows_of(COUNTS)) == score
-    assert set(found.transform(rows_of(COUNTS))[:, 0]) <= {0.5, 1.5}
+    assert set(found.transform(rows_of(COUNTS))[:, 0]) <= {0, 1, 2}
 
 
 def test_column_names_that_scikit_learn_refuses_change_nothing():
     X = pd.DataFrame(np.repeat(rows_of(COUNTS), COUNTS.ravel(), axis=0), columns=["s", "u"])
-    found = RobustMSESanitizer(0.5, sensitive=0, outputs=[0.5, 1.5]).fit(X)
+    found = RobustMSESanitizer(0.5, sensitive=0).fit(X)
     before, score = fitted_state(found), found.score(X)
     with pytest.raises(TypeError, match="string names"):
-        found.set_params(outputs=[0, 5]).fit(X.set_axis(["s", 1], axis=1))
+        found.set_params(eps=0.7).fit(X.set_axis(["s", 1], axis=1))
     assert found.score(X) == score
     assert fitted_state(found) == before
-
-
-def test_outputs_that_can_be_read_only_once():
-    """They are refused or they work; nothing in between."""
-    found = RobustMSESanitizer(0.5, uncertainty=RenyiBall(), outputs=iter([0, 1, 2]))
-    try:
-        found.fit(rows_of(COUNTS), sample_weight=COUNTS.ravel())
-    except ValueError as error:
-        assert "empty" not in str(error)
-        assert not fitted_state(found)
-    else:
-        assert found.distortion_ == fit().distortion_
 
 
 def test_a_warning_made_an_error_changes_nothing():
     found = fit()
     before, score = fitted_state(found), found.score(rows_of(COUNTS))
-    found.set_params(robust_privacy=False, outputs=[0, 5])
+    found.set_params(robust_privacy=False)
     with pytest.raises(PrivacyLeakWarning, match="robust_privacy=False"):
         found.fit(rows_of(SPARSE), sample_weight=SPARSE.ravel())
     assert fitted_state(found) == before and found.score(rows_of(COUNTS)) == score
@@ -129,7 +116,7 @@ def test_warnings_are_made_once_and_point_at_the_caller(parameters, messages):
 
 def test_clone_and_parameters():
     table = [[0, 1, 4], [1, 0, 1], [4, 1, 0]]
-    asked = {"distance": table, "outputs": [0, 1, 2], "robust_utility": False, "tol": 1e-3}
+    asked = {"distance": table, "robust_utility": False, "tol": 1e-3}
     found = fit(uncertainty=None, **asked)
     copy = clone(found)
     assert copy.get_params() == found.get_params() and not hasattr(copy, "mechanism_")
@@ -139,18 +126,17 @@ def test_clone_and_parameters():
         "robust_utility",
         "robust_privacy",
         "distance",
-        "outputs",
         "uncertainty__region",
     } <= set(names)
     again = RobustMSESanitizer().set_params(**{k: v for k, v in names.items() if "__" not in k})
     assert again.set_params(uncertainty__beta=0.3).get_params()["uncertainty__beta"] == 0.3
-    arrays = RobustMSESanitizer(distance=np.eye(3), outputs=np.arange(3))
-    assert "outputs=array([0, 1, 2])" in repr(clone(arrays))
+    arrays = RobustMSESanitizer(distance=np.eye(3))
+    assert "distance=array" in repr(clone(arrays))
     assert "RobustMSESanitizer" in arrays._repr_html_()
 
 
 def test_pickle():
-    found = fit(SPARSE, distance=squared, outputs=[0.5, 2.5], random_state=0)
+    found = fit(SPARSE, distance=squared, random_state=0)
     again = pickle.loads(pickle.dumps(found))
     X = np.repeat(rows_of(SPARSE), 10, axis=0)
     np.testing.assert_array_equal(again.transform(X), found.transform(X))
@@ -181,10 +167,8 @@ def test_discretise_then_sanitize():
     assert list(frame.columns) == ["age"] and frame.index.equals(X.index)
     edges = private[0].bin_edges_[1]
     middles = (edges[:-1] + edges[1:]) / 2  # d(bin, age) where a bin stands for its middle
-    distance = (middles[:, None] - np.arange(30, 90, 5)) ** 2
-    private.set_params(priv__outputs=np.arange(30, 90, 5), priv__distance=distance)
-    reports = private.fit(X).transform(X)["age"]
-    assert reports.between(30, 85).all()
+    private.set_params(priv__distance=(middles[:, None] - middles) ** 2)
+    private.fit(X)
     assert private.score(X) == pytest.approx(-private[-1].distortion_)
 
 

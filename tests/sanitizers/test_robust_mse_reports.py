@@ -231,7 +231,6 @@ def test_posterior_is_bayes_rule():
         2.0,
         sensitive=["ill"],
         distance="hamming",
-        outputs=[(0, "S"), (1, "M"), (2, "L"), (2, "XL")],
         encode="posterior",
         random_state=0,
     )
@@ -281,5 +280,5 @@ def test_score_at_a_distribution_of_the_set_is_above_its_bound():
 def test_score_follows_what_was_fitted():
     found = fit(SPARSE)
     before = found.score(rows_of(SPARSE))
-    found.set_params(distance="hamming", outputs=[0])
+    found.set_params(distance="hamming")
     assert found.score(rows_of(SPARSE)) == before

@@ -204,7 +204,6 @@ def test_unknown_parameters_are_refused(cls):
         ({"categories": {0: [0, 1], 1: [0, 1, 2]}}, {"categories": {0: [0, 1], 1: [2, 1, 0]}}),
         ({"distance": np.eye(3)}, {"distance": 2 * np.eye(3)}),
         ({"distance": "squared"}, {"distance": np.eye(3)}),
-        ({"outputs": None}, {"outputs": [0, 1]}),
     ],
 )
 @pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")

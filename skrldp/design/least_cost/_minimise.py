@@ -16,7 +16,7 @@ from scipy.sparse import csr_array, vstack
 from skrldp._typing import Floats
 from skrldp.design.interior_point import CentralPath, path_blocks
 from skrldp.design.least_cost._program import CutProgram, cheapest, weak_duality
-from skrldp.design.programs import Cuts, ExpectedCost, KeptMargins
+from skrldp.design.programs import Cuts, ExpectedCost
 from skrldp.design.run import Limits, Solution
 from skrldp.privacy import Requirements, repair
 
@@ -51,7 +51,6 @@ _RARE = (1e-4, 1e-9)
 _DROP_COST = 0.05
 
 _ROUNDING = 1e-12  # of a comparison of probabilities
-_KEPT = 1e-8  # of a share: more than a linear program misses by
 
 
 def minimise(
@@ -62,20 +61,18 @@ def minimise(
     limits: Limits,
     verbose: int = 0,
     first: Floats | None = None,
-    kept: KeptMargins | None = None,
 ) -> Solution:
-    """Find the cheapest private mechanism, of those that keep margins if there are any to keep.
+    """Find the cheapest private mechanism.
 
     Shapes: `first` (b, a). Returns Solution: ``objective`` is the cost of ``matrix``, which is
     private, and ``bound`` a lower bound on that of every private mechanism.
     """
-    search = _Search(cost, requirements, gap, limits, verbose, kept)
+    search = _Search(cost, requirements, gap, limits, verbose)
     if first is not None:
         search.offer(first)
     search.follow_path()
     status = search.add_cuts()
-    if kept is None:
-        search.drop_rare_reports()
+    search.drop_rare_reports()
     return Solution(
         status=status,
         solver="cuts" if search.programs else "path",
@@ -97,32 +94,23 @@ class _Search:
         gap: float,
         limits: Limits,
         verbose: int,
-        kept: KeptMargins | None = None,
     ) -> None:
-        self.cost, self.requirements, self.kept = cost, requirements, kept
+        self.cost, self.requirements = cost, requirements
         self.gap, self.limits, self.verbose = gap, limits, verbose
         self.negligible = _NEGLIGIBLE * cost.scale
         self.programs = self.path_steps = 0
-        self.program = CutProgram(cost, kept)
+        self.program = CutProgram(cost)
         # Seldom private, but then unbeatable, and anyway a bound.
         matrix, self.lower = cheapest(cost)
         self.best = np.zeros(cost.cost.shape)  # always private: what does not depend on the record
-        if kept is None:
-            self.best[int(cost.worst_constant().argmin())] = 1.0
-        else:
-            self.best[:] = kept.draw[:, None]
+        self.best[int(cost.worst_constant().argmin())] = 1.0
         self.upper = cost.worst(self.best)[0]
         if _private_at_centre(matrix, requirements):
             self.offer(matrix)
 
     def offer(self, matrix: Floats) -> None:
         """Repair a mechanism, and keep it if it is the best."""
-        if self.kept is None:
-            private = repair(matrix, self.requirements)
-        else:
-            if self.kept.deviation(matrix) > _KEPT:
-                matrix = self.kept.drawn_again(matrix)
-            private = self.kept.repair(matrix, self.requirements)
+        private = repair(matrix, self.requirements)
         value = self.cost.worst(private)[0]
         if value < self.upper:
             self.upper, self.best = value, private

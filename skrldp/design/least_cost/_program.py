@@ -5,7 +5,7 @@ from scipy.sparse import csr_array, hstack, vstack
 
 from skrldp._highs import LinearProgram
 from skrldp._typing import Floats
-from skrldp.design.programs import Cuts, ExpectedCost, KeptMargins, column_sums
+from skrldp.design.programs import Cuts, ExpectedCost, column_sums
 
 __all__ = ["CutProgram", "cheapest", "weak_duality"]
 
@@ -20,11 +20,9 @@ class CutProgram:
     ----------
     cost : ExpectedCost
         What to minimise.
-    kept : KeptMargins, optional
-        Margins that the reports have in expectation.
     """
 
-    def __init__(self, cost: ExpectedCost, kept: KeptMargins | None = None) -> None:
+    def __init__(self, cost: ExpectedCost) -> None:
         self.cost = cost
         self.solves = 0
         b, a = cost.cost.shape
@@ -44,9 +42,6 @@ class CutProgram:
             # of arrays, older SciPy makes a matrix
             ones = csr_array(hstack([ones, csr_array((a, 1))]))
         self._program.add_rows(ones, 1.0, 1.0)
-        self._kept = csr_array((0, b * a)) if kept is None else kept.coefficients()
-        self._shares = np.zeros(0) if kept is None else kept.shares
-        self._program.add_rows(self._kept, self._shares, self._shares)
 
     def __len__(self) -> int:
         return len(self._cut_rows)
@@ -83,7 +78,6 @@ class CutProgram:
         b, a = self.cost.cost.shape
         matrix = np.maximum(x[: b * a].reshape(b, a), 0.0)
         multipliers = np.maximum(duals[self._cut_rows], 0.0) * self._scale
-        of_shares = duals[a : a + len(self._shares)] * self._scale  # of either sign
         distribution = self.cost.distribution
         if self.cost.robust:
             share = np.maximum(duals[self._distribution_rows], 0.0)
@@ -91,10 +85,10 @@ class CutProgram:
                 distribution = share @ np.array(self._distributions) / share.sum()
         bound = weak_duality(
             self.cost.at(distribution),
-            vstack([*self._cuts, self._kept], format="csr"),
-            np.concatenate([multipliers, of_shares]),
+            vstack(self._cuts, format="csr"),
+            multipliers,
         )
-        return matrix, bound - float(of_shares @ self._shares)
+        return matrix, bound
 
 
 def weak_duality(cost: Floats, cuts: csr_array, multipliers: Floats) -> float:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from skrldp._typing import Floats
 from skrldp.design.least_cost import minimise
 from skrldp.design.objectives._problem import Problem, Search, Task
-from skrldp.design.programs import ExpectedCost, KeptMargins
+from skrldp.design.programs import ExpectedCost
 from skrldp.design.run import Quantity, Solution
 from skrldp.privacy import repair
 
@@ -45,8 +45,6 @@ class DistanceProblem(Problem):
     simple : callable, optional
         Makes mechanisms that take no search, of shape (b, n_cells): the solution is not worse, if
         their reports are taken for the nearest outputs.
-    kept : KeptMargins, optional
-        Margins that the reports have in expectation.
     """
 
     solvers = SOLVERS_OF_DISTANCES
@@ -57,9 +55,8 @@ class DistanceProblem(Problem):
         cost: ExpectedCost,
         gap: float = 1e-4,
         simple: Callable[[], Sequence[Floats]] | None = None,
-        kept: KeptMargins | None = None,
     ) -> None:
-        self.cost, self.gap, self.simple, self.kept = cost, gap, simple, kept
+        self.cost, self.gap, self.simple = cost, gap, simple
         self.size = "{} outputs x {} cells".format(*cost.cost.shape)
 
     def begin(self, task: Task) -> Search:
@@ -79,8 +76,8 @@ class _DistanceSearch(Search):
         To send an output that is nowhere nearer than another instead of the other is of no use: to
         merge the two is private as well.
         """
-        cost, task, kept = self.problem.cost, self.task, self.problem.kept
-        useful = _undominated(cost.cost) if kept is None else np.arange(len(cost.cost))
+        cost, task = self.problem.cost, self.task
+        useful = _undominated(cost.cost)
         some = replace(cost, cost=cost.cost[useful])
         solution = minimise(
             some,
@@ -89,7 +86,6 @@ class _DistanceSearch(Search):
             limits=task.limits,
             verbose=task.verbose,
             first=None if task.warm is None else _as_outputs(task.warm, some),
-            kept=kept,
         )
         matrix = np.zeros(cost.cost.shape)
         matrix[useful] = solution.matrix
@@ -98,8 +94,6 @@ class _DistanceSearch(Search):
     def at_least_simple(self, solution: Solution) -> Solution:
         """Return the best of a solution and mechanisms whose reports are taken for outputs."""
         cost, simple = self.problem.cost, self.problem.simple
-        if self.problem.kept is not None:  # which those do not keep
-            return solution
         message = f"{solution.message} A mechanism that takes no search was better."
         for form in () if simple is None else simple():
             private = repair(_as_outputs(form, cost), self.task.requirements)

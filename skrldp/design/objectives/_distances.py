@@ -23,39 +23,37 @@ _LARGEST = 1e100  # greatest size of numbers whose squares are taken: those stay
 def distance_matrix(
     distance: str | Callable[[Any, Any], float] | Sequence[Sequence[float]] | Floats,
     values: Sequence[Any],
-    outputs: Sequence[Any],
 ) -> Floats:
-    """Tabulate the distance of each output from each value.
+    """Tabulate the distance of each reported value, in columns, from each value, in rows.
 
-    Shapes: `distance` (a2, b); returns (a2, b). Raises ValueError if the distance is unknown, is
+    Shapes: `distance` (a2, a2); returns (a2, a2). Raises ValueError if the distance is unknown, is
     not a table of that shape, or is not made of finite non-negative numbers; if it is a numeric one
-    and values or outputs are not numbers.
+    and values are not numbers.
 
     Examples
     --------
-    >>> distance_matrix("squared", (1, 2, 4), (1, 3))
-    array([[0., 4.],
-           [1., 1.],
-           [9., 1.]])
+    >>> distance_matrix("squared", (1, 2, 4))
+    array([[0., 1., 9.],
+           [1., 0., 4.],
+           [9., 4., 0.]])
     """
     if isinstance(distance, str):
-        table = _named(distance, values, outputs)
+        table = _named(distance, values)
     elif callable(distance):
-        table = np.array([[_measured(distance, u, y) for y in outputs] for u in values])
+        table = np.array([[_measured(distance, u, y) for y in values] for u in values])
     else:
         table = _as_table(distance)
-        if table.shape != (len(values), len(outputs)):
+        if table.shape != (len(values), len(values)):
             raise ValueError(
-                f"the table `distance` has shape {table.shape}, but there are {len(values)} values "
-                f"of U and {len(outputs)} outputs: it needs shape {(len(values), len(outputs))}, "
-                "values of U in rows, in the order of `joint_.values`."
+                f"the table `distance` has shape {table.shape}, but U has {len(values)} values: it "
+                f"needs shape {(len(values), len(values))}, in the order of `joint_.values`."
             )
     wrong = ~np.isfinite(table) | (table < 0)
     if wrong.any():
         u, y = np.argwhere(wrong)[0]
         raise ValueError(
             f"distances must be finite and not negative, but that from value {values[u]!r} to "
-            f"output {outputs[y]!r} is {table[u, y]}."
+            f"value {values[y]!r} is {table[u, y]}."
         )
     return table
 
@@ -89,38 +87,39 @@ def _as_table(distance: Any) -> Floats:
         pass
     kind = f"a {type(distance).__name__}" if hasattr(distance, "__len__") else repr(distance)
     raise ValueError(
-        "distance must be 'auto', 'squared', 'absolute', 'hamming', a function of a value and an "
-        f"output, or a table of numbers (real, values by outputs), got {kind}."
+        "distance must be 'auto', 'squared', 'absolute', 'hamming', a function of two "
+        f"values of U, or a table of numbers (real), got {kind}."
     )
 
 
-def _named(name: str, values: Sequence[Any], outputs: Sequence[Any]) -> Floats:
+def _named(name: str, values: Sequence[Any]) -> Floats:
     if name not in DISTANCES:
         raise ValueError(
-            f"distance={name!r} must be one of {', '.join(map(repr, DISTANCES))}, a function of a "
-            "value and an output, or a table."
+            f"distance={name!r} must be one of {', '.join(map(repr, DISTANCES))}, a function of "
+            "two values of U, or a table."
         )
     if name == "auto":
         name = suited_distance(values)
     if name == "hamming":
-        return np.array([[_hamming(u, y) for y in outputs] for u in values])
-    gap = np.subtract.outer(_numbers(name, values, "U"), _numbers(name, outputs, "outputs"))
+        return np.array([[_hamming(u, y) for y in values] for u in values])
+    numbers = _numbers(name, values)
+    gap = np.subtract.outer(numbers, numbers)
     return np.abs(gap) if name == "absolute" else gap * gap
 
 
-def _numbers(name: str, values: Sequence[Any], label: str) -> Floats:
-    """Values of U, or outputs, as floats."""
+def _numbers(name: str, values: Sequence[Any]) -> Floats:
+    """Values of U as floats."""
     for value in values:
         if not isinstance(value, Real):
             found = "several columns" if isinstance(value, tuple) else f"the value {value!r}"
             found = "missing values" if value is None else found
             raise ValueError(
-                f"distance={name!r} needs numbers, but {label} has {found}; use "
+                f"distance={name!r} needs numbers, but U has {found}; use "
                 "distance='hamming', a function of two values, or a table of distances."
             )
         if abs(value) > _LARGEST:  # type: ignore[operator]
             raise ValueError(
-                f"distance={name!r} needs numbers of moderate size, but {label} has one beyond "
+                f"distance={name!r} needs numbers of moderate size, but U has one beyond "
                 f"{_LARGEST:g}."
             )
     return np.array(values, dtype=float)

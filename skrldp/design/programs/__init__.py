@@ -2,14 +2,12 @@
 
 from skrldp.design.programs._constraints import Cuts, column_sums
 from skrldp.design.programs._expected_cost import ExpectedCost
-from skrldp.design.programs._kept_margins import KeptMargins
 from skrldp.design.programs._master_program import LEAST_GAIN, RowMixture, used
 
 __all__ = [
     "LEAST_GAIN",
     "Cuts",
     "ExpectedCost",
-    "KeptMargins",
     "RowMixture",
     "column_sums",
     "used",

@@ -38,7 +38,7 @@ def program(counts, problem, alpha=2.0, region="joint", values=None, radius=None
         radius = RenyiBall(alpha).radius_for(joint.n, joint.counts.size)
     robust_utility, robust_privacy = PROBLEMS[problem]
     values = joint.values if values is None else values
-    distance = distance_matrix(name, values, values)
+    distance = distance_matrix(name, values)
     cost = expected_distance(joint, distance, RenyiSet(alpha, radius if robust_utility else 0.0))
     around = radius if robust_privacy else 0.0
     return cost, privacy_region(joint, RenyiSet(alpha, around), region=region)
@@ -232,7 +232,7 @@ def test_second_route_for_sets_of_conditionals(observe, useful, seed):
     """Budgets of one and of two, with drift and without; the ball for the utility has order 2."""
     rng = np.random.default_rng(seed)
     joint = JointDistribution(rng.multinomial(900, rng.dirichlet(np.full(9, 2.0))).reshape(3, 3))
-    distance = distance_matrix("squared", joint.values, joint.values)
+    distance = distance_matrix("squared", joint.values)
     cost = expected_distance(joint, distance, RenyiSet(2.0, useful), observe=observe)
     values = []
     for pair, drift in ((0.008, 0.0), (0.011, 0.0), (0.016, 0.0), (0.011, 0.004)):
@@ -295,9 +295,7 @@ def test_any_multipliers_bound_the_linear_program():
 def test_a_search_without_time_takes_what_needs_none():
     """Reports of closed forms become outputs, each the nearest; the result is as private."""
     joint = JointDistribution(np.random.default_rng(0).geometric(0.003, (3, 4)))
-    cost = expected_distance(
-        joint, distance_matrix("absolute", range(4), range(4)), RenyiSet(1.0, 0.0)
-    )
+    cost = expected_distance(joint, distance_matrix("absolute", range(4)), RenyiSet(1.0, 0.0))
     asked = Requirements.of(privacy_region(joint, RenyiSet(1.0, 0.001)), 1.0)
     forms = closed_forms(joint, asked)
     plain = solve(DistanceProblem(cost), asked, time_limit=1e-6)
