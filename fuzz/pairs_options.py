@@ -85,17 +85,7 @@ SETTINGS = {
         "singles": _blocks(blocks="singles"),
         "pairs": _both(_shape(third=True), _blocks(blocks="pairs")),
         "edges": _both(_shape(numbers=True), _blocks(edges={"u": [0, 3, 6, 10]})),
-        "shares": _blocks(blocks=["u", "k"], shares=[0.9, 0.1]),
         "lists": _both(_shape(third=True), _blocks(blocks=[["u", "k"], ["k", "v"], "u"])),
-        "targets": _both(
-            _shape(third=True, declare=("u", "k", "v")),
-            _blocks(
-                max_cells=60,
-                targets=Later(
-                    lambda case: [Marginal(case.at("k"), by=case.at(other)) for other in "uv"]
-                ),
-            ),
-        ),
     },
     "eps": {
         "small": _set(eps=0.2),
@@ -248,7 +238,6 @@ def make_case(chosen, rng):
         SETTINGS[option][name](case)
     if case.blocks:
         case.more = True
-        case.blocks = {"max_cells": 0, **case.blocks}
     if not case.mechanism:
         own = {*case.parameters} | ({"protect"} if case.eps_by_pair else set())
         fitting = [name for name in _USUAL if own <= _parameters(name)]

@@ -45,7 +45,6 @@ _HOMES = {
     "certify": "certificate",
     "expected_std_error": "estimation",
     "privacy_report": "statement",
-    "rank_columns": "sanitizers",
 }
 
 __all__ = [
@@ -84,7 +83,6 @@ __all__ = [
     "certify",
     "expected_std_error",
     "privacy_report",
-    "rank_columns",
 ]
 
 # Rooms that need no import of their own: `skrldp.auditing.Check` works after `import skrldp`.
@@ -124,7 +122,6 @@ if TYPE_CHECKING:
         PolyOptSanitizer,
         RobustMSESanitizer,
         SRRSanitizer,
-        rank_columns,
     )
     from skrldp.sets import AllDistributions, LikelihoodRatioSet, RenyiBall
     from skrldp.statement import PrivacyReport, privacy_report

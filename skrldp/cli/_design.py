@@ -77,16 +77,15 @@ def design(
         o.option(
             "--blocks",
             "For a table of many columns: each person reports one block of columns, of each "
-            "column or of each two of them. What is written is a manifest of mechanisms. A "
-            "--target is a further block.",
+            "column or of each two of them. What is written is a manifest of mechanisms.",
         ),
     ] = None,
     block: Annotated[
         list[str] | None,
         o.option(
             "--block COLUMNS",
-            'A block of columns, separated by commas as in "age,job"; repeat it. With '
-            "--blocks, in addition.",
+            'In place of --blocks: a block of columns, separated by commas as in "age,job"; '
+            "repeat it.",
         ),
     ] = None,
     sanitizer: Annotated[
@@ -237,6 +236,10 @@ def design(
     else:
         if survey is not None:
             raise CommandError("--blocks and --block are not for surveys: leave --weights out.")
+        if target:
+            raise CommandError("--target is for one mechanism: leave out --blocks and --block.")
+        if blocks is not None and block:
+            raise CommandError("--blocks and --block exclude each other: name all with --block.")
         designer = _designer_of_blocks(kind_of_design, parameters, blocks, block or [])
         designer.base.set_params(uncertainty=around)
         designer.set_params(**common, **({} if beta is None else {"beta": beta}))
@@ -316,7 +319,6 @@ def _designer_of_blocks(
 ) -> Any:
     """Make the sanitizer of blocks, whose base is the sanitizer of each block."""
     from skrldp.sanitizers import BlockSanitizer
-    from skrldp.targets import Marginal
 
     own = signature(BlockSanitizer).parameters
     given = {name: value for name, value in parameters.items() if value not in (None, [], (), {})}
@@ -324,9 +326,6 @@ def _designer_of_blocks(
     if not all(columns):
         raise CommandError("--block names no column.")
     of_blocks = {name: value for name, value in given.items() if name in own}
-    of_blocks["targets"] = given.get("targets", [])
-    if named is not None:
-        of_blocks["targets"] = [*of_blocks["targets"], *map(Marginal, columns)]
     base = _designer(sanitizer, {n: value for n, value in given.items() if n not in own})
     return BlockSanitizer(blocks=named or columns, base=base, **of_blocks)
 

@@ -22,7 +22,6 @@ from skrldp.sanitizers._independent_reporting import IRSanitizer
 from skrldp.sanitizers._non_robust import NonRobustSanitizer
 from skrldp.sanitizers._polyopt import PolyOptSanitizer
 from skrldp.sanitizers._pooled_blocks import margins_of, smoothed_cells
-from skrldp.sanitizers._rank_columns import rank_columns
 from skrldp.sanitizers._records import imputed_counts
 from skrldp.sanitizers._robust_mse import RobustMSESanitizer
 from skrldp.sanitizers._srr import SRRSanitizer
@@ -53,7 +52,6 @@ __all__ = [
     "joint_of",
     "known_columns",
     "margins_of",
-    "rank_columns",
     "reported_its_own_table",
     "smoothed_cells",
     "write_reports",

@@ -10,10 +10,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skrldp._arrays import ReadOnly
 from skrldp._indexes import refuse_index
-from skrldp._params import check_beta, check_eps, check_seed, is_whole
+from skrldp._params import check_beta, check_eps, check_seed
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Manifest
-from skrldp.pooling import CommonMargins
+from skrldp.pooling import CommonMargins, best_shares
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._block_edges import bins_of
 from skrldp.sanitizers._block_records import encode_records
@@ -22,7 +22,7 @@ from skrldp.sanitizers._column_blocks import checked_base, tables_of
 from skrldp.sanitizers._designed_blocks import design_blocks
 from skrldp.sanitizers._fitted_state import FromFit, columns_of
 from skrldp.sanitizers._output import TableTransformer
-from skrldp.sanitizers._pooled_blocks import errors_of, models, shares_of
+from skrldp.sanitizers._pooled_blocks import errors_of, models
 from skrldp.sanitizers._snapshot import snapshot
 from skrldp.sanitizers._warnings import warn_of_first_column
 from skrldp.sanitizers._write_reports import as_frame, blank_frame, to_container
@@ -41,7 +41,6 @@ class _FittedBlocks(ReadOnly):
     manifest: Manifest
     sanitizers: tuple[BaseSanitizer, ...]
     margins: CommonMargins
-    tables: tuple[Any, ...]  # what each block is to estimate: tuples of columns
     order: tuple[Any, ...]  # names of all columns, in the table's order
     known: tuple[Any, ...] = ()
     figures: dict[str, Any] = field(default_factory=dict)
@@ -72,14 +71,6 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
     blocks : {"singles", "pairs"} or list, default="singles"
         The blocks: each column of U, or each two of them; or a list of columns and lists of
         columns, which together are all of U.
-    targets : list, optional
-        Further blocks: the columns of U that each :class:`~skrldp.targets.Marginal` or
-        :class:`~skrldp.targets.Mean` names with its groups. A larger block that holds several of
-        these takes their place if its reports tell more of them than theirs do.
-    max_cells : int, default=60
-        The most cells of such a larger block; 0 for none. Each that is tried takes a design. Those
-        are tried whose columns have declared values, as in `categories`, so that the records do not
-        choose them.
     base : sanitizer, optional
         What designs the mechanism of a block; None is ``AOptimalSanitizer(tol=0.1)``, which is
         fast and whose manifests are small. `fit` is then a function of its input. Its `eps` and
@@ -89,8 +80,7 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         ``min_frequency``, …) is its own.
     beta : float, default=0.05
         Bound on the probability that the confidence set of any block misses the true distribution:
-        each of m blocks has ``beta / m``, where larger blocks that were tried count as well:
-        m is ``n_designed_``. With `known`, that is so of each of both statements.
+        each of m blocks has ``beta / m``. With `known`, that is so of each of both statements.
         Where blocks were chosen by looking at the public table, take ``beta`` times their number
         over that of all blocks among which they were chosen.
     eps_all : float, optional
@@ -109,10 +99,6 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         private records, and those on devices, have the numbers themselves. A number outside is
         refused as an unknown value is; ``-inf`` and ``inf`` as first and last edge open the outer
         bins. The edges must not come from the public table.
-    shares : array of shape (m,), optional
-        Probability of each block, in the order of ``blocks_``. None finds those for which the
-        shares of all blocks' values of U together have the least variances, if the reports of all
-        blocks are pooled (A-optimality).
     n_jobs : int, optional
         Number of processes that design blocks; -1 for one for each processor. None is 1, unless in
         a :func:`joblib.parallel_config` context. The mechanisms do not depend on it.
@@ -130,7 +116,8 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
     blocks_ : tuple of m tuples
         Names of the columns of U in each block.
     shares_ : array of shape (m,)
-        Probability of each block.
+        Probability of each block: those for which the shares of all blocks' values of U together
+        have the least variances, if the reports of all blocks are pooled (A-optimality).
     certificate_ : Certificate
         The proof of the block that leaks most: ``certificate_.eps`` bounds the whole mechanism.
     certificates_ : tuple of m Certificate
@@ -139,12 +126,8 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         The sanitizers of the blocks, in the order of ``blocks_``; a change or another fit of these
         copies changes nothing here.
     std_error_ : array of shape (m,)
-        Root of the summed variances of the shares of each block's values of U, for one report; of a
-        larger block, those of the tables that targets name.
+        Root of the summed variances of the shares of each block's values of U, for one report.
         From n reports of all blocks together the error is this divided by the root of n.
-    n_designed_ : int
-        Number of blocks that were designed. There are fewer ``blocks_`` if larger blocks were
-        tried in the place of others.
     column_names_ : tuple
         Names of all columns, or their places, in the table's order.
     n_features_in_ : int
@@ -202,7 +185,6 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
     certificate_ = FromFit("figures.certificate_")
     certificates_ = FromFit("figures.certificates_")
     std_error_ = FromFit("figures.std_error_")
-    n_designed_ = FromFit("figures.n_designed_")
     column_names_ = FromFit("order")
     n_features_in_ = FromFit("columns.n_features_in_")
     feature_names_in_ = FromFit("columns.feature_names_in_")
@@ -213,15 +195,12 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         *,
         sensitive: Any = None,
         blocks: Any = "singles",
-        targets: Any = None,
-        max_cells: int = 60,
         base: Any = None,
         beta: float = 0.05,
         eps_all: float | None = None,
         known: Any = None,
         categories: Any = "auto",
         edges: Any = None,
-        shares: ArrayLike | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -229,15 +208,12 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         self.eps = eps
         self.sensitive = sensitive
         self.blocks = blocks
-        self.targets = targets
-        self.max_cells = max_cells
         self.base = base
         self.beta = beta
         self.eps_all = eps_all
         self.known = known
         self.categories = categories
         self.edges = edges
-        self.shares = shares
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -263,8 +239,6 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         check_eps("eps", self.eps)
         check_seed(self.random_state)
         check_verbose(self.verbose)
-        if not (is_whole(self.max_cells) and self.max_cells >= 0):
-            raise ValueError(f"max_cells={self.max_cells!r} must be a whole number >= 0.")
         check_beta("beta", self.beta)
         base = checked_base(self)
         lazy = lazy_frame(X)
@@ -274,26 +248,23 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         secret = resolve_columns(X, slice(1) if self.sensitive is None else self.sensitive)
         known = () if self.known is None else resolve_columns(X, self.known, "known")
         bins = bins_of(self.edges, names, secret)
-        found = design_blocks(self, base, X, sample_weight, names, secret, known, bins)
-        even = Manifest.of(found.mechanisms, np.full(len(found.tables), 1.0 / len(found.tables)))
-        joints = [one.joint_ for one in found.sanitizers]
-        margins, functions, information = models(even, joints, found.tables)
-        shares = shares_of(self.shares, margins, information, functions)
-        manifest = Manifest.of(found.mechanisms, shares, bins)
-        certificates = tuple(one.certificate_ for one in found.sanitizers)
+        mechanisms, fitted = design_blocks(self, base, X, sample_weight, names, secret, known, bins)
+        even = Manifest.of(mechanisms, np.full(len(fitted), 1.0 / len(fitted)))
+        margins, functions, information = models(even, [one.joint_ for one in fitted])
+        shares = best_shares(margins, information, functions)
+        manifest = Manifest.of(mechanisms, shares, bins)
+        certificates = tuple(one.certificate_ for one in fitted)
         self._fitted = _FittedBlocks(
             columns=columns_of(self, X if lazy is None else blank_frame(names)),
             manifest=manifest,
-            sanitizers=found.sanitizers,
+            sanitizers=fitted,
             margins=margins,
-            tables=found.tables,
             order=tuple(names),
             known=tuple(names[p] for p in known),
             asked=snapshot(self),
             figures={
                 "certificate_": max(certificates, key=lambda one: one.eps),
                 "certificates_": certificates,
-                "n_designed_": found.n_designed,
                 "std_error_": errors_of(margins, information, functions, manifest.shares),
             },
         )
@@ -362,7 +333,7 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
             At most 0. It is not private: it depends on X.
         """
         joints, fitted = self._distributions_of(X, sample_weight), self._fitted
-        _, functions, information = models(fitted.manifest, joints, fitted.tables)
+        _, functions, information = models(fitted.manifest, joints)
         errors = errors_of(fitted.margins, information, functions, fitted.manifest.shares)
         return -float((errors**2).sum())
 

@@ -43,7 +43,7 @@ def refuse_large_blocks(
         f"{len(large):,} of {len(blocks):,} blocks have more cells (secrets times values) than a "
         f"design of {type(base).__name__} holds, {most:,}: {shown}{more}. Values of their columns: "
         f"{levels}. Cut numbers (edges=), group rare values (a base with min_frequency=), make "
-        f"smaller blocks (blocks=, targets=), or give another base.{larger and ' '}{larger}"
+        f"smaller blocks (blocks=), or give another base.{larger and ' '}{larger}"
     )
 
 
@@ -60,13 +60,9 @@ def sizes_of(
     columns: Sequence[Sequence[int]],
     categories: Any,
     names: Sequence[Any],
-) -> tuple[dict[int, float], set[int]]:
-    """Count the categories of each column: those that are listed, or else those in the tables.
-
-    Returns also the places of columns whose categories are learned.
-    """
+) -> dict[int, float]:
+    """Count the categories of each column: those that are listed, or else those in the tables."""
     found: dict[int, float] = {}
-    of_records: set[int] = set()
     for (table, _), places in zip(tables, columns, strict=True):
         for position, place in enumerate(places):
             if place not in found:
@@ -78,6 +74,4 @@ def sizes_of(
                     continue
                 learned = learn_column(read_table(table), position, None)
                 found[place] = math.inf if learned is None else len(learned[0])
-                if learned is None or not learned[0].declared:
-                    of_records.add(place)
-    return found, of_records
+    return found

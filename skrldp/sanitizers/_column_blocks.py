@@ -26,7 +26,7 @@ from skrldp.table import (
     take_rows,
     with_columns,
 )
-from skrldp.targets import Contrast, Linear, Marginal
+from skrldp.targets import Contrast
 
 __all__ = [
     "blocks_of",
@@ -71,7 +71,7 @@ def checked_base(sanitizer: Any) -> BaseSanitizer:
             # Of two blocks, the same place is two columns: each would be designed for another one.
             raise ValueError(
                 f"base has {given!r}, which names a column by its place, and a place is another "
-                "column in each block: name columns, or give BlockSanitizer(targets=...)."
+                "column in each block: name columns."
             )
     if base.survey is not None:
         raise ValueError(
@@ -88,11 +88,8 @@ def checked_base(sanitizer: Any) -> BaseSanitizer:
 
 def blocks_of(
     sanitizer: Any, X: Any, names: Sequence[Any], secret: Sequence[int], known: Sequence[int]
-) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
-    """Return the places of each block's columns of U, in the table's order.
-
-    And those blocks of several columns that are there for targets alone.
-    """
+) -> list[tuple[int, ...]]:
+    """Return the places of each block's columns of U, in the table's order."""
     numbers = [*range(len(names))]
     if list(names) != numbers and set(names) == set(numbers):
         raise ValueError(
@@ -117,23 +114,14 @@ def blocks_of(
             chosen = list(combinations(free, 2))
     else:
         chosen = [_places(X, block, names, secret) for block in sanitizer.blocks]
-    if not isinstance(sanitizer.targets, list | tuple | None):
-        raise ValueError(
-            f"targets={sanitizer.targets!r} must be a list, such as [Marginal('age', by='home')]."
-        )
-    targets = [_places_of_target(X, target, secret) for target in sanitizer.targets or ()]
-    named, found = (
-        list(dict.fromkeys(tuple(sorted({*block, *known})) for block in some))
-        for some in (chosen, [*chosen, *filter(None, targets)])
-    )
-    groups = [one for one in found if one not in named and len({*one} - {*known}) > 1]
+    found = list(dict.fromkeys(tuple(sorted({*block, *known})) for block in chosen))
     missing = [names[place] for place in rest if not any(place in block for block in found)]
     if missing:
         raise ValueError(
             f"no block has the columns {missing}, so nobody would report them: add them to a "
             "block, or leave them out of the table."
         )
-    return found, groups
+    return found
 
 
 def design_of(
@@ -144,10 +132,9 @@ def design_of(
     block: Sequence[int],
     known: Sequence[int],
     beta: float,
-    tables: Sequence[Sequence[int]],
     categories: Any,
 ) -> BaseSanitizer:
-    """Return the sanitizer of a block, not yet fitted; `tables` are what it is to estimate."""
+    """Return the sanitizer of a block, not yet fitted."""
     columns = sorted({*secret, *block})
     place = {column: position for position, column in enumerate(columns)}
     one = clone(base)
@@ -163,8 +150,6 @@ def design_of(
     }
     if hasattr(one, "eps_all"):
         own["eps_all"] = sanitizer.eps_all
-    if len(tables) > 1 and getattr(one, "targets", None) == "nonsensitive":
-        own["targets"] = [Marginal([place[column] for column in table]) for table in tables]
     if known:
         own["known"] = [place[column] for column in known]
     return one.set_params(**own)
@@ -183,16 +168,6 @@ def _places(X: Any, block: Any, names: Sequence[Any], secret: Sequence[int]) -> 
             "S is part of every block."
         )
     return places
-
-
-def _places_of_target(X: Any, target: Any, secret: Sequence[int]) -> tuple[int, ...]:
-    """Return the places of the columns of U that a target names."""
-    if isinstance(target, Linear) or not hasattr(target, "by"):
-        raise ValueError(f"targets of blocks are Marginal or Mean of columns, got {target!r}.")
-    places: set[int] = set()
-    for given in _selections_of(target):
-        places |= set(resolve_columns(X, given, "targets"))
-    return tuple(sorted(places - set(secret)))
 
 
 def _selections_of(target: Any) -> list[Any]:

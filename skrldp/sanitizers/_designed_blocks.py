@@ -3,7 +3,6 @@
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,34 +14,13 @@ from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._block_edges import alphabets_of
 from skrldp.sanitizers._block_sizes import refuse_large_blocks, sizes_of
 from skrldp.sanitizers._column_blocks import blocks_of, design_of, tables_of
-from skrldp.sanitizers._larger_blocks import Larger, kept_blocks, larger_blocks, restated
 
-__all__ = ["DesignedBlocks", "design_blocks"]
+__all__ = ["design_blocks"]
 
 _LINE = "{desc} {n_fmt}/{total_fmt} |{bar:20}| {elapsed}{postfix}"  # how tqdm writes it
 _SHOWN = 5  # blocks that a warning names
 
 _Told = list[tuple[type[Warning], str]]
-
-
-@dataclass(frozen=True, eq=False)
-class DesignedBlocks:
-    """The mechanisms of m blocks.
-
-    Attributes
-    ----------
-    mechanisms : tuple of m Mechanism
-    sanitizers : tuple of m fitted sanitizers
-    tables : tuple of m tuples
-        What the reports of each block are to estimate: tuples of columns.
-    n_designed : int
-        How many blocks were designed, of which these were chosen.
-    """
-
-    mechanisms: tuple[Mechanism, ...]
-    sanitizers: tuple[BaseSanitizer, ...]
-    tables: tuple[tuple[tuple[Any, ...], ...], ...]
-    n_designed: int
 
 
 def design_blocks(
@@ -54,46 +32,28 @@ def design_blocks(
     secret: Sequence[int],
     known: Sequence[int],
     bins: Mapping[Any, Bins],
-) -> DesignedBlocks:
-    """Find the blocks, design a mechanism for each, and keep larger blocks where they pay."""
-    blocks, groups = blocks_of(sanitizer, X, names, secret, known)
+) -> tuple[tuple[Mechanism, ...], tuple[BaseSanitizer, ...]]:
+    """Find the m blocks, and design a mechanism for each: m mechanisms and fitted sanitizers."""
+    blocks = blocks_of(sanitizer, X, names, secret, known)
     categories = alphabets_of(sanitizer.categories, bins, names)
     columns = [sorted({*secret, *block}) for block in blocks]
     tables = tables_of(X, columns, sample_weight, bins)
-    sizes, learned = sizes_of(tables, columns, categories, names)
+    sizes = sizes_of(tables, columns, categories, names)
     refuse_large_blocks(base, blocks, sizes, secret, names)
-    larger: list[Larger] = []
-    if len(groups) > 1:
-        # Else the records would choose, and all blocks that they might have chosen count in beta.
-        # Secrets may be learned: beta holds given those of all records.
-        declared = sizes | dict.fromkeys(learned - {*secret}, math.inf)
-        tried = larger_blocks(groups, declared, secret, sanitizer.max_cells)
-        larger = [one for one in tried if one.block not in blocks]
-        blocks += [one.block for one in larger]
-        columns += [sorted({*secret, *one.block}) for one in larger]
-        tables += tables_of(X, columns[len(tables) :], sample_weight, bins) if larger else []
-    wanted = {block: (block,) for block in blocks} | {one.block: one.instead_of for one in larger}
     beta = sanitizer.beta / len(blocks)
     designs = [
-        design_of(sanitizer, base, names, secret, block, known, beta, wanted[block], categories)
+        design_of(sanitizer, base, names, secret, block, known, beta, categories)
         for block in blocks
     ]
     named = [[names[place] for place in block] for block in blocks]
     cells = [math.prod(sizes[place] for place in own) for own in columns]
     found = _side_by_side(designs, tables, named, cells, sanitizer.n_jobs, sanitizer.verbose)
-    fitted = [one for one, _ in found]
-    mechanisms = [
+    _warn_once([told for _, told in found], named)
+    mechanisms = tuple(
         one.mechanism_.named(None, [(names[place], place in secret) for place in own])
-        for one, own in zip(fitted, columns, strict=True)
-    ]
-    kept = kept_blocks(larger, blocks, mechanisms, [one.joint_ for one in fitted], names)
-    _warn_once([found[number][1] for number in kept], [named[number] for number in kept])
-    return DesignedBlocks(
-        tuple(restated(mechanisms[number], len(blocks) / len(kept)) for number in kept),
-        tuple(fitted[number] for number in kept),
-        tuple(tuple(tuple(names[p] for p in own) for own in wanted[blocks[k]]) for k in kept),
-        len(blocks),
+        for (one, _), own in zip(found, columns, strict=True)
     )
+    return mechanisms, tuple(one for one, _ in found)
 
 
 def _side_by_side(

@@ -2,18 +2,16 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from skrldp._arrays import real_numbers
 from skrldp._typing import Floats
 from skrldp.alphabet import group_cells
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Manifest
-from skrldp.pooling import CommonMargins, Pool, best_shares, information_of
+from skrldp.pooling import CommonMargins, Pool, information_of
 
-__all__ = ["errors_of", "margins_of", "models", "shares_of", "smoothed_cells"]
+__all__ = ["errors_of", "margins_of", "models", "smoothed_cells"]
 
 _SMOOTHING = 0.5  # records, spread evenly over the cells of a block
 
@@ -35,11 +33,10 @@ def smoothed_cells(manifest: Manifest, joints: Sequence[JointDistribution]) -> l
 def models(
     manifest: Manifest,
     joints: Sequence[JointDistribution],
-    tables: Sequence[Sequence[Sequence[Any]]],
 ) -> tuple[CommonMargins, list[tuple[int, Floats]], list[Floats]]:
     """Return the blocks' margins, what is to be estimated, and a report's information.
 
-    That is, for each block, the shares of some tables: names of columns of U.
+    That is, for each block, the shares of its values of U.
     """
     margins = margins_of(manifest)
     functions, information = [], []
@@ -47,28 +44,9 @@ def models(
     for number, (cells, model) in enumerate(parts):
         matrix = manifest.in_order(number, manifest.mechanisms[number].matrix)
         information.append(information_of(model, matrix, cells).matrix)
-        one = manifest.mechanisms[number]
-        shares = [group_cells(one, list(table), "all").indicators for table in tables[number]]
-        functions.append((number, manifest.in_order(number, np.concatenate(shares))))
+        shares = group_cells(manifest.mechanisms[number], None, "nonsensitive").indicators
+        functions.append((number, manifest.in_order(number, shares)))
     return margins, functions, information
-
-
-def shares_of(
-    given: Any,
-    margins: CommonMargins,
-    information: Sequence[Floats],
-    functions: Sequence[tuple[int, Floats]],
-) -> Floats:
-    """Return the blocks' probabilities: those given, or the best ones if None is."""
-    if given is None:
-        return best_shares(margins, information, functions)
-    shares, n_blocks = real_numbers(given, "shares").astype(float), len(information)
-    if shares.shape != (n_blocks,) or not (shares > 0).all():
-        raise ValueError(
-            f"shares must be {n_blocks} positive probabilities, one for each block, got an array "
-            f"of shape {shares.shape}."
-        )
-    return shares
 
 
 def errors_of(

@@ -74,9 +74,7 @@ def beyond_blocks(sanitizer: Any) -> Beyond:
     uncertain = [one for one in sets if not (one.is_everything or one.is_point)]
     together = None
     if uncertain and all(one.beta is not None for one in uncertain):
-        designed = Decimal(sanitizer.n_designed_) / len(certificates)  # chosen among these
-        beta = sum(Decimal(repr(float(one.beta))) for one in uncertain)
-        together = min(1.0, float(beta * designed))
+        together = min(1.0, float(sum(Decimal(repr(float(one.beta))) for one in uncertain)))
     attained = max(float(one.eps_attained) for one in certificates)
     sources = [one.alphabet for one in certificates]
     return Beyond(

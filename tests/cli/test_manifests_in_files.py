@@ -24,7 +24,6 @@ from skrldp import (
     RenyiBall,
 )
 from skrldp.batches import BlockReporter, key_check
-from skrldp.targets import Marginal
 
 call, folder = command_fixtures.call, command_fixtures.folder
 
@@ -49,10 +48,6 @@ def ready(folder):
     ("options", "parameters"),
     [
         (("--blocks", "pairs"), {"blocks": "pairs"}),
-        (
-            ("--blocks", "singles", "--target", "home", "--block", "job, age"),
-            {"blocks": "singles", "targets": [Marginal("home"), Marginal(["job", "age"])]},
-        ),
         (("--block", "age,job", "--block", '"home"'), {"blocks": [["age", "job"], ["home"]]}),
         (
             ("--blocks", "singles", "--edges", "age=-inf,0.5,2"),
@@ -76,6 +71,8 @@ def test_designs_that_are_refused(call, ready):
     for options, message in (
         (("--block", "age,job"), "no block has the columns ['home']"),
         (("--block", ""), "--block names no column"),
+        (("--block", "home", "--target", "home"), "--target is for one mechanism"),
+        (("--blocks", "singles", "--block", "home"), "--blocks and --block exclude each other"),
         (("--blocks", "pairs", "--weights", "age"), "are not for surveys"),
         (("--edges", "age=0,1,2"), "--edges goes with --blocks or --block"),
         (("--blocks", "pairs", "--edges", "age"), "--edges age: give a column and numbers"),

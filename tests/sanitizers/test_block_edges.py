@@ -22,7 +22,6 @@ from skrldp import (
     Manifest,
     batches,
     client,
-    rank_columns,
 )
 from skrldp.alphabet import Bins
 
@@ -97,12 +96,6 @@ def test_counts_are_those_of_rows_before_they_are_cut():
     whole = blocks().fit(counted.loc[counted.index.repeat(weights)])
     for one, own in zip(weighted.sanitizers_, whole.sanitizers_, strict=True):
         np.testing.assert_allclose(one.joint_.probabilities, own.joint_.probabilities, atol=1e-12)
-
-
-def test_columns_are_ranked_by_their_bins():
-    ranked = rank_columns(table(), sensitive="ill", edges=EDGES)
-    before = rank_columns(cut_by_pandas(), sensitive="ill")
-    pd.testing.assert_frame_equal(ranked, before)
 
 
 def test_arrays_have_places():
