@@ -114,14 +114,8 @@ def check(case, node=None):
 
 
 def _fit_before(case, sanitizer):
-    """Fit to something else before, of which nothing may be left."""
-    if case.before == "eps":
-        sanitizer.fit(case.given, sample_weight=case.weights)
-        if isinstance(case.parameters["eps"], float):
-            sanitizer.set_params(eps=2.0 * case.parameters["eps"])
-            sanitizer.fit(case.given, sample_weight=case.weights)
-            sanitizer.set_params(eps=case.parameters["eps"])
-    elif case.before == "table":
+    """Fit to another table before, of which nothing may be left."""
+    if case.before:
         half = case.table.iloc[: max(20, len(case.table) // 2)]
         own = None if case.weights is None else case.weights[: len(half)]
         sanitizer.fit(in_form(case, half), sample_weight=own)

@@ -40,7 +40,7 @@ class Case:
     numbers: bool = False  # "u" has numbers that edges cut
     kind: str = "texts"  # of values
     form: str = "pandas"  # of the table
-    before: str = ""  # what the sanitizer was fitted to before
+    before: bool = False  # whether the sanitizer was fitted to another table before
     table: pd.DataFrame | None = None  # the columns as they are called, for the checks
     given: Any = None  # the same as the sanitizer gets it
     places: dict = field(default_factory=dict)  # of columns that have no names

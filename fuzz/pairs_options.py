@@ -50,12 +50,6 @@ def _blocks(**parameters):
     return lambda case: case.blocks.update(parameters)
 
 
-def _started(case):
-    """A mechanism for the same cells, to begin at."""
-    own = {k: case.parameters[k] for k in ("sensitive", "categories") if k in case.parameters}
-    return skrldp.IRSanitizer(2.0, **own).fit(case.table[[*case.sensitive, *case.of_u]]).mechanism_
-
-
 def _survey(kind, **needed):
     return _both(_shape(survey=kind), _set(**needed))
 
@@ -171,12 +165,7 @@ SETTINGS = {
         "hamming": _both(_shape(numbers=True), _set(distance="hamming")),
         "a function": _set(distance=lambda u, y: float(u != y) + 0.5 * (str(u) < str(y))),
     },
-    "start": {
-        "last fit": _both(_shape(before="eps"), _set(warm_start=True)),
-        "last table": _both(_shape(before="table"), _set(warm_start=True)),
-        "a mechanism": _later("warm_start", _started),
-        "fitted before": _shape(before="table"),
-    },
+    "start": {"fitted before": _shape(before=True)},
     "encode": {name: _set(encode=name) for name in ("onehot", "posterior", "cells")},
     "solver": {
         "columns": _set(solver="columns"),

@@ -5,7 +5,6 @@ from dataclasses import replace
 from threadpoolctl import threadpool_limits
 
 from skrldp._params import check_choice
-from skrldp._typing import Floats
 from skrldp.design.objectives import Problem, Task
 from skrldp.design.run import Limits, Progress, Solution, Workers
 from skrldp.exceptions import InfeasibleError, SolverError
@@ -27,7 +26,6 @@ def solve(
     max_iter: int | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
-    warm: Floats | None = None,
 ) -> Solution:
     """Find the best private mechanism, by whichever solver fits.
 
@@ -35,14 +33,14 @@ def solve(
     gains little, loses a factor of hundreds where the cores are busy, and would change the last
     digits.
 
-    Shapes: `warm` (m, n_cells). Returns Solution: its matrix is private up to a solver's tolerance.
-    Raises ValueError if the solver is unknown, or not for these requirements. Raises SolverError if
-    the solver fails; the message names ε, the region and the size, and what to try.
+    Returns Solution: its matrix is private up to a solver's tolerance. Raises ValueError if the
+    solver is unknown, or not for these requirements. Raises SolverError if the solver fails; the
+    message names ε, the region and the size, and what to try.
     """
     check_choice("solver", solver, problem.solvers)
     limits = Limits(time_limit, max_iter, Workers(n_jobs))
     progress = Progress(verbose, limits, problem.quantity)
-    task = Task(requirements.at_most(_LARGEST_EPS), solver, limits, progress, verbose, warm)
+    task = Task(requirements.at_most(_LARGEST_EPS), solver, limits, progress, verbose)
     search = problem.begin(task)
     try:
         with progress, threadpool_limits(limits=1, user_api="blas"):

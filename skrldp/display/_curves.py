@@ -191,7 +191,6 @@ class Fits:
         utility: Utility,
         *,
         quiet: bool = False,
-        again: Any = None,
         **parameters: Any,
     ) -> tuple[float, Any]:
         """Fit a copy, with some parameters changed.
@@ -200,8 +199,7 @@ class Fits:
         """
         X, sample_weight = self._table
         start = time.perf_counter()
-        warm = again is not None and getattr(template, "warm_start", False) is True
-        copy = (again if warm else clone(template)).set_params(**parameters)
+        copy = clone(template).set_params(**parameters)
         with warnings.catch_warnings():
             if quiet:
                 warnings.simplefilter("ignore", PrivacyLeakWarning)
@@ -395,8 +393,7 @@ class PrivacyUtilityDisplay(CurveDisplay):
         Parameters
         ----------
         sanitizer : sanitizer or dict of name to sanitizer
-            Templates, fitted or not: copies of them are fitted, from the smallest ε to the largest.
-            With ``warm_start=True`` each fit begins at the mechanism of the one before.
+            Templates, fitted or not: copies of them are fitted.
         X : array, list of rows, or data frame of shape (n, n_columns)
             The public table, as for `fit`.
         eps : sequence of float, default=(0.25, 0.5, 1, 2, 4)
@@ -436,12 +433,8 @@ class PrivacyUtilityDisplay(CurveDisplay):
         fits, curves = Fits(X, sample_weight, verbose), {}
         for name, template in (templates | added).items():
             # The name of a baseline in the legend states that it is not private.
-            values, copy = [], None
-            for level in grid:
-                value, copy = fits.fit(
-                    name, template, utility, quiet=name in added, again=copy, eps=level
-                )
-                values.append(value)
+            quiet = name in added
+            values = [fits.fit(name, template, utility, quiet=quiet, eps=e)[0] for e in grid]
             curves[name] = (grid, values)
         return cls(curves, utility=utility.label, baselines=tuple(added)).plot(ax, **options)
 

@@ -34,7 +34,7 @@ class NonRobustSanitizer(OptimalSanitizer):
         Seconds that a search may take; None for no limit. Without it, `fit` is a function of its
         input: two fits give the same mechanism on one machine with one version of each library.
         With it, the mechanism depends on how fast the machine is, and how busy.
-    {n_jobs, warm_start}
+    {n_jobs}
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
         Form of the reports. "symbol": one column of integers from 0 to b − 1, where b is the number
         of different reports. "onehot": b columns of 0 and 1. "posterior": the probability of each

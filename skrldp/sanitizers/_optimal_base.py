@@ -14,7 +14,6 @@ from skrldp.sanitizers._checks import check_limits
 from skrldp.sanitizers._fitted_state import Designed, FromFit
 from skrldp.sanitizers._promised import drawn_from
 from skrldp.sanitizers._texts import with_parameters
-from skrldp.sanitizers._warm_start import check_warm_start, known_mechanism, known_rows
 from skrldp.sanitizers._warnings import say_if_slow
 
 __all__ = ["ObservingSanitizer", "OptimalSanitizer", "SetSanitizer"]
@@ -82,14 +81,6 @@ class OptimalSanitizer(SetSanitizer):
     n_jobs : int, optional
         Number of threads or processes; -1 for one for each processor. None is 1, unless in a
         :func:`joblib.parallel_config` context. The mechanism does not depend on it.
-    warm_start : bool or Mechanism, default=False
-        Where the search begins. False: from scratch, so that `fit` is a function of its input.
-        True, as in scikit-learn: at the mechanism of the last `fit` of this object, if there is
-        one. A Mechanism, such as ``mechanism_`` of another fit: at that one; copies by
-        :func:`~sklearn.base.clone` have it too, and `fit` stays a function of its input. Its
-        secrets and values must be those of the public table, whatever it promises: what is found
-        is repaired, certified and bounded as in any fit. The search may find a little less than one
-        from scratch, or more. An optimum by a formula or by ``solver="vertices"`` does not need it.
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
         Form of the reports. "symbol": one column of integers from 0 to b − 1, where b is the number
         of different reports. "onehot": b columns of 0 and 1. "posterior": the probability of each
@@ -107,8 +98,7 @@ class OptimalSanitizer(SetSanitizer):
     Raises
     ------
     ValueError
-        By `fit` and `transform`, for parameters and tables that are not as described; by `fit`, if
-        a warm start has other secrets or values than the table.
+        By `fit` and `transform`, for parameters and tables that are not as described.
     SolverError
         By `fit`, if the solver fails.
 
@@ -126,7 +116,6 @@ class OptimalSanitizer(SetSanitizer):
     max_iter: int | None = 10_000
     time_limit: float | None = None
     n_jobs: int | None = None
-    warm_start: Any = False
 
     n_iter_ = FromFit("solution.iterations")
 
@@ -139,7 +128,6 @@ class OptimalSanitizer(SetSanitizer):
         super()._check_parameters()
         check_choice("solver", self.solver, self._solvers)
         check_limits(self)
-        check_warm_start(self)
 
     def _best_by(
         self, promise: Promise, requirements: Requirements, criterion: Criterion | None = None
@@ -156,9 +144,8 @@ class OptimalSanitizer(SetSanitizer):
         self, promise: Promise, requirements: Requirements, problem: Problem, part: float = 1.0
     ) -> Solution:
         """Solve a problem within the sanitizer's limits, and a part of its time."""
-        joint, limit = promise.joint, self.time_limit
-        say_if_slow(self, joint)
-        known = known_mechanism(self, joint)
+        limit = self.time_limit
+        say_if_slow(self, promise.joint)
         if limit is not None:  # leave time for repair and proof, but no more than half
             limit = part * max(limit - expected_seconds(promise.requirements()), limit / 2.0)
         return solve(
@@ -169,7 +156,6 @@ class OptimalSanitizer(SetSanitizer):
             max_iter=self.max_iter,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
-            warm=None if known is None else known_rows(known, joint, promise.observe),
         )
 
     def _released(self, promise: Promise, solution: Solution) -> Designed:

@@ -42,7 +42,7 @@ class PolyOptSanitizer(ObservingSanitizer):
         and mechanism in turn, for up to a thousand cells. "auto" takes "vertices" where that is
         fast, and otherwise "columns" or, for many cells or few records, "alternation". For a set of
         one distribution it takes the optimum from a formula; see :class:`NonRobustSanitizer`.
-    {max_iter, time_limit, n_jobs, warm_start}
+    {max_iter, time_limit, n_jobs}
     max_error : float, optional
         Greatest expected standard error of the share of each value of U, estimated from the
         reports, as a multiple (more than 1) of what a design for these shares alone would give

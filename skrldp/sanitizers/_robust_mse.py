@@ -87,7 +87,7 @@ class RobustMSESanitizer(ObservingSanitizer):
         Relative gap between the distance and its proven lower bound at which the search stops. It
         also stops at an absolute gap of 1e-9 times the least expected distance that a constant
         report has, and when it makes no progress for long.
-    {max_iter, time_limit, n_jobs, warm_start}
+    {max_iter, time_limit, n_jobs}
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
         Form of the reports. "symbol": one column of integers, which number the values of U that
         are reported. "onehot": a column of 0 and 1 for each of these. "posterior": the probability

@@ -10,8 +10,6 @@ __all__ = ["changes", "snapshot"]
 
 # These parameters are read by `transform`, so a change takes effect without another fit.
 _AT_ONCE = {"encode", "handle_unknown", "random_state", "verbose"}
-# This one says where a search begins; nothing that is promised depends on it.
-_BEGINNING = {"warm_start"}
 
 
 def snapshot(sanitizer: Any) -> dict[str, Any]:
@@ -23,7 +21,7 @@ def snapshot(sanitizer: Any) -> dict[str, Any]:
     return {
         name: type(value) if hasattr(value, "get_params") else _copied(value)
         for name, value in sanitizer.get_params(deep=True).items()
-        if name not in _AT_ONCE | _BEGINNING
+        if name not in _AT_ONCE
     }
 
 

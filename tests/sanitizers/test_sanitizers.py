@@ -220,7 +220,6 @@ def test_polyopt_passes_its_parameters_on(monkeypatch):
         "verbose": 0,
         "max_iter": 10_000,
         "n_jobs": None,
-        "warm": None,
     }
     assert criterion.distribution.sum() == pytest.approx(1.0) and (criterion.distribution > 0).all()
     assert criterion.name == "I(X;Y)"

@@ -16,7 +16,7 @@ from skrldp.design.alternation._runs import FEWEST_REPORTS, Run, RunPlan, afford
 from skrldp.design.alternation._starts import PERTURBATION
 from skrldp.design.criteria import Expandable
 from skrldp.design.run import Limits
-from skrldp.privacy import Requirements, repair
+from skrldp.privacy import Requirements
 
 __all__ = ["alternate", "gather"]
 
@@ -50,36 +50,31 @@ def alternate(
     *,
     limits: Limits,
     callback: Callback | None = None,
-    known: Floats | None = None,
     short: bool = False,
 ) -> tuple[list[Run], str]:
     """Anneal from several starts, and gather what was found.
 
-    Shapes: `known` (b, a). Returns `runs`: at least one; `status`: ``"converged"``, ``"max_iter"``
+    Returns `runs`: at least one; `status`: ``"converged"``, ``"max_iter"``
     or ``"time_limit"``.
     """
     distribution = criterion.distribution
     if not requirements.any_pair:  # nothing is secret, so records are reported as they are
         whole = np.eye(distribution.size)
         return [Run(whole, criterion.value(whole))], "converged"
-    most, before = _most(distribution), []
+    most = _most(distribution)
     pairs = sum(one.n_pairs for one in requirements if not one.everywhere)
     costly = distribution.size * pairs >= _COSTLY
     widest = most < min(_MOST, distribution.size) and limits.left is None
     usual = _WIDEST_RUN if widest else _COSTLY_RUNS if costly else _RUNS
     planned: tuple[tuple[int, float], ...] = _SHORT if short else usual
-    if known is not None:
-        private, planned = repair(known, requirements), planned[:-1]
-        before = [Run(private, criterion.value(private))]
     plans = [RunPlan(min(b, most), factor, seed) for seed, (b, factor) in enumerate(planned)]
-    gathers = not (short or widest) or known is not None
+    gathers = not (short or widest)
     reserved = _FEW if gathers else 0
-    annealed = anneal_each(criterion, requirements, plans, limits, callback, reserved)
-    runs = [*before, *annealed]
-    complete = sum(len(run.matrix) for run in annealed) == sum(plan.reports for plan in plans)
+    runs = anneal_each(criterion, requirements, plans, limits, callback, reserved)
+    complete = sum(len(run.matrix) for run in runs) == sum(plan.reports for plan in plans)
     if gathers:
         rows = gather(runs, distribution, requirements.shape)
-        room = affordable(len(rows), annealed, limits)
+        room = affordable(len(rows), runs, limits)
         complete = complete and room == len(rows)
         if room >= min(len(rows), FEWEST_REPORTS):
             joined = Annealing(criterion, requirements, rows[:room], callback, limits.workers)

@@ -60,16 +60,13 @@ def minimise(
     gap: float = 1e-4,
     limits: Limits,
     verbose: int = 0,
-    first: Floats | None = None,
 ) -> Solution:
     """Find the cheapest private mechanism.
 
-    Shapes: `first` (b, a). Returns Solution: ``objective`` is the cost of ``matrix``, which is
+    Returns Solution: ``objective`` is the cost of ``matrix``, which is
     private, and ``bound`` a lower bound on that of every private mechanism.
     """
     search = _Search(cost, requirements, gap, limits, verbose)
-    if first is not None:
-        search.offer(first)
     search.follow_path()
     status = search.add_cuts()
     search.drop_rare_reports()

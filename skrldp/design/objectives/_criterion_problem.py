@@ -103,7 +103,6 @@ class _CriterionSearch(Search):
         self.criterion = problem.criterion or Information(public)
         self.public = self.criterion.at(public)
         self.tol, self.verbose = problem.tol, task.verbose
-        self.warm = task.warm if self.requirements.any_pair else None
         self.short = False
 
     def run(self) -> Solution:
@@ -152,7 +151,7 @@ class _CriterionSearch(Search):
         more = more and self.cones.exact is not None
         expandable = isinstance(self.criterion, Expandable)
         if solver == "columns" or (expandable and more and not self.cones.by_paths):
-            solution = self.columns([] if self.warm is None else [self.warm])
+            solution = self.columns([])
         elif isinstance(self.criterion, Expandable):
             few = self.requirements.n_cells <= _MOST_BY_PATHS
             solution = self.annealed(self.criterion, more and few)
@@ -295,7 +294,6 @@ class _CriterionSearch(Search):
             self.requirements,
             limits=part,
             callback=self.show,
-            known=self.warm,
             short=self.short,
         )
         if more and not self.limits.met:
@@ -311,11 +309,12 @@ class _CriterionSearch(Search):
 
     def decomposed(self, more: bool) -> Solution:
         """Mix rows that ascend; go on by columns where paths do not reach the exact cone."""
-        first = [*([] if self.warm is None else [self.warm]), *self.forms]
         known: list[Floats] = []
-        for matrix in first:  # closed forms fit sets, not regions
+        for matrix in self.forms:  # closed forms fit sets, not regions
             if self.limits.left == 0.0:
-                return self.found("decomposition", "time_limit", first[0], "No rows were mixed.")
+                return self.found(
+                    "decomposition", "time_limit", self.forms[0], "No rows were mixed."
+                )
             known.append(repair(matrix, self.requirements))
         more = more and path_blocks(self.requirements) is None
         matrix, n_rows, rounds, status, promise = decompose(

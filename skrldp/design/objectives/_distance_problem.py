@@ -78,14 +78,12 @@ class _DistanceSearch(Search):
         """
         cost, task = self.problem.cost, self.task
         useful = _undominated(cost.cost)
-        some = replace(cost, cost=cost.cost[useful])
         solution = minimise(
-            some,
+            replace(cost, cost=cost.cost[useful]),
             task.requirements,
             gap=self.problem.gap,
             limits=task.limits,
             verbose=task.verbose,
-            first=None if task.warm is None else _as_outputs(task.warm, some),
         )
         matrix = np.zeros(cost.cost.shape)
         matrix[useful] = solution.matrix

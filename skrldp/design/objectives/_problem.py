@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-from skrldp._typing import Floats
 from skrldp.design.run import Limits, Progress, Quantity, Solution
 from skrldp.privacy import Requirements
 
@@ -19,7 +18,6 @@ class Task:
     limits: Limits  # time, iterations and threads
     progress: Progress  # where the stage and the best mechanism so far are shown
     verbose: int = 0  # how much is printed
-    warm: Floats | None = None  # (m, n_cells), mechanism to start from
 
 
 class Search(ABC):
