@@ -7,9 +7,7 @@ are
 - ``figures``: the secret is sex; hours a week (in six groups) and income are U. Standard errors
   from 10,000 reports at the public distribution, means in hours; the share of records whose U is
   read rightly from the report; the root mean square of the error of hours read from it;
-- ``objectives``: what PolyOpt's reports tell, by what it maximises, and how well they tell S;
-- ``errors``: what PolyOpt loses by ``max_error=2`` on ten tables at eps = 1, and the worst error of
-  a share of U, relative to that of an A-optimal design.
+- ``objectives``: what PolyOpt's reports tell, by what it maximises, and how well they tell S.
 
 Designs have ``--seconds`` of processor time, whatever else the machine does.
 """
@@ -184,45 +182,6 @@ def objectives(pairs, levels, seconds):
         )
 
 
-def errors(tables, seconds):
-    """What a bound on the errors of shares costs in information."""
-    print("\nI(X;Y) in nats without and with max_error=2; worst error over that of A-optimal\n")
-    for name, X, counts in tables:
-        known = [sorted(set(column)) for column in X.T]
-        own = {"categories": known, "time_limit": seconds}
-        free, bound, precise = (
-            cls(**own, **more).fit(X, sample_weight=counts)
-            for cls, more in (
-                (PolyOptSanitizer, {}),
-                (PolyOptSanitizer, {"max_error": 2.0}),
-                (AOptimalSanitizer, {}),
-            )
-        )
-        of = [expected_std_error(one, N, 1, asymptotic=True) for one in (free, bound, precise)]
-        told = [one.mutual_information_ for one in (free, bound)]
-        print(
-            f"{name:<20} {told[0]:.4f} {told[1]:.4f} {100 * (told[1] / told[0] - 1):+6.2f} % "
-            f"{np.max(of[0] / of[2]):8.2f} {np.max(of[1] / of[2]):6.2f}",
-            flush=True,
-        )
-
-
-def tables_of_errors(few):
-    """Five pairs of columns of Adult, and five random tables."""
-    pairs = (("sex", "age"), ("sex", "occupation"), ("race", "sex"), ("sex", "marital-status"))
-    for pair in (*pairs, ("income", "education"))[: 1 if few else 5]:
-        records = pd.read_csv(adult_file(), names=COLUMNS, skipinitialspace=True)
-        records["age"] = np.digitize(records["age"], [25, 35, 45, 55, 65])
-        counts = records[list(pair)].value_counts()
-        yield " x ".join(pair), counts.index.to_frame().astype(str).to_numpy(), counts.to_numpy()
-    rng = np.random.default_rng(3)
-    shapes = (((2, 5), 0.5), ((4, 6), 1.0), ((3, 8), 0.3), ((2, 15), 0.5), ((6, 4), 1.0))
-    for shape, even in shapes[: 1 if few else 5]:
-        counts = rng.multinomial(8000, rng.dirichlet(np.full(shape[0] * shape[1], even)))
-        cells = np.array([[f"s{s}", f"u{u}"] for s in range(shape[0]) for u in range(shape[1])])
-        yield f"random {shape[0]} x {shape[1]}", cells[counts > 0], counts[counts > 0]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="one epsilon, little time for each")
@@ -239,7 +198,6 @@ def main():
         "objectives": lambda: objectives(
             PAIRS[:1] if quick else PAIRS, [1.0] if quick else [0.5, 1.0, 4.0], seconds
         ),
-        "errors": lambda: errors(tables_of_errors(quick), seconds),
     }
     for part, work in parts.items():
         if options.only is None or part in options.only:

@@ -158,7 +158,6 @@ SETTINGS = {
     "objective": {
         "of U": _set(objective="I(U;Y)"),
         "least informed": _set(objective="least_informed"),
-        "limited error": _set(max_error=2.5),
     },
     "distance": {
         "absolute": _both(_shape(numbers=True), _set(distance="absolute")),

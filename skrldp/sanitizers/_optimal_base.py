@@ -4,7 +4,6 @@ from typing import Any, ClassVar
 
 from skrldp._params import OBSERVED, check_choice
 from skrldp.certificate import expected_seconds, release
-from skrldp.design import Solution
 from skrldp.design.criteria import Criterion
 from skrldp.design.engine import solve
 from skrldp.design.objectives import SOLVERS, CriterionProblem, Problem
@@ -137,18 +136,15 @@ class OptimalSanitizer(SetSanitizer):
         return self._optimum(promise, requirements, problem).numbered(promise.joint)
 
     def _optimum(self, promise: Promise, requirements: Requirements, problem: Problem) -> Designed:
-        """Solve a problem and release its mechanism, whose symbols are the rows in use."""
-        return self._released(promise, self._solved(promise, requirements, problem))
+        """Solve a problem within the limits, round its mechanism, and prove that it is private.
 
-    def _solved(
-        self, promise: Promise, requirements: Requirements, problem: Problem, part: float = 1.0
-    ) -> Solution:
-        """Solve a problem within the sanitizer's limits, and a part of its time."""
+        Symbols are the rows in use.
+        """
         limit = self.time_limit
         say_if_slow(self, promise.joint)
         if limit is not None:  # leave time for repair and proof, but no more than half
-            limit = part * max(limit - expected_seconds(promise.requirements()), limit / 2.0)
-        return solve(
+            limit = max(limit - expected_seconds(promise.requirements()), limit / 2.0)
+        solution = solve(
             problem,
             requirements,
             solver=self.solver,
@@ -157,9 +153,6 @@ class OptimalSanitizer(SetSanitizer):
             n_jobs=self.n_jobs,
             verbose=self.verbose,
         )
-
-    def _released(self, promise: Promise, solution: Solution) -> Designed:
-        """Round the mechanism of a solution, and prove that it is private."""
         assert solution.matrix is not None  # only closed forms have none
         stand_in = drawn_from(self, promise)
         mechanism, certificate = release(

@@ -2,15 +2,13 @@
 
 import numpy as np
 
-from skrldp._params import check_choice, is_finite, shown
+from skrldp._params import check_choice
 from skrldp.alphabet import Record
-from skrldp.design.criteria import Criterion, Information, LeastInformation, Variance
-from skrldp.design.objectives import CriterionProblem
+from skrldp.design.criteria import Criterion, Information, LeastInformation
 from skrldp.joint import JointDistribution
 from skrldp.privacy import Promise, Requirements
 from skrldp.sanitizers._checks import check_smoothing
 from skrldp.sanitizers._fitted_state import Designed
-from skrldp.sanitizers._mixed_designs import mixed
 from skrldp.sanitizers._optimal_base import ObservingSanitizer
 from skrldp.sanitizers._promised import design_requirements
 from skrldp.sanitizers._texts import with_parameters
@@ -43,11 +41,6 @@ class PolyOptSanitizer(ObservingSanitizer):
         fast, and otherwise "columns" or, for many cells or few records, "alternation". For a set of
         one distribution it takes the optimum from a formula; see :class:`NonRobustSanitizer`.
     {max_iter, time_limit, n_jobs}
-    max_error : float, optional
-        Greatest expected standard error of the share of each value of U, estimated from the
-        reports, as a multiple (more than 1) of what a design for these shares alone would give
-        (:class:`AOptimalSanitizer`). As few reports as possible are then those of that design.
-        None: the shares play no part, and reports may not tell them at all.
     smoothing : float, default=0.5
         Number of records added to the public table, spread evenly over all cells, for the objective
         only; without them, the reports of a cell that has no public records would not matter for
@@ -107,18 +100,12 @@ class PolyOptSanitizer(ObservingSanitizer):
     """
 
     objective: str = "I(X;Y)"
-    max_error: float | None = None
     smoothing: float = 0.5
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_smoothing(self.smoothing)
         check_choice("objective", self.objective, OBJECTIVES)
-        if self.max_error is not None and not (is_finite(self.max_error) and self.max_error > 1):
-            raise ValueError(
-                f"max_error={shown(self.max_error)} must be a number above 1, or None: a multiple "
-                "of the least errors."
-            )
         if self.objective == LEAST and self.observe == "nonsensitive":
             raise ValueError(
                 f"objective={LEAST!r} needs observe='all': what is told about U is asked for each "
@@ -128,30 +115,7 @@ class PolyOptSanitizer(ObservingSanitizer):
     def _design(self, promise: Promise, around: FittedSet, record: Record) -> Designed:
         requirements = design_requirements(promise, self.uncertainty)
         criterion = self._criterion(promise.joint, requirements)
-        if self.max_error is None:
-            return self._best_by(promise, requirements, criterion)
-        joint = promise.joint
-        shares = self._shares(joint, requirements)
-        found, precise = (
-            self._solved(promise, requirements, CriterionProblem(joint, one), part=0.5)
-            for one in (criterion, shares)
-        )
-        solution = mixed(found, precise, criterion, shares, float(self.max_error))
-        return self._released(promise, solution).numbered(joint)
-
-    def _shares(self, joint: JointDistribution, requirements: Requirements) -> Variance:
-        """Return the variances of the shares of U's values, of equal weight."""
-        distribution, (a1, a2) = (
-            requirements.fold(joint.smoothed(self.smoothing)),
-            joint.counts.shape,
-        )
-        if not distribution.all():
-            raise ValueError(
-                "max_error needs records in every cell, or a positive smoothing: without them, an "
-                "estimate has no least variance."
-            )
-        of_u = np.eye(a2)
-        return Variance(distribution, of_u if self.observe == "nonsensitive" else np.tile(of_u, a1))
+        return self._best_by(promise, requirements, criterion)
 
     def _criterion(self, joint: JointDistribution, requirements: Requirements) -> Criterion:
         distribution = requirements.fold(joint.smoothed(self.smoothing))
