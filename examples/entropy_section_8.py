@@ -40,6 +40,7 @@ from skrldp import (
     SkrldpError,
     SRRSanitizer,
 )
+from skrldp.design.criteria import Information
 
 RECORDS = 32_561  # of Adult, and drawn from each synthetic distribution
 BETA = 0.05
@@ -64,9 +65,16 @@ COLUMNS = [
 # -- the mechanisms -------------------------------------------------------------------------------
 
 
-def _polyopt(smoothing=0.5, **closely):
-    return lambda eps, ball, limit: PolyOptSanitizer(
-        eps, uncertainty=clone(ball).set_params(**closely), time_limit=limit, smoothing=smoothing
+class AsInThePaper(PolyOptSanitizer):
+    """PolyOpt at the public distribution as it is: cells without records have no weight."""
+
+    def _criterion(self, joint, requirements):
+        return Information(requirements.fold(joint.probabilities))
+
+
+def _polyopt(sanitizer=PolyOptSanitizer, **closely):
+    return lambda eps, ball, limit: sanitizer(
+        eps, uncertainty=clone(ball).set_params(**closely), time_limit=limit
     )
 
 
@@ -79,7 +87,7 @@ METHODS = {
     "GRR": lambda eps, ball, limit: GRRSanitizer(eps, uncertainty=ball),
     "SRR": lambda eps, ball, limit: SRRSanitizer(eps, uncertainty=ball),
     "IR": _reporting(budget="theorem5"),
-    "PolyOpt": _polyopt(region="lower", same_secret=True, smoothing=0.0),
+    "PolyOpt": _polyopt(AsInThePaper, region="lower", same_secret=True),
     "NR": lambda eps, ball, limit: NonRobustSanitizer(eps, time_limit=limit),
     # what we add: less and less cautious regions, and better independent reports
     "lower": _polyopt(region="lower"),

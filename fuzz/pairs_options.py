@@ -171,7 +171,6 @@ SETTINGS = {
         "vertices": _set(solver="vertices"),
         "decomposition": _set(solver="decomposition"),
         "alternation": _set(solver="alternation"),
-        "no smoothing": _set(smoothing=0.0),
     },
     "utility set": {
         "ball": _set(utility_uncertainty=RenyiBall()),

@@ -192,13 +192,15 @@ class JointDistribution(ReadOnly):
         """Empirical distribution of (S, U), shape (a1, a2); read-only."""
         return read_only(self.people / self.people.sum())
 
-    def smoothed(self, records: float) -> Floats:
+    def smoothed(self, records: float = 0.5) -> Floats:
         """Distribution of (S, U) after adding records, spread evenly over all cells.
 
         Parameters
         ----------
-        records : float
-            How many to add, at least 0.
+        records : float, default=0.5
+            How many to add, at least 0. Designs add half a record to the distribution at which
+            utility is measured; otherwise the reports about a cell without public records would
+            not matter. A whole record costs 0.1 % of the information in tables of 80 records.
 
         Returns
         -------

@@ -12,7 +12,7 @@ from skrldp.design.objectives import SOLVERS_OF_MIXTURES, TOL, CriterionProblem
 from skrldp.exceptions import InfeasibleError
 from skrldp.joint import JointDistribution
 from skrldp.privacy import Promise, Requirements
-from skrldp.sanitizers._checks import check_smoothing, check_tolerance
+from skrldp.sanitizers._checks import check_tolerance
 from skrldp.sanitizers._fitted_state import Designed, FromFit
 from skrldp.sanitizers._optimal_base import ObservingSanitizer
 from skrldp.sanitizers._promised import design_requirements
@@ -49,10 +49,6 @@ class AOptimalSanitizer(ObservingSanitizer):
         reports. The search for rows that are mixed ends when its last rounds gained less. With more
         than the default, reports that tell nearly the same are then put together, as long as the
         sum at the public distribution grows by no more.
-    smoothing : float, default=0.5
-        Number of records added to the public table, spread evenly over all cells, for the objective
-        only. Privacy, ``variances_`` and ``mutual_information_`` refer to the public distribution
-        without them. 0 adds nothing; it needs public records in every cell.
     {encode, handle_unknown, random_state, verbose}
 
     Attributes
@@ -125,14 +121,12 @@ class AOptimalSanitizer(ObservingSanitizer):
 
     targets: Any = "nonsensitive"
     tol: float = TOL
-    smoothing: float = 0.5
 
     variances_ = FromFit("figures.variances_")
     targets_ = FromFit("figures.targets_")
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_smoothing(self.smoothing)
         check_tolerance(self.tol)
 
     def _design(self, promise: Promise, around: FittedSet, record: Record) -> Designed:
@@ -152,19 +146,13 @@ class AOptimalSanitizer(ObservingSanitizer):
     ) -> Variance:
         asked = self._asked(joint, record)
         scaled = asked.functions * np.sqrt(asked.weights)[:, None]
-        distribution = requirements.fold(joint.smoothed(self.smoothing))
-        if not distribution.all():
-            raise ValueError(
-                "smoothing=0 needs records in every cell: without them, an estimate has no least "
-                "variance. Use a positive smoothing, or fewer categories."
-            )
+        distribution = requirements.fold(joint.smoothed())
         if self.observe == "nonsensitive":
             scaled = _of_u_alone(scaled, joint, asked)
         return Variance(distribution, scaled)
 
     def _asked(self, joint: JointDistribution, record: Record) -> WeightedFunctions:
-        smooth = joint.smoothed(self.smoothing).ravel()
-        return functions_of(self.targets, record, smooth)
+        return functions_of(self.targets, record, joint.smoothed().ravel())
 
     def _summarise(self, joint: JointDistribution, design: Designed) -> tuple[dict[str, Any], str]:
         figures, words = super()._summarise(joint, design)

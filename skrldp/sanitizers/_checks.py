@@ -15,7 +15,6 @@ __all__ = [
     "MOST_CELLS",
     "MOST_CELLS_OF_IR",
     "check_limits",
-    "check_smoothing",
     "check_tolerance",
     "check_uncertainty",
     "check_verbose",
@@ -51,12 +50,6 @@ def check_limits(sanitizer: Any) -> None:
             f"n_jobs={n_jobs!r} must be a number of threads or processes, -1 for one for each "
             "processor, or None."
         )
-
-
-def check_smoothing(smoothing: Any) -> None:
-    """Refuse an amount of smoothing that is negative or not a finite number."""
-    if not (is_finite(smoothing) and smoothing >= 0):
-        raise ValueError(f"smoothing={shown(smoothing)} must be a finite number of at least 0.")
 
 
 def check_tolerance(tol: Any) -> None:

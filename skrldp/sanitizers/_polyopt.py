@@ -7,7 +7,6 @@ from skrldp.alphabet import Record
 from skrldp.design.criteria import Criterion, Information, LeastInformation
 from skrldp.joint import JointDistribution
 from skrldp.privacy import Promise, Requirements
-from skrldp.sanitizers._checks import check_smoothing
 from skrldp.sanitizers._fitted_state import Designed
 from skrldp.sanitizers._optimal_base import ObservingSanitizer
 from skrldp.sanitizers._promised import design_requirements
@@ -28,10 +27,12 @@ class PolyOptSanitizer(ObservingSanitizer):
     {eps, eps_all, sensitive, survey, known, eps_known, protect, categories, min_frequency}
     {max_categories, alphabet_fraction, uncertainty}
     objective : {"I(X;Y)", "I(U;Y)", "least_informed"}, default="I(X;Y)"
-        What is maximised at the public distribution. "I(X;Y)" is the information about the whole
-        record; it also pays for what is told about S. "I(U;Y)" is the information about U alone.
-        "least_informed" is the least, over secrets, of the share of H(U | S=s) that reports tell:
-        it raises the utility for the group that is told about least, and needs ``observe="all"``.
+        What is maximised at the public distribution, to which half a record is added, spread evenly
+        over all cells, so that cells without public records count. "I(X;Y)" is the information
+        about the whole record; it also pays for what is told about S. "I(U;Y)" is the information
+        about U alone. "least_informed" is the least, over secrets, of the share of H(U | S=s) that
+        reports tell: it raises the utility for the group that is told about least, and needs
+        ``observe="all"``.
     {observe}
     solver : {"auto", "vertices", "columns", "alternation"}, default="auto"
         How the optimum is searched. "vertices" enumerates the vertices of the region and finds the
@@ -41,11 +42,6 @@ class PolyOptSanitizer(ObservingSanitizer):
         fast, and otherwise "columns" or, for many cells or few records, "alternation". For a set of
         one distribution it takes the optimum from a formula; see :class:`NonRobustSanitizer`.
     {max_iter, time_limit, n_jobs}
-    smoothing : float, default=0.5
-        Number of records added to the public table, spread evenly over all cells, for the objective
-        only; without them, the reports of a cell that has no public records would not matter for
-        the objective and would be arbitrary. Privacy and ``mutual_information_`` refer to the
-        public distribution without them. 0 adds nothing.
     {encode, handle_unknown, random_state, verbose}
 
     Attributes
@@ -100,11 +96,9 @@ class PolyOptSanitizer(ObservingSanitizer):
     """
 
     objective: str = "I(X;Y)"
-    smoothing: float = 0.5
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_smoothing(self.smoothing)
         check_choice("objective", self.objective, OBJECTIVES)
         if self.objective == LEAST and self.observe == "nonsensitive":
             raise ValueError(
@@ -118,7 +112,7 @@ class PolyOptSanitizer(ObservingSanitizer):
         return self._best_by(promise, requirements, criterion)
 
     def _criterion(self, joint: JointDistribution, requirements: Requirements) -> Criterion:
-        distribution = requirements.fold(joint.smoothed(self.smoothing))
+        distribution = requirements.fold(joint.smoothed())
         a1, a2 = joint.counts.shape
         if self.objective == ABOUT_ALL or self.observe == "nonsensitive":
             return Information(distribution)

@@ -13,8 +13,6 @@ from skrldp.pooling import CommonMargins, Pool, information_of
 
 __all__ = ["errors_of", "margins_of", "models", "smoothed_cells"]
 
-_SMOOTHING = 0.5  # records, spread evenly over the cells of a block
-
 
 def margins_of(manifest: Manifest) -> CommonMargins:
     """Find the parameters that the margins of a manifest's blocks have in common."""
@@ -25,8 +23,7 @@ def margins_of(manifest: Manifest) -> CommonMargins:
 def smoothed_cells(manifest: Manifest, joints: Sequence[JointDistribution]) -> list[Floats]:
     """Return positive distributions of the blocks' cells near those of public records, (a,)."""
     return [
-        manifest.in_order(number, joint.smoothed(_SMOOTHING).ravel())
-        for number, joint in enumerate(joints)
+        manifest.in_order(number, joint.smoothed().ravel()) for number, joint in enumerate(joints)
     ]
 
 

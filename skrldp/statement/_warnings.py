@@ -183,11 +183,6 @@ def notes_of(
         )
     if report.promise.observe == "nonsensitive":
         said.append("The mechanism does not see S: a report reveals S only through U.")
-    if getattr(fitted, "smoothing", 0):
-        said.append(
-            f"For its utility the design adds {fitted.smoothing:g} records, spread over all cells; "
-            "privacy is about the public distribution without them."
-        )
     said.append(_about_u(report))
     return tuple(said)
 

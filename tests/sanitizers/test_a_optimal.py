@@ -70,7 +70,7 @@ SETTINGS = [
 @pytest.mark.parametrize(("options", "counts"), SETTINGS)
 def test_no_other_sanitizer_estimates_the_targets_better(options, counts):
     part = options.get("targets", "nonsensitive")
-    ours = fitted(AOptimalSanitizer(smoothing=0.0, **options), counts)
+    ours = fitted(AOptimalSanitizer(**options), counts)
     assert ours.certificate_.holds(ours.eps)
     sum_of = ours.variances_.sum()
     for cls in OTHERS:
@@ -167,7 +167,7 @@ def test_each_objective_is_best_by_itself():
     """A table where one group is told little when the information as a whole is greatest."""
     counts = np.array([[30, 28, 12], [900, 40, 700]])
     all_, about_u, least = (
-        fitted(PolyOptSanitizer(0.7, objective=objective, smoothing=0.0, **FEW), counts)
+        fitted(PolyOptSanitizer(0.7, objective=objective, **FEW), counts)
         for objective in ("I(X;Y)", "I(U;Y)", "least_informed")
     )
 
@@ -188,7 +188,7 @@ def test_each_objective_is_best_by_itself():
 
 def test_the_least_is_over_secrets_with_records():
     counts = np.array([[30, 12], [0, 0], [900, 700]])
-    sanitizer = PolyOptSanitizer(0.7, objective="least_informed", smoothing=0.0, **FEW)
+    sanitizer = PolyOptSanitizer(0.7, objective="least_informed", **FEW)
     shares = fitted(sanitizer, counts).normalized_information_by_secret_
     assert np.isnan(shares[1])
     assert sanitizer.solution_.objective == pytest.approx(np.nanmin(shares), rel=1e-6)
@@ -226,7 +226,6 @@ def test_what_sees_u_alone_tells_the_same_of_u_as_of_all():
             PolyOptSanitizer(objective="least_informed", observe="nonsensitive"),
             "needs observe='all'",
         ),
-        (AOptimalSanitizer(smoothing=0.0), "smoothing=0 needs records in every cell"),
     ],
 )
 def test_messages(sanitizer, message):

@@ -46,8 +46,7 @@ def rows_of(counts):
 def make(cls, eps=0.7, **parameters):
     if cls is PolyOptSanitizer:
         parameters = lower(parameters)
-        for name, value in (("smoothing", 0.0), ("time_limit", 0.05)):
-            parameters.setdefault(name, value)  # quick, and global where vertices are listed
+        parameters.setdefault("time_limit", 0.05)  # quick, and global where vertices are listed
     else:
         parameters.setdefault("distance", "hamming")
     return cls(eps, **{"observe": "nonsensitive", **parameters})

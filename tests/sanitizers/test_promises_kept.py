@@ -26,7 +26,7 @@ ROWS = [[s, u] for s in range(2) for u in range(3)]
 @pytest.mark.parametrize(
     ("cls", "options"),
     [
-        (PolyOptSanitizer, {"smoothing": 0.0}),
+        (PolyOptSanitizer, {}),
         (RobustMSESanitizer, {"distance": "hamming"}),
     ],
 )

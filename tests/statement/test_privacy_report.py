@@ -293,7 +293,6 @@ NOTES = [
     ("2 of 6 cells have no public records", {"counts": [9, 9, 9, 9, 0, 0]}, {}),
     ("replaced by draws", {"handle_unknown": "impute"}, {}),
     ("does not see S", {"observe": "nonsensitive"}, {}),
-    ("adds 0.5 records", {}, {"smoothing": 0.0}),
 ]
 
 
