@@ -95,7 +95,7 @@ def study(case, samples, seed, restricted):
     held, length = np.zeros((2, len(every))), np.zeros((2, len(every)))
     symbols, started = range(mechanism.shape[0]), time.process_time()
     for counts in rng.multinomial(n, mechanism.matrix @ truth.ravel(), size=samples):
-        estimator = FrequencyEstimator(mechanism, "ml", encode="symbol", tol=1e-8, **options)
+        estimator = FrequencyEstimator(mechanism, "ml", encode="symbol", **options)
         estimator.fit(symbols, sample_weight=counts)
         found = estimator._fit.region.ends(every, *likelihood_drops(0.95))
         values, errors = estimator._fit.spread(every)

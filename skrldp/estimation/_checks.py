@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from skrldp._params import check_choice, is_finite, is_number
 from skrldp._typing import Floats
 from skrldp.estimation.channels import MOST_DENSE, Channel
-from skrldp.estimation.likelihood import ConvexSet, convex_set
+from skrldp.estimation.likelihood import MOST_STEPS, ConvexSet, convex_set
 from skrldp.estimation.reports import ENCODINGS, Source
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
@@ -32,10 +32,6 @@ def check_parameters(estimator: Any) -> None:
     """Refuse parameters that are not as described."""
     check_choice("method", estimator.method, METHODS)
     check_choice("encode", estimator.encode, ENCODINGS)
-    if not (is_finite(estimator.tol) and estimator.tol > 0):
-        raise ValueError(f"tol={estimator.tol!r} must be a positive number (nats per report).")
-    if not (is_finite(estimator.max_iter) and estimator.max_iter == int(estimator.max_iter) >= 1):
-        raise ValueError(f"max_iter={estimator.max_iter!r} must be a whole number >= 1.")
     limit = estimator.time_limit
     if limit is not None and not (is_finite(limit) and limit > 0):
         raise ValueError(
@@ -125,16 +121,18 @@ def _check_dense(what: str, channel: Channel) -> None:
         )
 
 
-def warn_of_gap(gap: float, n_iter: int, n: float, estimator: Any) -> None:
+def warn_of_gap(gap: float, n_iter: int, n: float, time_limit: float | None = None) -> None:
     """Warn that the likelihood may not be at its maximum."""
-    tol, limit = estimator.tol, estimator.time_limit
-    steps = f"{n_iter:,} steps"
-    if limit is not None and n_iter < estimator.max_iter - 1:
-        steps += f" (the numerical precision, or the time limit of {limit:g} s, did not allow more)"
+    steps, remedy = f"{n_iter:,} steps", "Use"
+    if time_limit is not None:
+        remedy = "Give a larger time_limit, or use"
+    if n_iter < MOST_STEPS - 1:
+        late = "" if time_limit is None else f", or the time limit of {time_limit:g} s,"
+        steps += f" (the numerical precision{late} did not allow more)"
     warnings.warn(
         f"maximum likelihood stopped after {steps}: the log-likelihood may still rise by "
-        f"{gap:.2g} nats per report ({gap * n:.2g} in all), and tol={tol:g}. Allow more with "
-        "max_iter, time_limit or tol, or use method='least-squares', which needs no steps.",
+        f"{gap:.2g} nats per report ({gap * n:.2g} in all). {remedy} "
+        "method='least-squares', which needs no steps.",
         ConvergenceWarning,
         stacklevel=3,
     )

@@ -24,7 +24,7 @@ from skrldp.estimation._records import PseudoRecords
 from skrldp.estimation._threads import one_thread
 from skrldp.estimation._training import TrainingRows
 from skrldp.estimation.channels import MOST_DENSE, Channel, DenseChannel, channel_of
-from skrldp.estimation.likelihood import TOL_RESTRICTED
+from skrldp.estimation.likelihood import TOL, TOL_RESTRICTED
 from skrldp.estimation.reports import count_reports, read_rows, read_source
 from skrldp.mechanism import Mechanism
 
@@ -79,15 +79,9 @@ class FrequencyEstimator(
         "symbol", the numbers of the mechanism's ``symbols``. "auto" uses the names of the columns;
         if there are none, it takes the only form that the reports can have, and raises an error if
         there are several, as when the values of U are numbers and could be numbers of symbols.
-    tol : float, default=1e-10
-        With "ml": the iteration stops when the log-likelihood is proven to be at most this much
-        below its maximum, in nats per report. With `restrict_to`, 1e-7 is always enough, and
-        `max_iter` and `time_limit` play no part.
-    max_iter : int, default=10_000
-        With "ml": greatest number of steps.
     time_limit : float, optional
-        With "ml": seconds after which no step is begun; None for no limit. A step takes some 0.2 s
-        for a million cells.
+        With "ml": seconds after which no step is begun; None for no limit but 10,000 steps. A step
+        takes some 0.2 s for a million cells. With `restrict_to` it plays no part.
 
     Attributes
     ----------
@@ -130,8 +124,8 @@ class FrequencyEstimator(
     Warns
     -----
     ConvergenceWarning
-        By `fit`, if `max_iter` steps, the time (or the numerical precision) do not suffice for
-        `tol`.
+        By `fit`, if the log-likelihood is not proven to be within 1e-10 nats per report of its
+        greatest value: 10,000 steps, the time or the numerical precision did not suffice.
     UserWarning
         By `fit`, if no distribution of records explains the reports, as if they were raw records:
         a false alarm in at most one of a million samples.
@@ -192,8 +186,6 @@ class FrequencyEstimator(
         restrict_to: Any = None,
         public: Any = None,
         encode: str = "auto",
-        tol: float = 1e-10,
-        max_iter: int = 10_000,
         time_limit: float | None = None,
     ) -> None:
         self.mechanism = mechanism
@@ -203,8 +195,6 @@ class FrequencyEstimator(
         self.restrict_to = restrict_to
         self.public = public
         self.encode = encode
-        self.tol = tol
-        self.max_iter = max_iter
         self.time_limit = time_limit
 
     # -- fitting ----------------------------------------------------------------------------------
@@ -241,9 +231,7 @@ class FrequencyEstimator(
         best = None
         with one_thread():
             if self.method == "ml":
-                fit, best = most_likely(
-                    channel, counts, prior, within, self.tol, self.max_iter, self.time_limit
-                )
+                fit, best = most_likely(channel, counts, prior, within, time_limit=self.time_limit)
             else:
                 fit = least_squares(channel, counts, time_limit=self.time_limit)
             frequencies, errors = fit.cells()
@@ -251,8 +239,8 @@ class FrequencyEstimator(
             warn_of_contradiction(channel, counts, fit.likely, self.time_limit)
 
         gap, n_iter = (0.0, 0) if best is None else (best.gap, best.iterations)
-        if gap > (self.tol if within is None else max(self.tol, TOL_RESTRICTED)):
-            warn_of_gap(gap, n_iter, fit.n, self)
+        if gap > (TOL if within is None else TOL_RESTRICTED):
+            warn_of_gap(gap, n_iter, fit.n, self.time_limit)
         found = object.__new__(type(self))
         validate_data(found, rows.table, skip_check_array=True, reset=True)
         found._channel, found._kinds, found._source, found._fit = channel, kinds, source, fit

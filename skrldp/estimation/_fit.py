@@ -14,6 +14,8 @@ from skrldp.estimation.channels import (
     covariance,
 )
 from skrldp.estimation.likelihood import (
+    MOST_STEPS,
+    TOL,
     ConvexSet,
     LikelihoodRegion,
     Maximum,
@@ -200,8 +202,8 @@ def most_likely(
     counts: Floats,
     prior: Floats | None,
     within: ConvexSet | None,
-    tol: float,
-    max_iter: int,
+    tol: float = TOL,
+    max_steps: int = MOST_STEPS,
     time_limit: float | None = None,
 ) -> tuple[Fit, Maximum]:
     """Fit by maximum likelihood; a prior's records count as reports that state the cell.
@@ -218,7 +220,7 @@ def most_likely(
         channel = DenseChannel(np.vstack([own * channel.matrix, direct]))
         counts = np.concatenate([counts, prior])
     n = float(counts.sum())
-    best = maximise(channel, counts / n, tol, max_iter, time_limit, within)
+    best = maximise(channel, counts / n, tol, max_steps, time_limit, within)
     report_distribution = channel.positive(channel.forward(best.distribution))
     weights = channel.weights(report_distribution)
     region = near_zero = None

@@ -27,8 +27,6 @@ class PseudoRecords:
     n_reports_: int
     method: str
     prior: Any
-    tol: float
-    max_iter: int
     time_limit: float | None
     _fit: Fit
     _channel: Channel
@@ -126,7 +124,7 @@ class PseudoRecords:
             for _ in range(n_replicates):
                 drawn = rng.multinomial(self.n_reports_, shares).astype(float)
                 fit, _ = most_likely(
-                    self._channel, drawn, prior, within, self.tol, self.max_iter, self.time_limit
+                    self._channel, drawn, prior, within, time_limit=self.time_limit
                 )
                 found.append(fit.distribution)
         return found

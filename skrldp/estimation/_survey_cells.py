@@ -10,6 +10,7 @@ from skrldp.estimation._checks import check_possible, warn_of_gap
 from skrldp.estimation._estimator import FrequencyEstimator
 from skrldp.estimation._fit import most_likely
 from skrldp.estimation._threads import one_thread
+from skrldp.estimation.likelihood import TOL
 from skrldp.estimation.reports import number_reports, read_rows, read_source
 from skrldp.surveys import MOST_CELLS, SurveyDesign, SurveyTotals
 from skrldp.table import column_reader, lazy_frame, without_columns
@@ -108,9 +109,9 @@ def survey_cells(
     of_shares = apart @ totals.covariance @ apart.T
     with one_thread():
         counts = records.n_records * shares
-        fit, best = most_likely(channel, counts, None, None, estimator.tol, estimator.max_iter)
-    if best.gap > estimator.tol:
-        warn_of_gap(best.gap, best.iterations, fit.n, estimator)
+        fit, best = most_likely(channel, counts, None, None)
+    if best.gap > TOL:
+        warn_of_gap(best.gap, best.iterations, fit.n)
 
     def covariance(functions: Floats) -> Floats:
         weights = fit.weights.of(functions)

@@ -267,7 +267,7 @@ def test_ten_thousand_cells_without_a_matrix(monkeypatch):
     of_secret = estimator.marginal(part="sensitive")
     np.testing.assert_allclose(of_secret.frequencies, estimator.frequencies_.sum(axis=1))
     with pytest.warns(ConvergenceWarning):
-        fit_counts(blocks, counts, "ml", max_iter=10)
+        fit_counts(blocks, counts, "ml", max_steps=10)
     with pytest.raises(ValueError, match="a prior works up to 2,500 cells"):
         prior = JointDistribution(np.ones((10, 1000), int))
         fit_counts(blocks, counts, "ml", prior=prior)

@@ -116,7 +116,7 @@ def test_maximum_likelihood(mechanisms, name):
     take longer: 75 samples, at least 85 % but for a chance of 4e-4 for each of three.
     """
     mechanism = mechanisms[name]
-    estimator = FrequencyEstimator(mechanism, "ml", encode="symbol", tol=1e-8)
+    estimator = FrequencyEstimator(mechanism, "ml", encode="symbol")
     cells, values, ratios = [], [], []
     for symbols, counts in samples(mechanism, 5_000, repeat=800, seed=1):
         estimator.fit(symbols, sample_weight=counts)
@@ -137,7 +137,7 @@ def test_errors_shrink_with_the_root_of_the_number(mechanisms, method):
     """That they are the spread, test_spread.py shows."""
     mechanism, errors = mechanisms["PolyOpt"], []
     for n in (2_000, 32_000):
-        estimator = FrequencyEstimator(mechanism, method, encode="symbol", tol=1e-8)
+        estimator = FrequencyEstimator(mechanism, method, encode="symbol")
         fits = [
             estimator.fit(symbols, sample_weight=counts).marginal("visits")
             for symbols, counts in samples(mechanism, n, repeat=100, seed=2)

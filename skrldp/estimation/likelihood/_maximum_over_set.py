@@ -31,6 +31,7 @@ __all__ = ["MaximumOverSet", "greatest_over_set", "maximum_over_set"]
 
 _LEAST_WEIGHT = 1e-13  # of a column that is kept
 _MOST_STEPS = 5_000  # of the maximisation over weights
+_MOST_ROUNDS = 500
 _FRUITLESS = 5  # rounds without a better bound: only rounding errors are left
 _INNER = 0.1  # of the tolerance: how exactly the weights are found
 
@@ -90,7 +91,6 @@ def maximum_over_set(
     joint: JointDistribution,
     *,
     tol: float = 1e-3,
-    max_iter: int = 500,
     time_limit: float | None = None,
 ) -> MaximumOverSet:
     """Maximise the log-likelihood of reports over the distributions of a set.
@@ -104,7 +104,7 @@ def maximum_over_set(
     atoms = _start(fitted_set, joint)  # distributions of X with one secret each, (m, a)
     columns = _reports(channel, atoms)
     best, value, bound, fruitless = joint.probabilities.ravel(), -math.inf, math.inf, 0
-    for _ in range(max_iter):
+    for _ in range(_MOST_ROUNDS):
         mixture = maximise(
             DenseChannel(columns), shares, _INNER * tol, _MOST_STEPS, end - time.perf_counter()
         )

@@ -25,7 +25,7 @@ def mechanism(seed=0, n_symbols=8, numbers=NUMBERS, sharpness=2.0):
 
 
 def fit(made, counts, method="ml"):
-    estimator = FrequencyEstimator(made, method, encode="symbol", tol=1e-8)
+    estimator = FrequencyEstimator(made, method, encode="symbol")
     return estimator.fit(range(len(counts)), sample_weight=counts)
 
 

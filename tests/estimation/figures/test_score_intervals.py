@@ -30,7 +30,7 @@ def test_they_hold_and_stay_within_0_and_1(name, monkeypatch):
     mechanism, held = NOISY[name], []
     functions = np.tile(np.eye(A2), (1, A1))
     for counts in np.random.default_rng(1).multinomial(5_000, mechanism.matrix @ TRUTH, size=100):
-        estimator = FrequencyEstimator(mechanism, "ml", encode="symbol", tol=1e-6)
+        estimator = FrequencyEstimator(mechanism, "ml", encode="symbol")
         estimator.fit(np.arange(A1 * A2), sample_weight=counts)
         of_value = estimator.marginal(part="nonsensitive")
         found = of_value.confidence_interval(method="score")

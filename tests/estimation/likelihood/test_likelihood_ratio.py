@@ -160,7 +160,7 @@ def test_intervals_hold_the_estimate_and_the_bounds(seed, n_symbols, n):
     counts = rng.multinomial(n, matrix @ rng.dirichlet(np.full(6, 0.3)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the likelihood may be flat to the last digit
-        estimator = estimate(matrix, counts, (2, 3), tol=1e-8)
+        estimator = estimate(matrix, counts, (2, 3))
     cells = estimator.marginal()
     narrow, wide = (cells.confidence_interval(level) for level in (0.5, 0.95))
     assert np.all((wide[:, 0] >= 0.0) & (wide[:, 1] <= 1.0))
