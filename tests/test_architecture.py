@@ -22,12 +22,13 @@ PACKAGE = ROOT / "skrldp"
 # The rooms in the order in which data flows, and what each may import besides itself. A room is a
 # package or a module of the package itself; of two entries that fit a module, the longer counts.
 GROUND = {
-    "_arrays", "_indexes", "_numbers", "_pages", "_params", "_plugins", "_sentences", "_typing",
-    "exceptions",
+    "_arrays", "_dictionaries", "_indexes", "_numbers", "_pages", "_params", "_plugins",
+    "_sentences", "_typing", "exceptions",
 }  # fmt: skip
 MAY_IMPORT: dict[str, set[str]] = {
     "exceptions": set(),
     "_arrays": set(),
+    "_dictionaries": set(),
     "_indexes": set(),
     "_typing": set(),
     "_numbers": set(),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from skrldp._dictionaries import values_of, without_views
 from skrldp.alphabet import Factorized, brief, listed
 from skrldp.sampling import IntegerIds, OctetIds
 
@@ -18,6 +19,7 @@ __all__ = [
     "bare",
     "check_columns",
     "check_id_type",
+    "kind",
     "numbers_of",
     "on_its_own",
     "own_type",
@@ -98,11 +100,11 @@ def check_id_type(name: str, dtype: Any) -> None:
             more = " Cast whole numbers to int64, before they become floats."
         raise ValueError(
             f"the ids in column {brief(repr(name))} must be integers, strings or bytes, not "
-            f"{_kind(dtype)}.{more}"
+            f"{kind(dtype)}.{more}"
         )
 
 
-def _kind(dtype: Any) -> str:
+def kind(dtype: Any) -> str:
     """Name a type without its fields: the keys of dicts become their names."""
     return str(dtype).partition("<")[0]
 
@@ -182,18 +184,10 @@ def bare(column: Any) -> Any:
     """Return ids in a type without dictionary, extension and views."""
     pa = pyarrow()
     if isinstance(column, pa.DictionaryArray):
-        column = _without_views(column.dictionary).take(column.indices)
+        column = values_of(column)
     if isinstance(column, pa.ExtensionArray):
         column = column.storage
-    return _without_views(column)
-
-
-def _without_views(column: Any) -> Any:
-    """Cast types for which Arrow lacks functions."""
-    pa, name = pyarrow(), str(column.type)
-    if name in ("string_view", "binary_view"):
-        return column.cast(pa.large_string() if name == "string_view" else pa.large_binary())
-    return column
+    return without_views(column)
 
 
 def on_its_own(column: Any) -> Any:
@@ -215,7 +209,7 @@ def on_its_own(column: Any) -> Any:
         return pa.array(column.to_pylist(), column.type)
     while isinstance(column, pa.DictionaryArray):  # or a dictionary of dictionaries
         column = bare(column)
-    return _without_views(column).take(arrow_numbers(np.arange(len(column))))
+    return without_views(column).take(arrow_numbers(np.arange(len(column))))
 
 
 def own_type(dtype: Any) -> Any:
@@ -243,7 +237,7 @@ def read_values(name: str, column: Any, texts: Sequence[str] = ()) -> Factorized
     pa = pyarrow()
     wrong = (
         f"column {brief(repr(name))} holds values that cannot be categories, of type "
-        f"{_kind(column.type)}: these are strings, numbers, booleans, dates or missing. Nothing "
+        f"{kind(column.type)}: these are strings, numbers, booleans, dates or missing. Nothing "
         "was reported."
     )
     if pa.types.is_nested(column.type):
@@ -266,7 +260,7 @@ def read_values(name: str, column: Any, texts: Sequence[str] = ()) -> Factorized
     indices = column.indices
     if indices.null_count:
         indices = indices.cast(pa.int64()).fill_null(-1)
-    positions, distinct = numbers_of(indices), _without_views(column.dictionary)
+    positions, distinct = numbers_of(indices), without_views(column.dictionary)
     if len(distinct) > len(positions):  # of a whole table, say
         used, positions = np.unique(positions, return_inverse=True)
         gone = int(used.size > 0 and used[0] < 0)

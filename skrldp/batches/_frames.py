@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+from skrldp._dictionaries import one_dictionary
 from skrldp._indexes import own_index
 from skrldp._plugins import refuse_without_plugin
 from skrldp.alphabet import brief
-from skrldp.batches._arrow import check_columns, pyarrow
+from skrldp.batches._arrow import check_columns, kind, pyarrow
 
 __all__ = ["as_arrow", "as_frame", "is_table", "passed_on", "report_table"]
 
@@ -58,8 +59,23 @@ def report_table(reporter: Any, records: Any, kept: list[str]) -> Any:
 
 
 def _report_arrow(reporter: Any, table: Any) -> Any:
-    made = [reporter.report_batch(batch) for batch in table.combine_chunks().to_batches()]
+    made = [reporter.report_batch(batch) for batch in _in_one_chunk(table).to_batches()]
     return pyarrow().Table.from_batches(made, reporter.output_schema(table.schema))
+
+
+def _in_one_chunk(table: Any) -> Any:
+    """Join the chunks of each column, as far as Arrow's arrays are that long."""
+    pa = pyarrow()
+    columns = {}
+    for name in table.column_names:
+        try:
+            columns[name] = pa.table([one_dictionary(table[name])], [name]).combine_chunks()[name]
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            raise ValueError(
+                f"column {brief(repr(name))} has chunks of the type {kind(table[name].type)} that "
+                "Arrow cannot join: decode the dictionaries within it. Nothing was reported."
+            ) from None
+    return pa.table(columns)
 
 
 def as_frame(frame: Any, *, pass_through: bool = False) -> Any:
@@ -98,6 +114,8 @@ def _of_its_rows(column: Any, made: Any) -> Any:
     """Return a column of pandas without unused categories, and numbers beneath missing ones."""
     if column.dtype == "category":  # every column of Modin has an attribute "cat"
         return column.cat.remove_unused_categories()
+    if hasattr(column.dtype, "pyarrow_dtype"):  # dictionaries and views become plain
+        return type(column.dtype)(made.type).__from_arrow__(made)
     if hasattr(column.dtype, "__from_arrow__"):
         return column.dtype.__from_arrow__(made)
     return column

@@ -65,6 +65,11 @@ def _problem(message: str, kind: str, header: Sequence[str]) -> str:
         )
     if "UTF8" in message.upper().replace("-", ""):
         return "has text that is not in UTF-8; convert it first."
+    if kind == "parquet" and "not in range" in message:
+        return (
+            "has a column whose dictionary has more values than its narrow codes can number. Write "
+            "the column without a dictionary."
+        )
     if wrong := re.search(r"In CSV column #(\d+): .*conversion error to (\w+)", message, re.DOTALL):
         place, found = int(wrong[1]), _TYPES.get(wrong[2], wrong[2])
         column = repr(header[place]) if place < len(header) else f"number {place + 1}"

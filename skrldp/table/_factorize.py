@@ -8,6 +8,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from skrldp._dictionaries import one_dictionary
 from skrldp.alphabet import plain
 
 __all__ = ["declared_levels", "factorize", "series_from_array"]
@@ -104,6 +105,10 @@ def _filled(numbers: Any, pl: Any) -> np.ndarray:
 
 
 def _factorize_pandas(native: Any) -> tuple[np.ndarray, list[Any]]:
+    if hasattr(getattr(native.dtype, "pyarrow_dtype", None), "index_type"):
+        import pyarrow as pa
+
+        return _factorize_arrow(pa.chunked_array(native.array.__arrow_array__()))
     if native.dtype == "category":
         return native.cat.codes.to_numpy(), native.cat.categories.tolist()
     positions, distinct = native.factorize()
@@ -146,7 +151,7 @@ def _moment(nanoseconds: int | None, dtype: Any, pl: Any) -> Any:
 
 
 def _factorize_arrow(native: Any) -> tuple[np.ndarray, list[Any]]:
-    encoded = native.dictionary_encode().combine_chunks()
+    encoded = one_dictionary(native).dictionary_encode().combine_chunks()
     positions = encoded.indices.cast("int32").fill_null(-1).to_numpy(zero_copy_only=False)
     return positions, encoded.dictionary.to_pylist()
 

@@ -10,6 +10,7 @@ from itertools import pairwise
 import command_fixtures
 import pyarrow as pa
 import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
 import pytest
 from command_files import CHECKED, DESIGN, KEYED, read, table, write
 from conftest import ROOT
@@ -350,6 +351,20 @@ def test_what_is_no_category(call, ready):
     code, _, err = call("design", "lists.arrow", *options)
     assert code == 2
     assert "column 'list' has the type list" in err
+
+
+def test_dictionaries_with_narrow_codes(call, folder):
+    """Streams have one for each batch; of a Parquet file Arrow makes one, with too few codes."""
+    parts = [pa.DictionaryArray.from_arrays(pa.array(range(100), pa.int8()),
+             pa.array([f"{name} {row}" for row in range(100)])) for name in "abc"]  # fmt: skip
+    columns = {"ill": ["no", "yes"] * 150, "u": pa.chunked_array(parts)}
+    write(pa.table(columns), "in.arrows")
+    pq.write_table(pa.table(columns), "in.parquet")
+    design = ("--sanitizer", "srr", "-s", "ill", "-e", "1", "-o", "m.json")
+    assert call("design", "in.arrows", *design)[0] == 0
+    assert call("report", "m.json", "in.arrows", "-o", "out.csv")[0] == 0
+    code, _, err = call("report", "m.json", "in.parquet", "-o", "out.csv", "--force")
+    assert code == 2 and "more values than its narrow codes can number. Write the column" in err
 
 
 def test_too_many_distinct_rows(call, ready, monkeypatch):

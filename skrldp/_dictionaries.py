@@ -1,0 +1,37 @@
+"""Arrow's dictionaries, of which each chunk of a column may have its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["one_dictionary", "values_of", "without_views"]
+
+
+def without_views(column: Any) -> Any:
+    """Cast types for which Arrow lacks functions."""
+    import pyarrow as pa
+
+    name = str(column.type)
+    if name in ("string_view", "binary_view"):
+        return column.cast(pa.large_string() if name == "string_view" else pa.large_binary())
+    return column
+
+
+def values_of(column: Any) -> Any:
+    """Return the values of a dictionary column's rows, which may be a dictionary column again."""
+    return without_views(column.dictionary).take(column.indices)
+
+
+def one_dictionary(column: Any) -> Any:
+    """Give the chunks of an Arrow column one dictionary, with codes that are wide enough.
+
+    Arrow keeps the width of the chunks' codes, and unites no dictionaries with missing values.
+    """
+    import pyarrow as pa
+
+    if column.num_chunks == 1 or not pa.types.is_dictionary(column.type):
+        return column
+    while pa.types.is_dictionary(column.type):
+        held = without_views(pa.nulls(0, column.type.value_type)).type
+        column = pa.chunked_array([values_of(chunk) for chunk in column.chunks], held)
+    return column.dictionary_encode()

@@ -1,0 +1,127 @@
+"""Arrow's dictionaries mean what their values mean, whichever values each chunk has."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from skrldp import FrequencyEstimator, GRRSanitizer, batches
+
+ROWS = 120  # of a chunk, all with values of their own: three chunks need codes of 16 bits
+WIDTHS = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
+KEY = bytes(range(32))
+
+
+def chunk_of(name, codes, hole=False):
+    """A chunk with values of its own; a missing one among them, or none."""
+    values = [None if hole and not row else f"{name} {row}" for row in range(ROWS)]
+    return pa.DictionaryArray.from_arrays(pa.array(range(ROWS), codes), pa.array(values))
+
+
+def several(codes):
+    return [chunk_of(name, codes) for name in "abc"]
+
+
+def ordered(codes):
+    kind = pa.dictionary(codes, pa.string(), ordered=True)
+    return [chunk.cast(kind) for chunk in several(codes)]
+
+
+def with_holes(codes):
+    return [chunk_of(name, codes, hole=True) for name in "abc"]
+
+
+def of_dictionaries(codes):
+    own = pa.array(range(ROWS), codes)
+    return [pa.DictionaryArray.from_arrays(own, chunk) for chunk in several(codes)]
+
+
+def with_deltas(codes):
+    """Batches of a stream, each of which adds values to those before."""
+    sink, whole = io.BytesIO(), chunk_of("a", codes)
+    schema = pa.schema([("u", whole.type)])
+    options = pa.ipc.IpcWriteOptions(emit_dictionary_deltas=True)
+    with pa.ipc.new_stream(sink, schema, options=options) as stream:
+        for size in (40, 80, ROWS):
+            part = pa.DictionaryArray.from_arrays(whole.indices[:size], whole.dictionary[:size])
+            stream.write_batch(pa.record_batch([part], schema=schema))
+    reader = pa.ipc.open_stream(sink.getvalue())
+    table = reader.read_all()
+    assert reader.stats.num_dictionary_deltas == 2
+    return table["u"].chunks
+
+
+def views(codes):
+    if not hasattr(pa, "string_view"):
+        pytest.skip("this pyarrow has no string_view")
+    return [
+        pa.DictionaryArray.from_arrays(chunk.indices, chunk.dictionary.cast(pa.string_view()))
+        for chunk in several(codes)
+    ]
+
+
+KINDS = [ordered, with_holes, of_dictionaries, with_deltas, views]
+CASES = [*((several, width) for width in WIDTHS), *((kind, "int8") for kind in KINDS)]
+
+
+def tables(kind, width):
+    """A table with chunks of dictionaries, and the same without."""
+    chunks = kind(getattr(pa, width)())
+    plain = pa.array([value for chunk in chunks for value in chunk.to_pylist()], pa.string())
+    n = len(plain)
+    own = {"person": np.arange(n), "s": np.array(["no", "yes"])[np.arange(n) % 2]}
+    return pa.table({**own, "u": pa.chunked_array(chunks)}), pa.table({**own, "u": plain})
+
+
+@pytest.mark.parametrize(("kind", "width"), CASES)
+def test_chunks_with_dictionaries_of_their_own(kind, width):
+    """Fits, transforms, reports and estimates are those of the plain table."""
+    coded, plain = tables(kind, width)
+    fitted = [
+        GRRSanitizer(1.0, sensitive="s", random_state=0).fit(table.drop_columns(["person"]))
+        for table in (coded, plain)
+    ]
+    assert fitted[0].mechanism_.digest == fitted[1].mechanism_.digest
+    expected = fitted[1].transform(plain.select(["s", "u"])).to_pylist()
+    for sanitizer in fitted:
+        assert sanitizer.transform(coded.select(["s", "u"])).to_pylist() == expected
+    reporter = batches.Reporter(fitted[1].mechanism_, id="person", key=KEY)
+    assert reporter(coded).equals(reporter(plain))
+    found = [
+        FrequencyEstimator(fitted[1]).fit(t.select(["s", "u"])).counts_ for t in (coded, plain)
+    ]
+    assert np.array_equal(*found)
+
+
+@pytest.mark.parametrize("width", ["int8", "uint8"])
+def test_dictionaries_of_ids_and_kept_columns(width):
+    """They leave as plain columns, in pandas too."""
+    coded, plain = tables(several, width)
+    mechanism = GRRSanitizer(1.0, sensitive="s").fit(plain.select(["s", "u"])).mechanism_
+    coded = coded.drop_columns(["person"])
+    coded = coded.append_column("name", coded["u"]).append_column("more", coded["u"])
+    reporter = batches.Reporter(mechanism, id="name", key=KEY, keep=["more"])
+    found = reporter(coded)
+    assert found["name"].to_pylist() == found["more"].to_pylist() == plain["u"].to_pylist()
+    batches.check_ids(coded, "name")
+    frame = pd.DataFrame(
+        {n: pd.Series(pd.arrays.ArrowExtensionArray(coded[n])) for n in coded.column_names}
+    )
+    own = reporter(frame)
+    assert own["more"].tolist() == plain["u"].to_pylist()
+    assert own["report"].tolist() == found["report"].to_pylist()
+    sanitizer = GRRSanitizer(1.0, sensitive="s").fit(frame[["s", "u"]])
+    assert sanitizer.mechanism_.digest == mechanism.digest
+
+
+def test_dictionaries_within_structs_are_refused():
+    """Arrow cannot join them, and says so in words of its own."""
+    coded, plain = tables(several, "int8")
+    mechanism = GRRSanitizer(1.0, sensitive="s").fit(plain.select(["s", "u"])).mechanism_
+    structs = [pa.StructArray.from_arrays([chunk], ["x"]) for chunk in coded["u"].chunks]
+    table = plain.append_column("more", pa.chunked_array(structs))
+    reporter = batches.Reporter(mechanism, id="person", key=KEY, keep=["more"])
+    with pytest.raises(ValueError, match=r"column 'more' has chunks of the type struct .* decode"):
+        reporter(table)
