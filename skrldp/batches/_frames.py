@@ -114,7 +114,8 @@ def _of_its_rows(column: Any, made: Any) -> Any:
     """Return a column of pandas without unused categories, and numbers beneath missing ones."""
     if column.dtype == "category":  # every column of Modin has an attribute "cat"
         return column.cat.remove_unused_categories()
-    if hasattr(column.dtype, "pyarrow_dtype"):  # dictionaries and views become plain
+    if hasattr(getattr(column.dtype, "pyarrow_dtype", None), "index_type"):
+        made = made.dictionary_encode()  # the rows' own values may be too many for its codes
         return type(column.dtype)(made.type).__from_arrow__(made)
     if hasattr(column.dtype, "__from_arrow__"):
         return column.dtype.__from_arrow__(made)

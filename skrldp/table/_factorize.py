@@ -106,9 +106,7 @@ def _filled(numbers: Any, pl: Any) -> np.ndarray:
 
 def _factorize_pandas(native: Any) -> tuple[np.ndarray, list[Any]]:
     if hasattr(getattr(native.dtype, "pyarrow_dtype", None), "index_type"):
-        import pyarrow as pa
-
-        return _factorize_arrow(pa.chunked_array(native.array.__arrow_array__()))
+        return _factorize_arrow(native.array.__arrow_array__())
     if native.dtype == "category":
         return native.cat.codes.to_numpy(), native.cat.categories.tolist()
     positions, distinct = native.factorize()
