@@ -469,18 +469,38 @@ function memberReader(columns, isSecret, members, others) {
   const rows = members.map((member) => (places.length === 1 ? [member] : member).map(keyHeld));
   const numbers = new Map(rows.map((row, number) => [joined(row), number]));
   const entries = places.map((_, n) => (others?.length === places.length ? others[n] : null));
-  const few = entries.map((entry) => (Array.isArray(entry) ? entry.map((it) => [keyOf(it), OTHER]) : []));
+  const lists = entries.map((entry) => (Array.isArray(entry) ? entry : []));
+  const few = lists.map((entry) => entry.map((it) => [keyOf(it), OTHER]));
   const known = places.map((_, n) => new Map([...few[n], ...rows.map((row) => [row[n], row[n]])]));
+  const held = places.map((_, n) => members.map((it) => (places.length === 1 ? it : it[n])).concat(lists[n]));
+  const wholes = held.map((items) => items.filter((it) => typeof it === "bigint"));
+  const rounded = wholes.map((items) => new Set(items.map(Number).filter(isLarge)));
+  const texts = held.map((items) => items.filter((it) => typeof it === "string"));
   const rest = entries.includes(true) ? numbers.get(joined(places.map(() => OTHER))) : undefined;
   const find = (value, n) => {
     const key = keyOfRaw(value) ?? refuse(`column ${titles[n]} holds what is no text, number, truth value or date`);
+    if (rounded[n].has(value)) refuse(`column ${titles[n]}: ${ROUNDED}`);
     if (known[n].has(key) || entries[n] === true) return known[n].get(key) ?? OTHER;
-    return refuse(`column ${titles[n]}: the mechanism does not know the value (not shown)`);
+    return refuse(`column ${titles[n]}: the mechanism does not know the value (not shown)${hintOf(value, texts[n])}`);
   };
   return (valueAt) => {
     const keys = places.map((place, n) => find(valueAt(place), n));
     return numbers.get(joined(keys)) ?? rest ?? refuse(brief(`columns ${titles.join(", ")}: no known combination`));
   };
+}
+const ROUNDED = "numbers of 2^53 or more may be rounded, but its categories are integers as large; give a BigInt";
+const isLarge = (number) => Math.abs(number) >= 2 ** 53 && isFinite(number);
+/** How texts may differ that people take for the same. */
+const WAYS = [
+  ["how accents are encoded (Unicode NFC)", (text) => text.normalize("NFC")],
+  ["letter case", (text) => text.toLowerCase()],
+  ["outer spaces", (text) => text.trim()],
+];
+/** Say how a text differs from one that is known, if in one way alone. */
+function hintOf(value, texts) {
+  const isNear = ([, key]) => typeof value === "string" && texts.some((text) => key(text) === key(value));
+  const way = WAYS.find(isNear);
+  return way ? `. A value differs from a known one only in ${way[0]}; write it in the same way` : "";
 }
 function keyOfRaw(value) {
   if (value instanceof Date) return isNaN(value) ? undefined : keyOfInstant(BigInt(value.getTime()) * 1000n);

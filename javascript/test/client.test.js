@@ -200,8 +200,28 @@ test("large numbers stay exact", async () => {
   const exact = text({ values: [0, 1] }).replace("[0,1]", "[9007199254740992,9007199254740993]");
   const client = await load(exact);
   assert.deepEqual(client.values, [2n ** 53n, 2n ** 53n + 1n]);
-  assert.ok((await client.report(["no", 2 ** 53])) < 3);
-  await assert.rejects(client.report(["no", 2 ** 53 + 2]), /does not know/);
+  for (const value of client.values) assert.ok((await client.report(["no", value])) < 3);
+  await assert.rejects(client.report(["no", 2 ** 53]), /numbers of 2\^53 or more may be rounded.*give a BigInt/);
+  for (const value of [2 ** 53 + 2, 2n ** 53n + 2n]) {
+    await assert.rejects(client.report(["no", value]), /does not know/);
+  }
+});
+
+test("unknown texts that are nearly known are hinted at, and not shown", async () => {
+  const client = await load(text({ secrets: ["caf\u00e9", "Full"] }));
+  for (const [value, way] of [
+    ["cafe\u0301", "how accents are encoded \\(Unicode NFC\\)"],
+    ["FULL", "letter case"],
+    ["\tFull ", "outer spaces"],
+  ]) {
+    const hint = `\\(not shown\\)\\. A value differs from a known one only in ${way}; write it in the same way\\. Nothing`;
+    await assert.rejects(client.report([value, "rare"]), (error) => {
+      assert.match(error.message, new RegExp(hint));
+      assert.ok(!error.message.includes(value));
+      return true;
+    });
+  }
+  for (const value of ["full ", "Ful"]) await assert.rejects(client.report([value, "rare"]), /\(not shown\)\. Nothing/);
 });
 
 test("columns whose names an object cannot tell apart come in an array", async () => {

@@ -15,7 +15,7 @@ const octets = (hexadecimal) => Uint8Array.from(Buffer.from(hexadecimal, "hex"))
 function valueOf(value) {
   if (Array.isArray(value)) return value.map(valueOf);
   if (value?.int !== undefined) return BigInt(value.int);
-  if (value?.float !== undefined) return { nan: NaN, inf: Infinity }[value.float];
+  if (value?.float !== undefined) return Number({ nan: NaN, inf: Infinity }[value.float] ?? value.float);
   if (value?.bytes !== undefined) return octets(value.bytes);
   if (value?.microseconds?.int !== undefined) return { microseconds: BigInt(value.microseconds.int) };
   return value;

@@ -23,8 +23,15 @@ from skrldp.alphabet._frequent import (
     frequent_from,
     spent_on_values,
 )
-from skrldp.alphabet._messages import brief, known_of, listed, named, numbered, rows_in_words
-from skrldp.alphabet._scalars import CategoryError, is_missing, plain, plain_name
+from skrldp.alphabet._messages import (
+    hint_of,
+    known_of,
+    listed,
+    named,
+    numbered,
+    rows_in_words,
+)
+from skrldp.alphabet._scalars import CategoryError, brief, is_missing, plain, plain_name
 from skrldp.alphabet._sources import SOURCES, source_in_words, weakest_source
 
 __all__ = [
@@ -45,6 +52,7 @@ __all__ = [
     "frequent_from",
     "group_cells",
     "group_records",
+    "hint_of",
     "is_missing",
     "known_of",
     "listed",

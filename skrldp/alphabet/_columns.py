@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,7 +14,7 @@ import numpy as np
 
 from skrldp.alphabet._bins import Bins
 from skrldp.alphabet._factorized import Factorized
-from skrldp.alphabet._scalars import plain
+from skrldp.alphabet._scalars import CategoryError, brief, plain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 __all__ = ["OTHER", "Column"]
 
 OTHER = "other"  # the value that stands for a column's rare and unknown values
+
+# By the bytes of a float, the bits of whole numbers that it holds without rounding.
+_DIGITS = {2: 11, 4: 24, 8: 53}
 
 # Up to this many numbers are looked up in a dictionary. An attacker can choose n numbers with equal
 # hashes, which take n**2 steps: at most some 10 ms here. More numbers are found by bisection.
@@ -81,6 +86,47 @@ class Column:
         """Place of each bin's category, and -1 for none, (k + 1,)."""
         labels = () if self.bins is None else self.bins.labels
         return np.array([*(self._places[label] for label in labels), -1], dtype=np.int64)
+
+    @cached_property
+    def _roundings(self) -> dict[int, set[float]]:
+        """By the bytes of a float, the floats that integer categories are rounded to."""
+        found: dict[int, set[float]] = {size: set() for size in _DIGITS}
+        least = 1 << min(_DIGITS.values())
+        large = [v for v, _ in self._entries if type(v) is int and abs(v) >= least]
+        for size, digits in _DIGITS.items():
+            for whole in large:
+                with suppress(OverflowError), np.errstate(over="ignore"):
+                    if abs(whole) >= 1 << digits:
+                        found[size].add(float(np.dtype(f"f{size}").type(whole)))
+            found[size] -= {math.inf, -math.inf}
+        return found
+
+    @cached_property
+    def may_be_rounded(self) -> bool:
+        """Whether a float may be an integer category that was rounded."""
+        return any(self._roundings.values())
+
+    def refuse_rounded(
+        self, values: Sequence[Any] | NDArray[Any] | Factorized, size: int = 8
+    ) -> None:
+        """Refuse floats that may be integer categories, rounded.
+
+        `size` is how many bytes the values had before they became Python's. Raises CategoryError.
+        """
+        if not self.may_be_rounded:
+            return
+        own: Any = values.distinct if isinstance(values, Factorized) else values
+        if isinstance(own, np.ndarray):
+            size, own = own.dtype.itemsize, own.tolist()
+        for value in own:
+            if isinstance(value, float | np.floating):
+                width = min(getattr(value, "itemsize", size), 8)
+                if float(value) in self._roundings[width]:
+                    raise CategoryError(
+                        f"column {brief(repr(self.name))} has floats of 2^{_DIGITS[width]} or "
+                        "more, which may be rounded, but its categories are integers as large. "
+                        "Read it as integers: Int64 in pandas."
+                    )
 
     @cached_property
     def _numbers(self) -> dict[str, tuple[NDArray[Any], NDArray[np.int64]]]:

@@ -7,24 +7,25 @@ secret as well. They show categories, which are public, and numbers of rows.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
+from unicodedata import normalize
 
 from skrldp.alphabet._columns import Column
-from skrldp.alphabet._scalars import is_missing
+from skrldp.alphabet._scalars import brief, is_missing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["brief", "known_of", "listed", "named", "numbered", "rows_in_words"]
+__all__ = ["hint_of", "known_of", "listed", "named", "numbered", "rows_in_words"]
 
 _SHOWN = 8
-_MOST = 400  # characters of what a message quotes: somebody else may have written it
-
-
-def brief(text: str) -> str:
-    """Return a text, with its middle left out if it is long."""
-    return text if len(text) <= _MOST else f"{text[: _MOST // 2]} ... {text[-_MOST // 2 :]}"
+# How texts may differ that people take for the same.
+_WAYS: dict[str, Callable[[str], str]] = {
+    "how accents are encoded (Unicode NFC)": lambda text: normalize("NFC", text),
+    "letter case": str.lower,
+    "outer spaces": str.strip,
+}
 
 
 def listed(values: Sequence[Any]) -> str:
@@ -51,6 +52,16 @@ def numbered(rows: NDArray[Any], what: str = "row") -> str:
     """Give the numbers of the first few rows: "row 3", "rows 0, 2, 5"."""
     some = ", ".join(map(str, rows[:_SHOWN])) + (", ..." if len(rows) > _SHOWN else "")
     return f"{what}{'s' if len(rows) > 1 else ''} {some}"
+
+
+def hint_of(column: Column, values: Iterable[Any]) -> str:
+    """Say how an unknown text differs from a known one, if in one way alone; "" if none does."""
+    texts = {value for value in values if isinstance(value, str)}
+    for what, key in _WAYS.items():
+        known = set(map(key, column.texts)) if texts else set()
+        if any(key(text) in known for text in texts):
+            return f"A value differs from a known one only in {what}; write it in the same way."
+    return ""
 
 
 def rows_in_words(unknown: Counter[Any], *, secret: bool = False) -> str:

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
-__all__ = ["CategoryError", "is_missing", "plain", "plain_name"]
+__all__ = ["CategoryError", "brief", "is_missing", "plain", "plain_name"]
 
 
+_MOST = 400  # characters of what a message quotes: somebody else may have written it
 _OUT_OF_RANGE = "a date or duration is out of range"
 
 
@@ -54,10 +56,17 @@ def plain(value: Any) -> Any:
     return value
 
 
+def brief(text: str) -> str:
+    """Return a text, with its middle left out if it is long."""
+    return text if len(text) <= _MOST else f"{text[: _MOST // 2]} ... {text[-_MOST // 2 :]}"
+
+
 def is_missing(value: Any) -> bool:
-    """Whether a value is None, NaN, NaT or `pandas.NA`."""
+    """Whether a value is None, NaN (of any type of real numbers), NaT or `pandas.NA`."""
     if value is None or type(value).__name__ == "NAType":
         return True
+    if isinstance(value, Decimal):
+        return value.is_nan()
     return bool(isinstance(value, float | np.floating | datetime | timedelta) and value != value)
 
 

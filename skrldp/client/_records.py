@@ -9,10 +9,12 @@ import numpy as np
 
 from skrldp.alphabet import (
     Alphabet,
+    CategoryError,
     Column,
     Factorized,
     brief,
     combine,
+    hint_of,
     known_of,
     named,
     numbered,
@@ -262,9 +264,12 @@ class _Part:
     ) -> None:
         self.places = places
         self.alphabet, self._takes_all = alphabet, takes_all
+        self._may_be_rounded = any(column.may_be_rounded for column in alphabet.columns)
 
     def number(self, record: Mapping[int, Any]) -> int:
-        """Find the member that one record, given by places, has; -1 if there is none."""
+        """Find the member that one record, given by places, has; -1 if there may be none."""
+        if self._may_be_rounded:
+            return -1
         try:
             return self.alphabet.number([record[place] for place in self.places])
         except (TypeError, ValueError):  # a value cannot be a category
@@ -279,7 +284,9 @@ class _Part:
         for column, own, takes_all in zip(columns, values, self._takes_all, strict=True):
             code = _codes(column, own)
             if code.min(initial=0) < 0 and not takes_all:
-                raise ValueError(self._unknown([column], len(own), np.flatnonzero(code < 0)))
+                rows = np.flatnonzero(code < 0)
+                hint = hint_of(column, (own[row] for row in rows))
+                raise ValueError(self._unknown([column], len(own), rows, hint))
             codes.append(code)
         group = any(self._takes_all)
         found = self.alphabet.index_with_others(codes) if group else self.alphabet.index(codes)
@@ -287,23 +294,29 @@ class _Part:
             raise ValueError(self._unknown(columns, len(found), np.flatnonzero(found < 0)))
         return found
 
-    def _unknown(self, columns: Sequence[Column], n_rows: int, rows: NDArray[Any]) -> str:
+    def _unknown(
+        self, columns: Sequence[Column], n_rows: int, rows: NDArray[Any], hint: str = ""
+    ) -> str:
         """Say which records have unknown values or combinations, without showing these."""
         known = "each value, but not together"
         if len(columns) == 1:
             known = known_of(columns[0])
         cut = any(column.bins is not None for column in columns)
         wider = "with wider `edges`" if cut else "with them in `categories`"
+        mapped = f"Map such values to known ones, or have the mechanism designed {wider}."
         return (
             f"{named(columns)}: the mechanism does not know the value (not shown) of "
             f"{numbered(rows, 'record')} ({len(rows):,} of {n_rows:,} "
             f"record{'s' if n_rows > 1 else ''}). It knows {known}. "
-            "Map such values to known ones before reporting, or have the mechanism designed "
-            f"{wider}. {_NOTHING}"
+            f"{hint or mapped} {_NOTHING}"
         )
 
 
 def _codes(column: Column, values: Any) -> NDArray[np.int64]:
+    try:
+        column.refuse_rounded(values)
+    except CategoryError as error:
+        raise ValueError(f"{error} {_NOTHING}") from None
     try:
         return column.codes(values)
     except (TypeError, ValueError):  # whose message might quote the value

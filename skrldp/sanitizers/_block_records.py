@@ -36,7 +36,7 @@ def encode_records(
     for column in () if blind else alphabet.columns:
         code, unknown = encode_column(table, own.index(column.name), column)
         if unknown:
-            refuse_categories(column, code, secret=True)
+            refuse_categories(column, code, unknown, secret=True)
         codes.append(code)
     secrets = alphabet.index(codes) if codes else np.zeros(table.n_rows, dtype=np.uint8)
     if secrets.min(initial=0) < 0:
@@ -46,7 +46,7 @@ def encode_records(
         code, unknown = encode_column(table, own.index(column.name), column)
         if unknown:
             if manifest.others[column.name] is not True or column.other is None:
-                refuse_categories(column, code, secret=False, or_else=_OR_ELSE)
+                refuse_categories(column, code, unknown, secret=False, or_else=_OR_ELSE)
             code = np.where(code < 0, column.other, code)
         values.append(code)
     return secrets, values

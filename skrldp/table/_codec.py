@@ -134,7 +134,7 @@ class CellCodec:
             assert place is not None  # only columns of S may be absent
             code, unknown = encode_column(table, place, column)
             if unknown and not (mark or (group and column.other is not None)):
-                refuse_categories(column, code, secret=secret)
+                refuse_categories(column, code, unknown, secret=secret)
             codes.append(code)
         index = alphabet.index_with_others(codes) if group else alphabet.index(codes)
         if not mark and index.min(initial=0) < 0:

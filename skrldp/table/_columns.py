@@ -11,7 +11,7 @@ import numpy as np
 
 from skrldp import alphabet
 from skrldp._arrays import chunks, smallest_dtype
-from skrldp.alphabet import OTHER, plain, rows_in_words
+from skrldp.alphabet import OTHER, hint_of, plain, rows_in_words
 from skrldp.table._read import Table
 
 __all__ = [
@@ -59,12 +59,14 @@ def encode_column(
     """Write a column as indices into its categories.
 
     Returns `codes` (n_rows,): −1 for a value that is no category; `unknown`: the number of records
-    with each such value.
+    with each such value. Raises CategoryError for floats that may be categories, rounded.
     """
+    size = table.float_size(position)
     codes = np.empty(table.n_rows, dtype=smallest_dtype(len(column), signed=True))
     unknown: Counter[Any] = Counter()
     for rows in chunks(table.n_rows):
         positions, distinct = table.factorize(position, rows, column.texts)
+        column.refuse_rounded(distinct, size)
         distinct.append(None)  # position −1, a missing value, reads the last entry
         codes[rows] = column.codes(distinct).astype(codes.dtype)[positions]
         if codes[rows].min() < 0:
@@ -104,11 +106,13 @@ def learn_column(
             codes, _ = encode_column(table, position, alphabet.Column(name, categories))
             codes[codes < 0] = categories.index(OTHER)
         elif unknown:
+            remedy = hint_of(alphabet.Column(name, categories), unknown) or (
+                "List them there, drop the rows, or, for a column of U, count them as 'other' with "
+                "handle_unknown='infrequent_if_exist'."
+            )
             raise ValueError(
                 f"column {name!r} of the public data has {rows_in_words(unknown, secret=secret)} "
-                f"that `categories` lacks{' (not shown)' if secret else ''}; list them there, drop "
-                "the rows, or, for a column of U, count them as 'other' with "
-                "handle_unknown='infrequent_if_exist'"
+                f"that `categories` lacks{' (not shown)' if secret else ''}. {remedy}"
             )
         if levels is not None and not np.any(codes == len(levels)):
             categories = categories[:-1]

@@ -67,6 +67,12 @@ class Table:
         native = self.source[:0, position].to_native()
         return getattr(native, "type" if self.library == "pyarrow" else "dtype")
 
+    def float_size(self, position: int) -> int:
+        """How many bytes a column's floats have."""
+        if self.is_array:
+            return int(self.source.dtype.itemsize)
+        return 4 if self.source[:0, position].dtype == nw.Float32 else 8
+
     def chunk(self, position: int, rows: slice) -> nw.Series[Any]:
         """Rows of one column, as a narwhals series."""
         if self.is_array:
@@ -248,8 +254,8 @@ def refuse_duplicates(names: Any) -> None:
 
 def _as_array(X: Any) -> np.ndarray:
     array = np.asarray(X)
-    if array.dtype.kind in "US" and not hasattr(X, "dtype"):
-        array = np.asarray(X, dtype=object)  # numpy made strings of a list's numbers: undo it
+    if not hasattr(X, "dtype") and _is_rewritten(array):
+        array = np.asarray(X, dtype=object)
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported\n(an array of dtype {array.dtype})")
     if array.dtype.kind == "V":
@@ -261,3 +267,10 @@ def _as_array(X: Any) -> np.ndarray:
             "contains a single sample."
         )
     return array
+
+
+def _is_rewritten(array: np.ndarray) -> bool:
+    """Whether an array of a list may have strings of its numbers, or floats of its integers."""
+    return array.dtype.kind in "US" or (
+        array.dtype.kind == "f" and bool(np.abs(array).max(initial=0.0) >= 2.0**53)
+    )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NoReturn
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn
 
 import numpy as np
 
-from skrldp.alphabet import Column, known_of, named, numbered
+from skrldp.alphabet import Column, hint_of, known_of, named, numbered
 
 __all__ = ["refuse_categories", "refuse_combinations"]
 
@@ -15,15 +15,22 @@ _OTHERWISE = "handle_unknown='impute', or in `fit` 'infrequent_if_exist'"
 
 
 def refuse_categories(
-    column: Column, codes: np.ndarray, *, secret: bool, or_else: str | None = None
+    column: Column,
+    codes: np.ndarray,
+    unknown: Iterable[Any],
+    *,
+    secret: bool,
+    or_else: str | None = None,
 ) -> NoReturn:
     """Refuse values that a column's alphabet lacks, without showing them.
 
-    `or_else` is what else may be done about values of U. Raises ValueError always.
+    `unknown` are these values; `or_else` is what else may be done about values of U. Raises
+    ValueError always.
     """
     raise ValueError(
         f"column {column.name!r} has {_rows(codes, 'a value unseen in fit')}; known are "
-        f"{known_of(column)}. " + _mend(secret, or_else, column.bins is not None)
+        f"{known_of(column)}. "
+        + (hint_of(column, unknown) or _mend(secret, or_else, column.bins is not None))
     )
 
 

@@ -153,6 +153,27 @@ def cases() -> dict[str, Case]:
             [([True], "know"), ([0.3], "know"), ([{"int": str(2**53 + 2)}], "know"),
              ([{"int": str(10**400 + 1)}], "know"), (["0"], "know")],
         ),
+        "whole numbers that floats round": (
+            document(
+                [2**53 - 1, 2**53 + 1], [-(2**63) + 1, 1e300, 2**53, 10**400, "other"],
+                other=[True],
+            ),
+            [[{"int": str(2**53 + 1)}, 1e300], [{"float": "9007199254740991.0"}, {"float": "inf"}],
+             [{"int": str(2**53 - 1)}, {"float": "9007199254740994.0"}],
+             [2**53 - 1, {"int": str(2**53)}], [2**53 - 1, {"int": str(10**400)}]],
+            [([{"float": "9007199254740992.0"}, 1e300], "'s' has floats of 2.53 or more"),
+             ([2**53 - 1, {"float": "9007199254740992.0"}], "'u' has floats of 2.53 or more"),
+             ([2**53 - 1, {"float": "-9223372036854775808.0"}], "as integers: Int64"),
+             ([{"float": "9007199254740994.0"}, 1e300], "not shown")],
+        ),
+        "texts that differ little": (
+            document(S, ["é", "Full", "in part", "other"], other=[["f"]]),
+            [["no", "é"], ["no", "f"]],
+            [(["no", "e\u0301"], r"only in how accents are encoded \(Unicode NFC\)"),
+             (["no", "full"], "only in letter case; write"), (["no", "F"], "only in letter case"),
+             (["no", " in part"], "only in outer spaces"), (["NO", "é"], "only in letter case"),
+             (["no", " IN PART"], "Map such values"), (["no", "E\u0301"], "Map such values")],
+        ),
         "truth values": (
             document([True, False], [1.0, 2, -0.0, None, "None"]),
             [[1, True], [0, 2.0], [0.0, False], [True, {"float": "nan"}], [False, "None"]],
