@@ -25,7 +25,6 @@ if __name__ == "__main__":
         "bench_ir.py": [] if full else ["--quick"],
         "bench_large.py": [] if full else ["--quick"],
         "bench_alternation.py": [] if full else ["--quick"],
-        "bench_audit.py": [] if full else ["--quick"],
         "bench_coverage.py": [] if full else ["--quick"],
         "bench_surveys.py": [] if full else ["--quick"],
         "bench_rare_cells.py": [] if full else ["--quick"],

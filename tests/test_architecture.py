@@ -64,10 +64,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "support_function", "surveys", "table", "targets",
     },
     "regression": {"alphabet", "estimation"},
-    "auditing": {
-        "alphabet", "certificate", "client", "information", "joint", "mechanism", "privacy",
-        "sanitizers", "table",
-    },
+    "auditing": {"alphabet", "client", "joint", "mechanism", "sanitizers"},
     "statement": {
         "alphabet", "certificate", "estimation", "information", "mechanism", "sanitizers", "sets",
     },

@@ -49,8 +49,7 @@ READERS = {
     "client, array": lambda: DEVICE.report_many(masked(X)),
     "client, rows": lambda: DEVICE.report_many(list(masked(X))),
     "client, columns": lambda: DEVICE.report_many({0: masked(X[:, 0]), 1: X[:, 1]}),
-    "audit": lambda: audit(SANITIZER, n=1000, distribution=masked(np.ones((2, 3)))),
-    "audit, reports": lambda: audit(masked, n=1000, distribution=SANITIZER.joint_, eps=1.0),
+    "audit": lambda: audit(masked, n=1000, distribution=SANITIZER.joint_, eps=1.0),
 }
 
 

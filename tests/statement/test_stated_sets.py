@@ -16,7 +16,6 @@ from skrldp import (
     PrivacyLeakWarning,
     RenyiBall,
     SRRSanitizer,
-    audit,
     certify,
     privacy_report,
 )
@@ -123,22 +122,6 @@ def test_changes_of_the_set_after_fit_are_told():
     first, then = privacy_report(sanitizer).warnings
     assert first.startswith("uncertainty__drift=0.5 was set after fit, which used 0.0")
     assert then == before
-
-
-def test_audits_claim_what_holds_for_the_conditionals():
-    """The marginal of S may be anything in a set of conditionals, but not in a ball."""
-    for uncertainty, inside in ((LikelihoodRatioSet(), True), (RenyiBall(), False)):
-        sanitizer = fitted(OverASet(uncertainty=uncertainty))
-        joint, eps = sanitizer.joint_, sanitizer.certificate_.eps
-        moved = np.array([0.9, 0.05, 0.05])[:, None] * joint.conditionals
-        assert sanitizer.certificate_.uncertainty.contains(joint, moved) == inside
-        assert sanitizer.mechanism_.leakage(moved) <= eps
-        outside = np.array([[0.999, 0.001], [0.001, 0.999], [0.5, 0.5]]) / 3.0
-        leaks = sanitizer.mechanism_.leakage(outside)
-        assert leaks > eps
-        for distribution, claimed in ((moved, eps), (outside, leaks)):
-            found = audit(sanitizer, n=300, distribution=distribution, random_state=0)
-            assert found.eps_claimed == pytest.approx(claimed, rel=1e-12)
 
 
 def test_a_set_is_certified_under_its_own_name():

@@ -1,0 +1,859 @@
+r"""Audits: a lower bound on what a black box leaks, from its reports alone.
+
+An audit is not a proof of privacy; the certificate is. It tests whether the reports that are drawn
+are those of the mechanism that was certified, drawn anew in each call.
+
+**The bound.** Every event A, a set of reports, and every two secrets have
+:math:`\log P(A|s_1)/P(A|s_2)\le\epsilon`. A quarter of the records, the pilot, chooses the pair and
+the event; the other records are all of that pair, and Clopper and Pearson's interval for each of
+the two probabilities bounds their ratio. The choice does not depend on the records of the test, so
+the number of events to choose from does not matter.
+"""
+
+import copy
+import math
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from functools import partial
+from itertools import permutations
+from numbers import Number
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from scipy.special import bdtrc, betainccinv, betaincinv, gammaln, logsumexp, ndtri
+
+from skrldp._arrays import refuse_masked
+from skrldp._numbers import at_least, at_most, p_in_words
+from skrldp._pages import page, text_page
+from skrldp._params import generator_of, is_number, is_whole, shown
+from skrldp._sentences import repeatable
+from skrldp._typing import Floats, Indices, Integers
+from skrldp.alphabet import CategoryError, plain
+from skrldp.client import RecordReader
+from skrldp.joint import JointDistribution
+from skrldp.mechanism import Mechanism
+from skrldp.sanitizers import as_sanitizer, blank_record, codec_of, known_columns, write_reports
+
+__all__ = ["Audit", "Bound", "Check", "audit"]
+
+
+_PILOT = 0.25  # of the records of a bound
+_LEAST = 16  # records of each group in the pilot
+_MOST_GROUPS = 32  # that one pilot looks at: more are chosen at random
+_FEWEST = 200  # records of an audit
+_IMAGINED = 500  # reports of each group, in each half of the pilot, that are as the mechanism says
+_CHECKS = 3  # that can fail by chance: mechanism, repeats, unknown
+_STRENGTHS = 10.0 ** np.arange(6)  # of Dirichlet distributions around the mechanism's columns
+_TINY = 1e-300  # in place of 0, for reports that the mechanism never makes
+_ROWS = 64  # with each unknown value, at least; and one in a hundred of the records
+_COMBINATIONS = 2  # unknown ones, of values that are known, which are tried for S and for U
+_ENTRIES = 4_000_000  # of one call's reports, and of the part of a mechanism that is compared
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check of an audit.
+
+    Attributes
+    ----------
+    name : str
+        "bound", "mechanism", "repeats", "unknown" or "random_state".
+    passed : bool
+        Whether there was no fault.
+    p_value : float
+        Upper bound on the probability of such an observation if there is no fault; 0 for a certain
+        fault.
+    message : str
+        What was found.
+    """
+
+    name: str
+    passed: bool
+    p_value: float
+    message: str
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A lower bound on the leakage that one claim is about.
+
+    Attributes
+    ----------
+    about : str
+        The claim: which secret, and what the observer knows besides the report.
+    eps, estimate : float
+        Lower bound on the leakage, in nats, and an estimate of it.
+    claimed : float
+        What the leakage should not exceed, in nats. NaN if nothing is claimed.
+    secrets : (secret, secret)
+        The pair: the event is more probable under the first.
+    event : tuple
+        The reports that make up the event, each as it came: a scalar if it has one column.
+    counts, totals : (int, int)
+        How many of the records of each secret had such a report.
+    """
+
+    about: str
+    eps: float
+    estimate: float
+    claimed: float
+    secrets: tuple[Any, Any]
+    event: tuple[Any, ...]
+    counts: tuple[int, int]
+    totals: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What samples show of a black box's leakage; made by :func:`audit`.
+
+    Attributes
+    ----------
+    subject : str
+        What was audited.
+    level : float
+        Confidence. If there is no fault, then with at least this probability no bound exceeds the
+        leakage and all checks pass.
+    n : int
+        Number of records of each bound and of each check.
+    bounds : tuple of Bound
+        One for each claim. The first is about observers who know nothing but the report.
+    checks : tuple of Check
+        All checks, in order; one named "bound" for each bound.
+    """
+
+    subject: str
+    level: float
+    n: int
+    bounds: tuple[Bound, ...]
+    checks: tuple[Check, ...]
+
+    @property
+    def eps(self) -> float:
+        """Lower bound on what a report leaks to an observer who knows nothing else, in nats."""
+        return self.bounds[0].eps
+
+    @property
+    def eps_claimed(self) -> float:
+        """What this leakage should not exceed, in nats."""
+        return self.bounds[0].claimed
+
+    @property
+    def findings(self) -> tuple[Check, ...]:
+        """The checks that failed."""
+        return tuple(check for check in self.checks if not check.passed)
+
+    @property
+    def passed(self) -> bool:
+        """Whether no fault was found. This is no proof of privacy: the certificate is."""
+        return not self.findings
+
+    def __repr__(self) -> str:
+        faults = ", ".join(check.name for check in self.findings)
+        verdict = "passed" if self.passed else f"FAILED: {faults}"
+        claimed = at_most(self.eps_claimed, ".6g")
+        claim = "" if math.isnan(self.eps_claimed) else f", claimed {claimed}"
+        return f"Audit(eps>={at_least(self.eps, '.4g')}{claim}, n={self.n:,}, {verdict})"
+
+    def __str__(self) -> str:
+        return text_page(self._title(), self._lines())
+
+    def _repr_html_(self) -> str:
+        return page(self._title(), self._lines())
+
+    def _title(self) -> str:
+        return f"Audit of {self.subject}: {self.n:,} records, confidence {self.level:.4g}"
+
+    def _lines(self) -> list[tuple[str, str]]:
+        lines = []
+        for one in self.bounds:
+            only = len(one.event) == 1
+            event = f"report {one.event[0]!r}" if only else f"{len(one.event):,} reports"
+            shares = (k / n for k, n in zip(one.counts, one.totals, strict=True))
+            told = (f"{p:.2%} of {s!r}" for p, s in zip(shares, one.secrets, strict=True))
+            nothing = math.isnan(one.claimed)
+            lines += [
+                ("about", one.about),
+                ("claimed", "nothing" if nothing else f"at most {at_most(one.claimed, '.4f')}"),
+                ("leakage", f"at least {at_least(one.eps, '.4f')} nats (about {one.estimate:.4f})"),
+                ("seen in", f"{event}: {', '.join(told)}"),
+            ]
+        for check in self.checks:
+            verdict = "ok" if check.passed else "FAULT"
+            words = f"{verdict}: {check.message} ({p_in_words(check.p_value)})"
+            lines.append((check.name, words))
+        verdict = "no fault found" if self.passed else "FAILED"
+        return [*lines, ("verdict", f"{verdict}; an audit proves no privacy, a certificate does")]
+
+
+def audit(
+    sanitizer: Any,
+    *,
+    n: int = 100_000,
+    distribution: JointDistribution | None = None,
+    eps: float | None = None,
+    level: float = 0.95,
+    mechanism: Mechanism | None = None,
+    random_state: Any = None,
+) -> Audit:
+    r"""Bound from below what a sanitizer, or any black box, leaks, and check its randomness.
+
+    Records are drawn from the public distribution, and their reports are counted. Some of the
+    records serve to choose the pair of secrets and the event A, a set of reports, with the greatest
+    ratio; the others bound :math:`\log P(A|s_1)/P(A|s_2)` from below with Clopper and Pearson's
+    intervals. Then the draws are checked: whether reports follow the certified mechanism, whether
+    each call draws anew, and whether unknown values are refused.
+
+    **An audit proves no privacy**; the certificate does. An audit finds faults in the sampling.
+
+    Parameters
+    ----------
+    sanitizer : sanitizer or callable
+        A fitted sanitizer, or a Pipeline that ends in one, or either in a FrozenEstimator. Of a
+        pipeline, the last step alone is audited, on records in the form which that step receives.
+        Or a function, such as a whole pipeline's `transform`, that maps an array of records, with
+        the columns of S first and those of U next, to as many reports: an array, a list or a data
+        frame.
+    n : int, default=100_000
+        Number of records for each bound, and for each of the checks.
+    distribution : JointDistribution, optional
+        Of a function: the distribution of (S, U) to draw records from, whose names are the values
+        of the records. A sanitizer has its own, `joint_`.
+    eps : float, optional
+        The claim, in nats, about observers who know nothing but the report. The default for a
+        sanitizer are the claims of its certificate, each with a bound of its own.
+    level : float, default=0.95
+        Confidence. Half of ``1 - level`` is spent on the bounds, the rest on the checks.
+    mechanism : Mechanism, optional
+        Of a function: the mechanism that its reports should follow. They must be numbers of its
+        symbols, and its secrets and values those of the distribution. The default of `eps` is then
+        what it leaks at the distribution. A sanitizer has its own, `mechanism_`.
+    random_state : None, int or numpy Generator
+        For drawing the records; the sanitizer uses its own randomness.
+
+    Returns
+    -------
+    Audit
+        ``eps`` is the lower bound; ``passed`` and ``findings`` state whether there are faults.
+
+    Raises
+    ------
+    TypeError
+        If there is nothing to audit, or the reports are no table.
+    ValueError
+        If a parameter is not as described, or records are not reported one by one.
+    NotFittedError
+        If the sanitizer has not been fitted.
+
+    Notes
+    -----
+    The bound assumes that records are reported independently of one another.
+
+    Examples
+    --------
+    >>> from skrldp import GRRSanitizer, audit
+    >>> X = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
+    >>> sanitizer = GRRSanitizer(eps=1.0).fit(X, sample_weight=[7, 10, 26, 57])
+    >>> found = audit(sanitizer, n=20_000, level=0.999999, random_state=0)
+    >>> found.passed, 0.1 < found.eps <= sanitizer.certificate_.eps
+    (True, True)
+
+    A function that adds no noise:
+
+    >>> from skrldp import JointDistribution
+    >>> distribution = JointDistribution([[7, 10], [26, 57]], ["no", "yes"], ["rare", "often"])
+    >>> audit(lambda records: records, n=20_000, distribution=distribution, eps=1.0).passed
+    False
+    """
+    _check_parameters(n, eps, level)
+    generator = generator_of(random_state)
+    fitted = as_sanitizer(sanitizer)
+    if fitted is None:
+        box, claims = _of_function(sanitizer, distribution, mechanism, eps)
+    elif distribution is not None or mechanism is not None:
+        raise ValueError(
+            "distribution= and mechanism= are for functions: leave them out, a sanitizer has its "
+            "own, joint_ and mechanism_."
+        )
+    else:
+        box, claims = _of_sanitizer(fitted), _claims_of(fitted, eps)
+    groups = [_groups(box, claim, generator) for claim in claims]
+    largest = max(map(len, groups))
+    fewest = max(_FEWEST, math.ceil(_LEAST * largest / _PILOT))
+    if n < fewest:
+        raise ValueError(
+            f"n={n} records are too few for {largest} groups of secrets: give at least "
+            f"n={fewest:,}."
+        )
+    miss = (1.0 - level) / 2.0
+    share = miss / len(claims)
+    copies = _copies_of(box.report)  # before anything is drawn
+    bounds = tuple(
+        _bound_leakage(box, claim, own, int(n), share, generator)
+        for claim, own in zip(claims, groups, strict=True)
+    )
+    checks = [_check_bound(bound, share) for bound in bounds]
+    checks += _check_draws(box, copies, int(n), miss / _CHECKS, generator)
+    if fitted is not None:
+        seed = fitted.random_state
+        fine = "randomness comes from the operating system"
+        words = fine if seed is None else repeatable(seed)
+        checks.append(Check("random_state", seed is None, float(seed is None), words))
+    named = sanitizer if fitted is None else type(fitted)
+    name = getattr(named, "__qualname__", type(named).__name__)
+    return Audit(name, float(level), int(n), bounds, tuple(checks))
+
+
+def _check_parameters(n: Any, eps: Any, level: Any) -> None:
+    if not (is_whole(n) and n >= 1):
+        raise ValueError(f"n={shown(n)} must be a whole number of records.")
+    if eps is not None and not (is_number(eps) and eps >= 0):
+        raise ValueError(f"eps={shown(eps)} must be None or a number >= 0 (in nats).")
+    if not (is_number(level) and 0.0 < level < 1.0):
+        raise ValueError(f"level={shown(level)} must be a confidence between 0 and 1.")
+
+
+# --- What is audited -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Claim:
+    """A leakage that is claimed for observers who know something of U."""
+
+    about: str
+    eps: float  # in nats; NaN if nothing is claimed
+    known: Indices  # (a2,), number of what the observer knows of each value of U
+
+
+@dataclass(frozen=True, eq=False)
+class _Numbers:
+    """Numbers of the different reports."""
+
+    rows: list[tuple[Any, ...]] = field(default_factory=list)
+    of_row: dict[Hashable, int] = field(default_factory=dict)
+
+    def row(self, number: int) -> Any:
+        """Return a report as it came: a scalar if it has one column, a tuple if several."""
+        row = self.rows[number]
+        return row[0] if len(row) == 1 else row
+
+    def add(self, reports: Any, n_rows: int) -> Integers:
+        """Return the numbers of the reports about some records, shape (n_rows,)."""
+        rows, place = _rows_of(reports)
+        if len(place) != n_rows:
+            raise ValueError(
+                f"{n_rows:,} records were reported as {len(place):,} rows; there must be one "
+                "report for each record, in the same order."
+            )
+        try:
+            return np.fromiter(map(self._number, rows), np.int64, len(rows))[place]
+        except CategoryError:
+            raise
+        except (TypeError, ValueError):
+            raise TypeError(
+                "a report holds values that cannot be compared; reports must be rows of numbers, "
+                "strings, booleans or dates."
+            ) from None
+
+    def _number(self, row: tuple[Any, ...]) -> int:
+        number = self.of_row.get(row)
+        if number is None:
+            key = tuple(map(plain, row))
+            number = self.of_row.setdefault(key, len(self.rows))
+            if number == len(self.rows):
+                self.rows.append(key)
+            if None not in key:  # missing values need not equal themselves
+                self.of_row[row] = number
+        return number
+
+
+def _rows_of(reports: Any) -> tuple[list[tuple[Any, ...]], Indices]:
+    """Read a table of reports of any form: rows, and which of them each report is."""
+    frame = nw.from_native(reports, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        raise TypeError("the reports are a lazy frame: call .collect() on it.")
+    if isinstance(frame, nw.DataFrame | nw.Series):
+        rows = (frame.to_frame() if isinstance(frame, nw.Series) else frame).rows()
+        return rows, np.arange(len(rows))
+    if hasattr(reports, "toarray"):
+        reports = reports.toarray()
+    refuse_masked(reports, "the reports")
+    try:
+        array = np.asarray(reports)
+    except ValueError as error:
+        raise ValueError(
+            "the reports are rows of different lengths; each must have the same columns."
+        ) from error
+    if array.ndim == 0:
+        raise TypeError(f"the reports must be a table, got {type(reports).__name__}.")
+    array = np.ascontiguousarray(array.reshape(len(array), math.prod(array.shape[1:])))
+    place = np.arange(len(array))
+    if array.dtype.kind in "biuf" and array.size:  # a hundred thousand tuples take long
+        whole = array.view(np.dtype((np.void, array.itemsize * array.shape[1]))).ravel()
+        _, first, place = np.unique(whole, return_index=True, return_inverse=True)
+        array = array[first]
+    return list(map(tuple, array.tolist())), place.reshape(-1)
+
+
+@dataclass(frozen=True, eq=False)
+class _BlackBox:
+    """What maps records to reports, and how its records are written."""
+
+    report: Callable[[Any], Any]  # maps a table of records to their reports
+    joint: JointDistribution  # a record's cell has code ``s * a2 + u``
+    write: Callable[..., Any]  # writes records that have some cells, or a strange value in a column
+    columns: list[tuple[Any, bool, tuple[Any, ...]]]  # names, whether sensitive, known values
+    mechanism: Mechanism | None  # what the reports should follow, if that is known
+    numbers: _Numbers
+    symbols: Integers  # (b,), number of the report that each symbol is written as; the first ones
+    step: int = _ENTRIES  # records in one call
+
+    def reports(self, cells: Integers, report: Callable[[Any], Any] | None = None) -> Integers:
+        """Have records with these cells reported; return the reports' numbers."""
+        report, parts = report or self.report, []
+        for start in range(0, len(cells), self.step):
+            part = cells[start : start + self.step]
+            parts.append(self.numbers.add(report(self.write(part)), len(part)))
+        return np.concatenate(parts)
+
+    def expected(self, cells: Integers) -> Floats:
+        """Probability of each of the mechanism's reports (rows) in some cells (columns)."""
+        assert self.mechanism is not None
+        found = np.zeros((int(self.symbols.max()) + 1, len(cells)))
+        np.add.at(found, self.symbols, self.mechanism.form.columns(cells))
+        return found
+
+    def told_as(self, records: Any) -> Integers | None:
+        """Return the cells that a mechanism reports records as; None if it refuses them."""
+        assert self.mechanism is not None
+        names = [(name, sensitive) for name, sensitive, _ in self.columns]
+        alphabets, own = (self.joint.secrets, self.joint.values), self.mechanism
+        try:
+            return RecordReader(names, *alphabets, own.observe, own.others).cells(records)
+        except ValueError:
+            return None
+
+
+def _of_sanitizer(sanitizer: Any) -> _BlackBox:
+    """Return a fitted sanitizer as a black box."""
+    codec, numbers, written = codec_of(sanitizer), _Numbers(), []
+    write = partial(codec.decode, like=blank_record(sanitizer))
+    step = max(1_000, _ENTRIES // len(sanitizer.get_feature_names_out()))
+    n_symbols = sanitizer.mechanism_.shape[0]
+    for start in range(0, n_symbols, step):
+        part = np.arange(start, min(start + step, n_symbols))
+        reports = write_reports(sanitizer, part, write(np.zeros_like(part)))
+        written.append(numbers.add(reports, len(part)))
+    columns = enumerate(codec.columns)
+    return _BlackBox(
+        sanitizer.transform,
+        sanitizer.joint_,
+        write,
+        [(column.name, i in codec.sensitive, column.categories) for i, column in columns],
+        sanitizer.mechanism_,
+        numbers,
+        np.concatenate(written),
+        step,
+    )
+
+
+def _claims_of(sanitizer: Any, eps: float | None) -> list[_Claim]:
+    """List the claims of a certificate, or the one that is given."""
+    codec, proof, values = codec_of(sanitizer), sanitizer.certificate_, sanitizer.joint_.values
+    secret = " and ".join(repr(codec.columns[place].name) for place in codec.sensitive)
+    about = f"{secret}, to an observer of the report"
+    nothing = np.zeros(len(values), dtype=np.intp)
+    claims = [_Claim(about, float(proof.eps if eps is None else eps), nothing)]
+    if eps is None and proof.known is not None:
+        of_u = [codec.columns[place].name for place in codec.nonsensitive]
+        places = [i for i, name in enumerate(of_u) if name in known_columns(sanitizer)]
+        about += f" who knows {' and '.join(repr(of_u[i]) for i in places)}"
+        parts = [tuple(_several(value)[i] for i in places) for value in values]
+        number = {part: place for place, part in enumerate(dict.fromkeys(parts))}
+        known = np.array([number[part] for part in parts])
+        claims.append(_Claim(about, float(proof.known.eps), known))
+    return claims
+
+
+def _of_function(
+    function: Any, joint: Any, mechanism: Mechanism | None, eps: float | None
+) -> tuple[_BlackBox, list[_Claim]]:
+    """Return a function as a black box, and what is claimed of it."""
+    if not callable(function) or isinstance(function, type):
+        name = getattr(function, "__name__", type(function).__name__)
+        remedy = ""
+        if isinstance(function, type):
+            remedy = f": write {name}().fit(X)"
+        elif hasattr(function, "transform"):
+            remedy = ": audit its transform, or the sanitizers of its blocks, sanitizers_"
+        raise TypeError(f"a fitted sanitizer or a function is needed, got {name}{remedy}.")
+    if not isinstance(joint, JointDistribution):
+        raise ValueError(
+            "a function is audited on the values of a distribution: give "
+            "distribution=JointDistribution(counts, secrets, values)."
+        )
+    symbols, numbers = np.empty(0, dtype=np.int64), _Numbers()
+    if mechanism is not None:
+        if (joint.secrets, joint.values) != (mechanism.secrets, mechanism.values):
+            raise ValueError(
+                "the distribution's secrets and values are not those of the mechanism, in their "
+                "order."
+            )
+        eps = mechanism.leakage(joint.probabilities) if eps is None else eps
+        symbols = numbers.add(np.arange(mechanism.shape[0]), mechanism.shape[0])
+    rows = [(*_several(s), *_several(u)) for s in joint.secrets for u in joint.values]
+    if len({len(row) for row in rows}) > 1:
+        raise ValueError(
+            "the distribution's secrets (or values) are tuples of different lengths: each must "
+            "name a value for every column."
+        )
+    numeric = all(isinstance(value, Number) for row in rows for value in row)
+    table = np.array(rows, dtype=None if numeric else object)
+
+    def write(cells: Integers, *, strange: tuple[int, Any] | None = None) -> Any:
+        records = table[cells]
+        if strange is not None:
+            records = records.astype(np.result_type(records, np.asarray(strange[1])))
+            records[:, strange[0]] = strange[1]
+        return records
+
+    n_sensitive = len(_several(joint.secrets[0]))
+    known = (tuple(dict.fromkeys(column.tolist())) for column in table.T)
+    columns = [(place, place < n_sensitive, values) for place, values in enumerate(known)]
+    box = _BlackBox(function, joint, write, columns, mechanism, numbers, symbols)
+    about = "the secret, to an observer of the report"
+    nothing = np.zeros(len(joint.values), dtype=np.intp)
+    return box, [_Claim(about, math.nan if eps is None else float(eps), nothing)]
+
+
+def _several(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+# --- The lower bound -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Records with one secret, and one value of what the observer knows."""
+
+    known: int
+    secret: int
+    share: Floats  # (a2,), the distribution of U
+
+
+def _groups(box: _BlackBox, claim: _Claim, generator: np.random.Generator) -> list[_Group]:
+    """List the groups that have another one to compare with, or some at random."""
+    found: list[_Group] = []
+    for known in generator.permutation(claim.known.max() + 1).tolist():
+        table = np.where(claim.known == known, box.joint.probabilities, 0.0)
+        mass = table.sum(axis=1)
+        secrets = generator.permutation(np.flatnonzero(mass > 0.0)).tolist()
+        secrets = secrets[: _MOST_GROUPS - len(found)]
+        if len(secrets) > 1:
+            found += [_Group(known, s, table[s] / mass[s]) for s in secrets]
+    if not found:
+        raise ValueError(
+            "the distribution gives mass to one secret only, so there is no pair of secrets to "
+            "compare."
+        )
+    return found
+
+
+def _bound_leakage(
+    box: _BlackBox,
+    claim: _Claim,
+    groups: Sequence[_Group],
+    n: int,
+    miss: float,
+    generator: np.random.Generator,
+) -> Bound:
+    """Bound the leakage of the worst pair of groups from below, wrong with chance `miss`."""
+    a2 = len(box.joint.values)
+
+    def drawn(some: Sequence[_Group], size: int) -> list[Integers]:
+        """Draw reports of records of groups, in random order of the records."""
+        cells = [g.secret * a2 + generator.choice(a2, size, p=g.share) for g in some]
+        order, reports = generator.permutation(size * len(some)), np.empty(size * len(some), int)
+        reports[order] = box.reports(np.concatenate(cells)[order])
+        return np.split(reports, len(some))
+
+    each = int(_PILOT * n) // len(groups)
+    pilot = drawn(groups, each)
+    size = (n - each * len(groups)) // 2
+    # Half the width of an interval for the arc sine of a share's root, and a deviation of the
+    # pilot's.
+    step = (-float(ndtri(miss / 2.0)) / math.sqrt(size) + 1.0 / math.sqrt(each / 2.0)) / 2.0
+    pair, event = _choose(box, groups, pilot, step)
+    hits = [int(np.isin(reports, event).sum()) for reports in drawn(pair, size)]
+    low, _ = _clopper_pearson(hits[0], size, miss / 2.0)
+    _, high = _clopper_pearson(hits[1], size, miss / 2.0)
+    with np.errstate(divide="ignore"):
+        estimate = float(np.log(hits[0]) - np.log(hits[1])) if hits[0] else 0.0
+    return Bound(
+        about=claim.about,
+        eps=math.log(low / high) if low > high else 0.0,
+        estimate=max(0.0, estimate),
+        claimed=claim.eps,
+        secrets=(box.joint.secrets[pair[0].secret], box.joint.secrets[pair[1].secret]),
+        event=tuple(box.numbers.row(number) for number in event.tolist()),
+        counts=(hits[0], hits[1]),
+        totals=(size, size),
+    )
+
+
+def _choose(
+    box: _BlackBox, groups: Sequence[_Group], pilot: Sequence[Integers], step: float
+) -> tuple[tuple[_Group, _Group], Integers]:
+    """Choose the pair of groups and the event of the greatest expected bound.
+
+    The events of a pair are the first few reports in the order of their ratio on one half of the
+    pilot; the other half judges them.
+    """
+    distinct = np.unique(np.concatenate([*pilot, box.symbols]))
+    codes = np.searchsorted(distinct, np.stack(pilot))
+    usual = np.full((len(groups), len(distinct)), 0.5 / len(distinct))
+    if box.mechanism is not None:
+        for row, group in enumerate(groups):
+            cells = np.flatnonzero(group.share)
+            if len(box.symbols) * len(cells) <= _ENTRIES:
+                told = box.expected(group.secret * len(group.share) + cells) @ group.share[cells]
+                usual[row, : len(told)] += _IMAGINED * told
+    halves = []
+    for half in (codes[:, ::2], codes[:, 1::2]):
+        counts = usual + [np.bincount(row, minlength=len(distinct)) for row in half]
+        halves.append(counts / counts.sum(axis=1, keepdims=True))
+    best = -np.inf, (groups[0], groups[1]), distinct
+    for one, two in permutations(range(len(groups)), 2):
+        if groups[one].known != groups[two].known:
+            continue
+        order = np.argsort(halves[0][two] / halves[0][one], kind="stable")
+        shares = (np.minimum(np.cumsum(halves[1][g][order]), 1.0) for g in (one, two))
+        most, least = (np.arcsin(np.sqrt(share)) for share in shares)
+        low = np.sin(np.maximum(most - step, 1e-9))
+        high = np.sin(np.minimum(least + step, np.pi / 2.0))
+        # Where no bound above 0 is expected, events that tell the pair apart most surely.
+        score = np.where(low > high, low / high, (most - least) / 2.0)
+        score = score[: max(1, len(order) - 1)]  # all reports together tell nothing
+        end = int(score.argmax())
+        if score[end] > best[0]:
+            best = float(score[end]), (groups[one], groups[two]), distinct[order[: end + 1]]
+    return best[1], best[2]
+
+
+def _clopper_pearson(count: int, total: int, miss: float) -> tuple[float, float]:
+    """Bound a probability on both sides, each wrong with probability at most `miss`."""
+    low = 0.0 if count == 0 else float(betaincinv(count, total - count + 1, miss))
+    high = 1.0 if count == total else float(betainccinv(count + 1, total - count, miss))
+    return low, high
+
+
+def _check_bound(bound: Bound, miss: float) -> Check:
+    """Compare a lower bound with the claim."""
+    if bound.eps <= bound.claimed or math.isnan(bound.claimed):
+        return Check("bound", True, 1.0, f"within the claim ({bound.about})")
+    (one, two), (n, _), (most, least) = map(repr, bound.secrets), bound.totals, bound.counts
+    message = f"{one} and {two} are told apart by more than the claim: {most:,} of {n:,} against "
+    return Check("bound", False, miss, f"{message}{least:,} of {n:,} ({bound.about})")
+
+
+# --- The draws -----------------------------------------------------------------------------------
+
+
+def _check_draws(
+    box: _BlackBox,
+    copies: Sequence[Callable[[Any], Any]],
+    n: int,
+    share: float,
+    generator: np.random.Generator,
+) -> list[Check]:
+    """Make all checks but the bounds; each raises a false alarm with probability `share`."""
+
+    def check(name: str, p_value: float, fault: str, fine: str) -> Check:
+        passed = p_value > share
+        return Check(name, passed, p_value, fine if passed else fault)
+
+    most = max(16, _ENTRIES // max(1, len(box.symbols)))
+    cells = np.sort(generator.permutation(box.joint.counts.size)[:most])
+    # Records of places 2i and 2i + 1 are of the same cell.
+    places = np.resize(generator.permutation(cells), -(-n // 2))
+    places = np.repeat(generator.permutation(places), 2)
+    first, second = box.reports(places), box.reports(places)
+    few = places[: max(2, n // 8 * 2)]
+    twins = [box.reports(few, report) for report in copies]
+    checks = []
+    if box.mechanism is None:
+        _refuse_unlike(np.concatenate([first, second]))
+    else:
+        # A copy's first call counts as well; that of the other copy may repeat it.
+        drawn = np.concatenate([first, second, *twins[:1]])
+        every = np.concatenate([places, places, few])[: len(drawn)]
+        found = _check_mechanism(box, cells, every, drawn)
+        checks.append(check("mechanism", *found, "reports follow the mechanism that was certified"))
+    p_values = [_check_repeats(first, second), _check_repeats(*twins) if twins else 1.0]
+    whose = "calls" if p_values[0] <= p_values[1] else "copies"
+    fault = f"two {whose} report the same records too similarly: randomness is used twice"
+    fine = f"every call draws new reports{', in copies too' if twins else ''}"
+    checks.append(check("repeats", min(1.0, 2.0 * min(p_values)), fault, fine))
+    found = _check_unknown(box, n, generator)
+    fine = "unknown values are refused, or reported as known ones are"
+    return [*checks, check("unknown", *found, fine)]
+
+
+def _copies_of(report: Callable[[Any], Any]) -> list[Callable[[Any], Any]]:
+    """Return two copies of a black box that share nothing with it; none of functions."""
+    try:
+        found = [copy.deepcopy(report), copy.deepcopy(report)]
+    except Exception:  # an object that cannot be copied may raise anything
+        return []
+    return [] if found[0] is report else found
+
+
+def _refuse_unlike(reports: Integers) -> None:
+    """Raise a ValueError if most reports are like no other, so that nothing can be counted."""
+    alone = int((np.bincount(reports) == 1).sum())
+    if alone > len(reports) / 2:
+        raise ValueError(
+            f"{alone:,} of {len(reports):,} reports are like no other, so there is nothing to "
+            "count: leave out what each has of its own (a number, a time, noise), or give a larger "
+            "n."
+        )
+
+
+def _check_repeats(first: Integers, second: Integers) -> float:
+    """Bound the p-value of two calls' reports about the same records agreeing by chance.
+
+    Let y and z be reports of one cell from one call, and x the report from the other call in the
+    place of y. If draws are independent, y and z are exchangeable given x: whether x agrees with y
+    alone or with z alone is a fair coin, whatever the mechanism is.
+    """
+    aligned, crossed = first[::2] == second[::2], first[::2] == second[1::2]
+    tossed = aligned != crossed
+    heads, tosses = int((aligned & tossed).sum()), int(tossed.sum())
+    return 1.0 if heads == 0 else float(bdtrc(heads - 1, tosses, 0.5))
+
+
+def _check_mechanism(
+    box: _BlackBox, cells: Integers, places: Integers, reports: Integers
+) -> tuple[float, str]:
+    r"""Test whether reports of records with cells `places` (n,) follow the mechanism.
+
+    Under the mechanism, the likelihood ratio of any other distribution of the reports has
+    expectation 1, so an average of such ratios exceeds :math:`1/p` with probability at most p
+    (Markov). The others are Dirichlet mixtures around the mechanism's columns. Fewer records show
+    noise that was left out: the number of reports that are the likeliest ones of their cells is a
+    sum of independent binomial numbers, whose tail above the mean is at most that of one binomial
+    number with the same mean (Hoeffding 1956, theorem 5).
+    """
+    expected = box.expected(cells)
+    foreign, n = np.flatnonzero(reports >= len(expected)), len(reports)
+    if foreign.size:  # the mechanism's own have the first numbers
+        report = box.numbers.row(int(reports[foreign[0]]))
+        words = f"{foreign.size:,} of {n:,} reports are not the mechanism's, such as {report!r}"
+        return 0.0, words
+    column = np.searchsorted(cells, places)
+    pairs, counts = np.unique(reports * len(cells) + column, return_counts=True)
+    row, column = np.divmod(pairs, len(cells))
+    totals, told = np.bincount(column, counts, len(cells)), expected[row, column]
+    rates = np.maximum(told, _TINY)
+    mean = totals[column] * rates
+    odd = int((np.abs(counts - mean) / np.sqrt(mean * (1.0 - rates) + _TINY)).argmax())
+    secret, value = divmod(int(cells[column[odd]]), len(box.joint.values))
+    cell = box.joint.secrets[secret], box.joint.values[value]
+    words = f"report {box.numbers.row(int(row[odd]))!r} of cell {cell!r} came {counts[odd]:,} times"
+    words += f" in {int(totals[column[odd]]):,}, where {mean[odd]:.1f} were expected"
+    if np.any(told <= 0.0):
+        return 0.0, words
+    strength = _STRENGTHS[:, None]
+    ratios = (gammaln(strength) - gammaln(strength + totals)).sum(axis=1)
+    ratios += (gammaln(strength * rates + counts) - gammaln(strength * rates)).sum(axis=1)
+    evidence = float(logsumexp(ratios - counts @ np.log(rates)) - np.log(len(_STRENGTHS)))
+    found = math.exp(min(0.0, -evidence)), words
+    usual = float(totals @ expected.max(axis=0)) / n
+    bare = int(counts[expected.argmax(axis=0)[column] == row].sum())
+    if bare > n * usual + 1.0:
+        left_out = (bare / n - usual) / (1.0 - usual)
+        words = f"about {left_out:.1%} of the records seem to be reported without noise"
+        found = min(found, (float(bdtrc(bare - 1, n, usual)), words))
+    return min(1.0, 2.0 * found[0]), found[1]
+
+
+# --- Unknown values ------------------------------------------------------------------------------
+
+
+def _check_unknown(box: _BlackBox, n: int, generator: np.random.Generator) -> tuple[float, str]:
+    """Pass values outside the alphabet, column by column, and examine the reports.
+
+    Returns (float, str): bound on the p-value, 0 for a certain fault, and what was found.
+    """
+    worst, trials = (1.0, ""), list(_trials(box, generator))
+    for place, value, own in trials:
+        cells = own[generator.integers(len(own), size=max(_ROWS, n // 100))]
+        try:
+            records = box.write(cells, strange=(place, value))
+            # A copy, as the black box may write into what it is given.
+            answer = box.report(copy.deepcopy(records))
+        except Exception:  # the library cannot hold the value, or nothing was reported
+            continue
+        reports = box.numbers.add(answer, len(cells))
+        p_value, words = _check_answer(box, records, reports, value)
+        if p_value * len(trials) < worst[0]:
+            name, _, known = box.columns[place]
+            what = "unknown combination with the value" if value in known else "unknown value"
+            worst = p_value * len(trials), f"{what} {value!r} in column {name!r}: {words}"
+    return worst
+
+
+def _trials(box: _BlackBox, generator: np.random.Generator) -> Iterator[tuple[int, Any, Integers]]:
+    """Yield places of columns, values, and the cells whose records get them."""
+    every, a2 = np.arange(box.joint.counts.size), len(box.joint.values)
+    for place, (_, _, known) in enumerate(box.columns):
+        yield from ((place, value, every) for value in _strange_values(known))
+    parts = (box.joint.secrets, every // a2, True), (box.joint.values, every % a2, False)
+    for members, part, flag in parts:
+        own = [place for place, column in enumerate(box.columns) if column[1] is flag]
+        some, listed = [], set(members)
+        for j, place in enumerate(own if len(own) > 1 else []):
+            for value in box.columns[place][2]:
+                new = [(*one[:j], value, *one[j + 1 :]) not in listed for one in members]
+                if any(new):
+                    some.append((place, value, every[np.array(new)[part]]))
+        yield from (some[i] for i in generator.permutation(len(some))[:_COMBINATIONS])
+
+
+def _check_answer(box: _BlackBox, records: Any, reports: Integers, value: Any) -> tuple[float, str]:
+    """Examine the reports about records with an unknown value."""
+    rows = [box.numbers.row(number) for number in np.unique(reports).tolist()]
+    if box.mechanism is None:
+        passes = any(value in _several(row) for row in rows)
+        return 1.0 - passes, f"it passes through: a report is {rows[0]!r}"
+    told = box.told_as(records)
+    if told is None:
+        return 0.0, f"it is reported rather than refused, for example as {rows[0]!r}"
+    places, cells = told.astype(np.int64), np.unique(told).astype(np.int64)
+    if len(box.symbols) * len(cells) > _ENTRIES:
+        return 1.0, ""
+    p_value, _ = _check_mechanism(box, cells, places, reports)
+    return p_value, "its reports do not follow the mechanism, and may tell other columns"
+
+
+def _strange_values(known: Sequence[Any]) -> list[Any]:
+    """Values that are none of a column's categories: one of the same type, and a missing one."""
+    present = [value for value in known if value is not None]
+    strange: list[Any] = [] if len(present) < len(known) else [None]
+    kinds = {type(value) for value in present}
+    if kinds == {bool}:
+        return [2, *strange]
+    if kinds <= {bool, int, float}:
+        return [max(present, default=0) + 1013, *strange]
+    for moment in (date, timedelta):
+        if all(isinstance(value, moment) for value in present):  # a datetime is a date
+            if kinds == {date, datetime}:
+                break
+            return [max(present) + timedelta(days=1013), *strange]
+    word = "no such value"
+    while word in known:
+        word += "!"
+    return [word, *strange]
