@@ -2,9 +2,8 @@
 
 Run it with ``python benchmarks/bench_bounds.py``: some minutes on one core. *General* is the gap
 from the bound that only knows that mechanisms are private at the public distribution, *proven* that
-from pricing: all private rows up to twelve cells, those of merged values beyond. *Gain* is what the
-rows found by pricing add to the information. The tables of Adult need its file: ``SKRLDP_ADULT``,
-or ``../shared/data/adult/adult.data``.
+from pricing all private rows. *Gain* is what the rows found by pricing add to the information. The
+tables of Adult need its file: ``SKRLDP_ADULT``, or ``../shared/data/adult/adult.data``.
 """
 
 import argparse
@@ -13,10 +12,9 @@ import time
 import numpy as np
 import pandas as pd
 from bench_large import COLUMNS, adult_file
-from statsmodels.datasets import fair
 
 from skrldp import JointDistribution, LikelihoodRatioSet, RenyiBall
-from skrldp.design.bounds import MOST_PRICED_CELLS, merged_bound, priced_bound
+from skrldp.design.bounds import priced_bound
 from skrldp.design.criteria import Information
 from skrldp.design.engine import solve
 from skrldp.design.objectives import CriterionProblem
@@ -32,30 +30,18 @@ def adult(secret, value):
     return pd.crosstab(records[secret], records[value]).to_numpy()
 
 
-def survey():
-    """Fair's survey as the demo has it, all records: an affair, against two answers."""
-    data = fair.load_pandas().data
-    values = data["religious"].astype(int) * 10 + data["rate_marriage"].astype(int)
-    return pd.crosstab(data["affairs"] > 0, values).to_numpy()
-
-
 def line(name, counts, eps, kind, solves, seconds):
     joint = JointDistribution(counts)
     around = SETS[kind]().fit_set(joint)
     requirements = Requirements.of(privacy_region(joint, around), eps)
-    few = counts.size <= MOST_PRICED_CELLS
     general = Information(joint.probabilities.ravel()).bound(joint, requirements).value
     problems.MOST_PRICED_CELLS = 0  # the design alone, first
     start = time.process_time()
     design = solve(CriterionProblem(joint), requirements, time_limit=seconds)
     fit = time.process_time() - start
     start = time.process_time()
-    if few:
-        found = priced_bound(joint, requirements, design.matrix, solves=solves)
-        value, reached = found.value, max(found.reached, design.objective)
-    else:
-        value = merged_bound(joint, requirements, design.matrix, groups=5, solves=solves)
-        reached = design.objective
+    found = priced_bound(joint, requirements, design.matrix, solves=solves)
+    value, reached = found.value, max(found.reached, design.objective)
     proof = time.process_time() - start
     print(
         f"{name:<22} {kind:<8} {eps:4} {design.objective:8.5f} "
@@ -81,4 +67,3 @@ if __name__ == "__main__":
             for eps in (0.1, 0.5, 1.0, 2.5):
                 counts = adult(secret, value)
                 line(f"{secret} x {value}", counts, eps, kind, options.solves, options.seconds)
-    line("affair x two answers", survey(), 1.0, "default", options.solves, options.seconds)

@@ -2,7 +2,6 @@
 
 from skrldp.design.bounds._everywhere import everywhere_bound
 from skrldp.design.bounds._information_bound import AT_PUBLIC, NEAR_PUBLIC, information_bound
-from skrldp.design.bounds._merged_bound import merged_bound
 from skrldp.design.bounds._priced_bound import MOST_PRICED_CELLS, PricedBound, priced_bound
 
 __all__ = [
@@ -12,6 +11,5 @@ __all__ = [
     "PricedBound",
     "everywhere_bound",
     "information_bound",
-    "merged_bound",
     "priced_bound",
 ]

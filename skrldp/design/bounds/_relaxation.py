@@ -15,27 +15,161 @@ Its dual variables prove the bound, whatever the solver's tolerance: any of them
 duality (Lagrange). They tell too which parts of the box hold no row that is worth enough.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import xlogy
 
 from skrldp._arrays import LARGEST_EXPONENT
 from skrldp._highs import LinearProgram
-from skrldp._typing import Booleans, Floats
-from skrldp.design.bounds._box import CLOSED, WIDER, Box, Priced
-from skrldp.design.bounds._ranges import Ranges
+from skrldp._typing import Booleans, Floats, Indices
 from skrldp.design.programs import Cuts
 from skrldp.information import row_information
 from skrldp.privacy import Requirements
 
-__all__ = ["Relaxation"]
-
-
+# Ranges are made wider than they were computed, for rounding: relatively, and by the rest. A range
+# below the second is none.
+WIDER, CLOSED = 1.0 + 1e-9, 1e-12
+_LEAST = 1e-6  # what R . c must exceed for a cut to count
 # Nats for a violation by 1 of what the box says: the program then always has a solution. It bears
 # on no bound, as the proof is about the program without violations.
 _PENALTY = 100.0
 _SECANTS = 4  # steps towards where a function meets a target
+
+
+# --- Boxes ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Box:
+    """Ranges of the shapes, one for each cell with records, and then of the means."""
+
+    # lower, upper: (c + a1,), ends of the ranges
+    lower: Floats
+    upper: Floats
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is inside."""
+        return bool(np.any(self.lower > self.upper))
+
+    def halves(self, which: int, at: float, to: float | None = None) -> "tuple[Box, Box]":
+        """Cut one range in two."""
+        upper, lower = self.upper.copy(), self.lower.copy()
+        upper[which], lower[which] = at, at if to is None else to
+        return replace(self, upper=upper), replace(self, lower=lower)
+
+
+class Priced(NamedTuple):
+    """What the rows in a box are worth."""
+
+    # No private row in the box has a greater reduced cost, or else it is below the level
+    bound: float
+    row: Floats  # (a,), the row that the program found
+    reduced_cost: float  # its reduced cost
+    gaps: Floats  # (c + a1,), by how much the chord of each range makes it too large there
+    point: Floats  # (c + a1,), its shapes and means
+    box: Box  # the box, less some parts without rows that are worth more than the level
+    # (c + a1,), between these two no row in the box is worth more than the level, unless they are
+    # in reverse order
+    hole: tuple[Floats, Floats]
+
+
+class Ranges:
+    """Shapes of a secret average to 1, means too, and a cut bounds the ratio of two means.
+
+    Parameters
+    ----------
+    share : array of shape (a,)
+        Probability of each cell, given its secret.
+    secret : integer array of shape (a,)
+        The secret of each cell.
+    seen : integer array of shape (c,)
+        The cells with records.
+    weight : array of shape (a1,)
+        Probability of each secret.
+    """
+
+    def __init__(self, share: Floats, secret: Indices, seen: Indices, weight: Floats) -> None:
+        self._share, self._secret, self._seen, self._weight = share, secret, seen, weight
+        self._of, self._a1 = secret[seen], len(weight)
+        self._first = self._second = np.zeros(0, dtype=np.intp)
+        self._factor, self._more, self._less = np.zeros(0), *np.zeros((2, 0, len(seen)))
+
+    def add(self, cuts: Floats) -> None:
+        """Learn cuts, ``factor R_1 . v_s <= R_2 . v_t``.
+
+        Shapes: `cuts` (m, a).
+        """
+        of_secret = (self._secret[:, None] == np.arange(self._a1)).astype(float)
+        positive, negative = np.maximum(cuts, 0.0), np.maximum(-cuts, 0.0)
+        plus, minus = positive @ of_secret, negative @ of_secret
+        first, second = plus.argmax(axis=1), minus.argmax(axis=1)
+        up, down = plus.max(axis=1), minus.max(axis=1)
+        # What has no records is not among the shapes, so R_2 must not have it.
+        unseen = negative.sum(axis=1) - negative[:, self._seen].sum(axis=1)
+        fits = (plus.sum(axis=1) <= up * (1.0 + CLOSED)) & (up > 0)
+        fits &= (minus.sum(axis=1) <= down * (1.0 + CLOSED)) & (down > 0)
+        fits &= (first != second) & (unseen <= 0)
+        up, down = np.where(fits, up, 1.0), np.where(fits, down, 1.0)
+        # R . c = 1 + (R - P) . c, which is known better where R is near P.
+        public = np.where(of_secret.T > 0, self._share, 0.0)
+        more = (positive / up[:, None] - public[first])[:, self._seen]
+        less = (negative / down[:, None] - public[second])[:, self._seen]
+        self._first = np.append(self._first, first)
+        self._second = np.append(self._second, second)
+        self._factor = np.append(self._factor, np.where(fits, down / up, np.inf))
+        self._more = np.concatenate([self._more, more])
+        self._less = np.concatenate([self._less, less])
+
+    def within(self, box: Box) -> Box:
+        """Leave out of a box some of what no row can have."""
+        box = self._averaged(box)
+        if box.empty:
+            return box
+        c = len(self._seen)
+        lower, upper = box.lower.copy(), box.upper.copy()
+        low, high = lower[c:], upper[c:]
+        ratios = self._ratios(box)
+        for _ in range(2):
+            np.minimum(high, (ratios * high).min(axis=1), out=high)
+            np.maximum(low, (low[:, None] / ratios).max(axis=0), out=low)
+        return self._averaged(Box(lower, upper))
+
+    def _averaged(self, box: Box) -> Box:
+        """Use that the shapes of each secret average to 1, and the means."""
+        c = len(self._seen)
+        lower, upper = box.lower.copy(), box.upper.copy()
+        one = np.zeros(self._a1, dtype=np.intp)
+        for part, weight, group in (
+            (slice(0, c), self._share[self._seen], self._of),
+            (slice(c, None), self._weight, one),
+        ):
+            for _ in range(2):
+                low, high = weight * lower[part], weight * upper[part]
+                rest_low = np.bincount(group, low, self._a1)[group] - low
+                rest_high = np.bincount(group, high, self._a1)[group] - high
+                most, least = (1.0 - rest_low) / weight, (1.0 - rest_high) / weight
+                spare = CLOSED / weight  # for the rounding of sums of about 1
+                upper[part] = np.minimum(upper[part], np.maximum(most, 0.0) * WIDER + spare)
+                lower[part] = np.maximum(lower[part], least / WIDER - spare)
+        return Box(lower, upper)
+
+    def _ratios(self, box: Box) -> Floats:
+        """Bound the mean of each secret over that of each other, shape (a1, a1)."""
+        c = len(self._seen)
+        lower, upper = box.lower[:c], box.upper[:c]
+        least = 1.0 + np.maximum(self._more, 0.0) @ lower + np.minimum(self._more, 0.0) @ upper
+        most = 1.0 + np.maximum(self._less, 0.0) @ upper + np.minimum(self._less, 0.0) @ lower
+        ratio = np.full(len(least), np.inf)
+        np.divide(self._factor * most, least, out=ratio, where=least > _LEAST)
+        ratios = np.full((self._a1, self._a1), np.inf)
+        np.minimum.at(ratios, (self._first, self._second), np.maximum(ratio, _LEAST) * WIDER)
+        return ratios
+
+
+# --- The program ----------------------------------------------------------------------------------
 
 
 class Relaxation:
@@ -51,9 +185,6 @@ class Relaxation:
         No private row has a greater entry.
     means : pair of arrays of shape (a1,)
         No private row has a smaller or a greater mean.
-    about_secrets : bool
-        Whether the information is about S and U; otherwise it is about U given S, without the terms
-        of the means.
 
     Attributes
     ----------
@@ -67,11 +198,9 @@ class Relaxation:
         distribution: Floats,
         most: Floats,
         means: tuple[Floats, Floats],
-        about_secrets: bool = True,
     ) -> None:
         self.requirements, self.solves = requirements, 0
         self.distribution, self.weight = distribution.ravel(), distribution.sum(axis=1)
-        self._worth = self.weight * about_secrets  # of the means' terms
         a1, a2 = distribution.shape
         self._a, self._a1, self._most = a1 * a2, a1, most
         self._secret = np.repeat(np.arange(a1), a2)
@@ -142,12 +271,7 @@ class Relaxation:
 
         Shapes: `rows` (b, a); returns (b,).
         """
-        parts = rows.reshape(len(rows), self._a1, -1)
-        within = row_information(rows, self.distribution)
-        if np.all(self._worth > 0):
-            return within
-        means = np.einsum("bsu,su->bs", parts, self._share.reshape(self._a1, -1))
-        return within - row_information(means, self.weight)
+        return row_information(rows, self.distribution)
 
     def reduced_costs(self, rows: Floats, duals: Floats) -> Floats:
         """Return the reduced costs of rows that are made private, with ``P . v = 1``.
@@ -168,7 +292,7 @@ class Relaxation:
             return None
         a, a1, c = self._a, self._a1, len(self._seen)
         slope, offset = _chords(box)
-        cost_of_m = self._worth * slope[c:]
+        cost_of_m = self.weight * slope[c:]
         cost_of_m += np.bincount(self._of, self.distribution[self._seen] * offset[:c], a1)
         cost_of_v = -duals
         cost_of_v[self._seen] += self.distribution[self._seen] * slope[:c]
@@ -179,7 +303,7 @@ class Relaxation:
         row = np.maximum(x[:a], 0.0)
         mean = np.bincount(self._secret, self._share * row, a1)
         point = np.concatenate([row[self._seen] / np.maximum(mean[self._of], 1e-300), mean])
-        size = np.concatenate([self.distribution[self._seen] * mean[self._of], self._worth])
+        size = np.concatenate([self.distribution[self._seen] * mean[self._of], self.weight])
         point = np.clip(point, box.lower, box.upper)
         gaps = size * (slope * point + offset - xlogy(point, point))
         reduced_cost = float(self.prices(row[None])[0] - duals @ row)
@@ -203,7 +327,7 @@ class Relaxation:
         linear -= on_cuts @ self._cuts
         unseen = self.distribution == 0
         bound = float(y[0]) + float((np.maximum(linear, 0.0) * self._most)[unseen].sum())
-        size = np.concatenate([self.distribution[seen], self._worth])
+        size = np.concatenate([self.distribution[seen], self.weight])
         slope = np.concatenate([linear[seen], on_means])
         most_of_shapes = _greatest(size[:c], slope[:c], box.lower[:c], box.upper[:c])
         slope[c:] += np.bincount(self._of, most_of_shapes, a1)

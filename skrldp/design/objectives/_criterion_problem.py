@@ -11,7 +11,6 @@ from skrldp.design.bounds import (
     MOST_PRICED_CELLS,
     PricedBound,
     everywhere_bound,
-    merged_bound,
     priced_bound,
 )
 from skrldp.design.closed_form import closed_forms
@@ -33,9 +32,6 @@ SOLVERS = ("auto", "vertices", "columns", "alternation")
 # "decomposition" takes the place of "alternation" for criteria that no central path follows.
 SOLVERS_OF_MIXTURES = ("auto", "vertices", "columns", "decomposition")
 TOL = 1e-3  # sums of variances of designs for some ten tables differ by less from run to run
-# Groups of values of each secret for a bound on larger tables. At 2 x 20 cells the gap is 8.5 %
-# with four, 8.2 % with five and 8.3 % with six, whose search does not end within its programs.
-_MOST_GROUPS = 5
 # Cells up to which columns follow where ascent is along paths alone, after all of alternation. At
 # 2x20 cells with 3,183 records they raise 2.195 nats to 2.242, and 3 s to 6 s; at 6x15 cells with
 # 32,561 records .6107 of H(X) to .6128, and 16 s to 38 s. At 160 cells they gained nothing in 16 s.
@@ -53,7 +49,6 @@ _MOST_SOLVES, _SOLVES_AN_ITERATION = 1_000, 0.5
 # What bounds are from.
 _EXTREME = "reduced costs of all extreme rows"
 _PRICED = "reduced costs of all private rows"
-_MERGED = "merged values of U"
 
 
 class CriterionProblem(Problem):
@@ -165,7 +160,7 @@ class _CriterionSearch(Search):
         The rows that are found on the way make the mechanism a little better.
         """
         self.progress.stage = "a bound"
-        matrix, a1 = solution.matrix, len(self.joint.marginal)
+        matrix = solution.matrix
         if matrix is None or solution.status == "optimal":
             return solution
         if not isinstance(self.public, Information):
@@ -183,26 +178,12 @@ class _CriterionSearch(Search):
                 return solution
             matrix = solution.matrix
             assert matrix is not None
-        if self.public.about is not None or self.short:
+        cells = self.requirements.n_cells
+        if self.public.about is not None or self.short or cells > MOST_PRICED_CELLS:
             return solution
-        known = ObjectiveBound(solution.bound, solution.bound_by)
         solves = _MOST_SOLVES
         if self.limits.left is None:
             solves = min(solves, int(_SOLVES_AN_ITERATION * self.limits.iterations))
-        if self.requirements.n_cells > MOST_PRICED_CELLS:
-            groups = min(MOST_PRICED_CELLS // a1, _MOST_GROUPS)
-            if groups > 1:
-                value = merged_bound(
-                    self.joint,
-                    self.requirements,
-                    matrix,
-                    groups=groups,
-                    solves=solves,
-                    known=known.value,
-                    limits=self.limits,
-                )
-                known = known if value is None else least([known, ObjectiveBound(value, _MERGED)])
-            return replace(solution, bound=known.value, bound_by=known.by)
         found = priced_bound(
             self.joint, self.requirements, matrix, solves=solves, limits=self.limits
         )

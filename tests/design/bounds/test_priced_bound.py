@@ -5,11 +5,9 @@ import pytest
 from scipy.special import xlogy
 
 from skrldp import LikelihoodRatioSet, RenyiBall
-from skrldp.design.bounds import merged_bound, priced_bound
-from skrldp.design.bounds._box import Box
+from skrldp.design.bounds import priced_bound
 from skrldp.design.bounds._priced_bound import relaxation_of
-from skrldp.design.closed_form import closed_forms
-from skrldp.design.criteria import Information
+from skrldp.design.bounds._relaxation import Box
 from skrldp.design.engine import solve
 from skrldp.design.objectives import CriterionProblem
 from skrldp.information import mutual_information
@@ -135,21 +133,3 @@ def test_where_it_does_not_apply():
         TABLES["2x3"], 1.0, layout=Layout.plain(2, 3, observe="nonsensitive")
     )
     assert priced_bound(joint, requirements, np.ones((1, 3))) is None
-
-
-def test_merged_values_bound_larger_tables():
-    counts = np.random.default_rng(5).integers(50, 600, size=(2, 8))
-    joint, requirements = problem(counts, 1.0)
-    general = Information(joint.probabilities.ravel()).bound(joint, requirements).value
-    forms = closed_forms(joint, requirements)
-    value = merged_bound(joint, requirements, np.concatenate(forms), groups=2)
-    distribution = joint.probabilities.ravel()
-    assert max(mutual_information(form, distribution) for form in forms) < value < general
-
-
-def test_values_that_are_not_merged_change_nothing():
-    joint, requirements = problem([[30, 50], [80, 40]], 1.0)
-    uninformed = np.ones((1, 4))
-    merged = merged_bound(joint, requirements, uninformed, groups=2)
-    whole = priced_bound(joint, requirements, uninformed)
-    assert whole.reached <= merged == pytest.approx(whole.value, rel=1.1e-3)
