@@ -325,8 +325,9 @@ def test_every_claim_is_tested_by_a_bound_of_its_own():
     faulty = NoiselessNow.__new__(NoiselessNow)
     faulty.__dict__.update(sanitizer.__dict__)
     wrong = audit(faulty, **options)
-    (message,) = (check.message for check in wrong.findings if check.name == "bound")
-    assert message.endswith("(0, to an observer of the report who knows 1)")
+    (check,) = (check for check in wrong.findings if check.name == "bound")
+    assert check.message.endswith("(0, to an observer of the report who knows 1)")
+    assert check.p_value == pytest.approx(1e-4 / 4.0)  # half for the bounds, half of that for each
     assert wrong.bounds[1].eps > proof.known.eps
     (asked,) = audit(sanitizer, eps=0.5, **options).bounds
     assert (asked.claimed, asked.about) == (0.5, "0, to an observer of the report")
