@@ -15,6 +15,7 @@ from skrldp.estimation._threads import one_thread
 from skrldp.estimation.channels import Channel
 from skrldp.estimation.reports import Source
 from skrldp.mechanism import Mechanism
+from skrldp.table import category_series
 
 __all__ = ["PseudoRecords"]
 
@@ -110,7 +111,8 @@ class PseudoRecords:
         found = self.n_reports_ * found[:, np.argsort(cells.labels)]
         kept = np.flatnonzero((found > 0).any(axis=0))
         rows = [c if len(cells.name) > 1 else (c,) for c in (cells.categories[k] for k in kept)]
-        table = pd.DataFrame(rows, columns=list(cells.name))
+        own = [category_series(values) for values in zip(*rows, strict=True)]
+        table = pd.DataFrame(dict(zip(cells.name, own, strict=True)))
         return pd.concat([table, pd.DataFrame(found[:, kept].T, columns=weights)], axis=1)
 
     def _redrawn(self, n_replicates: int, random_state: Any) -> list[NDArray[np.float64]]:

@@ -31,6 +31,7 @@ from skrldp.table._plan import MAX_CELLS
 from skrldp.table._read import Table, lazy_frame, read_table
 from skrldp.table._select import column_names, resolve_columns
 from skrldp.table._unknown_categories import refuse_categories, refuse_combinations
+from skrldp.table._write import category_series
 
 __all__ = [
     "MAX_CELLS",
@@ -40,6 +41,7 @@ __all__ = [
     "Frequencies",
     "Grouping",
     "Table",
+    "category_series",
     "column_names",
     "column_reader",
     "cut",

@@ -8,6 +8,7 @@ these do not read back as they were written, another dtype is used.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -106,6 +107,20 @@ def build_frame(
     if library is _LIBRARIES["pandas"] and None not in wanted:
         names = like.source.to_native().columns[list(wanted)]  # keeps the name of the column index
     return library.table(namespace, built, like, names)
+
+
+def category_series(values: Sequence[Any]) -> Any:
+    """Write categories as a pandas series that holds them exactly, missing or not."""
+    import pandas as pd
+
+    kinds = {type(value) for value in values if value is not None}
+    nullable = {int: "Int64", bool: "boolean"}.get(kinds.pop()) if len(kinds) == 1 else None
+    for dtype in (nullable if None in values else None, None):
+        with suppress(TypeError, ValueError, OverflowError):
+            series = pd.Series(values, dtype=dtype)
+            if _holds(nw.from_native(series, series_only=True), values):
+                return series
+    return pd.Series(values, dtype=object)
 
 
 def _series_of(column: NewColumn, namespace: Any, library: _Library, name: Any) -> nw.Series[Any]:

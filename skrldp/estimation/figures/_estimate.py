@@ -14,6 +14,7 @@ from skrldp.estimation._fit import project
 from skrldp.estimation.figures._intervals import Ranges, critical_value, intervals
 from skrldp.estimation.figures._likelihood_ranges import CategoryRanges
 from skrldp.estimation.figures._pairs import Linear
+from skrldp.table import category_series
 
 __all__ = ["Estimate", "critical_value", "index_of", "labels_of", "project"]
 
@@ -30,9 +31,10 @@ def index_of(columns: Sequence[Any], labels: Sequence[tuple[Any, ...]]) -> Any:
     import pandas as pd
 
     names = [str(name) for name in columns]
+    levels = [pd.Index(category_series(own)) for own in zip(*labels, strict=True)]
     if len(names) > 1:
-        return pd.MultiIndex.from_tuples(labels, names=names)
-    return pd.Index([label for (label,) in labels], name=names[0])
+        return pd.MultiIndex.from_arrays(levels, names=names)
+    return levels[0].rename(names[0])
 
 
 def _digits(value: float) -> str:

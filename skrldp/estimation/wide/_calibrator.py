@@ -23,6 +23,7 @@ from skrldp.estimation.wide._block_design import (
 )
 from skrldp.mechanism import Manifest
 from skrldp.sanitizers import as_block_sanitizer, encode_records
+from skrldp.table import category_series
 
 __all__ = ["Calibrator"]
 
@@ -210,7 +211,8 @@ class Calibrator(ReadOnlyFit, BaseEstimator):
         import pandas as pd
 
         check_is_fitted(self)
-        return pd.DataFrame(self._records.columns() | {"weight": self.weights_})
+        own = {name: category_series(values) for name, values in self._records.columns().items()}
+        return pd.DataFrame(own | {"weight": self.weights_})
 
 
 class _Unshown:
