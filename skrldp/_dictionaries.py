@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["one_dictionary", "values_of", "without_views"]
+__all__ = ["decoded", "one_dictionary", "values_of", "without_views"]
 
 
 def without_views(column: Any) -> Any:
@@ -22,16 +22,25 @@ def values_of(column: Any) -> Any:
     return without_views(column.dictionary).take(column.indices)
 
 
+def decoded(column: Any) -> Any:
+    """Return an Arrow column, in chunks or not, in chunks without dictionaries.
+
+    NumPy's array of a dictionary has the last value in place of a missing one.
+    """
+    import pyarrow as pa
+
+    while pa.types.is_dictionary(column.type):
+        held = without_views(pa.nulls(0, column.type.value_type)).type
+        chunks = getattr(column, "chunks", [column])
+        column = pa.chunked_array([values_of(chunk) for chunk in chunks], held)
+    return column
+
+
 def one_dictionary(column: Any) -> Any:
     """Give the chunks of an Arrow column one dictionary, with codes that are wide enough.
 
     Arrow keeps the width of the chunks' codes, and unites no dictionaries with missing values.
     """
-    import pyarrow as pa
-
-    if column.num_chunks == 1 or not pa.types.is_dictionary(column.type):
+    if column.num_chunks == 1 or not hasattr(column.type, "index_type"):
         return column
-    while pa.types.is_dictionary(column.type):
-        held = without_views(pa.nulls(0, column.type.value_type)).type
-        column = pa.chunked_array([values_of(chunk) for chunk in column.chunks], held)
-    return column.dictionary_encode()
+    return decoded(column).dictionary_encode()

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skrldp._arrays import ReadOnly, read_only, real_numbers
+from skrldp._arrays import ReadOnly, read_only, real_numbers, refuse_masked
+from skrldp._dictionaries import decoded
 from skrldp._params import check_choice, is_whole, shown
 from skrldp._typing import Floats
-from skrldp.alphabet import SOURCES, spent_on_values
+from skrldp.alphabet import SOURCES, is_missing, numbered, spent_on_values
 from skrldp.information import conditionals_of, entropy
 from skrldp.surveys import SurveyTotals
 
@@ -260,7 +261,13 @@ def as_counts(
             "to. Give sample_weight.loc[X.index] if that is what the labels say, and "
             "sample_weight.to_numpy() if the order does."
         )
-    weights = real_numbers(sample_weight, "sample_weight")
+    refuse_masked(sample_weight, "sample_weight")
+    if hasattr(getattr(sample_weight, "type", None), "index_type"):
+        sample_weight = decoded(sample_weight)
+    weights = np.asarray(sample_weight)
+    if weights.dtype == object and weights.ndim == 1:
+        weights = np.array([np.nan if is_missing(x) else x for x in weights], dtype=object)
+    weights = real_numbers(weights, "sample_weight")
     if weights.ndim == 0:
         weights = np.full(n_rows, weights)
     if weights.shape != (n_rows,):
@@ -268,6 +275,12 @@ def as_counts(
             f"sample_weight.shape == {weights.shape}, expected ({n_rows},): one count per row."
         )
     numbers = weights.astype(np.float64)
+    missing = np.flatnonzero(np.isnan(numbers))
+    if missing.size:
+        raise ValueError(
+            f"sample_weight has no value in {numbered(missing)} of {n_rows:,}. Give 0 to rows that "
+            "stand for no record."
+        )
     wrong = ~np.isfinite(numbers) | (numbers < 0) | (numbers != np.floor(numbers))
     if wrong.any():
         row = int(np.argmax(wrong))

@@ -13,7 +13,14 @@ from numpy.typing import ArrayLike
 
 from skrldp._params import is_number
 from skrldp._typing import Floats
-from skrldp.alphabet import PARTS, Record, group_cells, group_records, numbers_of_cells
+from skrldp.alphabet import (
+    PARTS,
+    Record,
+    group_cells,
+    group_records,
+    numbers_of_cells,
+    plain_name,
+)
 
 __all__ = [
     "Contrast",
@@ -241,6 +248,7 @@ def contrast_of(coefficients: Any, groups: Sequence[Any]) -> Floats:
             "the coefficients of a contrast must be a dict such as {group: 1, other: -1}, got "
             f"{type(coefficients).__name__}."
         )
+    coefficients = {plain_name(one): number for one, number in coefficients.items()}
     unknown = [one for one in coefficients if one not in groups]
     if unknown:
         raise ValueError(f"there is no group {unknown[0]!r}; the groups are {list(groups)}.")

@@ -40,7 +40,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_sentences": {"alphabet"},
     "table": {"alphabet"},
     "information": set(),
-    "surveys": {"table"},
+    "surveys": {"alphabet", "table"},
     "joint": {"alphabet", "information", "surveys"},
     "support_function": set(),
     "sets": {"alphabet", "joint", "support_function", "surveys"},

@@ -143,6 +143,11 @@ def _converted(frame: Any) -> Any:
 
     if frame.implementation.is_polars() and nw.Object in frame.schema.values():
         raise TypeError("polars gives memory addresses for Python objects")
+    if frame.implementation.is_pandas():  # Arrow does not know all that is missing there
+        native = frame.to_native()
+        own = [native[name] for name in frame.columns if native[name].dtype == object]
+        filled = {str(column.name): column.where(column.notna(), None) for column in own}
+        frame = nw.from_native(native.assign(**filled))
     table = frame.to_arrow()
     if frame.implementation.is_pandas_like():
         for name in frame.columns:

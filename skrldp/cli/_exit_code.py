@@ -28,9 +28,8 @@ _AS_COMMANDS = {
     r", and call check_ids on the whole table": "",
     r"Use min_frequency='auto'": "Use --min-frequency auto",
     # Rows of a survey are counted together, and lose their numbers.
-    r"(column .* of weights must .*|lacks the (?:stratum|cluster) of .*), the first in row \d+": (
-        r"\1"
-    ),
+    r"(column .* of weights must .*|lacks the (?:stratum|cluster|weight) of .*): "
+    r"rows? \d+(?:, \d+)*(?:, \.\.\.)?": r"\1",
     r"say nest=True": "say --nest",
     r"singleton='(\w+)'": r"--singleton \1",
     r"SurveyDesign\(stratum_sizes=\.\.\.\)": "--stratum-sizes COLUMN",

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._typing import Floats, Indices
+from skrldp.alphabet import is_missing, numbered
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.surveys._records import WeightSums
 
@@ -32,6 +33,12 @@ _LEAST_WEIGHT = 1e-50
 def weights_of(name: Any, column: Callable[[Any], Any], *, positive: bool) -> np.ndarray:
     """Return a column of weights; replicate weights may be 0."""
     values = _numbers("weights", name, column)
+    missing = np.flatnonzero(np.isnan(values))
+    if missing.size:
+        raise ValueError(
+            f"column {name!r} lacks the weight of {len(missing):,} of {len(values):,} records: "
+            f"{numbered(missing)}. Records without a weight stand for nobody: drop them."
+        )
     wrong = ~np.isfinite(values) | (values < 0) | (positive & (values == 0))
     if wrong.any():
         what = "positive numbers" if positive else "numbers of at least 0"
@@ -43,16 +50,17 @@ def weights_of(name: Any, column: Callable[[Any], Any], *, positive: bool) -> np
 
 
 def _numbers(what: str, name: Any, column: Callable[[Any], Any]) -> Floats:
-    found = column(name)
+    found = np.asarray(column(name))
+    if found.dtype == object:
+        found = np.array([None if is_missing(value) else value for value in found], dtype=object)
     try:
-        return np.asarray(found, dtype=float)
+        return found.astype(float)
     except (TypeError, ValueError):
         raise ValueError(f"column {name!r} of {what} must hold numbers.") from None
 
 
 def _how_many(wrong: NDArray[np.bool_]) -> str:
-    first = int(np.argmax(wrong))
-    return f"{int(wrong.sum()):,} of {len(wrong):,} are not, the first in row {first}"
+    return f"{int(wrong.sum()):,} of {len(wrong):,} are not: {numbered(np.flatnonzero(wrong))}"
 
 
 def check_sums(name: Any, sums: WeightSums) -> None:
@@ -136,11 +144,11 @@ def codes_of(what: str, names: Any, column: Callable[[Any], Any]) -> Indices:
 
 def _codes_of_one(what: str, name: Any, column: Callable[[Any], Any]) -> Indices:
     values = np.asarray(column(name), dtype=object)
-    missing = np.array([value is None or value != value for value in values], dtype=bool)
-    if missing.any():
+    missing = np.flatnonzero([is_missing(value) for value in values])
+    if missing.size:
         raise ValueError(
-            f"column {name!r} lacks the {what} of {int(missing.sum()):,} of {len(values):,} "
-            f"records, the first in row {int(np.argmax(missing))}."
+            f"column {name!r} lacks the {what} of {len(missing):,} of {len(values):,} records: "
+            f"{numbered(missing)}."
         )
     place: dict[Any, int] = {}
     codes = np.array([place.setdefault(value, len(place)) for value in values.tolist()])

@@ -38,11 +38,7 @@ def column_reader(X: Any, what: str) -> Callable[[Any], NDArray[Any]]:
 
     def read(name: Any) -> NDArray[Any]:
         (place,) = resolve_columns(X, [name], what)
-        if table.is_array:
-            column: NDArray[Any] = np.asarray(table.source[:, place])
-            return column
-        values: NDArray[Any] = table.source[:, place].to_numpy()
-        return values
+        return table.array(place)
 
     return read
 

@@ -15,6 +15,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from skrldp._dictionaries import decoded
 from skrldp._plugins import refuse_without_plugin
 from skrldp.alphabet import CategoryError
 from skrldp.table._factorize import declared_levels, factorize, series_from_array
@@ -78,6 +79,17 @@ class Table:
         if self.is_array:
             return series_from_array(self.source[rows, position])
         return self.source[rows, position]
+
+    def array(self, position: int) -> np.ndarray:
+        """Return a column as NumPy has it, (n_rows,)."""
+        if self.is_array:
+            column: np.ndarray = self.source[:, position]
+            return column
+        series = self.source[:, position]
+        if self.library == "pyarrow":
+            series = nw.from_native(decoded(series.to_native()), series_only=True)
+        values: np.ndarray = series.to_numpy()
+        return values
 
     def factorize(
         self, position: int, rows: slice, texts: Sequence[str] = ()
@@ -149,7 +161,7 @@ def read_table(X: Any) -> Table:
             "records where they are, use skrldp.batches"
         )
     _refuse_other_containers(X)
-    _refuse_duplicate_columns(X)
+    _refuse_column_names(X)
     frame = nw.from_native(_as_arrow_table(X), pass_through=True)
     if isinstance(frame, nw.DataFrame):
         table = Table(frame, tuple(frame.columns), len(frame))
@@ -232,12 +244,18 @@ def _as_arrow_table(X: Any) -> Any:
     return X
 
 
-def _refuse_duplicate_columns(X: Any) -> None:
+def _refuse_column_names(X: Any) -> None:
     names = getattr(X, "column_names", None)
     if names is None and hasattr(X, "shape"):
         names = getattr(X, "columns", None)
-    if names is not None:
-        refuse_duplicates(names)
+    if names is None:
+        return
+    refuse_duplicates(names)
+    if any(isinstance(name, tuple) for name in names):
+        raise ValueError(
+            "the table's column names are tuples, as those of a MultiIndex. Join them to texts: "
+            "X.columns = ['_'.join(map(str, name)) for name in X.columns]."
+        )
 
 
 def refuse_duplicates(names: Any) -> None:

@@ -177,7 +177,7 @@ def test_of_a_cluster_one_record_is_kept_in_proportion_to_its_weight():
     ("change", "design", "message"),
     [
         ({"weight": -1.0}, {}, "column 'weight' of weights must hold positive numbers"),
-        ({"weight": np.nan}, {}, "of weights must hold positive numbers, but 1,200 of 1,200"),
+        ({"weight": np.nan}, {}, "lacks the weight of 1,200 of 1,200 records: rows 0, 1, 2"),
         ({"weight": "much"}, {}, "column 'weight' of weights must hold numbers"),
         ({"place": None}, {}, "column 'place' lacks the cluster of 1,200 of 1,200 records"),
         ({"area": range(1_200)}, {"strata": "area"}, "80 codes of clusters|codes of clusters are"),

@@ -10,6 +10,7 @@ from skrldp.table import column_names
 from skrldp.table._select import resolve_columns
 
 GOOD = np.array([[0, 1], [1, 2], [0, 1]])
+GOOD_LEVELS = pd.DataFrame(GOOD, columns=pd.MultiIndex.from_tuples([("a", "s"), ("a", "u")]))
 
 
 class Sparse:
@@ -39,6 +40,11 @@ class Sparse:
         (pd.DataFrame({"s": [0, 1], "u": [1j, 0]}), ValueError, "Complex.* in column 'u'"),
         (np.zeros(2, dtype=[("s", int), ("u", int)]), TypeError, "structured arrays"),
         (pd.DataFrame([[0, 1], [1, 0]], columns=["a", "a"]), ValueError, r"duplicate.*\['a'\]"),
+        (
+            GOOD_LEVELS,
+            ValueError,
+            r"tuples, as those of a MultiIndex. Join them to texts: X.columns",
+        ),
         (np.array([[0, np.inf], [1, 0]]), ValueError, "contains infinity, in column 1"),
         (pd.DataFrame({"s": [0, 1], "u": [0, -np.inf]}), ValueError, "infinity, in column 'u'"),
         (np.array([[0, [1]], [1, {}]], dtype=object), TypeError, "column 1 .*cannot be categories"),

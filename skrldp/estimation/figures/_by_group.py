@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from skrldp._arrays import ReadOnly
 from skrldp._params import check_choice
 from skrldp._typing import Floats
-from skrldp.alphabet import CellGroups
+from skrldp.alphabet import CellGroups, plain_name
 from skrldp.estimation.figures._combined_intervals import (
     ends_of_quotients,
     ends_of_sums,
@@ -357,7 +357,7 @@ class Figures(ReadOnly):
             raise ValueError(f"both groups are {first!r}: compare two of {self.groups}.")
 
     def _of_group(self, group: Any) -> NDArray[np.intp]:
-        wanted = group if isinstance(group, tuple) and self._n_by > 1 else (group,)
+        wanted = plain_name(group if isinstance(group, tuple) and self._n_by > 1 else (group,))
         found = [place for place, label in enumerate(self.labels) if label[: self._n_by] == wanted]
         if not found:
             raise ValueError(f"there is no group {group!r}; the groups are {self.groups}.")

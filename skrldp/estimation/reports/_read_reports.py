@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skrldp._arrays import chunks, refuse_masked
 from skrldp._typing import Floats
-from skrldp.alphabet import Column
+from skrldp.alphabet import Column, is_missing
 from skrldp.estimation.reports._forms import LOST, form_of
 from skrldp.estimation.reports._source import Source
 from skrldp.joint import as_counts
@@ -158,13 +158,12 @@ def _form_and_places(table: Any, source: Source, encode: str) -> tuple[str, list
 
 def _numbers(table: Any, position: int, what: str, rows: Rows) -> NDArray[Any]:
     """Read a column of whole numbers."""
-    source = table.source
-    column = source[:, position] if table.is_array else source[:, position].to_numpy()
+    column = table.array(position)
     if column.dtype.kind == "O":
         try:
             if any(isinstance(value, str | bytes) for value in column):
                 raise TypeError
-            column = np.array([np.nan if value is None else value for value in column], float)
+            column = np.array([np.nan if is_missing(value) else value for value in column], float)
         except (TypeError, ValueError, OverflowError):  # messages of libraries may quote a value
             raise ValueError(f"{what} must be whole numbers, but Y holds other values.") from None
     if column.ndim != 1:  # of lists
