@@ -22,7 +22,7 @@ _INFINITY = float("inf")
 # Primal and dual feasibility tolerance. HiGHS's own is 1e-7; 1e-10 is the least that it takes.
 # Cuts are found to be violated from about 4e-9 on (design/rows/_cone.py), so it must be below that.
 _FEASIBILITY = 1e-9
-# Least time of one call, in seconds: a small program is solved in it on a busy machine too.
+# Least time of a call that has any, in seconds: a small program is solved on a busy machine too.
 _LEAST_SECONDS = 0.02
 
 
@@ -155,8 +155,10 @@ class LinearProgram:
         Shapes: returns `x` (n,). Returns `duals` (n_rows,): dual variable of each row: the rise of
         the objective with its right-hand side; `value`: the objective. Raises InfeasibleError if no
         point satisfies the rows. Raises SolverError if HiGHS ends with anything but an optimum;
-        ``TimeoutError`` if time ran out.
+        ``TimeoutError`` if there is no time, or it ran out.
         """
+        if seconds is not None and seconds <= 0.0:  # by our count: HiGHS may solve before it looks
+            raise TimeoutError("no time is left for this linear program")
         limit = _INFINITY
         if seconds is not None:  # HiGHS counts from the first run of this object
             limit = float(self._solver.getRunTime()) + max(seconds, _LEAST_SECONDS)
