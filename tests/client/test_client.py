@@ -316,7 +316,7 @@ def test_from_fit_to_report(observe, n_sensitive, library):
         observe=observe,
         uncertainty=LikelihoodRatioSet(region="lower"),
         random_state=7,
-        time_limit=0.1,
+        max_iter=2,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)

@@ -88,7 +88,7 @@ def test_no_other_sanitizer_estimates_the_targets_better(options, counts):
 def test_known_columns_and_several_secrets():
     """What is promised besides is kept, and costs something."""
     table, weights = people((0, 4)), [90, 40, 131, 40, 125, 14, 133, 56]
-    options = {"targets": Marginal("visits"), "time_limit": 0.05} | FEW
+    options = {"targets": Marginal("visits")} | FEW
     each = AOptimalSanitizer(sensitive=["ill", "job"], protect="each", **options)
     known = AOptimalSanitizer(sensitive="ill", known="job", **options)
     plain = AOptimalSanitizer(sensitive="ill", **options)

@@ -22,7 +22,7 @@ from skrldp import (
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::skrldp.PrivacyLeakWarning",  # the tables are tiny
-    "ignore::sklearn.exceptions.ConvergenceWarning",  # so are the time limits
+    "ignore::sklearn.exceptions.ConvergenceWarning",  # so are the limits
 )
 ENCODINGS = ["symbol", "onehot", "posterior", "cells"]
 SANITIZERS = {
@@ -31,13 +31,13 @@ SANITIZERS = {
     "IR": IRSanitizer(2.0),
     "IR optimal": IRSanitizer(2.0, underlying="optimal", uncertainty=AllDistributions()),
     "PolyOpt": PolyOptSanitizer(
-        2.0, uncertainty=LikelihoodRatioSet(region="lower"), time_limit=0.05
+        2.0, uncertainty=LikelihoodRatioSet(region="lower"), max_iter=2
     ),
     "PolyOpt on U": PolyOptSanitizer(
-        2.0, uncertainty=LikelihoodRatioSet(region="lower"), time_limit=0.05, observe="nonsensitive"
+        2.0, uncertainty=LikelihoodRatioSet(region="lower"), max_iter=2, observe="nonsensitive"
     ),
-    "NonRobust": NonRobustSanitizer(2.0, time_limit=0.1),
-    "RobustMSE": RobustMSESanitizer(2.0, distance="hamming", time_limit=0.1),
+    "NonRobust": NonRobustSanitizer(2.0, max_iter=2),
+    "RobustMSE": RobustMSESanitizer(2.0, distance="hamming", max_iter=2),
 }
 LIBRARIES = ["pandas", "polars", "pyarrow", "numpy", "list"]
 N_ROWS = 90

@@ -46,7 +46,7 @@ def rows_of(counts):
 def make(cls, eps=0.7, **parameters):
     if cls is PolyOptSanitizer:
         parameters = lower(parameters)
-        parameters.setdefault("time_limit", 0.05)  # quick, and global where vertices are listed
+        parameters.setdefault("max_iter", 2)  # quick, and global where vertices are listed
     else:
         parameters.setdefault("distance", "hamming")
     return cls(eps, **{"observe": "nonsensitive", **parameters})

@@ -123,7 +123,7 @@ def names_of(table):
 def test_cells_are_the_columns_of_u(library, sensitive):
     X = frame_of(library)
     found = RobustMSESanitizer(
-        2.0, sensitive=sensitive, distance="hamming", random_state=0, time_limit=0.1
+        2.0, sensitive=sensitive, distance="hamming", random_state=0, max_iter=2
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
@@ -164,7 +164,7 @@ def test_cells_of_arrays_and_lists():
 
 def test_a_table_of_another_library():
     pl = pytest.importorskip("polars")
-    found = RobustMSESanitizer(sensitive="ill", distance="hamming", time_limit=0.1)
+    found = RobustMSESanitizer(sensitive="ill", distance="hamming", max_iter=2)
     found.set_params(uncertainty=AllDistributions()).fit(frame_of("pandas"))
     X = frame_of("polars")
     levels = pl.Enum(["S", "M", "L"])  # those of the sanitizer: X lists one more
@@ -181,7 +181,7 @@ def reporters():
         if library not in found:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", PrivacyLeakWarning)
-                found[library] = RobustMSESanitizer(2.0, random_state=0, time_limit=0.1).fit(X)
+                found[library] = RobustMSESanitizer(2.0, random_state=0, max_iter=2).fit(X)
         return found[library]
 
     return fitted

@@ -28,16 +28,16 @@ from skrldp import (
     SRRSanitizer,
 )
 
-# Time limits are short here so that the tests are quick; a fit that meets one warns of it.
+# Limits are low here so that the tests are quick; a fit that meets one warns of it.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 SANITIZERS = [
     GRRSanitizer(sensitive=0, random_state=0),
     SRRSanitizer(sensitive=0, random_state=0),
     IRSanitizer(sensitive=0, random_state=0),
-    PolyOptSanitizer(sensitive=0, random_state=0, time_limit=0.2),
+    PolyOptSanitizer(sensitive=0, random_state=0, max_iter=2),
     AOptimalSanitizer(sensitive=0, random_state=0, uncertainty=LikelihoodRatioSet(region="lower")),
-    NonRobustSanitizer(sensitive=0, random_state=0, time_limit=0.2),
+    NonRobustSanitizer(sensitive=0, random_state=0, max_iter=2),
     RobustMSESanitizer(sensitive=0, random_state=0),
 ]
 each_sanitizer = pytest.mark.parametrize("sanitizer", SANITIZERS, ids=lambda s: type(s).__name__)
@@ -210,7 +210,7 @@ def test_a_subclass_may_change_transform(X):
 
 def test_warning_points_at_the_caller(X):
     with pytest.warns(PrivacyLeakWarning) as caught:
-        NonRobustSanitizer(sensitive=0, time_limit=0.2).fit(X[["ill", "job"]])
+        NonRobustSanitizer(sensitive=0, max_iter=2).fit(X[["ill", "job"]])
     assert caught[0].filename == __file__
 
 

@@ -53,7 +53,7 @@ OF_THREE = [120, 60, 90, 50, 140, 80]
 
 def fitted(cls=PolyOptSanitizer, rows=THREE, counts=OF_THREE, **parameters):
     if cls is PolyOptSanitizer:
-        parameters = {"time_limit": 0.1} | lower(parameters)
+        parameters = {"max_iter": 2} | lower(parameters)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         return cls(**parameters).fit(rows, sample_weight=counts)
