@@ -24,6 +24,12 @@ def parts(folder):
     return sorted(name for name in os.listdir(folder) if name.endswith(".part"))
 
 
+def heed_signals():
+    """As in a terminal: nohup, and shells in the background, pass on that some are ignored."""
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def started(folder, *before):
     """Start a report of records that never end; wait until its file is there."""
     process = subprocess.Popen(
@@ -32,6 +38,7 @@ def started(folder, *before):
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        preexec_fn=heed_signals,
     )
     known = parts(folder)
     deadline = time.monotonic() + 60
