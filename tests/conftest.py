@@ -9,13 +9,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from scipy.optimize import brentq
 
-settings.register_profile("skrldp", deadline=None, derandomize=True, max_examples=50)
+settings.register_profile(
+    "skrldp",
+    deadline=None,
+    derandomize=True,
+    max_examples=50,
+    suppress_health_check=[HealthCheck.too_slow],  # it counts seconds, and other programs' too
+)
 settings.load_profile("skrldp")
 
 ROOT = Path(__file__).resolve().parents[1]
+# Programs that tests start import this tree, whatever is installed, and find what these tests find.
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.getenv("PYTHONPATH")]))
 # Optima of small tables, found by independent prototypes: lists "mi" and "mse".
 REFERENCE = json.loads((ROOT / "tests" / "reference_cases.json").read_text("utf-8"))
 

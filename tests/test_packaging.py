@@ -97,7 +97,7 @@ def test_the_wheel_works_by_itself(wheel, tmp_path):
     found = subprocess.run(
         command,
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(wheel)},
+        env={**os.environ, "PYTHONPATH": f"{wheel}{os.pathsep}{os.environ['PYTHONPATH']}"},
         capture_output=True,
         text=True,
     )

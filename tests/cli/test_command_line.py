@@ -592,7 +592,6 @@ def test_the_command_starts_without_what_it_does_not_need(ready):
     done = subprocess.run(
         [sys.executable, "-c", LIGHT],
         cwd=ready,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
     )

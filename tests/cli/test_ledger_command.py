@@ -9,7 +9,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from command_files import CHECKED
-from conftest import ROOT
 from test_command_line import DESIGN, KEYED, call, designed, folder, read, ready, table, write
 
 from skrldp.batches import LedgerReporter
@@ -184,9 +183,8 @@ with held("ledger.parquet", []):
 def test_another_run_waits(call, ready, monkeypatch):
     """As long as a run holds the ledger; one that was killed holds nothing."""
     monkeypatch.setattr("skrldp.cli._ledger._PATIENCE", 0.2)
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
-        [sys.executable, "-c", HOLDER], stdout=subprocess.PIPE, text=True, env=env
+        [sys.executable, "-c", HOLDER], stdout=subprocess.PIPE, text=True
     ) as other:
         try:
             assert other.stdout.readline() == "held\n"

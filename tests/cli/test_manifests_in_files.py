@@ -2,7 +2,6 @@
 
 import io
 import json
-import os
 import subprocess
 import sys
 
@@ -13,7 +12,6 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 from block_tables import fitted_blocks, wide_table
-from conftest import ROOT
 
 from skrldp import (
     BlockEstimator,
@@ -272,7 +270,6 @@ def test_a_client_s_command_loads_nothing_heavy(ready):
     done = subprocess.run(
         [sys.executable, "-c", LIGHT, *KEYED],
         cwd=ready,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
     )

@@ -8,7 +8,6 @@ import time
 
 import command_fixtures
 import pytest
-from conftest import ROOT
 
 from skrldp.cli._outputs import new_file
 
@@ -35,7 +34,6 @@ def started(folder, *before):
     process = subprocess.Popen(
         [*before, sys.executable, "-c", COMMAND, "report", "mechanism.json", "-", *GOOD[3:]],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
         preexec_fn=heed_signals,

@@ -13,7 +13,6 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 from command_files import CHECKED, DESIGN, KEYED, read, table, write
-from conftest import ROOT
 
 from skrldp.cli._formats import Asked, Kind, kind_of
 
@@ -296,7 +295,7 @@ def test_shells_complete(shell):
         command = "import sys; from skrldp.cli import main; sys.exit(main())"
         done = subprocess.run(
             [sys.executable, "-c", command],
-            env={**os.environ, "PYTHONPATH": str(ROOT), **more},
+            env={**os.environ, **more},
             capture_output=True,
             text=True,
         )

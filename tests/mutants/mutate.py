@@ -118,7 +118,8 @@ def run(
     command: Sequence[str], folder: Path, timeout: float
 ) -> subprocess.CompletedProcess[str] | None:
     """Run a command in the copy; None if it takes too long."""
-    own = {"PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    path = os.pathsep.join(filter(None, [str(folder), os.getenv("PYTHONPATH")]))
+    own = {"PYTHONPATH": path, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     try:
         return subprocess.run(
             command,

@@ -30,9 +30,7 @@ SANITIZERS = {
     "SRR": SRRSanitizer(2.0),
     "IR": IRSanitizer(2.0),
     "IR optimal": IRSanitizer(2.0, underlying="optimal", uncertainty=AllDistributions()),
-    "PolyOpt": PolyOptSanitizer(
-        2.0, uncertainty=LikelihoodRatioSet(region="lower"), max_iter=2
-    ),
+    "PolyOpt": PolyOptSanitizer(2.0, uncertainty=LikelihoodRatioSet(region="lower"), max_iter=2),
     "PolyOpt on U": PolyOptSanitizer(
         2.0, uncertainty=LikelihoodRatioSet(region="lower"), max_iter=2, observe="nonsensitive"
     ),
