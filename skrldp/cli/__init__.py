@@ -7,6 +7,7 @@ command needs the extra ``cli``. Nothing heavy is loaded before a command needs 
 from __future__ import annotations
 
 import importlib.util
+import io
 import signal
 import sys
 from collections.abc import Sequence
@@ -46,4 +47,6 @@ def main(args: Sequence[str] | None = None) -> int:
             number = getattr(signal, name, None)  # not every system has both
             if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # as by nohup
                 signal.signal(number, signal.default_int_handler)
+        if isinstance(sys.stdout, io.TextIOWrapper):  # as tables are written, whatever the locale
+            sys.stdout.reconfigure(encoding="utf-8")
     return run(sys.argv[1:] if args is None else args)

@@ -131,7 +131,7 @@ def test_text_becomes_the_categories(call, folder):
     for values in ALPHABETS:
         secrets = Mechanism.from_matrix(np.eye(2 * len(values)), ("no", "yes"), values)
         mechanism = secrets.named(None, [("ill", True), ("value", False)])
-        (folder / "m.json").write_text(mechanism.to_json())
+        (folder / "m.json").write_text(mechanism.to_json(), "utf-8")
         rows = 3 * values
         records = pa.table({"ill": ["no", "yes", "no"] * len(values), "value": pa.array(rows)})
         records = records.add_column(0, "person", pa.array([str(n) for n in range(len(rows))]))
@@ -598,6 +598,20 @@ def test_the_command_starts_without_what_it_does_not_need(ready):
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"skrldp {project['version']}\nUsage: skrldp")
     assert done.stdout.endswith("\nend\n")
+
+
+def test_any_value_is_printed_in_any_locale(folder):
+    """Else a mechanism was written, and the command failed at the words about it."""
+    mechanism = Mechanism.from_matrix(np.eye(2) / 2 + 0.25, ("é", "Ł"), (1,))
+    (folder / "m.json").write_text(mechanism.to_json(), "utf-8")
+    command = "import sys; from skrldp.cli import main; sys.exit(main())"
+    done = subprocess.run(
+        [sys.executable, "-c", command, "inspect", "m.json", "--json"],
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        check=True,
+    )
+    assert "é" in done.stdout.decode() and "Ł" in str(json.loads(done.stdout))
 
 
 def test_what_reports_are_for(call, folder):

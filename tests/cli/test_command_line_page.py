@@ -22,7 +22,7 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 def output_of(command, folder):
     """Do one line of the example; return what it prints."""
-    printed = io.TextIOWrapper(io.BytesIO(), write_through=True)
+    printed = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)
     words = shlex.split(command)
     assert words[0] == "skrldp"
     with redirect_stdout(printed):
