@@ -213,16 +213,20 @@ class LazyTable:
         several parts can be put together.
         """
         others = [place for place in every if place not in positions]
-        no = nw.when(nw.lit(False))
         values = self.frame.select(
             *(self._value(place).alias(_key(place)) for place in positions),
-            *(no.then(nw.col(self.names[place])).alias(_key(place)) for place in others),
+            *(_emptied(nw.col(self.names[place])).alias(_key(place)) for place in others),
         )
         empty = [nw.col(_key(place)).max() for place in others]
         groups = values.group_by(*map(_key, positions)).agg(nw.len().alias(_RECORDS), *empty)
         if not every:
             return groups
         return groups.select(*map(_key, every), _RECORDS, nw.lit(part).alias(_PART))
+
+
+def _emptied(column: nw.Expr) -> nw.Expr:
+    """Return missing values of a column's type; older narwhals takes no constant condition."""
+    return nw.when(column.is_null() & ~column.is_null()).then(column)
 
 
 def lazy_names(frame: nw.LazyFrame[Any]) -> list[Any]:
