@@ -95,7 +95,9 @@ def solve_conic(cost: ExpectedCost, requirements: Requirements) -> ConicResult:
             (np.ones(len(entries)), (np.arange(len(entries)), entries)),
             shape=(len(entries), n_cells),
         )
-        conditions += _private(sp.csr_array(sp.kron(sp.eye(n_reports), spread)) @ q, n_reports, one)
+        conditions += _private(
+            sp.csr_array(sp.kron(sp.eye_array(n_reports), spread)) @ q, n_reports, one
+        )
 
     problem = cp.Problem(cp.Minimize(objective), conditions)
     settings = dict(_SETTINGS)

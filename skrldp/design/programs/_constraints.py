@@ -82,4 +82,4 @@ def column_sums(n_reports: int, n_cells: int) -> sp.csr_array:
 
     Shapes: returns (a, b * a).
     """
-    return sp.csr_array(sp.kron(np.ones((1, n_reports)), sp.eye(n_cells)))
+    return sp.csr_array(sp.kron(np.ones((1, n_reports)), sp.eye_array(n_cells)))

@@ -26,7 +26,7 @@ def range_rows(one: Requirement) -> sp.csr_array:
     """
     layout = one.region.rows
     first, second, eps = one.part_pairs
-    each = sp.csr_array(sp.eye(len(layout.parts)))
+    each = sp.csr_array(sp.eye_array(len(layout.parts)))
     between = [None, sp.diags_array(np.exp(-eps)) @ each[first], -each[second]]
     table = sp.block_array([*_within(one), between], format="csr")
     table.sort_indices()
@@ -43,7 +43,7 @@ def lower_rows(one: Requirement, lower: Floats) -> sp.csr_array:
     region, layout = one.region, one.region.rows
     a1, k = lower.shape
     secret = np.arange(a1)
-    each = sp.csr_array(sp.eye(a1))
+    each = sp.csr_array(sp.eye_array(a1))
     entries = layout.parts[layout.place].ravel()
     under = sp.csr_array(
         (lower.ravel(), entries, k * np.arange(a1 + 1)), shape=(a1, layout.n_cells)
