@@ -69,7 +69,7 @@ def _of_blocks(case, sanitizer, report, node):
         leaks = worst(groups, around, case.rng)
         truth = max(leaks.values(), default=0.0)
         need(own.certificate_.eps, truth, f"block {block}")
-        case.truths = {(None, ()): (groups, around, leaks)}
+        case.truths = {(): (groups, around, leaks)}
         found["one"] = max(found["one"], truth)
         if report.known:
             names = u_columns(own.mechanism_)
@@ -78,10 +78,10 @@ def _of_blocks(case, sanitizer, report, node):
             assert len(names) == len(block)
             proof = own.certificate_.known
             inner = set_of(proof.uncertainty)
-            within = weighted(groups_of(own, rows, known=places), inner)
+            within = weighted(groups_of(own, rows, places), inner)
             leaks = worst(within, inner, case.rng)
             truth = max(leaks.values(), default=0.0)
-            case.truths[None, tuple(places)] = within, inner, leaks
+            case.truths[tuple(places)] = within, inner, leaks
             found["known"] = max(found["known"], truth)
             need(proof.eps, truth, f"block {block}, known")
         fields = json.loads(own.mechanism_.to_json())

@@ -47,7 +47,7 @@ class Case:
     levels: dict = field(default_factory=dict)  # values of columns that a dtype declares
     refusal: str = ""
     weights: np.ndarray | None = None
-    truths: dict = field(default_factory=dict)  # (secret, known places) to groups, set, leakages
+    truths: dict = field(default_factory=dict)  # known places to groups, set, leakages
 
     def at(self, name):
         """Return what a column is called: its name, or its place in an array."""

@@ -35,12 +35,10 @@ _OF_U = {"observe": "nonsensitive"}
 CROSSED = {
     "auto": ("", _AUTO | _BALL),
     "auto, known": ("k", _AUTO | _KNOWN | _BALL),
-    "auto, each": ("r", _AUTO | _BALL | {"protect": "each"}),
     "auto, most, U alone": ("", _AUTO | _OF_U | _BALL | {"max_categories": 5}),
     "other, number": ("", _OTHER | _BALL | {"min_frequency": 100}),
     "other, most": ("", _OTHER | _BALL | {"max_categories": 3}),
     "aside, known": ("k", _ASIDE | _KNOWN | _TENDS),
-    "aside, each": ("r", _ASIDE | _TENDS | {"protect": "each"}),
     "aside, most": ("", _ASIDE | _ANY_N | {"max_categories": 4}),
     "aside, combinations, U alone": ("k", _ASIDE | _OF_U | _TENDS),
 }
@@ -67,7 +65,7 @@ def run(number, start):
             if table % 20 == 0:
                 shares, cells = _population(rng, more)
             counts = rng.multinomial(1_500, shares)
-            promise = _asked(cells[counts > 0], counts[counts > 0], more, options)
+            promise = _asked(cells[counts > 0], counts[counts > 0], options)
             sources[promise.joint.alphabet] += 1
             for key, misses in _missed(promise, shares, cells, more).items():
                 found[key] = np.add(found.get(key, 0), [misses, 1])
@@ -84,22 +82,21 @@ def run(number, start):
 
 def _population(rng, more):
     """Draw a distribution of cells; the values of "u" are ever rarer."""
-    sizes = [2, *[2] * ("r" in more), 40, *[2] * ("k" in more)]
+    sizes = [2, 40, *[2] * ("k" in more)]
     fall = np.arange(1.0, 41.0).reshape([-1 if size == 40 else 1 for size in sizes]) ** -1.2
     shares = rng.dirichlet(np.full(int(np.prod(sizes)), 1.5)).reshape(sizes) * fall
     codes = np.array(np.unravel_index(np.arange(shares.size), sizes)).T
-    names = ["s", *["r"] * ("r" in more), "u", *["k"] * ("k" in more)]
+    names = ["s", "u", *["k"] * ("k" in more)]
     texts = [[f"{n}{code}" for n, code in zip(names, row, strict=True)] for row in codes]
     return (shares / shares.sum()).ravel(), pd.DataFrame(texts, columns=names)
 
 
-def _asked(cells, counts, more, options):
-    sensitive = ["s", "r"] if "r" in more else ["s"]
+def _asked(cells, counts, options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             table = cells.reset_index(drop=True)
-            Asking(sensitive=sensitive, **options).fit(table, sample_weight=counts)
+            Asking(sensitive="s", **options).fit(table, sample_weight=counts)
         except CaughtError as caught:
             return caught.args[0]
     raise AssertionError("nothing was asked for")
@@ -108,22 +105,18 @@ def _asked(cells, counts, more, options):
 def _missed(promise, shares, cells, more):
     """Say of each set whether the true conditionals of what is reported are outside."""
     joint = promise.joint
-    secrets, values = (
-        [name if isinstance(name, tuple) else (name,) for name in names]
-        for names in (joint.secrets, joint.values)
-    )
-    of_s, of_u = (["s", "r"] if "r" in more else ["s"]), (["u", "k"] if "k" in more else ["u"])
+    values = [name if isinstance(name, tuple) else (name,) for name in joint.values]
+    of_u = ["u", "k"] if "k" in more else ["u"]
     own = [{value[place] for value in values} for place in range(len(of_u))]
     law = np.zeros(joint.counts.shape)
     for share, row in zip(shares, cells.to_dict("records"), strict=True):
-        secret = tuple(row[name] for name in of_s)
         value = tuple(
             row[name] if row[name] in known else "other"
             for name, known in zip(of_u, own, strict=True)
         )
         value = value if value in values else ("other",) * len(of_u)
-        if secret in secrets and value in values:
-            law[secrets.index(secret), values.index(value)] += share
+        if row["s"] in joint.secrets and value in values:
+            law[joint.secrets.index(row["s"]), values.index(value)] += share
     names = {"secrets": joint.secrets, "values": joint.values}
     figures = {"counts": joint.counts, "n": joint.n, "probabilities": law / law.sum()}
     mechanism = SimpleNamespace(observe=promise.observe)
@@ -132,9 +125,8 @@ def _missed(promise, shares, cells, more):
     rows, found = np.ones((1, *law.shape)), {}
     for number, one in enumerate(promise.statements):
         around = set_of(one.uncertainty)
-        asked = {"secret": one.secret[0] if promise.each else None, "known": one.known}
-        groups = weighted(groups_of(public, rows, **asked), around)
-        truth = groups_of(true, rows, **asked)
+        groups = weighted(groups_of(public, rows, one.known), around)
+        truth = groups_of(true, rows, one.known)
         members = {g: own for g, own in enumerate(truth.public) if truth.masses[g] > 0}
         key = joint.alphabet, f"of statement {number + 1}", one.uncertainty.beta
         found[key] = not around.holds(groups, members)

@@ -98,7 +98,6 @@ SETTINGS = {
         "three values": _shape(secrets=3),
         "one without records": _shape(extra=("s",), declare=("s",)),
     },
-    "protect": {"each": _both(_shape(two=True), _set(protect="each"))},
     "known": {
         "one column": _both(_KNOWN, _set(known=["k"])),
         "all of U": _both(_KNOWN, _set(known=["u", "k"])),
@@ -226,7 +225,7 @@ def make_case(chosen, rng):
     if case.blocks:
         case.more = True
     if not case.mechanism:
-        own = {*case.parameters} | ({"protect"} if case.eps_by_pair else set())
+        own = {*case.parameters} | ({"solver"} if case.eps_by_pair else set())
         fitting = [name for name in _USUAL if own <= _parameters(name)]
         case.mechanism = str(rng.choice(fitting or ["RobustMSESanitizer"]))
     if applies(case):

@@ -28,52 +28,37 @@ def check_sanitizer(case, sanitizer, report):
     rows = probabilities(mechanism)
     certificate, lines = sanitizer.certificate_, lines_of(report)
     impute = sanitizer.handle_unknown == "impute"
-    each = dict(certificate.each)
     compared = report.eps_pairs
     plain = groups_of(sanitizer, rows)
     if compared is not None:
         plain.pairs = [(s, t) for s, t in plain.pairs if math.isfinite(compared[s, t])]
 
     # one report, to somebody who knows nothing else
-    statements = []  # (groups, set, stated by pair)
-    if each:
-        for place, (name, proof) in enumerate(each.items()):
-            around = set_of(proof.uncertainty)
-            groups = weighted(groups_of(sanitizer, rows, secret=place), around)
-            statements.append((groups, around, report.eps_each[name], f"column {name}"))
-    else:
-        around = set_of(certificate.uncertainty)
-        statements.append((weighted(plain, around), around, report.eps_proven, "proven"))
-    attained, leaks = 0.0, []
-    for place, (groups, around, stated, what) in enumerate(statements):
-        found = worst(groups, around, rng)
-        case.truths[place if each else None, ()] = groups, around, found
-        leaks.append(found)
-        for (g, h), eps in found.items():
-            bound = stated if compared is None or each else compared[g, h]
-            need(bound, eps, f"{what}, {groups.names[g]} against {groups.names[h]}")
-        truth = max(found.values(), default=0.0)
-        if impute:
-            truth = max(truth, _with_draws(sanitizer, groups, around, rows, 1))
-            need(stated, truth, f"{what}, with unknown values")
-        need(report.eps_proven, truth, f"{what}, proven")
-        attained = max(attained, truth)
-        if not each and mechanism.guarantee is not None:
-            need(mechanism.guarantee.eps, max(found.values(), default=0.0), "the guarantee")
+    around = set_of(certificate.uncertainty)
+    groups = weighted(plain, around)
+    leaks = worst(groups, around, rng)
+    case.truths[()] = groups, around, leaks
+    for (g, h), eps in leaks.items():
+        bound = report.eps_proven if compared is None else compared[g, h]
+        need(bound, eps, f"proven, {groups.names[g]} against {groups.names[h]}")
+    attained = max(leaks.values(), default=0.0)
+    if mechanism.guarantee is not None:
+        need(mechanism.guarantee.eps, attained, "the guarantee")
+    if impute:
+        attained = max(attained, _with_draws(sanitizer, groups, around, rows, 1))
+    need(report.eps_proven, attained, "proven")
     if report.eps_attained > report.eps_proven:
         raise FalseClaimError("attained is more than proven")
     line_holds(lines["proven"], attained, "the line of what is proven")
     _check_factors(report, lines)
     _check_table(joint, report)
-    _check_attained(sanitizer, report, statements, rows)
+    _check_attained(sanitizer, report, groups, around)
 
     # at all distributions, and to somebody who knows U
     pairs = plain.pairs
     everywhere = max(
         (log_ratio(plain.rows[s].max(1), plain.rows[t].min(1)).max() for s, t in pairs), default=0.0
     )
-    if each:
-        everywhere = _everywhere_each(sanitizer, rows)
     everywhere = max(everywhere, 0.0)
     need(report.eps_all, everywhere, "eps_all")
     given_u = max((log_ratio(rows[:, s], rows[:, t]).max() for s, t in pairs), default=0.0)
@@ -91,40 +76,35 @@ def check_sanitizer(case, sanitizer, report):
 
     # what was asked for
     eps = case.parameters["eps"]
-    for found_of, (_, _, _, what) in zip(leaks, statements, strict=True):
-        for (g, h), found in found_of.items():
-            wanted = eps
-            if isinstance(eps, dict):
-                names = [joint.secrets[i] for i in (g, h)]
-                wanted = eps.get(tuple(names), eps.get(tuple(names[::-1])))
-            need(wanted, found, f"asked, {what}")
+    for (g, h), found in leaks.items():
+        wanted = eps
+        if isinstance(eps, dict):
+            names = [joint.secrets[i] for i in (g, h)]
+            wanted = eps.get(tuple(names), eps.get(tuple(names[::-1])))
+        need(wanted, found, "asked")
 
     # known columns
     places = [i for i, name in enumerate(u_columns(mechanism)) if name in report.known]
-    proofs = {0: certificate} if not each else dict(enumerate(each.values()))
     if report.known:
-        for place, proof in proofs.items():
-            around = set_of(proof.known.uncertainty)
-            groups = groups_of(sanitizer, rows, secret=place if each else None, known=places)
-            groups = weighted(groups, around)
-            if compared is not None and not each:
-                index = {s if isinstance(s, tuple) else (s,): i for i, s in _numbered(joint)}
-                groups.pairs = [
-                    (g, h)
-                    for g, h in groups.pairs
-                    if math.isfinite(compared[index[groups.names[g][0]], index[groups.names[h][0]]])
-                ]
-            found = worst(groups, around, rng)
-            key = place if each else None, tuple(places)
-            case.truths[key] = groups, around, found
-            for (g, h), truth in found.items():
-                need(proof.known.eps, truth, f"known, {groups.names[g]} against {groups.names[h]}")
-                need(report.eps_known, truth, "known, in the report")
-                if proof.known.eps_pairs is not None:
-                    need(proof.known.eps_pairs[g, h], truth, "known, the pair's own")
-                if "eps_known" in case.parameters:
-                    need(case.parameters["eps_known"], truth, "eps_known as asked")
-            line_holds(lines["known columns"], max(found.values(), default=0.0), "known columns")
+        inner = set_of(certificate.known.uncertainty)
+        within = weighted(groups_of(sanitizer, rows, places), inner)
+        if compared is not None:
+            index = {s if isinstance(s, tuple) else (s,): i for i, s in _numbered(joint)}
+            within.pairs = [
+                (g, h)
+                for g, h in within.pairs
+                if math.isfinite(compared[index[within.names[g][0]], index[within.names[h][0]]])
+            ]
+        found = worst(within, inner, rng)
+        case.truths[tuple(places)] = within, inner, found
+        for (g, h), truth in found.items():
+            need(certificate.known.eps, truth, f"known, {within.names[g]} or {within.names[h]}")
+            need(report.eps_known, truth, "known, in the report")
+            if certificate.known.eps_pairs is not None:
+                need(certificate.known.eps_pairs[g, h], truth, "known, the pair's own")
+            if "eps_known" in case.parameters:
+                need(case.parameters["eps_known"], truth, "eps_known as asked")
+        line_holds(lines["known columns"], max(found.values(), default=0.0), "known columns")
         others = mechanism.others or (None,) * len(u_columns(mechanism))
         if any(others[p] is not None for p in places) and not any(
             "observers are taken to know the category" in note for note in report.notes
@@ -133,17 +113,16 @@ def check_sanitizer(case, sanitizer, report):
     elif report.eps_known is not None:
         raise FalseClaimError("eps_known without known columns")
 
-    _check_reports(case, sanitizer, report, statements, rows, attained, everywhere, lines)
-    _check_chains(sanitizer, report, plain, statements)
+    _check_reports(case, sanitizer, report, rows, attained, everywhere, lines)
+    _check_chains(report, groups, around)
 
     # utility, and the public distribution alone
     public = 0.0
-    for groups, _, _, _ in statements:
-        means = [own @ p for own, p in zip(groups.rows, groups.public, strict=True)]
-        held = [g for g, mass in enumerate(groups.masses) if mass > 0]
-        for g, h in groups.pairs:
-            if g in held and h in held:
-                public = max(public, log_ratio(means[g], means[h]).max())
+    means = [own @ p for own, p in zip(groups.rows, groups.public, strict=True)]
+    held = [g for g, mass in enumerate(groups.masses) if mass > 0]
+    for g, h in groups.pairs:
+        if g in held and h in held:
+            public = max(public, log_ratio(means[g], means[h]).max())
     told = report.eps_at_public
     if told is not None and abs(told - public) > 1e-7 * (1 + public):
         raise FalseClaimError(f"at public {told}, and it is {public}")
@@ -178,18 +157,6 @@ def _check_table(joint, report):
     told = report.n, report.n_cells, report.zero_cells, report.shape
     if told != own or list(report.records_by_secret) != list(joint.counts.sum(axis=1)):
         raise FalseClaimError(f"the public table is said to be {told}, and it is {own}")
-
-
-def _everywhere_each(sanitizer, rows):
-    """Over all distributions, of two cells that differ in some sensitive column."""
-    cells = rows.reshape(len(rows), rows.shape[1], -1)
-    most, least = cells.max(axis=2), cells.min(axis=2)
-    return max(
-        log_ratio(most[:, s], least[:, t]).max()
-        for s in range(rows.shape[1])
-        for t in range(rows.shape[1])
-        if s != t
-    )
 
 
 def _draw_rows(sanitizer, groups, rows):
@@ -230,65 +197,53 @@ def _with_draws(sanitizer, groups, around, rows, k, choose=None):
     return found
 
 
-def _check_attained(sanitizer, report, statements, rows):
+def _check_attained(sanitizer, report, groups, around):
     """The worst distribution is inside, and leaks what is said to be attained."""
     law = np.asarray(report.worst_distribution)
     if abs(law.sum() - 1.0) > 1e-9 or law.min() < 0:
         raise FalseClaimError("the worst distribution is none")
-    each = bool(report.eps_each)
     best = 0.0
-    for place, (groups, around, _, _) in enumerate(statements):
-        conditionals = _conditionals_of(sanitizer, law, groups, place if each else None)
-        found = {g: c for g, c in enumerate(conditionals) if c is not None}
-        wider = around
-        if isinstance(around, Conditionals):
-            more = [1.0001 * b + 1e-9 for b in (around.single, around.pair)]
-            wider = Conditionals(*more, around.drift)
-        elif 0 < around.radius < np.inf:
-            wider = Ball(around.alpha, around.radius * 1.0001 + 1e-7)
-        elif around.radius == 0:
-            wider = Ball(around.alpha, 1e-9)
-        if not wider.holds(groups, found) and not each:
-            raise FalseClaimError("the worst distribution is outside the set")
-        for g, h in groups.pairs:
-            if g in found and h in found:
-                ratio = log_ratio(groups.rows[g] @ found[g], groups.rows[h] @ found[h]).max()
-                best = max(best, ratio)
+    conditionals = _conditionals_of(law)
+    found = {g: c for g, c in enumerate(conditionals) if c is not None}
+    wider = around
+    if isinstance(around, Conditionals):
+        more = [1.0001 * b + 1e-9 for b in (around.single, around.pair)]
+        wider = Conditionals(*more, around.drift)
+    elif 0 < around.radius < np.inf:
+        wider = Ball(around.alpha, around.radius * 1.0001 + 1e-7)
+    elif around.radius == 0:
+        wider = Ball(around.alpha, 1e-9)
+    if not wider.holds(groups, found):
+        raise FalseClaimError("the worst distribution is outside the set")
+    for g, h in groups.pairs:
+        if g in found and h in found:
+            ratio = log_ratio(groups.rows[g] @ found[g], groups.rows[h] @ found[h]).max()
+            best = max(best, ratio)
     if report.eps_attained > best + 1e-6 * (1 + best):
         raise FalseClaimError(f"{report.eps_attained} is said to be attained, and it is {best}")
 
 
-def _conditionals_of(sanitizer, law, groups, secret):
-    joint, mechanism = sanitizer.joint_, sanitizer.mechanism_
-    of_u = mechanism.observe == "nonsensitive"
-    secrets = [s if isinstance(s, tuple) else (s,) for s in joint.secrets]
-    found = []
-    for name in groups.names:
-        kept = [full if secret is None else full[secret] for full in secrets]
-        own = [s for s, part in enumerate(kept) if part == name[0]]
-        part = law[own].sum(axis=0) if of_u else law[own].ravel()
-        found.append(part / part.sum() if part.sum() > 0 else None)
-    return found
+def _conditionals_of(law):
+    """The conditionals of U given each secret; None of a secret without mass."""
+    return [part / part.sum() if part.sum() > 0 else None for part in law]
 
 
 # --- several reports
 
 
-def _check_reports(case, sanitizer, report, statements, rows, one, everywhere, lines):
+def _check_reports(case, sanitizer, report, rows, one, everywhere, lines):
     """k reports of one record, and of records whose U differs."""
     rng, line = case.rng, lines["k reports"]
     impute = sanitizer.handle_unknown == "impute"
     stays = "whose record stays the same" in line
     main, _, changed = line.partition("; if U changes in between")
     guarantee = sanitizer.mechanism_.guarantee
+    groups, around, _ = case.truths[()]
     for k in (2, int(rng.choice([3, 10]))):
-        truth = 0.0
         choose = multisets(len(rows), k, rng)
-        for groups, around, _, _ in statements:
-            several = groups.powers(choose)
-            truth = max(truth, *worst(several, around).values(), 0.0)
-            if impute:
-                truth = max(truth, _with_draws(sanitizer, groups, around, rows, k, choose))
+        truth = max([0.0, *worst(groups.powers(choose), around).values()])
+        if impute:
+            truth = max(truth, _with_draws(sanitizer, groups, around, rows, k, choose))
         stated = report.eps_of_reports[k]
         need(stated, truth, f"{k} reports")
         said_of_reports(main, k, truth, f"the line of {k} reports")
@@ -308,14 +263,13 @@ def _check_reports(case, sanitizer, report, statements, rows, one, everywhere, l
         raise FalseClaimError("whether bounds add up is not what the line says")
 
 
-def _check_chains(sanitizer, report, plain, statements):
+def _check_chains(report, groups, around):
     """Pairs of secrets that are not compared are bounded by chains, as the line says."""
-    if report.eps_pairs is None or report.eps_each:
+    if report.eps_pairs is None:
         return
     bounds = np.array(report.eps_pairs)
     for r, s, t in product(range(len(bounds)), repeat=3):
         bounds[s, t] = min(bounds[s, t], bounds[s, r] + bounds[r, t])
-    groups, around, _, _ = statements[0]
     rest = [
         (s, t)
         for s, t in product(range(len(bounds)), repeat=2)

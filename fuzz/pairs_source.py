@@ -26,12 +26,7 @@ def check_source(case, sanitizer, report, told):
     source = joint.alphabet
     declared = case.declared
     learned = [name for name in case.of_u if name not in declared]
-    if own.get("protect") == "each":
-        learned += [name for name in case.sensitive if name not in declared]
-    stated = [
-        one.uncertainty.beta
-        for one in [sanitizer.certificate_, *sanitizer.certificate_.each.values()]
-    ]
+    stated = [sanitizer.certificate_.uncertainty.beta]
     useful = getattr(sanitizer, "utility_uncertainty_", None)
     if useful is not None and isinstance(getattr(useful, "radius", None), str):
         stated.append(useful.beta)
@@ -39,8 +34,6 @@ def check_source(case, sanitizer, report, told):
         raise FalseClaimError(f"the values of {learned} are said to be declared")
     if source == "split" and "alphabet_fraction" not in own:
         raise FalseClaimError("no records were set aside")
-    if source == "split" and [n for n in learned if n in case.sensitive]:
-        raise FalseClaimError("the values of secrets were learned from the counted records")
     if source == "frequent":
         _check_frequent(case, sanitizer, learned)
     words = {
@@ -72,17 +65,17 @@ def _check_frequent(case, sanitizer, learned):
         name in own for name in ("min_frequency", "max_categories")
     )
     if "alphabet_fraction" in own:  # the values of U are those of the records set aside
-        learned = [name for name in learned if name in case.sensitive]
+        learned = []
     judged = [[name] for name in learned]
     whole = not grouped and own.get("categories") != "product" and len(case.of_u) > 1
     if whole and not case.declared & set(case.of_u):
-        judged = [case.of_u, *([n] for n in learned if n in case.sensitive)]
+        judged = [case.of_u]
     least = _frequent_from(int(weights.sum()), 0.02 * beta / max(1, len(judged)))
     most = 1
     for names in judged:
         counts = table.assign(_=weights).groupby(names, dropna=False)["_"].sum()
         kept = counts
-        if names[0] in case.of_u and len(names) == 1:
+        if len(names) == 1:
             place = u_columns(sanitizer.mechanism_).index(names[0])
             values = {v[place] if isinstance(v, tuple) else v for v in joint.values}
             own = [None if value != value else value for value in counts.index]
@@ -92,7 +85,6 @@ def _check_frequent(case, sanitizer, learned):
                 raise FalseClaimError("'other' is a list of values that were learned")
         if (kept < least).any():
             raise FalseClaimError(f"a value with {kept.min()} records is said to be frequent")
-        if set(names) <= set(case.of_u):
-            most *= int((counts >= 5).sum()) + 1
+        most *= int((counts >= 5).sum()) + 1
     if joint.most_values < most:
         raise FalseClaimError(f"the set is for {joint.most_values} values, and there may be {most}")

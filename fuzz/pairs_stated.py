@@ -43,20 +43,14 @@ def set_in_json(said):
 
 
 def statements_of(said, columns):
-    """What a guarantee states over sets: (secret, known) as `groups_of` has them, and the figures.
-
-    Secret None is all sensitive columns together. Where each is protected, the main figure is the
-    greatest of theirs.
-    """
+    """What a guarantee states over sets: known places of U, and the figures."""
     own = [i for i, (_, sensitive) in enumerate(columns) if sensitive]
     rest = [i for i, (_, sensitive) in enumerate(columns) if not sensitive]
-    further = said.get("further", [])
-    found = [] if any(not one["known"] for one in further) else [((None, ()), said)]
-    for one in further:
-        secret = None if one["secret"] == own else own.index(one["secret"][0])
-        if secret is not None and len(one["secret"]) != 1:
-            raise FalseClaimError("a statement about some of the sensitive columns together")
-        found.append(((secret, tuple(rest.index(place) for place in one["known"])), one))
+    found = [((), said)]
+    for one in said.get("further", []):
+        if one["secret"] != own or not one["known"]:
+            raise FalseClaimError("a statement about some of the sensitive columns, or nobody")
+        found.append((tuple(rest.index(place) for place in one["known"]), one))
     return found
 
 
@@ -70,22 +64,19 @@ def need_figures(case, sanitizer, rows, said, columns):
     for key, one in statements_of(said, columns):
         around = set_in_json(one["distributions"])
         if key not in case.truths:
-            groups = weighted(groups_of(sanitizer, rows, *key), around)
-            if key[0] is None:
-                groups.pairs = [p for p in groups.pairs if compared(*secrets_of(groups, p))]
+            groups = weighted(groups_of(sanitizer, rows, key), around)
+            groups.pairs = [p for p in groups.pairs if compared(*secrets_of(groups, p))]
             case.truths[key] = groups, around, worst(groups, around, case.rng)
         groups, other, found = case.truths[key]
         if other != around:
             raise FalseClaimError("the JSON states another set than the certificate")
         for pair, truth in found.items():
             bound = one["eps"]
-            if key == (None, ()) and pairs is not None:
+            if key == () and pairs is not None:
                 s, t = secrets_of(groups, pair)
                 bound = pairs[s][t]
             names = " against ".join(str(groups.names[i]) for i in pair)
             need(bound, truth, f"JSON, {key}, {names}")
-            if not key[1]:
-                need(said["eps"], truth, f"JSON, {key}, the greatest")
     both = [(s, t) for s, t in product(range(rows.shape[1]), repeat=2) if s != t and compared(s, t)]
     everywhere = max(
         (log_ratio(rows[:, s].max(1), rows[:, t].min(1)).max() for s, t in both), default=0.0
@@ -128,16 +119,10 @@ def _check_inspect(case, text, said, rows):
     need(_number(proven["eps_given_u"]), truth, "inspect, to somebody who knows U")
     if claimed["eps"] != said["eps"]:
         raise FalseClaimError("inspect says another eps than the mechanism")
-    first = max((max(own.values(), default=0.0) for own in _main(case)), default=0.0)
+    first = max(case.truths[()][2].values(), default=0.0)
     for k, bound in claimed["eps_of_reports"].items():
         different = first + (int(k) - 1) * case.truths["eps_all"] if int(k) > 1 else first
         need(_number(bound), different, f"inspect, {k} reports")
-
-
-def _main(case):
-    for key, found in case.truths.items():
-        if isinstance(key, tuple) and not key[1]:
-            yield found[2]
 
 
 def _number(stated):

@@ -113,15 +113,15 @@ def set_of(around):
     return Ball(around.alpha, around.radius)
 
 
-def groups_of(sanitizer, rows, secret=None, known=()):
-    """Groups of cells that are compared: by secrets, or one column of them, and known values."""
+def groups_of(sanitizer, rows, known=()):
+    """Groups of cells that are compared: by secrets, and known values."""
     joint, mechanism = sanitizer.joint_, sanitizer.mechanism_
     of_u = mechanism.observe == "nonsensitive"
     values = [v if isinstance(v, tuple) else (v,) for v in joint.values]
     secrets = [s if isinstance(s, tuple) else (s,) for s in joint.secrets]
     cells = {}
     for (s, name), (u, value) in product(enumerate(secrets), enumerate(values)):
-        key = name if secret is None else name[secret], tuple(value[p] for p in known)
+        key = name, tuple(value[p] for p in known)
         cells.setdefault(key, []).append((s, u))
     found = Groups([], [], np.zeros(len(cells)), list(cells), [])
     for g, own in enumerate(cells.values()):

@@ -373,7 +373,7 @@ function readGuarantee(claims, version, secrets, columns) {
   const [eps_all, eps_given_u] = [stated("eps_all", nats), stated("eps_given_u", nats)];
   const eps_pairs = stated("eps_pairs", (table) => readPairs(table, proof.eps, secrets.length));
   const further = stated("further", (statements) => readFurther(statements, columns));
-  const isMore = ({ known, eps }) => eps > eps_all || (known?.length === 0 && eps > proof.eps);
+  const isMore = ({ eps }) => eps > eps_all;
   if (isMore(proof) || eps_given_u > eps_all || further?.some(isMore)) malformed("a bound is more than eps or eps_all");
   const { n_records } = claims;
   if (n_records !== null && !isCount(n_records)) malformed("n_records is no whole number >= 1");
@@ -381,13 +381,15 @@ function readGuarantee(claims, version, secrets, columns) {
 }
 function readFurther(claimed, columns) {
   const isOf = (flag) => (it, n, all) => typeof it === "bigint" && columns[it]?.[1] === flag && !(all[n - 1] >= it);
+  const nSecret = columns.filter(([, flag]) => flag).length;
   const statements = listed(claimed, "guarantee.further").map((claims) => {
     const proof = readProof(claims, ["secret", "known"], ["alphabet"], 3);
     const [secret, known] = [listed(claims.secret, "secret"), listed(claims.known, "known")];
-    const isFit = secret.length && secret.every(isOf(true)) && known.every(isOf(false));
+    const isWhole = secret.length === nSecret && secret.every(isOf(true));
+    const isFit = isWhole && known.length && known.every(isOf(false));
     return isFit ? { secret, known, ...proof } : malformed("a further bound is about columns that are not of its kind");
   });
-  const about = new Set(statements.map(({ secret, known }) => `${secret} ${known}`));
+  const about = new Set(statements.map(({ known }) => String(known)));
   if (!about.size || about.size < statements.length) malformed("guarantee.further is empty, or two are of one kind");
   return statements;
 }

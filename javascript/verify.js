@@ -375,17 +375,17 @@ function statementsOf(own, table, eps) {
   const [places, others] = [true, false].map((kind) => range(flags.length).filter((place) => flags[place] === kind));
   const found = [];
   /** Compare groups of cells whose secrets differ and whose known values do not. */
-  const add = (about, secret, value, bound, around) => {
+  const add = (about, value, bound, around) => {
     const members = new Map();
     for (const [s, u] of product(range(a1), range(a2))) {
-      const codes = [secret ? secret[s] : s, value[u]];
+      const codes = [s, value[u]];
       const { cells } = members.get(codes.join()) ?? members.set(codes.join(), { codes, cells: [] }).get(codes.join());
       cells.push(s * a2 + u);
     }
     const groups = [...members.values()];
     const compared = product(range(groups.length), range(groups.length)).flatMap(([i, j]) => {
       const [[s, v], [t, v2]] = [groups[i].codes, groups[j].codes];
-      const isAsked = s !== t && v === v2 && (secret || pairs.has(s * a1 + t));
+      const isAsked = s !== t && v === v2 && pairs.has(s * a1 + t);
       return isAsked ? [[i, j, bound ?? pairs.get(s * a1 + t)]] : [];
     });
     const cells = groups.map((group) => group.cells);
@@ -393,31 +393,20 @@ function statementsOf(own, table, eps) {
     found.push({ about, groups: cells, pairs: compared, counts, ...setOf(around) });
   };
   const further = list(said.further ?? []);
-  const each = further.filter((one) => !list(field(one, "known")).length);
   const nothing = range(a2).map(() => 0);
   const numbers = (some) => list(some).map((place) => (typeof place === "bigint" ? Number(place) : NaN));
-  if (each.length) { // each sensitive column is protected by itself
-    const covered = each.flatMap((one) => numbers(field(one, "secret"))).sort((a, b) => a - b);
-    need(covered.join() === places.join(), "a secret is left out.");
-    const isLess = each.every((one) => real(field(one, "eps"), "eps").compare(stated) <= 0);
-    need(isLess, "the eps of a secret is above that of all.");
-  } else {
-    add("one report", null, nothing, eps, field(said, "distributions"));
-  }
+  add("one report", nothing, eps, field(said, "distributions"));
   for (const one of further) {
     const [secret, known] = [numbers(field(one, "secret")), numbers(field(one, "known"))];
-    const isOnce = secret.length && new Set(secret).size === secret.length;
-    const areSecret = isOnce && secret.every((p) => places.includes(p));
-    need(areSecret && known.every((p) => others.includes(p)), "a further claim is about no secret columns.");
-    const codes = secret.length < places.length ? codesOf(secrets, true, secret.map((p) => places.indexOf(p))) : null;
+    const isFit = secret.join() === places.join() && known.length && known.every((p) => others.includes(p));
+    need(isFit, "a further claim is not about the secret columns, within values of others.");
     const ofValue = codesOf(values, others.length > 1, known.map((p) => others.indexOf(p)));
-    const bound = known.length || eps === null ? real(field(one, "eps"), "eps", MOST_EPS) : eps;
-    const who = known.length ? ` to those who know columns [${known.join(", ")}]` : "";
-    add(`columns [${secret.join(", ")}]${who}`, codes, ofValue, bound, field(one, "distributions"));
+    const about = `columns [${secret.join(", ")}] to those who know columns [${known.join(", ")}]`;
+    add(about, ofValue, real(field(one, "eps"), "eps", MOST_EPS), field(one, "distributions"));
   }
   for (const [name, ofValue] of [["eps_all", nothing], ["eps_given_u", range(a2)]]) {
     const bound = said[name] ?? null;
-    if (bound !== null) add(name, null, ofValue, real(bound, name, MOST_EPS), "all");
+    if (bound !== null) add(name, ofValue, real(bound, name, MOST_EPS), "all");
   }
   return found;
 }
@@ -445,7 +434,6 @@ async function readClaim(mechanism, counts, eps, reports) {
     const together = (some) => rows[0].map((_, cell) => some.reduce((a, y) => a * rows[y][cell], 1n));
     rows = multisets(rows.length, reports).map(together);
     statements = statements.filter(({ about }) => about === "one report");
-    need(statements.length, "several reports are for secrets that are protected together.");
   }
   return { rows, statements, digests: [digest, ofCounts] };
 }

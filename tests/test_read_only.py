@@ -57,7 +57,7 @@ def held():
     yield "PolyOpt", fit(PolyOptSanitizer())
     yield "blind PolyOpt", fit(PolyOptSanitizer(observe="nonsensitive", uncertainty=RenyiBall()))
     yield "AOptimal", fit(AOptimalSanitizer(targets=[Mean(1), Linear(np.eye(2))]))
-    yield "RobustMSE", fit(RobustMSESanitizer(sensitive=[0, 1], protect="each"), 3)
+    yield "RobustMSE", fit(RobustMSESanitizer(sensitive=[0, 1]), 3)
     eps = np.array([[0, 1, 2, 1], [1, 0, 1, 1], [2, 1, 0, 1], [1, 1, 1, 0.0]])
     yield "pairs", fit(RobustMSESanitizer(sensitive=[0, 1], eps=eps), 3)
     with pytest.warns(PrivacyLeakWarning):
@@ -162,7 +162,7 @@ def test_no_dict_can_be_written_to(fitted, way):
                 ):
                     with pytest.raises(TypeError, match="cannot be changed"):
                         change(found)
-    assert {"each", "eps_of_reports", "expected_errors", "expected_errors['U']"} <= seen
+    assert {"eps_of_reports", "expected_errors", "expected_errors['U']"} <= seen
 
 
 def test_the_callers_array_stays_the_callers():

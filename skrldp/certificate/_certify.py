@@ -1,7 +1,7 @@
 """The certificate: a proven bound, and the worst distribution found."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -68,9 +68,6 @@ class Certificate(ReadOnly):
         compared. All other figures are then about those that are.
     known : Certificate or None
         The bound within each value of known columns of U.
-    each : mapping of str to Certificate
-        Where sensitive columns are protected each for itself: one certificate for each of them. The
-        other figures are then those of the worst one.
     enumerated : bool
         Whether ``eps`` comes from all combinations of reports. Otherwise it is a sum of bounds of
         fewer reports, and a smaller one may be true.
@@ -86,7 +83,6 @@ class Certificate(ReadOnly):
     reports: int = 1
     eps_pairs: Floats | None = None
     known: "Certificate | None" = None
-    each: Mapping[str, "Certificate"] = field(default_factory=dict)
     enumerated: bool = True
     _subject: tuple[Mechanism, JointDistribution] | None = field(default=None, repr=False)
 

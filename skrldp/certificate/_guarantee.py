@@ -25,42 +25,31 @@ def guarantee_of(
 ) -> Guarantee:
     """Make the guarantee of a mechanism from its certificate.
 
-    Shapes: `eps` (a1, a1). Raises ValueError if the certificate is about several reports, or
-    about columns that are not named. Raises TypeError if a guarantee cannot state such a set.
+    Shapes: `eps` (a1, a1). Raises ValueError if the certificate is about several reports. Raises
+    TypeError if a guarantee cannot state such a set.
     """
     if certificate.reports != 1:
         raise ValueError("a guarantee is made from the certificate of one report.")
-    every = [certificate, *certificate.each.values()]  # the greatest bound holds for each secret
-    eps_all = max(proof.eps_all for proof in every)
-    if certificate.uncertainty.is_everything:
-        eps_all = math.inf  # `eps` is that bound
-    given_u = min(max(proof.eps_given_u for proof in every), eps_all)
+    # Over all distributions `eps` is that bound.
+    eps_all = math.inf if certificate.uncertainty.is_everything else certificate.eps_all
+    given_u = min(certificate.eps_given_u, eps_all)
     asked = greatest_eps(eps)
     asked_known = asked if eps_known is None else float(eps_known)
     main = _figures(certificate, asked, eps_all)
-    main["eps"] = max(_figures(proof, asked, eps_all)["eps"] for proof in every)
-
-    about = [(tuple(p for p, (_, flag) in enumerate(columns) if flag), certificate)]
-    further: list[FurtherBound] = []
-    if certificate.each:
-        about = [((_place(name, columns),), proof) for name, proof in certificate.each.items()]
-        further += [
-            FurtherBound(**_figures(proof, asked, eps_all), secret=own, known=())
-            for own, proof in about
-        ]
-    for secret, proof in about:
-        if proof.known is not None:
-            if not known:
-                raise ValueError("the certificate is about known columns; say which (known).")
-            figures = _figures(proof.known, asked_known, eps_all)
-            further.append(FurtherBound(**figures, secret=secret, known=tuple(sorted(known))))
+    further: tuple[FurtherBound, ...] = ()
+    if certificate.known is not None:
+        if not known:
+            raise ValueError("the certificate is about known columns; say which (known).")
+        secret = tuple(place for place, (_, flag) in enumerate(columns) if flag)
+        figures = _figures(certificate.known, asked_known, eps_all)
+        further = (FurtherBound(**figures, secret=secret, known=tuple(sorted(known))),)
     return Guarantee(
         **main,
         n_records=certificate.uncertainty.n_records,
         eps_all=None if math.isinf(eps_all) else float(eps_all),
         eps_given_u=None if math.isinf(given_u) else float(given_u),
         eps_pairs=_pairs(certificate, main["eps"]),
-        further=tuple(further),
+        further=further,
     )
 
 
@@ -76,16 +65,6 @@ def _figures(proof: Certificate, asked: float, eps_all: float) -> dict[str, Any]
         "distributions": _stated(around),
         "alphabet": None if around.is_everything else proof.alphabet,
     }
-
-
-def _place(name: str, columns: Sequence[tuple[Any, bool]]) -> int:
-    """Find the sensitive column of a name, which may be written as text."""
-    sensitive = [(place, column) for place, (column, flag) in enumerate(columns) if flag]
-    found = [place for place, column in sensitive if column == name]
-    found = found or [place for place, column in sensitive if str(column) == name]
-    if len(found) != 1:
-        raise ValueError(f"the certificate is about {name!r}, which is not one sensitive column.")
-    return found[0]
 
 
 def _pairs(certificate: Certificate, eps: float) -> tuple[tuple[float | None, ...], ...] | None:

@@ -1,6 +1,6 @@
 """The proof of all that is promised about a table, and whether it is what was asked for."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -21,10 +21,9 @@ def prove_promise(
 ) -> Certificate:
     """Certify a mechanism for every statement of a promise.
 
-    Returns Certificate: about S; of several sensitive columns that are protected each by itself,
-    the worst one, with all of them in ``each``. What is known of U is in ``known``.
+    Returns Certificate: about S; that within known values of U is its ``known``.
     """
-    found: dict[tuple[int, ...], Certificate] = {}
+    found: list[Certificate] = []
     everywhere = leakage_over_all(mechanism, len(promise.joint.secrets), promise.compared)
     for one in promise.statements:
         if one.joint is promise.joint and promise.compared is None and np.ndim(one.pair_eps) == 0:
@@ -34,21 +33,8 @@ def prove_promise(
             )
         else:
             certificate = _prove_statement(mechanism, promise, one, everywhere, callback)
-        if one.known:
-            found[one.secret] = replace(found[one.secret], known=certificate)
-        else:
-            found[one.secret] = certificate
-    return _of_all(promise, found)
-
-
-def _of_all(promise: Promise, found: Mapping[tuple[int, ...], Certificate]) -> Certificate:
-    """Put together the certificates of the secrets that a promise is about."""
-    certificates = list(found.values())
-    if not promise.each:
-        return certificates[0]
-    worst = max(certificates, key=lambda one: one.eps)
-    names = {promise.secret_names[j]: one for (j,), one in found.items()}
-    return replace(worst, each=names, eps_pairs=None)
+        found.append(certificate)
+    return replace(found[0], known=found[1] if len(found) > 1 else None)
 
 
 def for_statements(
@@ -57,23 +43,12 @@ def for_statements(
     change: Callable[[Certificate, Statement], Certificate],
 ) -> Certificate:
     """Change the proof of each statement."""
-    found: dict[tuple[int, ...], Certificate] = {}
-    for one in promise.statements:
-        proof = _proof_of(promise, certificate, one)
-        assert proof is not None
-        if one.known:
-            found[one.secret] = replace(found[one.secret], known=change(proof, one))
-        else:
-            found[one.secret] = change(proof, one)
-    return _of_all(promise, found)
-
-
-def _proof_of(promise: Promise, certificate: Certificate, one: Statement) -> Certificate | None:
-    """Find the proof of a statement in that of the promise."""
-    of_columns: Mapping[str, Certificate] = certificate.each
-    found = of_columns[promise.secret_names[one.secret[0]]] if promise.each else certificate
-    proof = found.known if one.known else found
-    return proof
+    plain, *within = promise.statements
+    found = change(certificate, plain)
+    for one in within:
+        assert certificate.known is not None
+        found = replace(found, known=change(certificate.known, one))
+    return found
 
 
 def _prove_statement(
@@ -133,7 +108,7 @@ def keeps(certificate: Certificate, promise: Promise) -> bool:
     if promise.eps_all is not None and not certificate.eps_all <= promise.eps_all:
         return False
     for one in promise.statements:
-        proof = _proof_of(promise, certificate, one)
+        proof = certificate.known if one.known else certificate
         if proof is None or not _holds(proof, one.eps[one.compared], one):
             return False
     return True

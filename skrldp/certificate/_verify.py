@@ -3,8 +3,8 @@
 This file needs Python alone and no floating point. Run it by ``python _verify.py mechanism.json
 counts.json witness.json``. The mechanism has what is claimed: integers, ε and a set. The witness
 has multipliers, and nothing hangs on their being right: by Theorem 37 (docs/proofs.md) any give a
-bound. Groups of cells are those of Theorem 30, Theorem 31 and Theorem 33, an ε of a pair is that of
-Theorem 34, k reports are products of rows (Theorem 27). Numbers are in units of 2**-128.
+bound. Groups of cells are those of Theorem 30 and Theorem 31, an ε of a pair is that of Theorem 34,
+k reports are products of rows (Theorem 27). Numbers are in units of 2**-128.
 """
 
 import hashlib
@@ -272,41 +272,31 @@ def _statements(
     others = [i for i, (_, sensitive) in enumerate(columns) if sensitive is False]
     found = []
 
-    def add(about: str, secret: list[int] | None, value: list[int], bound: Any, said: Any) -> None:
+    def add(about: str, value: list[int], bound: Any, said: Any) -> None:
         """Compare groups of cells whose secrets differ and whose known values do not."""
         members: dict[tuple[int, int], list[int]] = {}
         for s, u in product(range(a1), range(a2)):
-            members.setdefault((secret[s] if secret else s, value[u]), []).append(s * a2 + u)
+            members.setdefault((s, value[u]), []).append(s * a2 + u)
         compared = [
             (i, j, pairs[s, t] if bound is None else bound)
             for (i, (s, v)), (j, (t, v2)) in product(enumerate(members), repeat=2)
-            if s != t and v == v2 and (secret or (s, t) in pairs)
+            if s != t and v == v2 and (s, t) in pairs
         ]
         counts = [[table[c // a2][c % a2] for c in cells] for cells in members.values()]
         found.append(Statement(about, list(members.values()), compared, counts, *_set_of(said)))
 
-    further = said.get("further", [])
-    each = [one for one in further if not one["known"]]
-    if each:  # each sensitive column is protected by itself
-        _need(sorted(p for one in each for p in one["secret"]) == places, "a secret is left out.")
-        fits = all(_real(one["eps"], "eps") <= stated for one in each)
-        _need(fits, "the eps of a secret is above that of all.")
-    else:
-        add("one report", None, [0] * a2, eps, said["distributions"])
-    for one in further:
+    add("one report", [0] * a2, eps, said["distributions"])
+    for one in said.get("further", []):
         secret, known = one["secret"], one["known"]
-        good = secret and {type(place) for place in [*secret, *known]} == {int}
-        good = good and sorted(set(secret) & set(places)) == sorted(secret)
-        _need(good and set(known) <= set(others), "a further claim is about no secret columns.")
-        alone = len(secret) < len(places)
-        codes = _codes(secrets, True, [places.index(p) for p in secret]) if alone else None
+        good = secret == places and {type(place) for place in [*secret, *known]} == {int}
+        good = good and known and set(known) <= set(others)
+        _need(good, "a further claim is not about the secret columns, within values of others.")
         of_value = _codes(values, len(others) > 1, [others.index(p) for p in known])
-        bound = _real(one["eps"], "eps", MOST_EPS) if known or eps is None else eps
-        about = f"columns {secret}" + (f" to those who know columns {known}" if known else "")
-        add(about, codes, of_value, bound, one["distributions"])
+        about = f"columns {secret} to those who know columns {known}"
+        add(about, of_value, _real(one["eps"], "eps", MOST_EPS), one["distributions"])
     for name, of_value in (("eps_all", [0] * a2), ("eps_given_u", list(range(a2)))):
         if said.get(name) is not None:
-            add(name, None, of_value, _real(said[name], name, MOST_EPS), "all")
+            add(name, of_value, _real(said[name], name, MOST_EPS), "all")
     return found
 
 
@@ -331,7 +321,6 @@ def read_claim(
         several = combinations_with_replacement(rows, reports)
         rows = [[reduce(mul, cell) for cell in zip(*some, strict=True)] for some in several]
         statements = [one for one in statements if one.about == "one report"]
-        _need(statements, "several reports are for secrets that are protected together.")
     return rows, statements, [digest, of_counts]
 
 

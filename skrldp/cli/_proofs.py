@@ -22,7 +22,6 @@ from skrldp.certificate import Certificate, counts_to_json, prove_promise
 from skrldp.certificate import certify as prove
 from skrldp.cli._errors import CommandError
 from skrldp.cli._progress import tell
-from skrldp.cli._public import most_values_of
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Guarantee, Mechanism
 from skrldp.privacy import Promise
@@ -49,16 +48,13 @@ def proofs_of(
             "who know nothing else; this one promises more."
         )
     promise = promise_of(mechanism, claim, joint, around, eps)
-    within = [one.eps_requested for one in further if one.known]
+    within = [one.eps_requested for one in further]
     known = sorted({place for one in further for place in one.known})
     proof = prove_promise(mechanism, promise)
     observer = who_knows(mechanism.columns[place][0] for place in known)
-    found = []
-    for name, one in proof.each.items() or [("", proof)]:
-        about = f" about {name!r}" if name else ""
-        found.append((f"one report{about}", one, eps))
-        if one.known is not None:
-            found.append((f"{observer}{about}", one.known, max(within)))
+    found = [("one report", proof, eps)]
+    if proof.known is not None:
+        found.append((observer, proof.known, max(within)))
     return found
 
 
@@ -73,7 +69,6 @@ def promise_of(
     further = () if claim is None else claim.further
     pairs = None if claim is None else claim.eps_pairs
     known = sorted({place for one in further for place in one.known})
-    sensitive = [place for place, (_, flag) in enumerate(mechanism.columns) if flag]
     others = [place for place, (_, flag) in enumerate(mechanism.columns) if not flag]
     wanted: Any = eps
     if pairs is not None:
@@ -83,12 +78,9 @@ def promise_of(
         around.fit_set(joint),
         wanted,
         known=[others.index(place) for place in known],
-        eps_known=max((one.eps_requested for one in further if one.known), default=None),
-        each=any(len(one.secret) < len(sensitive) for one in further),
+        eps_known=max((one.eps_requested for one in further), default=None),
         observe=mechanism.observe,
         fit=around.fit_set,
-        secret_names=[str(mechanism.columns[place][0]) for place in sensitive],
-        most_values=[most_values_of(one) for one in further if not one.known] or None,
     )
 
 

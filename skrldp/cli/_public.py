@@ -14,10 +14,10 @@ from skrldp.cli._opened import counts_of
 from skrldp.cli._progress import progress
 from skrldp.cli._tables import Wanted, open_batches
 from skrldp.joint import JointDistribution
-from skrldp.mechanism import FurtherBound, Guarantee, Mechanism
+from skrldp.mechanism import Guarantee, Mechanism
 from skrldp.surveys import SurveyTotals
 
-__all__ = ["joint_of", "most_values_of", "public_counts"]
+__all__ = ["joint_of", "public_counts"]
 
 
 def public_counts(
@@ -41,7 +41,7 @@ def joint_of(
 ) -> JointDistribution:
     """Return the distribution of counted records, with what the mechanism states of its values."""
     claim = mechanism.guarantee
-    most = most_values_of(claim)
+    most = _most_values(claim)
     counts = counts.reshape(len(mechanism.secrets), len(mechanism.values))
     return JointDistribution(
         counts,
@@ -54,7 +54,7 @@ def joint_of(
     )
 
 
-def most_values_of(claim: FurtherBound | Guarantee | None) -> int | None:
+def _most_values(claim: Guarantee | None) -> int | None:
     """Return how many values of U sets are to allow for, if more than are listed.
 
     Where values were learned, that is one more than an asymptotic set counts: what no record has.

@@ -111,14 +111,13 @@ def _radii_again(own: Mechanism, counts: bytes) -> list[tuple[bool, str]]:
     sensitive, others = (
         [p for p, (_, f) in enumerate(columns) if f is kind] for kind in (True, False)
     )
-    stated = {(one.secret, one.known): one.distributions for one in claim.further}
-    stated.setdefault((tuple(sensitive), ()), claim.distributions)
+    stated = {(): claim.distributions} | {one.known: one.distributions for one in claim.further}
     found = []
     joint = joint_of(own, np.array(js.loads(counts)["counts"]))
     for one in promise_of(own, claim, joint, stated_in(claim), claim.eps).statements:
-        secret, known = tuple(sensitive[j] for j in one.secret), tuple(others[j] for j in one.known)
-        around, again = stated[secret, known], one.uncertainty
-        about = f" of {columns_in_words(columns[place][0] for place in secret)}"
+        known = tuple(others[j] for j in one.known)
+        around, again = stated[known], one.uncertainty
+        about = f" of {columns_in_words(columns[place][0] for place in sensitive)}"
         about += f" {who_knows(columns[place][0] for place in known)}" if known else ""
         if isinstance(around, str):
             found.append((True, f"radius{about}: there is none, as all distributions are meant"))

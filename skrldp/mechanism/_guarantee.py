@@ -76,18 +76,17 @@ class ProvenBound:
 
 @dataclass(frozen=True)
 class FurtherBound(ProvenBound):
-    """A further proven bound: about some sensitive columns, or to an observer who knows more.
+    """A further proven bound: to an observer who knows some columns.
 
     Columns are given by their places in ``Mechanism.columns``, counted from 0.
 
     Parameters
     ----------
     secret : tuple of int
-        The sensitive columns that it is about, together: all of them, or one of several that are
-        each protected for itself.
+        The sensitive columns: all of them, as the bound is about these together.
     known : tuple of int
-        The columns whose values the observer may know. The bound holds within each of their
-        values; with none, it is about an observer who sees the report alone.
+        The columns whose values the observer may know, at least one. The bound holds within each of
+        their values.
     eps_requested, eps, eps_attained, distributions, alphabet
         As in :class:`Guarantee`; the set is one of distributions of all columns but `secret` and
         `known`, given these.
@@ -112,13 +111,12 @@ class FurtherBound(ProvenBound):
             places = getattr(self, name)
             if not (
                 isinstance(places, tuple | list)
+                and places
                 and all(is_whole(place) and place >= 0 for place in places)
                 and all(a < b for a, b in pairwise(places))
             ):
                 raise ValueError(f"{name}={places!r} are no places of columns in their order.")
             object.__setattr__(self, name, tuple(map(int, places)))
-        if not self.secret:
-            raise ValueError("a statement is about at least one sensitive column (secret).")
         if set(self.secret) & set(self.known):
             raise ValueError(f"columns are secret and known: {self.secret!r} and {self.known!r}.")
         super().__post_init__()
@@ -137,7 +135,6 @@ class Guarantee(ProvenBound):
         As in :class:`ProvenBound`.
     eps : float
         Proven upper bound on the leakage of one report at every distribution of the set, in nats.
-        Where secrets are protected each for itself, that of the one with the greatest.
     n_records : int or None
         Number of public records; None if it is not stated.
     eps_all : float or None
@@ -152,7 +149,7 @@ class Guarantee(ProvenBound):
         None says that the two secrets are not protected from each other; the other figures are then
         about the pairs that are. None if all pairs have `eps`.
     further : tuple of FurtherBound
-        Other proven bounds of the same mechanism.
+        Bounds to observers who know some columns.
 
     Raises
     ------
@@ -210,14 +207,9 @@ class Guarantee(ProvenBound):
         ):
             raise ValueError("further must be a tuple of statements.")
         object.__setattr__(self, "further", tuple(self.further))
-        if len({(each.secret, each.known) for each in self.further}) < len(self.further):
+        if len({each.known for each in self.further}) < len(self.further):
             raise ValueError("two of the further statements are about the same columns.")
         for each in self.further:
-            if not each.known and each.eps > self.eps:
-                raise ValueError(
-                    f"a further statement's eps={each.eps!r} is more than eps={self.eps!r}, which "
-                    "is the greatest of all secrets."
-                )
             if self.eps_all is not None and each.eps > self.eps_all:
                 raise ValueError(
                     f"a further statement's eps={each.eps!r} is more than "
@@ -280,8 +272,8 @@ def bound_of_several(first: float, further: float, reports: int) -> float:
 def check_fit(guarantee: Guarantee, n_secrets: int, columns: Sequence[tuple[Any, bool]]) -> None:
     """Check that a guarantee is about the secrets and the columns of its mechanism.
 
-    Raises ValueError if it states bounds of other pairs, or of columns that are not there or not of
-    that kind.
+    Raises ValueError if it states bounds of other pairs, of some of the sensitive columns, or of
+    known columns that are not there or sensitive.
     """
     pairs = guarantee.eps_pairs
     if pairs is not None and len(pairs) != n_secrets:
@@ -289,19 +281,14 @@ def check_fit(guarantee: Guarantee, n_secrets: int, columns: Sequence[tuple[Any,
             f"eps_pairs of its guarantee has {len(pairs):,} rows, but the mechanism has "
             f"{n_secrets:,} secrets"
         )
-    flags = [bool(sensitive) for _, sensitive in columns]
+    own = [place for place, (_, flag) in enumerate(columns) if flag]
+    others = [place for place, (_, flag) in enumerate(columns) if not flag]
     for each in guarantee.further:
-        for places, wanted, kind in (
-            (each.secret, True, "sensitive"),
-            (each.known, False, "not sensitive"),
-        ):
-            for place in places:
-                if place >= len(flags) or flags[place] is not wanted:
-                    raise malformed(
-                        f"its guarantee states a bound with column {place} as {kind}, but of the "
-                        f"{len(flags)} columns only these are: "
-                        f"{[p for p, flag in enumerate(flags) if flag is wanted]}"
-                    )
+        if list(each.secret) != own or not set(each.known) <= set(others):
+            raise malformed(
+                f"its guarantee states a bound about columns {list(each.secret)} within values of "
+                f"{list(each.known)}, but of its {len(columns)} columns {own} are sensitive"
+            )
 
 
 def _pairs(pairs: Any, eps: float) -> tuple[tuple[float | None, ...], ...]:

@@ -1,12 +1,12 @@
 """What is promised about a table: statements, and the requirements that make them true.
 
-The proofs are those of Theorem 30 (known columns), Theorem 31 (their sets), Theorem 33 (several
-secrets) and Theorem 34 (an ε for each two secrets), docs/proofs.md.
+The proofs are those of Theorem 30 (known columns), Theorem 31 (their sets) and Theorem 34 (an ε
+for each two secrets), docs/proofs.md.
 """
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,8 +29,8 @@ _EVERYTHING = RenyiSet(1.0, np.inf)
 class Statement:
     """Privacy of pairs of secrets over a set of distributions.
 
-    The secrets are those of `joint`: the values of S, or of one sensitive column, or each of these
-    together with the values of known columns of U. Its values are what is left of U.
+    The secrets are those of `joint`: the values of S, or each of these together with the values of
+    known columns of U. Its values are what is left of U.
     """
 
     joint: JointDistribution  # public counts of these secrets and values
@@ -40,10 +40,7 @@ class Statement:
     eps: Floats
     layout: Layout  # which entries of a row belong to which of these secrets
     cells: Indices  # (a1 * a2,), for each cell of S and U its place in ``joint.counts``, flattened
-    # secret, known: Places of the sensitive columns that it is about, among the sensitive ones, and
-    # of the known columns of U, among those of U
-    secret: tuple[int, ...] = ()
-    known: tuple[int, ...] = ()
+    known: tuple[int, ...] = ()  # places of the known columns of U, among those of U
 
     @cached_property
     def compared(self) -> tuple[Indices, Indices]:
@@ -98,22 +95,16 @@ class Promise:
     """All that is promised about a table."""
 
     joint: JointDistribution  # the public distribution of S and U
-    statements: tuple[Statement, ...]  # at least one
+    statements: tuple[Statement, ...]  # about the report alone; then, if any are, within known ones
     # Privacy parameter over all distributions, in nats; None: nothing is required of them
     eps_all: float | None = None
     observe: str = "all"  # what mechanisms see
-    secret_names: tuple[str, ...] = ()  # the sensitive columns
 
     @property
     def compared(self) -> tuple[Indices, Indices] | None:
         """The pairs of values of S that are compared; None: all."""
         first = self.statements[0]
-        return None if self.each else _some(first.compared, len(first.eps))
-
-    @property
-    def each(self) -> bool:
-        """Whether sensitive columns are protected each by itself."""
-        return len(self.statements[0].secret) < len(self.secret_names)
+        return _some(first.compared, len(first.eps))
 
     @classmethod
     def of(
@@ -125,11 +116,8 @@ class Promise:
         eps_all: float | None = None,
         known: Sequence[int] = (),
         eps_known: float | None = None,
-        each: bool = False,
         observe: str = "all",
         fit: Callable[[JointDistribution], FittedSet] | None = None,
-        secret_names: Sequence[str] | None = None,
-        most_values: Sequence[int | None] | None = None,
     ) -> "Promise":
         """Make the statements that are asked for.
 
@@ -138,43 +126,24 @@ class Promise:
         a1, a2 = joint.counts.shape
         matrix = np.full((a1, a1), eps) if np.ndim(eps) == 0 else np.asarray(eps, dtype=float)
 
-        def around(table: JointDistribution, coarser: FittedSet | None = None) -> FittedSet:
+        def around(table: JointDistribution) -> FittedSet:
             if table.counts.shape[1] == 1:  # nothing is left of U
                 return _EVERYTHING
-            if uncertainty.covers_groups or fit is None:
-                return uncertainty
             # Groups by values that were learned are no groups fixed in advance, so the event is
             # that of the coarser table (Theorem 31 (iii)). A radius that is given, and the
             # covariance of a survey, are for any groups.
-            if coarser is None or coarser.n_values is None or coarser.rule in ("given", "survey"):
-                return fit(table)
-            return coarser
+            of_any = uncertainty.n_values is None or uncertainty.rule in ("given", "survey")
+            if fit is None or uncertainty.covers_groups or not of_any:
+                return uncertainty
+            return fit(table)
 
-        n_columns = len(_columns(joint.secrets))
-        each = each and n_columns > 1
-        secrets = [(j,) for j in range(n_columns)] if each else [tuple(range(n_columns))]
-        found = []
-        for places in secrets:
-            code = _codes(joint.secrets, places)
-            if each:
-                asked = np.full((code.max() + 1,) * 2, float(matrix.max()))
-                nothing = np.zeros(a2, dtype=np.intp)
-                most = None if most_values is None else most_values[places[0]]
-                plain = _arranged(joint, code, nothing, asked, observe, around, most)
-            else:
-                asked = matrix
-                layout = Layout.plain(a1, a2, observe)
-                plain = Statement(joint, uncertainty, matrix, layout, np.arange(a1 * a2))
-            found.append(replace(plain, secret=places))
-            if len(known):
-                if eps_known is not None:
-                    asked = np.where(np.isfinite(asked), eps_known, np.inf)
-                finer = _codes(joint.values, tuple(known))
-                of_secret = partial(around, coarser=plain.uncertainty)
-                within = _arranged(joint, code, finer, asked, observe, of_secret)
-                found.append(replace(within, secret=places, known=tuple(known)))
-        names = map(str, range(n_columns)) if secret_names is None else secret_names
-        return cls(joint, tuple(found), eps_all, observe, tuple(names))
+        layout = Layout.plain(a1, a2, observe)
+        plain = Statement(joint, uncertainty, matrix, layout, np.arange(a1 * a2))
+        if not known:
+            return cls(joint, (plain,), eps_all, observe)
+        asked = matrix if eps_known is None else np.where(np.isfinite(matrix), eps_known, np.inf)
+        within = _within(joint, tuple(known), asked, observe, around)
+        return cls(joint, (plain, within), eps_all, observe)
 
     @cached_property
     def _requirements(self) -> dict[tuple[str, bool], Requirements]:
@@ -202,11 +171,7 @@ class Promise:
 
     @cached_property
     def everywhere(self) -> Requirement:
-        """Privacy over all distributions, at :attr:`eps_all`.
-
-        Of sensitive columns that are protected each by itself, all values together are compared:
-        whatever differs in one of them is compared for that one.
-        """
+        """Privacy over all distributions, at :attr:`eps_all`."""
         assert self.eps_all is not None
         a1, a2 = self.joint.counts.shape
         region = SimplexRegion(
@@ -233,52 +198,38 @@ def _some(pairs: tuple[Indices, Indices], size: int) -> tuple[Indices, Indices] 
     return None if len(pairs[0]) == size * (size - 1) else pairs
 
 
-def _columns(names: Sequence[Any]) -> list[list[Any]]:
-    """Return the columns of an alphabet: its names are tuples where there are several."""
-    if isinstance(names[0], tuple):
-        return [list(column) for column in zip(*names, strict=True)]
-    return [list(names)]
-
-
 def _codes(names: Sequence[Any], places: tuple[int, ...]) -> Indices:
     """Return a number for each combination of values that some columns of an alphabet have."""
-    columns = _columns(names)
     number: dict[Hashable, int] = {}
-    wanted = [columns[place] for place in places]
-    rows = zip(*wanted, strict=True) if wanted else [()] * len(names)
-    return np.array([number.setdefault(row, len(number)) for row in rows], dtype=np.intp)
+    rows = [name if isinstance(name, tuple) else (name,) for name in names]
+    wanted = [tuple(row[place] for place in places) for row in rows]
+    return np.array([number.setdefault(row, len(number)) for row in wanted], dtype=np.intp)
 
 
-def _arranged(
+def _within(
     joint: JointDistribution,
-    secret: Indices,
-    known: Indices,
+    known: tuple[int, ...],
     eps: Floats,
     observe: str,
     around: Callable[[JointDistribution], FittedSet],
-    most_values: int | None = None,
 ) -> Statement:
-    """Compare groups of cells: those of a code of S and a code of known values of U.
-
-    Shapes: `secret` and `known` (a1,); `eps` (n_codes, n_codes).
-    """
+    """Compare secrets within each combination of the values of known columns of U."""
     a1, a2 = joint.counts.shape
-    n_known = int(known.max()) + 1
-    group = (secret[:, None] * n_known + known).ravel()  # of each cell
+    code_of_value = _codes(joint.values, known)
+    n_known = int(code_of_value.max()) + 1
+    group = (np.arange(a1)[:, None] * n_known + code_of_value).ravel()  # of each cell
     entry = np.arange(a1 * a2) if observe == "all" else np.tile(np.arange(a2), a1)
-    n_groups = (int(secret.max()) + 1) * n_known
+    n_groups = a1 * n_known
     members = [np.unique(entry[group == g]) for g in range(n_groups)]
     size = max(map(len, members))
     parts = np.array([np.pad(m, (0, size - len(m)), constant_values=m[0]) for m in members])
     place = np.array([np.searchsorted(members[g], e) for g, e in zip(group, entry, strict=True)])
     cells = group * size + place
     counts = np.bincount(cells, joint.counts.ravel(), n_groups * size).reshape(n_groups, size)
-    most = None if most_values is None else max(most_values, size)
     survey = None if joint.survey is None else joint.survey.arranged(cells, n_groups * size)
     table = JointDistribution(
         counts,
         alphabet=joint.alphabet,
-        most_values=most,
         beta_of_values=joint.beta_of_values,
         survey=survey,
     )
@@ -289,4 +240,4 @@ def _arranged(
     code, value = owner // n_known, owner % n_known
     asked = np.where(value[:, None] == value, eps[np.ix_(code, code)], np.inf)
     np.fill_diagonal(asked, np.inf)
-    return Statement(table, around(table), asked, layout, cells)
+    return Statement(table, around(table), asked, layout, cells, known)

@@ -31,7 +31,6 @@ from skrldp.sanitizers._promised import (
     known_places,
     may_draw,
     promise_of,
-    protects_each,
 )
 from skrldp.sanitizers._records import check_columns, impute, imputed_counts, public_joint
 from skrldp.sanitizers._snapshot import snapshot
@@ -150,7 +149,6 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             advice=larger_designs(self._most_cells),
             grouping=grouping_of(self, uncertainty),
             weights=weights,
-            of_secrets=protects_each(self),
             aside=None if survey is None or survey.aside is None else survey.aside[0],
         )
         if self.sensitive is None:

@@ -53,10 +53,6 @@ def checked_base(sanitizer: Any) -> BaseSanitizer:
             "base has handle_unknown='impute', but a manifest does not hold what values are "
             "drawn from. Use 'infrequent_if_exist' or 'error'."
         )
-    if getattr(base, "protect", "jointly") != "jointly":
-        raise ValueError(
-            "blocks protect all sensitive columns jointly: base must have protect='jointly'."
-        )
     for name in ("sensitive", "known", "eps_all"):
         # A place of the table is another column of a block, and what is asked for is not dropped.
         if (given := getattr(base, name, None)) is not None:

@@ -18,14 +18,14 @@ class NonRobustSanitizer(OptimalSanitizer):
 
     Parameters
     ----------
-    {eps, eps_all, sensitive, survey, known, eps_known, protect, categories, min_frequency}
+    {eps, eps_all, sensitive, survey, known, eps_known, categories, min_frequency}
     {max_categories, alphabet_fraction}
     uncertainty : optional
         Ignored: the only distribution is the public one.
     solver : {"auto", "vertices", "columns", "alternation"}, default="auto"
         "auto" takes the optimum from its formula (see the notes): nothing is searched but the best
         report of S alone. The others search among all mechanisms, as "auto" does if `eps_all`,
-        `known` or ``protect="each"`` ask for more; they are there for comparisons. "vertices"
+        `known` ask for more; they are there for comparisons. "vertices"
         enumerates the vertices of the region, for about ten cells. "columns" generates vertices as
         they are needed, for some dozens of cells. "alternation" improves decoder and mechanism in
         turn, for up to a thousand cells.

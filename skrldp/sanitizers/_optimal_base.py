@@ -64,10 +64,6 @@ class OptimalSanitizer(SetSanitizer):
         secret as under another. A symmetric array states it for each two secrets, in the order of
         ``joint_.secrets``; so does a mapping of all pairs, ``{(s, t): 0.5, ...}``. ``np.inf``: two
         secrets are not compared.
-    protect : {"jointly", "each"}, default="jointly"
-        How several sensitive columns are protected: "jointly", as one secret, or "each" for itself
-        at `eps`, with the others among U. "each" promises less, since it bounds nothing that a
-        report says about two of the columns together, and leaves more utility.
     max_iter : int or None, default=10_000
         Iterations that the solver may take: Newton steps and rounds of linear programs; None for no
         limit. The best solution found by then is repaired, certified and used.
@@ -110,7 +106,6 @@ class OptimalSanitizer(SetSanitizer):
         By `fit`, if the solver met a limit of iterations or time.
     """
 
-    protect: str = "jointly"
     solver: str = "auto"
     max_iter: int | None = 10_000
     time_limit: float | None = None

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skrldp._arrays import refuse_masked
-from skrldp._params import LEAST_EPS, check_choice, check_eps, is_finite, is_number, shown
+from skrldp._params import LEAST_EPS, check_eps, is_finite, is_number, shown
 from skrldp._typing import Floats
 from skrldp.alphabet import plain_name, spent_on_values
 from skrldp.joint import JointDistribution
@@ -18,7 +18,6 @@ from skrldp.table import CellCodec, Grouping, resolve_columns
 
 __all__ = [
     "MOST_EPS",
-    "PROTECT",
     "check_promise",
     "design_requirements",
     "drawn_from",
@@ -27,20 +26,13 @@ __all__ = [
     "known_places",
     "may_draw",
     "promise_of",
-    "protects_each",
 ]
 
 MOST_EPS = 36.0  # weights have at most 53 bits, so no ratio of two can pass exp(36.7)
-PROTECT = ("jointly", "each")
 
 _DRAWN_ANEW = (
     "a draw from the public distribution does not keep what is known of the record. Use "
     "handle_unknown='infrequent_if_exist', or 'error'."
-)
-_DRAWN_FOR_ALL = (
-    "a value is drawn for all sensitive columns together, so what is drawn about one tells of the "
-    "others, for which nothing is proven then. Use handle_unknown='infrequent_if_exist', or "
-    "'error'; or observe='nonsensitive', where the mechanism is proven private for such draws."
 )
 
 
@@ -52,7 +44,7 @@ def check_promise(sanitizer: Any) -> None:
     eps = sanitizer.eps
     if not _by_pair(eps):
         check_eps("eps", eps)
-    elif not hasattr(sanitizer, "protect"):
+    elif not hasattr(sanitizer, "solver"):
         raise ValueError(
             f"eps must be a number for {type(sanitizer).__name__}: one for each pair of secrets is "
             "for PolyOptSanitizer, RobustMSESanitizer and NonRobustSanitizer."
@@ -78,13 +70,6 @@ def check_promise(sanitizer: Any) -> None:
         )
     if _given(getattr(sanitizer, "known", None)) and sanitizer.handle_unknown == "impute":
         raise ValueError(f"handle_unknown='impute' cannot go with known columns: {_DRAWN_ANEW}")
-    protect = getattr(sanitizer, "protect", "jointly")
-    check_choice("protect", protect, PROTECT)
-    if protect == "each" and _by_pair(eps):
-        raise ValueError(
-            "protect='each' needs a number for eps: pairs of secrets are those of one column then, "
-            "and columns have different ones."
-        )
 
 
 def _given(known: Any) -> bool:
@@ -125,24 +110,10 @@ def grouping_of(sanitizer: Any, uncertainty: Any) -> Grouping:
     )
 
 
-def _most_values(joint: JointDistribution, codec: CellCodec) -> list[int | None]:
-    """Bound for each sensitive column the number of values of all other columns together."""
-    found = []
-    for place in codec.sensitive:
-        others = codec.frequencies.product([p for p in codec.sensitive if p != place])
-        found.append(None if others is None else joint.most_values * others)
-    return found
-
-
 def design_requirements(promise: Promise, around: Any) -> Requirements:
     """List what rows of a design must satisfy, as closely as an uncertainty set states."""
     same_secret = getattr(around, "same_secret", False)
     return promise.requirements(getattr(around, "region", "joint"), same_secret)
-
-
-def protects_each(sanitizer: Any) -> bool:
-    """Whether sensitive columns are to be protected each by itself, the others being part of U."""
-    return bool(getattr(sanitizer, "protect", "jointly") == "each")
 
 
 def drawn_from(sanitizer: Any, promise: Promise) -> Floats | None:
@@ -161,12 +132,9 @@ def may_draw(promise: Promise) -> bool:
     """Whether unknown values of U may be drawn for their secret, without more being proven.
 
     The conditionals of U given S stay in a convex set when draws from the public ones are mixed in.
-    Nothing is known of those given a part of S, or given known values, since a draw is for all of S
-    and keeps nothing.
+    Nothing is known of those given known values, since a draw keeps nothing.
     """
-    return promise.observe == "all" and not (
-        promise.each or any(s.known for s in promise.statements)
-    )
+    return promise.observe == "all" and not any(s.known for s in promise.statements)
 
 
 def eps_of_pairs(eps: Any, secrets: Sequence[Any]) -> float | Floats:
@@ -275,10 +243,6 @@ def promise_of(
             f"column {secret[0]} is sensitive, so it cannot be known: known columns are those of U "
             "that others know of a person. Leave it out of `known`, or out of `sensitive`."
         )
-    each = protects_each(sanitizer) and len(codec.sensitive) > 1
-    observe = getattr(sanitizer, "observe", "all")
-    if each and observe == "all" and sanitizer.handle_unknown == "impute":
-        raise ValueError(f"handle_unknown='impute' cannot go with protect='each': {_DRAWN_FOR_ALL}")
     if known and _groups_what_is_known(codec, known):
         raise ValueError(
             "handle_unknown='infrequent_if_exist' or min_frequency='auto' with known columns needs "
@@ -304,9 +268,6 @@ def promise_of(
         eps_all=None if eps_all is None else min(float(eps_all), MOST_EPS),
         known=[codec.nonsensitive.index(place) for place in known],
         eps_known=None if eps_known is None else min(float(eps_known), MOST_EPS),
-        each=each,
-        observe=observe,
+        observe=getattr(sanitizer, "observe", "all"),
         fit=fit,
-        secret_names=[names[place] for place in codec.sensitive],
-        most_values=_most_values(joint, codec) if each else None,
     )

@@ -52,13 +52,12 @@ def lines_of(report: ReportFigures) -> list[Line]:
 
 def _promise(report: ReportFigures) -> list[Line]:
     promise, proof = report.promise, report.proof
-    each = ", each for itself" if report.beyond.eps_each else ""
     pairs = report.beyond.eps_pairs is not None
     asked = f"eps = {at_most(promise.eps, '.6g')}{' at most, by pair of secrets' if pairs else ''}"
     return [
         (
             "protects",
-            f"S = {columns_in_words(promise.sensitive)}{each}; "
+            f"S = {columns_in_words(promise.sensitive)}; "
             f"U = {columns_in_words(promise.nonsensitive)}: "
             + ("protected as well" if proof.eps_record <= promise.eps else "not protected"),
         ),
@@ -73,19 +72,16 @@ def _promise(report: ReportFigures) -> list[Line]:
             f"{bound(proof.eps_proven, '.6f')}, of the mechanism as it is sampled; "
             f"{attained_at_worst(proof.eps_attained, '.6f')}",
         ),
-        ("holds for", _of_column(report) + report.covered.set_in_words),
+        ("holds for", _of_block(report) + report.covered.set_in_words),
         *([("assumes", report.covered.sampling)] if report.covered.sampling else []),
     ]
 
 
-def _of_column(report: ReportFigures) -> str:
-    """Name the worst block, or the worst column where each is protected for itself."""
-    if report.blocks is not None:
-        return f"of the block {block_in_words(report.blocks.worst_block)}: "
-    if not report.beyond.eps_each:
+def _of_block(report: ReportFigures) -> str:
+    """Name the worst block, if there are blocks."""
+    if report.blocks is None:
         return ""
-    bounds = list(report.beyond.eps_each.values())
-    return f"of {columns_in_words([report.promise.sensitive[bounds.index(max(bounds))]])}: "
+    return f"of the block {block_in_words(report.blocks.worst_block)}: "
 
 
 def _worst(report: ReportFigures) -> list[Line]:
@@ -105,7 +101,7 @@ def _worst(report: ReportFigures) -> list[Line]:
         shown.append(
             (
                 "worst case",
-                f"{_of_column(report)}report {proof.worst_report!r} is "
+                f"{_of_block(report)}report {proof.worst_report!r} is "
                 f"{factor(proof.eps_attained)} times as probable for secret {first!r} as for "
                 f"{second!r}",
             )
@@ -134,11 +130,10 @@ def _reports(beyond: Beyond) -> str:
     said = [f"eps <= {series(figures)} ({how})" for how, figures in found.items()]
     if unbounded:
         said.append(f"for k = {series(unbounded)} {NO_BOUND}")
-    who = "about one column of one person" if beyond.eps_each else "about one person"
     all_k = " at most k times the proven eps" if beyond.adds_up else ""
     changed = _if_u_changes(beyond)
     same = " whose record stays the same," if changed else ""
-    return f"{who}{same} together{all_k}{_of_some(beyond)}: {'; '.join(said)}{changed}"
+    return f"about one person{same} together{all_k}{_of_some(beyond)}: {'; '.join(said)}{changed}"
 
 
 def _if_u_changes(beyond: Beyond) -> str:
@@ -182,8 +177,6 @@ def _other_statements(report: ReportFigures) -> list[Line]:
     shown, beyond = [], report.beyond
     if beyond.eps_pairs is not None:
         shown.append(("pairs", _pairs(beyond.eps_pairs)))
-    if beyond.eps_each:
-        shown.append(("each column", _each(report)))
     if beyond.eps_known is not None:
         shown.append(
             (
@@ -213,19 +206,6 @@ def _pairs(eps_pairs: Floats) -> str:
     if apart:
         said += f"; {apart:,} are joined by no chain, and nothing is promised about them"
     return said
-
-
-def _each(report: ReportFigures) -> str:
-    beyond = report.beyond
-    bounds = [
-        f"{columns_in_words([name])} {bound(eps, '.4g')}"
-        for name, eps in zip(report.promise.sensitive, beyond.eps_each.values(), strict=True)
-    ]
-    if math.isinf(beyond.eps_all):
-        together = "nothing is said about two of them together"
-    else:
-        together = f"about two of them together at most eps_all = {at_most(beyond.eps_all, '.4g')}"
-    return f"{series(bounds)}, with the others as part of U; {together}"
 
 
 # --- the table and the mechanism

@@ -54,8 +54,6 @@ class PrivacyReport(ReportFigures):
         Bound within each of their values; None without known columns.
     known_set : str or None
         The set that it holds for, in words, with its own beta.
-    eps_each : dict of str to float
-        Where sensitive columns are protected each for itself, the bound of each; else empty.
     eps_pairs : array of shape (a1, a1) or None
         Where ε differs by pair of secrets, the bound of each pair, infinite where not compared.
     eps_at_public : float or None
@@ -107,9 +105,8 @@ class PrivacyReport(ReportFigures):
     worst_distribution : array of shape (a1, a2)
         The worst distribution found.
     worst_pair : (secret, secret) or None
-        The two secrets whose odds a report changes most at that distribution, or two values of a
-        column, where each is protected for itself; the report is more probable given the first.
-        None if there are too many reports to compute it.
+        The two secrets whose odds a report changes most at that distribution; the report is more
+        probable given the first. None if there are too many reports to compute it.
     worst_report : object or None
         The report that changes these odds most.
     mutual_information, normalized_mutual_information : float

@@ -30,9 +30,8 @@ def beyond_one_report(fitted: Any) -> Beyond:
     if fitted.handle_unknown == "impute" and fitted.mechanism_.observe == "all":
         # Unknown values are drawn for the secret: whoever knows them sees the public distribution.
         given_u = max(given_u, float(min(certificate.eps, certificate.eps_all)))
-    within = [one.known for one in (certificate.each or {"": certificate}).values() if one.known]
-    worst = max(within, key=lambda one: one.eps, default=None)
-    everything = [*(certificate.each.values() or [certificate]), *within]
+    within = certificate.known
+    everything = [certificate] if within is None else [certificate, within]
     sets = {id(one.uncertainty): one.uncertainty for one in everything}
     uncertain = [s for s in sets.values() if not (s.is_everything or s.is_point)]
     together = None
@@ -46,9 +45,8 @@ def beyond_one_report(fitted: Any) -> Beyond:
         summed_reports=sums,
         adds_up=certificate.uncertainty.is_everything
         or bool(certificate.eps_all <= certificate.eps),
-        eps_known=None if worst is None else float(worst.eps),
-        known_set=None if worst is None else holds_for(worst.uncertainty),
-        eps_each={name: float(one.eps) for name, one in certificate.each.items()},
+        eps_known=None if within is None else float(within.eps),
+        known_set=None if within is None else holds_for(within.uncertainty),
         eps_pairs=certificate.eps_pairs,
         beta_together=together,
         sets=sets_in_words(uncertain, len(everything), together, fitted.joint_.alphabet),
@@ -59,9 +57,9 @@ def _of_reports(fitted: Any) -> tuple[dict[int, float], dict[int, float], tuple[
     """Bound several reports, from above and from below; say which bounds are sums."""
     certificate, around = fitted.certificate_, fitted.certificate_.uncertainty
     some = certificate.eps_pairs is not None and not compared(certificate).all()
-    if certificate.each or some or fitted.handle_unknown == "impute":
-        # The certificate's set is of one column, or its bounds differ between pairs of secrets; or
-        # each report of an unknown value draws another one, so that they are not about one record.
+    if some or fitted.handle_unknown == "impute":
+        # The certificate's bounds differ between pairs of secrets; or each report of an unknown
+        # value draws another one, so that they are not about one record.
         first, further = float(certificate.eps), float(certificate.eps_all)
         eps = {k: bound_of_several(first, further, k) for k in REPORTS}
         attained = dict.fromkeys(REPORTS, float(certificate.eps_attained))

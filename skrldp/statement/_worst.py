@@ -22,26 +22,14 @@ def leakage_of(mechanism: Mechanism, certificate: Certificate, distribution: Flo
 
     Shapes: `distribution` (a1, a2). Returns float: in nats.
     """
-    if certificate.each:
-        return max(
-            _worst_of_column(mechanism, distribution, j)[0] for j in range(len(certificate.each))
-        )
     if certificate.eps_pairs is not None:
         return _worst_of_pairs(mechanism, certificate, distribution)[0]
     return mechanism.leakage(distribution)
 
 
 def worst_case(mechanism: Mechanism, certificate: Certificate) -> tuple[Any, tuple[Any, Any]]:
-    """Return the worst report at the certificate's distribution, and the two secrets.
-
-    Returns report, (secret, secret): of sensitive columns that are protected each for itself, two
-    values of the worst column.
-    """
+    """Return the worst report at the certificate's distribution, and the two secrets."""
     distribution = certificate.distribution
-    if certificate.each:
-        names = list(certificate.each)
-        worst = max(names, key=lambda name: certificate.each[name].eps)
-        return _worst_of_column(mechanism, distribution, names.index(worst))[1:]
     if certificate.eps_pairs is not None:
         return _worst_of_pairs(mechanism, certificate, distribution)[1:]
     of_secret, seen = _reports(mechanism, distribution)
@@ -52,15 +40,6 @@ def _reports(mechanism: Mechanism, distribution: Floats) -> tuple[Floats, NDArra
     """Return the distribution of the reports given each secret that occurs, and these secrets."""
     seen = np.flatnonzero(distribution.sum(axis=1) > 0)
     return mechanism.report_distribution(conditionals_of(distribution))[:, seen], seen
-
-
-def _worst_of_column(mechanism: Mechanism, distribution: Floats, column: int) -> Worst:
-    """Find the worst case of one sensitive column."""
-    of_secret, seen = _reports(mechanism, distribution)
-    number: dict[Any, int] = {}
-    code = [number.setdefault(mechanism.secrets[s][column], len(number)) for s in seen]
-    weights = np.eye(len(number))[code] * distribution.sum(axis=1)[seen, None]
-    return _worst(mechanism, of_secret @ (weights / weights.sum(axis=0)), list(number))
 
 
 def _worst_of_pairs(mechanism: Mechanism, certificate: Certificate, distribution: Floats) -> Worst:

@@ -34,7 +34,6 @@ def learn(
     advice: str = "",
     grouping: Grouping | None = None,
     weights: Callable[[int], np.ndarray] | None = None,
-    of_secrets: bool = False,
     aside: np.ndarray | None = None,
 ) -> tuple[CellCodec, Codes]:
     """Learn the alphabets of a public table, and encode its rows.
@@ -88,21 +87,18 @@ def learn(
     check(0)
     columns, codes = map(list, zip(*learnt, strict=True))
     combined = len(value_positions) > 1 and not plan.is_product(value_positions)
-    judged = (*value_positions, *(secret_positions if of_secrets else ()))
-    learned = [place for place in judged if not columns[place].declared]
+    learned = [place for place in value_positions if not columns[place].declared]
     # Where nothing is grouped, the values that are learned are the combinations.
-    together = combined and not grouping.is_used and not set(learned).isdisjoint(value_positions)
-    n_learned = len(learned)
-    if together:
-        judged = judged[len(value_positions) :]
-        n_learned = 1 + len(set(learned) & set(judged))
+    together = combined and not grouping.is_used and bool(learned)
+    judged = () if together else value_positions
+    n_learned = 1 if together else len(learned)
     n = table.n_rows if record_counts is None else int(record_counts.sum())
     least = frequent_from(n, grouping.beta / max(1, n_learned))
     whole, whole_codes, counts = list(columns), list(codes), record_counts
     records, present = None, None
     if grouping.is_used:
         records = Records.of(columns, codes, record_counts)
-        is_fixed = set(learned).isdisjoint(value_positions) and not (grouping.by_count or combined)
+        is_fixed = not (learned or grouping.by_count or combined)
         if grouping.fraction is not None and not is_fixed:
             if aside is None:
                 records = set_aside(records, columns, grouping.fraction)
@@ -118,9 +114,8 @@ def learn(
         if grouping.takes_unknown and combined and open_to_all:
             present = records.present
     is_split = records is not None and records.aside is not None
-    fixed = value_positions if is_split else ()
     frequencies = Frequencies.of(
-        {p: (whole[p], columns[p]) for p in judged if p not in fixed},
+        {} if is_split else {p: (whole[p], columns[p]) for p in judged},
         {p: np.bincount(whole_codes[p], counts, len(whole[p])) for p in judged},
         value_positions if grouping.takes_unknown else (),
         least,
@@ -147,7 +142,7 @@ def learn(
         if n_rare := int(np.count_nonzero(of_each < least)):
             names = tuple(columns[place].name for place in value_positions)
             frequencies = replace(frequencies, rare=((names, n_rare), *frequencies.rare))
-    source = _source(frequencies, [p for p in learned if p not in fixed], is_split=is_split)
+    source = _source(frequencies, [] if is_split else learned, is_split=is_split)
     beta_of_values = None
     if source == "frequent":
         chance = n_learned * chance_of_infrequent(n, frequencies.fewest)

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from skrldp import JointDistribution, LikelihoodRatioSet, Mechanism
 from skrldp.certificate import prove_promise
-from skrldp.certificate._views import groups_by_known
 from skrldp.privacy import Promise
 from skrldp.sets import RenyiSet
 
@@ -68,17 +67,3 @@ def test_as_the_matrix(seed, a1, sizes, four, fit, lacks):
     assert ours.distribution.sum() == pytest.approx(1.0)
     at_it = leak_within(blocks, ours.distribution, joint.values)
     assert ours.eps_attained - 1e-9 <= at_it <= ours.eps + 1e-9
-
-
-def test_other_arrangements_take_the_matrix():
-    """Of columns that are protected each by itself, several values of S make one secret."""
-    secrets = (("a", 0), ("a", 1), ("b", 0), ("b", 1))
-    joint = JointDistribution([[40, 10], [10, 30], [20, 20], [5, 45]], secrets, ("u", "v"))
-    ball = RenyiSet(2.0, 0.01)
-    promised = Promise.of(joint, ball, 1.0, each=True, fit=lambda _: ball)
-    for one in promised.statements:
-        assert groups_by_known(one.exact_region, (4, 2)) is None
-    blocks = Mechanism.from_blocks((0.3, 0.1, 0.1, 0.1), joint.secrets, joint.values)
-    dense = Mechanism.from_matrix(blocks.matrix, joint.secrets, joint.values)
-    ours, theirs = (prove_promise(one, promised).eps for one in (blocks, dense))
-    assert ours == pytest.approx(theirs, abs=1e-7)

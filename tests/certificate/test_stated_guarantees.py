@@ -44,35 +44,6 @@ def test_bounds_over_all_distributions():
         guarantee_of(twice, 1.0)
 
 
-def test_figures_of_several_secrets_are_the_greatest_of_each():
-    known = replace(PROOF, eps=0.6, uncertainty=ALL)
-    each = {
-        "ill": replace(PROOF, eps=0.5, eps_all=3.0, eps_given_u=2.0, known=known),
-        "7": replace(PROOF, eps=0.3, eps_attained=0.1, eps_all=4.0, eps_given_u=2.5),
-    }
-    outer = replace(each["ill"], each=each)
-    claim = guarantee_of(outer, 0.5, columns=COLUMNS, known=[3, 0], eps_known=0.75)
-    assert (claim.eps, claim.eps_all, claim.eps_given_u) == (0.5, 4.0, 2.5)
-    assert [(s.secret, s.known, s.eps_requested, s.eps) for s in claim.further] == [
-        ((1,), (), 0.5, 0.5),
-        ((2,), (), 0.5, 0.3),
-        ((1,), (0, 3), 0.75, 0.6),
-    ]
-    assert claim.further[-1].distributions == "all" != claim.further[0].distributions
-    each["ill"] = replace(each["ill"], known=None)
-    endless = {**each, "7": replace(each["7"], eps_all=math.inf)}
-    assert guarantee_of(replace(outer, each=endless), 0.5, columns=COLUMNS).eps_all is None
-    worse = {**each, "7": replace(each["7"], eps=0.7)}
-    assert guarantee_of(replace(outer, each=worse), 0.5, columns=COLUMNS).eps == 0.7
-    outer = replace(outer, each=each)
-    for names in ([("ill", True), ("7", True), (7, True)], [("ill", False), (7, True)], []):
-        if names and names[0][1]:
-            assert guarantee_of(outer, 0.5, columns=names).further[1].secret == (1,)
-        else:
-            with pytest.raises(ValueError, match="about 'ill', which is not one sensitive column"):
-                guarantee_of(outer, 0.5, columns=names)
-
-
 def test_known_columns_of_all_secrets_together():
     proof = replace(PROOF, known=replace(PROOF, eps=0.6))
     with pytest.raises(ValueError, match="about known columns; say which"):

@@ -71,8 +71,7 @@ def test_closed_forms_are_shown(san):
         ({"sensitive": [0], "eps_all": 3.0}, ["one report", "eps_all", "eps_given_u"]),
         ({"sensitive": [0], "known": [1]}, ["one report", "columns [0] to those who know"]),
         ({"sensitive": [0], "known": [1, 2], "eps_known": 2.0}, ["columns [0] to those who know"]),
-        ({"sensitive": [0, 1], "protect": "each"}, ["columns [0]", "columns [1]"]),
-        ({"sensitive": [0, 1], "protect": "each", "known": [3]}, ["columns [1] to those who"]),
+        ({"sensitive": [0, 1], "known": [3]}, ["columns [0, 1] to those who"]),
         ({"sensitive": [0], "observe": "nonsensitive"}, ["one report"]),
         ({"sensitive": [0], "uncertainty": AllDistributions()}, ["one report"]),
         ({"sensitive": [0], "uncertainty": RenyiBall(radius=0.0)}, ["one report"]),
@@ -172,13 +171,16 @@ def test_claims_that_are_none_are_refused(old, new, words):
 
 
 def test_further_claims_are_about_secrets():
-    columns = {"sensitive": [0, 1], "known": [2], "protect": "jointly"}
+    columns = {"sensitive": [0, 1], "known": [2]}
     mechanism, counts, witness = texts_of(fitted(max_iter=2, **columns))
-    for name, value in (("secret", []), ("secret", [2]), ("secret", [0, 0]), ("known", [0])):
+    secrets, known = ([], [0], [0, 2]), ([0], [])
+    for name, value in [*(("secret", own) for own in secrets), *(("known", own) for own in known)]:
         claim = json.loads(mechanism)
         claim["guarantee"]["further"][0][name] = value
         message = verify(json.dumps(claim), counts, witness).message
-        assert message == "not shown: a further claim is about no secret columns."
+        assert message == (
+            "not shown: a further claim is not about the secret columns, within values of others."
+        )
 
 
 def test_a_witness_is_bound_to_mechanism_and_counts():

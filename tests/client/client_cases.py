@@ -61,7 +61,6 @@ FULL = {
     "alphabet": "split",
     "distributions": LR,
     "further": [
-        {"secret": [1], "known": [], **PROOF, "distributions": BALL},
         {"secret": [1], "known": [0], **PROOF, "alphabet": "learned", "distributions": GIVEN},
         {"secret": [1], "known": [0, 2], **PROOF, "distributions": "all"},
         {"secret": [1], "known": [2], **PROOF, "alphabet": "frequent", "distributions": MORE},
@@ -256,7 +255,7 @@ def cases() -> dict[str, Case]:
             [],
         ),
         "one report": (document(S, U, 1, guarantee=FULL | {"eps_pairs": [[0, 0], [0, 0]],
-            "further": [{**FULL["further"][0], "secret": [0]}]}), [["no", "a"]], []),
+            "further": [{**FULL["further"][0], "secret": [0], "known": [1]}]}), [["no", "a"]], []),
         "all figures": (
             document(
                 [1, 2, 3], [[1, 2], [3, 4]], 3, guarantee=FULL,

@@ -19,7 +19,7 @@ from skrldp.design.objectives import CriterionProblem
 from skrldp.design.objectives._non_robust import coupled
 from skrldp.design.subset import optimal_response
 from skrldp.exceptions import SolverError
-from skrldp.information import entropy, mutual_information
+from skrldp.information import entropy
 from skrldp.privacy import Promise
 from skrldp.sets import RenyiSet
 
@@ -188,15 +188,3 @@ def test_it_bounds_robust_designs(shape):
             f"at most {at_most(100 * robust.gap, '.3g')} % below the best possible "
             f"(bound: {AT_PUBLIC})"
         )
-
-
-def test_several_secrets_have_bounds_of_their_own():
-    secrets = [(a, b) for a in "xy" for b in "pqr"]
-    joint = JointDistribution(draw(3, (6, 2), n=5_000) + 1, secrets, [0, 1])
-    each = Promise.of(joint, POINT, 0.4, each=True).requirements()
-    jointly = Promise.of(joint, POINT, 0.4).requirements()
-    bound = information_bound(joint, each).value
-    assert information_bound(joint, jointly).value < bound < joint.entropy
-    found = solve(CriterionProblem(joint), each, time_limit=None, solver="columns")
-    assert found.objective <= bound
-    assert mutual_information(found.matrix, joint.probabilities.ravel()) <= bound

@@ -164,7 +164,7 @@ def test_damage_is_told(form, damage):
 
 
 MORE = (
-    '{"secret":[0],"known":[],"eps_requested":1,"eps":0.5,"eps_attained":0,"distributions":"all"}'
+    '{"secret":[0],"known":[1],"eps_requested":1,"eps":0.5,"eps_attained":0,"distributions":"all"}'
 )
 
 
@@ -210,8 +210,13 @@ TAMPERED = [
     ),
     (
         '"n_records":100',
-        '"n_records":100,"further":[' + MORE.replace("[0]", "[1]") + "]",
-        "column 1 as sensitive",
+        '"n_records":100,"further":[' + MORE.replace("[0]", "[2]") + "]",
+        r"about columns \[2\] within values of \[1\]",
+    ),
+    (
+        '"n_records":100',
+        '"n_records":100,"further":[' + MORE.replace("[1]", "[]") + "]",
+        r"known=\[\] are no places",
     ),
     ('"secrets":["no"', '"secrets":[NaN', "NaN is no finite number"),
     ('"secrets":["no"', '"secrets":["yes"', "secrets repeat: 'yes' and 'yes'"),

@@ -1,4 +1,4 @@
-"""eps_all, known, protect and eps by pair: what fit promises is proven, and paid for."""
+"""eps_all, known and eps by pair: what fit promises is proven, and paid for."""
 
 from types import SimpleNamespace
 
@@ -147,42 +147,28 @@ def probabilities(sanitizer, distribution, by):
     return found
 
 
-@pytest.mark.parametrize("protect", ["jointly", "each"])
 @pytest.mark.parametrize("observe", ["all", "nonsensitive"])
-def test_known_columns_and_each_secret(protect, observe):
+def test_known_columns_and_two_secrets(observe):
+    """Also about each of the two by itself, for which nothing was asked."""
     small = RenyiBall(radius=0.001)
-    options = {"known": "sex", "eps_known": 0.8, "protect": protect, "observe": observe}
-    sanitizer = survey(uncertainty=small, **options)
+    sanitizer = survey(uncertainty=small, known="sex", eps_known=0.8, observe=observe)
     certificate = sanitizer.certificate_
-    each = certificate.each or {"": certificate}
-    assert list(each) == (["ill", "belief"] if protect == "each" else [""])
-    assert certificate.eps == max(one.eps for one in each.values()) <= 0.5
-    assert all(one.known.eps <= 0.8 for one in each.values())
-    worst = certificate.known if protect == "jointly" else each["ill"].known
+    assert certificate.eps <= 0.5 and certificate.known.eps <= 0.8
     rng, joint = np.random.default_rng(1), sanitizer.joint_
     for step in range(60):
         moved = joint.probabilities * np.exp(rng.normal(scale=0.1, size=joint.counts.shape))
         distribution = moved / moved.sum()
         if step == 0:
-            distribution = worst.distribution
+            distribution = certificate.known.distribution
         if step and not certificate.uncertainty.contains(joint, distribution):
             continue
-        for secret in [["ill", "belief"]] if protect == "jointly" else [["ill"], ["belief"]]:
+        for secret in (["ill", "belief"], ["ill"], ["belief"]):
             for known, eps in (([], 0.5), (["sex"], 0.8)):
                 found = probabilities(sanitizer, distribution, [*secret, *known])
                 for s, first in found.items():
                     for t, second in found.items():
                         if s[len(secret) :] == t[len(secret) :]:
                             assert np.all(first <= np.exp(eps) * second * (1 + 1e-9))
-
-
-def test_each_is_weaker_than_jointly_and_says_nothing_of_two():
-    jointly, each = survey(), survey(protect="each")
-    assert each.distortion_ < 0.9 * jointly.distortion_
-    together = certify(each.mechanism_, each.uncertainty_, each.joint_)
-    assert together.eps > 0.8 > 0.5 >= each.certificate_.eps
-    bounded = survey(protect="each", eps_all=0.6)
-    assert certify(bounded.mechanism_, bounded.uncertainty_, bounded.joint_).eps <= 0.6
 
 
 def test_eps_by_pair_of_secrets():
@@ -227,14 +213,12 @@ def test_eps_by_pair_of_secrets():
         (PolyOptSanitizer, {"known": ["age"]}, r"known column 'age' not found"),
         (PolyOptSanitizer, {"eps_known": 1.0}, r"known is None: name the columns"),
         (PolyOptSanitizer, {"known": [1], "handle_unknown": "impute"}, r"cannot go with known"),
-        (PolyOptSanitizer, {"protect": "both"}, r"protect='both' must be one of 'jointly', 'each'"),
         (PolyOptSanitizer, {"eps": [[0, 1], [2, 0]]}, r"symmetric, but it is 1 for secrets 0"),
         (PolyOptSanitizer, {"eps": np.ones((3, 3))}, r"shape \(2, 2\).*got shape \(3, 3\)"),
         (PolyOptSanitizer, {"eps": [[0, -1], [-1, 0]]}, r"positive for each two secrets"),
         (PolyOptSanitizer, {"eps": [[0, np.inf], [np.inf, 0]]}, r"nothing would be protected"),
         (PolyOptSanitizer, {"eps": {}}, r"lacks the pair of the secrets at positions 0 and 1"),
         (PolyOptSanitizer, {"eps": {("no", "maybe"): 1.0}}, r"second secret of entry 0 .* none of"),
-        (PolyOptSanitizer, {"eps": np.ones((2, 2)), "protect": "each"}, r"needs a number for eps"),
         (IRSanitizer, {"eps": np.ones((2, 2))}, r"must be a number for IRSanitizer"),
     ],
 )  # fmt: skip

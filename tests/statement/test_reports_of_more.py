@@ -44,7 +44,6 @@ PEOPLE = pd.DataFrame(
     columns=["health", "means", "age", "visits"],
 )
 RECORDS = [90, 40, 30, 60, 80, 20, 50, 70, 60, 90, 20, 40, 30, 80, 70, 50]
-EACH = {"sensitive": [0, 1], "protect": "each"}
 LISTED = {"categories": {"age": ["young", "old"], "visits": ["0", "1+"]}}
 LISTED["categories"] |= {"health": ["ill", "well"], "means": ["rich", "poor"]}
 THREE = [[s, u] for s in ("red", "green", "blue") for u in range(2)]
@@ -179,41 +178,6 @@ def test_what_is_not_bounded_is_said():
     assert blind.eps_given_u == 0.0 and "knows U exactly learns nothing" in line(blind, "knows U")
 
 
-@pytest.mark.parametrize("eps_all", [None, 3.0])
-def test_each_column_for_itself(eps_all):
-    sanitizer = fitted(
-        rows=PEOPLE, counts=RECORDS, sensitive=[0, 1], protect="each", eps_all=eps_all
-    )
-    report, mechanism = privacy_report(sanitizer), sanitizer.mechanism_
-    assert report.eps_each == {n: one.eps for n, one in sanitizer.certificate_.each.items()}
-    text = line(report, "each column")
-    for name, eps in report.eps_each.items():
-        assert f"{name!r} eps <= {at_most(eps, '.4g')}" in text
-    together = f"about two of them together at most eps_all = {at_most(report.eps_all, '.4g')}"
-    assert (together in text) == math.isfinite(report.eps_all)
-    assert "nothing is said about two" in line(
-        with_figures(report, eps_all=math.inf), "each column"
-    )
-    # What one column's values leak, computed cell by cell.
-    found = []
-    public = sanitizer.joint_.probabilities
-    for distribution in (report.worst_distribution, public):
-        cells = (mechanism.matrix * distribution.ravel()).reshape(-1, *distribution.shape)
-        for column, name in enumerate(report.eps_each):
-            values = [secret[column] for secret in mechanism.secrets]
-            masks = [np.array(values) == value for value in sorted(set(values))]
-            of_value = np.array([cells[:, mask].sum(axis=(1, 2)) for mask in masks]).T
-            of_value /= [distribution[mask].sum() for mask in masks]
-            found.append(leakage(of_value, [(0, 1), (1, 0)]))
-            assert distribution is not public or found[-1] <= report.eps_each[name] + 1e-9
-    worst = max(range(2), key=lambda j: list(report.eps_each.values())[j])
-    assert found[worst] == pytest.approx(report.eps_attained, abs=1e-6)
-    assert max(found[2:]) == pytest.approx(report.eps_at_public, abs=1e-9)
-    assert {*report.worst_pair} in ({"ill", "well"}, {"rich", "poor"})
-    assert f"of {report.sensitive[worst]!r}: report" in line(report, "worst case")
-    assert report.eps_of_reports[3] == pytest.approx(report.eps_proven + 2 * report.eps_all)
-
-
 def test_pairs_of_secrets():
     eps = {("red", "green"): 1.0, ("green", "blue"): 0.5, ("red", "blue"): math.inf}
     report = privacy_report(fitted(eps=eps, eps_all=3.0))
@@ -257,26 +221,23 @@ def test_chains_are_the_shortest(drawn):
 
 
 @pytest.mark.parametrize(
-    ("uncertainty", "each", "together", "words"),
+    ("uncertainty", "more", "together", "words"),
     [
         (None, LISTED, 0.1, "2 for 2 statements"),
-        (None, {**EACH, **LISTED}, 0.2, "4 for 4 statements"),
         (None, {}, 0.05, "one for all 2 statements"),  # the same event, as values are learned
-        (None, EACH, 0.1, "2 for 4 statements"),
         (LikelihoodRatioSet(0.01, radius="asymptotic"), {}, 0.02, "with probability about 0.02"),
         (LikelihoodRatioSet(radius=0.01, drift=0.01), {}, None, "how often they miss is not known"),
         (RenyiBall(1), {}, 0.05, "one for all 2 statements"),
     ],
 )
-def test_known_columns_and_how_often_sets_miss(uncertainty, each, together, words, monkeypatch):
+def test_known_columns_and_how_often_sets_miss(uncertainty, more, together, words, monkeypatch):
     monkeypatch.setattr(_several, "REPORTS", (1, 2))  # quick
     sanitizer = fitted(
-        rows=PEOPLE, counts=RECORDS, known="age", eps_known=2.0, uncertainty=uncertainty, **each
+        rows=PEOPLE, counts=RECORDS, known="age", eps_known=2.0, uncertainty=uncertainty, **more
     )
     report, proof = privacy_report(sanitizer), sanitizer.certificate_
-    known = [one.known.eps for one in (proof.each or {"": proof}).values()]
-    assert (report.known, report.eps_known) == (("age",), max(known))
-    said = f"to somebody who knows 'age': eps <= {at_most(max(known), '.4g')} within each"
+    assert (report.known, report.eps_known) == (("age",), proof.known.eps)
+    said = f"to somebody who knows 'age': eps <= {at_most(proof.known.eps, '.4g')} within each"
     assert said in line(report, "known columns")
     assert report.beta_together == together and words in report.sets
     assert report.sets in line(report, "sets")

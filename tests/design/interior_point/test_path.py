@@ -317,8 +317,6 @@ def lists():
     for options in (
         {"eps": 0.5, "eps_all": 1.2},
         {"eps": 0.5, "known": (0,), "eps_known": 0.8},
-        {"eps": 0.5, "each": True, "eps_all": 2.0},
-        {"eps": 0.5, "each": True, "known": (1,)},
         {"eps": by_pair, "eps_all": 2.0},
     ):
         for observe in ("all", "nonsensitive"):
@@ -326,7 +324,7 @@ def lists():
             yield joint, promise.requirements("lower"), ball
 
 
-@pytest.mark.parametrize(("case", "robust"), [(i, i // 2 % 2 == 0) for i in range(10)])
+@pytest.mark.parametrize(("case", "robust"), [(i, i // 2 % 2 == 0) for i in range(6)])
 def test_several_requirements_by_a_linear_program(case, robust):
     joint, required, ball = list(lists())[case]
     distance = np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 1.5], [3.0, 2.0, 0.0], [1.0, 1.0, 1.0]])
