@@ -36,7 +36,6 @@ class Case:
     survey: str = ""
     counted: bool = False  # by sample_weight
     empty: bool = False  # rows that count nothing
-    eps_by_pair: str = ""
     numbers: bool = False  # "u" has numbers that edges cut
     kind: str = "texts"  # of values
     form: str = "pandas"  # of the table

@@ -1,7 +1,5 @@
 """Public tables of cases, the parameters that depend on them, and the designs of surveys."""
 
-from itertools import combinations
-
 import numpy as np
 import pandas as pd
 from pairs_case import LEVELLED, Later
@@ -97,19 +95,6 @@ def _make_parameters(case):
         if case.places and rng.random() < 0.5:
             declared = [declared.get(place, "auto") for place in range(table.shape[1])]
         own["categories"] = declared
-    if case.eps_by_pair:
-        values = {name: [*table[name].unique().tolist()] for name in case.sensitive}
-        if "s" in case.extra:
-            values[case.at("s")].append(value_of(case.kind, "s", -1))
-        names = sorted(values[case.at("s")], key=str)
-        if case.two:
-            names = sorted(set(table[case.sensitive].itertuples(index=False, name=None)), key=str)
-        eps = {pair: float(rng.choice([0.4, 1.0, 2.0])) for pair in combinations(names, 2)}
-        if case.eps_by_pair == "some" and len(eps) > 1:
-            keys = list(eps)
-            for place in rng.choice(len(keys), max(1, len(keys) // 3), replace=False):
-                eps[keys[place]] = np.inf
-        own["eps"] = eps
     for given in (own, case.blocks):
         for name, value in given.items():
             if isinstance(value, Later):

@@ -34,12 +34,7 @@ def _both(*changes):
 
 
 def _more_eps_all(amount):
-    def made(case):
-        eps = case.parameters["eps"]
-        finite = [e for e in eps.values() if np.isfinite(e)] if isinstance(eps, dict) else [eps]
-        return float(max(finite) + amount)
-
-    return _set(eps_all=Later(made))
+    return _set(eps_all=Later(lambda case: float(case.parameters["eps"] + amount)))
 
 
 def _later(name, made):
@@ -84,8 +79,6 @@ SETTINGS = {
     "eps": {
         "small": _set(eps=0.2),
         "large": _set(eps=3.0),
-        "by pair": _shape(secrets=3, eps_by_pair="all"),
-        "by pair, some not compared": _shape(secrets=3, eps_by_pair="some"),
     },
     "eps_all": {
         "equal": _more_eps_all(0.0),
@@ -225,7 +218,7 @@ def make_case(chosen, rng):
     if case.blocks:
         case.more = True
     if not case.mechanism:
-        own = {*case.parameters} | ({"solver"} if case.eps_by_pair else set())
+        own = {*case.parameters}
         fitting = [name for name in _USUAL if own <= _parameters(name)]
         case.mechanism = str(rng.choice(fitting or ["RobustMSESanitizer"]))
     if applies(case):

@@ -56,28 +56,18 @@ def statements_of(said, columns):
 
 def need_figures(case, sanitizer, rows, said, columns):
     """Every figure of a guarantee is true, for the observer that it is about."""
-    pairs = said.get("eps_pairs")
-
-    def compared(s, t):
-        return pairs is None or pairs[s][t] is not None
-
     for key, one in statements_of(said, columns):
         around = set_in_json(one["distributions"])
         if key not in case.truths:
             groups = weighted(groups_of(sanitizer, rows, key), around)
-            groups.pairs = [p for p in groups.pairs if compared(*secrets_of(groups, p))]
             case.truths[key] = groups, around, worst(groups, around, case.rng)
         groups, other, found = case.truths[key]
         if other != around:
             raise FalseClaimError("the JSON states another set than the certificate")
         for pair, truth in found.items():
-            bound = one["eps"]
-            if key == () and pairs is not None:
-                s, t = secrets_of(groups, pair)
-                bound = pairs[s][t]
             names = " against ".join(str(groups.names[i]) for i in pair)
-            need(bound, truth, f"JSON, {key}, {names}")
-    both = [(s, t) for s, t in product(range(rows.shape[1]), repeat=2) if s != t and compared(s, t)]
+            need(one["eps"], truth, f"JSON, {key}, {names}")
+    both = [(s, t) for s, t in product(range(rows.shape[1]), repeat=2) if s != t]
     everywhere = max(
         (log_ratio(rows[:, s].max(1), rows[:, t].min(1)).max() for s, t in both), default=0.0
     )
@@ -88,12 +78,6 @@ def need_figures(case, sanitizer, rows, said, columns):
     if said["distributions"] == "all":
         need(said["eps"], everywhere, "JSON, at all distributions")
     case.truths["eps_all"], case.truths["eps_given_u"] = everywhere, given_u
-
-
-def secrets_of(groups, pair):
-    """Numbers of the secrets of two groups, where a group is a secret and known values."""
-    order = list(dict.fromkeys(secret for secret, _ in groups.names))
-    return [order.index(groups.names[i][0]) for i in pair]
 
 
 def inspected(text):

@@ -29,7 +29,6 @@ interface Bound {
 export interface Guarantee extends Bound {
   readonly eps_all: number | null;
   readonly eps_given_u: number | null;
-  readonly eps_pairs: readonly (readonly (number | null)[])[] | null;
   readonly n_records: number | bigint | null;
   readonly further: readonly (Bound & { readonly secret: readonly number[]; readonly known: readonly number[] })[] | null;
 }

@@ -191,7 +191,7 @@ function readMechanism(fields) {
   }
   const { draw, symbols, body } = "blocks" in fields ? readBlocks(fields) : readWeights(fields);
   const other = "other" in fields ? checkedOthers(fields.other, values) : undefined;
-  const guarantee = "guarantee" in fields ? readGuarantee(fields.guarantee, version, secrets, columns) : undefined;
+  const guarantee = "guarantee" in fields ? readGuarantee(fields.guarantee, version, columns) : undefined;
   const named = columns.length ? columns : [["secret", true], ["value", false]];
   const alphabets = { columns: named, secrets, values, observe: body.observe ?? "all" };
   const head = { format: FORMAT, version: 3n, columns, secrets, values, denominator_bits };
@@ -363,21 +363,20 @@ function checkedTogether(parts, texts) {
 
 // --- Guarantees ----------------------------------------------------------------------------------------
 const PROOF = ["eps_requested", "eps", "eps_attained"]; // in nats
-const OPTIONAL = [[], [], ["alphabet"], ["alphabet", "eps_all", "eps_given_u", "eps_pairs", "further"]]; // by version
+const OPTIONAL = [[], [], ["alphabet"], ["alphabet", "eps_all", "eps_given_u", "further"]]; // by version
 const isCount = (it) => typeof it === "bigint" && it > 0n;
 const FIGURES = { renyi: ["alpha", "radius"], "likelihood-ratio": ["single", "pair", "drift"] };
 /** Read what the maker claims to have proven; its keys are in canonical order. */
-function readGuarantee(claims, version, secrets, columns) {
+function readGuarantee(claims, version, columns) {
   const { alphabet, distributions, ...proof } = readProof(claims, ["n_records"], OPTIONAL[version], version);
   const stated = (name, read) => (name in claims ? read(claims[name], name) : undefined);
   const [eps_all, eps_given_u] = [stated("eps_all", nats), stated("eps_given_u", nats)];
-  const eps_pairs = stated("eps_pairs", (table) => readPairs(table, proof.eps, secrets.length));
   const further = stated("further", (statements) => readFurther(statements, columns));
   const isMore = ({ eps }) => eps > eps_all;
   if (isMore(proof) || eps_given_u > eps_all || further?.some(isMore)) malformed("a bound is more than eps or eps_all");
   const { n_records } = claims;
   if (n_records !== null && !isCount(n_records)) malformed("n_records is no whole number >= 1");
-  return { ...proof, eps_all, eps_given_u, eps_pairs, n_records, alphabet, distributions, further };
+  return { ...proof, eps_all, eps_given_u, n_records, alphabet, distributions, further };
 }
 function readFurther(claimed, columns) {
   const isOf = (flag) => (it, n, all) => typeof it === "bigint" && columns[it]?.[1] === flag && !(all[n - 1] >= it);
@@ -423,14 +422,6 @@ function readSet(around, version) {
   const isBeta = rule === "given" ? beta === null : beta > 0 && beta < 1;
   if (!isFit || !isBeta) malformed(`distributions do not fit: ${show(around)}`);
   return { set, ...figures, rule, beta, ...(n_values && { n_values }) };
-}
-function readPairs(table, eps, n) {
-  const isRow = (row) => Array.isArray(row) && row.length === n;
-  if (!isRow(table) || !table.every(isRow)) malformed("eps_pairs must have one row and one column for each secret");
-  const read = table.map((row, s) => row.map((it, t) => (it !== null ? real(it) : s === t ? 0 : null)));
-  const isBound = (it, s, t) => it === read[t][s] && (it === null || (it >= 0 && it <= (s === t ? 0 : eps)));
-  const isFit = read.every((row, s) => row.every((it, t) => isBound(it, s, t)));
-  return isFit ? read : malformed("eps_pairs is not symmetric, not 0 for a secret and itself, or not from 0 to eps");
 }
 const real = (it) => (typeof it === "bigint" || typeof it === "number" ? Number(it) : NaN);
 const nats = (it, name) => (isFinite(real(it)) && real(it) >= 0 ? Number(it) : malformed(`${name} is no number >= 0`));

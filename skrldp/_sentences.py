@@ -19,7 +19,6 @@ __all__ = [
     "amount",
     "attained_at_worst",
     "bound",
-    "bounds_of_pairs",
     "chance_of_missing",
     "columns_in_words",
     "factor",
@@ -209,31 +208,17 @@ def known_by_category(columns: Iterable[Any]) -> str:
     )
 
 
-def told_u(eps: float, digits: str = ".9g", *, several: str = "", some: str = "") -> str:
+def told_u(eps: float, digits: str = ".9g", *, several: str = "") -> str:
     """State what reports tell somebody who knows U.
 
-    `several` says of how many reports, if of more than one; `some` says of which secrets.
+    `several` says of how many reports, if of more than one.
     """
     if math.isinf(eps):
         return "somebody who knows U exactly may learn S for certain"
     several = several or " for each report"
     if eps == 0.0:
-        return f"somebody who knows U exactly learns nothing about S from reports{some}"
-    return f"to somebody who knows U exactly: {bound(eps, digits)}{several}{some}"
-
-
-def bounds_of_pairs(bounds: Sequence[float], digits: str = ".9g") -> str:
-    """State the bounds of pairs of secrets, infinite where two are not compared."""
-    finite = [eps for eps in bounds if math.isfinite(eps)]
-    said = "no two secrets are compared"
-    if finite:
-        span = bound(min(finite), digits)
-        if min(finite) < max(finite):
-            span += f" to {at_most(max(finite), digits)}"
-        said = f"{span} for the {len(finite):,} pairs of secrets that are compared"
-        said = said if len(finite) > 1 else f"{span} for the 1 pair of secrets that is compared"
-    without = len(bounds) - len(finite)
-    return said + (f"; {without:,} of {len(bounds):,} are not compared" if without else "")
+        return "somebody who knows U exactly learns nothing about S from reports"
+    return f"to somebody who knows U exactly: {bound(eps, digits)}{several}"
 
 
 def sees(observe: str) -> str:

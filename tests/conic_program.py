@@ -177,13 +177,13 @@ def _expected_cost(q: Any, cost: ExpectedCost, scale: float) -> Part:
 
 def _private(q: Any, n_reports: int, one: Requirement) -> list[Any]:
     """Say that every row is private for every pair of secrets that is compared."""
-    region, eps = one.region, one.pair_eps
+    region = one.region
     first, second = region.pairs
     shared = np.zeros(len(first), dtype=bool)
     if isinstance(region, JointRegion):
         seen = region.weights > 0
         shared = seen[first] & seen[second] & (first != second)
-    pairs = first[shared], second[shared]
+    eps, pairs = np.full(len(first), one.eps), (first[shared], second[shared])
     conditions: list[Any] = []
     if shared.any():
         conditions += _pairs(q, n_reports, region, eps[shared], pairs)

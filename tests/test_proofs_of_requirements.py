@@ -1,6 +1,6 @@
 """Section F of docs/proofs.md on random instances, by enumeration and Bayes' rule alone."""
 
-from itertools import combinations, combinations_with_replacement, pairwise, permutations, product
+from itertools import combinations, combinations_with_replacement, permutations, product
 from math import comb, prod
 
 import numpy as np
@@ -358,46 +358,6 @@ def test_theorem_33(rng):
     xor = np.array([[[float((s ^ v) == y) for v in (0, 1)] for s in (0, 1)] for y in (0, 1)])
     assert leakage(xor.mean(axis=2)) == leakage(xor.mean(axis=1)) == 0.0
     assert leakage(xor.reshape(2, 4)) == np.inf
-
-
-def test_theorem_34(rng):
-    """Pairs that are not compared are bounded by paths, groups of secrets by their worst pair."""
-    for _ in range(20):
-        eps = rng.uniform(0.1, 2.0, size=(4, 4))
-        eps = np.triu(np.where(rng.uniform(size=(4, 4)) < 0.4, np.inf, eps), 1)
-        eps = eps + eps.T
-        families = rng.dirichlet(np.ones(3), size=(6, 4))
-        # A row that goes as far as the compared pairs let it, for all families at once.
-        pairs = [(s, t) for s, t in permutations(range(4), 2) if eps[s, t] < np.inf]
-        limits = np.zeros((6 * len(pairs), 4, 3))
-        for i, (family, (s, t)) in enumerate(product(families, pairs)):
-            limits[i, s], limits[i, t] = family[s], -np.exp(eps[s, t]) * family[t]
-        shortest = {
-            (s, t): min(
-                sum(eps[a, b] for a, b in pairwise(path))
-                for k in range(3)
-                for inner in permutations(set(range(4)) - {s, t}, k)
-                for path in [(s, *inner, t)]
-            )
-            for s, t in permutations(range(4), 2)
-        }
-        row = linprog(
-            rng.normal(size=12),
-            A_ub=limits.reshape(-1, 12) if pairs else None,
-            b_ub=np.zeros(len(limits)) if pairs else None,
-            bounds=(1e-3, 1.0),
-        ).x.reshape(4, 3)
-        reports = np.einsum("fsu,su->fs", families, row)
-        for (s, t), length in shortest.items():
-            assert np.all(reports[:, s] <= np.exp(length) * reports[:, t] * (1.0 + 1e-6))
-        within = rng.dirichlet(np.full(2, 0.3), size=(50, 2))
-        groups = [reports[:, :2] @ within[:, 0].T, reports[:, 2:] @ within[:, 1].T]
-        most = max(shortest[s, t] for s, t in product((0, 1), (2, 3)))
-        assert np.all(groups[0] <= np.exp(most) * groups[1] * (1.0 + 1e-6))
-        against = np.exp([shortest[0, 2], shortest[0, 3]])
-        share = groups[1] / reports[:, :1]
-        assert np.all(share <= within[:, 1] @ against * (1.0 + 1e-6))
-        assert np.all(share >= within[:, 1] @ (1.0 / against) * (1.0 - 1e-6))
 
 
 def closed_forms(eps, a1, a2):

@@ -58,8 +58,6 @@ def held():
     yield "blind PolyOpt", fit(PolyOptSanitizer(observe="nonsensitive", uncertainty=RenyiBall()))
     yield "AOptimal", fit(AOptimalSanitizer(targets=[Mean(1), Linear(np.eye(2))]))
     yield "RobustMSE", fit(RobustMSESanitizer(sensitive=[0, 1]), 3)
-    eps = np.array([[0, 1, 2, 1], [1, 0, 1, 1], [2, 1, 0, 1], [1, 1, 1, 0.0]])
-    yield "pairs", fit(RobustMSESanitizer(sensitive=[0, 1], eps=eps), 3)
     with pytest.warns(PrivacyLeakWarning):
         yield "NonRobust", fit(NonRobustSanitizer())
     wide = fit(BlockSanitizer(base=GRRSanitizer()), 3)

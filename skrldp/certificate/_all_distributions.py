@@ -14,31 +14,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._arrays import ROWS, chunks
-from skrldp._typing import Floats, Indices
+from skrldp._typing import Floats
 from skrldp.mechanism import BlockForm, Mechanism
 
 __all__ = ["leakage_over_all", "outwards", "times"]
-
-Pairs = tuple[Indices, Indices]
 
 # What the logarithm of a quotient of two numbers is raised by, absolute and relative. Reading both
 # as floats, dividing and taking the logarithm make errors of less than three units.
 _ROUNDING = 4.0 * sys.float_info.epsilon
 
 
-def leakage_over_all(
-    mechanism: Mechanism | Floats, n_secrets: int, pairs: Pairs | None = None
-) -> tuple[float, float]:
+def leakage_over_all(mechanism: Mechanism | Floats, n_secrets: int) -> tuple[float, float]:
     """Bound one report's leakage over all distributions, and to somebody who knows U.
 
     The integers that are sampled are compared, so both are exact up to their last digits, which are
     rounded upwards.
 
-    Shapes: `mechanism` (b, a1 * a2); `pairs` (m,). Returns `eps_all, eps_given_u`: in nats.
+    Shapes: `mechanism` (b, a1 * a2). Returns `eps_all, eps_given_u`: in nats.
     """
     if not isinstance(mechanism, Mechanism):
         table: NDArray[Any] = mechanism
-    elif isinstance(mechanism.form, BlockForm) and pairs is None:
+    elif isinstance(mechanism.form, BlockForm):
         table = _like_all_reports(mechanism.form)
         n_secrets = min(n_secrets, 3)
     else:
@@ -47,9 +43,9 @@ def leakage_over_all(
     everywhere = given_u = 0.0
     for part in chunks(len(rows), max(1, ROWS // max(1, table.shape[1]))):
         some = rows[part]
-        everywhere = max(everywhere, _greatest(some.max(axis=2), some.min(axis=2), pairs))
+        everywhere = max(everywhere, _greatest(some.max(axis=2), some.min(axis=2)))
         by_value = np.moveaxis(some, 2, 1).reshape(-1, n_secrets)
-        given_u = max(given_u, _greatest(by_value, by_value, pairs))
+        given_u = max(given_u, _greatest(by_value, by_value))
     return everywhere, given_u
 
 
@@ -61,15 +57,13 @@ def _like_all_reports(form: BlockForm) -> NDArray[Any]:
     return np.array([own, foreign, foreign][: table.n_secrets]).reshape(1, -1)
 
 
-def _greatest(most: NDArray[Any], least: NDArray[Any], pairs: Pairs | None) -> float:
+def _greatest(most: NDArray[Any], least: NDArray[Any]) -> float:
     """Log of the greatest ratio of an entry of `most` to one of `least` of another secret.
 
     Both have shape (n, a1), and entries of the same row are compared.
     """
     if most.shape[1] < 2:
         return 0.0
-    if pairs is not None:
-        return _log_ratio(most[:, pairs[0]], least[:, pairs[1]])
     first, last = most.argmax(axis=1), least.argmin(axis=1)
     upper, second = np.partition(most, [-2, -1], axis=1)[:, :-3:-1].T
     lower, second_least = np.partition(least, [0, 1], axis=1)[:, :2].T

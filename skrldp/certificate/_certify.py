@@ -63,9 +63,6 @@ class Certificate(ReadOnly):
     reports : int
         How many independent reports about one record somebody gets. All figures are about that
         many; those of k reports over all distributions are k times those of one.
-    eps_pairs : array of shape (a1, a1) or None
-        Where ε differs by pair of secrets: the bound of each pair, infinite where two are not
-        compared. All other figures are then about those that are.
     known : Certificate or None
         The bound within each value of known columns of U.
     enumerated : bool
@@ -81,7 +78,6 @@ class Certificate(ReadOnly):
     eps_all: float = math.inf
     eps_given_u: float = math.inf
     reports: int = 1
-    eps_pairs: Floats | None = None
     known: "Certificate | None" = None
     enumerated: bool = True
     _subject: tuple[Mechanism, JointDistribution] | None = field(default=None, repr=False)
@@ -161,8 +157,6 @@ class Certificate(ReadOnly):
             figures.append(f"eps_all<={at_most(self.eps_all)}")
         if self.reports > 1:
             figures.append(f"reports={self.reports}")
-        if self._leaves_out_pairs:
-            figures.append("of the pairs compared")
         return f"Certificate({', '.join(figures)}, {self.uncertainty.brief()})"
 
     def _repr_html_(self) -> str:
@@ -180,14 +174,7 @@ class Certificate(ReadOnly):
                 ("knows U", told_u(self.eps_given_u, several=several)),
             ]
         rows.append(("cells", f"{a1:,} secrets x {a2:,} values"))
-        if self._leaves_out_pairs:
-            rows.append(("not about", "pairs of secrets that are not compared: see eps_pairs"))
         return page("Certificate", rows)
-
-    @property
-    def _leaves_out_pairs(self) -> bool:
-        """Whether there are secrets that are not compared."""
-        return self.eps_pairs is not None and bool(np.isinf(self.eps_pairs).any())
 
 
 def certify(

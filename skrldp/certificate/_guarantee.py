@@ -4,12 +4,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, Literal
 
-import numpy as np
-
-from skrldp._typing import Floats
 from skrldp.certificate._certify import Certificate
 from skrldp.mechanism import STATED_SETS, FurtherBound, Guarantee, StatedSet
-from skrldp.privacy import greatest_eps
 from skrldp.sets import FittedSet
 
 __all__ = ["guarantee_of"]
@@ -17,7 +13,7 @@ __all__ = ["guarantee_of"]
 
 def guarantee_of(
     certificate: Certificate,
-    eps: float | Floats,
+    eps: float,
     *,
     columns: Sequence[tuple[Any, bool]] = (),
     known: Sequence[int] = (),
@@ -25,17 +21,16 @@ def guarantee_of(
 ) -> Guarantee:
     """Make the guarantee of a mechanism from its certificate.
 
-    Shapes: `eps` (a1, a1). Raises ValueError if the certificate is about several reports. Raises
-    TypeError if a guarantee cannot state such a set.
+    Raises ValueError if the certificate is about several reports. Raises TypeError if a guarantee
+    cannot state such a set.
     """
     if certificate.reports != 1:
         raise ValueError("a guarantee is made from the certificate of one report.")
     # Over all distributions `eps` is that bound.
     eps_all = math.inf if certificate.uncertainty.is_everything else certificate.eps_all
     given_u = min(certificate.eps_given_u, eps_all)
-    asked = greatest_eps(eps)
+    asked = float(eps)
     asked_known = asked if eps_known is None else float(eps_known)
-    main = _figures(certificate, asked, eps_all)
     further: tuple[FurtherBound, ...] = ()
     if certificate.known is not None:
         if not known:
@@ -44,11 +39,10 @@ def guarantee_of(
         figures = _figures(certificate.known, asked_known, eps_all)
         further = (FurtherBound(**figures, secret=secret, known=tuple(sorted(known))),)
     return Guarantee(
-        **main,
+        **_figures(certificate, asked, eps_all),
         n_records=certificate.uncertainty.n_records,
         eps_all=None if math.isinf(eps_all) else float(eps_all),
         eps_given_u=None if math.isinf(given_u) else float(given_u),
-        eps_pairs=_pairs(certificate, main["eps"]),
         further=further,
     )
 
@@ -65,16 +59,6 @@ def _figures(proof: Certificate, asked: float, eps_all: float) -> dict[str, Any]
         "distributions": _stated(around),
         "alphabet": None if around.is_everything else proof.alphabet,
     }
-
-
-def _pairs(certificate: Certificate, eps: float) -> tuple[tuple[float | None, ...], ...] | None:
-    """Return the bound of each pair of secrets; None where two are not compared."""
-    if certificate.eps_pairs is None:
-        return None
-    bounds = np.array(certificate.eps_pairs, dtype=float)
-    np.fill_diagonal(bounds, 0.0)
-    rows = bounds.tolist()
-    return tuple(tuple(min(b, eps) if math.isfinite(b) else None for b in row) for row in rows)
 
 
 def _stated(around: FittedSet) -> StatedSet | Literal["all"]:

@@ -3,11 +3,8 @@
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-import numpy as np
-
-from skrldp._typing import Floats, Indices
 from skrldp.certificate._all_distributions import leakage_over_all
-from skrldp.certificate._bounds import LeakageBound, bound_over
+from skrldp.certificate._bounds import bound_over
 from skrldp.certificate._certify import Certificate, certificate_from, prove
 from skrldp.certificate._views import View, group_views, groups_by_known
 from skrldp.mechanism import Mechanism
@@ -24,9 +21,9 @@ def prove_promise(
     Returns Certificate: about S; that within known values of U is its ``known``.
     """
     found: list[Certificate] = []
-    everywhere = leakage_over_all(mechanism, len(promise.joint.secrets), promise.compared)
+    everywhere = leakage_over_all(mechanism, len(promise.joint.secrets))
     for one in promise.statements:
-        if one.joint is promise.joint and promise.compared is None and np.ndim(one.pair_eps) == 0:
+        if not one.known:
             region = None if one.layout.shared else one.exact_region
             certificate = prove(
                 mechanism, promise.joint, one.uncertainty, callback, region, everywhere
@@ -59,48 +56,27 @@ def _prove_statement(
     callback: Callable[[int], None] | None = None,
 ) -> Certificate:
     """Certify a mechanism for secrets and values in another arrangement than the table's."""
-    first, second = one.compared
-    wanted = np.broadcast_to(one.pair_eps, first.shape)
     views = _views(mechanism, promise, one)
-    bounds = []
-    for eps in np.unique(wanted):
-        chosen = wanted == eps
-        of_pairs = views(first[chosen], second[chosen])
-        bound = bound_over(of_pairs, one.joint, one.uncertainty, callback=callback)
-        bounds.append((chosen, bound))
-    nothing = LeakageBound(0.0, 0.0, one.joint.probabilities)
-    worst = max((bound for _, bound in bounds), key=lambda bound: bound.eps, default=nothing)
-    eps_pairs = None
-    if np.ndim(one.pair_eps) or promise.compared is not None:
-        eps_pairs = np.full(one.eps.shape, np.inf)
-        np.fill_diagonal(eps_pairs, 0.0)
-        for chosen, bound in bounds:
-            eps_pairs[first[chosen], second[chosen]] = bound.eps
-    whole = one.whole_distribution(worst.distribution, promise.joint)
-    bound = replace(worst, distribution=whole)
+    found = bound_over(views, one.joint, one.uncertainty, callback=callback)
+    whole = one.whole_distribution(found.distribution, promise.joint)
     alphabet = promise.joint.alphabet_for(one.uncertainty.beta)
-    return certificate_from(bound, one.uncertainty, alphabet, everywhere, eps_pairs=eps_pairs)
+    found = replace(found, distribution=whole)
+    return certificate_from(found, one.uncertainty, alphabet, everywhere)
 
 
-def _views(
-    mechanism: Mechanism, promise: Promise, one: Statement
-) -> Callable[[Indices, Indices], Callable[[], Iterable[View]]]:
-    """Return what gives the views of some pairs of a statement's secrets.
+def _views(mechanism: Mechanism, promise: Promise, one: Statement) -> Callable[[], Iterable[View]]:
+    """Return what gives the views of a statement's secrets.
 
     A mechanism of four numbers is not written as a matrix, if the statement allows it.
     """
     region, shape, blocks = one.exact_region, promise.joint.counts.shape, mechanism.form.blocks
     if blocks is not None and groups_by_known(region, shape) is not None:
-        return lambda first, second: (
-            lambda: group_views(blocks, replace(region, compared=(first, second)), shape)
-        )
+        return lambda: group_views(blocks, region, shape)
     matrix = mechanism.matrix
     if one.layout.n_cells < matrix.shape[1]:  # the secret is not observed: all columns alike
         matrix = matrix[:, : one.layout.n_cells]
-    rows, plain = one.layout.spread(matrix), replace(region, layout=None)
-    return lambda first, second: (
-        lambda: [View(rows, rows, replace(plain, compared=(first, second)))]
-    )
+    rows = one.layout.spread(matrix)
+    return lambda: [View(rows, rows, replace(region, layout=None))]
 
 
 def keeps(certificate: Certificate, promise: Promise) -> bool:
@@ -109,12 +85,6 @@ def keeps(certificate: Certificate, promise: Promise) -> bool:
         return False
     for one in promise.statements:
         proof = certificate.known if one.known else certificate
-        if proof is None or not _holds(proof, one.eps[one.compared], one):
+        if proof is None or not proof.eps <= one.eps:
             return False
     return True
-
-
-def _holds(proof: Certificate, eps: Floats, one: Statement) -> bool:
-    if proof.eps_pairs is None:
-        return bool(np.all(proof.eps <= eps))
-    return bool(np.all(proof.eps_pairs[one.compared] <= eps))

@@ -57,10 +57,8 @@ def _drawn_rows(
     return rows, low, high
 
 
-def _covers_draws(
-    region: Region, eps: float | Floats, rows: Floats, low: Floats, high: Floats
-) -> bool:
-    """Whether draws are private at an ε, or one for each pair of the region."""
+def _covers_draws(region: Region, eps: float, rows: Floats, low: Floats, high: Floats) -> bool:
+    """Whether draws are private at an ε."""
     return not any(
         len(region.worst(first[part], eps, against=second[part], above=0.0).row)
         for first, second in ((rows, low), (high, rows))
@@ -79,13 +77,8 @@ def _with_draws(
     rows, low, high = _drawn_rows(mechanism, distribution, promise.requirements().n_cells)
 
     def raised(proof: Certificate, one: Statement) -> Certificate:
-        asked = np.broadcast_to(one.pair_eps, one.compared[0].shape)
-        own = np.full(asked.shape, proof.eps)
-        if proof.eps_pairs is not None:
-            own = proof.eps_pairs[one.compared]
-
-        def at(share: float) -> Floats:
-            return np.where(share < 1.0, own + share * (asked - own), asked)
+        def at(share: float) -> float:
+            return proof.eps + share * (one.eps - proof.eps) if share < 1.0 else one.eps
 
         share, least = 0.0, 0.0
         if not _covers_draws(one.exact_region, at(0.0), rows, low, high):
@@ -97,12 +90,7 @@ def _with_draws(
                 else:
                     least = middle
         # Whatever is drawn, a report is as probable as some mixture of values makes it.
-        found = np.minimum(at(share), proof.eps_all)
-        pairs = None
-        if proof.eps_pairs is not None:
-            pairs = np.array(proof.eps_pairs)
-            pairs[one.compared] = found
-        return replace(proof, eps=float(found.max(initial=0.0)), eps_pairs=pairs)
+        return replace(proof, eps=min(at(share), proof.eps_all))
 
     return for_statements(promise, certificate, raised)
 

@@ -3,8 +3,8 @@
 This file needs Python alone and no floating point. Run it by ``python _verify.py mechanism.json
 counts.json witness.json``. The mechanism has what is claimed: integers, ε and a set. The witness
 has multipliers, and nothing hangs on their being right: by Theorem 37 (docs/proofs.md) any give a
-bound. Groups of cells are those of Theorem 30 and Theorem 31, an ε of a pair is that of Theorem 34,
-k reports are products of rows (Theorem 27). Numbers are in units of 2**-128.
+bound. Groups of cells are those of Theorem 30 and Theorem 31; k reports are products of rows
+(Theorem 27). Numbers are in units of 2**-128.
 """
 
 import hashlib
@@ -25,6 +25,8 @@ BITS = 128
 WORK = BITS + 32  # inside of functions, whose errors are many times smaller than a unit
 ONE = 1 << BITS
 MOST_EPS = 700  # beyond, a claim says nothing
+FIGURES = {"eps_requested", "eps", "eps_attained", "n_records", "alphabet", "distributions"}
+CLAIMS = FIGURES | {"eps_all", "eps_given_u", "further"}
 
 
 class Verdict(NamedTuple):
@@ -260,32 +262,29 @@ def _statements(
     """List what is claimed, each with groups of cells of its own."""
     said, secrets, values, columns = (own[k] for k in ("guarantee", "secrets", "values", "columns"))
     a1, a2 = len(secrets), len(values)
-    stated, by_pair = _real(said["eps"], "eps", MOST_EPS), said.get("eps_pairs")
-    pairs = {(s, t): stated for s, t in product(range(a1), repeat=2) if s != t}
-    if by_pair is not None:
-        asked = {(s, t): by_pair[s][t] for s, t in pairs if by_pair[s][t] is not None}
-        pairs = {key: _real(bound, "eps of a pair", MOST_EPS) for key, bound in asked.items()}
-    _need(pairs, f"0 of {a1 * (a1 - 1)} pairs of secrets are compared.")
-    fits = max(pairs.values()) <= stated <= _real(said["eps_requested"], "eps_requested")
-    _need(fits, "the eps of a pair is above that of all, or that above what was requested.")
+    stated = _real(said["eps"], "eps", MOST_EPS)
+    _need(a1 > 1, "there are no two secrets.")
+    _need(set(said) <= CLAIMS, "the guarantee claims something that is not checked.")
+    fits = stated <= _real(said["eps_requested"], "eps_requested")
+    _need(fits, "the eps is above what was requested.")
     places = [i for i, (_, sensitive) in enumerate(columns) if sensitive is True]
     others = [i for i, (_, sensitive) in enumerate(columns) if sensitive is False]
     found = []
 
-    def add(about: str, value: list[int], bound: Any, said: Any) -> None:
+    def add(about: str, value: list[int], bound: Fraction, said: Any) -> None:
         """Compare groups of cells whose secrets differ and whose known values do not."""
         members: dict[tuple[int, int], list[int]] = {}
         for s, u in product(range(a1), range(a2)):
             members.setdefault((s, value[u]), []).append(s * a2 + u)
         compared = [
-            (i, j, pairs[s, t] if bound is None else bound)
+            (i, j, bound)
             for (i, (s, v)), (j, (t, v2)) in product(enumerate(members), repeat=2)
-            if s != t and v == v2 and (s, t) in pairs
+            if s != t and v == v2
         ]
         counts = [[table[c // a2][c % a2] for c in cells] for cells in members.values()]
         found.append(Statement(about, list(members.values()), compared, counts, *_set_of(said)))
 
-    add("one report", [0] * a2, eps, said["distributions"])
+    add("one report", [0] * a2, stated if eps is None else eps, said["distributions"])
     for one in said.get("further", []):
         secret, known = one["secret"], one["known"]
         good = secret == places and {type(place) for place in [*secret, *known]} == {int}

@@ -103,11 +103,6 @@ def certify(
     if eps is None:
         if claim is None:
             raise CommandError(f"{mechanism} states no eps; say what it should keep, with --eps.")
-        if claim.eps_pairs is not None:
-            raise CommandError(
-                f"{mechanism} states an eps for each pair of secrets; say with --eps what all of "
-                "them that are compared should keep."
-            )
         eps = claim.eps_requested if reports == 1 else claim.bound_of(reports)
     kind = kind_of(public, asked := Asked(in_format, delimiter))
     check_delimiter(asked, kind)

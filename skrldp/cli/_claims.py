@@ -84,7 +84,6 @@ def figures_of(
             **set_of(claim),
             "n_records": claim.n_records,
             "eps_of_reports": {k: claim.bound_of(k) for k in REPORTS},
-            "eps_pairs": claim.eps_pairs,
             "further": [
                 {"secret": one.secret, "known": one.known, "eps": one.eps, **set_of(one)}
                 for one in claim.further

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 from skrldp._numbers import at_most
 from skrldp._sentences import (
     attained_at_worst,
     bound,
-    bounds_of_pairs,
     holds_for,
     lines_of_set,
     of_reports,
@@ -39,13 +35,11 @@ def proofs_of(
 ) -> list[tuple[str, Certificate, float]]:
     """Prove what is promised: of S, and to somebody who knows columns; each with its ε."""
     further = () if claim is None else claim.further
-    pairs = None if claim is None else claim.eps_pairs
-    if not further and pairs is None:
+    if not further:
         return [("one report", prove(mechanism, around, joint, reports=reports), eps)]
     if reports > 1:
         raise CommandError(
-            "--reports is for mechanisms that protect all pairs of secrets at one eps, to people "
-            "who know nothing else; this one promises more."
+            "--reports is for mechanisms that promise nothing within known columns; this one does."
         )
     promise = promise_of(mechanism, claim, joint, around, eps)
     within = [one.eps_requested for one in further]
@@ -67,16 +61,12 @@ def promise_of(
 ) -> Promise:
     """Make the statements of a guarantee again, each with the set that its rule makes."""
     further = () if claim is None else claim.further
-    pairs = None if claim is None else claim.eps_pairs
     known = sorted({place for one in further for place in one.known})
     others = [place for place, (_, flag) in enumerate(mechanism.columns) if not flag]
-    wanted: Any = eps
-    if pairs is not None:
-        wanted = np.array([[math.inf if b is None else eps for b in row] for row in pairs])
     return Promise.of(
         joint,
         around.fit_set(joint),
-        wanted,
+        eps,
         known=[others.index(place) for place in known],
         eps_known=max((one.eps_requested for one in further), default=None),
         observe=mechanism.observe,
@@ -132,20 +122,10 @@ def lines_of(
         if proof.uncertainty is not around:
             condition = proof.alphabet if around.beta is None else ""  # else it is said above
             lines.append(("", f"over {holds_for(proof.uncertainty, condition)}"))
-    pairs = _pairs(found)
-    some = ", for secrets that are compared" if math.inf in (pairs or ()) else ""
-    everywhere = _kept(found.eps_all, eps_all, f"{several}, for all distributions{some}")
+    everywhere = _kept(found.eps_all, eps_all, f"{several}, for all distributions")
     lines.append(("everywhere", everywhere))
-    if pairs is not None:
-        lines.append(("pairs", bounds_of_pairs(pairs)))
     verdict = "the mechanism keeps what was asked" if kept else "NOT PROVEN to keep what was asked"
     return [*lines, ("result", verdict)]
-
-
-def _pairs(proof: Certificate) -> list[float] | None:
-    """Return the bounds of pairs of secrets, infinite where two are not compared; None: alike."""
-    bounds = proof.eps_pairs
-    return None if bounds is None else bounds[np.tril_indices(len(bounds), -1)].tolist()
 
 
 def _kept(eps: float, wanted: float | None, about: str) -> str:
@@ -176,7 +156,6 @@ def figures_of(
         "eps_all": found.eps_all,
         "eps_all_requested": eps_all,
         "eps_given_u": found.eps_given_u,
-        "eps_pairs": None if found.eps_pairs is None else found.eps_pairs.tolist(),
         "proofs": [
             {
                 "about": about,

@@ -38,7 +38,6 @@ __all__ = [
     "Fits",
     "PrivacyUtilityDisplay",
     "fitted_by_name",
-    "is_by_pair",
     "levels_of",
     "templates_of",
     "utility_of",
@@ -160,11 +159,6 @@ def utility_of(templates: Mapping[str, Any]) -> Utility:
                 "cannot be compared: draw them in two displays."
             )
     return DISTORTION
-
-
-def is_by_pair(sanitizer: Any) -> bool:
-    """Whether a sanitizer's ε is given by pair of secrets."""
-    return isinstance(sanitizer.eps, Mapping) or np.ndim(sanitizer.eps) > 0
 
 
 class Fits:
@@ -421,8 +415,8 @@ class PrivacyUtilityDisplay(CurveDisplay):
         TypeError
             If `sanitizer`, or an entry of it, is not a sanitizer.
         ValueError
-            If RobustMSE sanitizers are combined with others, or have different distances; if an ε
-            is given by pair of secrets; if an `eps` is greater than a sanitizer's `eps_all`.
+            If RobustMSE sanitizers are combined with others, or have different distances; if an
+            `eps` is greater than a sanitizer's `eps_all`.
         """
         templates = templates_of(sanitizer)
         utility = utility_of(templates)
@@ -448,11 +442,6 @@ class PrivacyUtilityDisplay(CurveDisplay):
 
 def _check_eps(name: str, template: Any, most: float) -> None:
     """Refuse a template whose other promises are about other ε."""
-    if is_by_pair(template):
-        raise ValueError(
-            f"{name!r} has one ε for each pair of secrets, but this display is about one ε for all "
-            "pairs, which would replace them: give it a number for eps."
-        )
     eps_all = getattr(template, "eps_all", None)
     if is_number(eps_all) and eps_all < most:
         raise ValueError(

@@ -16,7 +16,6 @@ from skrldp.display._curves import (
     CurveDisplay,
     Fits,
     fitted_by_name,
-    is_by_pair,
     levels_of,
     templates_of,
     utility_of,
@@ -231,7 +230,7 @@ class EstimationErrorDisplay(CurveDisplay):
         TypeError
             If an entry is not a sanitizer.
         ValueError
-            If an ε is given by pair of secrets, or there is none; as by
+            If there is no ε; as by
             :func:`~skrldp.expected_std_error`.
         """
         check_flag("baselines", baselines)
@@ -240,8 +239,6 @@ class EstimationErrorDisplay(CurveDisplay):
         wanted: dict[str, Any] = {"columns": columns, "part": part, "by": by, "method": method}
         wanted["design_effect"] = design_effect
         for name, template in templates.items():
-            if is_by_pair(template):
-                raise ValueError(f"{name!r} has one ε for each pair of secrets: give it a number.")
             own = utility_of({name: template})
             errors = []
             for level in grid:
@@ -364,7 +361,7 @@ def _grr(like: Mechanism, eps: float) -> Mechanism:
 def _baselines(like: Mechanism, sanitizers: list[Any]) -> dict[str, Mechanism]:
     """Randomised response with the sanitizers' ε, unless it is among them, and true records."""
     own = {s.eps for s in sanitizers if isinstance(s, GRRSanitizer)}
-    asked = sorted({float(s.eps) for s in sanitizers if not is_by_pair(s)} - own)
+    asked = sorted({float(s.eps) for s in sanitizers} - own)
     added = {f"GRR, ε = {number(eps)} (plain LDP)": _grr(like, eps) for eps in asked}
     return added | {_RAW: _grr(like, np.inf)}
 

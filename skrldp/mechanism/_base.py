@@ -85,7 +85,7 @@ class Mechanism:
         if self.others is not None:
             check_others(self.others, self.values)
         if self.guarantee is not None:
-            check_fit(self.guarantee, len(self.secrets), self.columns)
+            check_fit(self.guarantee, self.columns)
 
     @property
     def weights(self) -> NDArray[np.int64]:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from skrldp._params import is_whole
 from skrldp.alphabet import SOURCES, source_in_words
 from skrldp.mechanism._json_checks import malformed
-from skrldp.mechanism._stated_sets import StatedSet, as_float, real
+from skrldp.mechanism._stated_sets import StatedSet, as_float
 
 __all__ = ["FurtherBound", "Guarantee", "ProvenBound", "bound_of_several", "check_fit"]
 
@@ -22,7 +22,7 @@ class ProvenBound:
     Parameters
     ----------
     eps_requested : float
-        The ε that was asked for, in nats; the greatest one where it differs between secrets.
+        The ε that was asked for, in nats.
     eps : float
         Proven upper bound on the leakage of one report at every distribution of the set, in nats.
     eps_attained : float
@@ -143,11 +143,6 @@ class Guarantee(ProvenBound):
     eps_given_u : float or None
         Proven upper bound on the leakage to somebody who knows all columns but the secret
         exactly, in nats; at most `eps_all`. None if there is none or it is not stated.
-    eps_pairs : tuple of a1 tuples of a1 floats or None
-        Where ε differs between pairs of secrets, the proven bound of each pair at every
-        distribution of the set, in nats: symmetric, at most `eps`, and 0 on the diagonal. An entry
-        None says that the two secrets are not protected from each other; the other figures are then
-        about the pairs that are. None if all pairs have `eps`.
     further : tuple of FurtherBound
         Bounds to observers who know some columns.
 
@@ -174,9 +169,6 @@ class Guarantee(ProvenBound):
     n_records: int | None = field(default=None, kw_only=True)
     eps_all: float | None = field(default=None, kw_only=True)
     eps_given_u: float | None = field(default=None, kw_only=True)
-    eps_pairs: tuple[tuple[float | None, ...], ...] | None = field(
-        default=None, kw_only=True, repr=False
-    )
     further: tuple[FurtherBound, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
@@ -195,8 +187,6 @@ class Guarantee(ProvenBound):
                         f"{name}={getattr(self, name)!r} is more than eps_all={self.eps_all!r}, "
                         "which is proven to be the most at all distributions."
                     )
-        if self.eps_pairs is not None:
-            object.__setattr__(self, "eps_pairs", _pairs(self.eps_pairs, self.eps))
         self._check_further()
 
     def _check_further(self) -> None:
@@ -269,18 +259,12 @@ def bound_of_several(first: float, further: float, reports: int) -> float:
     return nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf)
 
 
-def check_fit(guarantee: Guarantee, n_secrets: int, columns: Sequence[tuple[Any, bool]]) -> None:
-    """Check that a guarantee is about the secrets and the columns of its mechanism.
+def check_fit(guarantee: Guarantee, columns: Sequence[tuple[Any, bool]]) -> None:
+    """Check that a guarantee is about the columns of its mechanism.
 
-    Raises ValueError if it states bounds of other pairs, of some of the sensitive columns, or of
-    known columns that are not there or sensitive.
+    Raises ValueError if it states bounds of some of the sensitive columns, or of known columns that
+    are not there or sensitive.
     """
-    pairs = guarantee.eps_pairs
-    if pairs is not None and len(pairs) != n_secrets:
-        raise malformed(
-            f"eps_pairs of its guarantee has {len(pairs):,} rows, but the mechanism has "
-            f"{n_secrets:,} secrets"
-        )
     own = [place for place, (_, flag) in enumerate(columns) if flag]
     others = [place for place, (_, flag) in enumerate(columns) if not flag]
     for each in guarantee.further:
@@ -289,29 +273,3 @@ def check_fit(guarantee: Guarantee, n_secrets: int, columns: Sequence[tuple[Any,
                 f"its guarantee states a bound about columns {list(each.secret)} within values of "
                 f"{list(each.known)}, but of its {len(columns)} columns {own} are sensitive"
             )
-
-
-def _pairs(pairs: Any, eps: float) -> tuple[tuple[float | None, ...], ...]:
-    """Return the bounds of pairs as floats, after checking them."""
-    rows = [list(row) for row in pairs] if _is_square(pairs) else []
-    if not rows:
-        raise ValueError("eps_pairs must have one row and one column for each secret.")
-    for s, row in enumerate(rows):
-        row[s] = 0.0 if row[s] is None else row[s]  # nothing tells a secret from itself
-        for t, entry in enumerate(row):
-            if entry is not None:
-                row[t] = real(entry)
-                if not 0.0 <= row[t] <= (0.0 if s == t else eps):
-                    raise ValueError(
-                        f"eps_pairs[{s}][{t}]={entry!r} is neither None nor a number between 0 and "
-                        f"eps={eps!r} (0 for a secret and itself)."
-                    )
-    if any(rows[s][t] != rows[t][s] for s in range(len(rows)) for t in range(s)):
-        raise ValueError("eps_pairs is not symmetric: a pair of secrets has one bound.")
-    return tuple(map(tuple, rows))
-
-
-def _is_square(table: Any) -> bool:
-    return isinstance(table, tuple | list) and all(
-        isinstance(row, tuple | list) and len(row) == len(table) for row in table
-    )

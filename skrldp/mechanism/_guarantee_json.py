@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 _PROOF = ("eps_requested", "eps", "eps_attained")
 # What is left out where it is not stated, in the order in which it is written.
-_OPTIONAL = {1: (), 2: ("alphabet",), 3: ("eps_all", "eps_given_u", "eps_pairs", "alphabet")}
+_OPTIONAL = {1: (), 2: ("alphabet",), 3: ("eps_all", "eps_given_u", "alphabet")}
 
 
 def claims_of(guarantee: Guarantee) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def claims_of(guarantee: Guarantee) -> dict[str, Any]:
 
     Returns dict: with the keys in canonical order.
     """
-    bounds = ("eps_all", "eps_given_u", "eps_pairs")
+    bounds = ("eps_all", "eps_given_u")
     claims = _stated_fields(guarantee, (*_PROOF, *bounds, "n_records", "alphabet"))
     claims["distributions"] = _set_of(guarantee.distributions)
     if guarantee.further:

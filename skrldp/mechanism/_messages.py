@@ -9,7 +9,6 @@ from typing import Any
 from skrldp._numbers import at_most
 from skrldp._sentences import (
     bound,
-    bounds_of_pairs,
     columns_in_words,
     holds_for,
     known_by_category,
@@ -103,10 +102,6 @@ def _claims(guarantee: Guarantee, columns: list[Any]) -> list[Line]:
     shown.append(("k reports", _reports(guarantee)))
     if guarantee.eps_given_u is not None:
         shown.append(("knows U", told_u(guarantee.eps_given_u)))
-    if guarantee.eps_pairs is not None:
-        pairs = [eps for s, row in enumerate(guarantee.eps_pairs) for eps in row[:s]]
-        bounds = [math.inf if eps is None else eps for eps in pairs]
-        shown.append(("pairs", bounds_of_pairs(bounds)))
     return [*shown, *further_lines(guarantee, columns)]
 
 

@@ -11,7 +11,7 @@ A region's :class:`Layout` says which entries of a row belong to which secret. W
 ``observe="nonsensitive"`` a mechanism sees U alone: its rows are functions :math:`(Q_{y|u})_u` of
 U, private under the same condition with :math:`v_s = Q_y` for every secret.
 
-A *requirement* names pairs of secrets, an ε for each pair, and a region. Designs, repair, release
+A *requirement* names pairs of secrets, an ε and a region. Designs, repair, release
 and proof take a list of requirements: whatever is promised besides the privacy of S over a set of
 distributions (privacy over all distributions at a larger ε, towards somebody who knows some columns
 of U, or of each sensitive column by itself) is one more entry.
@@ -21,7 +21,7 @@ from skrldp.privacy._balls import JointRegion, ProductRegion
 from skrldp.privacy._build import privacy_region
 from skrldp.privacy._layout import Layout
 from skrldp.privacy._polyhedra import BoxRegion, LowerRegion, PointRegion, SimplexRegion
-from skrldp.privacy._promise import Promise, Statement, greatest_eps
+from skrldp.privacy._promise import Promise, Statement
 from skrldp.privacy._region import Region
 from skrldp.privacy._repair import constant_rows, repair
 from skrldp.privacy._requirements import Requirement, Requirements, shifted
@@ -45,7 +45,6 @@ __all__ = [
     "Statement",
     "WorstPairs",
     "constant_rows",
-    "greatest_eps",
     "odds_factor",
     "privacy_region",
     "repair",

@@ -1,7 +1,6 @@
 """What is promised about a table: statements, and the requirements that make them true.
 
-The proofs are those of Theorem 30 (known columns), Theorem 31 (their sets) and Theorem 34 (an ε
-for each two secrets), docs/proofs.md.
+The proofs are those of Theorem 30 (known columns) and Theorem 31 (their sets), docs/proofs.md.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -20,7 +19,7 @@ from skrldp.privacy._region import Region
 from skrldp.privacy._requirements import Requirement, Requirements
 from skrldp.sets import FittedSet, RenyiSet
 
-__all__ = ["Promise", "Statement", "greatest_eps"]
+__all__ = ["Promise", "Statement"]
 
 _EVERYTHING = RenyiSet(1.0, np.inf)
 
@@ -35,24 +34,13 @@ class Statement:
 
     joint: JointDistribution  # public counts of these secrets and values
     uncertainty: FittedSet  # the set of distributions of them
-    # (n_secrets, n_secrets), privacy parameter of each pair, in nats; infinite where two are not
-    # compared
-    eps: Floats
+    eps: float  # privacy parameter, in nats
     layout: Layout  # which entries of a row belong to which of these secrets
     cells: Indices  # (a1 * a2,), for each cell of S and U its place in ``joint.counts``, flattened
     known: tuple[int, ...] = ()  # places of the known columns of U, among those of U
-
-    @cached_property
-    def compared(self) -> tuple[Indices, Indices]:
-        """The pairs of secrets that are compared, each in both orders."""
-        first, second = np.nonzero(np.isfinite(self.eps) & ~np.eye(len(self.eps), dtype=bool))
-        return first, second
-
-    @property
-    def pair_eps(self) -> float | Floats:
-        """ε of each compared pair; a number if it is the same for all."""
-        eps: Floats = self.eps[self.compared]
-        return float(eps[0]) if eps.size and np.all(eps == eps[0]) else eps
+    # The pairs of secrets that are compared, each in both orders: with the same known values; None:
+    # all
+    compared: tuple[Indices, Indices] | None = None
 
     @cached_property
     def _regions(self) -> dict[tuple[str, bool], Region]:
@@ -68,7 +56,7 @@ class Statement:
                 region=key[0],
                 same_secret=same_secret,
                 layout=self.layout,
-                compared=None if same_secret else _some(self.compared, len(self.eps)),
+                compared=None if same_secret else self.compared,
             )
         return self._regions[key]
 
@@ -100,18 +88,12 @@ class Promise:
     eps_all: float | None = None
     observe: str = "all"  # what mechanisms see
 
-    @property
-    def compared(self) -> tuple[Indices, Indices] | None:
-        """The pairs of values of S that are compared; None: all."""
-        first = self.statements[0]
-        return _some(first.compared, len(first.eps))
-
     @classmethod
     def of(
         cls,
         joint: JointDistribution,
         uncertainty: FittedSet,
-        eps: float | Floats,
+        eps: float,
         *,
         eps_all: float | None = None,
         known: Sequence[int] = (),
@@ -119,12 +101,8 @@ class Promise:
         observe: str = "all",
         fit: Callable[[JointDistribution], FittedSet] | None = None,
     ) -> "Promise":
-        """Make the statements that are asked for.
-
-        Shapes: `eps` (a1, a1).
-        """
+        """Make the statements that are asked for."""
         a1, a2 = joint.counts.shape
-        matrix = np.full((a1, a1), eps) if np.ndim(eps) == 0 else np.asarray(eps, dtype=float)
 
         def around(table: JointDistribution) -> FittedSet:
             if table.counts.shape[1] == 1:  # nothing is left of U
@@ -138,10 +116,10 @@ class Promise:
             return fit(table)
 
         layout = Layout.plain(a1, a2, observe)
-        plain = Statement(joint, uncertainty, matrix, layout, np.arange(a1 * a2))
+        plain = Statement(joint, uncertainty, eps, layout, np.arange(a1 * a2))
         if not known:
             return cls(joint, (plain,), eps_all, observe)
-        asked = matrix if eps_known is None else np.where(np.isfinite(matrix), eps_known, np.inf)
+        asked = eps if eps_known is None else eps_known
         within = _within(joint, tuple(known), asked, observe, around)
         return cls(joint, (plain, within), eps_all, observe)
 
@@ -158,13 +136,13 @@ class Promise:
 
     def _listed(self, kind: str, same_secret: bool) -> Requirements:
         items = [
-            Requirement(one.region(kind, same_secret and not one.known), one.pair_eps)
+            Requirement(one.region(kind, same_secret and not one.known), one.eps)
             for one in self.statements
         ]
         if self.eps_all is not None and not all(
             one.uncertainty.is_everything for one in self.statements if not one.known
         ):
-            items = [one for one in items if np.any(one.pair_eps < self.eps_all) or same_secret]
+            items = [one for one in items if one.eps < self.eps_all or same_secret]
             items.append(self.everywhere)
         a1, a2 = self.joint.counts.shape
         return Requirements(tuple(items), (a1 if self.observe == "all" else 1, a2))
@@ -179,23 +157,8 @@ class Promise:
             self.joint.marginal,
             self.joint.marginal,
             layout=Layout.plain(a1, a2, self.observe),
-            compared=self.compared,
         )
         return Requirement(region, self.eps_all)
-
-
-def greatest_eps(eps: float | Floats) -> float:
-    """Return the greatest ε of a pair that is compared, in nats.
-
-    Shapes: `eps` (a1, a1).
-    """
-    numbers = np.asarray(eps, dtype=float)
-    return float(numbers[np.isfinite(numbers)].max())
-
-
-def _some(pairs: tuple[Indices, Indices], size: int) -> tuple[Indices, Indices] | None:
-    """Return pairs of secrets, or None if they are all pairs."""
-    return None if len(pairs[0]) == size * (size - 1) else pairs
 
 
 def _codes(names: Sequence[Any], places: tuple[int, ...]) -> Indices:
@@ -209,7 +172,7 @@ def _codes(names: Sequence[Any], places: tuple[int, ...]) -> Indices:
 def _within(
     joint: JointDistribution,
     known: tuple[int, ...],
-    eps: Floats,
+    eps: float,
     observe: str,
     around: Callable[[JointDistribution], FittedSet],
 ) -> Statement:
@@ -238,6 +201,6 @@ def _within(
     if observe != "all":  # secrets that are not observed share the part of what is known
         layout = Layout(parts[:n_known], owner % n_known, a2)
     code, value = owner // n_known, owner % n_known
-    asked = np.where(value[:, None] == value, eps[np.ix_(code, code)], np.inf)
-    np.fill_diagonal(asked, np.inf)
-    return Statement(table, around(table), asked, layout, cells, known)
+    first, second = np.nonzero((value[:, None] == value) & (code[:, None] != code))
+    compared = None if n_known == 1 else (first, second)
+    return Statement(table, around(table), eps, layout, cells, known, compared)

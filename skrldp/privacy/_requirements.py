@@ -14,11 +14,10 @@ __all__ = ["Requirement", "Requirements"]
 
 @dataclass(frozen=True, eq=False)
 class Requirement:
-    """What a row must satisfy: privacy of some pairs of secrets over a region, at an ε each."""
+    """What a row must satisfy: privacy of some pairs of secrets over a region."""
 
     region: Region  # the secrets, the pairs of them that are compared, and their conditionals
-    # (n_pairs,), privacy parameter, or one for each of ``region.pairs``, in nats
-    eps: float | Floats
+    eps: float  # privacy parameter, in nats
 
     @property
     def n_pairs(self) -> int:
@@ -26,22 +25,14 @@ class Requirement:
         return len(self.region.pairs[0])
 
     @property
-    def pair_eps(self) -> Floats:
-        """ε of each pair of ``region.pairs``, shape (n_pairs,)."""
-        return np.broadcast_to(np.asarray(self.eps, dtype=float), self.n_pairs)
+    def part_pairs(self) -> tuple[Indices, Indices]:
+        """The parts of a row that are compared, each two once; two arrays of shape (m,).
 
-    @property
-    def part_pairs(self) -> tuple[Indices, Indices, Floats]:
-        """The parts of a row that are compared, each two once, with the least ε for them.
-
-        Where secrets share their part, pairs of secrets may say the same. Three arrays of shape
-        (m,): the first part, the second, and ε in nats.
+        Where secrets share their part, pairs of secrets may say the same.
         """
         first, second = (self.region.rows.place[secret] for secret in self.region.pairs)
-        pairs, which = np.unique(np.stack([first, second], axis=1), axis=0, return_inverse=True)
-        eps = np.full(len(pairs), np.inf)
-        np.minimum.at(eps, which.ravel(), self.pair_eps)
-        return pairs[:, 0], pairs[:, 1], eps
+        pairs = np.unique(np.stack([first, second], axis=1), axis=0)
+        return pairs[:, 0], pairs[:, 1]
 
     @property
     def everywhere(self) -> bool:
@@ -58,11 +49,8 @@ class Requirements:
     table: tuple[int, int] | None = None
 
     @classmethod
-    def of(cls, region: Region, eps: float | Floats) -> "Requirements":
-        """Make a list of one requirement.
-
-        Shapes: `eps` (n_pairs,).
-        """
+    def of(cls, region: Region, eps: float) -> "Requirements":
+        """Make a list of one requirement."""
         return cls((Requirement(region, eps),))
 
     def __iter__(self) -> Iterator[Requirement]:
@@ -73,9 +61,8 @@ class Requirements:
 
     @property
     def only(self) -> Requirement | None:
-        """The requirement, if there is no other and it has one ε for all pairs; else None."""
-        one = self.items[0]
-        return one if len(self.items) == 1 and np.ndim(one.eps) == 0 else None
+        """The requirement, if there is no other; else None."""
+        return self.items[0] if len(self.items) == 1 else None
 
     @property
     def n_cells(self) -> int:
@@ -109,24 +96,19 @@ class Requirements:
 
     @cached_property
     def least_eps(self) -> float:
-        """The least ε of a pair, in nats; infinite if nothing is compared."""
-        return min((float(one.pair_eps.min()) for one in self if one.pair_eps.size), default=np.inf)
+        """The least ε, in nats; infinite if nothing is compared."""
+        return min((one.eps for one in self if one.n_pairs), default=np.inf)
 
     def at_most(self, eps: float) -> "Requirements":
         """Limit every ε, for the arithmetic of designs."""
-        if all(one.pair_eps.max(initial=0.0) <= eps for one in self):
+        if all(one.eps <= eps for one in self):
             return self
-        limited = tuple(replace(one, eps=np.minimum(one.eps, eps)) for one in self)
+        limited = tuple(replace(one, eps=min(one.eps, eps)) for one in self)
         return replace(self, items=limited)
 
     def describe(self) -> str:
         """Name the requirements, for messages."""
-        words = []
-        for one in self:
-            low, high = (one.pair_eps.min(initial=np.inf), one.pair_eps.max(initial=0.0))
-            span = f"{low:g}" if low >= high else f"{low:g} to {high:g}"
-            words.append(f"eps={span} over {type(one.region).__name__}")
-        return " and ".join(words)
+        return " and ".join(f"eps={one.eps:g} over {type(one.region).__name__}" for one in self)
 
     def fold(self, distribution: Floats) -> Floats:
         """Take the distribution of the entries of a row: of X, or of U if U alone is observed.
@@ -154,7 +136,7 @@ class Requirements:
         """
         shifts = np.zeros(len(rows))
         for one in self:
-            needed = one.region.shifts(rows, one.pair_eps, rounding, against, callback)
+            needed = one.region.shifts(rows, one.eps, rounding, against, callback)
             shifts = np.maximum(shifts, needed)
         return shifts
 

@@ -26,7 +26,6 @@ from skrldp.sanitizers._fitted_state import (
 from skrldp.sanitizers._output import ReportsMixin
 from skrldp.sanitizers._parameters import Parameters
 from skrldp.sanitizers._promised import (
-    eps_of_pairs,
     grouping_of,
     known_places,
     may_draw,
@@ -175,7 +174,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         warn_of_limits(design.solution)
         guarantee = guarantee_of(
             design.certificate,
-            eps_of_pairs(self.eps, joint.secrets),
+            self.eps,
             columns=names,
             known=known,
             eps_known=getattr(self, "eps_known", None),

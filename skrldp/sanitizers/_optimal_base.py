@@ -59,11 +59,6 @@ class OptimalSanitizer(SetSanitizer):
 
     Parameters
     ----------
-    eps : float, array of shape (a1, a1) or mapping, default=1.0
-        Privacy parameter ε, in nats: no report may be more than exp(ε) times as probable under one
-        secret as under another. A symmetric array states it for each two secrets, in the order of
-        ``joint_.secrets``; so does a mapping of all pairs, ``{(s, t): 0.5, ...}``. ``np.inf``: two
-        secrets are not compared.
     max_iter : int or None, default=10_000
         Iterations that the solver may take: Newton steps and rounds of linear programs; None for no
         limit. The best solution found by then is repaired, certified and used.

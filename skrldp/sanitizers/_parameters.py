@@ -116,7 +116,7 @@ class Parameters(BaseEstimator):
         By `fit`, if the mechanism cannot be proven private.
     """
 
-    eps: Any = field(default=1.0, kw_only=False)
+    eps: float = field(default=1.0, kw_only=False)
     sensitive: Any = None
     survey: Any = None
     categories: Any = "auto"

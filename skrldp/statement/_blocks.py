@@ -86,7 +86,6 @@ def beyond_blocks(sanitizer: Any) -> Beyond:
         adds_up=eps_all <= max(float(one.eps) for one in certificates),
         eps_known=None if greatest is None else float(greatest.eps),
         known_set=None if greatest is None else holds_for(greatest.uncertainty),
-        eps_pairs=None,
         beta_together=together,
         sets=sets_in_words(uncertain, len(sets), together, weakest_source(sources)),
     )

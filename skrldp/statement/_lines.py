@@ -2,8 +2,6 @@
 
 import math
 
-import numpy as np
-
 from skrldp._numbers import at_most
 from skrldp._sentences import (
     BY_COMPOSITION,
@@ -11,7 +9,6 @@ from skrldp._sentences import (
     amount,
     attained_at_worst,
     bound,
-    bounds_of_pairs,
     columns_in_words,
     factor,
     odds,
@@ -20,13 +17,11 @@ from skrldp._sentences import (
     told_u,
     who_knows,
 )
-from skrldp._typing import Floats
 from skrldp.mechanism import bound_of_several
 from skrldp.statement._blocks import block_in_words, block_lines
 from skrldp.statement._by_secret import lines_by_secret
 from skrldp.statement._expected_errors import error_lines
 from skrldp.statement._parts import Beyond, ReportFigures
-from skrldp.statement._several import chained
 
 __all__ = ["lines_of"]
 
@@ -52,8 +47,6 @@ def lines_of(report: ReportFigures) -> list[Line]:
 
 def _promise(report: ReportFigures) -> list[Line]:
     promise, proof = report.promise, report.proof
-    pairs = report.beyond.eps_pairs is not None
-    asked = f"eps = {at_most(promise.eps, '.6g')}{' at most, by pair of secrets' if pairs else ''}"
     return [
         (
             "protects",
@@ -63,9 +56,8 @@ def _promise(report: ReportFigures) -> list[Line]:
         ),
         (
             "asked",
-            f"{asked}: a report changes the odds of "
-            f"{'two compared secrets' if pairs else 'a secret'} by a factor of at most "
-            f"{odds(promise.eps)}",
+            f"eps = {at_most(promise.eps, '.6g')}: a report changes the odds of a secret by a "
+            f"factor of at most {odds(promise.eps)}",
         ),
         (
             "proven",
@@ -133,7 +125,7 @@ def _reports(beyond: Beyond) -> str:
     all_k = " at most k times the proven eps" if beyond.adds_up else ""
     changed = _if_u_changes(beyond)
     same = " whose record stays the same," if changed else ""
-    return f"about one person{same} together{all_k}{_of_some(beyond)}: {'; '.join(said)}{changed}"
+    return f"about one person{same} together{all_k}: {'; '.join(said)}{changed}"
 
 
 def _if_u_changes(beyond: Beyond) -> str:
@@ -152,19 +144,13 @@ def _if_u_changes(beyond: Beyond) -> str:
     return f"; if U changes in between: eps <= {series(figures)}"
 
 
-def _of_some(beyond: Beyond) -> str:
-    """Say that bounds are not of all pairs of secrets, if they are not."""
-    some = beyond.eps_pairs is not None and bool(np.isinf(beyond.eps_pairs).any())
-    return ", for secrets that are compared" if some else ""
-
-
 def _knows_u(beyond: Beyond) -> str:
     """State the bounds for somebody who knows U, exactly or anything about it."""
-    exactly, anything, some = beyond.eps_given_u, beyond.eps_all, _of_some(beyond)
-    each = f"{bound(anything, '.4g')} for each report{some}"
+    exactly, anything = beyond.eps_given_u, beyond.eps_all
+    each = f"{bound(anything, '.4g')} for each report"
     if exactly == anything and math.isfinite(anything):
         return f"to somebody who knows U, or anything else about a person: {each}"
-    said = told_u(exactly, ".4g", some=some)
+    said = told_u(exactly, ".4g")
     if math.isinf(anything):
         return f"{said}; for other knowledge about a person {NO_BOUND}"
     return f"{said}; to somebody who knows anything else about a person: {each}"
@@ -175,8 +161,6 @@ def _knows_u(beyond: Beyond) -> str:
 
 def _other_statements(report: ReportFigures) -> list[Line]:
     shown, beyond = [], report.beyond
-    if beyond.eps_pairs is not None:
-        shown.append(("pairs", _pairs(beyond.eps_pairs)))
     if beyond.eps_known is not None:
         shown.append(
             (
@@ -188,24 +172,6 @@ def _other_statements(report: ReportFigures) -> list[Line]:
     if beyond.sets:
         shown.append(("sets", beyond.sets))
     return shown
-
-
-def _pairs(eps_pairs: Floats) -> str:
-    """State the bounds of pairs, without naming secrets."""
-    above = np.triu_indices(len(eps_pairs), 1)
-    bounds = eps_pairs[above]
-    said = bounds_of_pairs(bounds.tolist(), ".4g")
-    chains = chained(eps_pairs)[above][np.isinf(bounds)]
-    joined, apart = chains[np.isfinite(chains)], int(np.isinf(chains).sum())
-    if joined.size:
-        which = "they are" if not apart else f"{len(joined):,} of them are"
-        said += (
-            f": {which} bounded by chains of compared pairs all the same, "
-            f"{bound(joined.max(), '.4g')}"
-        )
-    if apart:
-        said += f"; {apart:,} are joined by no chain, and nothing is promised about them"
-    return said
 
 
 # --- the table and the mechanism

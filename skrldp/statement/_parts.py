@@ -77,7 +77,6 @@ class Beyond(ReadOnly):
     adds_up: bool
     eps_known: float | None
     known_set: str | None
-    eps_pairs: Floats | None
     beta_together: float | None
     sets: str
 

@@ -29,14 +29,13 @@ class PrivacyReport(ReportFigures):
     sanitizer : str
         The sanitizer's class.
     eps : float
-        The ε that was asked for; the greatest one, if it differs by pair of secrets. All ε here are
-        in nats.
+        The ε that was asked for. All ε here are in nats.
     eps_proven, eps_attained : float
         The certificate's bounds on the worst-case leakage over the set: no distribution exceeds the
         first, and some distribution attains the second.
     eps_all : float
         Bound on what one report tells anybody, whatever they know besides: proven over all
-        distributions, of secrets that are compared. Infinite if there is none.
+        distributions. Infinite if there is none.
     eps_given_u : float
         Bound on what one report tells somebody who knows U exactly; at most ``eps_all``.
     eps_of_reports : dict of int to float
@@ -54,8 +53,6 @@ class PrivacyReport(ReportFigures):
         Bound within each of their values; None without known columns.
     known_set : str or None
         The set that it holds for, in words, with its own beta.
-    eps_pairs : array of shape (a1, a1) or None
-        Where ε differs by pair of secrets, the bound of each pair, infinite where not compared.
     eps_at_public : float or None
         Leakage at the public distribution; None if there are too many reports to compute it.
     eps_over_set : float or None

@@ -3,20 +3,15 @@
 from decimal import Decimal
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse.csgraph import csgraph_from_dense, shortest_path
-
 from skrldp._numbers import at_most
 from skrldp._sentences import chance_of_missing, holds_for
-from skrldp._typing import Floats
 from skrldp.alphabet import source_in_words
-from skrldp.certificate import Certificate, prove_reports
+from skrldp.certificate import prove_reports
 from skrldp.mechanism import REPORTS, bound_of_several
 from skrldp.sets import FittedSet
 from skrldp.statement._parts import Beyond
 
-__all__ = ["beyond_one_report", "chained", "compared", "sets_in_words"]
+__all__ = ["beyond_one_report", "sets_in_words"]
 
 # Products enumerated for each number of reports: a few seconds at most.
 _WORK = 1 << 22
@@ -47,7 +42,6 @@ def beyond_one_report(fitted: Any) -> Beyond:
         or bool(certificate.eps_all <= certificate.eps),
         eps_known=None if within is None else float(within.eps),
         known_set=None if within is None else holds_for(within.uncertainty),
-        eps_pairs=certificate.eps_pairs,
         beta_together=together,
         sets=sets_in_words(uncertain, len(everything), together, fitted.joint_.alphabet),
     )
@@ -56,10 +50,8 @@ def beyond_one_report(fitted: Any) -> Beyond:
 def _of_reports(fitted: Any) -> tuple[dict[int, float], dict[int, float], tuple[int, ...]]:
     """Bound several reports, from above and from below; say which bounds are sums."""
     certificate, around = fitted.certificate_, fitted.certificate_.uncertainty
-    some = certificate.eps_pairs is not None and not compared(certificate).all()
-    if some or fitted.handle_unknown == "impute":
-        # The certificate's bounds differ between pairs of secrets; or each report of an unknown
-        # value draws another one, so that they are not about one record.
+    if fitted.handle_unknown == "impute":
+        # Each report of an unknown value draws another one: they are not about one record.
         first, further = float(certificate.eps), float(certificate.eps_all)
         eps = {k: bound_of_several(first, further, k) for k in REPORTS}
         attained = dict.fromkeys(REPORTS, float(certificate.eps_attained))
@@ -73,22 +65,6 @@ def _of_reports(fitted: Any) -> tuple[dict[int, float], dict[int, float], tuple[
         {k: float(one.eps_attained) for k, one in numbered.items()},
         tuple(k for k, one in numbered.items() if not one.enumerated),
     )
-
-
-def compared(certificate: Certificate) -> NDArray[np.bool_]:
-    """Return which pairs of secrets have a bound of their own; True on the diagonal."""
-    assert certificate.eps_pairs is not None
-    return np.isfinite(certificate.eps_pairs)
-
-
-def chained(eps_pairs: Floats) -> Floats:
-    """Bound each pair by the chain of compared pairs with the least sum.
-
-    Shapes: `eps_pairs` (a1, a1). Returns (a1, a1): infinite where no chain joins two secrets.
-    """
-    graph = csgraph_from_dense(eps_pairs, null_value=np.inf)
-    lengths: Floats = shortest_path(graph, directed=False)
-    return lengths * (1.0 + len(lengths) * np.finfo(float).eps)  # sums of fewer than that many
 
 
 def sets_in_words(

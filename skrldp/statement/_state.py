@@ -39,7 +39,7 @@ from skrldp.statement._warnings import (
     warnings_of_design,
     warnings_of_use,
 )
-from skrldp.statement._worst import leakage_of, worst_case
+from skrldp.statement._worst import worst_case
 
 __all__ = ["privacy_report"]
 
@@ -153,7 +153,7 @@ def _worst_case(fitted: Any) -> WorstCase:
     return WorstCase(
         eps_proven=certificate.eps,
         eps_attained=certificate.eps_attained,
-        eps_at_public=leakage_of(mechanism, certificate, joint.probabilities) if few else None,
+        eps_at_public=mechanism.leakage(joint.probabilities) if few else None,
         eps_over_set=_over_set(fitted) if certificate.uncertainty.is_point else None,
         eps_record=_over_records(mechanism),
         worst_distribution=certificate.distribution,

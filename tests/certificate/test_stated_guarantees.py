@@ -3,7 +3,6 @@
 import math
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from skrldp import (
@@ -52,15 +51,6 @@ def test_known_columns_of_all_secrets_together():
     (statement,) = claim.further
     assert (statement.secret, statement.known) == ((1, 2), (3,))
     assert (statement.eps_requested, statement.eps) == (0.5, 0.6)
-
-
-def test_pairs_that_are_not_compared():
-    asked = np.array([[0.0, 0.5, np.inf], [0.5, 0.0, 0.25], [np.inf, 0.25, 0.0]])
-    bounds = np.array([[np.inf, 0.5, np.inf], [0.5, 0.0, 0.25], [np.inf, 0.25, 0.0]])
-    claim = guarantee_of(replace(PROOF, eps=0.5, eps_pairs=bounds), asked)
-    assert claim.eps_requested == 0.5
-    assert claim.eps_pairs == ((0.0, 0.5, None), (0.5, 0.0, 0.25), (None, 0.25, 0.0))
-    assert math.isinf(bounds[0, 0])  # the certificate stays as it was
 
 
 def test_it_goes_through_json():

@@ -47,7 +47,6 @@ KINDS = {
     "order 1/2": (IRSanitizer, {"sensitive": [0], "uncertainty": RenyiBall(alpha=0.5, radius=0.1)}),
     "order 4": (IRSanitizer, {"sensitive": [0], "uncertainty": RenyiBall(alpha=4, radius=0.1)}),
 }
-PAIRS = np.array([[0.0, 1.0, np.inf], [1.0, 0.0, 0.4], [np.inf, 0.4, 0.0]])
 
 
 def _fitted(kind, *, categories=CATEGORIES, eps=1.0, **parameters):
@@ -73,8 +72,6 @@ def made():
     found = {f"PolyOpt, {name}": (*proven(some), None, 1) for name, some in SETS.items()}
     for name, (kind, parameters) in KINDS.items():
         found[name] = (*_texts(_fitted(kind, **parameters)), None, 1)
-    pairs = _fitted(PolyOptSanitizer, categories=[list("abc"), [1, 2]], eps=PAIRS, sensitive=[0])
-    found["eps by pair"] = (*_texts(pairs), None, 1)
     around = LikelihoodRatioSet(radius=0.02)
     san = _fitted(IRSanitizer, categories=[[1, 2], list("xy")], sensitive=[0], uncertainty=around)
     two = certify(san.mechanism_, san.uncertainty_, san.joint_, reports=2)

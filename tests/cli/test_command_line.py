@@ -27,7 +27,6 @@ from skrldp import (
     IRSanitizer,
     LikelihoodRatioSet,
     Mechanism,
-    NonRobustSanitizer,
     PrivacyLeakWarning,
     RenyiBall,
     SRRSanitizer,
@@ -236,22 +235,6 @@ def test_certify_for_a_smaller_beta_wants_more_records_of_learned_values(call, f
         asked = ("certify", "m.json", "public.parquet", "--beta", f"{beta}", "--json")
         anew = certify(fitted.mechanism_, LikelihoodRatioSet(beta), fitted.joint_)
         assert json.loads(call(*asked)[1])["alphabet"] == anew.alphabet == source
-
-
-@pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")
-def test_certify_says_of_which_pairs_a_bound_is(call, folder):
-    rows = np.arange(600)
-    records = pa.table({"ill": rows % 3, "visits": (rows // 3 + rows % 3 // 2) % 2})
-    eps = {(0, 1): 0.5, (1, 2): 1.0, (0, 2): np.inf}
-    fitted = NonRobustSanitizer(eps, sensitive="ill").fit(records)
-    (folder / "m.json").write_text(fitted.mechanism_.to_json())
-    write(records, folder / "public.csv")
-    code, out, _ = call("certify", "m.json", "public.csv", "--eps", "1")
-    said = " ".join(out.split())
-    assert code == 0 and "2 pairs of secrets that are compared; 1 of 3 are not compared" in said
-    assert ", for all distributions, for secrets that are compared" in said
-    found = json.loads(call("certify", "m.json", "public.csv", "--eps", "1", "--json")[1])
-    assert found["eps_pairs"][0][2] is None and found["eps_pairs"][1][2] <= 1.0
 
 
 @pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")

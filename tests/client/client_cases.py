@@ -56,7 +56,6 @@ FULL = {
     **PROOF,
     "eps_all": 1e16,
     "eps_given_u": 123456789012345680.0,
-    "eps_pairs": [[0, 0.25, None], [0.25, None, -0.0], [None, 0, -0.0]],
     "n_records": 10**20,
     "alphabet": "split",
     "distributions": LR,
@@ -254,7 +253,7 @@ def cases() -> dict[str, Case]:
             [["yes", "b"]],
             [],
         ),
-        "one report": (document(S, U, 1, guarantee=FULL | {"eps_pairs": [[0, 0], [0, 0]],
+        "one report": (document(S, U, 1, guarantee=FULL | {
             "further": [{**FULL["further"][0], "secret": [0], "known": [1]}]}), [["no", "a"]], []),
         "all figures": (
             document(

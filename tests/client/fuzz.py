@@ -27,7 +27,7 @@ from skrldp import client  # noqa: E402
 NAMES = [
     "format", "version", "columns", "secrets", "values", "symbols", "denominator_bits", "weights",
     "blocks", "observe", "other", "guarantee", "eps", "eps_requested", "eps_attained", "eps_all",
-    "eps_given_u", "eps_pairs", "n_records", "alphabet", "distributions", "laws", "further",
+    "eps_given_u", "n_records", "alphabet", "distributions", "laws", "further",
     "secret", "known", "set", "alpha", "radius", "rule", "beta", "single", "pair", "drift",
     "mechanisms", "bins",
 ]  # fmt: skip

@@ -93,7 +93,7 @@ def test_theorem_5_holds_for_all_sets_of_values_in_every_requirement(sizes):
     rows = np.tile(1.0 + np.expm1(delta) * sets, 3)
     # The report of S takes the rest of each requirement's eps.
     for one in requirements:
-        eps = one.pair_eps - requirements.least_eps + part
+        eps = one.eps - requirements.least_eps + part
         assert one.region.worst(rows / rows.max(), eps).bound.max(initial=0.0) <= 1e-12
 
 

@@ -45,7 +45,7 @@ def assert_kept(found, promise):
     mechanism, certificate = release(found.matrix, promise)
     public = promise.joint.probabilities
     assert mechanism.mutual_information(public) == pytest.approx(found.objective, rel=1e-6)
-    assert certificate.eps <= promise.statements[0].eps.max()
+    assert certificate.eps <= promise.statements[0].eps
     assert found.matrix.shape[0] <= promise.joint.counts.size
 
 
@@ -54,15 +54,10 @@ def assert_kept(found, promise):
     st.integers(0, 10**6),
     st.sampled_from([(2, 2), (2, 3), (3, 2), (2, 4)]),
     st.floats(0.05, 3.0),
-    st.booleans(),
 )
-def test_no_vertices_say_more(seed, shape, eps, by_pair):
+def test_no_vertices_say_more(seed, shape, eps):
     """Against the list of all extreme rays of the whole cone; tables have cells without records."""
-    asked = eps
-    if by_pair:
-        asked = eps * np.random.default_rng(seed).uniform(0.5, 1.0, size=shape[:1] * 2)
-        asked = np.maximum(asked, asked.T)
-    promise = promise_of(draw(seed, shape), asked)
+    promise = promise_of(draw(seed, shape), eps)
     found = best(promise)
     assert (found.solver, found.status) == ("coupling", "optimal")
     try:
@@ -127,11 +122,6 @@ def test_what_nobody_has():
     assert_kept(found, promise)
     without = best(promise_of(counts[[0, 2, 3]], 0.8))
     assert found.objective == pytest.approx(without.objective, rel=1e-9)
-    pairs = np.full((4, 4), 0.8)
-    pairs[0, 2] = pairs[2, 0] = np.inf  # two secrets that are not compared
-    freer = promise_of(counts, pairs)
-    assert best(freer).objective > found.objective
-    assert release(best(freer).matrix, freer)[1].eps <= 0.8
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -146,6 +146,3 @@ def test_bad_input(sanitizers):
     other = SRRSanitizer(1.0).fit([["x", "y"], ["z", "w"]])
     with pytest.raises(ValueError, match="other secrets than the mechanism"):
         EstimationErrorDisplay.from_estimator(sanitizers | {"other": other})
-    by_pair = SRRSanitizer(eps={(0, 1): 1.0})
-    with pytest.raises((ValueError, TypeError)):
-        EstimationErrorDisplay.from_table(by_pair, ROWS, sample_weight=COUNTS)

@@ -83,7 +83,6 @@ def proofs(draw, most=1e300):
 def guarantees(draw):
     proof = draw(proofs())
     eps_all = draw(st.none() | st.floats(proof["eps"], 1e300))
-    pair = draw(st.none() | st.floats(0, proof["eps"]))
     most = 1e300 if eps_all is None else eps_all
     further = [
         FurtherBound(**draw(proofs(most)), secret=(0, 2), known=known) for known in ((1,), (1, 3))
@@ -93,7 +92,6 @@ def guarantees(draw):
         n_records=draw(st.none() | st.integers(1, 10**20)),
         eps_all=eps_all,
         eps_given_u=draw(st.none() | st.floats(0, most)),
-        eps_pairs=draw(st.sampled_from([None, ((0.0, pair), (pair, 0.0))])),
         further=tuple(draw(st.lists(st.sampled_from(further), unique=True))),
     )
 
@@ -106,7 +104,7 @@ def test_a_guarantee_comes_back_to_the_last_bit(claim):
     assert again.to_json() == text
     main = text.partition('"further"')[0]
     assert claim.for_all_distributions == ('"distributions":"all"' in main)
-    for name in ("eps_all", "eps_given_u", "eps_pairs", "further"):
+    for name in ("eps_all", "eps_given_u", "further"):
         assert (f'"{name}":' in text) == (getattr(claim, name) not in (None, ()))
     words = "all distributions"
     if not claim.for_all_distributions:
@@ -199,32 +197,21 @@ def test_statements_in_words():
         FurtherBound(1.0, 0.5, 0.5, around, secret=(0, 2), known=(1, 3)),
         FurtherBound(2, 2, 1, "all", secret=(0, 2), known=(1,)),
     ]
-    pairs = ((0, 0.625), (0.625, 0))
-    claim = Guarantee(
-        1, 0.75, 0.5, around, eps_all=4.0, eps_given_u=3, eps_pairs=pairs, further=further
-    )
+    claim = Guarantee(1, 0.75, 0.5, around, eps_all=4.0, eps_given_u=3, further=further)
     shown = replace(BARE, guarantee=claim)
     assert f"eps<=0.75 for {around.describe()}, eps<=4 for all distributions" in repr(shown)
     for text in (
         ">about one person together: eps &lt;= 0.75 for k = 1; eps &lt;= 4.75 for k = 2; ",
         ">to somebody who knows U exactly: eps &lt;= 3 for each report<",
-        ">eps &lt;= 0.625 for the 1 pair of secrets that is compared<",
         ">eps &lt;= 0.5 about 'ill', 'faith' to somebody who knows 'age', 'place'<",
         ">eps &lt;= 2 about 'ill', 'faith' to somebody who knows 'age', over all distributions of ",
     ):
         assert text in shown._repr_html_().replace("&#x27;", "'")
-    open_pair = replace(claim, eps_pairs=((None, None), (None, None)))
-    assert open_pair.eps_pairs == ((0.0, None), (None, 0.0))
-    assert (
-        ">no two secrets are compared; 1 of 1 are not compared<"
-        in replace(BARE, guarantee=open_pair)._repr_html_()
-    )
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"eps_pairs": ((0.0,) * 3,) * 3}, "eps_pairs of its guarantee has 3 rows"),
         (
             {"further": [FurtherBound(1, 1, 1, "all", secret=(2,), known=(1,))]},
             r"about columns \[2\] within values of \[1\].*\[0, 2\] are sensitive",
@@ -313,16 +300,6 @@ IMPOSSIBLE = [
             ({"eps_all": True}, "eps_all=True"),
             ({"eps_given_u": -1}, "eps_given_u=-1"),
             ({"eps_given_u": 3.0, "eps_all": 2.0}, r"eps_given_u=3\.0 is more than eps_all"),
-            ({"eps_pairs": 1.0}, "one row and one column for each secret"),
-            ({"eps_pairs": ()}, "one row and one column"),
-            ({"eps_pairs": ((0.0, 1.0),)}, "one row and one column"),
-            ({"eps_pairs": ((0.0, 1.0), (0.5, 0.0))}, "not symmetric"),
-            ({"eps_pairs": ((0.0, None), (0.5, 0.0))}, "not symmetric"),
-            ({"eps_pairs": ((0.5, 0.5), (0.5, 0.0))}, r"eps_pairs\[0\]\[0\]=0\.5 is neither"),
-            ({"eps_pairs": ((0, 1.5), (1.5, 0))}, r"eps_pairs\[0\]\[1\]=1\.5 is neither"),
-            ({"eps_pairs": ((0, math.nan), (math.nan, 0))}, "=nan is neither"),
-            ({"eps_pairs": ((0, math.inf), (math.inf, 0))}, "=inf is neither"),
-            ({"eps_pairs": ((0, "1"), ("1", 0))}, "='1' is neither"),
             ({"further": None}, "must be a tuple of statements"),
             ({"further": [{"eps": 1.0}]}, "must be a tuple of statements"),
             ({"further": [STATED, STATED]}, "about the same columns"),

@@ -39,7 +39,7 @@ def test_known_columns_are_judged_group_by_group(chosen, observe):
     region, rng = statement.region(), np.random.default_rng(1)
     n_cells = joint.counts.size if observe == "all" else len(VALUES)
     rows = rng.random((4, n_cells)) + 0.05
-    found = region.worst(rows, statement.pair_eps)
+    found = region.worst(rows, statement.eps)
     names = [("x", [0, 1, 2]), ("y", [3, 4]), ("z", [5])]
     for v, (_, known) in enumerate(names):
         counts = joint.counts[:, known]

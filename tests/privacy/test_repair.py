@@ -22,11 +22,11 @@ def instance(seed, a1=3, a2=7, b=6):
 
 def violation(requirements, rows):
     """Greatest bound of a pair, of all rows and requirements."""
-    return max(one.region.worst(rows, one.pair_eps).bound.max() for one in requirements)
+    return max(one.region.worst(rows, one.eps).bound.max() for one in requirements)
 
 
 def several(joint, seed):
-    """Requirements of several kinds, each with pairs and ε of its own."""
+    """Requirements of several kinds, each with pairs and an ε of its own."""
     rng = np.random.default_rng([seed, 1])
     items = []
     for around in (RenyiSet(2.0, 0.05), EVERYTHING, RenyiSet(1.0, 0.3)):
@@ -35,7 +35,7 @@ def several(joint, seed):
         chosen[0] = True
         compared = tuple(part[chosen] for part in region.pairs)
         region = privacy_region(joint, around, compared=compared)
-        items.append(Requirement(region, rng.uniform(0.2, 4.0, size=len(compared[0]))))
+        items.append(Requirement(region, rng.uniform(0.2, 4.0)))
     return Requirements(tuple(items))
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skrldp import JointDistribution
-from skrldp.privacy import Promise, Requirements, SimplexRegion, privacy_region, repair
+from skrldp.privacy import Promise, Requirements, privacy_region, repair
 from skrldp.sets import ConditionalsSet, RenyiSet
 
 # Two sensitive columns and two others; one combination of each never occurs.
@@ -100,44 +100,6 @@ def test_knowing_all_of_u_is_privacy_at_equal_values():
     ]
     expected = np.maximum(np.max(ratios, axis=0), 0.0) / np.expm1(EPS_KNOWN)
     np.testing.assert_allclose(within.shifts(rows), expected, rtol=1e-8, atol=1e-12)
-
-
-def test_eps_by_pair():
-    """An infinite ε is no comparison, and the floor compares what is compared at all."""
-    joint = table(2)
-    eps = np.array([[0.0, 0.5, np.inf], [0.5, 0.0, 1.5], [np.inf, 1.5, 0.0]])
-    promise = Promise.of(joint, RenyiSet(2.0, 0.1), eps, eps_all=EPS_ALL)
-    first, everywhere = promise.requirements()
-    pairs = {(0, 1): 0.5, (1, 0): 0.5, (1, 2): 1.5, (2, 1): 1.5}
-    names = list(zip(*(part.tolist() for part in first.region.pairs), strict=True))
-    assert dict(zip(names, first.pair_eps, strict=True)) == pairs
-    assert isinstance(everywhere.region, SimplexRegion) and everywhere.everywhere
-    assert set(zip(*map(list, everywhere.region.pairs), strict=True)) == set(pairs)
-    rows = np.zeros((1, 3, 5))
-    rows[:, :2] = [[0.2], [0.25]]
-    rows[:, 2] = 0.25 * np.exp(1.4)  # more than exp(1.5) times the first, which nobody compares
-    assert promise.requirements().shifts(rows) == 0.0
-    rows[:, 2, 0] *= np.exp(0.2)
-    rows[:, 2, 1:] *= np.exp(0.2)
-    assert promise.requirements().shifts(rows) > 0.0
-
-
-def test_requirements_and_regions_are_built_once(monkeypatch):
-    built = []
-    build = privacy_region
-    monkeypatch.setattr(
-        "skrldp.privacy._promise.privacy_region",
-        lambda *given, **options: built.append(options["region"]) or build(*given, **options),
-    )
-    promise = Promise.of(table(0), RenyiSet(2.0, 0.1), EPS, eps_all=EPS_ALL)
-    exact = promise.requirements()
-    assert promise.requirements() is exact and promise.requirements("joint") is not exact
-    assert promise.requirements("joint").items[0].region is exact.items[0].region
-    assert promise.statements[0].exact_region is exact.items[0].region
-    assert built == ["joint"]
-    promise.requirements("lower")
-    assert promise.requirements("joint", same_secret=True).items[0].region.same_secret
-    assert built == ["joint", "lower", "joint"]
 
 
 @pytest.mark.parametrize("eps_all", [EPS, EPS_ALL])

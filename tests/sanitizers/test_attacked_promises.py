@@ -3,7 +3,6 @@
 import itertools
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from skrldp import AllDistributions, RobustMSESanitizer
@@ -41,9 +40,3 @@ def test_unknown_values_are_not_drawn_where_that_is_not_proven():
         found.fit(GAPS, sample_weight=COUNTS)
     plain = RobustMSESanitizer(**FAST).fit(GAPS, sample_weight=COUNTS)
     plain.set_params(handle_unknown="impute").transform(strange)
-
-
-def test_labels_of_a_frame_are_not_taken_for_positions():
-    eps = pd.DataFrame([[1.0, 0.5], [0.5, 1.0]], index=["t", "s"], columns=["t", "s"])
-    with pytest.raises(ValueError, match=r"eps is a data frame.*eps\.to_numpy\(\)"):
-        RobustMSESanitizer(eps, sensitive=0, **FAST).fit(CELLS, sample_weight=RECORDS)

@@ -59,16 +59,6 @@ def test_too_large_eps(cls):
             fit(cls(eps_all=1e-310))
 
 
-@pytest.mark.parametrize(
-    "eps",
-    [np.full((2, 2), 1e-310), [[1, HUGE], [HUGE, 1]], {(0, 1): 1e-10}, {(0, 1): HUGE}],
-    ids=["array", "list", "small", "huge"],
-)
-def test_eps_of_pairs(eps):
-    with pytest.raises(ValueError, match=r"at least 1e-09 nats|must be a number"):
-        fit(PolyOptSanitizer(eps, sensitive=0))
-
-
 @pytest.mark.parametrize("cls", [SRRSanitizer, GRRSanitizer, IRSanitizer, PolyOptSanitizer])
 def test_the_smallest_eps_is_certified(cls):
     assert fit(cls(1e-9)).certificate_.holds(1e-9)

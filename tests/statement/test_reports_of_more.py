@@ -9,8 +9,6 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from other_figures import with_figures
 from regions import lower
 
@@ -31,7 +29,6 @@ from skrldp import (
 from skrldp._numbers import at_most
 from skrldp.mechanism import lines_of, notes_of, read_json
 from skrldp.statement import _several
-from skrldp.statement._several import chained
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:the values of U were learned",  # tables are small
@@ -176,48 +173,6 @@ def test_what_is_not_bounded_is_said():
     assert "somebody who knows nothing else" in " ".join(late.warnings)
     blind = privacy_report(fitted(observe="nonsensitive"))
     assert blind.eps_given_u == 0.0 and "knows U exactly learns nothing" in line(blind, "knows U")
-
-
-def test_pairs_of_secrets():
-    eps = {("red", "green"): 1.0, ("green", "blue"): 0.5, ("red", "blue"): math.inf}
-    report = privacy_report(fitted(eps=eps, eps_all=3.0))
-    json.dumps(report.to_dict())
-    assert report.eps == 1.0 and report.summed_reports == (2, 3, 10)
-    text = line(report, "pairs")
-    assert not {"red", "green", "blue"} & set(text.split())
-    for label in ("k reports", "knows U"):
-        assert "for secrets that are compared" in line(report, label)
-    assert "1 of 3 are not compared: they are bounded by chains" in text
-    names = list(dict.fromkeys(row[0] for row in THREE))
-    bounds = [report.eps_pairs[names.index("green"), names.index(s)] for s in ("red", "blue")]
-    assert f"eps <= {at_most(sum(bounds) * (1 + 1e-15), '.4g')}" in text
-    # The worst case is one of a pair that is compared.
-    assert "green" in report.worst_pair
-    finite = privacy_report(fitted(eps=eps | {("red", "blue"): 1.2}))
-    assert finite.eps == 1.2 and "not compared" not in line(finite, "pairs")
-    assert "that are compared" not in line(finite, "k reports") + line(finite, "knows U")
-    alone = np.array([[0.0, 1.0, np.inf], [1.0, 0.0, np.inf], [np.inf, np.inf, 0.0]])
-    apart = line(with_figures(report, eps_pairs=alone), "pairs")
-    assert "2 are joined by no chain, and nothing is promised about them" in apart
-
-
-@given(st.integers(2, 5).flatmap(lambda n: st.tuples(st.just(n), st.randoms())))
-@settings(max_examples=40)
-def test_chains_are_the_shortest(drawn):
-    n, random = drawn
-    eps = np.zeros((n, n))
-    for s, t in itertools.combinations(range(n), 2):
-        eps[s, t] = eps[t, s] = random.choice([math.inf, 0.0, random.uniform(0.1, 3.0)])
-    for s, t in itertools.permutations(range(n), 2):
-        between = [x for x in range(n) if x not in (s, t)]
-        paths = itertools.chain.from_iterable(
-            itertools.permutations(between, length) for length in range(n - 1)
-        )
-        least = min(
-            math.fsum(eps[a, b] for a, b in itertools.pairwise([s, *path, t])) for path in paths
-        )
-        found = chained(eps)[s, t]
-        assert found == least or least <= found <= least * (1.0 + 1e-14)
 
 
 @pytest.mark.parametrize(

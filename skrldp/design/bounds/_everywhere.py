@@ -54,8 +54,7 @@ def log_ratios(requirements: Requirements) -> Floats | None:
     ratios = np.full((shape[0], shape[0]), np.inf)
     for one in everywhere:
         if one.region.rows.parts.shape == shape:
-            first, second, eps = one.part_pairs
-            np.minimum.at(ratios, (first, second), eps)
+            np.minimum.at(ratios, one.part_pairs, one.eps)
     for part in range(len(ratios)):
         ratios = np.minimum(ratios, ratios[:, part, None] + ratios[part])
     return ratios

@@ -41,10 +41,10 @@ def information_bound(
     ]
     for one in requirements:
         if one.region.compared is None:
-            eps, marginal = float(one.pair_eps.max(initial=0.0)), one.region.marginal
+            marginal = one.region.marginal
             counts = np.rint(marginal * joint.people.sum()).astype(np.int64)
             most = _MOST_SECRETS_QUICK if quick else _MOST_SECRETS
-            of_secret, attained = _of_secret(counts, eps, most)
+            of_secret, attained = _of_secret(counts, one.eps, most)
             value = entropy(probabilities) - entropy(marginal) + of_secret
             bounds.append(ObjectiveBound(value, AT_PUBLIC if attained else NEAR_PUBLIC))
     return least(bounds)

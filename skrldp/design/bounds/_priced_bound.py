@@ -112,7 +112,7 @@ def relaxation_of(
     there are no such limits.
     """
     weight = distribution.sum(axis=1)
-    greatest = max(float(one.pair_eps.max(initial=0.0)) for one in requirements)
+    greatest = max(one.eps for one in requirements)
     if requirements.n_cells != distribution.size or np.any(weight <= 0) or greatest > _GREATEST_EPS:
         return None
     with np.errstate(divide="ignore"):
@@ -122,12 +122,12 @@ def relaxation_of(
     if plain:
         # The secrets' means differ by a factor of at most exp(ε), and average to 1. A cell's entry
         # is limited by the greatest probability that it may have, against another secret's mean.
-        factor = float(np.exp(min(one.pair_eps.max() for one in plain)))
+        one = min(plain, key=lambda one: one.eps)
+        factor = float(np.exp(one.eps))
         means = (
             1.0 / (weight + (1.0 - weight) * factor),
             factor / (1.0 + weight * (factor - 1.0)),
         )
-        one = min(plain, key=lambda one: one.pair_eps.max())
         highest = one.region.cell_bounds()[1]
         others = np.where(np.eye(len(weight), dtype=bool), np.inf, means[1]).min(axis=1)
         with np.errstate(divide="ignore"):

@@ -250,7 +250,7 @@ class Relaxation:
         violated = np.zeros(len(rows), dtype=bool)
         unit = rows / rows.sum(axis=1, keepdims=True)
         for one in self.requirements:
-            found = one.region.worst(unit, one.pair_eps, above=above, conditionals=True)
+            found = one.region.worst(unit, one.eps, above=above, conditionals=True)
             if len(found.row):
                 violated[found.row] = True
                 found = replace(found, row=np.zeros_like(found.row))

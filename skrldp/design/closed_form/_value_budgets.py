@@ -23,7 +23,7 @@ def theorem5_distance(region: Region) -> float:
     Returns float: at most 2; of pairs of secrets that are compared. Secrets with one value of U
     count as 0.
     """
-    first, second = _telling_pairs(region)[1:]
+    first, second = _telling_pairs(region)
     if len(first) == 0:
         return 0.0
     secrets = np.union1d(first, second)
@@ -65,46 +65,46 @@ def value_budget(requirements: Requirements, budget: str = "tight") -> Callable[
 
 def _budget(one: Requirement, least: float, budget: str) -> _Budget:
     """δ as a function of ε2, as far as one requirement goes."""
-    telling, first, second = _telling_pairs(one.region)
-    spare = one.pair_eps[telling] - least
+    first, second = _telling_pairs(one.region)
+    spare = one.eps - least
     if len(first) == 0:  # no report of U tells anything
         return lambda parts: np.full(parts.shape, np.inf)
     if one.everywhere:
-        return lambda parts: parts + float(spare.min())
+        return lambda parts: parts + spare
     if budget == "theorem5":
         of_distance = _theorem5_budget(theorem5_distance(one.region))
-        return lambda parts: of_distance(parts + float(spare.min()))
+        return lambda parts: of_distance(parts + spare)
     return _tight_budget(one.region, first, second, spare)
 
 
-def _telling_pairs(region: Region) -> tuple[Indices, Indices, Indices]:
-    """Pairs of secrets under which U has several values: their places, and the two secrets.
+def _telling_pairs(region: Region) -> tuple[Indices, Indices]:
+    """Pairs of secrets under which U has several values.
 
     Where parts are filled up with copies, those are no values.
     """
     first, second = region.pairs
     several = (region.rows.real.sum(axis=1) > 1)[region.rows.place]
-    telling = np.flatnonzero(several[first] | several[second])
-    return telling, first[telling], second[telling]
+    telling = several[first] | several[second]
+    return first[telling], second[telling]
 
 
-def _tight_budget(region: Region, first: Indices, second: Indices, spare: Floats) -> _Budget:
+def _tight_budget(region: Region, first: Indices, second: Indices, spare: float) -> _Budget:
     """δ as a function of ε2, from the exact worst pair for each value of U."""
     lower, upper = region.cell_bounds()
     real = region.rows.real[region.rows.place]
     counts = (real[first] | real[second]).T
 
     def some(parts: Floats) -> Floats:
-        eps = parts[:, None] + spare
+        eps = parts + spare
         room = np.expm1(eps)
         # Each conditional alone is an upper bound.
-        rough = upper[first].T - odds_factor(eps)[:, None] * lower[second].T
-        rough = np.where(counts, least_odds(rough, room[:, None]), 0.0)
+        rough = upper[first].T - odds_factor(eps)[:, None, None] * lower[second].T
+        rough = np.where(counts, least_odds(rough, room[:, None, None]), 0.0)
 
         def exact(row: Indices, entry: Indices) -> Floats:
             value, pair = np.unravel_index(entry, counts.shape)
-            gap = region.value_gap(value, first[pair], second[pair], eps[row, pair])
-            return least_odds(gap, room[row, pair])
+            gap = region.value_gap(value, first[pair], second[pair], eps[row])
+            return least_odds(gap, room[row])
 
         worst = screened_maxima(rough.reshape(len(parts), -1), exact, _FIRST_GAPS)
         with np.errstate(divide="ignore"):

@@ -35,7 +35,7 @@ class PairBlock(Block):
     """
 
     def __init__(self, one: Requirement, pairs: PairFunction) -> None:
-        self._region, self._eps = one.region, one.pair_eps
+        self._region, self._eps = one.region, one.eps
         self.pairs = pairs
         self._last: tuple[Floats, Floats, Floats] | None = None  # x, and what it was made of
 
@@ -191,7 +191,7 @@ class PairBlock(Block):
         row = np.repeat(np.arange(b), m)
         first, second = (np.tile(secret, b) for secret in self._region.pairs)
         pairs = self._region.pull_in(first, second, found.reshape(b * m, 2, -1))
-        cuts = Cuts.of(self._region, row, first, second, pairs, np.tile(self._eps, b))
+        cuts = Cuts.of(self._region, row, first, second, pairs, np.full(len(row), self._eps))
         return cuts, self._dual.ravel()
 
 

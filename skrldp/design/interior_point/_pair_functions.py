@@ -255,6 +255,6 @@ def pair_function(one: Requirement) -> PairFunction | None:
         sigma=sigma,
         radius=radius,
         own=own,
-        factor=np.stack([np.exp(-one.pair_eps), -np.ones(len(pair))], axis=1),
+        factor=np.tile([np.exp(-one.eps), -1.0], (len(pair), 1)),
         fixed=region.is_point,
     )

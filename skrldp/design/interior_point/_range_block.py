@@ -34,9 +34,9 @@ class RangeBlock(Block):
 
     def __init__(self, one: Requirement) -> None:
         self._layout = one.region.rows
-        self._first, self._second, self._eps = one.part_pairs
-        self._factor = np.exp(-self._eps)
-        ones, number = np.ones(len(self._eps)), np.arange(len(self._eps))
+        self._first, self._second = one.part_pairs
+        self._eps, self._factor = one.eps, float(np.exp(-one.eps))
+        ones, number = np.ones(len(self._first)), np.arange(len(self._first))
         shape = len(self._layout.parts), len(number)
         self._is_first = csr_array((ones, (self._first, number)), shape=shape)
         self._is_second = csr_array((ones, (self._second, number)), shape=shape)
@@ -45,7 +45,7 @@ class RangeBlock(Block):
         """See :class:`Block`."""
         b, p = len(rows), len(self._layout.parts)
         share = float(rows[0, 0])
-        margin = _MARGIN * share * (1.0 - float(self._factor.max(initial=0.0)))
+        margin = _MARGIN * share * (1.0 - self._factor)
         self._top = np.full((b, p), share + margin)
         self._bottom = np.full((b, p), share - margin)
         self._duals = [mean / amount for amount in self._amounts(rows)]
@@ -173,6 +173,6 @@ class RangeBlock(Block):
             row,
             np.tile(entries, (b, 1, 1)),
             pairs.reshape(b * m, 2, -1),
-            np.tile(self._eps, b),
+            np.full(b * m, self._eps),
         )
         return cuts, between.ravel()

@@ -189,8 +189,8 @@ class _Search:
         """Add the cuts that a mechanism violates: the worst for each row and pair of secrets."""
         count = 0
         for one in self.requirements:
-            least = above * float(np.exp(one.pair_eps.max(initial=0.0)))
-            worst = one.region.worst(matrix, one.pair_eps, above=least, conditionals=True)
+            least = above * float(np.exp(one.eps))
+            worst = one.region.worst(matrix, one.eps, above=least, conditionals=True)
             worst = worst[worst.bound > above * np.exp(worst.eps)]
             self.program.add(Cuts.worst(one.region, worst))
             count += len(worst.row)
@@ -258,7 +258,7 @@ def _private_at_centre(matrix: Floats, requirements: Requirements) -> bool:
         parts, (first, second) = region.rows.spread(matrix), region.pairs
         reports = np.einsum("bsu,su->bs", parts, region.conditionals)
         seen = region.seen[first] & region.seen[second]
-        first, second, factor = first[seen], second[seen], np.exp(one.pair_eps[seen])
+        first, second, factor = first[seen], second[seen], np.exp(one.eps)
         if np.any(reports[:, first] > factor * reports[:, second] + _ROUNDING):
             return False
     return True

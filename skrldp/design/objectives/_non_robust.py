@@ -13,22 +13,19 @@ bounds are attained together:
   and who knows s and the report knows u.
 """
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._typing import Booleans, Floats
-from skrldp.design.bounds import AT_PUBLIC, NEAR_PUBLIC, information_bound
+from skrldp.design.bounds import AT_PUBLIC, NEAR_PUBLIC
 from skrldp.design.criteria import Criterion, Information
-from skrldp.design.rows import enumerate_vertices, generate_columns
 from skrldp.design.run import Limits, ObjectiveBound, Solution
 from skrldp.design.subset import optimal_response
-from skrldp.exceptions import SolverError
 from skrldp.information import entropy, mutual_information, mutual_information_bound
 from skrldp.joint import JointDistribution
-from skrldp.privacy import Layout, Requirement, Requirements
+from skrldp.privacy import Requirement, Requirements
 
 __all__ = ["coupled", "optimum_at_public"]
 
@@ -67,7 +64,7 @@ def optimum_at_public(
     one = _on_secrets(joint, requirements)
     if one is None or not isinstance(criterion, Information) or criterion.about is not None:
         return None
-    response = _response(joint, one, limits)
+    response = _response(joint, one.eps)
     limits.count(response.rounds)
     seen = joint.marginal > 0
     matrix = coupled(response.matrix, joint.conditionals * seen[:, None])
@@ -96,40 +93,23 @@ def _on_secrets(joint: JointDistribution, requirements: Requirements) -> Require
     return one if only and plain and requirements.any_pair else None
 
 
-def _response(joint: JointDistribution, one: Requirement, limits: Limits) -> _Response:
+def _response(joint: JointDistribution, eps: float) -> _Response:
     """Find the best report of S alone."""
     counts = joint.people.sum(axis=1)
     seen = counts > 0
     of_values = joint.entropy - entropy(joint.marginal)
-    if one.region.compared is None and np.ndim(one.eps) == 0:
-        eps = float(one.eps)
-        rounds = int(np.clip(_ROUNDS // len(counts) ** 2, *_ROUND_RANGE))
-        # What is told of S may be little beside what is told of U.
-        most = mutual_information_bound(joint.marginal[:, None], eps)
-        gap = _GAP * (1.0 + of_values / most) if most > 0 else 1.0
-        first = _sets_of_groups(counts[seen], eps, gap) if seen.sum() > _GROUPS else None
-        best = optimal_response(counts[seen], eps, gap=gap, rounds=rounds, first=first)
-        # A secret without records is reported as the most frequent one is.
-        place = np.where(seen, np.cumsum(seen) - 1, int(counts[seen].argmax()))
-        near = best.bound - best.information <= 2.0 * _GAP * (of_values + best.information)
-        bound = ObjectiveBound(of_values + best.bound, AT_PUBLIC if near else NEAR_PUBLIC)
-        status = "optimal" if near else "optimal_inaccurate"
-        return _Response(best.matrix[:, place], bound, status, best.rounds)
-    secrets = JointDistribution(counts[:, None])
-    region = replace(
-        one.region,
-        conditionals=np.ones((len(counts), 1)),
-        layout=Layout.plain(len(counts), 1),
-    )
-    alone = Requirements.of(region, one.eps)
-    try:
-        found = enumerate_vertices(secrets, alone, limits=limits, quick=True)
-        bound = ObjectiveBound(of_values + found.bound, AT_PUBLIC)
-    except SolverError:
-        found = generate_columns(secrets, alone, limits=limits)
-        bound = information_bound(joint, Requirements.of(one.region, one.eps))
-    assert found.matrix is not None
-    return _Response(found.matrix, bound, found.status, found.iterations)
+    rounds = int(np.clip(_ROUNDS // len(counts) ** 2, *_ROUND_RANGE))
+    # What is told of S may be little beside what is told of U.
+    most = mutual_information_bound(joint.marginal[:, None], eps)
+    gap = _GAP * (1.0 + of_values / most) if most > 0 else 1.0
+    first = _sets_of_groups(counts[seen], eps, gap) if seen.sum() > _GROUPS else None
+    best = optimal_response(counts[seen], eps, gap=gap, rounds=rounds, first=first)
+    # A secret without records is reported as the most frequent one is.
+    place = np.where(seen, np.cumsum(seen) - 1, int(counts[seen].argmax()))
+    near = best.bound - best.information <= 2.0 * _GAP * (of_values + best.information)
+    bound = ObjectiveBound(of_values + best.bound, AT_PUBLIC if near else NEAR_PUBLIC)
+    status = "optimal" if near else "optimal_inaccurate"
+    return _Response(best.matrix[:, place], bound, status, best.rounds)
 
 
 def _sets_of_groups(counts: NDArray[np.int64], eps: float, gap: float) -> Booleans:

@@ -49,10 +49,11 @@ class Cuts:
         """Write down the constraints of a single row at the public conditionals."""
         first, second = one.region.pairs
         differ = first != second
-        first, second, eps = first[differ], second[differ], one.pair_eps[differ]
+        first, second = first[differ], second[differ]
         public = one.region.conditionals
         pairs = np.stack([public[first], public[second]], axis=1)
-        return cls.of(one.region, np.zeros(len(first), dtype=np.intp), first, second, pairs, eps)
+        row, eps = np.zeros(len(first), dtype=np.intp), np.full(len(first), one.eps)
+        return cls.of(one.region, row, first, second, pairs, eps)
 
     def __len__(self) -> int:
         return len(self.row)

@@ -157,7 +157,7 @@ class PrivacyCone(Cone):
         return shifts, some
 
     def _separate_by(self, one: Requirement, rows: Floats, some: Booleans) -> Floats:
-        found = one.region.worst(rows, one.pair_eps, above=0.0, conditionals=True)
+        found = one.region.worst(rows, one.eps, above=0.0, conditionals=True)
         cut = found.shifts > np.maximum(self.tolerance, _SOLVER_VIOLATION * found.odds_room)
         if cut.any():
             some[found.row[cut]] = True

@@ -41,7 +41,7 @@ def _facets_of(one: Requirement, n_cells: int) -> Floats:
         counts.append(len(most))
     if not conditionals:
         return np.zeros((0, n_cells))
-    eps = np.repeat(one.pair_eps, counts)
+    eps = np.full(sum(counts), one.eps)
     first, second = np.concatenate(pairs).T
     row = np.zeros(len(first), dtype=np.intp)
     cuts = Cuts.of(region, row, first, second, np.concatenate(conditionals), eps)

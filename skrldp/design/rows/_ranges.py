@@ -25,9 +25,9 @@ def range_rows(one: Requirement) -> sp.csr_array:
     the least.
     """
     layout = one.region.rows
-    first, second, eps = one.part_pairs
+    first, second = one.part_pairs
     each = sp.csr_array(sp.eye_array(len(layout.parts)))
-    between = [None, sp.diags_array(np.exp(-eps)) @ each[first], -each[second]]
+    between = [None, np.exp(-one.eps) * each[first], -each[second]]
     table = sp.block_array([*_within(one), between], format="csr")
     table.sort_indices()
     return table
@@ -52,13 +52,12 @@ def lower_rows(one: Requirement, lower: Floats) -> sp.csr_array:
     spare = np.maximum(1.0 - lower.sum(axis=1), 0.0)
     rest = sp.csr_array((spare, (secret, layout.place)), shape=(a1, len(layout.parts)))
     first, second = (each[s] for s in region.pairs)
-    factor = sp.diags_array(np.exp(-one.pair_eps))
     table = sp.block_array(
         [
             *([*blocks, None, None] for blocks in _within(one)),
             [under, rest, None, -each, None],  # the greatest probability is at most `most`
             [-under, None, -rest, None, each],  # and the least at least `least`
-            [None, None, None, factor @ first, -second],
+            [None, None, None, np.exp(-one.eps) * first, -second],
         ],
         format="csr",
     )

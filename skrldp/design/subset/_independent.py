@@ -250,7 +250,7 @@ class OwnBudgets:
             self.improve(part)
 
     def reports(self, first: Floats, secret_eps: float, leak: float) -> dict[str, Floats]:
-        """Return mechanisms for U, to go with one for S; pairs of secrets may differ in budget."""
+        """Return mechanisms for U, to go with one for S."""
         unspent = secret_eps - np.minimum(_leaks(first), secret_eps)
         drops = self._drops(self.sets, leak, unspent)
         mixture = SetMixture(self.distribution)
@@ -270,7 +270,7 @@ class OwnBudgets:
         """
         drops = np.zeros(len(sets))
         for one in self.requirements:
-            budgets = one.pair_eps - self.requirements.least_eps + part
+            budgets = np.full(one.n_pairs, one.eps - self.requirements.least_eps + part)
             if unspent is not None:
                 secret = secrets_of(one.region, sets.shape[1])
                 first, second = one.region.pairs

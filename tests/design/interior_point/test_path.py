@@ -32,14 +32,14 @@ def privacy_rows(requirements, b):
     rows = []
     for one in requirements:
         layout = one.region.rows
-        for s1, s2, eps in zip(*one.region.pairs, one.pair_eps, strict=True):
+        for s1, s2 in zip(*one.region.pairs, strict=True):
             if s1 == s2:
                 continue
             for first in vertices_of(one.region, s1):
                 for second in vertices_of(one.region, s2):
                     row = np.zeros(layout.n_cells)
                     np.add.at(row, layout.parts[layout.place[s1]], first)
-                    np.add.at(row, layout.parts[layout.place[s2]], -np.exp(eps) * second)
+                    np.add.at(row, layout.parts[layout.place[s2]], -np.exp(one.eps) * second)
                     rows += [np.kron(y, row) for y in np.eye(b)]
     return np.array(rows)
 
@@ -313,18 +313,16 @@ def lists():
     values = [(0, "p"), (0, "q"), (1, "p")]
     joint = JointDistribution(TABLES["3x3"], secrets, values)
     ball = RenyiSet(2.0, 0.05)
-    by_pair = np.array([[0.0, 0.4, np.inf], [0.4, 0.0, 1.2], [np.inf, 1.2, 0.0]])
     for options in (
         {"eps": 0.5, "eps_all": 1.2},
         {"eps": 0.5, "known": (0,), "eps_known": 0.8},
-        {"eps": by_pair, "eps_all": 2.0},
     ):
         for observe in ("all", "nonsensitive"):
             promise = Promise.of(joint, ball, **options, observe=observe)
             yield joint, promise.requirements("lower"), ball
 
 
-@pytest.mark.parametrize(("case", "robust"), [(i, i // 2 % 2 == 0) for i in range(6)])
+@pytest.mark.parametrize(("case", "robust"), [(i, i // 2 % 2 == 0) for i in range(4)])
 def test_several_requirements_by_a_linear_program(case, robust):
     joint, required, ball = list(lists())[case]
     distance = np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 1.5], [3.0, 2.0, 0.0], [1.0, 1.0, 1.0]])
