@@ -35,7 +35,9 @@ from skrldp.sanitizers._records import check_columns, impute, imputed_counts, pu
 from skrldp.sanitizers._snapshot import snapshot
 from skrldp.sanitizers._surveys import WEIGHTED, read_survey, records_of, told_of_survey
 from skrldp.sanitizers._warnings import (
+    warn_of_combinations,
     warn_of_first_column,
+    warn_of_identifiers,
     warn_of_limits,
     warn_of_rare_values,
     warn_of_weak_sets,
@@ -166,11 +168,14 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         warn_of_weak_sets(around, joint, promise.statements)
         survey_told = told_of_survey(survey, joint, around, codes)
         sets = [one.uncertainty for one in promise.statements]
-        warned = warn_of_rare_values(joint, sets, codec.frequencies)
+        warn_of_identifiers(codec, joint)
+        warned = warn_of_rare_values(joint, sets, codec, self._most_cells)
+        if self.handle_unknown == "error":
+            warn_of_combinations(codec, self._most_cells)
         names = [(c.name, place in codec.sensitive) for place, c in enumerate(codec.columns)]
         design = self._design(promise, around, named_record(joint, names))
         if design.utility is not None and not warned:
-            warn_of_rare_values(joint, design.utility[1:], codec.frequencies)
+            warn_of_rare_values(joint, design.utility[1:], codec, self._most_cells)
         warn_of_limits(design.solution)
         guarantee = guarantee_of(
             design.certificate,

@@ -40,7 +40,7 @@ def encode_records(
         codes.append(code)
     secrets = alphabet.index(codes) if codes else np.zeros(table.n_rows, dtype=np.uint8)
     if secrets.min(initial=0) < 0:
-        refuse_combinations(alphabet.columns, secrets, secret=True)
+        refuse_combinations(alphabet.columns, secrets)
     values = []
     for column in manifest.encoders:
         code, unknown = encode_column(table, own.index(column.name), column)

@@ -1,6 +1,7 @@
 """Warnings about privacy, and about designs that stopped early."""
 
 import inspect
+import math
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -12,14 +13,16 @@ from skrldp.design import Solution
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution
 from skrldp.sets import FittedSet, estimated_miss
-from skrldp.table import Frequencies
+from skrldp.table import CellCodec, Rare
 
 __all__ = [
     "explain_limit",
     "explain_rare_cells",
     "say_if_slow",
+    "warn_of_combinations",
     "warn_of_few_clusters",
     "warn_of_first_column",
+    "warn_of_identifiers",
     "warn_of_limits",
     "warn_of_rare_values",
     "warn_of_weak_sets",
@@ -29,6 +32,7 @@ __all__ = [
 # estimates from a table are too inexact, and sets that are nearly right would be warned of.
 _TOO_OFTEN = 2.0
 _FEW_RECORDS = 10  # in a cell
+_MANY_VALUES = 50  # of a column, from which on it may look like an identifier
 _FEW_CLUSTERS = 10  # of a survey
 _ROOM = __name__.rpartition(".")[0]
 
@@ -74,7 +78,7 @@ def warn_of_weak_sets(
 
 
 def warn_of_rare_values(
-    joint: JointDistribution, sets: Iterable[FittedSet], frequencies: Frequencies
+    joint: JointDistribution, sets: Iterable[FittedSet], codec: CellCodec, most_cells: int
 ) -> bool:
     """Warn where a stated confidence level does not hold for the values that were learned.
 
@@ -90,30 +94,88 @@ def warn_of_rare_values(
             PrivacyLeakWarning,
         )
         return True
-    found = "; ".join(_rare_in_words(*rare, frequencies.least) for rare in frequencies.rare)
-    first = frequencies.rare[0][0][0]
-    _warn(
-        f"the values of U were learned from the counted records, and {found}. Values that few "
-        "records show look more frequent than they are, so the confidence set may miss "
-        "the true distribution far more often than beta says. Leave out columns that you do not "
-        "need. Use min_frequency='auto', which reports rare values and unknown ones as 'other'; or "
-        "declare the values that there can be, of each of these columns "
-        f"(categories={{{first!r}: [...]}}, an ordered category, or an Enum); or learn them from "
-        "other records (alphabet_fraction=, with handle_unknown='infrequent_if_exist').",
-        PrivacyLeakWarning,
-    )
+    first, *others = codec.frequencies.rare
+    more = f" (as {len(others):,} more column{'s' * (len(others) > 1)})" if others else ""
+    remedy = "min_frequency='auto' reports them as 'other'."
+    if len(first.names) > 1 and _of_product(codec) <= most_cells:
+        remedy = "categories='product' takes all combinations."
+    if not _is_fold():
+        _warn(
+            "the values of U were learned from the table, and "
+            f"{_rare_in_words(first, codec.frequencies.least)}{more}, so beta is not guaranteed. "
+            f"{remedy}",
+            PrivacyLeakWarning,
+        )
     return True
 
 
-def _rare_in_words(names: Sequence[Any], n_rare: int, least: int) -> str:
+def _rare_in_words(rare: Rare, least: int) -> str:
     """Name columns, or all of U, and say what is wrong with their values."""
+    one, which = len(rare.names) == 1, _named(rare.names)
+    have = "has" if one else "have"
+    if not rare.n:
+        return f"{which} {have} values grouped as 'other', which does not take unknown values"
+    what = f"{'value' if one else 'combination'}{'s' * (rare.n > 1)}"
+    some = ", ".join(f"{value!r}: {count:,}" for value, count in rare.some)
+    more = ", ..." if rare.n > len(rare.some) else ""
+    return f"{which} {have} {rare.n:,} {what} with fewer than {least} records ({some}{more})"
+
+
+def _named(names: Sequence[Any]) -> str:
     columns = ", ".join(repr(name) if isinstance(name, str) else str(name) for name in names)
-    is_one = len(names) == 1
-    which = f"column {columns} has" if is_one else f"columns {columns} have"
-    if not n_rare:
-        return f"{which} values grouped as 'other', which does not take unknown values"
-    what = "value" if is_one else "combination"
-    return f"{which} {n_rare:,} {what}{'s' * (n_rare > 1)} with fewer than {least} records"
+    return f"column{'s' * (len(names) > 1)} {columns}"
+
+
+def warn_of_combinations(codec: CellCodec, most_cells: int) -> None:
+    """Warn where `transform` will refuse combinations of known values that the table lacks."""
+    for part, positions, n in (
+        ("S", codec.sensitive, codec.n_secrets),
+        ("U", codec.nonsensitive, codec.n_values),
+    ):
+        every = math.prod(len(codec.columns[place]) for place in positions)
+        if n == every or (part == "U" and codec.groups_unknown) or _is_fold():
+            continue
+        remedy = "categories='product' takes all."
+        if _of_product(codec) > most_cells:
+            remedy = "handle_unknown='infrequent_if_exist' reports them as 'other'."
+        if _of_product(codec) > most_cells and part == "S":
+            remedy = "Protect fewer columns."
+        _warn(
+            f"the values of {part} were learned from the table, which has {n:,} of the {every:,} "
+            f"combinations of {_named([codec.columns[place].name for place in positions])}; "
+            f"`transform` refuses records with another one. {remedy}",
+            UserWarning,
+        )
+
+
+def _of_product(codec: CellCodec) -> int:
+    """Count the cells with all combinations."""
+    return math.prod(map(len, codec.columns))
+
+
+def warn_of_identifiers(codec: CellCodec, joint: JointDistribution) -> None:
+    """Warn of columns of U with nearly as many values as records."""
+    for column in (codec.columns[place] for place in codec.nonsensitive):
+        if column.declared or len(column) < max(_MANY_VALUES, joint.n / 2) or _is_fold():
+            continue
+        _warn(
+            f"{_named([column.name])} looks like an identifier: it has {len(column):,} values in "
+            f"{joint.n:,} records, so reports say next to nothing about each. Leave it out, or put "
+            "numbers into bins.",
+            UserWarning,
+        )
+
+
+def _is_fold() -> bool:
+    """Whether a search or cross-validation fits this on a fold: nobody uses that mechanism."""
+    frame, searches = inspect.currentframe(), False
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if searches and module.startswith("joblib."):
+            return True
+        searches |= module.startswith("sklearn.model_selection.")
+        frame = frame.f_back
+    return False
 
 
 def warn_of_few_clusters(clusters: Any, secrets: Sequence[Any], degrees: int) -> None:

@@ -23,7 +23,7 @@ from skrldp.table._design_columns import (
     with_values,
     without_columns,
 )
-from skrldp.table._frequencies import Frequencies
+from skrldp.table._frequencies import Rare
 from skrldp.table._grouping import Grouping
 from skrldp.table._lazy import distinct_rows, distinct_rows_of, lazy_names, refuse_weights
 from skrldp.table._learn import learn
@@ -38,8 +38,8 @@ __all__ = [
     "MOST_CATEGORIES",
     "CellCodec",
     "Codes",
-    "Frequencies",
     "Grouping",
+    "Rare",
     "Table",
     "category_series",
     "column_names",

@@ -138,7 +138,7 @@ class CellCodec:
             codes.append(code)
         index = alphabet.index_with_others(codes) if group else alphabet.index(codes)
         if not mark and index.min(initial=0) < 0:
-            refuse_combinations(columns, index, secret=secret)
+            refuse_combinations(columns, index)
         return index
 
     def _places(self, table: Table, *, values_only: bool = False) -> Sequence[int | None]:

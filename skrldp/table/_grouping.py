@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
@@ -79,16 +80,20 @@ class Grouping:
         """Whether any values are grouped."""
         return self.unknown or self.by_count
 
+    def enough(self, n: int, frequent: int) -> int | None:
+        """From how many of n records on categories are not rare; None if that does not count."""
+        least = frequent if self.is_auto else self.min_frequency
+        return least if least is None or _is_whole(least) else math.ceil(least * n)
+
     def is_kept(self, counts: NDArray[np.int64], n: int, frequent: int) -> NDArray[np.bool_]:
         """Say which categories are frequent enough, as `OneHotEncoder` does.
 
         Shapes: `counts` (k,); returns (k,).
         """
-        least = frequent if self.is_auto else self.min_frequency
-        most = self.max_categories
+        least, most = self.enough(n, frequent), self.max_categories
         kept = np.ones(len(counts), dtype=bool)
         if least is not None:
-            kept = counts >= (least if _is_whole(least) else least * n)
+            kept = counts >= least
         if most is not None and kept.sum() + 1 > most:  # there is an "other" in any case
             by_size = np.argsort(counts, kind="stable")
             kept[by_size[: len(counts) - (most - 1)]] = False

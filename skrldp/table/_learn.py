@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from skrldp.alphabet import Alphabet, chance_of_infrequent, frequent_from, named
+from skrldp.alphabet import OTHER, Alphabet, chance_of_infrequent, frequent_from, named
 from skrldp.table._bring import bring
 from skrldp.table._codec import CellCodec
 from skrldp.table._codes import Codes
 from skrldp.table._columns import Column, given_categories, learn_column
-from skrldp.table._frequencies import Frequencies, most_values
+from skrldp.table._frequencies import Frequencies, Rare, most_values
 from skrldp.table._grouping import Grouping, Records, group_values, set_aside
 from skrldp.table._lazy import LazyTable, refuse_weights
 from skrldp.table._limits import Size, too_many_cells
@@ -130,7 +130,9 @@ def learn(
         else:
             alphabet, index = _combined(own, own_codes, plan.is_product(positions), check)
         if len(alphabet) < 2:
-            raise ValueError(_constant(part, own, table.n_records))
+            all_rare = all(column.categories == (OTHER,) for column in own)
+            enough = grouping.enough(n, least) if all_rare else None
+            raise ValueError(_constant(part, own, table.n_records, enough))
         parts.append((alphabet, index if records is None else index[records.row]))
     (secret_alphabet, secrets), (value_alphabet, values) = parts
     check(len(secret_alphabet) * len(value_alphabet))
@@ -139,9 +141,10 @@ def learn(
         of_each = np.bincount(values, record_counts, len(value_alphabet))
         most = most_values(of_each)
         frequencies = replace(frequencies, fewest=min(frequencies.fewest, int(of_each.min())))
-        if n_rare := int(np.count_nonzero(of_each < least)):
-            names = tuple(columns[place].name for place in value_positions)
-            frequencies = replace(frequencies, rare=((names, n_rare), *frequencies.rare))
+        names = [columns[place].name for place in value_positions]
+        rare = Rare.of(names, value_alphabet.members(), of_each, least)
+        if rare.n:
+            frequencies = replace(frequencies, rare=(rare, *frequencies.rare))
     source = _source(frequencies, [] if is_split else learned, is_split=is_split)
     beta_of_values = None
     if source == "frequent":
@@ -227,7 +230,12 @@ def _nothing_to_release(n_columns: int) -> str:
     return f"{every}there must be at least one other column"
 
 
-def _constant(part: str, columns: Sequence[Column], n_rows: int) -> str:
+def _constant(part: str, columns: Sequence[Column], n_rows: int, enough: int | None) -> str:
+    if enough is not None:
+        return (
+            f"U ({named(columns)}) has only one value, 'other', as all values of the table are "
+            f"rare: each has fewer than {enough:,} records. Join them into fewer values"
+        )
     count = " (n_samples=1)" if n_rows == 1 else ""
     mend = "choose other sensitive columns" if part == "S" else "add columns"
     return (

@@ -34,15 +34,15 @@ def refuse_categories(
     )
 
 
-def refuse_combinations(columns: Sequence[Column], index: np.ndarray, *, secret: bool) -> NoReturn:
+def refuse_combinations(columns: Sequence[Column], index: np.ndarray) -> NoReturn:
     """Refuse combinations of known categories that the alphabet lacks, without showing them.
 
     Raises ValueError always.
     """
     what = "a combination of values unseen in fit"
     raise ValueError(
-        f"{named(columns)}: {_rows(index, what)}; each value is known, but not together. "
-        f"Use categories='product' for all combinations. {_mend(secret)}"
+        f"{named(columns)}: {_rows(index, what)}; each value is known, but not together. `fit` "
+        "with categories='product' takes all combinations."
     )
 
 

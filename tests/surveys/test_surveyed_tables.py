@@ -323,7 +323,7 @@ def test_levels_of_records_that_an_exact_set_left_out_are_learned():
     table["visits"] = table["visits"].astype("category")
     design = SurveyDesign(weights="weight", max_weight=5.0)
     options = {"survey": design, "categories": {"ill": ["no", "yes"]}}
-    with pytest.warns(PrivacyLeakWarning, match="learned from the counted records, and column"):
+    with pytest.warns(PrivacyLeakWarning, match="learned from the table, and column"):
         found = make(IRSanitizer, LikelihoodRatioSet(), **options).fit(table)
     assert found.joint_.alphabet == "learned"
     assert (found.joint_.counts.sum(axis=0) == 0).any()  # else there is no level to spare

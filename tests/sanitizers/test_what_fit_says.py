@@ -1,0 +1,71 @@
+"""What `fit` says of a public table before it designs: rare values, combinations, identifiers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import GridSearchCV
+
+from skrldp import GRRSanitizer, IRSanitizer, PolyOptSanitizer
+from skrldp.exceptions import PrivacyLeakWarning
+
+RARE = {"priest": 24, "pilot": 16, "nurse": 40, "judge": 32}
+
+
+def jobs(n=1_000):
+    frame = pd.DataFrame({"ill": np.arange(n) % 2, "job": "clerk", "age": np.arange(n) % 3})
+    frame["job"] = frame["job"].mask(np.arange(n) % 5 < 2, "farmer")
+    frame.loc[: sum(RARE.values()) - 1, "job"] = np.repeat([*RARE], [*RARE.values()])
+    return frame
+
+
+def test_rare_values_are_named_with_their_records():
+    with pytest.warns(PrivacyLeakWarning) as told:
+        IRSanitizer(sensitive="ill", budget="theorem5").fit(jobs()[["ill", "job"]])
+    (message,) = (str(one.message) for one in told)
+    assert "column 'job' has 4 values" in message
+    assert "('pilot': 16, 'priest': 24, 'judge': 32, ...)" in message
+    assert len(message) <= 250 and message.endswith("min_frequency='auto' reports them as 'other'.")
+    found = IRSanitizer(sensitive="ill", budget="theorem5", min_frequency="auto")
+    assert found.fit(jobs()[["ill", "job"]]).joint_.alphabet == "frequent"
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_a_search_over_folds_warns_once(n_jobs):
+    base = IRSanitizer(sensitive="ill", budget="theorem5")
+    search = GridSearchCV(base, {"eps": [0.5, 1.0]}, cv=2, n_jobs=n_jobs)
+    table = jobs()[["ill", "job"]].sample(frac=1.0, random_state=0)
+    with pytest.warns(PrivacyLeakWarning, match="'pilot': 16, 'priest': 24") as told:
+        search.fit(table)
+    assert len(told) == 1
+
+
+def test_combinations_that_transform_will_refuse_are_told_before_the_design(monkeypatch):
+    seen = pd.DataFrame({"ill": [0, 1] * 100, "a": [1, 1, 2, 2] * 50, "b": [3, 3, 3, 4] * 50})
+    monkeypatch.setattr(PolyOptSanitizer, "_design", lambda *args: pytest.fail("designed"))
+    words = "3 of the 4 combinations of columns 'a', 'b'; `transform` refuses"
+    with pytest.raises(UserWarning, match=words):
+        PolyOptSanitizer(sensitive="ill", min_frequency=None).fit(seen)
+    monkeypatch.undo()
+    with pytest.warns(UserWarning, match=f"{words}.* categories='product' takes all"):
+        found = GRRSanitizer(sensitive="ill").fit(seen)
+    new = pd.DataFrame({"ill": [0], "a": [1], "b": [4]})
+    with pytest.raises(ValueError, match=r"not together. .fit. with categories=.product."):
+        found.transform(new)
+    assert GRRSanitizer(sensitive="ill", categories="product").fit(seen).transform(new).shape
+    with pytest.warns(UserWarning, match="values of S .* 3 of the 4 .* categories='product'"):
+        GRRSanitizer(sensitive=["a", "b"]).fit(seen)
+
+
+def test_what_looks_like_an_identifier_is_warned_of():
+    frame = jobs()[["ill", "age"]].assign(id=range(1_000))
+    with pytest.warns(
+        UserWarning, match="'id' looks like an identifier: it has 1,000 values in 1,0"
+    ):
+        GRRSanitizer(sensitive="ill", categories="product").fit(frame)
+    few = frame[:40].assign(id=range(40))  # so few may be ages
+    GRRSanitizer(sensitive="ill", categories="product").fit(few)
+    GRRSanitizer(sensitive="ill", categories="product").fit(frame.assign(id=frame["id"] // 3))
+    with pytest.raises(ValueError, match=r"rare: each has fewer than \d+ records. Join them"):
+        GRRSanitizer(sensitive="ill", min_frequency="auto").fit(frame[["ill", "id"]])
+    with pytest.raises(ValueError, match="rare: each has fewer than 300 records"):
+        GRRSanitizer(sensitive="ill", min_frequency=0.3).fit(frame[["ill", "id"]])
