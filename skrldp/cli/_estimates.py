@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -64,6 +65,9 @@ def _whole(batch: Any, name: str, path: str, first: int) -> Any:
         )
     if isinstance(column, pa.DictionaryArray):
         column = column.dictionary_decode()
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            with contextlib.suppress(pa.ArrowInvalid):  # which would quote a value
+                column = column.cast(pa.int64())
     if not pa.types.is_integer(column.type):
         raise CommandError(
             f"{path}: column {name!r} has the type {column.type}, but reports are whole numbers. "

@@ -25,7 +25,7 @@ from skrldp.sanitizers._output import TableTransformer
 from skrldp.sanitizers._pooled_blocks import errors_of, models
 from skrldp.sanitizers._snapshot import snapshot
 from skrldp.sanitizers._warnings import warn_of_first_column
-from skrldp.sanitizers._write_reports import as_frame, blank_frame, to_container
+from skrldp.sanitizers._write_reports import as_categories, as_frame, blank_frame, to_container
 from skrldp.table import column_names, lazy_frame, lazy_names, resolve_columns
 
 __all__ = ["BlockSanitizer"]
@@ -301,7 +301,10 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         secrets, values = encode_records(X, fitted.manifest, fitted.order)
         drawn, reports = fitted.manifest.sample(secrets, values, self.random_state)
         numbers = np.column_stack([drawn.astype(np.int64), reports.astype(np.int64)])
-        return to_container(as_frame(numbers, _OUT, X), _OUT, self._container())
+        written = to_container(as_frame(numbers, _OUT, X), _OUT, chosen := self._container())
+        most = max(one.shape[0] for one in fitted.manifest.mechanisms)
+        sizes = dict(zip(_OUT, (len(fitted.manifest.mechanisms), most), strict=True))
+        return as_categories(written, sizes, chosen)
 
     def _state(self) -> _FittedBlocks:
         """Return the results of `fit`."""

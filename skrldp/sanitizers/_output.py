@@ -15,6 +15,7 @@ from skrldp.sanitizers._fitted_state import Fitted
 from skrldp.sanitizers._write_reports import (
     CONTAINERS,
     ENCODINGS,
+    as_categories,
     as_frame,
     blank_table,
     posterior,
@@ -67,7 +68,8 @@ class TableTransformer:
         ----------
         transform : {"default", "pandas", "polars"} or None
             "default" is the container of the input; None changes nothing. It takes precedence over
-            scikit-learn's global setting ``transform_output``.
+            scikit-learn's global setting ``transform_output``. In "pandas" and "polars", symbols
+            are a category, as models take columns of numbers for quantities.
 
         Returns
         -------
@@ -154,7 +156,10 @@ class ReportsMixin(TableTransformer):
         """Return the reports, given by their symbols, about the rows of X as `transform` does."""
         names = self._report_names(fitted, fitted.names, encode)
         written = self._written(symbols, encode, names, X, fitted)
-        return to_container(written, names, self._container())
+        written = to_container(written, names, chosen := self._container())
+        if encode != "symbol":
+            return written
+        return as_categories(written, dict.fromkeys(names, fitted.mechanism.shape[0]), chosen)
 
     def _written(
         self, symbols: NDArray[Any], encode: str, names: Sequence[str], like: Any, fitted: Fitted

@@ -1,6 +1,6 @@
 """Symbols to the numbers or categories of a report, and those to a container."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -12,11 +12,12 @@ from skrldp._indexes import own_index
 from skrldp.alphabet import Column
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
-from skrldp.table import CellCodec, encode_column, read_table
+from skrldp.table import CellCodec, encode_column, numbers_of, read_table
 
 __all__ = [
     "CONTAINERS",
     "ENCODINGS",
+    "as_categories",
     "as_frame",
     "blank_frame",
     "blank_table",
@@ -106,7 +107,9 @@ def read_symbols(reports: Any, n_symbols: int) -> tuple[Any, NDArray[Any]]:
             f"reports has {len(table.names)} columns, but symbols are one column of whole numbers: "
             "give what transform returns with encode='symbol', or what clients send."
         )
-    symbols, unknown = encode_column(table, 0, Column(table.names[0], tuple(range(n_symbols))))
+    numbers = numbers_of(table, 0)[:, None]
+    own = read_table(numbers) if numbers.dtype == object else table
+    symbols, unknown = encode_column(own, 0, Column(table.names[0], tuple(range(n_symbols))))
     if unknown:
         missing = f", {unknown[None]:,} of them missing" if unknown[None] else ""
         raise ValueError(
@@ -178,6 +181,27 @@ def to_container(output: Any, names: Sequence[str], container: str) -> Any:
     if frame.implementation.value == container:
         return output
     return frame.to_pandas() if container == "pandas" else frame.to_polars()
+
+
+def as_categories(frame: Any, sizes: Mapping[str, int], container: str) -> Any:
+    """Turn columns of numbers into categories of a chosen container, the numbers below each size.
+
+    Numbers of reports have no order, and models take a column of numbers for a quantity.
+    """
+    if container == "pandas":
+        import pandas as pd
+
+        return frame.assign(
+            **{name: pd.Categorical(frame[name], range(size)) for name, size in sizes.items()}
+        )
+    if container == "polars":
+        import polars as pl
+
+        return frame.with_columns(
+            pl.col(name).cast(pl.String).cast(pl.Enum([*map(str, range(size))]))
+            for name, size in sizes.items()
+        )
+    return frame
 
 
 def _frame(array: NDArray[Any], names: Sequence[str], library: Any) -> Any:

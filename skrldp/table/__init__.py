@@ -16,6 +16,7 @@ from skrldp.table._cut import cut
 from skrldp.table._design_columns import (
     column_reader,
     is_missing,
+    numbers_of,
     row_contents,
     take_rows,
     weighted_rows,
@@ -53,6 +54,7 @@ __all__ = [
     "lazy_names",
     "learn",
     "learn_column",
+    "numbers_of",
     "read_table",
     "refuse_categories",
     "refuse_combinations",

@@ -17,6 +17,7 @@ from skrldp.table._select import column_names, resolve_columns
 __all__ = [
     "column_reader",
     "is_missing",
+    "numbers_of",
     "row_contents",
     "take_rows",
     "weighted_rows",
@@ -41,6 +42,18 @@ def column_reader(X: Any, what: str) -> Callable[[Any], NDArray[Any]]:
         return table.array(place)
 
     return read
+
+
+def numbers_of(table: Table, place: int) -> NDArray[Any]:
+    """Return the values of a column; of a category, texts of whole numbers become these numbers."""
+    dtype = None if table.is_array else table.source[:, place].dtype
+    if not isinstance(dtype, nw.Categorical | nw.Enum):
+        return table.array(place)
+    positions, distinct = table.factorize(place, slice(0, table.n_rows))
+    numbers = [
+        int(v) if isinstance(v, str) and v.isascii() and v.isdecimal() else v for v in distinct
+    ]
+    return np.array([*numbers, None], dtype=object)[positions]  # -1 is the last
 
 
 def without_columns(X: Any, names: Sequence[Any], what: str) -> Any:

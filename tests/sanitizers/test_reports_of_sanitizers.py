@@ -169,7 +169,7 @@ def test_set_output(library, encode, container):
     assert type(Y) is type(by_context) is native[container]
     assert list(Y.columns) == list(sanitizer.get_feature_names_out())
     assert Y.shape == plain.shape
-    if library == container:
+    if library == container and encode != "symbol":  # those are a category
         assert Y.equals(plain)
     if encode == "cells" and library == "polars" and container == "pandas":
         assert list(Y["size"].cat.categories) == ["S", "M", "L", "XL"]

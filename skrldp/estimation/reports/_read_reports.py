@@ -14,7 +14,14 @@ from skrldp.alphabet import Column, is_missing
 from skrldp.estimation.reports._forms import LOST, form_of
 from skrldp.estimation.reports._source import Source
 from skrldp.joint import as_counts
-from skrldp.table import distinct_rows, encode_column, lazy_frame, lazy_names, read_table
+from skrldp.table import (
+    distinct_rows,
+    encode_column,
+    lazy_frame,
+    lazy_names,
+    numbers_of,
+    read_table,
+)
 
 __all__ = ["ENCODINGS", "Rows", "count_reports", "number_reports", "read_rows"]
 
@@ -158,7 +165,7 @@ def _form_and_places(table: Any, source: Source, encode: str) -> tuple[str, list
 
 def _numbers(table: Any, position: int, what: str, rows: Rows) -> NDArray[Any]:
     """Read a column of whole numbers."""
-    column = table.array(position)
+    column = numbers_of(table, position)
     if column.dtype.kind == "O":
         try:
             if any(isinstance(value, str | bytes) for value in column):
