@@ -31,6 +31,7 @@ __all__ = [
     "WeightedFunctions",
     "contrast_of",
     "functions_of",
+    "target_in_words",
 ]
 
 
@@ -153,11 +154,15 @@ class WeightedFunctions(NamedTuple):
         The functions.
     weights : array of shape (m,)
         What their variances count.
+    scales : array of shape (m,)
+        How far each figure can lie from another: 1 for a share, the range of its numbers for a
+        mean.
     """
 
     names: tuple[Any, ...]
     functions: Floats
     weights: Floats
+    scales: Floats
 
 
 def functions_of(targets: Any, record: Record, distribution: Floats) -> WeightedFunctions:
@@ -178,7 +183,29 @@ def functions_of(targets: Any, record: Record, distribution: Floats) -> Weighted
         tuple(name for one in read for name in one.names),
         functions,
         np.concatenate([one.weights for one in read]),
+        np.concatenate([one.scales for one in read]),
     )
+
+
+def target_in_words(name: Any) -> str:
+    """Write the name of a target for a message.
+
+    Examples
+    --------
+    >>> target_in_words((("job",), "clerk")), target_in_words(("mean", "age", ("sex",), "m"))
+    ("'job' = 'clerk'", "mean of 'age' where 'sex' = 'm'")
+    """
+    kind, what, *groups = name
+    if kind == "contrast":
+        return f"contrast of {target_in_words(name[1:-1])} by {', '.join(map(repr, name[-1]))}"
+    own = f"function {what}" if kind == "linear" else f"mean of {what!r}"
+    if isinstance(kind, tuple):
+        own = _equal(kind, what)
+    return f"{own} where {_equal(*groups)}" if groups else own
+
+
+def _equal(columns: Sequence[Any], category: Any) -> str:
+    return f"{', '.join(map(repr, columns))} = {category!r}"
 
 
 def _as_target(target: Any) -> Target:
@@ -212,14 +239,17 @@ def _read(target: Target, record: Record, distribution: Floats) -> WeightedFunct
     else:
         functions = _coefficients(target, record)
         names = tuple(("linear", place) for place in range(len(functions)))
+        present = np.ones(functions.shape[1])
+    scales = _ranges(functions, present)
     if not isinstance(target, Linear) and target.by is not None:
         groups = group_records(record, target.by, group)
         inside = [_ratios(functions, present * g, distribution) for g in groups.indicators]
         functions = np.concatenate(inside)
         names = tuple((*name, groups.name, g) for g in groups.categories for name in names)
+        scales = np.tile(scales, len(groups.categories))
     elif isinstance(target, Mean):
         functions = _ratios(functions, present, distribution)
-    return WeightedFunctions(names, functions, np.full(len(names), float(target.weight)))
+    return WeightedFunctions(names, functions, np.full(len(names), float(target.weight)), scales)
 
 
 def _contrast(target: Contrast, record: Record, distribution: Floats) -> WeightedFunctions:
@@ -235,7 +265,8 @@ def _contrast(target: Contrast, record: Record, distribution: Floats) -> Weighte
     rows = each.functions.reshape(len(groups), -1, each.functions.shape[1])
     functions = np.tensordot(numbers, rows, 1)
     names = tuple(("contrast", *name[:-1]) for name in each.names[: len(functions)])
-    return WeightedFunctions(names, functions, np.repeat(float(target.weight), len(names)))
+    weights = np.repeat(float(target.weight), len(names))
+    return WeightedFunctions(names, functions, weights, each.scales[: len(names)])
 
 
 def contrast_of(coefficients: Any, groups: Sequence[Any]) -> Floats:
@@ -266,6 +297,12 @@ def _ratios(functions: Floats, present: Floats, distribution: Floats) -> Floats:
     means = functions @ (distribution * present) / share
     found: Floats = (functions - means[:, None]) * present / share
     return found
+
+
+def _ranges(functions: Floats, present: Floats) -> Floats:
+    """Return the range of each function over the records that have it, (m,)."""
+    some = functions[:, present > 0]
+    return np.ptp(some, axis=1) if some.size else np.zeros(len(functions))
 
 
 def _coefficients(target: Linear, record: Record) -> Floats:

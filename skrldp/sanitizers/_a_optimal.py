@@ -1,5 +1,6 @@
 """The private mechanism from whose reports named shares and means are estimated best."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,13 @@ from skrldp.sanitizers._fitted_state import Designed, FromFit
 from skrldp.sanitizers._optimal_base import ObservingSanitizer
 from skrldp.sanitizers._promised import design_requirements
 from skrldp.sanitizers._texts import with_parameters
+from skrldp.sanitizers._warnings import warn_of_useless
 from skrldp.sets import FittedSet
-from skrldp.targets import WeightedFunctions, functions_of
+from skrldp.targets import WeightedFunctions, functions_of, target_in_words
 
 __all__ = ["AOptimalSanitizer"]
+
+_SHOWN = 20  # targets whose errors are printed
 
 
 @with_parameters
@@ -78,6 +82,10 @@ class AOptimalSanitizer(ObservingSanitizer):
     Warns
     -----
     {PrivacyLeakWarning, ConvergenceWarning}
+    UserWarning
+        By `fit`, if as many reports as there are public records would estimate targets that
+        `targets` names with standard errors above three tenths of their range. With `verbose`,
+        `fit` prints these errors.
 
     See Also
     --------
@@ -160,7 +168,12 @@ class AOptimalSanitizer(ObservingSanitizer):
         variances = self._variances(design, joint.probabilities, asked)
         figures |= {"variances_": variances, "targets_": asked.names}
         total = float(variances @ asked.weights)
-        return figures, f"{words}, sum of variances {total:.5g} / n"
+        words = f"{words}, sum of variances {total:.5g} / n"
+        if not isinstance(self.targets, str):  # targets are named
+            errors = np.sqrt(variances / joint.n)
+            words += f". Standard errors from {joint.n:,} reports: {_listed(asked.names, errors)}"
+            warn_of_useless(asked, errors, joint.n)
+        return figures, words
 
     def _variances(
         self, design: Designed, probabilities: Floats, asked: WeightedFunctions
@@ -190,6 +203,13 @@ class AOptimalSanitizer(ObservingSanitizer):
         joint = self._distribution_of(X, sample_weight, fitted)
         asked = self._asked(fitted.joint, fitted.mechanism)
         return -float(self._variances(fitted.design, joint.probabilities, asked) @ asked.weights)
+
+
+def _listed(names: Sequence[Any], errors: Floats) -> str:
+    """Name some targets, with their errors."""
+    some = zip(names[:_SHOWN], errors, strict=False)
+    more = f", ... ({len(names) - _SHOWN:,} more)" if len(names) > _SHOWN else ""
+    return ", ".join(f"{target_in_words(name)}: {error:.2g}" for name, error in some) + more
 
 
 def _of_u_alone(functions: Floats, joint: JointDistribution, asked: WeightedFunctions) -> Floats:

@@ -1,5 +1,6 @@
 """The base class of the sanitizers: from a public table to a mechanism, from records to reports."""
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from functools import cache, partial
@@ -60,6 +61,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
 
     _default_encode = "cells"  # what encode=None stands for
     _most_cells = MOST_CELLS  # what a design of this kind can hold
+    _slow_from = math.inf  # cells, beyond which a design takes long; closed forms do not
 
     # `fit` stores its results in one object, `_fitted`; these attributes read it.
     joint_ = FromFit("joint")
@@ -170,7 +172,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         sets = [one.uncertainty for one in promise.statements]
         warn_of_identifiers(codec, joint)
         warned = warn_of_rare_values(joint, sets, codec, self._most_cells)
-        if self.handle_unknown == "error":
+        if joint.counts.size > self._slow_from and self.handle_unknown == "error":
             warn_of_combinations(codec, self._most_cells)
         names = [(c.name, place in codec.sensitive) for place, c in enumerate(codec.columns)]
         design = self._design(promise, around, named_record(joint, names))

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from skrldp._typing import Floats
 from skrldp.design import Solution
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution
 from skrldp.sets import FittedSet, estimated_miss
 from skrldp.table import CellCodec, Rare
+from skrldp.targets import WeightedFunctions, target_in_words
 
 __all__ = [
     "explain_limit",
@@ -25,6 +27,7 @@ __all__ = [
     "warn_of_identifiers",
     "warn_of_limits",
     "warn_of_rare_values",
+    "warn_of_useless",
     "warn_of_weak_sets",
 ]
 
@@ -32,6 +35,8 @@ __all__ = [
 # estimates from a table are too inexact, and sets that are nearly right would be warned of.
 _TOO_OFTEN = 2.0
 _FEW_RECORDS = 10  # in a cell
+_USELESS = 0.3  # of a figure's range: the standard error from which on an interval has most of it
+_NAMED = 3  # targets
 _MANY_VALUES = 50  # of a column, from which on it may look like an identifier
 _FEW_CLUSTERS = 10  # of a survey
 _ROOM = __name__.rpartition(".")[0]
@@ -127,7 +132,7 @@ def _named(names: Sequence[Any]) -> str:
 
 
 def warn_of_combinations(codec: CellCodec, most_cells: int) -> None:
-    """Warn where `transform` will refuse combinations of known values that the table lacks."""
+    """Warn, before a design that takes long, of combinations that `transform` will refuse."""
     for part, positions, n in (
         ("S", codec.sensitive, codec.n_secrets),
         ("U", codec.nonsensitive, codec.n_values),
@@ -164,6 +169,24 @@ def warn_of_identifiers(codec: CellCodec, joint: JointDistribution) -> None:
             "numbers into bins.",
             UserWarning,
         )
+
+
+def warn_of_useless(targets: WeightedFunctions, errors: Floats, n: int) -> None:
+    """Warn of targets that as many reports as public records would hardly estimate.
+
+    Shapes: `errors` (m,).
+    """
+    poor = np.flatnonzero(~(errors <= _USELESS * targets.scales))
+    if not len(poor) or _is_fold():
+        return
+    some = ", ".join(f"{target_in_words(targets.names[k])}: {errors[k]:.2g}" for k in poor[:_NAMED])
+    more = ", ..." if len(poor) > _NAMED else ""
+    _warn(
+        f"{n:,} reports, as many as the public records, will hardly estimate {len(poor):,} of "
+        f"{len(errors):,} targets: their standard errors exceed {_USELESS:g} of the range ({some}"
+        f"{more}). skrldp.model_selection.smallest_n says how many reports it takes.",
+        UserWarning,
+    )
 
 
 def _is_fold() -> bool:

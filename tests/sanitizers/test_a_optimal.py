@@ -19,7 +19,8 @@ from skrldp import (
     expected_std_error,
     privacy_report,
 )
-from skrldp.targets import Linear, Marginal, Mean
+from skrldp.estimation import expected_std_errors_of_targets
+from skrldp.targets import Contrast, Linear, Marginal, Mean
 
 # Time limits are short here; a fit that meets one warns of it.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -246,3 +247,32 @@ def test_the_optimum_is_estimated_and_a_bound_of_no_use_is_not_told():
     assert found.objective > 2.0 * found.bound
     assert found.gap_in_words == ""
     assert re.search(r"design +converged\n", str(privacy_report(sanitizer)))
+
+
+# -- what designs for named targets say -----------------------------------------------------------
+
+
+def test_errors_of_named_targets_are_printed_and_useless_ones_warned_of(capsys):
+    """The errors are those that estimation states for as many reports, by another route."""
+    counts = np.array([4, 1, 3, 2, 6, 2, 1, 1])
+    rows = people((20, 60))
+    gap = Contrast(Mean("visits", by="job"), {"desk": 1, "field": -1})
+    targets = [Marginal("job", by="ill"), Mean("visits"), gap]
+    options = {"sensitive": "ill", "targets": targets, "uncertainty": AllDistributions()}
+    design = AOptimalSanitizer(eps=0.5, **options, max_iter=5, verbose=1)
+    many = design.fit(rows, sample_weight=10_000 * counts)
+    errors = expected_std_errors_of_targets(many, 10_000 * counts.sum(), targets)
+    said = capsys.readouterr().out
+    for words, name in [
+        ("'job' = 'desk' where 'ill' = 'no'", (("job",), "desk", ("ill",), "no")),
+        ("mean of 'visits'", ("mean", "visits")),
+        ("contrast of mean of 'visits' by 'job'", ("contrast", "mean", "visits", ("job",))),
+    ]:
+        assert f"{words}: {errors[name]:.2g}" in said
+    words = "'job' = 'desk' where 'ill' = 'no': .*smallest_n says"
+    with pytest.warns(UserWarning, match=words) as told:
+        few = AOptimalSanitizer(eps=0.5, **options, max_iter=5).fit(rows, sample_weight=counts)
+    errors = expected_std_errors_of_targets(few, counts.sum(), targets)
+    scales = [1.0] * 4 + [40.0] * 2
+    poor = sum(not e <= 0.3 * s for e, s in zip(errors.values(), scales, strict=True))
+    assert poor > 0 and f"estimate {poor} of 6 targets" in str(told[-1].message)

@@ -170,7 +170,7 @@ def test_verbose_names_the_columns(capsys):
 @pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")
 def test_a_design_that_met_its_limit_says_so(cls):
     with pytest.warns(
-        ConvergenceWarning, match="time limit.*at most .* the optimum.*time_limit"
+        ConvergenceWarning, match="time limit.*at most .* the best possible.*time_limit"
     ) as caught:
         sanitizer = cls(time_limit=1e-9).fit(RECORDS)
     assert [w.filename for w in caught if w.category is ConvergenceWarning] == [__file__]

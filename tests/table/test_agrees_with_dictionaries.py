@@ -131,7 +131,7 @@ def test_unknown_combinations():
     ):
         codec.encode(new_value)
     new_secret = pd.DataFrame({"a": ["x"], "s": ["n"], "t": [1], "b": [1]})
-    with pytest.raises(ValueError, match=r"columns 's', 't'.*to protect it") as caught:
+    with pytest.raises(ValueError, match=r"columns 's', 't'.*categories='product'") as caught:
         codec.encode(new_secret, unknown="mark")
     assert "('n', 1)" not in str(caught.value)
 
