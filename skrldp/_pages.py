@@ -9,7 +9,9 @@ from datetime import date, time
 from html import escape
 from typing import Any
 
-__all__ = ["as_json", "markdown_page", "page", "text_page"]
+__all__ = ["Table", "as_json", "document", "markdown_page", "page", "text_page"]
+
+Table = tuple[str, Sequence[str], Sequence[Sequence[str]]]  # title, header, rows
 
 _LEFT = "style='text-align:left;vertical-align:top'"
 _WIDTH = 88  # columns of a text
@@ -20,9 +22,10 @@ def text_page(
     title: str,
     rows: Iterable[tuple[str, str]],
     *,
+    tables: Iterable[Table] = (),
     lists: Iterable[tuple[str, Sequence[str]]] = (),
 ) -> str:
-    """Write labelled lines below a title, and lists, wrapped at 88 columns.
+    """Write labelled lines below a title, tables, and lists, wrapped at 88 columns.
 
     Examples
     --------
@@ -35,6 +38,13 @@ def text_page(
     lines = [title]
     for label, text in rows:
         lines += _hanging(f"  {label:<{_LABEL}}", text)
+    for heading, header, body in tables:
+        whole = [header, *body]
+        widths = [max(map(len, column)) for column in zip(*whole, strict=True)]
+        lines.append(heading)
+        for row in whole:
+            cells = (f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
+            lines.append(f"  {'  '.join(cells)}".rstrip())
     for heading, entries in lists:
         lines += [heading] if entries else []
         for entry in entries:
@@ -51,9 +61,13 @@ def _hanging(start: str, text: str) -> list[str]:
 
 
 def markdown_page(
-    title: str, rows: Iterable[tuple[str, str]], *, lists: Iterable[tuple[str, Sequence[str]]] = ()
+    title: str,
+    rows: Sequence[tuple[str, str]],
+    *,
+    tables: Iterable[Table] = (),
+    lists: Iterable[tuple[str, Sequence[str]]] = (),
 ) -> str:
-    r"""Write a title, a table of labelled lines, and lists, in Markdown.
+    r"""Write a title, a table of labelled lines, other tables, and lists, in Markdown.
 
     Examples
     --------
@@ -68,9 +82,20 @@ def markdown_page(
     <BLANKLINE>
     - one
     """
-    lines = [f"# {title}", "", "| | |", "| --- | --- |"]
+    lines = [f"# {title}"]
+    if rows:
+        lines += ["", "| | |", "| --- | --- |"]
     for label, text in rows:
         lines.append(f"| {label} | {_escaped(text)} |")
+    for heading, header, body in tables:
+        lines += [
+            "",
+            f"## {heading}",
+            "",
+            f"| {' | '.join(header)} |",
+            "|" + " --- |" * len(header),
+        ]
+        lines += [f"| {' | '.join(map(_escaped, row))} |" for row in body]
     for heading, entries in lists:
         if entries:
             lines += ["", f"## {heading}", "", *(f"- {_escaped(entry)}" for entry in entries)]
@@ -110,9 +135,10 @@ def page(
     *,
     header: Sequence[str] = (),
     n_more: int = 0,
+    tables: Iterable[Table] = (),
     lists: Sequence[tuple[str, Sequence[str]]] = (),
 ) -> str:
-    """Write a title, a table whose rows start with their names, and lists.
+    """Write a title, a table whose rows start with their names, other tables, and lists.
 
     Returns str: HTML in which all texts are escaped.
 
@@ -121,10 +147,11 @@ def page(
     >>> page("a < b", [("x", "1")])[:40]
     '<div><p><strong>a &lt; b</strong></p><ta'
     """
-    head = "".join(f"<th {_LEFT}>{escape(name)}</th>" for name in header)
-    body = "".join(_row(row) for row in rows)
-    if n_more:
-        body += _row([f"… and {n_more:,} more"])
+    more = [[f"… and {n_more:,} more"]] if n_more else []
+    others = "".join(
+        f"<p><strong>{escape(heading)}</strong></p>{_table(names, body)}"
+        for heading, names, body in tables
+    )
     below = "".join(
         f"<p><strong>{escape(heading)}</strong></p><ul>"
         + "".join(f"<li>{escape(entry)}</li>" for entry in entries)
@@ -132,10 +159,29 @@ def page(
         for heading, entries in lists
         if entries
     )
+    own = _table(header, [*rows, *more])
+    return f"<div><p><strong>{escape(title)}</strong></p>{own}{others}{below}</div>"
+
+
+def document(title: str, body: str) -> str:
+    """Make a file in HTML of a body, which is HTML already."""
     return (
-        f"<div><p><strong>{escape(title)}</strong></p><table>"
+        "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>"
+        f"<meta name='viewport' content='width=device-width'><title>{escape(title)}</title>"
+        "<style>body{font-family:sans-serif;max-width:60em;margin:2em auto;padding:0 1em}"
+        "th{padding-right:1em}</style></head>"
+        f"<body>{body}</body></html>\n"
+    )
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    if not rows:
+        return ""
+    head = "".join(f"<th {_LEFT}>{escape(name)}</th>" for name in header)
+    return (
+        "<table>"
         + (f"<thead><tr>{head}</tr></thead>" if head else "")
-        + f"<tbody>{body}</tbody></table>{below}</div>"
+        + f"<tbody>{''.join(map(_row, rows))}</tbody></table>"
     )
 
 

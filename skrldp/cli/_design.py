@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from csv import reader
 from inspect import signature
-from operator import methodcaller
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,7 +18,6 @@ from skrldp.cli._progress import done, for_people, prints_aside, tell
 
 __all__ = ["design"]
 
-_SHOWN = methodcaller("_repr_html_")  # as notebooks show it
 _SANITIZERS = {
     "polyopt": "PolyOptSanitizer",
     "a-optimal": "AOptimalSanitizer",
@@ -184,7 +182,6 @@ def design(
     if len(set(names)) < len(names):
         raise CommandError("the mechanism and the other files need different names.")
     from skrldp.cli._distinct import count_rows
-    from skrldp.cli._figures import as_html
     from skrldp.cli._formats import Asked, check_delimiter, kind_of
     from skrldp.cli._sets import asked_set
     from skrldp.cli._surveys import each_record, survey_of
@@ -267,7 +264,7 @@ def design(
         files[0].write(made.to_json().encode())
         pages = iter(files[1:])
         if html is not None:
-            next(pages).write(as_html("Privacy report", _SHOWN(found)).encode())
+            next(pages).write(found.to_html().encode())
         if witness is not None:
             tell("writing the witness")
             next(pages).write(designer.certificate_.witness().encode())

@@ -29,9 +29,8 @@ def inspect(
     follow from the mechanism alone, which are proven here. The exit code is 1 if it has another
     digest than --digest.
     """
-    from skrldp._pages import as_json, page, text_page
+    from skrldp._pages import as_json, document, page, text_page
     from skrldp.cli import _claims, _manifests
-    from skrldp.cli._figures import as_html
     from skrldp.cli._mechanism import read_either
     from skrldp.mechanism import Manifest
 
@@ -47,7 +46,7 @@ def inspect(
         lines.append(("result", "ANOTHER DIGEST than the one given: do not use this mechanism"))
     if html is not None:
         with new_file(html, force=force, inputs=[mechanism]) as file:
-            file.write(as_html(title, page(title, lines)).encode())
+            file.write(document(title, page(title, lines)).encode())
     done()
     print(as_json(claims.figures_of(own, proven, same)) if json else text_page(title, lines))
     return 0 if same else FAILED

@@ -1,9 +1,11 @@
 """What estimates from reports are worth: standard errors per 10,000 reports, in the report."""
 
+import math
 from typing import Any
 
 import numpy as np
 
+from skrldp._pages import Table
 from skrldp._typing import Floats
 from skrldp.estimation import expected_std_errors
 from skrldp.mechanism import Mechanism
@@ -11,7 +13,7 @@ from skrldp.statement._parts import ReportFigures
 
 __all__ = [
     "N_REPORTS",
-    "error_lines",
+    "error_tables",
     "error_warnings",
     "expected_errors",
     "expected_errors_of_columns",
@@ -72,23 +74,21 @@ def _summary(errors: Floats) -> dict[str, float]:
     }
 
 
-def error_lines(report: ReportFigures) -> list[tuple[str, str]]:
-    """State the errors in a line."""
-    said = []
+def error_tables(report: ReportFigures) -> list[Table]:
+    """State the errors in a table, or nothing if they are not known."""
+    rows = []
     for name, found in report.utility.expected_errors.items():
         unknown, of = found["not_determined"], found["of"]
-        if unknown == of:
-            said.append(f"of {name}, none is determined")
-        elif unknown:
-            said.append(f"of {name}, {unknown:,} of {of:,} are not determined")
-        else:
-            said.append(
-                f"of {name}, a standard error of {found['median']:.2g} in the median and "
-                f"{found['worst']:.2g} at worst"
-            )
-    if not said:
+        lacks = f"{unknown:,} of {of:,} are not determined" if unknown else ""
+        rows.append((name, _error(found["median"]), _error(found["worst"]), lacks))
+    if not rows:
         return []
-    return [("estimates", f"unbiased shares from {N_REPORTS:,} reports: {'; '.join(said)}")]
+    title = f"Standard errors of shares from {N_REPORTS:,} reports (unbiased)"
+    return [(title, ("shares of", "median", "worst", ""), rows)]
+
+
+def _error(value: float) -> str:
+    return f"{value:.2g}" if math.isfinite(value) else "none"
 
 
 def error_warnings(report: ReportFigures) -> list[str]:

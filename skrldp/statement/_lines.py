@@ -20,7 +20,6 @@ from skrldp._sentences import (
 from skrldp.mechanism import bound_of_several
 from skrldp.statement._blocks import block_in_words, block_lines
 from skrldp.statement._by_secret import lines_by_secret
-from skrldp.statement._expected_errors import error_lines
 from skrldp.statement._parts import Beyond, ReportFigures
 
 __all__ = ["lines_of"]
@@ -41,7 +40,6 @@ def lines_of(report: ReportFigures) -> list[Line]:
         ("knows U", _knows_u(report.beyond)),
         *_other_statements(report),
         *_table_and_utility(report),
-        *error_lines(report),
     ]
 
 

@@ -1,10 +1,14 @@
 """The privacy report: its figures, and how they are shown as text and as HTML."""
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from skrldp._pages import as_json, markdown_page, page, text_page
+from skrldp._pages import as_json, document, markdown_page, page, text_page
+from skrldp.statement._expected_errors import error_tables
 from skrldp.statement._lines import lines_of
 from skrldp.statement._parts import ReportFigures
+from skrldp.statement._plain import plain_sentences
 
 __all__ = ["PrivacyReport"]
 
@@ -18,11 +22,15 @@ _NOT_SAID = (
 )
 
 
+_DETAILS = "All figures"
+
+
 @dataclass(frozen=True, eq=False)
 class PrivacyReport(ReportFigures):
     """What a fitted sanitizer promises; made by :func:`privacy_report`.
 
-    Printing it gives text of at most 88 columns; notebooks show a table.
+    It begins with a few sentences for who decides on a survey, and goes on with all figures.
+    Printing it gives text of at most 88 columns; notebooks show tables.
 
     Attributes
     ----------
@@ -163,7 +171,8 @@ class PrivacyReport(ReportFigures):
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return text_page(self._title, lines_of(self), lists=self._lists)
+        details = text_page(_DETAILS, lines_of(self), tables=error_tables(self), lists=self._lists)
+        return f"{text_page(self._title, (), lists=self._short)}\n{details}"
 
     def to_json(self) -> str:
         """Write all figures, warnings and notes as JSON.
@@ -183,12 +192,49 @@ class PrivacyReport(ReportFigures):
         -------
         str
         """
-        lists = [*self._lists, ("What this page does not say", _NOT_SAID)]
         lines = [("digest", self.digest), *lines_of(self)]
-        return markdown_page(self._title, lines, lists=lists)
+        tables, short = error_tables(self), markdown_page(self._title, (), lists=self._short)
+        return (
+            f"{short}\n\n{markdown_page(_DETAILS, lines, tables=tables, lists=self._whole_lists)}"
+        )
+
+    def to_html(self, path: Any = None) -> str:
+        """Write the page for auditors in HTML, and into a file if one is named.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            The file; one that is there is replaced.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+        """
+        lines = [("digest", self.digest), *lines_of(self)]
+        whole = document(self._title, self._html(lines, self._whole_lists))
+        if path is not None:
+            Path(path).write_text(whole, encoding="utf-8")
+        return whole
 
     def _repr_html_(self) -> str:
-        return page(self._title, lines_of(self), lists=self._lists)
+        return self._html(lines_of(self), self._lists)
+
+    def _html(self, lines: list[tuple[str, str]], lists: Any) -> str:
+        details = page(_DETAILS, lines, tables=error_tables(self), lists=lists)
+        return page(self._title, (), lists=self._short) + details
+
+    @property
+    def _short(self) -> list[tuple[str, tuple[str, ...]]]:
+        return [("In short", plain_sentences(self, len(self.warnings)))]
+
+    @property
+    def _whole_lists(self) -> list[tuple[str, tuple[str, ...]]]:
+        return [*self._lists, ("What this page does not say", _NOT_SAID)]
 
     @property
     def _title(self) -> str:

@@ -76,11 +76,11 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
     (True, 'all distributions', ())
     >>> print(report)
     Privacy report: SRRSanitizer
-      protects      S = column 0; U = column 1: not protected
-      asked         eps = 1: a report changes the odds of a secret by a factor of at most 2.72
-      proven        eps <= 1.000000, of the mechanism as it is sampled; at the worst distribution
-                    found the leakage is 0.999999
-      holds for     all distributions of the data
+    In short
+      - Protected: column 0. Not protected: column 1.
+      - One report multiplies the odds of any two values of column 0 by at most 2.72: what
+        was as likely as not is at most 73.2 % likely afterwards.
+      - This is proven for every population.
       ...
     """
     blocks = as_block_sanitizer(sanitizer)

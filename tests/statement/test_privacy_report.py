@@ -228,7 +228,7 @@ def test_a_beta_of_the_distance_is_conditional_too():
         utility_uncertainty=RenyiBall(alpha=1.0, radius="finite-sample"),
         tol=0.1,
     )
-    with pytest.warns(PrivacyLeakWarning, match="the confidence set may miss the true"):
+    with pytest.warns(PrivacyLeakWarning, match="so beta is not guaranteed"):
         sanitizer.fit(rows)
     said = " ".join(privacy_report(sanitizer).worst_case_set.split())
     assert said.endswith("some from few of them, and then the set may miss far more often")
@@ -411,6 +411,12 @@ def test_not_fitted():
 # --- What estimates are worth --------------------------------------------------------------------
 
 
+def row_of(report, name):
+    """The words of a row of the table of errors, behind its label."""
+    table = str(report).partition("Standard errors of shares from 10,000 reports")[2]
+    return re.search(rf"^  {re.escape(name)} +(.*)$", table, re.MULTILINE)[1].split()
+
+
 @pytest.mark.parametrize("cls", ALL)
 def test_expected_errors(cls):
     sanitizer = fitted(cls, eps=0.8)
@@ -424,7 +430,8 @@ def test_expected_errors(cls):
         assert (found["not_determined"], found["of"]) == (unknown, len(errors))
         assert said(report, f"categories of {name}, however") == (int(unknown > 0), 0)
         assert said(report, f"some category of {name}: the") == (int(1 < errors.max() < np.inf), 0)
-    assert "unbiased shares from 10,000 reports: of U" in " ".join(str(report).split())
+        known = [f"{found[kind]:.2g}" for kind in ("median", "worst") if np.isfinite(found[kind])]
+        assert row_of(report, name)[:2] == [*known, "none", "none"][:2]
 
 
 def test_errors_are_stated_by_columns():
@@ -433,11 +440,10 @@ def test_errors_are_stated_by_columns():
     report = privacy_report(sanitizer := fitted(SRRSanitizer, rows, [50, 20, 10, 70] * 4))
     assert list(report.expected_errors) == ["U", "column 1", "column 2", "S"]
     assert report.to_dict()["expected_errors"] == report.expected_errors
-    text = " ".join(str(report).split())
     for place in (1, 2):
         errors = expected_std_error(sanitizer, 10_000, place)
         assert report.expected_errors[f"column {place}"]["worst"] == pytest.approx(errors.max())
-        assert f"of column {place}, a standard error of {errors.max():.2g} in the m" in text
+        assert row_of(report, f"column {place}")[1] == f"{errors.max():.2g}"
     assert report.expected_errors["column 2"]["worst"] > 1.4 * report.expected_errors["U"]["worst"]
     several = fitted(SRRSanitizer, rows, [50, 20, 10, 70] * 4, sensitive=[0, 2], eps=0.005)
     report = privacy_report(several)
@@ -460,10 +466,65 @@ def test_warnings_of_estimates_that_tell_nothing(monkeypatch):
     assert said(useless, "10,000 reports tell nothing about the share of some category of U")[0]
     blind = privacy_report(fitted(PolyOptSanitizer, observe="nonsensitive"))
     assert blind.expected_errors["S"]["not_determined"] == 2
-    assert "of S, none is determined" in " ".join(str(blind).split())
+    assert row_of(blind, "S") == ["none", "none", "2", "of", "2", "are", "not", "determined"]
     assert said(blind, "however many reports") == (0, 0)  # a note says that it does not see S
     monkeypatch.setattr(_expected_errors, "_MOST_WORK", 1)
     large = privacy_report(fitted(PolyOptSanitizer))
     assert large.expected_errors == {} and "10,000 reports" not in str(large)
     many = fitted(GRRSanitizer, [[s, u] for s in range(2) for u in range(300)], [9] * 600)
     assert _expected_errors.expected_errors(many)["U"]["of"] == 300  # needs no matrix
+
+
+# --- The first part, for who decides -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_the_first_part_has_figures_but_no_terms_of_the_trade(cls):
+    report = privacy_report(fitted(cls, eps=0.8))
+    first = str(report).partition("All figures")[0]
+    for word in ("eps", "nats", "likelihood", "leakage", "beta", "distribution", "U =", "e^"):
+        assert word not in first
+    text = " ".join(first.split())
+    assert f"values of column 0 by at most {odds(report.eps_proven)}" in text
+    if report.eps_all < 10:
+        assert f"one report multiplies these odds by at most {odds(report.eps_all)}" in text
+    else:
+        assert "knows more about the person may learn column 0 from one report" in text
+    assert ("below limit" in text) == (len(report.warnings) > 0)
+
+
+@pytest.mark.parametrize(
+    ("figures", "words"),
+    [
+        ({"coverage": "finite-sample", "beta": 0.05}, "at most 5 % of such tables. It"),
+        ({"coverage": "asymptotic", "beta": 0.05}, "about 5 % of such tables. It"),
+        ({"coverage": "finite-sample", "few_records": True}, "for about 5 % of such tables"),
+        ({"alphabet": "learned"}, "for about 5 % of such tables; more often, as rare values"),
+        ({"sets": "two", "beta_together": 0.1}, "10 % of such tables"),
+        ({"sets": "two", "beta_together": None}, "not among them is unknown"),
+        ({"coverage": "given", "beta": None}, "not among them is unknown"),
+        ({"coverage": "public distribution"}, "only if the population is exactly as the public"),
+        ({"coverage": "all distributions"}, "proven for every population."),
+        ({"eps_proven": 20.0}, "A report may reveal column 0."),
+        ({"eps_of_reports": {2: math.inf}}, "Two reports about one person may reveal column 0."),
+    ],
+)
+def test_the_first_part_says_for_whom_it_holds(figures, words):
+    report = privacy_report(fitted(IRSanitizer, budget="theorem5"))
+    changed = with_figures(report, **({"alphabet": "declared", "few_records": False} | figures))
+    text = " ".join(str(changed).partition("All figures")[0].split())
+    assert words in text
+
+
+def test_the_page_in_html_is_a_file_of_its_own(tmp_path):
+    rows = [[s, u] for s in ("<b>", "n") for u in "xy"]
+    report = privacy_report(fitted(SRRSanitizer, rows, [9] * 4))
+    path = tmp_path / "report.html"
+    path.write_text("old")
+    report.to_html(path)
+    text = path.read_text(encoding="utf-8")
+    assert text == report.to_html() and text.startswith("<!DOCTYPE html>")
+    assert "<b>" not in text and report.digest in text
+    assert text.index("In short") < text.index("All figures") < text.index("does not say")
+    assert text.count("<table>") == text.count("</table>") == 2
+    assert report.to_markdown().index("In short") < report.to_markdown().index("| shares of |")
