@@ -2,13 +2,15 @@
 
 python design.py [--folder data] [--eps 1] [--eps-all 2] [--closes 2030-12-31] [--needed 500]
 
-It writes manifest.json, survey.json and public.csv, and refuses to replace them: whoever answered
-with one manifest and is asked again with another gives a second report, which nothing bounds.
+It writes manifest.json, survey.json and public.csv, and says how many answers make useful figures.
+It refuses to replace these files: whoever answered with one manifest and is asked again with
+another gives a second report, which nothing bounds.
 """
 
 import argparse
 import datetime as dt
 import json
+import math
 import sys
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from people import public_table
 from questions import SURVEY, categories
 
 from skrldp import AOptimalSanitizer, BlockSanitizer
+from skrldp.estimation import expected_std_errors
 
 HERE = Path(__file__).parent
 FILES = ("manifest.json", "survey.json", "public.csv")
@@ -83,6 +86,26 @@ def write(folder, survey, table, closes, needed=500, **options):
     return sanitizer
 
 
+def answers_needed(sanitizer, errors=(0.1, 0.05, 0.03)):
+    """How many answers there must be so that the share of no answer has a greater standard error.
+
+    Parameters
+    ----------
+    sanitizer : BlockSanitizer
+        As `design` returns it.
+    errors : sequence of float
+        Standard errors of a share; a 95 % interval reaches about two of them to either side.
+
+    Returns
+    -------
+    list of (float, int)
+        Each error, and the number of answers, rounded up to hundreds.
+    """
+    one = [(name, "all") for name, _ in sanitizer.manifest_.columns]
+    worst = max(own.max() for own in expected_std_errors(sanitizer, 1, one, asymptotic=True))
+    return [(error, 100 * math.ceil((worst / error) ** 2 / 100)) for error in errors]
+
+
 def end_of(day):
     """The end of a day in UTC, of which the last second still counts."""
     return dt.datetime.combine(day, dt.time(), dt.UTC) + dt.timedelta(days=1)
@@ -106,6 +129,9 @@ def main():
         sys.exit(f"design.py: {problem}")
     print(f"{asked.folder}: mechanisms for {len(found.blocks_)} blocks; open until {closes}")
     print(f"proven: {found.certificate_}")
+    print("answers needed   standard error of every share at most")
+    for error, n in answers_needed(found):
+        print(f"{n:14,}   {error:g}")
 
 
 if __name__ == "__main__":

@@ -38,10 +38,11 @@ import simulate  # noqa: E402
 import store  # noqa: E402
 from survey_site import ID, TOKEN, few_questions, invite_all, serving  # noqa: E402
 
-from skrldp import certify, client  # noqa: E402
+from skrldp import certify, client, expected_std_error  # noqa: E402
 from skrldp.mechanism import Manifest  # noqa: E402
 
 NEEDED = 100
+COLUMNS = [asked["column"] for asked in few_questions()["questions"]]
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +105,16 @@ def test_the_design_keeps_its_promise_and_is_made_once(designed):
     with pytest.raises(FileExistsError, match="second report"):
         design.write(folder, few_questions(), people.public_table(), server.now())
     assert (folder / "manifest.json").read_text("utf-8") == text
+
+
+def test_how_many_answers_are_needed_is_known_beforehand(designed):
+    _, sanitizer = designed
+    for error, n in design.answers_needed(sanitizer):
+        at = [
+            max(expected_std_error(sanitizer, k, name, asymptotic=True).max() for name in COLUMNS)
+            for k in (n, n - 100)
+        ]
+        assert at[0] <= error < at[1]
 
 
 def test_results_need_reports(tmp_path):
