@@ -67,6 +67,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "auditing": {"alphabet", "client", "joint", "mechanism", "sanitizers"},
     "statement": {
         "alphabet", "certificate", "estimation", "information", "mechanism", "sanitizers", "sets",
+        "targets",
     },
     "display": {"estimation", "mechanism", "sanitizers"},
     "model_selection": {"estimation", "sanitizers"},

@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,8 @@ def _same(first: Any, second: Any) -> bool:
         return first.keys() == second.keys() and all(_same(first[k], second[k]) for k in first)
     if type(first) is not type(second):
         return _equal(first, second) and np.isscalar(first) and np.isscalar(second)
+    if is_dataclass(first):  # such as targets with arrays, which are equal to themselves alone
+        return all(_same(getattr(first, f.name), getattr(second, f.name)) for f in fields(first))
     if isinstance(first, list | tuple):
         return len(first) == len(second) and all(map(_same, first, second))
     return _equal(first, second)

@@ -10,6 +10,7 @@ from skrldp._typing import Floats
 from skrldp.estimation import expected_std_errors
 from skrldp.mechanism import Mechanism
 from skrldp.statement._parts import ReportFigures
+from skrldp.targets import target_in_words
 
 __all__ = [
     "N_REPORTS",
@@ -20,6 +21,7 @@ __all__ = [
 ]
 
 N_REPORTS = 10_000
+_TARGET, _MOST_TARGETS = "target: ", 50
 _USELESS = 1.0  # error of a share beyond which its estimate tells nothing
 # Multiplications beyond which a matrix is not decomposed here; that takes one or two seconds.
 _MOST_WORK = 5e8
@@ -54,7 +56,18 @@ def expected_errors(fitted: Any) -> dict[str, dict[str, float]]:
     )
     for name, errors in zip(wanted, errors_of, strict=True):
         found[name] = _summary(errors)
-    return found
+    return found | _of_targets(fitted)
+
+
+def _of_targets(fitted: Any) -> dict[str, dict[str, float]]:
+    """Return the errors of the targets that a design was asked for by name."""
+    if isinstance(getattr(fitted, "targets", ""), str):
+        return {}
+    errors = np.sqrt(fitted.variances_ / N_REPORTS)[:_MOST_TARGETS, None]
+    return {
+        f"{_TARGET}{target_in_words(name)}": _summary(error)
+        for name, error in zip(fitted.targets_, errors, strict=False)
+    }
 
 
 def expected_errors_of_columns(sanitizer: Any) -> dict[str, dict[str, float]]:
@@ -80,11 +93,12 @@ def error_tables(report: ReportFigures) -> list[Table]:
     for name, found in report.utility.expected_errors.items():
         unknown, of = found["not_determined"], found["of"]
         lacks = f"{unknown:,} of {of:,} are not determined" if unknown else ""
-        rows.append((name, _error(found["median"]), _error(found["worst"]), lacks))
+        label = name if name.startswith(_TARGET) else f"shares of {name}"
+        rows.append((label, _error(found["median"]), _error(found["worst"]), lacks))
     if not rows:
         return []
-    title = f"Standard errors of shares from {N_REPORTS:,} reports (unbiased)"
-    return [(title, ("shares of", "median", "worst", ""), rows)]
+    title = f"Standard errors from {N_REPORTS:,} reports (unbiased)"
+    return [(title, ("", "median", "worst", ""), rows)]
 
 
 def _error(value: float) -> str:
@@ -101,6 +115,8 @@ def error_warnings(report: ReportFigures) -> list[str]:
     blind = report.promise.observe == "nonsensitive"
     unseen = names[names.index("S") :] if blind and names else []  # S, and its columns
     for name, found in report.utility.expected_errors.items():
+        if name.startswith(_TARGET):  # `fit` warns of these, which are no shares of a category
+            continue
         if found["not_determined"]:
             if name in unseen:
                 continue

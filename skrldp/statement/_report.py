@@ -150,7 +150,8 @@ class PrivacyReport(ReportFigures):
         Whether k reports about one person leak at most k times ``eps_proven``, for every k.
     expected_errors : dict
         For "U" and "S", and for each column where they have several ("column 'age'"), the standard
-        errors of the shares of their categories from 10,000 reports, at the public distribution:
+        errors of the shares of their categories from 10,000 reports, at the public distribution,
+        and for each target that the design was asked for by name ("target: mean of 'age'"):
         the "worst" and the "median" one, infinite where the reports do
         not determine a share, and how many are "not_determined" "of" how many. Empty for matrices
         so large that their decomposition would take more than seconds.

@@ -20,6 +20,7 @@ from skrldp import (
     privacy_report,
 )
 from skrldp.estimation import expected_std_errors_of_targets
+from skrldp.sanitizers import changes_since_fit
 from skrldp.targets import Contrast, Linear, Marginal, Mean
 
 # Time limits are short here; a fit that meets one warns of it.
@@ -263,12 +264,19 @@ def test_errors_of_named_targets_are_printed_and_useless_ones_warned_of(capsys):
     many = design.fit(rows, sample_weight=10_000 * counts)
     errors = expected_std_errors_of_targets(many, 10_000 * counts.sum(), targets)
     said = capsys.readouterr().out
+    assert changes_since_fit(many) == {}  # a contrast has been copied
+    gap.coefficients["desk"] = 2
+    assert changes_since_fit(many).keys() == {"targets"}
+    gap.coefficients["desk"] = 1
     for words, name in [
         ("'job' = 'desk' where 'ill' = 'no'", (("job",), "desk", ("ill",), "no")),
         ("mean of 'visits'", ("mean", "visits")),
         ("contrast of mean of 'visits' by 'job'", ("contrast", "mean", "visits", ("job",))),
     ]:
         assert f"{words}: {errors[name]:.2g}" in said
+        of_report = privacy_report(many).expected_errors[f"target: {words}"]["worst"]
+        # The design smooths its groups.
+        assert of_report == pytest.approx(errors[name] * np.sqrt(counts.sum()), rel=1e-4)
     words = "'job' = 'desk' where 'ill' = 'no': .*smallest_n says"
     with pytest.warns(UserWarning, match=words) as told:
         few = AOptimalSanitizer(eps=0.5, **options, max_iter=5).fit(rows, sample_weight=counts)

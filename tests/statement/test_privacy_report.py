@@ -413,8 +413,8 @@ def test_not_fitted():
 
 def row_of(report, name):
     """The words of a row of the table of errors, behind its label."""
-    table = str(report).partition("Standard errors of shares from 10,000 reports")[2]
-    return re.search(rf"^  {re.escape(name)} +(.*)$", table, re.MULTILINE)[1].split()
+    table = str(report).partition("Standard errors from 10,000 reports")[2]
+    return re.search(rf"^  shares of {re.escape(name)} +(.*)$", table, re.MULTILINE)[1].split()
 
 
 @pytest.mark.parametrize("cls", ALL)
@@ -527,4 +527,4 @@ def test_the_page_in_html_is_a_file_of_its_own(tmp_path):
     assert "<b>" not in text and report.digest in text
     assert text.index("In short") < text.index("All figures") < text.index("does not say")
     assert text.count("<table>") == text.count("</table>") == 2
-    assert report.to_markdown().index("In short") < report.to_markdown().index("| shares of |")
+    assert report.to_markdown().index("In short") < report.to_markdown().index("| shares of U |")
