@@ -137,6 +137,10 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             columns have names and `sensitive` is None.
         ConvergenceWarning
             If the design stopped at a limit of iterations or time.
+        UserWarning
+            If a column of U looks like an identifier; and, before a design that takes long, if
+            `transform` will refuse combinations of values that the table lacks. Of these, and of
+            rare values, scikit-learn's searches warn at the last fit, not for each fold.
         """
         self._check_parameters()
         uncertainty = self._uncertainty_set()
