@@ -37,7 +37,8 @@ _TOO_OFTEN = 2.0
 _FEW_RECORDS = 10  # in a cell
 _USELESS = 0.3  # of a figure's range: the standard error from which on an interval has most of it
 _NAMED = 3  # targets
-_MANY_VALUES = 50  # of a column, from which on it may look like an identifier
+# A column may look like an identifier with so many values, and with so many for each record.
+_MANY_VALUES, _NEARLY = 50, 0.9
 _FEW_CLUSTERS = 10  # of a survey
 _ROOM = __name__.rpartition(".")[0]
 
@@ -161,7 +162,7 @@ def _of_product(codec: CellCodec) -> int:
 def warn_of_identifiers(codec: CellCodec, joint: JointDistribution) -> None:
     """Warn of columns of U with nearly as many values as records."""
     for column in (codec.columns[place] for place in codec.nonsensitive):
-        if column.declared or len(column) < max(_MANY_VALUES, joint.n / 2) or _is_fold():
+        if column.declared or len(column) < max(_MANY_VALUES, _NEARLY * joint.n) or _is_fold():
             continue
         _warn(
             f"{_named([column.name])} looks like an identifier: it has {len(column):,} values in "

@@ -66,7 +66,7 @@ def test_what_looks_like_an_identifier_is_warned_of():
         GRRSanitizer(sensitive="ill", categories="product").fit(frame)
     few = frame[:40].assign(id=range(40))  # so few may be ages
     GRRSanitizer(sensitive="ill", categories="product").fit(few)
-    GRRSanitizer(sensitive="ill", categories="product").fit(frame.assign(id=frame["id"] // 3))
+    GRRSanitizer(sensitive="ill", categories="product").fit(frame.assign(id=frame["id"] // 2))
     with pytest.raises(ValueError, match=r"rare: each has fewer than \d+ records. Join them"):
         GRRSanitizer(sensitive="ill", min_frequency="auto").fit(frame[["ill", "id"]])
     with pytest.raises(ValueError, match="rare: each has fewer than 300 records"):
