@@ -116,7 +116,6 @@ def at_the_truth(counts, uncertainty):
         sensitive="health",
         uncertainty=uncertainty,
         categories=[sorted(set(cells["health"])), range(6)],
-        tol=1e-3,
     )
     with warnings.catch_warnings():
         # That few records for a cell or no set at all are risky is what this page is about.

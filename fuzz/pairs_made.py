@@ -7,13 +7,7 @@ from pairs_forms import PLACES, in_form, value_of
 
 from skrldp.surveys import SurveyDesign
 
-_QUICK = {"max_iter": 20, "time_limit": 0.3}
-_QUICKLY = {
-    "PolyOptSanitizer": _QUICK,
-    "AOptimalSanitizer": _QUICK,
-    "NonRobustSanitizer": _QUICK,
-    "RobustMSESanitizer": {**_QUICK, "tol": 1e-2},
-}
+_SEARCHED = ("PolyOptSanitizer", "AOptimalSanitizer", "NonRobustSanitizer", "RobustMSESanitizer")
 
 
 def make(case):
@@ -83,7 +77,8 @@ def _make_parameters(case):
     rng, own, table = case.rng, case.parameters, case.table
     own.setdefault("eps", float(rng.choice([0.5, 1.0, 1.5])))
     own["sensitive"] = case.sensitive
-    own |= _QUICKLY.get(case.mechanism, {})
+    if case.mechanism in _SEARCHED:
+        own["time_limit"] = 0.3
     if case.declare and "categories" not in own:
         declared = {}
         for name in map(case.at, case.declare):

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+from conftest import few_iterations
 from sklearn.exceptions import ConvergenceWarning
 
 from skrldp import AOptimalSanitizer, BlockSanitizer, GRRSanitizer, PrivacyLeakWarning
@@ -33,7 +34,7 @@ def wide_table(n=4_000, seed=0, *, young=1.0):
 def fitted_blocks(blocks="pairs", eps_all=None, base=None):
     """A sanitizer of blocks whose designs are quick: never changed by tests."""
     if base is None:
-        base = GRRSanitizer() if eps_all is None else AOptimalSanitizer(max_iter=2)
+        base = GRRSanitizer() if eps_all is None else AOptimalSanitizer()
     sanitizer = BlockSanitizer(
         eps=2.0,
         sensitive="ill",
@@ -43,7 +44,7 @@ def fitted_blocks(blocks="pairs", eps_all=None, base=None):
         eps_all=eps_all,
         random_state=0,
     )
-    with warnings.catch_warnings():
+    with few_iterations(), warnings.catch_warnings():
         warnings.simplefilter("error", PrivacyLeakWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
         return sanitizer.fit(wide_table())

@@ -6,6 +6,7 @@ import os
 import warnings
 from collections import Counter
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -50,6 +51,11 @@ def pairwise(*choices):
         left -= met[best]
         chosen.append(tuple(one[place] for one, place in zip(choices, best, strict=True)))
     return chosen
+
+
+def few_iterations(number=2):
+    """Let designs end after so few iterations, to save time: they are private all the same."""
+    return mock.patch("skrldp.design.engine._MOST_ITERATIONS", number)
 
 
 def renyi(centre, distribution, alpha):

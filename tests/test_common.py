@@ -4,6 +4,7 @@ import pickle
 from functools import wraps
 
 import pytest
+from conftest import few_iterations
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skrldp import (
@@ -18,12 +19,19 @@ from skrldp import (
     SRRSanitizer,
 )
 
+
+@pytest.fixture(autouse=True)
+def _quick():
+    with few_iterations():
+        yield
+
+
 SANITIZERS = [
     GRRSanitizer(),
     SRRSanitizer(),
     IRSanitizer(),
-    PolyOptSanitizer(max_iter=2, uncertainty=LikelihoodRatioSet(region="lower")),
-    AOptimalSanitizer(observe="nonsensitive", max_iter=2),
+    PolyOptSanitizer(uncertainty=LikelihoodRatioSet(region="lower")),
+    AOptimalSanitizer(observe="nonsensitive"),
     NonRobustSanitizer(),
     RobustMSESanitizer(),
 ]

@@ -156,10 +156,6 @@ def design(
             "The search stops then. The design depends on the machine if this is given.",
         ),
     ] = None,
-    max_iter: Annotated[
-        int | None,
-        o.option("--max-iter N", "The search stops after so many iterations."),
-    ] = None,
     html: o.Html = None,
     witness: o.Witness = None,
     public_counts: o.PublicCounts = None,
@@ -207,7 +203,6 @@ def design(
         "observe": observe,
         "n_jobs": n_jobs,
         "time_limit": time_limit,
-        "max_iter": max_iter,
         "categories": None if categories is None else _categories(categories),
         "edges": dict(map(_edges, edges or [])),
     }

@@ -15,6 +15,9 @@ __all__ = ["solve"]
 # A larger eps is designed for as this one: its exponentials stay in range, and reports whose odds
 # are below exp(-40) are never sent.
 _LARGEST_EPS = 40.0
+# Newton steps and linear programs after which a search ends: hours, at hundreds of cells. Twice as
+# many take twice the time there, and change nothing where a search ends by itself.
+_MOST_ITERATIONS = 10_000
 
 
 def solve(
@@ -23,7 +26,6 @@ def solve(
     *,
     solver: str = "auto",
     time_limit: float | None = None,
-    max_iter: int | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Solution:
@@ -38,7 +40,7 @@ def solve(
     message names ε, the region and the size, and what to try.
     """
     check_choice("solver", solver, problem.solvers)
-    limits = Limits(time_limit, max_iter, Workers(n_jobs))
+    limits = Limits(time_limit, _MOST_ITERATIONS, Workers(n_jobs))
     progress = Progress(verbose, limits, problem.quantity)
     task = Task(requirements.at_most(_LARGEST_EPS), solver, limits, progress, verbose)
     search = problem.begin(task)

@@ -47,7 +47,7 @@ EPS = (0.25, 0.5, 1.0, 2.0, 4.0)
 _UNITS = {"n": "of reports", "eps": "in nats"}
 _GRR = "GRR (plain LDP)"
 _NON_ROBUST = "non-robust (not private)"
-_LIMITS = ("max_iter", "time_limit", "n_jobs")  # parameters of a design, not of its promise
+_LIMITS = ("time_limit", "n_jobs")  # parameters of a design, not of its promise
 _FEW = 8  # values on the axis that are all named
 
 

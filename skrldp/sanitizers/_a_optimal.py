@@ -47,7 +47,7 @@ class AOptimalSanitizer(ObservingSanitizer):
         cells. "columns" generates vertices as they are needed. "auto" takes "vertices" where that
         is fast; otherwise it takes "decomposition", followed by "columns" for boxes and other sets
         whose rows do not ascend to the very boundary.
-    {max_iter, time_limit, n_jobs}
+    {time_limit, n_jobs}
     tol : float, default=1e-3
         What may be given up of the sum of the variances, relatively, for a quicker search and fewer
         reports. The search for rows that are mixed ends when its last rounds gained less. With more

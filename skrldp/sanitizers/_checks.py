@@ -34,15 +34,10 @@ _MOST_RECORDS = 10**12
 
 def check_limits(sanitizer: Any) -> None:
     """Refuse limits of a design that are neither None nor positive numbers, and other `n_jobs`."""
-    time_limit, max_iter, n_jobs = sanitizer.time_limit, sanitizer.max_iter, sanitizer.n_jobs
+    time_limit, n_jobs = sanitizer.time_limit, sanitizer.n_jobs
     if time_limit is not None and not (is_finite(time_limit) and time_limit > 0):
         raise ValueError(
             f"time_limit={shown(time_limit)} must be a positive number of seconds, or None for no "
-            "limit."
-        )
-    if max_iter is not None and not (is_whole(max_iter) and is_finite(max_iter) and max_iter > 0):
-        raise ValueError(
-            f"max_iter={shown(max_iter)} must be a positive number of iterations, or None for no "
             "limit."
         )
     if n_jobs is not None and not (is_whole(n_jobs) and n_jobs != 0):

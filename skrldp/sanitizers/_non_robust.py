@@ -29,7 +29,6 @@ class NonRobustSanitizer(OptimalSanitizer):
         enumerates the vertices of the region, for about ten cells. "columns" generates vertices as
         they are needed, for some dozens of cells. "alternation" improves decoder and mechanism in
         turn, for up to a thousand cells.
-    {max_iter}
     time_limit : float, optional
         Seconds that a search may take; None for no limit. Without it, `fit` is a function of its
         input: two fits give the same mechanism on one machine with one version of each library.

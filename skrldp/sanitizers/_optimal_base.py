@@ -59,15 +59,13 @@ class OptimalSanitizer(SetSanitizer):
 
     Parameters
     ----------
-    max_iter : int or None, default=10_000
-        Iterations that the solver may take: Newton steps and rounds of linear programs; None for no
-        limit. The best solution found by then is repaired, certified and used.
     time_limit : float, optional
-        Seconds that the solver may take; None for no limit. Without it, `fit` is a function of its
-        input: two fits give the same mechanism on one machine with one version of each library.
-        With it, the mechanism depends on how fast the machine is, and how busy. Without it the
-        bound on the distance from the optimum takes at most a fifth of `fit`; with it, the bound
-        has what time is left, up to 1,000 linear programs.
+        Seconds that the solver may take; None for no limit but 10,000 iterations. The best solution
+        found by then is repaired, certified and used. Without a limit of time, `fit` is a function
+        of its input: two fits give the same mechanism on one machine with one version of each
+        library. With it, the mechanism depends on how fast the machine is, and how busy. Without it
+        the bound on the distance from the optimum takes at most a fifth of `fit`; with it, the
+        bound has what time is left, up to 1,000 linear programs.
     n_jobs : int, optional
         Number of threads or processes; -1 for one for each processor. None is 1, unless in a
         :func:`joblib.parallel_config` context. The mechanism does not depend on it.
@@ -102,7 +100,6 @@ class OptimalSanitizer(SetSanitizer):
     """
 
     solver: str = "auto"
-    max_iter: int | None = 10_000
     time_limit: float | None = None
     n_jobs: int | None = None
 
@@ -139,7 +136,6 @@ class OptimalSanitizer(SetSanitizer):
             requirements,
             solver=self.solver,
             time_limit=limit,
-            max_iter=self.max_iter,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
         )

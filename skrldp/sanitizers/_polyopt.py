@@ -41,7 +41,7 @@ class PolyOptSanitizer(ObservingSanitizer):
         and mechanism in turn, for up to a thousand cells. "auto" takes "vertices" where that is
         fast, and otherwise "columns" or, for many cells or few records, "alternation". For a set of
         one distribution it takes the optimum from a formula; see :class:`NonRobustSanitizer`.
-    {max_iter, time_limit, n_jobs}
+    {time_limit, n_jobs}
     {encode, handle_unknown, random_state, verbose}
 
     Attributes

@@ -21,7 +21,6 @@ from skrldp.design.objectives import (
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution
 from skrldp.privacy import Promise
-from skrldp.sanitizers._checks import check_tolerance
 from skrldp.sanitizers._fitted_state import Designed, Fitted, FromFit
 from skrldp.sanitizers._optimal_base import ObservingSanitizer
 from skrldp.sanitizers._promised import design_requirements
@@ -82,12 +81,9 @@ class RobustMSESanitizer(ObservingSanitizer):
     {observe}
     solver : {"auto"}, default="auto"
         "auto" follows a central path. Where a region has none, or rounding ends the path early,
-        violated constraints join a linear program until its value is close to a proven lower bound.
-    tol : float, default=1e-4
-        Relative gap between the distance and its proven lower bound at which the search stops. It
-        also stops at an absolute gap of 1e-9 times the least expected distance that a constant
-        report has, and when it makes no progress for long.
-    {max_iter, time_limit, n_jobs}
+        violated constraints join a linear program until its value is within 1e-4 of a proven lower
+        bound, relatively.
+    {time_limit, n_jobs}
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
         Form of the reports. "symbol": one column of integers, which number the values of U that
         are reported. "onehot": a column of 0 and 1 for each of these. "posterior": the probability
@@ -172,7 +168,6 @@ class RobustMSESanitizer(ObservingSanitizer):
     robust_utility: bool = True
     robust_privacy: bool = True
     distance: Any = "auto"
-    tol: float = 1e-4
 
     distance_ = FromFit("figures.distance_")
     distortion_ = FromFit("figures.distortion_")
@@ -189,7 +184,6 @@ class RobustMSESanitizer(ObservingSanitizer):
         check_utility_uncertainty(self.utility_uncertainty)
         check_flag("robust_utility", self.robust_utility)
         check_flag("robust_privacy", self.robust_privacy)
-        check_tolerance(self.tol)
 
     def _private_set(self, uncertainty: FittedSet) -> FittedSet:
         return uncertainty if self.robust_privacy else uncertainty.public_alone
@@ -203,7 +197,6 @@ class RobustMSESanitizer(ObservingSanitizer):
         requirements = design_requirements(promise, self.uncertainty)
         problem = DistanceProblem(
             expected_distance(joint, distance, over, observe=self.observe),
-            gap=self.tol,
             simple=lambda: closed_forms(joint, requirements),
         )
         design = self._optimum(promise, requirements, problem)

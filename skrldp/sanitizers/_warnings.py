@@ -246,9 +246,9 @@ _STOPPED = {
         "its time limit after {seconds:.3g} s",
         "more utility, and another fit may differ. Give a larger time_limit, or None for none.",
     ),
-    "max_iter": (
-        "max_iter after {iterations} iterations",
-        "more utility. Give a larger max_iter, or None for no limit.",
+    "iteration_limit": (
+        "its limit of {iterations:,} iterations",
+        "more utility. With fewer categories the search ends by itself.",
     ),
 }
 

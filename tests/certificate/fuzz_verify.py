@@ -36,7 +36,7 @@ SETS = {
 def proven(uncertainty, **parameters):
     """A mechanism, its counts and its witness, as JSON."""
     rows = [[s, u] for s in "abc" for u in "xyz"]
-    named = {"categories": [list("abc"), list("xyz")], "max_iter": 100, **parameters}
+    named = {"categories": [list("abc"), list("xyz")], **parameters}
     san = PolyOptSanitizer(eps=1.0, sensitive=[0], uncertainty=uncertainty, **named)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import few_iterations
 from fuzz_verify import COUNTS, SETS, bound_together, fuzz, proven
 
 from skrldp import (
@@ -45,7 +46,8 @@ def fitted(kind=PolyOptSanitizer, *, eps=1.0, secrets="abc", **parameters):
     categories = [list(secrets), *CATEGORIES[1:]]
     rows = np.array(list(itertools.product(*categories)), dtype=object)
     weights = np.random.default_rng(5).integers(0, 60, len(rows))
-    return kind(eps=eps, categories=categories, **parameters).fit(rows, sample_weight=weights)
+    with few_iterations():
+        return kind(eps=eps, categories=categories, **parameters).fit(rows, sample_weight=weights)
 
 
 def texts_of(san):
@@ -79,14 +81,14 @@ def test_closed_forms_are_shown(san):
     ],
 )
 def test_every_kind_of_requirement_is_shown(parameters, shown):
-    verdict = verify(*texts_of(fitted(max_iter=2, secrets="ab", **parameters)))
+    verdict = verify(*texts_of(fitted(secrets="ab", **parameters)))
     assert verdict.holds, verdict.message
     for words in shown:
         assert any(line.startswith(words) for line in verdict.shown)
 
 
 def test_all_that_is_claimed_must_be_known():
-    mechanism, *rest = texts_of(fitted(sensitive=[0], max_iter=2))
+    mechanism, *rest = texts_of(fitted(sensitive=[0]))
     claim = json.loads(mechanism)
     claim["guarantee"]["eps_pairs"] = [[0.0, 0.1], [0.1, 0.0]]
     assert "something that is not checked" in verify(json.dumps(claim), *rest).message
@@ -166,7 +168,7 @@ def test_claims_that_are_none_are_refused(old, new, words):
 
 def test_further_claims_are_about_secrets():
     columns = {"sensitive": [0, 1], "known": [2]}
-    mechanism, counts, witness = texts_of(fitted(max_iter=2, **columns))
+    mechanism, counts, witness = texts_of(fitted(**columns))
     secrets, known = ([], [0], [0, 2]), ([0], [])
     for name, value in [*(("secret", own) for own in secrets), *(("known", own) for own in known)]:
         claim = json.loads(mechanism)

@@ -19,6 +19,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent), str(HERE), str(HERE.parent / "client")]
 
 import numpy as np  # noqa: E402
+from conftest import few_iterations  # noqa: E402
 from fuzz_verify import SETS, as_before, bound_together, changed, proven  # noqa: E402
 
 from fuzz import of_structure, of_text  # noqa: E402
@@ -54,12 +55,9 @@ def _fitted(kind, *, categories=CATEGORIES, eps=1.0, **parameters):
         len(categories), -1
     )
     weights = np.random.default_rng(5).integers(0, 60, rows.shape[1])
-    own = {} if kind in (SRRSanitizer, IRSanitizer) else {"max_iter": 1}
-    with warnings.catch_warnings():
+    with few_iterations(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return kind(eps=eps, categories=categories, **own, **parameters).fit(
-            rows.T, sample_weight=weights
-        )
+        return kind(eps=eps, categories=categories, **parameters).fit(rows.T, sample_weight=weights)
 
 
 def _texts(san):

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pytest
 from command_files import CHECKED, DAYS, DESIGN, ENDINGS, KEY, KEYED, read, table, write
-from conftest import ROOT
+from conftest import ROOT, few_iterations
 
 from skrldp import (
     FrequencyEstimator,
@@ -426,8 +426,8 @@ CASES = {
         "lacks the column 'sick'",
     ),
     "not for it": (
-        nothing, ("design", "records.csv", *DESIGN, "--max-iter", "9", "-o", "m.json"),
-        "--max-iter does not go with --sanitizer srr, but with polyopt",
+        nothing, ("design", "records.csv", *DESIGN, "--time-limit", "9", "-o", "m.json"),
+        "--time-limit does not go with --sanitizer srr, but with polyopt",
     ),
     "impossible eps": (
         nothing, ("design", "records.csv", *DESIGN[:-1], "-1", "-o", "m.json"), "eps"
@@ -601,15 +601,15 @@ def test_what_reports_are_for(call, folder):
     """Figures by default; --for and --sanitizer exclude each other."""
     write(table().select(["ill", "visits"]), folder / "public.parquet")
     asked = ("design", "public.parquet", "-s", "ill", "-e", "1", "--force", "-o", "m.json")
-    quick = ("--max-iter", "1")
     kinds = {
-        quick: "AOptimalSanitizer",
-        ("--for", "figures", *quick): "AOptimalSanitizer",
+        (): "AOptimalSanitizer",
+        ("--for", "figures"): "AOptimalSanitizer",
         ("--for", "records"): "RobustMSESanitizer",
-        ("--for", "information", *quick): "PolyOptSanitizer",
+        ("--for", "information"): "PolyOptSanitizer",
     }
     for options, name in kinds.items():
-        code, out, _ = call(*asked, *options)
+        with few_iterations():
+            code, out, _ = call(*asked, *options)
         assert code == 0 and out.startswith(f"Privacy report: {name}")
     code, _, err = call(*asked, "--for", "figures", "--sanitizer", "srr")
     assert code == 2 and "--for and --sanitizer exclude each other" in err

@@ -75,7 +75,7 @@ def test_designs_that_are_refused(call, ready):
         (("--edges", "age=0,1,2"), "--edges goes with --blocks or --block"),
         (("--blocks", "pairs", "--edges", "age"), "--edges age: give a column and numbers"),
         (("--blocks", "pairs", "--edges", "age=1,0"), "at least three increasing numbers"),
-        (("--blocks", "pairs", "--max-iter", "5"), "--max-iter does not go with --sanitizer grr"),
+        (("--blocks", "pairs", "--time-limit", "5"), "--time-limit does not go with"),
     ):
         code, out, err = call(*ASKED, *options, "-o", "made.json")
         assert code == 2 and out == "" and message in err, options

@@ -28,7 +28,7 @@ from client_records import (
     dense,
     rows_of,
 )
-from conftest import ROOT
+from conftest import ROOT, few_iterations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -316,9 +316,8 @@ def test_from_fit_to_report(observe, n_sensitive, library):
         observe=observe,
         uncertainty=LikelihoodRatioSet(region="lower"),
         random_state=7,
-        max_iter=2,
     )
-    with warnings.catch_warnings():
+    with few_iterations(), warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         sanitizer.fit(X)
     mechanism = sanitizer.mechanism_

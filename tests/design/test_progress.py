@@ -4,6 +4,7 @@ import threading
 
 import numpy as np
 import pytest
+from conftest import few_iterations
 
 from skrldp import JointDistribution
 from skrldp.design.criteria import Information
@@ -77,5 +78,6 @@ def test_stages_before_the_search_are_named(lines, monkeypatch):
         return original(*arguments)
 
     monkeypatch.setattr(problems, "quick_reporting", slow)
-    solve(CriterionProblem(joint), asked, time_limit=_LONG, max_iter=3, verbose=1)
+    with few_iterations():
+        solve(CriterionProblem(joint), asked, time_limit=_LONG, verbose=1)
     assert not any(thread.name == "skrldp" for thread in threading.enumerate())

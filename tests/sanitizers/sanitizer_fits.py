@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import few_iterations
 from regions import lower
 
 from skrldp import (
@@ -42,8 +43,6 @@ GOOD = np.array([[0, 1], [1, 2], [0, 2], [1, 1]] * 10)
 
 def make(cls, exact=False, **parameters):
     """A sanitizer that is quick to fit."""
-    if cls in OPTIMA:
-        parameters.setdefault("max_iter", 2)
     if cls in LISTED and not exact:
         parameters = lower(parameters)  # whose vertices are listed
     if cls is RobustMSESanitizer:
@@ -52,7 +51,7 @@ def make(cls, exact=False, **parameters):
 
 
 def fitted(sanitizer, X, **weights):
-    with warnings.catch_warnings():
+    with few_iterations(), warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         return sanitizer.fit(X, **weights)
 

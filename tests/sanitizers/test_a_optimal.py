@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import few_iterations
 from scipy.special import rel_entr
 
 from skrldp import (
@@ -221,6 +222,9 @@ def test_what_sees_u_alone_tells_the_same_of_u_as_of_all():
             r"targets must be functions of U; this is none: \(\(0,\), 0\)",
         ),
         (AOptimalSanitizer(observe="nonsensitive", targets="all"), "must be functions of U"),
+        (AOptimalSanitizer(tol=0), "tol=0 must be a number between 0 and 1"),
+        (AOptimalSanitizer(tol=1.0), "tol=1.0 must be a number between 0 and 1"),
+        (AOptimalSanitizer(tol=np.nan), "tol=nan must be a number between 0 and 1"),
         (PolyOptSanitizer(objective="I(S;Y)"), r"objective='I\(S;Y\)' must be one of 'I\(X;Y\)'"),
         (
             PolyOptSanitizer(objective="least_informed", observe="nonsensitive"),
@@ -260,8 +264,9 @@ def test_errors_of_named_targets_are_printed_and_useless_ones_warned_of(capsys):
     gap = Contrast(Mean("visits", by="job"), {"desk": 1, "field": -1})
     targets = [Marginal("job", by="ill"), Mean("visits"), gap]
     options = {"sensitive": "ill", "targets": targets, "uncertainty": AllDistributions()}
-    design = AOptimalSanitizer(eps=0.5, **options, max_iter=5, verbose=1)
-    many = design.fit(rows, sample_weight=10_000 * counts)
+    design = AOptimalSanitizer(eps=0.5, **options, verbose=1)
+    with few_iterations(5):
+        many = design.fit(rows, sample_weight=10_000 * counts)
     errors = expected_std_errors_of_targets(many, 10_000 * counts.sum(), targets)
     said = capsys.readouterr().out
     assert changes_since_fit(many) == {}  # a contrast has been copied
@@ -278,8 +283,8 @@ def test_errors_of_named_targets_are_printed_and_useless_ones_warned_of(capsys):
         # The design smooths its groups.
         assert of_report == pytest.approx(errors[name] * np.sqrt(counts.sum()), rel=1e-4)
     words = "'job' = 'desk' where 'ill' = 'no': .*smallest_n says"
-    with pytest.warns(UserWarning, match=words) as told:
-        few = AOptimalSanitizer(eps=0.5, **options, max_iter=5).fit(rows, sample_weight=counts)
+    with few_iterations(5), pytest.warns(UserWarning, match=words) as told:
+        few = AOptimalSanitizer(eps=0.5, **options).fit(rows, sample_weight=counts)
     errors = expected_std_errors_of_targets(few, counts.sum(), targets)
     scales = [1.0] * 4 + [40.0] * 2
     poor = sum(not e <= 0.3 * s for e, s in zip(errors.values(), scales, strict=True))

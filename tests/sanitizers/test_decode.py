@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import few_iterations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import config_context
@@ -24,18 +25,26 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore::skrldp.PrivacyLeakWarning",  # the tables are tiny
     "ignore::sklearn.exceptions.ConvergenceWarning",  # so are the limits
 )
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _quick():
+    with few_iterations():
+        yield
+
+
 ENCODINGS = ["symbol", "onehot", "posterior", "cells"]
 SANITIZERS = {
     "GRR": GRRSanitizer(2.0),
     "SRR": SRRSanitizer(2.0),
     "IR": IRSanitizer(2.0),
     "IR optimal": IRSanitizer(2.0, underlying="optimal", uncertainty=AllDistributions()),
-    "PolyOpt": PolyOptSanitizer(2.0, uncertainty=LikelihoodRatioSet(region="lower"), max_iter=2),
+    "PolyOpt": PolyOptSanitizer(2.0, uncertainty=LikelihoodRatioSet(region="lower")),
     "PolyOpt on U": PolyOptSanitizer(
-        2.0, uncertainty=LikelihoodRatioSet(region="lower"), max_iter=2, observe="nonsensitive"
+        2.0, uncertainty=LikelihoodRatioSet(region="lower"), observe="nonsensitive"
     ),
-    "NonRobust": NonRobustSanitizer(2.0, max_iter=2),
-    "RobustMSE": RobustMSESanitizer(2.0, distance="hamming", max_iter=2),
+    "NonRobust": NonRobustSanitizer(2.0),
+    "RobustMSE": RobustMSESanitizer(2.0, distance="hamming"),
 }
 LIBRARIES = ["pandas", "polars", "pyarrow", "numpy", "list"]
 N_ROWS = 90

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import pairwise
+from conftest import few_iterations, pairwise
 from conic_program import solve_conic
 from regions import lower
 from sklearn.base import clone
@@ -46,7 +46,6 @@ def rows_of(counts):
 def make(cls, eps=0.7, **parameters):
     if cls is PolyOptSanitizer:
         parameters = lower(parameters)
-        parameters.setdefault("max_iter", 2)  # quick, and global where vertices are listed
     else:
         parameters.setdefault("distance", "hamming")
     return cls(eps, **{"observe": "nonsensitive", **parameters})
@@ -54,7 +53,7 @@ def make(cls, eps=0.7, **parameters):
 
 def fit(cls, X=None, counts=COUNTS, eps=0.7, **parameters):
     weights = {} if X is not None else {"sample_weight": np.ravel(counts)}
-    with warnings.catch_warnings():
+    with few_iterations(), warnings.catch_warnings():  # global where vertices are listed
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         return make(cls, eps, **parameters).fit(rows_of(counts) if X is None else X, **weights)
 

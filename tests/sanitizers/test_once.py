@@ -24,5 +24,5 @@ def test_each_set_is_fitted_once(monkeypatch):
             kind, "fit_set", lambda self, joint, fit=fit: calls.append(self) or fit(self, joint)
         )
     rows = [[s, u] for s in range(2) for u in range(3)]
-    RobustMSESanitizer(max_iter=30).fit(rows, sample_weight=[300, 200, 100, 150, 250, 500])
+    RobustMSESanitizer().fit(rows, sample_weight=[300, 200, 100, 150, 250, 500])
     assert [type(one) for one in calls] == [LikelihoodRatioSet, RenyiBall]

@@ -116,7 +116,7 @@ def test_warnings_are_made_once_and_point_at_the_caller(parameters, messages):
 
 def test_clone_and_parameters():
     table = [[0, 1, 4], [1, 0, 1], [4, 1, 0]]
-    asked = {"distance": table, "robust_utility": False, "tol": 1e-3}
+    asked = {"distance": table, "robust_utility": False}
     found = fit(uncertainty=None, **asked)
     copy = clone(found)
     assert copy.get_params() == found.get_params() and not hasattr(copy, "mechanism_")

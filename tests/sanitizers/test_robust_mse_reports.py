@@ -122,9 +122,7 @@ def names_of(table):
 )
 def test_cells_are_the_columns_of_u(library, sensitive):
     X = frame_of(library)
-    found = RobustMSESanitizer(
-        2.0, sensitive=sensitive, distance="hamming", random_state=0, max_iter=2
-    )
+    found = RobustMSESanitizer(2.0, sensitive=sensitive, distance="hamming", random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         Y = found.fit(X).transform(X)
@@ -164,7 +162,7 @@ def test_cells_of_arrays_and_lists():
 
 def test_a_table_of_another_library():
     pl = pytest.importorskip("polars")
-    found = RobustMSESanitizer(sensitive="ill", distance="hamming", max_iter=2)
+    found = RobustMSESanitizer(sensitive="ill", distance="hamming")
     found.set_params(uncertainty=AllDistributions()).fit(frame_of("pandas"))
     X = frame_of("polars")
     levels = pl.Enum(["S", "M", "L"])  # those of the sanitizer: X lists one more
@@ -181,7 +179,7 @@ def reporters():
         if library not in found:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", PrivacyLeakWarning)
-                found[library] = RobustMSESanitizer(2.0, random_state=0, max_iter=2).fit(X)
+                found[library] = RobustMSESanitizer(2.0, random_state=0).fit(X)
         return found[library]
 
     return fitted

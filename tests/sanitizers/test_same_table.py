@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from conftest import few_iterations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -26,10 +27,17 @@ FORMS = {
 }
 SANITIZERS = [
     SRRSanitizer(1.0, sensitive="ill"),
-    PolyOptSanitizer(1.0, sensitive="ill", max_iter=2),
-    AOptimalSanitizer(1.0, sensitive="ill", max_iter=2),
+    PolyOptSanitizer(1.0, sensitive="ill"),
+    AOptimalSanitizer(1.0, sensitive="ill"),
     RobustMSESanitizer(1.0, sensitive="ill"),
 ]
+
+
+@pytest.fixture(autouse=True)
+def _quick():
+    with few_iterations():
+        yield
+
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:the values of U were learned",  # tables are small

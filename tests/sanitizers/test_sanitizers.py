@@ -218,7 +218,6 @@ def test_polyopt_passes_its_parameters_on(monkeypatch):
     assert options == {
         "solver": "columns",
         "verbose": 0,
-        "max_iter": 10_000,
         "n_jobs": None,
     }
     assert criterion.distribution.sum() == pytest.approx(1.0) and (criterion.distribution > 0).all()

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import few_iterations
 from sklearn import config_context
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer, make_column_selector
@@ -31,13 +32,20 @@ from skrldp import (
 # Limits are low here so that the tests are quick; a fit that meets one warns of it.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
+
+@pytest.fixture(autouse=True, scope="module")
+def _quick():
+    with few_iterations():
+        yield
+
+
 SANITIZERS = [
     GRRSanitizer(sensitive=0, random_state=0),
     SRRSanitizer(sensitive=0, random_state=0),
     IRSanitizer(sensitive=0, random_state=0),
-    PolyOptSanitizer(sensitive=0, random_state=0, max_iter=2),
+    PolyOptSanitizer(sensitive=0, random_state=0),
     AOptimalSanitizer(sensitive=0, random_state=0, uncertainty=LikelihoodRatioSet(region="lower")),
-    NonRobustSanitizer(sensitive=0, random_state=0, max_iter=2),
+    NonRobustSanitizer(sensitive=0, random_state=0),
     RobustMSESanitizer(sensitive=0, random_state=0),
 ]
 each_sanitizer = pytest.mark.parametrize("sanitizer", SANITIZERS, ids=lambda s: type(s).__name__)
@@ -210,7 +218,7 @@ def test_a_subclass_may_change_transform(X):
 
 def test_warning_points_at_the_caller(X):
     with pytest.warns(PrivacyLeakWarning) as caught:
-        NonRobustSanitizer(sensitive=0, max_iter=2).fit(X[["ill", "job"]])
+        NonRobustSanitizer(sensitive=0).fit(X[["ill", "job"]])
     assert caught[0].filename == __file__
 
 

@@ -226,7 +226,6 @@ def test_a_beta_of_the_distance_is_conditional_too():
         sensitive=[0],
         uncertainty=AllDistributions(),
         utility_uncertainty=RenyiBall(alpha=1.0, radius="finite-sample"),
-        tol=0.1,
     )
     with pytest.warns(PrivacyLeakWarning, match="so beta is not guaranteed"):
         sanitizer.fit(rows)

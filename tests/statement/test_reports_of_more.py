@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import few_iterations
 from other_figures import with_figures
 from regions import lower
 
@@ -49,8 +50,8 @@ OF_THREE = [120, 60, 90, 50, 140, 80]
 
 def fitted(cls=PolyOptSanitizer, rows=THREE, counts=OF_THREE, **parameters):
     if cls is PolyOptSanitizer:
-        parameters = {"max_iter": 2} | lower(parameters)
-    with warnings.catch_warnings():
+        parameters = lower(parameters)
+    with few_iterations(), warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         return cls(**parameters).fit(rows, sample_weight=counts)
 

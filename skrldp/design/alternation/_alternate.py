@@ -54,7 +54,7 @@ def alternate(
 ) -> tuple[list[Run], str]:
     """Anneal from several starts, and gather what was found.
 
-    Returns `runs`: at least one; `status`: ``"converged"``, ``"max_iter"``
+    Returns `runs`: at least one; `status`: ``"converged"``, ``"iteration_limit"``
     or ``"time_limit"``.
     """
     distribution = criterion.distribution

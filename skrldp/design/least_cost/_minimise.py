@@ -17,7 +17,7 @@ from skrldp._typing import Floats
 from skrldp.design.interior_point import CentralPath, path_blocks
 from skrldp.design.least_cost._program import CutProgram, cheapest, weak_duality
 from skrldp.design.programs import Cuts, ExpectedCost
-from skrldp.design.run import Limits, Solution
+from skrldp.design.run import LIMITS, Limits, Solution
 from skrldp.privacy import Requirements, repair
 
 __all__ = ["minimise"]
@@ -236,8 +236,7 @@ class _Search:
         if status == "optimal":
             return ""
         reason = {
-            "time_limit": "The time limit ended the search",
-            "max_iter": "max_iter ended the search",
+            **{limit: f"{name} ended the search" for limit, name in LIMITS.items()},
             "converged": f"The last {_STALLED} linear programs gained next to nothing",
         }[status]
         gap = (self.upper - self.lower) / max(abs(self.upper), self.negligible)

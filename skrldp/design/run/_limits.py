@@ -7,7 +7,7 @@ from skrldp.design.run._workers import Workers
 __all__ = ["LIMITS", "Limits", "ended_by"]
 
 # Statuses of searches that a limit ended, and what the limit is called.
-LIMITS = {"max_iter": "max_iter", "time_limit": "The time limit"}
+LIMITS = {"iteration_limit": "The limit of iterations", "time_limit": "The time limit"}
 
 # Part of the time gone that the last mixture may take beyond the limit, so that the rows that were
 # found last count. Chosen by hand.
@@ -24,7 +24,7 @@ class Limits:
     ----------
     seconds : float, optional
         Time from now; None for no limit.
-    max_iter : int, optional
+    most_iterations : int, optional
         Number of iterations; None for no limit.
     workers : Workers, optional
         Who does the work; None is the thread that calls.
@@ -33,14 +33,14 @@ class Limits:
     def __init__(
         self,
         seconds: float | None = None,
-        max_iter: int | None = None,
+        most_iterations: int | None = None,
         workers: Workers | None = None,
     ) -> None:
         self.start = time.perf_counter()
         self.workers = workers or Workers()
         self.iterations = 0
         self._end = None if seconds is None else self.start + seconds
-        self._max_iter = max_iter
+        self._most = most_iterations
         self._whole: Limits | None = None
 
     def part(self, share: float) -> "Limits":
@@ -78,7 +78,7 @@ class Limits:
     @property
     def iterations_left(self) -> int | None:
         """Iterations that are left; None for no limit."""
-        return None if self._max_iter is None else max(self._max_iter - self.iterations, 0)
+        return None if self._most is None else max(self._most - self.iterations, 0)
 
     @property
     def met(self) -> bool:
@@ -90,7 +90,7 @@ class Limits:
         """Status of a solution: the limit that was met, else ``"converged"``."""
         if self.left == 0.0:
             return "time_limit"
-        return "max_iter" if self.met else "converged"
+        return "iteration_limit" if self.met else "converged"
 
 
 def ended_by(status: str, what: str) -> str:

@@ -11,9 +11,9 @@ The statuses of every solver stand here, and nowhere else:
     The mechanism is given by a formula: nothing was searched.
 ``"optimal_inaccurate"``
     The solver stopped near the optimum, short of its tolerances.
-``"max_iter"``, ``"time_limit"``
-    The limit of iterations, or that of time, ended the search; the mechanism is the best found by
-    then, and the message begins with what was left to do.
+``"iteration_limit"``, ``"time_limit"``
+    The limit of 10,000 iterations, or that of time, ended the search; the mechanism is the best
+    found by then, and the message begins with what was left to do.
 
 For the last three :attr:`Solution.unfinished` is true: more work, or another solver, may do better.
 Whatever the status, the mechanism is repaired and certified before it is released.
@@ -41,7 +41,7 @@ class Solution(ReadOnly):
     ----------
     status : str
         ``"optimal"``, ``"converged"``, ``"closed form"``, ``"optimal_inaccurate"``,
-        ``"max_iter"`` or ``"time_limit"``; the module says what each means.
+        ``"iteration_limit"`` or ``"time_limit"``; the module says what each means.
     solver : str
         The solver that made it.
     objective : float

@@ -261,12 +261,12 @@ def test_the_end_of_a_path_needs_hardly_any_repair():
 # -- many paths -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("max_iter", "status"), [(1_000, "converged"), (60, "max_iter")])
-def test_alternation_is_deterministic_and_ends(max_iter, status, monkeypatch):
+@pytest.mark.parametrize(("most", "status"), [(1_000, "converged"), (60, "iteration_limit")])
+def test_alternation_is_deterministic_and_ends(most, status, monkeypatch):
     """Also where its runs are in processes of their own; every step counts."""
     monkeypatch.setattr(side_by_side, "_WORTH_A_PROCESS", 9)
     region, distribution = region_of(TABLE), distribution_of(TABLE)
-    limits = [Limits(max_iter=max_iter, workers=Workers(n_jobs)) for n_jobs in (1, 2)]
+    limits = [Limits(most_iterations=most, workers=Workers(n_jobs)) for n_jobs in (1, 2)]
     first, second = (
         alternate(Information(distribution), Requirements.of(region, 1.0), limits=one)
         for one in limits
@@ -277,7 +277,7 @@ def test_alternation_is_deterministic_and_ends(max_iter, status, monkeypatch):
     for one, other in zip(first[0], second[0], strict=True):
         np.testing.assert_array_equal(one.matrix, other.matrix)
     steps = sum(run.steps for run in first[0])
-    assert [one.iterations for one in limits] == [steps, steps] and steps <= max_iter
+    assert [one.iterations for one in limits] == [steps, steps] and steps <= most
 
 
 def test_where_memory_limits_reports_one_run_has_all_that_there_is_room_for(monkeypatch):
