@@ -345,8 +345,6 @@ def test_the_block_for_all_distributions_solves_its_equations(kind):
         "some": (Layout.plain(3, 3), (np.array([0, 1, 2]), np.array([2, 0, 1]))),
     }[kind]
     region = privacy_region(joint, RenyiSet(1.0, np.inf), layout=layout, compared=compared)
-    if compared is not None:
-        eps = np.array([0.4, 0.8, 1.5])
     (block,) = path_blocks(Requirements.of(region, eps))
     rows = np.full((2, layout.n_cells), 0.5)
     block.start(rows, 0.01)
@@ -379,7 +377,7 @@ def test_the_block_for_all_distributions_solves_its_equations(kind):
     first, second, factor = block._first, block._second, block._factor
     by_top, by_bottom = above.sum(axis=2), -below.sum(axis=2)
     for pair, (s, t) in enumerate(zip(first, second, strict=True)):
-        by_top[:, s] -= factor[pair] * between[:, pair]
+        by_top[:, s] -= factor * between[:, pair]
         by_bottom[:, t] += between[:, pair]
     np.testing.assert_allclose(by_top, 0.0, atol=1e-9)
     np.testing.assert_allclose(by_bottom, 0.0, atol=1e-9)
