@@ -113,7 +113,7 @@ def fit(sanitizer, counts):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
-        sanitizer.fit(rows, sample_weight=weights)
+        sanitizer.set_params(sensitive=0).fit(rows, sample_weight=weights)
     return sanitizer, time.process_time() - start
 
 

@@ -108,7 +108,7 @@ def figures(levels, seconds):
         f"{'mean':>7} {'S':>8} {'I(U;Y)':>7} {'I(X;Y)':>7} {'read':>6} {'error':>6} {'s':>5}"
     )
     for eps in levels:
-        limited = {"eps": eps, "time_limit": seconds}
+        limited = {"eps": eps, "sensitive": "sex", "time_limit": seconds}
         for name, sanitizer in {
             "A-optimal, U": AOptimalSanitizer(**limited),
             "A-optimal, mean": AOptimalSanitizer(**limited, targets=Mean("hours")),

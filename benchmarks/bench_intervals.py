@@ -76,7 +76,7 @@ def study(case, samples, seed, restricted):
     truth = distribution(kind, shape, rng)
     X = [[s, u] for s in range(shape[0]) for u in range(shape[1])]
     public = rng.multinomial(n_public, truth.ravel())
-    sanitizer = MECHANISMS[name](eps).fit(X, sample_weight=public)
+    sanitizer = MECHANISMS[name](eps).set_params(sensitive=0).fit(X, sample_weight=public)
     mechanism = sanitizer.mechanism_
     options = {}
     if restricted:

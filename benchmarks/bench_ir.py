@@ -55,7 +55,7 @@ def fitted(table, eps, underlying):
     cells = np.indices(table.shape).reshape(2, -1).T
     sanitizer = IRSanitizer(eps=eps, underlying=underlying, uncertainty=RenyiBall())
     start = time.perf_counter()
-    sanitizer.fit(cells, sample_weight=table.ravel())
+    sanitizer.set_params(sensitive=0).fit(cells, sample_weight=table.ravel())
     assert sanitizer.certificate_.holds(eps)
     return sanitizer, time.perf_counter() - start
 

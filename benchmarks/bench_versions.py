@@ -53,9 +53,10 @@ warnings.simplefilter("ignore")
 if __name__ == "__main__":
     name, eps, options, counts = json.load(sys.stdin)
     counts = np.array(counts)
-    skrldp.PolyOptSanitizer(1.0).fit([["a", 0], ["b", 1], ["a", 1], ["b", 0]] * 9)  # imports
+    rows = [["a", 0], ["b", 1], ["a", 1], ["b", 0]] * 9
+    skrldp.PolyOptSanitizer(1.0, sensitive=0).fit(rows)  # imports
     start = time.perf_counter()
-    fitted = getattr(skrldp, name)(eps, **options)
+    fitted = getattr(skrldp, name)(eps, sensitive=0, **options)
     fitted.fit(np.argwhere(counts >= 0), sample_weight=counts.ravel())
     seconds = time.perf_counter() - start
     found = [seconds, fitted.normalized_mutual_information_, fitted.solution_.gap]

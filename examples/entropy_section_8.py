@@ -221,7 +221,7 @@ def measure(task, adult=None):
     ball = RenyiBall(alpha=2.0, beta=task.beta)
     sanitizer = METHODS[task.method](task.eps, ball, task.limit)
     # categories without a record stay in the alphabet
-    sanitizer.set_params(categories=[list(range(a1)), list(range(a2))])
+    sanitizer.set_params(sensitive=0, categories=[list(range(a1)), list(range(a2))])
     start = time.process_time()
     with warnings.catch_warnings(), threadpool_limits(1):
         # These are what we measure: privacy at the public distribution alone, or few records.

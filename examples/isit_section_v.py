@@ -124,6 +124,7 @@ def design(counts, problem):
     robust_utility, robust_privacy = PROBLEMS[problem]
     sanitizer = RobustMSESanitizer(
         EPS,
+        sensitive=0,
         categories=[SECRETS, VALUES],  # values without a record stay in the alphabet
         uncertainty=RenyiBall(alpha=2.0, beta=BETA),
         robust_utility=robust_utility,

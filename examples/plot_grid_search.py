@@ -49,7 +49,7 @@ BINS = 5
 pipe = Pipeline(
     [
         ("bins", KBinsDiscretizer([2, BINS], encode="ordinal", strategy="kmeans")),
-        ("priv", RobustMSESanitizer(categories=[[0, 1], range(BINS)])),
+        ("priv", RobustMSESanitizer(sensitive=0, categories=[[0, 1], range(BINS)])),
     ]
 )
 

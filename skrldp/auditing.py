@@ -255,7 +255,7 @@ def audit(
     --------
     >>> from skrldp import GRRSanitizer, audit
     >>> X = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
-    >>> sanitizer = GRRSanitizer(eps=1.0).fit(X, sample_weight=[7, 10, 26, 57])
+    >>> sanitizer = GRRSanitizer(eps=1.0, sensitive=0).fit(X, sample_weight=[7, 10, 26, 57])
     >>> found = audit(sanitizer, n=20_000, level=0.999999, random_state=0)
     >>> found.passed, 0.1 < found.eps <= sanitizer.certificate_.eps
     (True, True)

@@ -116,7 +116,7 @@ def smallest_eps(
     >>> from skrldp.model_selection import smallest_eps
     >>> X = [[s, u] for s in range(2) for u in range(3)] * 40     # public records
     >>> grid = {"eps": [0.5, 1.0, 2.0, 4.0, 8.0, 12.0]}
-    >>> search = GridSearchCV(SRRSanitizer(), grid, refit=smallest_eps(tolerance=0.05))
+    >>> search = GridSearchCV(SRRSanitizer(sensitive=0), grid, refit=smallest_eps(tolerance=0.05))
     >>> search.fit(X).best_params_
     {'eps': 8.0}
 
@@ -126,7 +126,7 @@ def smallest_eps(
     >>> from skrldp.model_selection import neg_std_error_scorer
     >>> scorer = neg_std_error_scorer(part="nonsensitive", n=10_000)
     >>> enough = smallest_eps(std_error=0.01)
-    >>> search = GridSearchCV(SRRSanitizer(), grid, scoring=scorer, refit=enough)
+    >>> search = GridSearchCV(SRRSanitizer(sensitive=0), grid, scoring=scorer, refit=enough)
     >>> search.fit(X).best_params_
     {'eps': 2.0}
     """
@@ -310,11 +310,12 @@ def neg_std_error_scorer(
     >>> from skrldp import GRRSanitizer, IRSanitizer, SRRSanitizer
     >>> from skrldp.model_selection import neg_std_error_scorer
     >>> X = [[s, u] for s in range(2) for u in range(3)] * 400     # public records
-    >>> candidates = {"report": [GRRSanitizer(), SRRSanitizer(), IRSanitizer()]}
+    >>> kinds = GRRSanitizer, SRRSanitizer, IRSanitizer
+    >>> candidates = {"report": [kind(sensitive=0) for kind in kinds]}
     >>> scorer = neg_std_error_scorer(part="nonsensitive")
     >>> search = GridSearchCV(Pipeline([("report", None)]), candidates, scoring=scorer).fit(X)
     >>> search.best_params_, (-search.cv_results_["mean_test_score"]).round(3)
-    ({'report': IRSanitizer()}, array([0.021, 0.013, 0.005]))
+    ({'report': IRSanitizer(sensitive=0)}, array([0.021, 0.013, 0.005]))
     """
     check_choice("summary", summary, _SUMMARIES)
     check_choice("part", part, ("all", "sensitive", "nonsensitive"))
@@ -365,7 +366,7 @@ def smallest_n(
     >>> from skrldp import SRRSanitizer
     >>> from skrldp.model_selection import smallest_n
     >>> X = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
-    >>> sanitizer = SRRSanitizer(eps=1.0).fit(X, sample_weight=[70, 100, 260, 570])
+    >>> sanitizer = SRRSanitizer(eps=1.0, sensitive=0).fit(X, sample_weight=[70, 100, 260, 570])
     >>> smallest_n(sanitizer, 0.01, part="sensitive")
     53731
     """

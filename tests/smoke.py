@@ -32,11 +32,15 @@ def everything() -> str:
     for name in MODULES:
         importlib.import_module(f"skrldp.{name}")
     for name in ("SRRSanitizer", "PolyOptSanitizer", "RobustMSESanitizer"):
-        sanitizer = getattr(skrldp, name)(eps=1.0).fit(ROWS, sample_weight=COUNTS)
+        sanitizer = getattr(skrldp, name)(eps=1.0, sensitive=0).fit(ROWS, sample_weight=COUNTS)
         assert sanitizer.certificate_.eps <= 1.0
         assert len(sanitizer.transform(ROWS)) == len(ROWS)
         assert "proven" in str(skrldp.privacy_report(sanitizer))
-    text = skrldp.SRRSanitizer(eps=1.0).fit(ROWS, sample_weight=COUNTS).mechanism_.to_json()
+    text = (
+        skrldp.SRRSanitizer(eps=1.0, sensitive=0)
+        .fit(ROWS, sample_weight=COUNTS)
+        .mechanism_.to_json()
+    )
     assert skrldp.Mechanism.from_json(text).to_json() == text
     reports = skrldp.client.load(text).report_many(ROWS * 100)
     estimate = skrldp.FrequencyEstimator(text).fit(reports)

@@ -69,7 +69,8 @@ def remembered(design):
     return remembering
 
 
-@pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")  # the checks' tables are tiny
+# The checks leave `sensitive` out, and their tables are tiny.
+@pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(SANITIZERS, expected_failed_checks=expected)
 def test_scikit_learn_checks(estimator, check, monkeypatch):

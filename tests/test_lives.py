@@ -54,7 +54,9 @@ class Lives(RuleBasedStateMachine):
     def __init__(self):
         super().__init__()
         self.seen, self.clients, self.asked = set(), [], None
-        self.sanitizer = GRRSanitizer(0.1, uncertainty=RenyiBall(radius=0.01), encode="symbol")
+        self.sanitizer = GRRSanitizer(
+            0.1, uncertainty=RenyiBall(radius=0.01), encode="symbol", sensitive=0
+        )
 
     def note(self, reports):
         """Remember reports, if no window of them was there before."""

@@ -83,7 +83,9 @@ def test_no_smaller_eps_is_good_enough(pairs, tolerance):
 def test_a_search_of_sanitizers():
     grid = {"eps": [0.5, 1.0, 4.0, 8.0, 12.0]}
     for tolerance in (0.01, 0.3):
-        search = GridSearchCV(SRRSanitizer(), grid, refit=smallest_eps(tolerance), cv=3).fit(X)
+        search = GridSearchCV(
+            SRRSanitizer(sensitive=0), grid, refit=smallest_eps(tolerance), cv=3
+        ).fit(X)
         mean = search.cv_results_["mean_test_score"]
         assert np.all(np.diff(mean) > 0)  # so by utility alone the largest
         enough = mean >= (1.0 - tolerance) * mean[-1]
@@ -92,7 +94,7 @@ def test_a_search_of_sanitizers():
 
 
 def test_a_search_in_a_pipeline_with_other_parameters():
-    sanitizer = RobustMSESanitizer(uncertainty=LikelihoodRatioSet(region="lower"))
+    sanitizer = RobustMSESanitizer(uncertainty=LikelihoodRatioSet(region="lower"), sensitive=0)
     pipe = Pipeline([("same", FunctionTransformer()), ("priv", sanitizer)])
     grid = {"priv__uncertainty": [None], "priv__eps": [0.2, 1.5], "priv__encode": [None]}
     search = GridSearchCV(pipe, grid, refit=smallest_eps(0.02), cv=2).fit(X)
@@ -137,7 +139,7 @@ def test_nothing_to_choose_from():
 
 def test_without_parentheses():
     """The search hands `cv_results_` to whatever it was given; its figures are not printed."""
-    search = GridSearchCV(SRRSanitizer(), {"eps": [1.0, 2.0]}, refit=smallest_eps, cv=2)
+    search = GridSearchCV(SRRSanitizer(sensitive=0), {"eps": [1.0, 2.0]}, refit=smallest_eps, cv=2)
     with pytest.raises(ValueError, match=r"write refit=smallest_eps\(\)") as caught:
         search.fit(X)
     assert len(str(caught.value)) < 100
@@ -148,8 +150,8 @@ def test_a_default_set_has_no_parameters(cls):
     grid = {"uncertainty__beta": [0.01, 0.05]}
     message = rf"uncertainty__beta .*{cls.__name__}\(uncertainty=LikelihoodRatioSet\(\)\)"
     with pytest.raises(ValueError, match=message):
-        GridSearchCV(cls(), grid, cv=2).fit(X)
-    pipe = Pipeline([("priv", cls())])
+        GridSearchCV(cls(sensitive=0), grid, cv=2).fit(X)
+    pipe = Pipeline([("priv", cls(sensitive=0))])
     with pytest.raises(ValueError, match=message):
         pipe.set_params(priv__uncertainty__beta=0.1)
     stated = cls().set_params(uncertainty__beta=0.1, uncertainty=LikelihoodRatioSet())
@@ -158,7 +160,7 @@ def test_a_default_set_has_no_parameters(cls):
     with pytest.raises(ValueError, match="Invalid parameter 'other'"):
         cls().set_params(other__beta=0.1)
     with pytest.raises(ValueError, match=r"RobustMSESanitizer\(utility_uncertainty=RenyiBall"):
-        RobustMSESanitizer().set_params(utility_uncertainty__beta=0.1)
+        RobustMSESanitizer(sensitive=0).set_params(utility_uncertainty__beta=0.1)
 
 
 @pytest.mark.parametrize("tolerance", [-0.1, np.nan, np.inf, "0.1", None, True])
@@ -183,7 +185,7 @@ def test_it_is_a_parameter_like_others():
 
 
 def test_smallest_n_is_the_least():
-    sanitizer = SRRSanitizer(1.0).fit(X)
+    sanitizer = SRRSanitizer(1.0, sensitive=0).fit(X)
     for wanted in (0.3, 0.02, 0.00137):
         n = smallest_n(sanitizer, wanted, part="nonsensitive")
         asked = {"part": "nonsensitive", "asymptotic": True}
@@ -201,7 +203,7 @@ def test_smallest_n_is_the_least():
     with pytest.raises(ValueError, match="give distribution="):
         smallest_n(sanitizer.mechanism_, 0.1)
     blind = PolyOptSanitizer(
-        1.0, uncertainty=LikelihoodRatioSet(region="lower"), observe="nonsensitive"
+        1.0, uncertainty=LikelihoodRatioSet(region="lower"), observe="nonsensitive", sensitive=0
     ).fit(X)
     with pytest.raises(ValueError, match="do not determine 2 of the 2 shares"):
         smallest_n(blind, 0.1, part="sensitive")
@@ -225,12 +227,12 @@ def test_a_search_by_expected_error():
     scorer = neg_std_error_scorer(part="nonsensitive", n=5_000, summary="rms")
     assert pickle.loads(pickle.dumps(scorer)) == scorer
     pipe = Pipeline([("turned", FunctionTransformer(lambda X: X[:, ::-1])), ("priv", None)])
-    grid = {"priv": [SRRSanitizer(), GRRSanitizer()], "priv__eps": [0.5, 3.0]}
+    grid = {"priv": [SRRSanitizer(sensitive=0), GRRSanitizer(sensitive=0)], "priv__eps": [0.5, 3.0]}
     cv = KFold(2)
     search = GridSearchCV(pipe, grid, scoring=scorer, cv=cv, refit=smallest_eps(std_error=0.02))
     search.fit(X[:, ::-1])
     train, test = next(iter(cv.split(X)))
-    own = SRRSanitizer(eps=0.5).fit(X[train])
+    own = SRRSanitizer(eps=0.5, sensitive=0).fit(X[train])
     left_out = np.array([[np.sum((X[test] == [s, u]).all(1)) for u in range(3)] for s in range(2)])
     errors = expected_std_error(
         own, 5_000, part="nonsensitive", distribution=left_out / left_out.sum()
@@ -242,7 +244,7 @@ def test_a_search_by_expected_error():
     with pytest.raises(ValueError, match="n=0 must be a whole number of reports"):
         neg_std_error_scorer(n=0)
     blind = PolyOptSanitizer(
-        1.0, uncertainty=LikelihoodRatioSet(region="lower"), observe="nonsensitive"
+        1.0, uncertainty=LikelihoodRatioSet(region="lower"), observe="nonsensitive", sensitive=0
     ).fit(X)
     assert np.isnan(neg_std_error_scorer(part="sensitive")(blind, X))
 

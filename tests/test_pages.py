@@ -50,11 +50,11 @@ class Reader(HTMLParser):
 @pytest.fixture(scope="module")
 def shown():
     names = [BAD, "visits & more"]
-    grr = GRRSanitizer(1.0, random_state=0).fit(X, sample_weight=COUNTS)
+    grr = GRRSanitizer(1.0, random_state=0, sensitive=0).fit(X, sample_weight=COUNTS)
     mechanism = grr.mechanism_.named(None, list(zip(names, (True, False), strict=True)))
     estimator = FrequencyEstimator(mechanism).fit(range(6), sample_weight=COUNTS)
     blind = PolyOptSanitizer(
-        1.0, uncertainty=LikelihoodRatioSet(region="lower"), observe="nonsensitive"
+        1.0, uncertainty=LikelihoodRatioSet(region="lower"), observe="nonsensitive", sensitive=0
     )
     blind = blind.fit(X, sample_weight=COUNTS)
     joint = JointDistribution([[7, 10], [26, 57]])

@@ -51,16 +51,19 @@ def fit(sanitizer, n_columns=2):
 
 def held():
     """Everything that a user holds after a fit, by a name."""
-    blocks = fit(GRRSanitizer())
+    blocks = fit(GRRSanitizer(sensitive=0))
     yield "GRR", blocks
-    yield "IR", fit(IRSanitizer(known=[2]), 3)
-    yield "PolyOpt", fit(PolyOptSanitizer())
-    yield "blind PolyOpt", fit(PolyOptSanitizer(observe="nonsensitive", uncertainty=RenyiBall()))
-    yield "AOptimal", fit(AOptimalSanitizer(targets=[Mean(1), Linear(np.eye(2))]))
+    yield "IR", fit(IRSanitizer(known=[2], sensitive=0), 3)
+    yield "PolyOpt", fit(PolyOptSanitizer(sensitive=0))
+    yield (
+        "blind PolyOpt",
+        fit(PolyOptSanitizer(observe="nonsensitive", uncertainty=RenyiBall(), sensitive=0)),
+    )
+    yield "AOptimal", fit(AOptimalSanitizer(targets=[Mean(1), Linear(np.eye(2))], sensitive=0))
     yield "RobustMSE", fit(RobustMSESanitizer(sensitive=[0, 1]), 3)
     with pytest.warns(PrivacyLeakWarning):
-        yield "NonRobust", fit(NonRobustSanitizer())
-    wide = fit(BlockSanitizer(base=GRRSanitizer()), 3)
+        yield "NonRobust", fit(NonRobustSanitizer(sensitive=0))
+    wide = fit(BlockSanitizer(base=GRRSanitizer(), sensitive=0), 3)
     yield "wide", wide
     yield "manifest", wide.manifest_
     yield "wide report", privacy_report(wide)
@@ -165,7 +168,7 @@ def test_no_dict_can_be_written_to(fitted, way):
 
 def test_the_callers_array_stays_the_callers():
     distance = np.array([[0.0, 1.0], [1.0, 0.0]])
-    sanitizer = fit(RobustMSESanitizer(distance=distance))
+    sanitizer = fit(RobustMSESanitizer(distance=distance, sensitive=0))
     distance[0, 1] = 5.0
     assert sanitizer.distance_[0, 1] == 1.0
 

@@ -110,7 +110,7 @@ class Certificate(ReadOnly):
         >>> from skrldp import PolyOptSanitizer
         >>> from skrldp.certificate import counts_to_json, verify
         >>> rows = [["a", "x"], ["a", "y"], ["b", "x"], ["b", "y"]]
-        >>> san = PolyOptSanitizer(eps=1, categories=[["a", "b"], ["x", "y"]])
+        >>> san = PolyOptSanitizer(eps=1, sensitive=0, categories=[["a", "b"], ["x", "y"]])
         >>> san = san.fit(rows, sample_weight=[70, 100, 260, 570])
         >>> texts = san.mechanism_.to_json(), counts_to_json(san.joint_)
         >>> verify(*texts, san.certificate_.witness()).message

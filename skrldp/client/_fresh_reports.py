@@ -62,7 +62,8 @@ class FreshReports(SetOnce):
     >>> import tempfile
     >>> from pathlib import Path
     >>> from skrldp import SRRSanitizer, client
-    >>> text = SRRSanitizer(eps=1.0).fit([["no", "rare"], ["yes", "often"]]).mechanism_.to_json()
+    >>> rows = [["no", "rare"], ["yes", "often"]]
+    >>> text = SRRSanitizer(eps=1.0, sensitive=0).fit(rows).mechanism_.to_json()
     >>> folder = tempfile.TemporaryDirectory()
     >>> counts = client.FreshReports(2, Path(folder.name) / "counts.sqlite")
     >>> device = client.load(text, limit=counts)

@@ -43,7 +43,7 @@ class MechanismDisplay:
     >>> import matplotlib.pyplot as plt
     >>> from skrldp import MechanismDisplay, SRRSanitizer
     >>> X = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
-    >>> sanitizer = SRRSanitizer(eps=1.0).fit(X, sample_weight=[7, 10, 26, 57])
+    >>> sanitizer = SRRSanitizer(eps=1.0, sensitive=0).fit(X, sample_weight=[7, 10, 26, 57])
     >>> display = MechanismDisplay.from_estimator(sanitizer)
     >>> display.ax_.get_ylabel()
     'report'

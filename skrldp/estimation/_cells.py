@@ -78,7 +78,7 @@ def estimated_cells(estimator: Any, columns: Sequence[Any]) -> EstimatedCells:
     >>> from skrldp import FrequencyEstimator, SRRSanitizer
     >>> from skrldp.estimation import estimated_cells
     >>> X = [["no", 0], ["no", 1], ["yes", 0], ["yes", 1]]
-    >>> sanitizer = SRRSanitizer(eps=1.0).fit(X, sample_weight=[70, 100, 260, 570])
+    >>> sanitizer = SRRSanitizer(eps=1.0, sensitive=0).fit(X, sample_weight=[70, 100, 260, 570])
     >>> estimator = FrequencyEstimator(sanitizer).fit(range(4), sample_weight=[200, 300, 200, 300])
     >>> cells = estimated_cells(estimator, [0, 1])
     >>> odds = np.log(cells.frequencies) @ [1, -1, -1, 1]  # logarithm of the odds ratio

@@ -173,7 +173,7 @@ class DriftTests:
         --------
         >>> from skrldp import FrequencyEstimator, GRRSanitizer, LikelihoodRatioSet
         >>> cells = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
-        >>> sanitizer = GRRSanitizer(eps=1.0, random_state=0)
+        >>> sanitizer = GRRSanitizer(eps=1.0, sensitive=0, random_state=0)
         >>> sanitizer = sanitizer.fit(cells, sample_weight=[700, 1000, 260, 570])
         >>> reports = sanitizer.transform(cells * 5000)    # "rare" was 41 % of "no", now 50 %
         >>> found = FrequencyEstimator(sanitizer).fit(reports).drift_test(LikelihoodRatioSet())

@@ -162,7 +162,8 @@ class FrequencyEstimator(
     >>> import numpy as np
     >>> from skrldp import FrequencyEstimator, GRRSanitizer
     >>> X = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
-    >>> sanitizer = GRRSanitizer(eps=1.0, random_state=0).fit(X, sample_weight=[7, 10, 26, 57])
+    >>> sanitizer = GRRSanitizer(eps=1.0, sensitive=0, random_state=0)
+    >>> _ = sanitizer.fit(X, sample_weight=[7, 10, 26, 57])
     >>> private = np.repeat(np.array(X, dtype=object), [1000, 1000, 2000, 6000], axis=0)
     >>> estimator = FrequencyEstimator(sanitizer).fit(sanitizer.transform(private))
     >>> estimator.frequencies_.round(2)

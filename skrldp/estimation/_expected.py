@@ -107,7 +107,7 @@ def expected_std_error(
     --------
     >>> from skrldp import SRRSanitizer, expected_std_error
     >>> X = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
-    >>> sanitizer = SRRSanitizer(eps=1.0).fit(X, sample_weight=[70, 100, 260, 570])
+    >>> sanitizer = SRRSanitizer(eps=1.0, sensitive=0).fit(X, sample_weight=[70, 100, 260, 570])
     >>> expected_std_error(sanitizer, 10_000, part="sensitive").round(4)
     array([0.0232, 0.0232])
     >>> expected_std_error(sanitizer.mechanism_, 40_000, part="sensitive",
@@ -158,7 +158,7 @@ def expected_std_errors(
     >>> from skrldp import SRRSanitizer
     >>> from skrldp.estimation import expected_std_errors
     >>> X = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
-    >>> sanitizer = SRRSanitizer(eps=1.0).fit(X, sample_weight=[70, 100, 260, 570])
+    >>> sanitizer = SRRSanitizer(eps=1.0, sensitive=0).fit(X, sample_weight=[70, 100, 260, 570])
     >>> wanted = [(None, "sensitive"), (0, "all")]
     >>> [errors.round(4) for errors in expected_std_errors(sanitizer, 10_000, wanted)]
     [array([0.0232, 0.0232]), array([0.0232, 0.0232])]
@@ -266,7 +266,7 @@ def expected_std_errors_of_targets(
     >>> from skrldp.estimation import expected_std_errors_of_targets
     >>> from skrldp.targets import Contrast, Mean
     >>> X = [["no", 0], ["no", 3], ["yes", 0], ["yes", 3]]
-    >>> sanitizer = SRRSanitizer(eps=1.0).fit(X, sample_weight=[70, 100, 260, 570])
+    >>> sanitizer = SRRSanitizer(eps=1.0, sensitive=0).fit(X, sample_weight=[70, 100, 260, 570])
     >>> gap = Contrast(Mean(1, by=0), {"yes": 1, "no": -1})
     >>> found = expected_std_errors_of_targets(sanitizer, 10_000, gap)
     >>> [round(error, 2) for error in found.values()]

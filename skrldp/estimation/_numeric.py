@@ -123,7 +123,8 @@ class NumericSummaries:
         >>> from skrldp import FrequencyEstimator, RobustMSESanitizer
         >>> cells = [[group, stars] for group in ("a", "b") for stars in (1, 2, 3, 4, 5)]
         >>> counts = [100, 200, 900, 900, 700, 500, 400, 700, 200, 100]
-        >>> sanitizer = RobustMSESanitizer(eps=0.5, random_state=0).fit(cells, sample_weight=counts)
+        >>> sanitizer = RobustMSESanitizer(eps=0.5, sensitive=0, random_state=0)
+        >>> _ = sanitizer.fit(cells, sample_weight=counts)
         >>> reports = sanitizer.transform(np.repeat(np.array(cells, object), counts, axis=0))
         >>> estimator = FrequencyEstimator(sanitizer, encode="cells").fit(reports)
         >>> low, high = estimator.bounded_mean(1).confidence_interval()

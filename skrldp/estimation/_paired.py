@@ -76,7 +76,8 @@ class PairedReports(Pairs):
     >>> from skrldp import FrequencyEstimator, SRRSanitizer
     >>> from skrldp.estimation import PairedReports, difference
     >>> X = [["no", 0], ["no", 3], ["yes", 0], ["yes", 3]]
-    >>> sanitizer = SRRSanitizer(eps=2.0, random_state=0).fit(X, sample_weight=[70, 100, 260, 570])
+    >>> sanitizer = SRRSanitizer(eps=2.0, sensitive=0, random_state=0)
+    >>> _ = sanitizer.fit(X, sample_weight=[70, 100, 260, 570])
     >>> people = np.random.default_rng(0).choice(4, 5_000, p=[0.1, 0.2, 0.2, 0.5])
     >>> cells = np.array(X, dtype=object)
     >>> spring = sanitizer.transform(cells[people])

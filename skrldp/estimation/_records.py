@@ -72,7 +72,7 @@ class PseudoRecords:
         >>> import numpy as np
         >>> from skrldp import FrequencyEstimator, SRRSanitizer
         >>> X = [["no", 0], ["no", 1], ["yes", 0], ["yes", 1]]
-        >>> sanitizer = SRRSanitizer(eps=2.0).fit(X, sample_weight=[70, 100, 260, 570])
+        >>> sanitizer = SRRSanitizer(eps=2.0, sensitive=0).fit(X, sample_weight=[70, 100, 260, 570])
         >>> counts = [200, 300, 200, 300]
         >>> estimator = FrequencyEstimator(sanitizer).fit(range(4), sample_weight=counts)
         >>> records = estimator.to_records(200, random_state=0)

@@ -71,7 +71,8 @@ class TrainingRows:
         >>> from skrldp import FrequencyEstimator, SRRSanitizer
         >>> cells = [[ill, age, buys] for ill in (0, 1) for age in (20, 60) for buys in (0, 1)]
         >>> counts = [2500, 500, 500, 2500, 1500, 500, 500, 1500]
-        >>> sanitizer = SRRSanitizer(eps=2.0, random_state=0).fit(cells, sample_weight=counts)
+        >>> sanitizer = SRRSanitizer(eps=2.0, sensitive=0, random_state=0)
+        >>> _ = sanitizer.fit(cells, sample_weight=counts)
         >>> reports = sanitizer.transform(np.repeat(cells, counts, axis=0))
         >>> X, y, weight = FrequencyEstimator(sanitizer, "ml").fit(reports).training_rows([1], 2)
         >>> model = DecisionTreeClassifier().fit(X.to_numpy(), y, weight)

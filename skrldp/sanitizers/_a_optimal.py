@@ -118,7 +118,8 @@ class AOptimalSanitizer(ObservingSanitizer):
     --------
     >>> from skrldp import AOptimalSanitizer
     >>> X = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
-    >>> sanitizer = AOptimalSanitizer(eps=1.0).fit(X, sample_weight=[700, 1000, 2600, 5700])
+    >>> sanitizer = AOptimalSanitizer(eps=1.0, sensitive=0)
+    >>> _ = sanitizer.fit(X, sample_weight=[700, 1000, 2600, 5700])
     >>> sanitizer.certificate_.holds(1.0)
     True
     >>> sanitizer.targets_

@@ -133,8 +133,8 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         Warns
         -----
         PrivacyLeakWarning
-            If privacy holds for fewer distributions than a user may think, or if the table's
-            columns have names and `sensitive` is None.
+            If privacy holds for fewer distributions than a user may think, or if `sensitive` is
+            None, so that the first column alone is protected.
         ConvergenceWarning
             If the design stopped at a limit of iterations or time.
         UserWarning

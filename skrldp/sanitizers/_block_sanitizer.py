@@ -67,7 +67,7 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         probable under one secret as under another.
     sensitive : str, int, list or callable, default=None
         The columns of the secret S, which are part of every block. All other columns are U. None is
-        the first column; if the columns have names, a warning then states which one is protected.
+        the first column; a warning then says which columns are not protected.
     blocks : {"singles", "pairs"} or list, default="singles"
         The blocks: each column of U, or each two of them; or a list of columns and lists of
         columns, which together are all of U.

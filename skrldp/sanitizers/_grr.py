@@ -54,7 +54,7 @@ class GRRSanitizer(ResponseSanitizer):
     --------
     >>> from skrldp import GRRSanitizer
     >>> X = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
-    >>> sanitizer = GRRSanitizer(eps=1.0).fit(X, sample_weight=[7, 10, 26, 57])
+    >>> sanitizer = GRRSanitizer(eps=1.0, sensitive=0).fit(X, sample_weight=[7, 10, 26, 57])
     >>> round(sanitizer.mutual_information_, 4)
     0.0908
     >>> sanitizer.certificate_.holds(1.0)

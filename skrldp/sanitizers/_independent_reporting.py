@@ -95,12 +95,12 @@ class IRSanitizer(SetSanitizer):
     >>> from skrldp import IRSanitizer
     >>> X = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
     >>> n = [70, 100, 260, 570]
-    >>> sanitizer = IRSanitizer(eps=1.0).fit(X, sample_weight=n)
+    >>> sanitizer = IRSanitizer(eps=1.0, sensitive=0).fit(X, sample_weight=n)
     >>> round(sanitizer.mutual_information_, 4)
     0.6432
     >>> sanitizer.certificate_.holds(1.0)
     True
-    >>> better = IRSanitizer(eps=1.0, underlying="optimal").fit(X, sample_weight=n)
+    >>> better = IRSanitizer(eps=1.0, sensitive=0, underlying="optimal").fit(X, sample_weight=n)
     >>> better.certificate_.holds(1.0)
     True
     """

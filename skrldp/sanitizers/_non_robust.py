@@ -100,7 +100,8 @@ class NonRobustSanitizer(OptimalSanitizer):
     >>> X = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore", PrivacyLeakWarning)
-    ...     sanitizer = NonRobustSanitizer(eps=1.0).fit(X, sample_weight=[7, 10, 26, 57])
+    ...     sanitizer = NonRobustSanitizer(eps=1.0, sensitive=0)
+    ...     _ = sanitizer.fit(X, sample_weight=[7, 10, 26, 57])
     >>> sanitizer.certificate_.holds(1.0), sanitizer.certificate_.radius
     (True, 0.0)
     >>> sanitizer.solution_.status, sanitizer.solution_.bound_by

@@ -135,7 +135,7 @@ class ReportsMixin(TableTransformer):
         --------
         >>> from skrldp import SRRSanitizer
         >>> X = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
-        >>> sanitizer = SRRSanitizer(eps=1.0).fit(X, sample_weight=[7, 10, 26, 57])
+        >>> sanitizer = SRRSanitizer(eps=1.0, sensitive=0).fit(X, sample_weight=[7, 10, 26, 57])
         >>> sanitizer.decode([3, 0])
         array([['yes', 'rare'],
                ['no', 'often']], dtype=object)

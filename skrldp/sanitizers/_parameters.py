@@ -31,7 +31,7 @@ class Parameters(BaseEstimator):
     sensitive : str, int, list or callable, default=None
         The columns of the secret S, by name or position, as in
         :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U. None is the
-        first column; if the columns have names, a warning then states which one is protected.
+        first column; a warning then says which columns are not protected.
     survey : SurveyDesign, optional
         How the public records were drawn, if they are those of a survey: columns of weights, strata
         and clusters, which are neither S nor U; positions of `sensitive` and `known` are those of

@@ -155,7 +155,7 @@ class RobustMSESanitizer(ObservingSanitizer):
     >>> from skrldp import RobustMSESanitizer
     >>> X = [[s, u] for s in ("no", "yes") for u in (0, 1, 2)]
     >>> counts = [300, 200, 100, 150, 250, 500]
-    >>> sanitizer = RobustMSESanitizer(eps=0.5).fit(X, sample_weight=counts)
+    >>> sanitizer = RobustMSESanitizer(eps=0.5, sensitive=0).fit(X, sample_weight=counts)
     >>> sanitizer.certificate_.holds(0.5)
     True
     >>> round(sanitizer.distortion_, 3), round(sanitizer.worst_case_distortion_, 3)

@@ -56,7 +56,7 @@ class SRRSanitizer(ResponseSanitizer):
     --------
     >>> from skrldp import SRRSanitizer
     >>> X = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
-    >>> sanitizer = SRRSanitizer(eps=1.0).fit(X, sample_weight=[7, 10, 26, 57])
+    >>> sanitizer = SRRSanitizer(eps=1.0, sensitive=0).fit(X, sample_weight=[7, 10, 26, 57])
     >>> round(sanitizer.mutual_information_, 4)
     0.1936
     >>> sanitizer.certificate_.holds(1.0)

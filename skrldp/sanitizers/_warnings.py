@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from skrldp._sentences import series
 from skrldp._typing import Floats
+from skrldp.alphabet import brief
 from skrldp.design import Solution
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution
@@ -40,6 +42,7 @@ _NAMED = 3  # targets
 # A column may look like an identifier with so many values, and with so many for each record.
 _MANY_VALUES, _NEARLY = 50, 0.9
 _FEW_CLUSTERS = 10  # of a survey
+_SHOWN = 3  # columns that are not protected
 _ROOM = __name__.rpartition(".")[0]
 
 
@@ -218,13 +221,16 @@ def warn_of_few_clusters(clusters: Any, secrets: Sequence[Any], degrees: int) ->
 
 
 def warn_of_first_column(names: Sequence[Any]) -> None:
-    """Warn that the first column is taken as S although the columns have names."""
-    if not all(isinstance(name, str) for name in names):
+    """Warn that the first column is taken as S, and that the others are not protected."""
+    if len(names) < 2:
         return
+    first, *others = (repr(name) if isinstance(name, str) else str(name) for name in names)
+    more = [f"{len(others) - _SHOWN:,} more"] * (len(others) > _SHOWN)
+    which = f"column{'s' * (len(others) > 1)} {series([*others[:_SHOWN], *more])}"
     _warn(
-        f"sensitive is not given, so the first column, {names[0]!r}, is the one that is protected, "
-        f"and {', '.join(map(repr, names[1:]))} {'is' if len(names) == 2 else 'are'} not. Name "
-        f"the column to protect, such as sensitive={names[0]!r} if that is the one.",
+        f"sensitive is not given, so the first column, {brief(first)}, is protected; "
+        f"{brief(which)} {'is' if len(others) == 1 else 'are'} NOT protected. Name the column to "
+        f"protect, such as sensitive={brief(first) if isinstance(names[0], str) else 0}.",
         PrivacyLeakWarning,
     )
 

@@ -71,7 +71,8 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
     --------
     >>> from skrldp import SRRSanitizer, privacy_report
     >>> X = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
-    >>> report = privacy_report(SRRSanitizer(eps=1.0).fit(X, sample_weight=[7, 10, 26, 57]))
+    >>> sanitizer = SRRSanitizer(eps=1.0, sensitive=0)
+    >>> report = privacy_report(sanitizer.fit(X, sample_weight=[7, 10, 26, 57]))
     >>> report.eps_proven <= 1.0, report.coverage, report.warnings
     (True, 'all distributions', ())
     >>> print(report)

@@ -335,10 +335,12 @@ def test_from_fit_to_report(observe, n_sensitive, library):
 
 
 def test_the_symbols_of_reports():
-    sanitizer = RobustMSESanitizer(1.0).fit([["a", 1], ["a", 2], ["b", 1], ["b", 2]] * 30)
+    sanitizer = RobustMSESanitizer(1.0, sensitive=0).fit(
+        [["a", 1], ["a", 2], ["b", 1], ["b", 2]] * 30
+    )
     client = load(sanitizer.mechanism_.to_json())
     assert client.symbols[client.report(("a", 1))] in (1, 2)
-    client = load(GRRSanitizer().fit([["a", 1], ["b", 2]] * 9).mechanism_.to_json())
+    client = load(GRRSanitizer(sensitive=0).fit([["a", 1], ["b", 2]] * 9).mechanism_.to_json())
     assert client.symbols[client.report(("a", 1))] in client.symbols == (
         ("a", 1), ("a", 2), ("b", 1), ("b", 2),
     )  # fmt: skip

@@ -86,9 +86,9 @@ def test_display_is_a_module():
 @pytest.mark.parametrize("display", DISPLAYS)
 def test_displays_need_a_fitted_sanitizer(display):
     with pytest.raises(NotFittedError):
-        display.from_estimator(SRRSanitizer())
+        display.from_estimator(SRRSanitizer(sensitive=0))
     with pytest.raises(NotFittedError):
-        display.from_estimator(make_pipeline(SRRSanitizer()))
+        display.from_estimator(make_pipeline(SRRSanitizer(sensitive=0)))
     with pytest.raises(TypeError, match="a fitted sanitizer is needed, got RenyiBall"):
         display.from_estimator(RenyiBall())
     assert not plt.get_fignums()
@@ -174,15 +174,17 @@ def test_texts_are_told_apart(names):
 
 def test_curves_are_those_of_the_sanitizers(monkeypatch, capsys):
     sanitizers = {
-        "polyopt": PolyOptSanitizer(uncertainty=LikelihoodRatioSet(region="lower"), eps=9),
-        "_srr": SRRSanitizer(),
+        "polyopt": PolyOptSanitizer(
+            uncertainty=LikelihoodRatioSet(region="lower"), eps=9, sensitive=0
+        ),
+        "_srr": SRRSanitizer(sensitive=0),
     }
     drawn = PrivacyUtilityDisplay.from_table(
         sanitizers, ROWS, sample_weight=COUNTS, eps=(2.0, 0.5), verbose=1
     )
     baselines = {
-        "GRR (plain LDP)": GRRSanitizer(),
-        "non-robust (not private)": NonRobustSanitizer(),
+        "GRR (plain LDP)": GRRSanitizer(sensitive=0),
+        "non-robust (not private)": NonRobustSanitizer(sensitive=0),
     }
     assert drawn.baselines == tuple(baselines)
     assert list(drawn.curves) == [*sanitizers, *baselines]
@@ -206,7 +208,7 @@ def test_curves_are_those_of_the_sanitizers(monkeypatch, capsys):
 
 
 def test_distances_have_curves_of_their_own(monkeypatch):
-    template = RobustMSESanitizer(uncertainty=LikelihoodRatioSet(region="lower"))
+    template = RobustMSESanitizer(uncertainty=LikelihoodRatioSet(region="lower"), sensitive=0)
     drawn = PrivacyUtilityDisplay.from_table(template, ROWS, sample_weight=COUNTS, eps=[0.5, 1.0])
     assert list(drawn.curves) == ["RobustMSE", "non-robust (not private)"]
     assert drawn.ax_.get_ylabel() == "expected distance of the report from U"
@@ -221,10 +223,10 @@ def test_what_cannot_be_drawn_together():
     def draw(sanitizers, **options):
         PrivacyUtilityDisplay.from_table(sanitizers, ROWS, sample_weight=COUNTS, **options)
 
-    mse, srr = RobustMSESanitizer(), SRRSanitizer()
+    mse, srr = RobustMSESanitizer(sensitive=0), SRRSanitizer(sensitive=0)
     with pytest.raises(ValueError, match="'a' is measured by its distance from U and 'b'"):
         draw({"a": mse, "b": srr})
-    other = RobustMSESanitizer(distance="hamming")
+    other = RobustMSESanitizer(distance="hamming", sensitive=0)
     with pytest.raises(ValueError, match="'a' and 'b' have different distances"):
         draw({"a": mse, "b": other})
     for wrong, words in (
@@ -251,10 +253,10 @@ def test_baselines_are_not_drawn_twice_and_do_not_hide_warnings():
             ).curves
         )
 
-    assert names(GRRSanitizer()) == ["GRR", "non-robust (not private)"]
-    assert names(SRRSanitizer(), baselines=False) == ["SRR"]
+    assert names(GRRSanitizer(sensitive=0)) == ["GRR", "non-robust (not private)"]
+    assert names(SRRSanitizer(sensitive=0), baselines=False) == ["SRR"]
     with pytest.warns(PrivacyLeakWarning, match="public distribution alone"):
-        assert names({"mine": NonRobustSanitizer()}) == ["mine", "GRR (plain LDP)"]
+        assert names({"mine": NonRobustSanitizer(sensitive=0)}) == ["mine", "GRR (plain LDP)"]
 
 
 def test_baselines_read_the_table_as_the_sanitizer_does():

@@ -32,10 +32,10 @@ def _close():
 @pytest.fixture(scope="module")
 def sanitizers():
     blind = PolyOptSanitizer(
-        1.0, uncertainty=LikelihoodRatioSet(region="lower"), observe="nonsensitive"
+        1.0, uncertainty=LikelihoodRatioSet(region="lower"), observe="nonsensitive", sensitive=0
     )
     return {
-        "SRR": SRRSanitizer(1.0).fit(ROWS, sample_weight=COUNTS),
+        "SRR": SRRSanitizer(1.0, sensitive=0).fit(ROWS, sample_weight=COUNTS),
         "U alone": blind.fit(ROWS, sample_weight=COUNTS),
     }
 
@@ -58,14 +58,14 @@ def test_against_reports(sanitizers):
     asked = {"part": "sensitive", "asymptotic": True, "design_effect": 2.4}
     more = [expected_std_error(sanitizers["SRR"], n, **asked).max() for n in N]
     np.testing.assert_allclose(clustered.lines_[0].get_ydata(), more)
-    plain = GRRSanitizer(1.0).fit(ROWS, sample_weight=COUNTS)
+    plain = GRRSanitizer(1.0, sensitive=0).fit(ROWS, sample_weight=COUNTS)
     expected = [expected_std_error(plain, n, part="sensitive", asymptotic=True).max() for n in N]
     np.testing.assert_allclose(grr.get_ydata(), expected, rtol=1e-6)
     assert display.ax_.get_ylabel().endswith("share of a secret")
 
 
 def test_each_share_and_useless_ones(sanitizers):
-    pipe = make_pipeline(FunctionTransformer(), GRRSanitizer(0.05)).fit(
+    pipe = make_pipeline(FunctionTransformer(), GRRSanitizer(0.05, sensitive=0)).fit(
         ROWS, grrsanitizer__sample_weight=COUNTS
     )
     display = EstimationErrorDisplay.from_estimator(pipe, n=[20, 200], each=True)
@@ -82,9 +82,9 @@ def test_each_share_and_useless_ones(sanitizers):
 def test_against_eps():
     eps = [0.5, 2.0]
     display = EstimationErrorDisplay.from_table(
-        SRRSanitizer(), ROWS, sample_weight=COUNTS, eps=eps, n=500, part="nonsensitive"
+        SRRSanitizer(sensitive=0), ROWS, sample_weight=COUNTS, eps=eps, n=500, part="nonsensitive"
     )
-    fits = [SRRSanitizer(e).fit(ROWS, sample_weight=COUNTS) for e in eps]
+    fits = [SRRSanitizer(e, sensitive=0).fit(ROWS, sample_weight=COUNTS) for e in eps]
     expected = [
         expected_std_error(fit, 500, part="nonsensitive", asymptotic=True).max() for fit in fits
     ]
@@ -143,6 +143,6 @@ def test_bad_input(sanitizers):
         EstimationErrorDisplay.from_estimator(sanitizers, n=[])
     with pytest.raises(TypeError, match="a fitted sanitizer is needed"):
         EstimationErrorDisplay.from_estimator({"a": 1})
-    other = SRRSanitizer(1.0).fit([["x", "y"], ["z", "w"]])
+    other = SRRSanitizer(1.0, sensitive=0).fit([["x", "y"], ["z", "w"]])
     with pytest.raises(ValueError, match="other secrets than the mechanism"):
         EstimationErrorDisplay.from_estimator(sanitizers | {"other": other})

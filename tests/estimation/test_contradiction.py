@@ -17,7 +17,7 @@ COUNTS = [50, 100, 250, 600]
 @pytest.mark.parametrize("method", ["least-squares", "ml"])
 @pytest.mark.parametrize("cls", [GRRSanitizer, SRRSanitizer])
 def test_raw_records_are_told(cls, method):
-    sanitizer = cls(eps=1.0, random_state=0).fit(X, sample_weight=COUNTS)
+    sanitizer = cls(eps=1.0, sensitive=0, random_state=0).fit(X, sample_weight=COUNTS)
     estimator = FrequencyEstimator(sanitizer, method, encode="cells")
     with pytest.warns(
         UserWarning, match="no distribution of records explains.*raw records"
@@ -30,7 +30,7 @@ def test_raw_records_are_told(cls, method):
 
 def test_a_population_outside_a_set_is_no_contradiction():
     """Nor is a prior that is far away: the reports may still be those of the mechanism."""
-    sanitizer = GRRSanitizer(eps=3.0).fit(X, sample_weight=COUNTS)
+    sanitizer = GRRSanitizer(eps=3.0, sensitive=0).fit(X, sample_weight=COUNTS)
     reports = np.round(10_000 * sanitizer.mechanism_.matrix @ [0.6, 0.25, 0.1, 0.05])
     for options in (
         {"restrict_to": LikelihoodRatioSet(), "public": sanitizer.joint_},

@@ -182,7 +182,7 @@ def test_from_a_fit_through_clients_to_estimates(way):
     X = np.column_stack([rng.integers(0, 2, 4_000).astype(object), u])
     distance = "hamming" if way == "words" else "squared"
     sanitizer = RobustMSESanitizer(
-        8.0, categories=[[0, 1], values], distance=distance, observe="nonsensitive"
+        8.0, categories=[[0, 1], values], distance=distance, observe="nonsensitive", sensitive=0
     )
     mechanism = sanitizer.fit(X).mechanism_
     text, truth = mechanism.to_json(), [np.mean(u == value) for value in values]

@@ -69,7 +69,9 @@ def test_the_distribution_of_s_is_free():
 
 
 def test_the_set_of_the_sanitizer():
-    sanitizer = RobustMSESanitizer(eps=1.0).fit(CELLS, sample_weight=JOINT.counts.ravel())
+    sanitizer = RobustMSESanitizer(eps=1.0, sensitive=0).fit(
+        CELLS, sample_weight=JOINT.counts.ravel()
+    )
     n_symbols = sanitizer.mechanism_.shape[0]
     shares = sanitizer.mechanism_.matrix @ JOINT.probabilities.ravel()
     counts = np.round(10_000 * shares).astype(int)
@@ -86,7 +88,7 @@ def test_the_set_of_the_sanitizer():
 
 def test_where_there_is_nothing_to_test():
     weights = {"sample_weight": JOINT.counts.ravel()}
-    grr = GRRSanitizer(eps=1.0).fit(CELLS, **weights)
+    grr = GRRSanitizer(eps=1.0, sensitive=0).fit(CELLS, **weights)
     sent = {"sample_weight": np.round(1_000 * grr.mechanism_.matrix @ JOINT.probabilities.ravel())}
     fitted = FrequencyEstimator(grr).fit(range(6), **sent)
     with pytest.raises(ValueError, match="give another one, such as within=LikelihoodRatioSet"):
@@ -102,7 +104,7 @@ def test_where_there_is_nothing_to_test():
     with pytest.raises(ValueError, match="within must be an uncertainty set such as"):
         fitted.drift_test(within=0.05)
     with pytest.warns(UserWarning):
-        point = NonRobustSanitizer(eps=1.0).fit(CELLS, **weights)
+        point = NonRobustSanitizer(eps=1.0, sensitive=0).fit(CELLS, **weights)
     n_symbols = point.mechanism_.shape[0]
     told = FrequencyEstimator(point, encode="symbol").fit(range(n_symbols))
     assert 0.0 <= told.drift_test().p_value <= 1.0

@@ -191,6 +191,6 @@ def test_bad_input():
     with pytest.raises(ValueError, match="other secrets than the mechanism"):
         expected_std_error(own, 10, distribution=JointDistribution(COUNTS))
     with pytest.raises(ValueError, match="not fitted"):
-        expected_std_error(GRRSanitizer(), 10)
+        expected_std_error(GRRSanitizer(sensitive=0), 10)
     with pytest.raises(TypeError, match="must be a Mechanism"):
         expected_std_error(own.matrix, 10)

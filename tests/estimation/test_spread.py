@@ -27,11 +27,11 @@ TENTH = 0.1 + 4.0 / np.sqrt(2 * REPEAT)
 TRUTH = np.array([[0.30, 0.22, 0.004], [0.16, 0.30, 0.016]])
 X = [[s, u] for s in (0, 1) for u in (0, 1, 2)]
 SANITIZERS = {
-    "GRR": GRRSanitizer(1.0),
-    "SRR": SRRSanitizer(1.0),
-    "PolyOpt": PolyOptSanitizer(1.0, uncertainty=LikelihoodRatioSet(region="lower")),
+    "GRR": GRRSanitizer(1.0, sensitive=0),
+    "SRR": SRRSanitizer(1.0, sensitive=0),
+    "PolyOpt": PolyOptSanitizer(1.0, uncertainty=LikelihoodRatioSet(region="lower"), sensitive=0),
     "A-optimal": AOptimalSanitizer(
-        1.0, targets="all", uncertainty=LikelihoodRatioSet(region="lower")
+        1.0, targets="all", uncertainty=LikelihoodRatioSet(region="lower"), sensitive=0
     ),
 }
 PARTS = ("all", "nonsensitive", "sensitive")

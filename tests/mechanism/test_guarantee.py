@@ -404,48 +404,54 @@ def is_a(u, y):
     ("sanitizer", "kind", "source"),
     [
         (
-            PolyOptSanitizer(uncertainty=RenyiBall(region="lower")),
+            PolyOptSanitizer(uncertainty=RenyiBall(region="lower"), sensitive=0),
             "renyi",
             ("chi2", 0.05),
         ),
         (
             PolyOptSanitizer(
-                uncertainty=LikelihoodRatioSet(region="lower"), observe="nonsensitive"
+                uncertainty=LikelihoodRatioSet(region="lower"), observe="nonsensitive", sensitive=0
             ),
             "likelihood-ratio",
             ("finite-sample", 0.05),
         ),
         (
-            IRSanitizer(uncertainty=RenyiBall(1.0, beta=0.01, radius="finite-sample")),
+            IRSanitizer(uncertainty=RenyiBall(1.0, beta=0.01, radius="finite-sample"), sensitive=0),
             "renyi",
             ("finite-sample", 0.01),
         ),
-        (IRSanitizer(uncertainty=RenyiBall(3.0, radius=0.02)), "renyi", ("given", None)),
-        (PolyOptSanitizer(uncertainty=AllDistributions()), "all", None),
-        (SRRSanitizer(), "all", None),
-        (GRRSanitizer(eps=40.0), "all", None),
-        (NonRobustSanitizer(), "renyi", ("given", None)),
         (
-            RobustMSESanitizer(distance=is_a, robust_privacy=False),
+            IRSanitizer(uncertainty=RenyiBall(3.0, radius=0.02), sensitive=0),
+            "renyi",
+            ("given", None),
+        ),
+        (PolyOptSanitizer(uncertainty=AllDistributions(), sensitive=0), "all", None),
+        (SRRSanitizer(sensitive=0), "all", None),
+        (GRRSanitizer(eps=40.0, sensitive=0), "all", None),
+        (NonRobustSanitizer(sensitive=0), "renyi", ("given", None)),
+        (
+            RobustMSESanitizer(distance=is_a, robust_privacy=False, sensitive=0),
             "likelihood-ratio",
             ("given", None),  # the proof is for the public distribution alone
         ),
         (
-            PolyOptSanitizer(uncertainty=LikelihoodRatioSet(0.01, drift=0.001, region="lower")),
+            PolyOptSanitizer(
+                uncertainty=LikelihoodRatioSet(0.01, drift=0.001, region="lower"), sensitive=0
+            ),
             "likelihood-ratio",
             ("finite-sample", 0.01),
         ),
         (
-            IRSanitizer(uncertainty=LikelihoodRatioSet(radius="asymptotic")),
+            IRSanitizer(uncertainty=LikelihoodRatioSet(radius="asymptotic"), sensitive=0),
             "likelihood-ratio",
             ("asymptotic", 0.05),
         ),
         (
-            IRSanitizer(uncertainty=LikelihoodRatioSet(radius=0.01)),
+            IRSanitizer(uncertainty=LikelihoodRatioSet(radius=0.01), sensitive=0),
             "likelihood-ratio",
             ("given", None),
         ),
-        (IRSanitizer(uncertainty=LikelihoodRatioSet(radius=math.inf)), "all", None),
+        (IRSanitizer(uncertainty=LikelihoodRatioSet(radius=math.inf), sensitive=0), "all", None),
     ],
 )
 def test_the_guarantee_is_the_certificate(sanitizer, kind, source):
@@ -472,7 +478,7 @@ def test_the_guarantee_is_the_certificate(sanitizer, kind, source):
 
 def test_no_counts_are_written_but_their_total():
     counts = [199, 101, 47, 103, 151, 257]
-    found = PolyOptSanitizer(uncertainty=LikelihoodRatioSet(region="lower")).fit(
+    found = PolyOptSanitizer(uncertainty=LikelihoodRatioSet(region="lower"), sensitive=0).fit(
         X[:6], sample_weight=counts
     )
     document = json.loads(found.mechanism_.to_json())

@@ -43,6 +43,7 @@ GOOD = np.array([[0, 1], [1, 2], [0, 2], [1, 1]] * 10)
 
 def make(cls, exact=False, **parameters):
     """A sanitizer that is quick to fit."""
+    parameters.setdefault("sensitive", 0)
     if cls in LISTED and not exact:
         parameters = lower(parameters)  # whose vertices are listed
     if cls is RobustMSESanitizer:

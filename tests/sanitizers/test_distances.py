@@ -72,7 +72,7 @@ def test_renaming_secrets_and_values_does_not_matter():
 def test_hamming_counts_the_columns_that_differ():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.integers(0, 2, 600), rng.integers(0, 3, 600), rng.integers(0, 2, 600)])
-    found = RobustMSESanitizer(1.0, distance="hamming").fit(X)
+    found = RobustMSESanitizer(1.0, distance="hamming", sensitive=0).fit(X)
     assert found.joint_.values == tuple(itertools.product(range(3), range(2)))
 
     def differing(u, y):
@@ -81,7 +81,7 @@ def test_hamming_counts_the_columns_that_differ():
     cells = by_cell(found, differing)
     distribution = found.joint_.probabilities.ravel()
     assert found.distortion_ == pytest.approx(distribution @ cells, rel=1e-12)
-    by_hand = RobustMSESanitizer(1.0, distance=differing).fit(X)
+    by_hand = RobustMSESanitizer(1.0, distance=differing, sensitive=0).fit(X)
     np.testing.assert_array_equal(found.mechanism_.weights, by_hand.mechanism_.weights)
 
 
@@ -246,7 +246,7 @@ def test_values_that_help_nobody_are_not_reported():
 def test_a_value_far_away_is_not_sent_by_mistake(far, eps):
     X = rows_of(COUNTS).astype(float)
     X[X[:, 1] == 2, 1] = far
-    found = RobustMSESanitizer(eps, distance="squared", uncertainty=RenyiBall())
+    found = RobustMSESanitizer(eps, distance="squared", uncertainty=RenyiBall(), sensitive=0)
     found.fit(X, sample_weight=COUNTS.ravel())
     assert found.solution_.gap <= TOL
     assert found.worst_case_distortion_ <= found.solution_.objective * (1 + 2 * TOL)

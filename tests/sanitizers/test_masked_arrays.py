@@ -17,7 +17,7 @@ from skrldp import (
 pytestmark = pytest.mark.filterwarnings("ignore:the values of U were learned")
 
 X = np.array([[s, u] for s in range(2) for u in range(3)] * 20)
-SANITIZER = GRRSanitizer(eps=1.0, encode="symbol", random_state=0).fit(X)
+SANITIZER = GRRSanitizer(eps=1.0, encode="symbol", random_state=0, sensitive=0).fit(X)
 Y = SANITIZER.transform(X).ravel()
 DEVICE = client.load(SANITIZER.mechanism_.to_json())
 
@@ -30,14 +30,14 @@ def masked(values):
 
 ONES = masked(np.ones(len(X)))
 READERS = {
-    "fit": lambda: GRRSanitizer().fit(masked(X)),
-    "fit, rows": lambda: GRRSanitizer().fit(list(masked(X))),
-    "fit, weights": lambda: GRRSanitizer().fit(X, sample_weight=ONES),
+    "fit": lambda: GRRSanitizer(sensitive=0).fit(masked(X)),
+    "fit, rows": lambda: GRRSanitizer(sensitive=0).fit(list(masked(X))),
+    "fit, weights": lambda: GRRSanitizer(sensitive=0).fit(X, sample_weight=ONES),
     "transform": lambda: SANITIZER.transform(masked(X)),
     "score": lambda: SANITIZER.score(masked(X)),
     "score, weights": lambda: SANITIZER.score(X, sample_weight=ONES),
     "decode": lambda: SANITIZER.decode(masked(Y)),
-    "distance": lambda: RobustMSESanitizer(distance=masked(1.0 - np.eye(3))).fit(X),
+    "distance": lambda: RobustMSESanitizer(distance=masked(1.0 - np.eye(3)), sensitive=0).fit(X),
     "sample": lambda: SANITIZER.mechanism_.sample(masked(Y)),
     "matrix": lambda: Mechanism.from_matrix(masked(np.eye(2)), (0, 1), (0,)),
     "counts": lambda: JointDistribution(masked([[1, 2], [3, 4]])),
@@ -61,6 +61,6 @@ def test_masked_entries_are_refused(reader):
 
 def test_a_mask_that_hides_nothing_is_no_mask_of_numbers():
     weights = np.ma.masked_array(np.ones(len(X)))
-    assert GRRSanitizer().fit(X, sample_weight=weights).joint_.n == len(X)
+    assert GRRSanitizer(sensitive=0).fit(X, sample_weight=weights).joint_.n == len(X)
     fitted = FrequencyEstimator(SANITIZER).fit(np.ma.masked_array(Y), sample_weight=weights)
     np.testing.assert_array_equal(fitted.counts_, np.bincount(Y, minlength=6))

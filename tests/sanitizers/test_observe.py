@@ -48,7 +48,7 @@ def make(cls, eps=0.7, **parameters):
         parameters = lower(parameters)
     else:
         parameters.setdefault("distance", "hamming")
-    return cls(eps, **{"observe": "nonsensitive", **parameters})
+    return cls(eps, **{"sensitive": 0, "observe": "nonsensitive", **parameters})
 
 
 def fit(cls, X=None, counts=COUNTS, eps=0.7, **parameters):

@@ -92,8 +92,8 @@ def fitted():
     )
     found = {
         "frame": GRRSanitizer(sensitive="s").fit(FRAME),
-        "array": GRRSanitizer().fit(FRAME.to_numpy(dtype=object)),
-        "numbers": GRRSanitizer().fit(RECORDS),
+        "array": GRRSanitizer(sensitive=0).fit(FRAME.to_numpy(dtype=object)),
+        "numbers": GRRSanitizer(sensitive=0).fit(RECORDS),
         "impute": GRRSanitizer(sensitive="s", handle_unknown="impute").fit(FRAME),
         "symbol": GRRSanitizer(sensitive="s", encode="symbol").fit(FRAME),
         "blind": blind.fit(FRAME),
@@ -193,7 +193,9 @@ OF_SECRETS = {
     "fit": lambda f, v, p: GRRSanitizer(categories={"s": ["0", "1"]}, sensitive="s").fit(
         frame(v, p)
     ),
-    "fit objects": lambda f, v, p: GRRSanitizer(categories=[["0", "1"], "auto"]).fit(objects(v, p)),
+    "fit objects": lambda f, v, p: GRRSanitizer(categories=[["0", "1"], "auto"], sensitive=0).fit(
+        objects(v, p)
+    ),
 }
 # Unknown values of U are drawn, there is no value of U, or a column of records is no report.
 QUIET = (
@@ -247,7 +249,7 @@ def test_an_index_that_is_reported_does_not_leave(blocks):
         with pytest.raises(ValueError, match=f"the index is the column '{index[0]}'"):
             sanitizer.transform(records.set_index(index, drop=False))
     if not blocks:  # fitted on an array, columns have no names
-        unnamed = GRRSanitizer(eps=1.0).fit(records.to_numpy())
+        unnamed = GRRSanitizer(eps=1.0, sensitive=0).fit(records.to_numpy())
         with pytest.raises(ValueError, match="the index is the column 'ill'"):
             unnamed.transform(records.set_index("ill", drop=False))
     other = records.set_index(pd.Index([4, 3, 2, 1], name="person"))

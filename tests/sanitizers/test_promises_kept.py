@@ -42,7 +42,7 @@ def test_values_are_only_drawn_where_that_is_proven(monkeypatch, cls, options):
     for handle_unknown in ("impute", "error"):
         options["handle_unknown"] = handle_unknown
         ball = RenyiBall(radius=1e-3, region="lower")
-        found = cls(0.7, observe="nonsensitive", uncertainty=ball, **options)
+        found = cls(0.7, sensitive=0, observe="nonsensitive", uncertainty=ball, **options)
         found.fit(ROWS, sample_weight=COUNTS.ravel())
         assert found.certificate_.holds(0.7)
     np.testing.assert_allclose(told[0], COUNTS.sum(axis=0) / COUNTS.sum(), rtol=1e-14)
@@ -57,15 +57,15 @@ def test_four_weights_are_not_released_unproven(monkeypatch):
         return replace(prove(*arguments), eps=0.8, eps_attained=0.6)
 
     monkeypatch.setattr(_closed_forms, "_DENSE_CELLS", 0)
-    grr = GRRSanitizer(0.7).fit(ROWS)
+    grr = GRRSanitizer(0.7, sensitive=0).fit(ROWS)
     assert grr.mechanism_.form.blocks is not None and grr.certificate_.holds(0.7)
     monkeypatch.setattr(_closed_forms, "prove_promise", unsure)
     with pytest.raises(CertificateError, match=r"the last bound is 0\.8"):
-        GRRSanitizer(0.7).fit(ROWS)
+        GRRSanitizer(0.7, sensitive=0).fit(ROWS)
 
 
 def test_a_guarantee_says_what_is_proven_not_what_was_asked():
-    certificate = GRRSanitizer(0.7).fit(ROWS).certificate_
+    certificate = GRRSanitizer(0.7, sensitive=0).fit(ROWS).certificate_
     worse = guarantee_of(replace(certificate, eps=0.9), 0.7)
     assert (worse.eps_requested, worse.eps) == (0.7, 0.9)
 
@@ -81,7 +81,9 @@ def test_a_guarantee_says_what_is_proven_not_what_was_asked():
 )
 def test_the_certificate_is_for_the_set_that_was_asked_for(cls, options):
     ball = RenyiBall(radius=0.02, region="lower")
-    found = cls(0.7, uncertainty=ball, **options).fit(ROWS, sample_weight=COUNTS.ravel())
+    found = cls(0.7, sensitive=0, uncertainty=ball, **options).fit(
+        ROWS, sample_weight=COUNTS.ravel()
+    )
     around = found.certificate_.uncertainty
     assert around == ball.fit_set(found.joint_) and around.radius == 0.02
     again = certify(found.mechanism_.matrix, ball, found.joint_).eps
@@ -91,14 +93,14 @@ def test_the_certificate_is_for_the_set_that_was_asked_for(cls, options):
 def test_a_huge_radius_is_not_all_distributions():
     """k reports leak k eps at most only if nothing is outside the set."""
     for radius, everything in ((700.0, False), (math.inf, True)):
-        found = IRSanitizer(0.7, uncertainty=RenyiBall(radius=radius))
+        found = IRSanitizer(0.7, uncertainty=RenyiBall(radius=radius), sensitive=0)
         guarantee = found.fit(ROWS, sample_weight=COUNTS.ravel()).mechanism_.guarantee
         assert guarantee.for_all_distributions is everything
         assert "all distributions" in repr(found.certificate_) or not everything
 
 
 def test_reports_are_drawn_anew():
-    grr = GRRSanitizer(0.7, encode="symbol").fit(ROWS)
+    grr = GRRSanitizer(0.7, encode="symbol", sensitive=0).fit(ROWS)
     first, second = (grr.transform(ROWS * 50) for _ in range(2))
     assert (first != second).any()  # the same with probability 1e-60 or less
 
@@ -110,7 +112,7 @@ def test_a_secret_is_compared_with_itself_in_every_design_that_is_asked_to(cls):
 
     def fitted(**papers):
         ball = RenyiBall(radius=0.1, **papers)
-        return cls(1.0, uncertainty=ball).fit(rows, sample_weight=counts)
+        return cls(1.0, sensitive=0, uncertainty=ball).fit(rows, sample_weight=counts)
 
     free, papers = fitted(), fitted(same_secret=True)
     assert papers.certificate_.holds(1.0)

@@ -114,7 +114,7 @@ def test_posterior_is_bayes_rule(dense, monkeypatch):
 def test_posterior_of_an_impossible_report_is_the_marginal():
     counts = [3, 0, 1, 4]
     X = [["n", "a"], ["n", "b"], ["y", "a"], ["y", "b"]]
-    sanitizer = fitted(SRRSanitizer(1.0, encode="posterior"), X, sample_weight=counts)
+    sanitizer = fitted(SRRSanitizer(1.0, encode="posterior", sensitive=0), X, sample_weight=counts)
     # A mechanism whose second report comes from a cell that the public table lacks.
     matrix = [[1.0, 0.0, 1.0, 1.0], [0.0, 1.0, 0.0, 0.0]]
     sanitizer.mechanism_ = Mechanism.from_matrix(matrix, ("n", "y"), ("a", "b"))
@@ -123,7 +123,7 @@ def test_posterior_of_an_impossible_report_is_the_marginal():
 
 
 def test_posterior_refuses_what_is_too_large(monkeypatch):
-    sanitizer = SRRSanitizer(encode="posterior").fit(GOOD)
+    sanitizer = SRRSanitizer(encode="posterior", sensitive=0).fit(GOOD)
     monkeypatch.setattr(_write_reports, "_MAX_WORK", 1)
     with pytest.raises(ValueError, match="too large for 4 reports and 4 cells"):
         sanitizer.transform(GOOD)
@@ -134,7 +134,7 @@ def test_an_optimum_reports_the_most_probable_cell(monkeypatch):
     design = np.array([[0.1, 0.5, 0.1, 0.5], [0.5, 0.1, 0.5, 0.1], [0.4, 0.4, 0.4, 0.4]])
     monkeypatch.setattr(_optimal_base, "solve", lambda *args, **options: solution_of(design))
     X = np.repeat([[0, 1], [0, 2], [1, 1], [1, 2]], [7, 10, 26, 57], axis=0)
-    sanitizer = PolyOptSanitizer(2.0, encode="cells", random_state=0).fit(X)
+    sanitizer = PolyOptSanitizer(2.0, encode="cells", random_state=0, sensitive=0).fit(X)
     Y = sanitizer.transform(X)
     reports = sanitizer.set_params(encode="symbol").transform(X)[:, 0]
     np.testing.assert_array_equal(Y, np.array([[1, 2], [1, 1], [1, 2]])[reports])
@@ -178,14 +178,14 @@ def test_set_output(library, encode, container):
 
 def test_columns_of_objects_get_dtypes_of_their_own():
     X = [["yes", 1], ["no", 2], ["no", 1], ["yes", 2]] * 5
-    Y = SRRSanitizer().set_output(transform="pandas").fit_transform(X)
+    Y = SRRSanitizer(sensitive=0).set_output(transform="pandas").fit_transform(X)
     assert list(Y.columns) == ["x0", "x1"]
     assert pd.api.types.is_integer_dtype(Y["x1"]) and not pd.api.types.is_numeric_dtype(Y["x0"])
 
 
 def test_set_output_refuses_other_containers():
     with pytest.raises(ValueError, match="transform='arrow' must be one of 'default', 'pandas'"):
-        SRRSanitizer().set_output(transform="arrow")
+        SRRSanitizer(sensitive=0).set_output(transform="arrow")
 
 
 # --- Unknown values ------------------------------------------------------------------------------
@@ -195,7 +195,9 @@ def test_unknown_values_of_u_are_drawn_from_the_public_distribution():
     """One false alarm in 1e9 runs for each of the two secrets."""
     X, weights = [[0, "a"], [0, "b"], [1, "a"], [1, "b"]], [10, 30, 0, 7]
     sanitizer = fitted(
-        SRRSanitizer(handle_unknown="impute", categories={0: [0, 1, 2]}), X, sample_weight=weights
+        SRRSanitizer(handle_unknown="impute", categories={0: [0, 1, 2]}, sensitive=0),
+        X,
+        sample_weight=weights,
     )
     n = 20_000
     drawn = {}
@@ -213,7 +215,7 @@ def test_imputing_is_repeatable_and_leaves_known_rows_alone():
     rows = np.tile(GOOD, (20, 1))
     unknown = rows.copy()
     unknown[::3, 1] = 9
-    sanitizer = SRRSanitizer(handle_unknown="impute", random_state=0).fit(rows)
+    sanitizer = SRRSanitizer(handle_unknown="impute", random_state=0, sensitive=0).fit(rows)
     np.testing.assert_array_equal(sanitizer.transform(unknown), sanitizer.transform(unknown))
     known = np.arange(len(rows)) % 3 > 0
     Y, Z = sanitizer.transform(unknown), sanitizer.transform(rows)
@@ -228,7 +230,7 @@ def test_imputation_and_reports_use_other_bits():
             streams.append(random_state)
             super().__init__(random_state)
 
-    sanitizer = SRRSanitizer(handle_unknown="impute", random_state=5).fit(GOOD)
+    sanitizer = SRRSanitizer(handle_unknown="impute", random_state=5, sensitive=0).fit(GOOD)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("skrldp.sanitizers._records.RandomStream", Spy)
         patch.setattr("skrldp.mechanism._base.RandomStream", Spy)
@@ -241,14 +243,16 @@ def test_imputation_and_reports_use_other_bits():
 def test_generators_are_accepted(random_state):
     rows = np.tile(GOOD, (10, 1))
     first, second = (
-        SRRSanitizer(random_state=random_state(1), handle_unknown="impute").fit_transform(rows)
+        SRRSanitizer(
+            random_state=random_state(1), handle_unknown="impute", sensitive=0
+        ).fit_transform(rows)
         for _ in range(2)
     )
     np.testing.assert_array_equal(first, second)
 
 
 def test_an_unknown_secret_is_an_error_even_when_imputing():
-    sanitizer = SRRSanitizer(handle_unknown="impute").fit(GOOD)
+    sanitizer = SRRSanitizer(handle_unknown="impute", sensitive=0).fit(GOOD)
     with pytest.raises(ValueError, match=r"column 0 has 1 row with a value .*`categories`"):
         sanitizer.transform([[0, 1], [7, 1]])
 
@@ -264,17 +268,21 @@ def test_rare_cells_warn():
         r"chi-squared .*about 0\.[34]\d? .*0\.05, .* 9 of 10 .*8 with none, 1 with one.*LikelihoodR"
     )
     with pytest.warns(PrivacyLeakWarning, match=message):
-        IRSanitizer(uncertainty=RenyiBall()).fit(X, sample_weight=rare)
-    IRSanitizer(uncertainty=LikelihoodRatioSet()).fit(X, sample_weight=rare)  # true for any counts
-    IRSanitizer(uncertainty=RenyiBall()).fit(X, sample_weight=rare + 10)
-    SRRSanitizer().fit(X, sample_weight=rare)  # private at all distributions: nothing to warn of
+        IRSanitizer(uncertainty=RenyiBall(), sensitive=0).fit(X, sample_weight=rare)
+    IRSanitizer(uncertainty=LikelihoodRatioSet(), sensitive=0).fit(
+        X, sample_weight=rare
+    )  # true for any counts
+    IRSanitizer(uncertainty=RenyiBall(), sensitive=0).fit(X, sample_weight=rare + 10)
+    SRRSanitizer(sensitive=0).fit(
+        X, sample_weight=rare
+    )  # private at all distributions: nothing to warn of
 
 
 def test_no_robustness_warns():
     with pytest.warns(PrivacyLeakWarning, match="public distribution alone"):
         make(NonRobustSanitizer).fit(GOOD)
     with pytest.warns(PrivacyLeakWarning, match="public distribution alone"):
-        IRSanitizer(uncertainty=RenyiBall(radius=0.0)).fit(GOOD)
+        IRSanitizer(uncertainty=RenyiBall(radius=0.0), sensitive=0).fit(GOOD)
 
 
 # --- Bad input -----------------------------------------------------------------------------------
@@ -295,29 +303,47 @@ def test_eps_must_be_positive_and_finite(cls, eps):
 @pytest.mark.parametrize(
     ("sanitizer", "message"),
     [
-        (SRRSanitizer(encode="onehots"), "encode='onehots' must be one of 'symbol', 'onehot'"),
-        (SRRSanitizer(handle_unknown="drop"), "handle_unknown='drop' must be one of"),
-        (SRRSanitizer(verbose=-1), "verbose=-1 must be a whole number"),
-        (SRRSanitizer(verbose="yes"), "verbose='yes' must be a whole number"),
-        (IRSanitizer(budget="loose"), "budget='loose' must be one of 'tight', 'theorem5'"),
-        (IRSanitizer(underlying="best"), "underlying='best' must be one of 'grr', 'optimal'"),
-        (IRSanitizer(uncertainty=RenyiBall), r"the class RenyiBall: write uncertainty=RenyiBall\("),
+        (
+            SRRSanitizer(encode="onehots", sensitive=0),
+            "encode='onehots' must be one of 'symbol', 'onehot'",
+        ),
+        (SRRSanitizer(handle_unknown="drop", sensitive=0), "handle_unknown='drop' must be one of"),
+        (SRRSanitizer(verbose=-1, sensitive=0), "verbose=-1 must be a whole number"),
+        (SRRSanitizer(verbose="yes", sensitive=0), "verbose='yes' must be a whole number"),
+        (
+            IRSanitizer(budget="loose", sensitive=0),
+            "budget='loose' must be one of 'tight', 'theorem5'",
+        ),
+        (
+            IRSanitizer(underlying="best", sensitive=0),
+            "underlying='best' must be one of 'grr', 'optimal'",
+        ),
+        (
+            IRSanitizer(uncertainty=RenyiBall, sensitive=0),
+            r"the class RenyiBall: write uncertainty=RenyiBall\(",
+        ),
         *(
             (cls(uncertainty=wrong), f"uncertainty={wrong!r} must be None or an uncertainty set")
             for cls in SANITIZERS
             for wrong in (0.05, "nonsense")
         ),
-        (GRRSanitizer(uncertainty=RenyiBall), r"write uncertainty=RenyiBall\(\)"),
-        (IRSanitizer(uncertainty=RenyiBall(radius="finite-sample")), "alpha=1 only"),
+        (GRRSanitizer(uncertainty=RenyiBall, sensitive=0), r"write uncertainty=RenyiBall\(\)"),
+        (IRSanitizer(uncertainty=RenyiBall(radius="finite-sample"), sensitive=0), "alpha=1 only"),
         (
-            PolyOptSanitizer(uncertainty=RenyiBall(region="ball")),
+            PolyOptSanitizer(uncertainty=RenyiBall(region="ball"), sensitive=0),
             "region='ball' must be one of 'joint', 'product'",
         ),
-        (PolyOptSanitizer(uncertainty=RenyiBall(0.3)), "region='joint' needs alpha >= 1/2"),
-        (PolyOptSanitizer(solver="magic"), "solver='magic' must be one of 'auto'"),
-        (PolyOptSanitizer(time_limit=0), "time_limit=0 must be a positive number"),
-        (NonRobustSanitizer(time_limit="1 s"), "time_limit='1 s' must be a positive number"),
-        (NonRobustSanitizer(solver=None), "solver=None must be one of 'auto'"),
+        (
+            PolyOptSanitizer(uncertainty=RenyiBall(0.3), sensitive=0),
+            "region='joint' needs alpha >= 1/2",
+        ),
+        (PolyOptSanitizer(solver="magic", sensitive=0), "solver='magic' must be one of 'auto'"),
+        (PolyOptSanitizer(time_limit=0, sensitive=0), "time_limit=0 must be a positive number"),
+        (
+            NonRobustSanitizer(time_limit="1 s", sensitive=0),
+            "time_limit='1 s' must be a positive number",
+        ),
+        (NonRobustSanitizer(solver=None, sensitive=0), "solver=None must be one of 'auto'"),
     ],
 )
 def test_parameters_are_checked(sanitizer, message):
@@ -347,7 +373,7 @@ def test_tables_are_checked(cls, X, parameters, message):
 
 def test_a_column_of_measurements_is_refused():
     with pytest.raises(ValueError, match=r"100,000 distinct values at most.*KBinsDis"):
-        GRRSanitizer().fit(np.arange(200_200).reshape(-1, 2) * 1.0)
+        GRRSanitizer(sensitive=0).fit(np.arange(200_200).reshape(-1, 2) * 1.0)
 
 
 @pytest.mark.parametrize(
@@ -398,9 +424,9 @@ def test_missing_values_are_a_category_where_the_public_table_has_them():
 def test_not_fitted():
     for method in ("transform", "score"):
         with pytest.raises(NotFittedError):
-            getattr(SRRSanitizer(), method)(GOOD)
+            getattr(SRRSanitizer(sensitive=0), method)(GOOD)
     with pytest.raises(NotFittedError):
-        SRRSanitizer().get_feature_names_out()
+        SRRSanitizer(sensitive=0).get_feature_names_out()
 
 
 def test_feature_names_are_checked():
@@ -409,11 +435,11 @@ def test_feature_names_are_checked():
         sanitizer.get_feature_names_out(["s"])
     with pytest.raises(ValueError, match="not equal to feature_names_in_"):
         sanitizer.get_feature_names_out(["s", "v"])
-    assert list(SRRSanitizer().fit(GOOD).get_feature_names_out(["a", "b"])) == ["a", "b"]
+    assert list(SRRSanitizer(sensitive=0).fit(GOOD).get_feature_names_out(["a", "b"])) == ["a", "b"]
 
 
 def test_score_of_a_constant_table_is_zero():
-    assert SRRSanitizer().fit(GOOD).score([[0, 1]] * 3) == 0.0
+    assert SRRSanitizer(sensitive=0).fit(GOOD).score([[0, 1]] * 3) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -428,5 +454,5 @@ def test_score_of_a_constant_table_is_zero():
 def test_more_cells_than_a_design_can_hold(cls, values):
     rows = np.array([(s, u) for s in range(2) for u in range(values)])
     with pytest.raises(ValueError, match=r"column: 1: \d,\d+; 0: 2; .*KBinsDiscretizer"):
-        cls().fit(rows)
-    SRRSanitizer().fit(rows)
+        cls(sensitive=0).fit(rows)
+    SRRSanitizer(sensitive=0).fit(rows)

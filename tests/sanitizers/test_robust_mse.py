@@ -54,6 +54,7 @@ def test_reference(case, problem):
         uncertainty=RenyiBall(2.0, beta=case["beta"]),
         robust_utility=robust_utility,
         robust_privacy=robust_privacy,
+        sensitive=0,
     )
     X, counts = rows_of(case["counts"]), np.ravel(case["counts"])
     if robust_privacy:

@@ -107,7 +107,9 @@ def test_a_warning_made_an_error_changes_nothing():
 )
 def test_warnings_are_made_once_and_point_at_the_caller(parameters, messages):
     with pytest.warns(PrivacyLeakWarning) as caught:
-        RobustMSESanitizer(**parameters).fit(rows_of(COUNTS), sample_weight=COUNTS.ravel())
+        RobustMSESanitizer(sensitive=0, **parameters).fit(
+            rows_of(COUNTS), sample_weight=COUNTS.ravel()
+        )
     assert [
         str(warning.message)[: len(m)] for warning, m in zip(caught, messages, strict=True)
     ] == messages
@@ -128,9 +130,11 @@ def test_clone_and_parameters():
         "distance",
         "uncertainty__region",
     } <= set(names)
-    again = RobustMSESanitizer().set_params(**{k: v for k, v in names.items() if "__" not in k})
+    again = RobustMSESanitizer(sensitive=0).set_params(
+        **{k: v for k, v in names.items() if "__" not in k}
+    )
     assert again.set_params(uncertainty__beta=0.3).get_params()["uncertainty__beta"] == 0.3
-    arrays = RobustMSESanitizer(distance=np.eye(3))
+    arrays = RobustMSESanitizer(distance=np.eye(3), sensitive=0)
     assert "distance=array" in repr(clone(arrays))
     assert "RobustMSESanitizer" in arrays._repr_html_()
 
@@ -194,7 +198,7 @@ def test_grid_search():
         "uncertainty__beta": [0.5, 0.01],
     }
     search = GridSearchCV(
-        RobustMSESanitizer(uncertainty=RenyiBall()), grid, cv=2, error_score="raise"
+        RobustMSESanitizer(uncertainty=RenyiBall(), sensitive=0), grid, cv=2, error_score="raise"
     ).fit(X)
     results = pd.DataFrame(search.cv_results_)
     assert search.best_params_["eps"] == 2.0 and not search.best_params_["robust_privacy"]
@@ -208,7 +212,7 @@ def test_grid_search():
 
 
 def test_pipeline_passes_weights():
-    private = make_pipeline(RobustMSESanitizer())
+    private = make_pipeline(RobustMSESanitizer(sensitive=0))
     private.fit(rows_of(COUNTS), robustmsesanitizer__sample_weight=COUNTS.ravel())
     assert private[-1].joint_.n == COUNTS.sum()
 

@@ -1,6 +1,7 @@
 """What a user may get wrong without noticing: weights, the protected column, limits, names."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -13,11 +14,12 @@ from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.frozen import FrozenEstimator
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer
 
 from skrldp import (
     AOptimalSanitizer,
+    BlockSanitizer,
     FrequencyEstimator,
     GRRSanitizer,
     IRSanitizer,
@@ -67,7 +69,7 @@ def test_survey_weights_are_refused():
             sanitizer.fit(table, sample_weight=weights)
         assert not hasattr(sanitizer, "mechanism_")
     with pytest.raises(ValueError, match=r"sums to 54,000 for 540 rows"):  # one weight for all
-        IRSanitizer().fit(RECORDS, sample_weight=100)
+        IRSanitizer(sensitive=0).fit(RECORDS, sample_weight=100)
 
 
 def test_weights_are_read_once(monkeypatch):
@@ -81,17 +83,17 @@ def test_weights_are_read_once(monkeypatch):
     for module in (_base, joint):
         monkeypatch.setattr(module, "as_counts", count)
     weights = np.array(COUNTS)
-    assert SRRSanitizer().fit(ROWS, sample_weight=weights).joint_.n == sum(COUNTS)
+    assert SRRSanitizer(sensitive=0).fit(ROWS, sample_weight=weights).joint_.n == sum(COUNTS)
     assert [given is weights for given in calls] == [True]
 
 
 def test_a_table_of_distinct_rows_is_counted_elsewhere():
     weights = np.array([77_516, 83_311, 215_646, 234_721, 338_409, 284_582])
-    joint = SRRSanitizer().fit(ROWS, sample_weight=weights).joint_
+    joint = SRRSanitizer(sensitive=0).fit(ROWS, sample_weight=weights).joint_
     assert joint.counts.ravel().tolist() == weights.tolist()
     # Rows that stand for no record do not count, however often they are there.
     again = np.vstack([ROWS, ROWS]), np.concatenate([weights, np.zeros(6)])
-    assert SRRSanitizer().fit(again[0], sample_weight=again[1]).joint_.n == weights.sum()
+    assert SRRSanitizer(sensitive=0).fit(again[0], sample_weight=again[1]).joint_.n == weights.sum()
 
 
 @settings(max_examples=30)
@@ -105,59 +107,60 @@ def test_added_up_or_few_weights_are_taken(weights, together):
     added = np.add(weights[:6], weights[6:])
     repeated = any(a and b for a, b in zip(weights[:6], weights[6:], strict=True))
     if together:
-        assert SRRSanitizer().fit(ROWS, sample_weight=added).joint_.n == sum(weights)
+        assert SRRSanitizer(sensitive=0).fit(ROWS, sample_weight=added).joint_.n == sum(weights)
     elif repeated and sum(weights) > 3 * np.count_nonzero(weights):
         with pytest.raises(ValueError, match="must be counts"):
-            SRRSanitizer().fit(rows, sample_weight=weights)
+            SRRSanitizer(sensitive=0).fit(rows, sample_weight=weights)
     else:
-        counts = SRRSanitizer().fit(rows, sample_weight=weights).joint_.counts
+        counts = SRRSanitizer(sensitive=0).fit(rows, sample_weight=weights).joint_.counts
         assert counts.ravel().tolist() == added.tolist()
 
 
 # --- Which column is protected -------------------------------------------------------------------
 
 
-def test_the_first_column_is_named_in_a_warning():
-    """A ColumnTransformer puts the columns in an order of its own."""
+@pytest.mark.parametrize("output", ["default", "pandas"])
+def test_the_first_column_is_named_in_a_warning(output):
+    """A ColumnTransformer puts the columns in an order of its own, and arrays have no names."""
     table = FRAME.assign(age=FRAME["visits"] % 2)
     private = make_pipeline(
         ColumnTransformer([("age", "passthrough", ["age"])], remainder="passthrough"),
         SRRSanitizer(eps=1.0),
-    ).set_output(transform="pandas")
-    said = r"first column, 'age__age', is the one that is protected, and 'remainder__race', 'rem"
-    with pytest.warns(PrivacyLeakWarning, match=said):
+    ).set_output(transform=output)
+    first, others, name = {
+        "default": ("0", "1 and 2", 0),
+        "pandas": ("'age__age'", "'remainder__race' and 'remainder__visits'", "age__age"),
+    }[output]
+    with pytest.warns(PrivacyLeakWarning) as said:
         private.fit(table)
-    assert private[-1].mechanism_.columns[0] == ("age__age", True)
+    assert [str(one.message) for one in said] == [
+        f"sensitive is not given, so the first column, {first}, is protected; columns {others} "
+        f"are NOT protected. Name the column to protect, such as sensitive={name!r}."
+    ]
+    assert private[-1].mechanism_.columns[0] == (name, True)
 
 
-@pytest.mark.parametrize("cls", SANITIZERS)
-def test_who_says_it_is_not_warned(cls):
+@pytest.mark.parametrize("cls", [*SANITIZERS, partial(BlockSanitizer, base=GRRSanitizer())])
+@pytest.mark.parametrize("table", [FRAME, RECORDS, RECORDS.tolist()])
+def test_who_says_it_is_not_warned(cls, table):
     quick = lower({}) if cls in (AOptimalSanitizer, PolyOptSanitizer) else {}
-    ball = {} if cls is NonRobustSanitizer else {"uncertainty": RenyiBall(region="lower")}
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", PrivacyLeakWarning)
-        warnings.simplefilter("ignore", ConvergenceWarning)  # of the limit, which is low
-        with few_iterations():
-            cls(**quick | ball).fit(RECORDS)  # arrays have no names
-            cls(sensitive=0, **quick).fit(FRAME)
-    assert [w for w in caught if "first column" in str(w.message)] == []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", PrivacyLeakWarning)
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        with few_iterations():
-            unsaid = cls(**quick).fit(FRAME)
-    said = [w for w in caught if "first column, 'race'" in str(w.message)]
-    assert len(said) == 1 and "'visits' is not" in str(said[0].message)
-    assert said[0].filename == __file__
-    assert unsaid.mechanism_.columns == (("race", True), ("visits", False))
+    for own, times in (({"sensitive": 0}, 0), ({}, 1)):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", PrivacyLeakWarning)
+            warnings.simplefilter("ignore", ConvergenceWarning)  # of the limit, which is short
+            with few_iterations():
+                cls(**quick, **own).fit(table)
+        said = [one for one in caught if "sensitive is not given" in str(one.message)]
+        assert [one.filename for one in said] == [__file__] * times
+        which = "column 'visits' is" if table is FRAME else "column 1 is"
+        assert all(which in str(one.message) for one in said)
 
 
-def test_pipelines_on_arrays_stay_quiet():
-    rng = np.random.default_rng(0)
-    bins = KBinsDiscretizer(2, encode="ordinal", strategy="uniform")
-    private = Pipeline([("bins", bins), ("priv", PolyOptSanitizer(eps=1))])
-    private.fit(np.column_stack([RECORDS[:, 0], rng.random(540)]))
-    assert private[-1].joint_.n == 540
+def test_of_many_columns_a_warning_names_a_few():
+    wide = np.column_stack([RECORDS, *[RECORDS[:, :1]] * 98])
+    with pytest.warns(PrivacyLeakWarning, match="columns 1, 2, 3 and 96 more are NOT") as said:
+        SRRSanitizer().fit(wide)
+    assert len(str(said[0].message)) < 250
 
 
 def test_verbose_names_the_columns(capsys):
@@ -242,7 +245,7 @@ PIPELINES = {
 
 @pytest.mark.parametrize("wrap", PIPELINES.values(), ids=PIPELINES)
 def test_pipelines_stand_for_their_last_step(wrap):
-    sanitizer = GRRSanitizer(eps=1.0).fit(RECORDS)
+    sanitizer = GRRSanitizer(eps=1.0, sensitive=0).fit(RECORDS)
     wrapped = wrap(sanitizer)
     assert as_sanitizer(wrapped) is sanitizer
     assert str(privacy_report(wrapped)) == str(privacy_report(sanitizer))
@@ -255,7 +258,7 @@ def test_pipelines_are_audited_and_drawn():
     """The audit's records are those of the last step: here codes of bins, not ages."""
     bins = KBinsDiscretizer(3, encode="ordinal", strategy="uniform")
     table = np.column_stack([RECORDS[:, 0], RECORDS[:, 1] * 20.0 + 17.3])
-    private = make_pipeline(bins, GRRSanitizer(eps=1.0)).fit(table)
+    private = make_pipeline(bins, GRRSanitizer(eps=1.0, sensitive=0)).fit(table)
     found = audit(private, n=5_000, level=1 - 1e-9, random_state=0)
     assert found.passed and found.subject == "GRRSanitizer"
     pytest.importorskip("matplotlib").use("agg")
@@ -265,12 +268,15 @@ def test_pipelines_are_audited_and_drawn():
 
 
 def test_what_is_not_fitted_or_not_last():
-    for whole in (make_pipeline(FunctionTransformer(), GRRSanitizer()), GRRSanitizer()):
+    for whole in (
+        make_pipeline(FunctionTransformer(), GRRSanitizer(sensitive=0)),
+        GRRSanitizer(sensitive=0),
+    ):
         with pytest.raises(NotFittedError):
             privacy_report(whole)
         with pytest.raises(ValueError, match="not fitted"):
             FrequencyEstimator(whole).fit([[0, 0]])
-    fitted = GRRSanitizer().fit(RECORDS)
+    fitted = GRRSanitizer(sensitive=0).fit(RECORDS)
     with pytest.raises(TypeError, match="its step 'grrsanitizer', which is not the last"):
         privacy_report(make_pipeline(fitted, FunctionTransformer()))
     with pytest.raises(TypeError, match="ends in a sanitizer"):

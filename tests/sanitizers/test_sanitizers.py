@@ -81,16 +81,16 @@ def test_extreme_eps(cls, eps):
 @pytest.mark.parametrize("cls", CLOSED_FORMS)
 @pytest.mark.parametrize("eps", [1e-6, 1.0, 30.0])
 def test_blocks_that_stay_blocks_are_certified_too(cls, eps, monkeypatch):
-    dense = fitted(cls(eps), GOOD)
+    dense = fitted(cls(eps, sensitive=0), GOOD)
     monkeypatch.setattr(_closed_forms, "_DENSE_CELLS", 0)
-    blocks = fitted(cls(eps), GOOD)
+    blocks = fitted(cls(eps, sensitive=0), GOOD)
     assert type(blocks.mechanism_.form) is not type(dense.mechanism_.form)
     assert blocks.certificate_.holds(eps)
     np.testing.assert_allclose(blocks.mechanism_.matrix, dense.mechanism_.matrix, atol=1e-8)
 
 
 def test_what_cannot_be_proven_is_not_released(monkeypatch):
-    sanitizer = GRRSanitizer(1.0).fit(GOOD)
+    sanitizer = GRRSanitizer(1.0, sensitive=0).fit(GOOD)
     before = dict(vars(sanitizer))
     monkeypatch.setattr("skrldp.sanitizers._grr.grr", lambda eps, n: (0.9, 0.1, 0.0, 0.0))
     monkeypatch.setattr(_closed_forms, "_DENSE_CELLS", 0)
@@ -98,14 +98,14 @@ def test_what_cannot_be_proven_is_not_released(monkeypatch):
         sanitizer.fit(GOOD[:, ::-1])
     assert vars(sanitizer) == before  # what was fitted before still stands
     with pytest.raises(CertificateError):
-        (unfitted := GRRSanitizer(1.0)).fit(GOOD)
+        (unfitted := GRRSanitizer(1.0, sensitive=0)).fit(GOOD)
     with pytest.raises(NotFittedError):
         unfitted.transform(GOOD)
 
 
 def test_a_design_that_leaks_is_repaired(monkeypatch):
     monkeypatch.setattr(_optimal_base, "solve", lambda *args, **options: solution_of(np.eye(4)))
-    sanitizer = PolyOptSanitizer(0.5).fit(GOOD)
+    sanitizer = PolyOptSanitizer(0.5, sensitive=0).fit(GOOD)
     assert sanitizer.certificate_.holds(0.5)
     assert np.all(sanitizer.mechanism_.matrix > 0)
 
@@ -135,7 +135,7 @@ def together(sanitizer):
 
 @pytest.mark.parametrize("cls", [GRRSanitizer, SRRSanitizer])
 def test_two_reports_add_up_if_private_at_all_distributions(cls):
-    assert together(cls(0.5).fit(GOOD)) <= 1.0 + 1e-9
+    assert together(cls(0.5, sensitive=0).fit(GOOD)) <= 1.0 + 1e-9
 
 
 def test_two_reports_may_reveal_the_secret_otherwise(monkeypatch):
@@ -143,18 +143,18 @@ def test_two_reports_may_reveal_the_secret_otherwise(monkeypatch):
     design = [[1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 0, 1], [0, 1, 1, 0]]
     solution = solution_of(np.array(design) / 2)
     monkeypatch.setattr(_optimal_base, "solve", lambda *args, **options: solution)
-    sanitizer = fitted(NonRobustSanitizer(0.5), GOOD)
+    sanitizer = fitted(NonRobustSanitizer(0.5, sensitive=0), GOOD)
     assert sanitizer.certificate_.holds(0.5)
     assert together(sanitizer) > 10.0
 
 
 def test_two_calls_differ_unless_seeded():
     X = np.tile(GOOD, (10, 1))
-    secure = SRRSanitizer(1.0).fit(X)
+    secure = SRRSanitizer(1.0, sensitive=0).fit(X)
     assert not np.array_equal(secure.transform(X), secure.transform(X))
-    seeded = SRRSanitizer(1.0, random_state=3).fit(X)
+    seeded = SRRSanitizer(1.0, random_state=3, sensitive=0).fit(X)
     np.testing.assert_array_equal(seeded.transform(X), seeded.transform(X))
-    other = SRRSanitizer(1.0, random_state=4).fit(X)
+    other = SRRSanitizer(1.0, random_state=4, sensitive=0).fit(X)
     assert not np.array_equal(seeded.transform(X), other.transform(X))
 
 
@@ -191,11 +191,16 @@ def test_mutual_information(cls):
 
 def test_uncertainty_is_cloned_and_measured():
     ball = RenyiBall(beta=0.2)
-    sanitizer = IRSanitizer(1.0, uncertainty=ball).fit(GOOD)
+    sanitizer = IRSanitizer(1.0, uncertainty=ball, sensitive=0).fit(GOOD)
     assert sanitizer.uncertainty_ is not ball and not hasattr(ball, "B_")
     assert ball.radius_for(40, 4) == sanitizer.uncertainty_.B_
-    assert isinstance(SRRSanitizer(uncertainty=ball).fit(GOOD).uncertainty_, AllDistributions)
-    assert IRSanitizer(uncertainty=AllDistributions()).fit(GOOD).certificate_.radius == np.inf
+    assert isinstance(
+        SRRSanitizer(uncertainty=ball, sensitive=0).fit(GOOD).uncertainty_, AllDistributions
+    )
+    assert (
+        IRSanitizer(uncertainty=AllDistributions(), sensitive=0).fit(GOOD).certificate_.radius
+        == np.inf
+    )
     assert fitted(make(NonRobustSanitizer), GOOD).certificate_.radius == 0.0
 
 
@@ -209,7 +214,9 @@ def test_polyopt_passes_its_parameters_on(monkeypatch):
     solve = _optimal_base.solve
     monkeypatch.setattr(_optimal_base, "solve", spy)
     papers = RenyiBall(radius=0.001, region="lower", same_secret=True)
-    PolyOptSanitizer(0.7, uncertainty=papers, solver="columns", time_limit=0.5).fit(GOOD)
+    PolyOptSanitizer(0.7, uncertainty=papers, solver="columns", time_limit=0.5, sensitive=0).fit(
+        GOOD
+    )
     problem, one, options = calls[0]
     assert type(one.region).__name__ == "LowerRegion" and one.region.same_secret
     assert one.eps == 0.7
@@ -251,7 +258,7 @@ def test_optimal_reporting_in_every_form(encode, plain_and_best):
 def test_optimal_reporting_may_be_randomised_response():
     """Two values and a great budget: nothing is better, and a report is a cell."""
     X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [300, 200, 100, 400], axis=0)
-    parameters = {"uncertainty": AllDistributions(), "random_state": 0}
+    parameters = {"uncertainty": AllDistributions(), "random_state": 0, "sensitive": 0}
     plain, best = (
         IRSanitizer(1.0, underlying=underlying, **parameters).fit(X)
         for underlying in ("grr", "optimal")
@@ -265,7 +272,7 @@ def test_optimal_reporting_says_how_much_it_can_hold():
     rows = np.array([(s, u) for s in range(3) for u in range(667)])
     message = "at most 2,000 cells, but 3 secrets x 667 values make 2,001.*underlying='grr'"
     with pytest.raises(ValueError, match=message):
-        IRSanitizer(underlying="optimal").fit(rows)
+        IRSanitizer(underlying="optimal", sensitive=0).fit(rows)
 
 
 @pytest.mark.parametrize("cls", CLOSED_FORMS)
@@ -282,7 +289,7 @@ def test_weights_are_counts(cls):
 
 def test_rows_without_weight_are_still_reported():
     weights = [1] * 20 + [0] * 20
-    assert len(SRRSanitizer().fit_transform(GOOD, sample_weight=weights)) == 40
+    assert len(SRRSanitizer(sensitive=0).fit_transform(GOOD, sample_weight=weights)) == 40
 
 
 @pytest.mark.parametrize("cls", CLOSED_FORMS)
@@ -300,7 +307,7 @@ def test_relabelling_permutes_the_mechanism(cls):
 def test_ten_thousand_cells_need_no_matrix(cls):
     X = np.indices((100, 100)).reshape(2, -1).T
     tracemalloc.start()
-    sanitizer = cls(2.0).fit(X)
+    sanitizer = cls(2.0, sensitive=0).fit(X)
     sanitizer.transform(X)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()

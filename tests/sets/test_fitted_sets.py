@@ -134,7 +134,7 @@ def test_fitted_attributes_of_a_sanitizers_copy():
     ):
         before = dict(vars(given))
         copy = (
-            IRSanitizer(uncertainty=given, categories=[[0, 1], [0, 1]])
+            IRSanitizer(uncertainty=given, categories=[[0, 1], [0, 1]], sensitive=0)
             .fit(rows, sample_weight=[7, 10, 26, 57])
             .uncertainty_
         )

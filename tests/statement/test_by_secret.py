@@ -29,7 +29,7 @@ def report_of(cls, counts, **parameters):
     names = [[f"s{i}" for i in range(len(counts))], list(range(len(counts[0])))]
     rows = [[s, u] for s in names[0] for u in names[1]]
     return privacy_report(
-        cls(categories=names, **parameters).fit(rows, sample_weight=np.ravel(counts))
+        cls(sensitive=0, categories=names, **parameters).fit(rows, sample_weight=np.ravel(counts))
     )
 
 
@@ -107,7 +107,7 @@ def test_what_is_told_is_of_the_mechanism_as_sampled():
     names = [list("abc"), [0, 1, 2]]
     rows = [[s, u] for s in names[0] for u in names[1]]
     for cls in (SRRSanitizer, IRSanitizer):
-        sanitizer = cls(categories=names).fit(rows, sample_weight=counts.ravel())
+        sanitizer = cls(sensitive=0, categories=names).fit(rows, sample_weight=counts.ravel())
         for s, told in enumerate(sanitizer.information_by_secret_):
             columns = sanitizer.mechanism_.matrix[:, 3 * s : 3 * s + 3]
             expected = mutual_information(columns, CONDITIONALS[s] / 10)

@@ -187,8 +187,11 @@ def test_warning_of_few_records():
 @pytest.mark.parametrize(
     ("sanitizer", "uncertainty"),
     [
-        (NonRobustSanitizer(), LikelihoodRatioSet()),
-        (RobustMSESanitizer(robust_privacy=False, uncertainty=RenyiBall(1.0)), RenyiBall(1.0)),
+        (NonRobustSanitizer(sensitive=0), LikelihoodRatioSet()),
+        (
+            RobustMSESanitizer(robust_privacy=False, uncertainty=RenyiBall(1.0), sensitive=0),
+            RenyiBall(1.0),
+        ),
     ],
 )
 def test_warning_of_one_distribution(sanitizer, uncertainty):
@@ -219,13 +222,20 @@ def test_what_can_leak_over_a_set_around_a_survey():
     assert privacy_report(sanitizer).eps_over_set == expected > 1.0
 
 
-def test_a_beta_of_the_distance_is_conditional_too():
+@pytest.mark.parametrize(
+    ("values", "beta"),
+    [
+        ([f"value {min(i % 7, i % 5)}" for i in range(40)], 0.05),
+        ("x" * 300 + "y" * 250 + "z" * 50, 1e-6),  # z is frequent for a beta of .05
+    ],
+)
+def test_a_beta_of_the_distance_is_conditional_too(values, beta):
     """Where the privacy set has no beta, that of the worst distance says where values come from."""
-    rows = [["ab"[i % 2], f"value {min(i % 7, i % 5)}"] for i in range(40)]
+    rows = [["ab"[i % 2], value] for i, value in enumerate(values)]
     sanitizer = RobustMSESanitizer(
         sensitive=[0],
         uncertainty=AllDistributions(),
-        utility_uncertainty=RenyiBall(alpha=1.0, radius="finite-sample"),
+        utility_uncertainty=RenyiBall(alpha=1.0, beta=beta, radius="finite-sample"),
     )
     with pytest.warns(PrivacyLeakWarning, match="so beta is not guaranteed"):
         sanitizer.fit(rows)
@@ -252,7 +262,7 @@ def test_warning_of_parameters_set_after_fit():
 def test_warning_of_fit_transform():
     """The design knows every record of the table; fit on another one does away with it."""
     words, table = "reported the same table", np.repeat(ROWS, COUNTS, axis=0)
-    sanitizer = GRRSanitizer()
+    sanitizer = GRRSanitizer(sensitive=0)
     for wrapped in (sanitizer, make_pipeline(FunctionTransformer(), sanitizer)):
         wrapped.fit_transform(table)
         assert said(privacy_report(sanitizer), words) == (1, 0)
@@ -402,7 +412,10 @@ def test_what_is_no_sanitizer(candidate, said):
 
 
 def test_not_fitted():
-    for candidate in (PolyOptSanitizer(), FrozenEstimator(PolyOptSanitizer())):
+    for candidate in (
+        PolyOptSanitizer(sensitive=0),
+        FrozenEstimator(PolyOptSanitizer(sensitive=0)),
+    ):
         with pytest.raises(NotFittedError):
             privacy_report(candidate)
 

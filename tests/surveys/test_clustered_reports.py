@@ -29,7 +29,7 @@ def clustered(rng, clusters, size, correlation):
 
 def test_the_design_effect_adds_to_the_sampling_part_of_the_variance():
     """As the guide on planning says: 300 surveys of 100 clusters of 20, correlation .1."""
-    sanitizer = SRRSanitizer(eps=2.0).fit(ROWS, sample_weight=[30, 10, 15, 45])
+    sanitizer = SRRSanitizer(eps=2.0, sensitive=0).fit(ROWS, sample_weight=[30, 10, 15, 45])
     rng, n, effect = np.random.default_rng(0), 2_000, 1 + 19 * 0.1
     estimator = FrequencyEstimator(sanitizer, method="least-squares")
     found = []
@@ -56,7 +56,7 @@ def test_the_design_effect_adds_to_the_sampling_part_of_the_variance():
 
 
 def test_design_effects_that_have_no_meaning_are_refused():
-    sanitizer = SRRSanitizer(eps=2.0).fit(ROWS, sample_weight=[30, 10, 15, 45])
+    sanitizer = SRRSanitizer(eps=2.0, sensitive=0).fit(ROWS, sample_weight=[30, 10, 15, 45])
     with pytest.raises(ValueError, match="design_effect=0 must be a positive finite number"):
         expected_std_error(sanitizer, 100, design_effect=0)
     blocks = fitted_blocks()

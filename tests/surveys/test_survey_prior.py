@@ -12,7 +12,7 @@ SHARE = np.array([3, 5, 2, 4]) / 14
 
 def estimate(prior, weight=1.0):
     rows = [[s, u] for s in (0, 1) for u in (0, 1)]
-    sanitizer = SRRSanitizer(eps=1.0, random_state=0).fit(
+    sanitizer = SRRSanitizer(eps=1.0, random_state=0, sensitive=0).fit(
         np.array(rows), sample_weight=[3, 5, 2, 4]
     )
     reports = sanitizer.transform(np.repeat(rows, 500, axis=0))

@@ -143,7 +143,7 @@ class Figures(ReadOnly):
         >>> from skrldp import FrequencyEstimator, SRRSanitizer
         >>> from skrldp.estimation import difference
         >>> X = [["no", 0], ["no", 3], ["yes", 0], ["yes", 3]]
-        >>> sanitizer = SRRSanitizer(eps=1.0).fit(X, sample_weight=[70, 100, 260, 570])
+        >>> sanitizer = SRRSanitizer(eps=1.0, sensitive=0).fit(X, sample_weight=[70, 100, 260, 570])
         >>> def wave(shares):
         ...     sent = np.rint(10_000 * sanitizer.mechanism_.matrix @ shares)
         ...     return FrequencyEstimator(sanitizer).fit(range(4), sample_weight=sent)

@@ -126,7 +126,7 @@ def likelihood_ratio_test(
     >>> from skrldp import FrequencyEstimator, SRRSanitizer
     >>> from skrldp.estimation import Independence, likelihood_ratio_test
     >>> X = [["no", 0], ["no", 1], ["yes", 0], ["yes", 1]]
-    >>> sanitizer = SRRSanitizer(eps=1.0).fit(X, sample_weight=[70, 100, 260, 570])
+    >>> sanitizer = SRRSanitizer(eps=1.0, sensitive=0).fit(X, sample_weight=[70, 100, 260, 570])
     >>> counts = 20_000 * sanitizer.mechanism_.matrix @ [0.1, 0.2, 0.4, 0.3]
     >>> estimator = FrequencyEstimator(sanitizer).fit(range(4), sample_weight=counts.round())
     >>> test = likelihood_ratio_test(Independence(0, 1), estimator)
@@ -200,7 +200,7 @@ def expected_power(
     >>> from skrldp import SRRSanitizer
     >>> from skrldp.estimation import Independence, expected_power
     >>> X = [["no", 0], ["no", 1], ["yes", 0], ["yes", 1]]
-    >>> sanitizer = SRRSanitizer(eps=1.0).fit(X, sample_weight=[700, 1000, 2600, 5700])
+    >>> sanitizer = SRRSanitizer(eps=1.0, sensitive=0).fit(X, sample_weight=[700, 1000, 2600, 5700])
     >>> round(expected_power(Independence(0, 1), sanitizer, 20_000), 2)
     0.79
     """

@@ -27,7 +27,7 @@ JOINT = JointDistribution(COUNTS, ("a", "b"), range(1, 6))
 
 @pytest.fixture(scope="module")
 def sanitizer():
-    return RobustMSESanitizer(eps=0.5).fit(CELLS, sample_weight=COUNTS.ravel())
+    return RobustMSESanitizer(eps=0.5, sensitive=0).fit(CELLS, sample_weight=COUNTS.ravel())
 
 
 def estimated(sanitizer, counts):
@@ -104,7 +104,7 @@ def test_half_widths_cover_at_the_bias_itself(bias):
 
 
 def test_an_invertible_mechanism_needs_no_set():
-    sanitizer = GRRSanitizer(eps=2.0).fit(CELLS, sample_weight=COUNTS.ravel())
+    sanitizer = GRRSanitizer(eps=2.0, sensitive=0).fit(CELLS, sample_weight=COUNTS.ravel())
     report = sanitizer.mechanism_.matrix @ JOINT.probabilities.ravel()
     estimator = estimated(sanitizer, np.round(5_000 * report))
     assert estimator.mean(1).within == ""
@@ -116,6 +116,6 @@ def test_an_invertible_mechanism_needs_no_set():
 
 def test_missing_values_are_refused():
     cells = [[s, u] for s in "ab" for u in (1.0, 2.0, None)]
-    sanitizer = GRRSanitizer(eps=1.0).fit(np.array(cells, dtype=object))
+    sanitizer = GRRSanitizer(eps=1.0, sensitive=0).fit(np.array(cells, dtype=object))
     with pytest.raises(ValueError, match="has missing values"):
         estimated(sanitizer, [9, 8, 7, 6, 5, 4]).bounded_mean(1)
