@@ -118,10 +118,10 @@ def figures(levels, seconds):
             "PolyOpt, I(U;Y)": PolyOptSanitizer(**limited, objective="I(U;Y)"),
             "RobustMSE, squared": RobustMSESanitizer(**limited, distance=_far_apart),
             "RobustMSE, Hamming": RobustMSESanitizer(**limited, distance="hamming"),
-            "IR": IRSanitizer(eps),
+            "IR": IRSanitizer(eps, sensitive="sex"),
             "IR, optimal": IRSanitizer(eps, underlying="optimal"),
-            "SRR": SRRSanitizer(eps),
-            "GRR": GRRSanitizer(eps),
+            "SRR": SRRSanitizer(eps, sensitive="sex"),
+            "GRR": GRRSanitizer(eps, sensitive="sex"),
         }.items():
             start = time.process_time()
             fit(sanitizer.set_params(sensitive="sex"), records)

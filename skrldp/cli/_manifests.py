@@ -73,7 +73,7 @@ def _claimed(manifest: Manifest) -> str:
     said = f"{bound(manifest.eps)}, that of the worst block"
     if not manifest.beta:
         return said
-    return f"{said}, unless the set of some block misses: beta = {manifest.beta:.3g} in all"
+    return f"{said}, unless a set of some block misses: beta = {manifest.beta:.3g} in all"
 
 
 def _sets(manifest: Manifest) -> list[tuple[str, str]]:

@@ -11,7 +11,13 @@ from skrldp.mechanism._base import Mechanism
 from skrldp.mechanism._bounded_reports import bound_of_reports
 from skrldp.mechanism._categories import as_json, check_categories
 from skrldp.mechanism._forms import BlockForm, DenseForm, Form, ValuesForm
-from skrldp.mechanism._guarantee import FurtherBound, Guarantee, ProvenBound, bound_of_several
+from skrldp.mechanism._guarantee import (
+    FurtherBound,
+    Guarantee,
+    ProvenBound,
+    beta_together,
+    bound_of_several,
+)
 from skrldp.mechanism._manifest import Manifest, read_json
 from skrldp.mechanism._messages import REPORTS, further_lines, known_in_groups, lines_of, notes_of
 from skrldp.mechanism._rounding import slot_bits
@@ -40,6 +46,7 @@ __all__ = [
     "StatedSet",
     "ValuesForm",
     "as_json",
+    "beta_together",
     "bound_of_reports",
     "bound_of_several",
     "check_categories",

@@ -1,18 +1,43 @@
 """The figures of a mechanism's privacy proof, which are stored with it."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Literal
 
 from skrldp._params import is_whole
+from skrldp._sentences import SetInWords
 from skrldp.alphabet import SOURCES, source_in_words
 from skrldp.mechanism._json_checks import malformed
 from skrldp.mechanism._stated_sets import StatedSet, as_float
 
-__all__ = ["FurtherBound", "Guarantee", "ProvenBound", "bound_of_several", "check_fit"]
+__all__ = [
+    "FurtherBound",
+    "Guarantee",
+    "ProvenBound",
+    "beta_together",
+    "bound_of_several",
+    "check_fit",
+]
+
+
+def beta_together(sets: Iterable[SetInWords | str]) -> float | None:
+    """Bound the probability that one of several sets misses the true distribution: add up beta.
+
+    Each set is counted as often as it is given. Returns float or None: 0 where all are of all
+    distributions; None if the probability is not known for one of them.
+    """
+    total = Decimal(0)
+    for one in sets:
+        if isinstance(one, str) or one.is_everything:
+            continue
+        if one.beta is None:
+            return None
+        total += Decimal(repr(float(one.beta)))
+    return min(1.0, float(total))
 
 
 @dataclass(frozen=True)
@@ -212,6 +237,15 @@ class Guarantee(ProvenBound):
         around = self.distributions
         beta = None if isinstance(around, str) else around.beta
         return None if beta is None else source_in_words(self.alphabet)
+
+    @property
+    def sets(self) -> tuple[StatedSet | Literal["all"], ...]:
+        """The sets of all its bounds, each event once: one event may hold for known values, too."""
+        main = self.distributions
+        others = (one.distributions for one in self.further)
+        if not isinstance(main, str) and main.covers_groups:
+            others = (one for one in others if one != main)
+        return (main, *others)
 
     @property
     def for_all_distributions(self) -> bool:

@@ -16,7 +16,7 @@ from skrldp._typing import Floats
 from skrldp.alphabet import Bins, Column, combine
 from skrldp.mechanism import _json
 from skrldp.mechanism._base import Mechanism
-from skrldp.mechanism._guarantee import bound_of_several
+from skrldp.mechanism._guarantee import beta_together, bound_of_several
 from skrldp.mechanism._manifest_columns import (
     check_together,
     columns_of,
@@ -191,20 +191,14 @@ class Manifest(ReadOnly):
 
     @property
     def beta(self) -> float | None:
-        """Bound on the probability that the set of some block misses; None if not claimed.
+        """Bound on the probability that some set of some block misses; None if not claimed.
 
-        The sets are those of ``eps``, not those of the bounds about known columns.
+        Sets of the bounds about known columns count as well.
         """
-        total = 0.0
-        for one in self.mechanisms:
-            if one.guarantee is None:
-                return None
-            around = one.guarantee.distributions
-            beta = 0.0 if isinstance(around, str) else around.beta
-            if beta is None:
-                return None
-            total += beta
-        return total
+        claims = [one.guarantee for one in self.mechanisms if one.guarantee is not None]
+        if len(claims) < len(self.mechanisms):
+            return None
+        return beta_together(around for claim in claims for around in claim.sets)
 
     def bound_of(self, reports: int) -> float | None:
         """Bound the leakage of several reports about one person, each of a block drawn anew.

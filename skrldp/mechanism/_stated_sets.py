@@ -58,6 +58,7 @@ class StatedRenyiSet:
 
     kind: ClassVar[str] = "renyi"  # as the JSON names it
     is_everything: ClassVar[bool] = False
+    covers_groups: ClassVar[bool] = True  # known values are covered by the same event
     of_conditionals: ClassVar[bool] = False
     rules: ClassVar[tuple[str, ...]] = ("chi2", "finite-sample", "given")
 
@@ -148,6 +149,11 @@ class StatedLikelihoodRatioSet:
                 f"pair={self.pair!r} must lie between single={self.single!r} and twice that."
             )
         _check_rule(self)
+
+    @property
+    def covers_groups(self) -> bool:
+        """Whether the same numbers for known values are of the same event."""
+        return self.n_values is not None
 
     @property
     def is_point(self) -> bool:

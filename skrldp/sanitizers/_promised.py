@@ -77,14 +77,15 @@ def _groups_what_is_known(codec: CellCodec, known: tuple[int, ...]) -> bool:
 
 def grouping_of(sanitizer: Any, uncertainty: Any) -> Grouping:
     """Say which values are reported as "other", and what part of beta is for learning them."""
-    beta: Any = getattr(uncertainty, "beta", None)  # not checked yet
-    is_probability = is_number(beta) and 0.0 < beta < 1.0
+    sets = (uncertainty, getattr(sanitizer, "utility_uncertainty", None))
+    betas = [getattr(one, "beta", None) for one in sets]  # not checked yet
+    own = [float(beta) for beta in betas if is_number(beta) and 0.0 < beta < 1.0]
     return Grouping(
         sanitizer.min_frequency,
         sanitizer.max_categories,
         sanitizer.alphabet_fraction,
         unknown=sanitizer.handle_unknown == "infrequent_if_exist",
-        beta=spent_on_values(float(beta) if is_probability else 0.05),
+        beta=spent_on_values(min(own, default=0.05)),
     )
 
 

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from skrldp.alphabet import weakest_source
 from skrldp.mechanism import REPORTS
 from skrldp.sanitizers import known_columns
 from skrldp.statement._parts import Beyond, Blocks, PublicTable, ReportFigures
-from skrldp.statement._several import sets_in_words
+from skrldp.statement._several import sets_in_words, uncertain_sets
 
 __all__ = ["beyond_blocks", "block_in_words", "block_lines", "in_all_blocks", "warnings_of_blocks"]
 
@@ -70,11 +69,8 @@ def beyond_blocks(sanitizer: Any) -> Beyond:
     eps_all = max(float(one.eps_all) for one in certificates)
     within = [one.known for one in certificates if one.known]
     greatest = max(within, key=lambda one: one.eps, default=None)
-    sets = [one.uncertainty for one in [*certificates, *within]]
-    uncertain = [one for one in sets if not (one.is_everything or one.is_point)]
-    together = None
-    if uncertain and all(one.beta is not None for one in uncertain):
-        together = min(1.0, float(sum(Decimal(repr(float(one.beta))) for one in uncertain)))
+    uncertain = uncertain_sets([*certificates, *within])
+    together = manifest.beta if uncertain else None
     attained = max(float(one.eps_attained) for one in certificates)
     sources = [one.alphabet for one in certificates]
     return Beyond(
@@ -85,9 +81,11 @@ def beyond_blocks(sanitizer: Any) -> Beyond:
         summed_reports=REPORTS[1:],
         adds_up=eps_all <= max(float(one.eps) for one in certificates),
         eps_known=None if greatest is None else float(greatest.eps),
-        known_set=None if greatest is None else holds_for(greatest.uncertainty),
+        known_set=None if greatest is None else holds_for(greatest.uncertainty, greatest.alphabet),
         beta_together=together,
-        sets=sets_in_words(uncertain, len(sets), together, weakest_source(sources)),
+        sets=sets_in_words(
+            uncertain, len(certificates) + len(within), together, weakest_source(sources)
+        ),
     )
 
 

@@ -1,17 +1,17 @@
 """What is proven besides one report to somebody who knows nothing else about a person."""
 
-from decimal import Decimal
+from collections.abc import Iterable
 from typing import Any
 
 from skrldp._numbers import at_most
 from skrldp._sentences import chance_of_missing, holds_for
 from skrldp.alphabet import source_in_words
-from skrldp.certificate import prove_reports
-from skrldp.mechanism import REPORTS, bound_of_several
+from skrldp.certificate import Certificate, prove_reports
+from skrldp.mechanism import REPORTS, beta_together, bound_of_several
 from skrldp.sets import FittedSet
 from skrldp.statement._parts import Beyond
 
-__all__ = ["beyond_one_report", "sets_in_words"]
+__all__ = ["beyond_one_report", "sets_in_words", "uncertain_sets"]
 
 # Products enumerated for each number of reports: a few seconds at most.
 _WORK = 1 << 22
@@ -27,11 +27,8 @@ def beyond_one_report(fitted: Any) -> Beyond:
         given_u = max(given_u, float(min(certificate.eps, certificate.eps_all)))
     within = certificate.known
     everything = [certificate] if within is None else [certificate, within]
-    sets = {id(one.uncertainty): one.uncertainty for one in everything}
-    uncertain = [s for s in sets.values() if not (s.is_everything or s.is_point)]
-    together = None
-    if uncertain and all(s.beta is not None for s in uncertain):
-        together = min(1.0, float(sum(Decimal(repr(float(s.beta or 0.0))) for s in uncertain)))
+    uncertain = uncertain_sets(everything)
+    together = beta_together(uncertain) if uncertain else None
     return Beyond(
         eps_all=float(certificate.eps_all),
         eps_given_u=given_u,
@@ -65,6 +62,12 @@ def _of_reports(fitted: Any) -> tuple[dict[int, float], dict[int, float], tuple[
         {k: float(one.eps_attained) for k, one in numbered.items()},
         tuple(k for k, one in numbered.items() if not one.enumerated),
     )
+
+
+def uncertain_sets(proofs: Iterable[Certificate]) -> list[FittedSet]:
+    """List the sets that may miss; statements that hold in the same event have the same set."""
+    sets = {id(one.uncertainty): one.uncertainty for one in proofs}
+    return [one for one in sets.values() if not (one.is_everything or one.is_point)]
 
 
 def sets_in_words(

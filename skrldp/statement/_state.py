@@ -261,5 +261,7 @@ def _set_for_utility(fitted: Any) -> str | None:
     else:
         rule = "given"
     # The line of the privacy set says on what a beta is conditional, if that set has one.
-    alphabet = "" if fitted.certificate_.uncertainty.beta is not None else fitted.joint_.alphabet
+    private, alphabet = fitted.certificate_, fitted.joint_.alphabet_for(beta)
+    if private.uncertainty.beta is not None and private.alphabet == alphabet:
+        alphabet = ""
     return holds_for(RenyiSet(uncertainty.alpha, uncertainty.B_, rule, beta), alphabet)

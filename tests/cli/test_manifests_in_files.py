@@ -19,7 +19,9 @@ from skrldp import (
     GRRSanitizer,
     IRSanitizer,
     Manifest,
+    PolyOptSanitizer,
     RenyiBall,
+    privacy_report,
 )
 from skrldp.batches import BlockReporter, key_check
 
@@ -28,6 +30,7 @@ call, folder = command_fixtures.call, command_fixtures.folder
 KEY = bytes(range(32))
 KEYED = ("--id", "person", "--key-file", "key", "--key-check", key_check(KEY))
 RECORDS = wide_table(400, seed=5).assign(person=[f"p{n}" for n in range(400)])
+ALL = {"sex": ["f", "m"], "home": [0, 1, 2], "age": [0, 1]}
 ASKED = ("design", "public.csv", "-s", "ill", "-e", "2", "--sanitizer", "grr")
 
 
@@ -232,6 +235,35 @@ def test_inspect_says_for_which_distributions_blocks_are_private(call, folder):
         assert [one["alphabet"] for one in found["blocks"]] == list(sources)
         assert found["claimed"]["alphabet"] == sources[1]
         assert found["claimed"]["beta"] == beta
+
+
+@pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("values", "around", "beta"),
+    [
+        (ALL, None, 0.1),  # a set for known values
+        ("auto", None, 0.05),  # of frequent values: the same event
+        (ALL, RenyiBall(), 0.05),  # a ball is about groups of its cells, too
+        ({name: ALL[name] for name in ("sex", "age")}, None, 0.075),  # home is learned
+    ],
+)
+def test_beta_is_that_of_all_sets_wherever_it_is_stated(values, around, beta, call, folder):
+    rows = np.arange(1_200)
+    public = pd.DataFrame({"ill": rows % 2, "sex": np.array(["f", "m"])[rows // 2 % 2]})
+    public = public.assign(home=rows // 4 % 3, age=rows // 12 % 2)
+    base = PolyOptSanitizer(uncertainty=around, time_limit=0.05)
+    fitted = BlockSanitizer(sensitive="ill", known="sex", base=base, categories=values).fit(public)
+    (folder / "m.json").write_text(fitted.manifest_.to_json())
+    assert len(fitted.blocks_) == 2 and all(one.known for one in fitted.certificates_)
+    assert fitted.manifest_.beta == pytest.approx(beta, rel=1e-12)
+    assert json.loads(call("inspect", "m.json", "--json")[1])["claimed"]["beta"] == beta
+    assert f"beta = {beta:g} in all" in " ".join(call("inspect", "m.json")[1].split())
+    report = privacy_report(fitted)
+    assert report.beta_together == beta
+    about = "at most" if around is None else "about"
+    said = f"0.025, some one of them with probability {about} {beta:g}"
+    assert said in " ".join(str(report).split())
 
 
 def test_what_manifests_do_not_go_with(call, ready):
