@@ -34,8 +34,8 @@ EPS_ALL = 4.0
 def load_survey():
     """Return S and two harmless answers, in random order.
 
-    Each column has a dtype that declares the answers that one could tick. So its values are known
-    before any record is counted, as the confidence set wants it.
+    Each column has a dtype with the answers that one could tick. So its values are known before any
+    record is counted, as the confidence set wants it, and ``categories="dtype"`` says so.
     """
     answers = fair.load_pandas().data
     survey = answers[[]].assign(
@@ -64,7 +64,7 @@ def main(limit=None):
         "Every report may change the odds of an affair by a factor of at most "
         f"{np.exp(EPS):.2f},\nfor every distribution in the 95 % confidence set.\n"
     )
-    known = {"eps": EPS, "sensitive": "affair", "categories": "product"}  # all combinations
+    known = {"eps": EPS, "sensitive": "affair", "categories": "dtype"}  # all combinations
     sanitizers = {
         "GRR (plain LDP)": GRRSanitizer(**known),
         "SRR": SRRSanitizer(**known),

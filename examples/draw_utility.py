@@ -21,7 +21,7 @@ parser.add_argument("file", nargs="?", default="docs/images/utility.svg")
 parser.add_argument("--seconds", type=float, default=15.0, help="time for each design")
 options = parser.parse_args()
 survey = load_survey()
-known = {"eps": 1.0, "sensitive": "affair", "categories": "product"}  # all combinations
+known = {"eps": 1.0, "sensitive": "affair", "categories": "dtype"}  # all combinations
 sanitizers = {
     "PolyOpt": PolyOptSanitizer(**known, time_limit=options.seconds),
     "IR": IRSanitizer(**known),

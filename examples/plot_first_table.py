@@ -52,16 +52,17 @@ print(pd.crosstab(public["affair"], public["marriage"], normalize="columns").rou
 # Fit, transform
 # --------------
 # ``sensitive`` names the secret. ``eps=1`` allows a report to change the odds of the secret by a
-# factor of e at most. The columns say by their dtype which values there are, so that nothing about
-# them has to be learned from the public table, and ``categories="product"`` says that all
-# combinations may occur. ``encode="cells"`` asks for reports that look like records: a data frame
-# comes in, and one with the same columns comes out.
+# factor of e at most. The columns say by their dtype which values there are, and
+# ``categories="dtype"`` that these were fixed before the public table was seen, so that nothing
+# about them has to be learned from it; all combinations of them may occur. ``encode="cells"`` asks
+# for reports that look like records: a data frame comes in, and one with the same columns comes
+# out.
 #
 # Randomness comes from the operating system, so your reports will differ from those on this page.
 # (An integer ``random_state`` would make them repeatable, and therefore useless as protection:
 # whoever knows it can undo the noise.)
 
-known = {"sensitive": "affair", "categories": "product"}
+known = {"sensitive": "affair", "categories": "dtype"}
 sanitizer = PolyOptSanitizer(eps=1.0, **known, time_limit=20.0, encode="cells")
 sanitizer.fit(public)
 reports = sanitizer.transform(private)

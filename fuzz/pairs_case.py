@@ -67,7 +67,7 @@ class Case:
         if isinstance(given, list):
             given = {place: own for place, own in enumerate(given) if not isinstance(own, str)}
         found = {*given} if isinstance(given, dict) else set()
-        if self.form in LEVELLED:
+        if self.form == "enums" or (given == "dtype" and self.form in LEVELLED):
             found |= {*self.sensitive, *self.of_u}
         elif self.kind == "truths" and self.form not in PLACES:
             found |= {name for name in self.table if self.table[name].dtype == bool}

@@ -113,6 +113,7 @@ SETTINGS = {
     },
     "categories": {
         "product": _both(_KNOWN, _set(categories="product")),
+        "dtype": _both(_shape(form="categories"), _set(categories="dtype")),
         "all declared": _shape(declare=("u", "k")),
         "one declared": _both(_KNOWN, _shape(declare=("k",))),
         "without records": _shape(declare=("u", "k"), extra=("u",)),

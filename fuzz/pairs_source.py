@@ -67,7 +67,7 @@ def _check_frequent(case, sanitizer, learned):
     if "alphabet_fraction" in own:  # the values of U are those of the records set aside
         learned = []
     judged = [[name] for name in learned]
-    whole = not grouped and own.get("categories") != "product" and len(case.of_u) > 1
+    whole = not grouped and own.get("categories") not in ("product", "dtype") and len(case.of_u) > 1
     if whole and not case.declared & set(case.of_u):
         judged = [case.of_u]
     least = _frequent_from(int(weights.sum()), 0.02 * beta / max(1, len(judged)))

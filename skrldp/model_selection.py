@@ -105,7 +105,7 @@ def smallest_eps(
 
     A fold has fewer public records than the whole table, so its uncertainty set is larger and its
     utility smaller. A fit on folds that lack a rare value fails on the fold that has it: give
-    `categories`, or columns whose dtype declares its levels (category, Enum). If U or S has several
+    `categories`, or columns whose dtype lists its levels (category, Enum). If U or S has several
     columns, a combination is missing more often than a value: ``categories="product"`` allows all
     combinations. Shuffle a sorted table, as by ``cv=KFold(5, shuffle=True)``.
 

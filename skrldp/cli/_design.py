@@ -102,8 +102,9 @@ def design(
         str | None,
         o.option(
             "--categories FILE",
-            'JSON with all values that columns may have, {"column": [values]}. Values '
-            "that few counted records show void --beta.",
+            'JSON with all values that columns may have, {"column": [values]}; "dtype" in place '
+            "of the list if the column's dictionary was fixed in advance. Values that few counted "
+            "records show void --beta.",
         ),
     ] = None,
     edges: Annotated[
@@ -322,14 +323,16 @@ def _designer_of_blocks(
     return BlockSanitizer(blocks=named or columns, base=base, **of_blocks)
 
 
-def _categories(path: str) -> dict[str, list[Any]]:
+def _categories(path: str) -> dict[str, Any]:
     try:
         found = js.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise CommandError(f"{path}: there is no such file.") from None
     except (OSError, ValueError):
         found = None
-    if not (isinstance(found, dict) and all(isinstance(v, list) for v in found.values())):
+    if not (
+        isinstance(found, dict) and all(isinstance(v, list) or v == "dtype" for v in found.values())
+    ):
         raise CommandError(
             f"{path} is no JSON object with a list of values for each column, as in "
             '{"hours": ["0-34", "35-40", "41-"]}.'

@@ -60,7 +60,7 @@ def count_rows(
         table = pa.table(
             {n: typed_column(n, path, table[n].to_pylist(), text=n in text) for n in names}
         )
-    return found.declared(table), records
+    return found.with_dictionaries(table), records
 
 
 def _inferred(table: Any, names: Sequence[str], text: Sequence[str]) -> Any:
@@ -93,6 +93,7 @@ class _Counted:
         self._parts: list[Any] = []
         self._waiting, self._distinct = 0, 0
         self._dictionaries: dict[str, Any] = {}  # None where they differ
+        self._ordered = {f.name for f in source.schema if getattr(f.type, "ordered", False)}
 
     def add(self, batch: Any) -> None:
         """Count the rows of a batch."""
@@ -128,15 +129,15 @@ class _Counted:
             )
         return table
 
-    def declared(self, table: Any) -> Any:
-        """Give columns back the categories that an ordered dictionary declares."""
+    def with_dictionaries(self, table: Any) -> Any:
+        """Give columns back the dictionaries that they had."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
         for place, name in enumerate(self._names):
             if (own := self._dictionaries.get(name)) is not None:
                 codes = pc.index_in(table[name].combine_chunks(), value_set=own)
-                column = pa.DictionaryArray.from_arrays(codes, own, ordered=True)
+                column = pa.DictionaryArray.from_arrays(codes, own, ordered=name in self._ordered)
                 table = table.set_column(place, name, column)
         return table
 
@@ -145,10 +146,9 @@ class _Counted:
         import pyarrow as pa
 
         if isinstance(column, pa.DictionaryArray):
-            if column.type.ordered:
-                known = self._dictionaries.setdefault(name, column.dictionary)
-                if known is not None and not known.equals(column.dictionary):
-                    self._dictionaries[name] = None
+            known = self._dictionaries.setdefault(name, column.dictionary)
+            if known is not None and not known.equals(column.dictionary):
+                self._dictionaries[name] = None
             column = column.dictionary_decode()
         if isinstance(column, pa.ExtensionArray):
             column = column.storage

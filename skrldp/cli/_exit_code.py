@@ -34,7 +34,6 @@ _AS_COMMANDS = {
     r"singleton='(\w+)'": r"--singleton \1",
     r"SurveyDesign\(stratum_sizes=\.\.\.\)": "--stratum-sizes COLUMN",
     r"use LikelihoodRatioSet\(radius='asymptotic'\)": "leave --max-weight out",
-    r"\(categories=.*?, an ordered category, or an Enum\); or learn them.*": "(--categories).",
 }
 _UNWRITTEN = "interrupted; nothing was written."
 

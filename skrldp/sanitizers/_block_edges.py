@@ -38,6 +38,8 @@ def alphabets_of(categories: Any, bins: Mapping[Any, Bins], names: Sequence[Any]
     """Read the parameter `categories`: a word, or a dict of columns that holds the bins' labels."""
     if isinstance(categories, str):
         found: dict[Any, Any] = {}
+        if categories == "dtype" and bins:
+            found = dict.fromkeys(names, "dtype")
     elif hasattr(categories, "get"):
         found = dict(categories)
         strange = [key for key in found if key not in names]

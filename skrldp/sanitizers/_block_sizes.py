@@ -66,12 +66,13 @@ def sizes_of(
     for (table, _), places in zip(tables, columns, strict=True):
         for position, place in enumerate(places):
             if place not in found:
-                own = (
-                    "auto" if isinstance(categories, str) else categories.get(names[place], "auto")
-                )
+                own = categories
+                if not isinstance(own, str):
+                    own = categories.get(names[place], "auto")
                 if not isinstance(own, str):
                     found[place] = len(list(own))
                     continue
-                learned = learn_column(read_table(table), position, None)
+                read = read_table(table)
+                learned = learn_column(read, position, "dtype" if own == "dtype" else None)
                 found[place] = math.inf if learned is None else len(learned[0])
     return found

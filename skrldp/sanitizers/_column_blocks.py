@@ -182,9 +182,9 @@ def _own_categories(
 ) -> Any:
     """Return what `categories` says of a block's columns: all their combinations are cells."""
     if isinstance(categories, str):
-        return "product" if len(block) > 1 or categories == "product" else categories
+        return "product" if len(block) > 1 and categories == "auto" else categories
     own = [categories.get(names[place], "auto") for place in columns]
-    if all(isinstance(one, str) for one in own):
+    if all(isinstance(one, str) and one == "auto" for one in own):
         return "product"
     return own
 

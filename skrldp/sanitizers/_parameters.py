@@ -36,13 +36,17 @@ class Parameters(BaseEstimator):
         How the public records were drawn, if they are those of a survey: columns of weights, strata
         and clusters, which are neither S nor U; positions of `sensitive` and `known` are those of
         the other columns. None: the records are independent and alike.
-    categories : "auto", "product", list or dict, default="auto"
+    categories : "auto", "dtype", "product", list or dict, default="auto"
         Alphabets of the columns: a list with one for each column in the table's order, or a dict
         that names some of the columns. They may hold values that the public table lacks. "auto"
-        takes the levels that a column's dtype declares (category, Enum, bool), used or not, or else
-        the values that occur. If S (or U) has several columns, only the combinations that occur in
-        the public table are known; with "product", or if the alphabet of one of these columns is
-        given, all combinations are.
+        learns them from the table: the levels that a column's dtype lists (category, Enum, bool,
+        ordered Arrow dictionary), in their order, used or not, or else the values that occur. Only
+        bool and a Polars Enum count as given, since other levels may have been made of the table.
+        "dtype" says that the levels of all these dtypes, and of unordered Arrow dictionaries, were
+        fixed before the table was seen: they count as given. Columns without levels are learned.
+        Lists may have "auto" and "dtype" in place of an alphabet. If S (or U) has several columns,
+        only the combinations that occur in the public table are known with "auto". With "product"
+        or "dtype", or if the alphabet of one of these columns is given, all combinations are.
     min_frequency : int, float or "auto", optional
         As in :class:`~sklearn.preprocessing.OneHotEncoder`: the values of a column of U that have
         fewer records than this (a float: a smaller share of the records) are reported as one value,

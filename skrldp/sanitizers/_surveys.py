@@ -99,8 +99,7 @@ def read_survey(
             if records.replicates is not None:
                 raise ValueError(
                     "alphabet_fraction= sets whole clusters aside, and replicate weights do not "
-                    "tell which records are of one cluster: declare the values of U (categories=, "
-                    "an ordered category, or an Enum)."
+                    "tell which records are of one cluster: declare the values of U (categories=)."
                 )
             aside = clusters_aside(records, sanitizer.alphabet_fraction, row_contents(X))
         return rest, Survey(summary, records, aside)

@@ -99,7 +99,7 @@ def warn_of_rare_values(
         _warn(
             "the values of U were learned from the records of a survey. How often the confidence "
             "set then misses the true distribution is not known: declare the values that there can "
-            "be (categories=, an ordered category, or an Enum).",
+            "be (categories=; 'dtype' if the levels of the columns were fixed in advance).",
             PrivacyLeakWarning,
         )
         return True

@@ -57,7 +57,7 @@ def _size(lazy: LazyTable, place: int, numbers: Numbers, plan: LearningPlan) -> 
     """Return the size of a column, as :func:`learn` will find it from the distinct rows."""
     name, dtype, own = lazy.names[place], lazy.dtypes[place], plan.given[place]
     used = numbers.distinct[place]
-    if own is not None and (used <= len(own) or plan.takes_others(place)):
+    if isinstance(own, tuple) and (used <= len(own) or plan.takes_others(place)):
         return Size(name, max(len(own), used), used)
     if used > MOST_CATEGORIES:
         return Size.open(name)
@@ -73,7 +73,7 @@ def _size(lazy: LazyTable, place: int, numbers: Numbers, plan: LearningPlan) -> 
 def _check_listed(lazy: LazyTable, numbers: Numbers, plan: LearningPlan) -> None:
     """Refuse a column that has more values than are listed for it, by its own distinct values."""
     for place, own in enumerate(plan.given):
-        if own is None or plan.takes_others(place):
+        if not isinstance(own, tuple) or plan.takes_others(place):
             continue
         if len(own) < numbers.distinct[place] <= MOST_CATEGORIES:
             learn_column(lazy.rows([place], MOST_CATEGORIES), 0, own, secret=place in plan.secrets)

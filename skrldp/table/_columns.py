@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -26,7 +26,8 @@ __all__ = [
 
 MOST_CATEGORIES = 100_000  # of one column
 
-Given = tuple[Any, ...] | None  # the categories that the user lists for a column; None: learn
+# The categories that the user lists for a column; "dtype": its levels are given; None: learn
+Given = tuple[Any, ...] | Literal["dtype"] | None
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Column(alphabet.Column):
         What the public table writes for a missing value: None, NaN, NaT, ….
     declared : bool
         Whether the categories were there before the rows: listed by the user, or by a dtype that
-        was not just made from the rows.
+        rows cannot have made or whose levels are given.
     """
 
     dtype: Any = field(default=None, repr=False, compare=False)
@@ -83,7 +84,7 @@ def learn_column(
 ) -> tuple[Column, np.ndarray] | None:
     """Learn a column's alphabet, or check the given one, and encode the column.
 
-    The alphabet is what the user lists, else the levels that the dtype declares, else the values
+    The alphabet is what the user lists, else the levels that the dtype lists, else the values
     that rows have, sorted.
 
     Returns `codes` (n_rows,): indices into its categories. None in place of both if there are more
@@ -91,15 +92,16 @@ def learn_column(
     in `given`, unless they become "other".
     """
     name, dtype = table.names[position], table.dtype(position)
-    levels = None if given is not None else table.declared_levels(position)
-    is_declared = given is not None or levels is not None
-    if given is None and levels is None:
+    own = given if isinstance(given, tuple) else None
+    levels = None if own is not None else table.levels(position, given=given == "dtype")
+    is_declared = own is not None
+    if own is None and levels is None:
         observed = _observe(table, position)
         if observed is None:
             return None
         categories, codes = observed
     else:
-        categories = (*levels, None) if levels is not None else given or ()
+        categories = (*levels, None) if levels is not None else own or ()
         codes, unknown = encode_column(table, position, alphabet.Column(name, categories))
         if unknown and others:
             categories = with_other(categories)
@@ -116,8 +118,8 @@ def learn_column(
             )
         if levels is not None and not np.any(codes == len(levels)):
             categories = categories[:-1]
-        if levels is not None:  # a hole is seen in the rows, and so may levels be
-            is_declared = len(categories) == len(levels) and not table.may_list_values(position)
+        if levels is not None and len(categories) == len(levels):  # a hole is seen in the rows
+            is_declared = given == "dtype" or table.fixes_levels(position)
     missing = None
     if categories[-1] is None:
         holes = codes == len(categories) - 1
@@ -175,11 +177,11 @@ def given_categories(categories: Any, names: Sequence[Any]) -> list[Given]:
     Raises ValueError if `categories` does not fit the columns, or an alphabet is empty or lists a
     category twice.
     """
-    if isinstance(categories, str) and categories in ("auto", "product"):
-        return [None] * len(names)
+    if isinstance(categories, str) and categories in ("auto", "dtype", "product"):
+        return ["dtype" if categories == "dtype" else None] * len(names)
     if isinstance(categories, str | Set) or not isinstance(categories, Iterable):
         raise ValueError(
-            f"categories must be 'auto', 'product', a list or a dict, got {categories!r}"
+            f"categories must be 'auto', 'dtype', 'product', a list or a dict, got {categories!r}"
         )
     if isinstance(categories, Mapping):
         strange = [key for key in categories if key not in names]
@@ -199,11 +201,11 @@ def given_categories(categories: Any, names: Sequence[Any]) -> list[Given]:
 
 
 def _given_alphabet(alphabet: Any, name: Any) -> Given:
-    if isinstance(alphabet, str) and alphabet == "auto":
-        return None
+    if isinstance(alphabet, str) and alphabet in ("auto", "dtype"):
+        return None if alphabet == "auto" else "dtype"
     if isinstance(alphabet, str | Set) or not isinstance(alphabet, Iterable):  # sets have no order
         raise ValueError(
-            f"the categories of column {name!r} must be 'auto' or a list, got {alphabet!r}"
+            f"the categories of column {name!r} must be 'auto', 'dtype' or a list, got {alphabet!r}"
         )
     try:
         values = [plain(value) for value in alphabet]

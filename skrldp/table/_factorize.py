@@ -9,9 +9,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from skrldp._dictionaries import one_dictionary
-from skrldp.alphabet import plain
+from skrldp.alphabet import CategoryError, plain
 
-__all__ = ["declared_levels", "factorize", "series_from_array"]
+__all__ = ["factorize", "levels_of", "series_from_array"]
 
 
 # Texts of the first rows are looked up in a column of many; more of them would save nothing.
@@ -154,17 +154,18 @@ def _factorize_arrow(native: Any) -> tuple[np.ndarray, list[Any]]:
     return positions, encoded.dictionary.to_pylist()
 
 
-# --- Declared levels -----------------------------------------------------------------------------
+# --- Levels --------------------------------------------------------------------------------------
 
 
-def declared_levels(series: nw.Series[Any]) -> list[Any] | None:
-    """Return the values that a dtype declares, in its order, used or not; None if it does not.
+def levels_of(series: nw.Series[Any], *, given: bool) -> list[Any] | None:
+    """Return the values that a dtype lists, in its order, used or not; None if it lists none.
 
-    pandas' category, polars' Enum, pyarrow's ordered dictionary and booleans declare values. A
-    polars Categorical and an unordered pyarrow dictionary only store strings in less memory: their
-    categories depend on the rows.
+    pandas' category, polars' Enum, pyarrow's ordered dictionary and booleans list values. A polars
+    Categorical and an unordered pyarrow dictionary only store strings in less memory: their order
+    is that of the rows. If levels are `given`, unordered dictionaries list values as well.
 
-    Raises ValueError if a number is infinite or complex.
+    Raises ValueError if a number is infinite or complex, or the chunks of a dictionary whose levels
+    are given have different ones.
     """
     if series.dtype == nw.Boolean:
         return [False, True]
@@ -176,10 +177,15 @@ def declared_levels(series: nw.Series[Any]) -> list[Any] | None:
     elif series.implementation.is_polars():
         if isinstance(series.dtype, nw.Enum):
             found = list(native.dtype.categories)
-    elif getattr(native.type, "ordered", False):
+    elif hasattr(native.type, "ordered") and (given or native.type.ordered):
         dictionaries = [chunk.dictionary for chunk in native.chunks]
         if all(dictionary.equals(dictionaries[0]) for dictionary in dictionaries):
             found = dictionaries[0].to_pylist()
+        elif given:
+            raise CategoryError(
+                "categories='dtype' needs one dictionary, but chunks have different ones; call "
+                "unify_dictionaries() of the table"
+            )
     if found is None:
         return None
     levels = dict.fromkeys(plain(value) for value in found)

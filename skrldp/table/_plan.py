@@ -20,7 +20,7 @@ class LearningPlan:
     # secrets, values: Positions of the columns of S, and of U
     secrets: tuple[int, ...]
     values: tuple[int, ...]
-    given: Sequence[Given]  # the categories that the user lists for each column; None to learn them
+    given: Sequence[Given]  # the categories that the user gives for each column; None to learn them
     everything: bool  # whether all combinations were asked for, with ``categories="product"``
     grouping: Grouping
     max_cells: int = MAX_CELLS

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from skrldp._dictionaries import decoded
 from skrldp._plugins import refuse_without_plugin
 from skrldp.alphabet import CategoryError
-from skrldp.table._factorize import declared_levels, factorize, series_from_array
+from skrldp.table._factorize import factorize, levels_of, series_from_array
 
 __all__ = [
     "Table",
@@ -110,19 +110,20 @@ class Table:
                 hash(value)
         return positions, distinct
 
-    def declared_levels(self, position: int) -> list[Any] | None:
-        """Return the levels that a column's dtype declares, in order; None if it declares none."""
+    def levels(self, position: int, *, given: bool = False) -> list[Any] | None:
+        """Return the levels that a column's dtype lists, in order; None if it lists none."""
         with self._naming(position):
             if self.is_array:
                 return [False, True] if self.source.dtype.kind == "b" else None
-            return declared_levels(self.source[:, position])
+            return levels_of(self.source[:, position], given=given)
 
-    def may_list_values(self, position: int) -> bool:
-        """Whether a column's levels may come from rows: from these, or more that were left out."""
+    def fixes_levels(self, position: int) -> bool:
+        """Whether no row can have made a column's levels, as rows may make those of categories."""
         if self.is_array:
-            return False
+            return bool(self.source.dtype.kind == "b")
         series = self.source[:, position]
-        return series.implementation.is_pandas_like() and series.dtype == nw.Categorical
+        is_enum = series.implementation.is_polars() and series.dtype == nw.Enum
+        return is_enum or series.dtype == nw.Boolean
 
     @contextmanager
     def _naming(self, position: int) -> Iterator[None]:

@@ -332,8 +332,29 @@ def test_public_tables_are_counted_in_parts(call, ready, monkeypatch):
     assert (ready / "odd.csv.json").read_bytes() == (ready / "odd.arrow.json").read_bytes()
 
 
-def test_declared_categories_stay_declared(call, folder):
-    """Those of an ordered dictionary, used or not, in its order."""
+@pytest.mark.parametrize("ordered", [True, False])
+def test_dictionaries_are_given_if_the_user_says_so(ordered, call, folder):
+    of = pa.DictionaryArray.from_arrays(
+        pa.array([0, 2] * 50, pa.int8()), pa.array(["often", "never", "rare"]), ordered=ordered
+    )
+    write(pa.table({"ill": ["no", "no", "yes", "yes"] * 25, "visits": of}), folder / "public.arrow")
+    (folder / "values.json").write_text('{"visits": "dtype"}')
+    options = ("--sanitizer", "ir", "-s", "ill", "-e", "1", "--force", "-o", "m.json")
+    for more, source in (((), "learned"), (("--categories", "values.json"), "declared")):
+        code, _, err = call("design", "public.arrow", *options, *more)
+        made = json.loads((folder / "m.json").read_text())
+        given = source == "declared"
+        assert code == 0 and ("were learned from the table" in err) is (ordered and not given)
+        if given or ordered:
+            assert made["values"] == ["often", "never", "rare"]
+        if given:
+            assert (
+                json.loads(call("inspect", "m.json", "--json")[1])["claimed"]["alphabet"] == source
+            )
+
+
+def test_ordered_dictionaries_keep_their_order(call, folder):
+    """With the values that no row has."""
     of = pa.DictionaryArray.from_arrays(
         pa.array([0, 2, 0, 2] * 25, pa.int8()), pa.array(["often", "never", "rare"]), ordered=True
     )

@@ -19,6 +19,7 @@ from skrldp import (
     BlockSanitizer,
     Calibrator,
     GRRSanitizer,
+    IRSanitizer,
     Manifest,
     batches,
     client,
@@ -51,6 +52,13 @@ def cut_by_pandas():
 
 BMI = ("(-inf, 18.5)", "[18.5, 25)", "[25, inf)")
 KNOWN = {"ill": [0, 1], "job": ["a", "b"]}
+
+
+def test_levels_of_other_columns_may_be_given():
+    X = table().assign(job=pd.Categorical(table()["job"], ["a", "b", "never"]))
+    found = blocks(categories="dtype", base=IRSanitizer()).fit(X)
+    assert [one.joint_.alphabet for one in found.sanitizers_] == ["declared"] * 3
+    assert found.manifest_.categories["job"] == ("a", "b", "never")
 
 
 def blocks(**options):

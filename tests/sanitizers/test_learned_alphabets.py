@@ -44,6 +44,18 @@ def quick(**options):
     return IRSanitizer(sensitive="s", budget="theorem5", **options)
 
 
+def test_bins_that_were_made_of_the_table_void_beta_unless_the_user_says_they_were_not():
+    """The warning, the JSON's claim and the report follow."""
+    numbers = np.random.default_rng(0).lognormal(size=300)
+    X = pd.DataFrame({"s": np.arange(300) % 2, "u": pd.cut(numbers, 4, labels=list("abcd"))})
+    with pytest.warns(PrivacyLeakWarning, match="values of U were learned from the table"):
+        learned = quick().fit(X)
+    given = quick(categories="dtype").fit(X)
+    for one, source in ((learned, "learned"), (given, "declared")):
+        assert one.mechanism_.guarantee.alphabet == source == privacy_report(one).alphabet
+        assert source_in_words(source) in " ".join(str(privacy_report(one)).split())
+
+
 # --- How many records are many -------------------------------------------------------------------
 
 
@@ -193,11 +205,11 @@ def test_combinations_are_values():
 def test_columns_have_frequent_values():
     """Where all combinations are values, or rare ones are grouped; what is declared may be rare."""
     X = table(3_000, columns=("u", "v"))
-    X["w"] = pd.Categorical(np.where(np.arange(3_000) < 5, "yes", "no"), ordered=True)
+    X["w"] = np.arange(3_000) < 5
     joint = SRRSanitizer(sensitive="s", categories="product").fit(X).joint_
     assert (joint.alphabet, joint.most_values, len(joint.values)) == ("frequent", 50, 32)
-    levels = pd.CategoricalDtype(sorted(set(X["u"]) | set(X["v"])), ordered=True)
-    declared = X.astype({"u": levels, "v": levels})
+    pl = pytest.importorskip("polars")
+    declared = pl.from_pandas(X).with_columns(pl.col("u", "v").cast(pl.Enum("abcd")))
     joint = SRRSanitizer(sensitive="s").fit(declared).joint_
     assert (joint.alphabet, joint.most_values) == ("declared", 32)
     assert len(joint.values) < 32

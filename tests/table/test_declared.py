@@ -1,4 +1,4 @@
-"""Alphabets that a dtype declares, all combinations, and tables that are refused or read anew."""
+"""Alphabets that a dtype lists, all combinations, and tables that are refused or read anew."""
 
 import itertools
 from collections import Counter
@@ -31,7 +31,7 @@ def arrow_dictionary(*, ordered):
     return pa.table({"s": [0, 1, 1], "u": u})
 
 
-DECLARING = {
+LISTING = {
     "pandas category": lambda: pandas_category(ordered=False),
     "pandas ordered": lambda: pandas_category(ordered=True),
     "polars Enum": polars_enum,
@@ -39,10 +39,10 @@ DECLARING = {
 }
 
 
-@pytest.mark.parametrize("name", DECLARING)
-def test_declared_levels_are_the_alphabet(name):
+@pytest.mark.parametrize("name", LISTING)
+def test_the_levels_of_a_dtype_are_the_alphabet(name):
     """In their order, with those that no row has, and they come back with their dtype."""
-    X = DECLARING[name]()
+    X = LISTING[name]()
     codec, codes = learn(X, sensitive="s")
     assert codec.values == tuple(LEVELS)
     assert codes.values.tolist() == [LEVELS.index(value) for value in ROWS]
@@ -58,6 +58,71 @@ def test_declared_levels_are_the_alphabet(name):
         assert back.schema == X.schema
     else:
         assert back.schema.field("u").type.ordered
+
+
+@pytest.mark.parametrize("name", LISTING)
+def test_levels_are_given_if_rows_cannot_have_made_them(name):
+    """Else the user says that they were fixed in advance; all combinations are known then."""
+    X = LISTING[name]()
+    is_enum = name == "polars Enum"
+    assert learn(X, sensitive="s")[0].source == ("declared" if is_enum else "learned")
+    for categories in ("dtype", {"u": "dtype"}, ["auto", "dtype"]):
+        codec, _ = learn(X, sensitive="s", categories=categories)
+        assert (codec.source, codec.values) == ("declared", tuple(LEVELS))
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda numbers, _: pd.cut(numbers, 3),
+        lambda numbers, _: pd.qcut(numbers, 3),
+        lambda numbers, path: read_back(pd.cut(numbers, 3, labels=LEVELS[:3]), path),
+    ],
+    ids=["cut", "qcut", "read_stata"],
+)
+def test_ordered_categories_that_were_made_of_the_table_are_learned(made, tmp_path):
+    numbers = pd.Series(np.random.default_rng(0).lognormal(size=300), name="u")
+    found = made(numbers, tmp_path / "table.dta")
+    assert found.cat.ordered
+    X = pd.DataFrame({"s": np.arange(300) % 2, "u": found.cat.rename_categories(list("abc"))})
+    for categories in ("auto", "product", "dtype"):
+        codec, _ = learn(X, sensitive="s", categories=categories)
+        assert codec.values == ("a", "b", "c")
+        assert (codec.source == "declared") is (categories == "dtype")
+
+
+def read_back(column, path):
+    """Write a column as Stata does, and read it."""
+    column.to_frame().to_stata(path, write_index=False)
+    return pd.read_stata(path)["u"]
+
+
+def test_the_levels_of_storage_are_given_if_the_user_says_so():
+    pa = pytest.importorskip("pyarrow")
+    codec, _ = learn(arrow_dictionary(ordered=False), sensitive="s", categories="dtype")
+    assert (codec.source, codec.values) == ("declared", tuple(LEVELS))
+    columns = [pa.array(values).dictionary_encode() for values in (["a", "b"], ["b", "c"])]
+    parts = [pa.table({"s": [0, 1], "u": u}) for u in columns]
+    both = pa.concat_tables(parts)
+    assert learn(both, sensitive="s")[0].values == ("a", "b", "c")
+    with pytest.raises(ValueError, match=r"unify_dictionaries\(\) of the table, in column 'u'"):
+        learn(both, sensitive="s", categories="dtype")
+    codec, _ = learn(both.unify_dictionaries(), sensitive="s", categories="dtype")
+    assert codec.source == "declared"
+
+
+def test_columns_without_levels_are_learned():
+    X = pd.DataFrame({"s": [0, 1] * 2, "u": list("abab"), "v": pd.Categorical([1, 1, 1, 2])})
+    codec, _ = learn(X, sensitive="s", categories="dtype")
+    assert codec.source == "learned" and codec.n_values == 4
+    assert [column.declared for column in codec.columns] == [False, False, True]
+
+
+def test_a_missing_value_is_learned_beside_given_levels():
+    X = pandas_category(ordered=True)
+    X.loc[0, "u"] = None
+    codec, _ = learn(X, sensitive="s", categories="dtype")
+    assert (codec.source, codec.values) == ("learned", (*LEVELS, None))
 
 
 def test_storage_is_no_declaration():
@@ -94,7 +159,7 @@ def test_given_categories_come_before_declared_ones():
     assert codec.values == tuple(sorted(ROWS))
 
 
-def test_declared_levels_make_no_product():
+def test_levels_make_no_product():
     """Five columns of ten levels each would be 100,000 values of U."""
     rng = np.random.default_rng(0)
     columns = {n: pd.Categorical(rng.integers(0, 9, 50), range(10)) for n in "abcde"}
