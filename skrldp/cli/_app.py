@@ -9,21 +9,20 @@ from typing import Annotated, Any
 
 import typer
 
-from skrldp.cli._certify import certify
 from skrldp.cli._design import design
+from skrldp.cli._errors import exit_code_of
 from skrldp.cli._estimate import estimate
-from skrldp.cli._exit_code import exit_code_of
 from skrldp.cli._inspect import inspect
 from skrldp.cli._key import key
 from skrldp.cli._report import report
 from skrldp.cli._verify import verify
 
-__all__ = ["app", "run"]
+__all__ = ["run"]
 
 _WIDTH = 80
 _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": _WIDTH}
 
-app = typer.Typer(
+_app = typer.Typer(
     name="skrldp",
     add_completion=True,
     no_args_is_help=True,
@@ -39,7 +38,7 @@ def run(args: Sequence[str]) -> int:
     Returns int: the exit code.
     """
     try:
-        app(list(args), prog_name="skrldp")
+        _app(list(args), prog_name="skrldp")
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 2 if stop.code else 0
     return 0
@@ -52,7 +51,7 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@_app.callback()
 def _main(
     version: Annotated[
         bool,
@@ -64,8 +63,9 @@ def _main(
     Design a mechanism from a public table, report private records with it, and estimate from the
     reports. Tables are CSV, Parquet or Arrow files, or JSON lines.
 
-    Exit codes: 0 all is well; 1 a check failed: something is not proven, or a digest differs;
-    2 wrong usage or bad input; 130 interrupted. After an error nothing has been written.
+    Exit codes: 0 all is well; 1 a check failed: something is not proven, or a digest differs; 2
+    wrong usage or bad input; 130 interrupted. After an error nothing has been written, and files
+    that exist are never replaced.
     """
 
 
@@ -74,11 +74,10 @@ def _command(work: Callable[..., int | None]) -> Callable[..., None]:
 
     @wraps(work)
     def command(**options: Any) -> None:
-        quiet = options.get("quiet", False)
-        raise typer.Exit(exit_code_of(partial(work, **options), quiet=quiet))
+        raise typer.Exit(exit_code_of(partial(work, **options)))
 
     return command
 
 
-for _work in (design, inspect, certify, verify, key, report, estimate):
-    app.command()(_command(_work))
+for _work in (design, inspect, verify, key, report, estimate):
+    _app.command()(_command(_work))

@@ -1,11 +1,76 @@
-"""Errors that end a command with a message, and its exit codes."""
+"""What becomes of a command's errors: a message in one line, and the exit code."""
 
 from __future__ import annotations
 
-__all__ = ["FAILED", "INTERRUPTED", "PIPE_CLOSED", "WRONG", "CommandError"]
+import os
+import re
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from skrldp.exceptions import CertificateError, SkrldpError
+
+__all__ = ["FAILED", "CommandError", "exit_code_of"]
 
 FAILED, WRONG, INTERRUPTED, PIPE_CLOSED = 1, 2, 130, 141
 
+# What the package's messages say to people who write Python, and what commands need to say.
+_AS_COMMANDS = {
+    r"make one with secrets\.token_hex\(32\)": "make one with skrldp key FILE",
+    r"Write the bytes of a key with key\.hex\(\), or make": "Make",
+    r" Where files have no modes, give KeyVariable.*": "",
+    r"KeyFile takes the path of a file, not a key": "a key file is given by its name, not as a key",
+    r" of (?:the|a) batch(?: of [\d,]+ rows)?": "",
+    r", and call check_ids on the whole table": "",
+    r"Use min_frequency='auto'": "Use --min-frequency auto",
+}
+_UNWRITTEN = "interrupted; nothing was written."
+
 
 class CommandError(Exception):
-    """Wrong usage or bad input: the message says what, where, and how to mend it."""
+    """Wrong usage or bad input: the message says what, where, and how to fix it."""
+
+
+def exit_code_of(work: Callable[[], int | None]) -> int:
+    """Do a command's work, print errors and warnings in one line each, and return the exit code."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            warnings.showwarning = _warn
+            code = work() or 0
+            sys.stdout.flush()
+            return code
+    except CertificateError as error:
+        _say("error", error)
+        return FAILED
+    except BrokenPipeError:  # as with `| head`: whoever reads has seen enough
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # else Python complains when it ends
+        return PIPE_CLOSED
+    except (CommandError, SkrldpError, ValueError, TypeError, OSError) as error:
+        _say("error", error)
+        return WRONG
+    except KeyboardInterrupt as stop:
+        _say("error", " ".join(["interrupted.", *_notes(stop)]) if _notes(stop) else _UNWRITTEN)
+        return INTERRUPTED
+
+
+def _warn(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+    if issubclass(category, UserWarning):  # those of scikit-learn and ours; no deprecations
+        _say("warning", message)
+
+
+def _notes(message: object) -> list[str]:
+    """Return what was added to an error: what it leaves behind."""
+    return getattr(message, "__notes__", [])
+
+
+def _say(what: str, message: object) -> None:
+    text = str(message)
+    if isinstance(message, OSError) and message.strerror:
+        name = "" if message.filename is None else f"{message.filename}: "
+        text = f"{name}{message.strerror}."
+    text = " ".join([text, *_notes(message)])
+    for python, meant in _AS_COMMANDS.items():
+        text = re.sub(python, meant, text)
+    print(f"skrldp: {what}: {text}", file=sys.stderr)

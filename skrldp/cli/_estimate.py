@@ -2,81 +2,53 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Sequence
+from typing import Annotated, Any
 
+import numpy as np
 from typer import Option
 
+from skrldp._sentences import columns_in_words
 from skrldp.cli import _options as o
 from skrldp.cli._errors import CommandError
-from skrldp.cli._formats import Asked, Kind, check_delimiter, kind_of, kind_to_write
-from skrldp.cli._outputs import STANDARD, new_file
-from skrldp.cli._progress import tell
+from skrldp.cli._mechanism import columns_of, read_mechanism
+from skrldp.cli._outputs import new_file, table_writer
+from skrldp.cli._progress import progress, tell
+from skrldp.cli._report import BLOCK, REPORT
+from skrldp.cli._tables import STANDARD, Table, kind_of, whole_numbers
+from skrldp.mechanism import Manifest
 
 __all__ = ["estimate"]
+
+_SHOWN = 20  # blocks
 
 
 def estimate(
     mechanism: o.MechanismFile,
-    reports: Annotated[
-        str,
-        o.argument(
-            "REPORTS",
-            "A table with a column of reports, or a folder or a quoted pattern of such. - is "
-            "standard input.",
-        ),
-    ],
+    reports: Annotated[str, o.argument("REPORTS", f"What report wrote: {o.TABLE}")],
     *,
     output: o.Output = STANDARD,
     of: Annotated[
-        list[str] | None,
-        o.option(
-            "--of COLUMN",
-            "Estimate this column; repeat it for combinations. All columns together if not given.",
-        ),
+        o.Names,
+        o.option("--of COLUMN", "Estimate this column; repeat it for combinations. All otherwise."),
     ] = None,
     by: Annotated[
-        list[str] | None,
-        o.option(
-            "--by COLUMN",
-            "Estimate within groups: shares among the records with each value of this column; "
-            "repeat it.",
-        ),
+        o.Names,
+        o.option("--by COLUMN", "Estimate within the groups of this column; repeat it."),
     ] = None,
-    column: Annotated[
-        str, Option("--report-column", metavar="COLUMN", help="The column of the reports.")
-    ] = "report",
-    counts: o.Counts = None,
-    method: Annotated[
-        Literal["ml", "least-squares"] | None,
-        o.option(
-            "--method",
-            "Maximum likelihood (ml, the default), or unbiased least squares. Reports of a "
-            "manifest are estimated by least squares.",
-        ),
+    counts: Annotated[
+        str | None, o.option("--counts COLUMN", "Column that says for how many reports a row is.")
     ] = None,
-    level: o.Level = 0.95,
-    in_format: o.InFormat = None,
-    delimiter: o.Delimiter = None,
-    output_format: o.OutFormat = None,
-    json: o.Json = False,
-    force: o.Force = False,
-    quiet: o.Quiet = False,
+    level: Annotated[float, Option(metavar="PROBABILITY", help="Confidence level.")] = 0.95,
 ) -> None:
     """Estimate how frequent values are among the records, from their reports.
 
     Writes a row for each combination of values: its frequency, standard error and confidence
     interval. A frequency that the reports do not determine is one of several: the interval holds
-    them all, and the error is empty. By least squares, all are empty then. Of a manifest, the
-    reports of all blocks are put together, by least squares; name columns of one block.
+    them all, and the error is empty. Of a manifest, the reports of all blocks are put together, by
+    least squares, where all are empty then; name columns of one block.
     """
-    from skrldp._pages import as_json
-    from skrldp.cli._estimates import parts_of, rows_of, table_of
-    from skrldp.cli._manifests import check_together
-    from skrldp.cli._mechanism import columns_of, read_either
-    from skrldp.cli._sinks import table_writer
-    from skrldp.mechanism import Manifest
-
-    own = read_either(mechanism)
+    own = read_mechanism(mechanism)
     named = [name for name, _ in columns_of(own)]
     for option, names in (("--of", of), ("--by", by)):
         for name in names or ():
@@ -85,64 +57,103 @@ def estimate(
                 raise CommandError(f"{mechanism} has no column {name!r} ({option}); it has {has}.")
     if by and not of:
         raise CommandError("--by goes with --of, the column whose shares are estimated.")
-    is_one = not isinstance(own, Manifest)
     if isinstance(own, Manifest):
-        check_together(own, mechanism, [*(of or named), *(by or ())])
-        if method == "ml":
-            raise CommandError("--method ml is for single mechanisms: leave it out for a manifest.")
-    if not 0.0 < level < 1.0:
-        raise CommandError(f"--level {level} must be a confidence between 0 and 1.")
-    json = json or output.lower().endswith(".json")
-    in_kind = kind_of(reports, asked := Asked(in_format, delimiter))
-    out_kind = Kind("json") if json else kind_to_write(output, Asked(output_format, delimiter))
-    check_delimiter(asked, in_kind, out_kind)
-    with new_file(output, force=force, inputs=[mechanism, reports]) as file:
-        estimator = _fitted(own, method, reports, column, counts, in_kind)
-        estimate = estimator.marginal(of or None, by=by or None)
+        _check_together(own, mechanism, [*(of or named), *(by or ())])
+    kind_of(output, packed=False)  # a name that does not tell is said before anything is read
+    with new_file(output, inputs=[mechanism, reports]) as file:
+        found = _fitted(own, reports, counts).marginal(of or None, by=by or None)
         tell("computing confidence intervals")
-        parts = parts_of(estimate, level)
-        if json:
-            figures = {
-                "digest": own.digest,
-                "n_reports": estimator.n_reports_,
-                "method": method or ("ml" if is_one else "least-squares"),
-                "level": level,
-                "columns": parts[0],
-                "estimates": rows_of(parts),
-            }
-            file.write(as_json(figures).encode() + b"\n")
-        else:
-            table = table_of(parts)
-            packed = output.lower().endswith(".gz")
-            with table_writer(file, out_kind, table.schema, packed=packed) as sink:
-                for batch in table.to_batches():
-                    sink.write_batch(batch)
+        table = _table(found, level)
+        with table_writer(file, output, table.schema) as sink:
+            for batch in table.to_batches():
+                sink.write_batch(batch)
 
 
-def _fitted(
-    own: Any,
-    method: str | None,
-    reports: str,
-    column: str,
-    counts: str | None,
-    kind: Kind,
-) -> Any:
+def _fitted(own: Any, path: str, counts: str | None) -> Any:
     """Count the reports, and fit the estimator of a mechanism or a manifest to them."""
-    from skrldp.mechanism import Mechanism
-
-    if isinstance(own, Mechanism):
-        from skrldp.cli._estimates import count_numbers
-
-        found = count_numbers((own.shape[0],), reports, [column], counts, kind)
-        tell("estimating")
+    if not isinstance(own, Manifest):
+        numbers = _count((own.shape[0],), path, [REPORT], counts)
         from skrldp.estimation import FrequencyEstimator
 
-        estimator = FrequencyEstimator(own, method=method or "ml", encode="symbol")
-        return estimator.fit(range(len(found)), sample_weight=found)
-    from skrldp.cli._manifests import reported_blocks
-
-    pairs, numbers = reported_blocks(own, reports, column, counts, kind)
-    tell("estimating")
+        tell("estimating")
+        estimator = FrequencyEstimator(own, encode="symbol")
+        return estimator.fit(range(len(numbers)), sample_weight=numbers)
+    sizes = [one.shape[0] for one in own.mechanisms]
+    numbers = _count((len(sizes), max(sizes)), path, [BLOCK, REPORT], counts)
+    pairs = np.argwhere(numbers)
+    wrong = pairs[pairs[:, 1] >= np.array(sizes)[pairs[:, 0]]]
+    if len(wrong):
+        block, report = wrong[0].tolist()
+        raise CommandError(
+            f"{path} has a report {report} of block {block}, whose mechanism has "
+            f"{sizes[block]:,} reports. These are reports of another manifest."
+        )
     from skrldp.estimation import BlockEstimator
 
-    return BlockEstimator(own).fit(pairs, sample_weight=numbers)
+    tell("estimating")
+    return BlockEstimator(own).fit(pairs, sample_weight=numbers[tuple(pairs.T)])
+
+
+def _count(sizes: tuple[int, ...], path: str, columns: Sequence[str], counts: str | None) -> Any:
+    """Count how often the whole numbers of some columns are there, each below its size."""
+    found = np.zeros(sizes, dtype=np.int64)
+    first = 0
+    table = Table(path, [*columns, *([] if counts is None else [counts])])
+    for batch in progress(table.batches(), path):
+        numbers = [whole_numbers(batch, name, path, first) for name in columns]
+        for column, own, size in zip(columns, numbers, sizes, strict=True):
+            if (own >= size).any():
+                row = first + int(np.argmax(own >= size))
+                raise CommandError(
+                    f"{path}: row {row:,} (counted from 0) has a number in column {column!r} "
+                    f"that is no {column}: the mechanism's are numbered 0 to {size - 1}. These "
+                    "are reports of another mechanism, or none."
+                )
+        weights = 1 if counts is None else whole_numbers(batch, counts, path, first)
+        np.add.at(found, tuple(numbers), weights)
+        first += batch.num_rows
+    return found
+
+
+def _check_together(manifest: Manifest, path: str, columns: Sequence[str]) -> None:
+    """Refuse columns that stand together in no block."""
+    if any({name for name, _ in one.columns}.issuperset(columns) for one in manifest.mechanisms):
+        return
+    shown = "; ".join(columns_in_words(block) for block in manifest.blocks[:_SHOWN])
+    raise CommandError(
+        f"no block of {path} has the columns {columns_in_words(columns)} together: name columns of "
+        f"one block, with --of and --by. The blocks are {shown}"
+        f"{' and more' if len(manifest.blocks) > _SHOWN else ''}."
+    )
+
+
+def _table(found: Any, level: float) -> Any:
+    """Write an estimate as an Arrow table, the categories first."""
+    import pyarrow as pa
+
+    lower, upper = found.confidence_interval(level).T
+    if hasattr(found, "labels"):  # by group
+        names, categories, values = found.names, found.labels, found.values
+        identifiable = np.isfinite(values)
+    else:
+        names, categories, values = found.columns, found.categories, found.frequencies
+        identifiable = found.identifiable
+    figures = {"frequency": values, "std_error": found.std_error, "lower": lower, "upper": upper}
+    figures["identifiable"] = identifiable
+    parts = zip(*categories, strict=True) if len(names) > 1 else [categories]
+    columns = {
+        f"{name} (column)" if name in figures else f"{name}": _categories(list(own))
+        for name, own in zip(names, parts, strict=True)
+    }
+    return pa.table(
+        columns | {name: pa.array(figure, from_pandas=True) for name, figure in figures.items()}
+    )
+
+
+def _categories(values: list[Any]) -> Any:
+    import pyarrow as pa
+
+    try:
+        return pa.array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):  # of several types
+        return pa.array([None if value is None else str(value) for value in values])

@@ -8,8 +8,8 @@ from typing import Annotated
 
 from skrldp.cli import _options as o
 from skrldp.cli._errors import CommandError
-from skrldp.cli._outputs import STANDARD, new_file
-from skrldp.cli._progress import done
+from skrldp.cli._outputs import new_file
+from skrldp.cli._tables import STANDARD
 
 __all__ = ["key"]
 
@@ -35,5 +35,4 @@ def key(file: Annotated[str, o.argument("FILE", "The new file.")]) -> None:
         )
     with new_file(file, mode=0o600) as target:
         target.write(secrets.token_hex(_BYTES).encode() + b"\n")
-    done()
     print(key_check(KeyFile(file)))

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skrldp.cli._errors import CommandError
-from skrldp.cli._outputs import STANDARD, new_file
+from skrldp.cli._outputs import new_file
 from skrldp.cli._progress import tell
+from skrldp.cli._tables import STANDARD
 from skrldp.mechanism import Manifest, Mechanism
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def keyed(
     limits: Mapping[str, Any],
 ) -> Any:
     """Return the reporter of keyed reports."""
-    from skrldp.batches import BlockReporter, KeyFile, LedgerReporter, Reporter
+    from skrldp.batches import BlockReporter, LedgerReporter, Reporter
 
     if isinstance(mechanism, Manifest):
         if ledger is not None:
@@ -43,8 +44,6 @@ def keyed(
         return BlockReporter(mechanism, **options)
     if ledger is None:
         return Reporter(mechanism, **options)
-    if "ledger_key" in limits:
-        limits = {**limits, "ledger_key": KeyFile(limits["ledger_key"]).read()}
     return LedgerReporter(mechanism, **options, **limits)
 
 
@@ -158,7 +157,7 @@ class _Ledger:
 
         self.is_changed = True
         ledger = ledger.replace_schema_metadata({_LIMIT: self._limit})
-        with new_file(self._path, force=True, inputs=self._inputs, mode=0o600) as file:
+        with new_file(self._path, inputs=self._inputs, replace=True, mode=0o600) as file:
             pq.write_table(ledger, file, compression="zstd")
         if os.name == "posix":  # else the name might be lost with the power, and the reports not
             folder = os.open(self._place.parent, os.O_RDONLY)

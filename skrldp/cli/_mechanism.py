@@ -1,54 +1,54 @@
-"""A mechanism's file, its columns, and the categories and cells of the records of a table."""
+"""A mechanism's file, its columns, and the values of a table that are its categories."""
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import date, datetime, time
-from typing import TYPE_CHECKING, Any
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
 
 from skrldp.alphabet import OTHER
+from skrldp.batches import arrow_numbers, read_values
 from skrldp.cli._errors import CommandError
-from skrldp.cli._outputs import STANDARD
+from skrldp.cli._tables import STANDARD, Table, coded, mark_missing
 from skrldp.mechanism import Manifest, Mechanism, read_json
 
-if TYPE_CHECKING:
-    from skrldp.cli._tables import Batches
-
 __all__ = [
-    "category_columns",
-    "cell_reader",
+    "NUMBER",
+    "check_columns",
     "columns_of",
-    "names_of",
+    "cut_numbers",
     "needed_columns",
     "placed",
-    "read_either",
     "read_mechanism",
+    "read_records",
     "read_text",
-    "record_types",
     "values_of",
 ]
 
-_EXACT = 2**53  # up to here float64 holds every whole number
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,9})?")
 
 
-def read_mechanism(path: str, instead: str) -> Mechanism:
-    """Load a mechanism, as strictly as a client does; `instead` is what to do with a manifest."""
-    own = read_either(path)
-    if isinstance(own, Manifest):
+def read_mechanism(path: str, instead: str | None = None) -> Any:
+    """Load a mechanism or a manifest, as strictly as a client does.
+
+    `instead` is what to do with a manifest, where a single mechanism is wanted.
+    """
+    try:
+        own = read_json(read_text(path))
+    except ValueError as error:
+        raise CommandError(f"{path}: {error}") from None
+    if instead is not None and isinstance(own, Manifest):
         raise CommandError(
             f"{path} is a manifest of {len(own.mechanisms):,} mechanisms, one for each block of "
             f"columns: {instead}"
         )
     return own
-
-
-def read_either(path: str) -> Mechanism | Manifest:
-    """Load a mechanism or a manifest, as strictly as a client does."""
-    try:
-        return read_json(read_text(path))
-    except ValueError as error:
-        raise CommandError(f"{path}: {error}") from None
 
 
 def read_text(path: str) -> bytes:
@@ -60,8 +60,6 @@ def read_text(path: str) -> bytes:
             return file.read()
     except FileNotFoundError:
         raise CommandError(f"{path}: there is no such file.") from None
-    except IsADirectoryError:
-        raise CommandError(f"{path} is a folder; give the file of JSON.") from None
 
 
 def columns_of(mechanism: Mechanism | Manifest) -> tuple[tuple[Any, bool], ...]:
@@ -69,45 +67,136 @@ def columns_of(mechanism: Mechanism | Manifest) -> tuple[tuple[Any, bool], ...]:
     return mechanism.columns or (("secret", True), ("value", False))
 
 
-def names_of(mechanism: Mechanism | Manifest) -> list[str]:
-    """Return the names of a mechanism's columns."""
-    return [str(name) for name, _ in columns_of(mechanism)]
-
-
 def needed_columns(mechanism: Mechanism | Manifest) -> list[str]:
     """Return the names of the columns that a mechanism reads."""
     of_u = mechanism.observe == "nonsensitive"
-    names = [name for name, sensitive in columns_of(mechanism) if not (of_u and sensitive)]
+    return check_columns([n for n, sensitive in columns_of(mechanism) if not (of_u and sensitive)])
+
+
+def check_columns(names: Sequence[Any]) -> list[str]:
+    """Refuse columns without names."""
     if not all(isinstance(name, str) for name in names):
         raise CommandError(
             f"the mechanism's columns have no names but the numbers {names}, as it was designed "
             "from an array: the command line finds columns by name."
         )
-    return names
+    return list(names)
 
 
-def record_types(
-    mechanism: Mechanism | Manifest, columns: Sequence[str]
-) -> tuple[dict[str, Any], Callable[[Any], Any]]:
-    """Say as what the mechanism's columns are read from CSV.
+# --- Records -------------------------------------------------------------------------------------
 
-    Returns `converted`: is to be applied to each batch.
-    """
+
+def read_records(
+    mechanism: Mechanism | Manifest,
+    table: Table,
+    columns: Sequence[str],
+    missing: Sequence[str],
+    batches: Iterator[Any],
+) -> Iterator[Any]:
+    """Yield a table's batches; texts of a mechanism's columns become the categories they meet."""
+    if not table.is_text:
+        if missing:
+            raise CommandError(f"--missing is for texts, and {table.path} has types.")
+        yield from batches
+        return
     import pyarrow as pa
 
     every = _categories_of(mechanism)
-    own = {name: every[name] for name in columns}
-    types = {name: _type(name, values) for name, values in own.items()}
-    if isinstance(mechanism, Manifest):
-        types |= {name: pa.float64() for name in columns if name in mechanism.bins}
-    return types, lambda batch: _with_missing(batch, own)
+    bins = getattr(mechanism, "bins", {})
+    wanted = {name: None if name in bins else _Met(name, every[name]) for name in columns}
+    first = 0
+    for batch in batches:
+        marked = mark_missing(batch, columns, missing)
+        arrays = dict(zip(marked.schema.names, marked.columns, strict=True))
+        for name, met in wanted.items():
+            where = f"{table.path}: row {{:,}} (counted from 0)"
+            if met is None:
+                arrays[name] = cut_numbers(arrays[name], name, where, first)
+            else:
+                arrays[name] = met.array(arrays[name], where, first)
+        yield pa.RecordBatch.from_arrays(list(arrays.values()), names=list(arrays))
+        first += batch.num_rows
+
+
+def cut_numbers(column: Any, name: str, where: str, first: int) -> Any:
+    """Read the numbers of texts that are to be cut at edges."""
+    import pyarrow as pa
+
+    codes, texts = coded(column)
+    sound = np.array([bool(NUMBER.fullmatch(text)) for text in texts] + [True])[codes]
+    if not sound.all():
+        row = where.format(first + int(np.argmin(sound)))
+        raise CommandError(
+            f"{row} has a text in column {name!r} that is no number (not shown), and the numbers "
+            "of this column are cut at edges."
+        )
+    numbers = pa.array([*(float(text) for text in texts), None], pa.float64())
+    return numbers.take(arrow_numbers(np.where(codes < 0, len(texts), codes)))
+
+
+class _Met:
+    """The categories of a column, and which texts meet them: 5 is met by "5" and "5.0" alike."""
+
+    def __init__(self, name: str, categories: Sequence[Any]) -> None:
+        self._name, self._categories = name, list(categories)
+        self._keys = {_key_of(own): own for own in reversed(categories) if own is not None}
+        self._are_texts = all(isinstance(own, str) for own in self._keys.values())
+
+    def array(self, column: Any, where: str, first: int) -> Any:
+        """Return the categories that texts meet, of the categories' own type.
+
+        A text that meets none is missing, if no category is; where these are texts, it stays.
+        """
+        import pyarrow as pa
+
+        if self._are_texts:
+            takes_empty = "" in self._categories and None not in self._categories
+            return column.fill_null("") if takes_empty else column
+        codes, texts = coded(column)
+        found = [next((self._keys[k] for k in _keys(t) if k in self._keys), None) for t in texts]
+        unknown = np.array([own is None for own in found] + [False])[codes]
+        if None in self._categories and unknown.any():
+            row = where.format(first + int(np.argmax(unknown)))
+            raise CommandError(
+                f"{row} has a text in column {self._name!r} that is none of the mechanism's "
+                "values (not shown). Map it to one of them, or to a missing value."
+            )
+        try:
+            kind = pa.array(self._categories).type
+            met = pa.array([*found, None], kind)
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            raise CommandError(
+                f"column {self._name!r}: the mechanism's categories are of several kinds, which "
+                "texts cannot tell apart; give a Parquet or an Arrow file."
+            ) from None
+        return met.take(arrow_numbers(np.where(codes < 0, len(texts), codes)))
+
+
+def _key_of(category: Any) -> tuple[str, Any]:
+    """Return the kind of a category, and what it is compared by."""
+    if isinstance(category, bool):
+        return "truth", category
+    if isinstance(category, int | float):
+        return "number", Decimal(repr(category))
+    return type(category).__name__, category
+
+
+def _keys(text: str) -> Iterator[tuple[str, Any]]:
+    """Yield what a text may mean: itself, a number, true or false, a date or a time."""
+    yield "str", text
+    if NUMBER.fullmatch(text):
+        yield "number", Decimal(text)
+    elif text.lower() in ("true", "false"):
+        yield "truth", text.lower() == "true"
+    else:
+        kinds: tuple[Any, ...] = (date, datetime, time)
+        for kind in kinds:
+            with suppress(ValueError):
+                yield kind.__name__, kind.fromisoformat(text)
 
 
 def _categories_of(mechanism: Mechanism | Manifest) -> dict[str, list[Any]]:
-    """Return the categories of each column that a mechanism names.
-
-    Returns dict of str to list: "other" is left out where it stands for other values.
-    """
+    """Return the categories of each column; "other" is left out where it stands for others."""
     named = columns_of(mechanism)
     found = _by_column([name for name, sensitive in named if sensitive], mechanism.secrets)
     rest = [name for name, sensitive in named if not sensitive]
@@ -120,7 +209,7 @@ def _categories_of(mechanism: Mechanism | Manifest) -> dict[str, list[Any]]:
     for name in rest:
         other = others[name]
         own = [value for value in of_u[name] if other is None or value != OTHER]
-        found[name] = [*own, *(other if isinstance(other, tuple) else ())]
+        found[name] = list(dict.fromkeys([*own, *(other if isinstance(other, tuple) else ())]))
     return found
 
 
@@ -129,80 +218,12 @@ def _by_column(names: Sequence[Any], members: Sequence[Any]) -> dict[str, list[A
     return {name: list(own) for name, own in zip(names, parts, strict=True)}
 
 
-def _type(name: str, categories: Sequence[Any]) -> Any:
-    import pyarrow as pa
-
-    values = [value for value in categories if value is not None]
-    if all(isinstance(value, str) for value in values):
-        return pa.string()
-    if all(isinstance(value, bool) for value in values):
-        return pa.bool_()
-    if all(isinstance(value, int | float) for value in values):
-        whole = all(isinstance(value, int) for value in values)
-        return pa.int64() if whole and max(map(abs, values)) >= _EXACT else pa.float64()
-    if all(isinstance(value, datetime) for value in values):
-        zones = {value.tzinfo is None for value in values}
-        if len(zones) == 1:
-            return pa.timestamp("us", None if zones.pop() else "UTC")
-    elif all(isinstance(value, date) and not isinstance(value, datetime) for value in values):
-        return pa.date32()
-    elif all(isinstance(value, time) for value in values):
-        return pa.time64("us")
-    raise CommandError(
-        f"column {name!r}: the mechanism's categories are of a kind, or of several kinds, that "
-        "text files cannot tell apart; give a Parquet or Arrow file."
-    )
-
-
-def _with_missing(batch: Any, categories: Mapping[str, Sequence[Any]]) -> Any:
-    """Take empty texts of CSV as missing where that is a category and the empty text is none."""
-    import pyarrow as pa
-
-    columns = batch.columns
-    for place, field in enumerate(batch.schema):
-        known = categories.get(field.name, ())
-        if None in known and "" not in known and pa.types.is_string(field.type):
-            import pyarrow.compute as pc  # takes a while
-
-            column = columns[place]
-            columns[place] = pc.if_else(pc.equal(column, ""), pa.scalar(None, field.type), column)
-    return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
-
-
-def category_columns(names: Sequence[Any], members: Sequence[Any]) -> dict[str, Any]:
-    """Write categories of one column, or combinations of those of several, as Arrow's columns."""
-    return {str(name): _column(own) for name, own in _by_column(names, members).items()}
-
-
-def _column(categories: list[Any]) -> Any:
-    import pyarrow as pa
-
-    try:
-        return pa.array(categories)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):  # of several types
-        return pa.array([None if value is None else str(value) for value in categories])
-
-
 def values_of(batch: Any, columns: Sequence[str]) -> dict[str, Any]:
     """Read columns of a batch as clients take them."""
-    from skrldp.batches import read_values
-
     return {name: read_values(name, batch.column(name)) for name in columns}
 
 
-def cell_reader(mechanism: Mechanism) -> Callable[[Any], Any]:
-    """Return a function from batches of whole records to their cells.
-
-    Returns callable: maps a RecordBatch to an integer array.
-    """
-    from skrldp.client import RecordReader
-
-    named, names = columns_of(mechanism), names_of(mechanism)
-    reader = RecordReader(named, mechanism.secrets, mechanism.values, "all", mechanism.others)
-    return lambda batch: reader.cells(values_of(batch, names))
-
-
-def placed(work: Callable[[Any], Any], source: Batches) -> Callable[[Any], Any]:
+def placed(work: Callable[[Any], Any], path: str) -> Callable[[Any], Any]:
     """Have a function's errors say where in the table the batch is that they are about."""
     first = 0
 
@@ -213,7 +234,7 @@ def placed(work: Callable[[Any], Any], source: Batches) -> Callable[[Any], Any]:
         except (TypeError, ValueError) as error:
             last = first + batch.num_rows - 1
             where = f" (rows {first:,} to {last:,}, counted from 0)" if first else ""
-            raise CommandError(f"{source.path}{where}: {error}") from None
+            raise CommandError(f"{path}{where}: {error}") from None
         first += batch.num_rows
         return found
 

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and tables in them."""
 
 from __future__ import annotations
 
@@ -10,26 +10,30 @@ import stat
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
+from skrldp._pages import as_json
 from skrldp.cli._errors import CommandError
-from skrldp.cli._files import STANDARD, is_part
-from skrldp.cli._progress import done
+from skrldp.cli._tables import STANDARD, kind_of
 
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["STANDARD", "new_file"]
+__all__ = ["new_file", "table_writer"]
 
 _MOST = 80  # characters of a file's name in that of its temporary file
 
 
 @contextmanager
 def new_file(
-    target: str, *, force: bool = False, inputs: Sequence[str | None] = (), mode: int | None = None
+    target: str,
+    *,
+    inputs: Sequence[str | None] = (),
+    replace: bool = False,
+    mode: int | None = None,
 ) -> Iterator[IO[bytes]]:
     """Open a file that gets its name when it is complete.
 
@@ -44,7 +48,6 @@ def new_file(
         with tempfile.TemporaryFile() as spool:
             yield spool
             spool.seek(0)
-            done()
             sys.stdout.flush()
             try:
                 shutil.copyfileobj(spool, sys.stdout.buffer)
@@ -53,7 +56,7 @@ def new_file(
                 error.add_note("Standard output may have a part of it.")
                 raise
         return
-    path = _checked(target, force, inputs)
+    path = _checked(target, replace, inputs)
     _remove_left(path)
     while True:
         # Its name is known before the file is there: so whenever a signal comes, it goes away.
@@ -68,7 +71,7 @@ def new_file(
                 file.flush()
                 os.fsync(file.fileno())
                 os.chmod(name, _mode_of(path, mode))
-                _checked(target, force, inputs)  # somebody may have written it in between
+                _checked(target, replace, inputs)  # somebody may have written it in between
                 if sys.platform == "win32":  # where no open file is removed or renamed
                     file.close()
                 os.replace(name, path)  # before the lock goes
@@ -77,6 +80,44 @@ def new_file(
             with suppress(OSError):
                 os.unlink(name)
             raise
+
+
+@contextmanager
+def table_writer(file: IO[bytes], target: str, schema: Any) -> Iterator[Any]:
+    """Write a table in the format of the target's name; yields what has ``write_batch``."""
+    import pyarrow as pa
+
+    kind = kind_of(target, packed=False)
+    for field in schema if kind in ("csv", "jsonl") else ():
+        if "binary" in str(field.type) or isinstance(field.type, pa.BaseExtensionType):
+            raise CommandError(
+                f"column {field.name!r} has the type {field.type}, for which CSV and JSON have no "
+                "words; write Parquet or Arrow."
+            )
+    with ExitStack() as stack:
+        if kind == "csv":
+            import pyarrow.csv as pacsv
+
+            yield stack.enter_context(pacsv.CSVWriter(file, schema))
+        elif kind == "jsonl":
+            yield _JsonLines(file)
+        elif kind == "parquet":
+            import pyarrow.parquet as pq
+
+            yield stack.enter_context(pq.ParquetWriter(file, schema))
+        else:
+            yield stack.enter_context(pa.ipc.new_file(file, schema))
+
+
+class _JsonLines:
+    """Writes rows as JSON objects, each in a line."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def write_batch(self, batch: Any) -> None:
+        for row in batch.to_pylist():
+            self._file.write(as_json(row, indent=None).encode() + b"\n")
 
 
 def _created(name: Path, target: str) -> IO[bytes]:
@@ -107,20 +148,20 @@ def _prefix(path: Path) -> str:
     return f".{path.name[:_MOST]}."
 
 
-def _checked(target: str, force: bool, inputs: Sequence[str | None]) -> Path:
+def _checked(target: str, replace: bool, inputs: Sequence[str | None]) -> Path:
     """Return where to write, through links."""
     path = Path(target).resolve()
     if not path.parent.is_dir():
         raise CommandError(f"{target}: there is no folder {path.parent}; make it first.")
     for name in inputs:
-        if name is not None and is_part(path, name):
+        if name not in (None, STANDARD) and Path(str(name)).resolve() in (path, path.parent):
             raise CommandError(f"{target} is to be read and written; give the output another name.")
     if path.is_dir():
         raise CommandError(f"{target} is a folder; give the name of a file.")
     if path.exists() and not path.is_file():
         raise CommandError(f"{target} is no regular file; '-' is standard output.")
-    if path.exists() and not force:
-        raise CommandError(f"{target} exists; give another name, or --force to replace it.")
+    if path.exists() and not replace:
+        raise CommandError(f"{target} exists; give another name, or remove it first.")
     return path
 
 

@@ -3,109 +3,68 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-from typer import Option
+import numpy as np
 
+from skrldp.batches import KeyFile, arrow_numbers, bare, numbers_of, on_its_own, own_type
+from skrldp.batches import key_check as check_of
 from skrldp.cli import _options as o
 from skrldp.cli._errors import CommandError
-from skrldp.cli._formats import Asked, check_delimiter, kind_of, kind_to_write
-from skrldp.cli._outputs import STANDARD, new_file
+from skrldp.cli._mechanism import (
+    needed_columns,
+    placed,
+    read_mechanism,
+    read_records,
+    values_of,
+)
+from skrldp.cli._outputs import new_file, table_writer
 from skrldp.cli._progress import progress
+from skrldp.cli._tables import STANDARD, Table, kind_of
+from skrldp.client import BlockClient, Client
+from skrldp.mechanism import Manifest, Mechanism
 
-if TYPE_CHECKING:
-    from skrldp.cli._opened import Batches
+__all__ = ["BLOCK", "REPORT", "report"]
 
-__all__ = ["report"]
+REPORT = "report"  # the column of the reports
+BLOCK = "block"  # that of the blocks, if they are those of a manifest
 
 
 def report(
     mechanism: o.MechanismFile,
-    records: Annotated[
-        str,
-        o.argument(
-            "RECORDS",
-            "The private records: CSV, Parquet, Arrow or JSON lines; or a folder or a "
-            "quoted pattern of such files. - is standard input.",
-        ),
-    ],
+    records: Annotated[str, o.argument("RECORDS", f"The private records: {o.TABLE}")],
     *,
     output: o.Output = STANDARD,
-    values: Annotated[
-        bool,
-        Option(
-            "--values",
-            help="Write the values that each report stands for, too, a column for each. For "
-            "reports that stand for values (design --for records), and not for numbers alone.",
-        ),
-    ] = False,
     id: Annotated[
-        str | None,
-        o.option(
-            "--id COLUMN",
-            "Whom a record is about; needs a key. The same id with the same record then "
-            "has the same report in every run.",
-        ),
+        str | None, o.option("--id COLUMN", "Whom a record is about: the same id, the same report.")
     ] = None,
-    key_file: Annotated[
-        str | None,
-        o.option("--key-file FILE", "The secret key, as skrldp key wrote it."),
-    ] = None,
-    key_variable: Annotated[
-        str | None,
-        o.option("--key-variable NAME", "The environment variable with the key."),
+    key: Annotated[
+        str | None, o.option("--key FILE", "The secret key, as skrldp key wrote it.")
     ] = None,
     key_check: Annotated[
         str | None,
-        o.option(
-            "--key-check DIGITS", "What skrldp key printed: nothing is reported with another key."
-        ),
+        o.option("--key-check DIGITS", "What skrldp key printed: another key is refused."),
     ] = None,
     ledger: Annotated[
         str | None,
-        o.option(
-            "--ledger FILE",
-            "Parquet file that remembers who reported: at most --max-reports about each "
-            "person, in all runs together. It is made if it is not there.",
-        ),
+        o.option("--ledger FILE", "Parquet file that remembers who reported; made if not there."),
     ] = None,
     max_reports: Annotated[
         int | None,
         o.option(
-            "--max-reports K",
-            "How many reports about each person the ledger may have, of all mechanisms "
-            "and epochs together. 1 if not given.",
-            min=1,
+            "--max-reports K", "Most reports about a person in the ledger. 1 if not given.", min=1
         ),
     ] = None,
     epoch: Annotated[
         int | None,
-        o.option(
-            "--epoch N",
-            "The round of reports, counted upwards; another one is another report about "
-            "each person. 0 if not given.",
-            min=0,
-        ),
-    ] = None,
-    ledger_key: Annotated[
-        str | None,
-        o.option(
-            "--ledger-key-file FILE",
-            "The key with which the ledger began, if that of the reports is another one.",
-        ),
+        o.option("--epoch N", "The round of reports in the ledger, from 0 upwards.", min=0),
     ] = None,
     keep: Annotated[
-        list[str] | None,
-        o.option("--keep COLUMN", "A column that is passed on as it is, unprotected; repeat it."),
+        o.Names, o.option("--keep COLUMN", "A column that leaves as it is, unprotected; repeat it.")
     ] = None,
-    text: o.Text = None,
-    in_format: o.InFormat = None,
-    delimiter: o.Delimiter = None,
-    output_format: o.OutFormat = None,
-    force: o.Force = False,
-    quiet: o.Quiet = False,
+    missing: o.Missing = None,
 ) -> None:
     """Report private records.
 
@@ -117,122 +76,170 @@ def report(
     two reports tell more than one: inspect says how much. With --id and a key the reports are the
     same in every run, as long as key, mechanism and record are. With a ledger, too, people report
     at most K times whatever changes: a first report is repeated, and those who have no report left
-    are left out. (In Python, skrldp.client.FreshReports counts fresh reports.)
+    are left out.
     """
-    _check_keyed(id, key_file, key_variable)
-    if key_check is not None and id is None:
-        raise CommandError("--key-check goes with --id and a key.")
-    asked = {"max_reports": max_reports, "epoch": epoch, "ledger_key": ledger_key}
-    limits = {name: given for name, given in asked.items() if given is not None}
+    limits = {"max_reports": max_reports, "epoch": epoch}
+    limits = {name: given for name, given in limits.items() if given is not None}
+    if (id is None) != (key is None):
+        raise CommandError(
+            "reports that stay the same need both --id, the column that says whom a record is "
+            "about, and --key. Without both, every run draws anew."
+        )
+    if id is None and (key_check is not None or ledger is not None):
+        raise CommandError("--key-check and --ledger go with --id and --key.")
     if limits and ledger is None:
-        raise CommandError("--max-reports, --epoch and --ledger-key-file go with --ledger.")
-    if ledger is not None and id is None:
-        raise CommandError("--ledger goes with --id and a key: it remembers who reported.")
-    if mechanism == STANDARD == records:
-        raise CommandError("mechanism and records cannot both come from standard input.")
-    from skrldp.cli._fresh import REPORT, Fresh
+        raise CommandError("--max-reports and --epoch go with --ledger.")
+    if [mechanism, records, key].count(STANDARD) > 1 or key == STANDARD:
+        raise CommandError("one table or one mechanism comes from standard input, and no key.")
     from skrldp.cli._ledger import held, keyed
-    from skrldp.cli._mechanism import needed_columns, read_either, record_types
-    from skrldp.cli._sinks import table_writer
-    from skrldp.cli._tables import Wanted, open_batches
-    from skrldp.cli._values import with_values
 
-    own, kept, texts = read_either(mechanism), keep or [], text or []
+    own, kept = read_mechanism(mechanism), keep or []
     needed = needed_columns(own)
-    reporter: Any
     if id is None:
-        reporter = Fresh(own, needed, kept)
+        reporter: Any = _Fresh(own, needed, kept)
     else:
-        secret = _key(key_file, key_variable, key_check)
+        secret = _key(str(key), key_check)
         options = {"id": id, "key": secret, "keep": kept, "name": REPORT}
         reporter = keyed(own, options, ledger, limits)
-    for name in texts:
-        if name in needed:
-            raise CommandError(
-                f"--text {name}: the mechanism says as what its own columns are read."
-            )
-    in_kind = kind_of(records, given := Asked(in_format, delimiter))
-    out_kind = kind_to_write(output, Asked(output_format, delimiter))
-    check_delimiter(given, in_kind, out_kind)
-    ids = [] if id is None else [id]
-    types, converted = record_types(own, needed) if in_kind.is_text else ({}, None)
-    texts = [*texts, *ids, *(kept if in_kind.name == "csv" else [])]
-    wanted = Wanted(list(dict.fromkeys([*ids, *needed, *kept])), types, texts)
-    inputs = [mechanism, records, key_file, ledger_key, ledger]
+    ids, inputs = [] if id is None else [id], [mechanism, records, key, ledger]
+    kind_of(output, packed=False)  # a name that does not tell is said before anything is read
     with (
         nullcontext() if ledger is None else held(ledger, inputs[:-1]) as book,
-        new_file(output, force=force, inputs=inputs) as file,
-        open_batches(records, in_kind, wanted, converted) as source,
+        new_file(output, inputs=inputs) as file,
     ):
-        schema = reporter.output_schema(source.schema)
-        reports = _reports(source, reporter.report_batch, id)
+        table = Table(records, [*ids, *needed, *kept])
+        schema = reporter.output_schema(table.schema)
+        batches = progress(table.batches(of_one_line=[*ids, *kept]), records)
+        read = read_records(own, table, needed, missing or [], batches)
+        reports = _reports(read, reporter.report_batch, id, records)
         if book is not None:
             schema, reports = book.settled(reporter, schema, reports, with_epoch="epoch" in limits)
-        if values:
-            schema, reports = with_values(own, mechanism, schema, reports, REPORT)
-        packed = output.lower().endswith(".gz")
-        with table_writer(file, out_kind, schema, packed=packed) as sink:
+        with table_writer(file, output, schema) as sink:
             for batch in reports:
                 sink.write_batch(batch)
     if id is not None and ledger is None and key_check is None:
-        _warn_of_other_keys(secret)
-
-
-def _reports(source: Batches, work: Callable[[Any], Any], id: str | None) -> Iterator[Any]:
-    """Yield the reports of each batch; the last only if no id is there twice."""
-    from skrldp.cli._mechanism import placed
-    from skrldp.cli._repeated_ids import RepeatedIds
-
-    make = placed(work, source)
-    if id is None:
-        yield from map(make, progress(source, "reported"))
-        return
-    with RepeatedIds(id) as seen:
-        for batch in progress(source, "reported"):
-            try:
-                made = make(batch)
-            except CommandError:
-                if not batch.column(id).null_count:
-                    seen.add(batch.column(id))
-                    seen.check(source.path)  # which says in which rows of the table the same id is
-                raise
-            seen.add(batch.column(id))
-            yield made
-        seen.check(source.path)
-
-
-def _check_keyed(id: str | None, key_file: str | None, key_variable: str | None) -> None:
-    if key_file is not None and key_variable is not None:
-        raise CommandError("give --key-file or --key-variable, not both.")
-    if (id is None) != (key_file is None and key_variable is None):
-        raise CommandError(
-            "reports that stay the same need both --id, the column that says whom a record is "
-            "about, and a key, --key-file or --key-variable. Without both, every run draws anew."
+        warnings.warn(
+            "this key was not checked against earlier runs; with another key everybody would "
+            f"report a second time. Add --key-check {check_of(secret)} in later runs.",
+            UserWarning,
+            stacklevel=1,
         )
-    if key_file == STANDARD:
-        raise CommandError("the key is not read from standard input; give a file.")
 
 
-def _key(key_file: str | None, key_variable: str | None, wanted: str | None) -> bytes:
-    from skrldp.batches import KeyFile, KeyVariable, key_check
-
-    key = (KeyVariable(str(key_variable)) if key_file is None else KeyFile(key_file)).read()
-    found = key_check(key)
-    if wanted is not None and wanted.strip().lower() != found:
+def _key(path: str, wanted: str | None) -> bytes:
+    key = KeyFile(path).read()
+    if wanted is not None and wanted.strip().lower() != check_of(key):
         raise CommandError(
-            f"the key is another one than that of --key-check: its digits are {found}. Reports "
-            "with another key are second reports about the same persons."
+            f"the key is another one than that of --key-check: its digits are {check_of(key)}. "
+            "Reports with another key are second reports about the same persons."
         )
     return key
 
 
-def _warn_of_other_keys(key: bytes) -> None:
-    """Warn that the key was not checked against that of earlier runs."""
-    from skrldp.batches import key_check
+def _reports(
+    batches: Iterable[Any], work: Callable[[Any], Any], id: str | None, path: str
+) -> Iterator[Any]:
+    """Yield the reports of each batch; the last only if no id is there twice."""
+    make, seen = placed(work, path), _Ids(id, path)
+    for batch in batches:
+        try:
+            made = make(batch)
+        except CommandError:
+            if id is not None and not batch.column(id).null_count:
+                seen.add(batch)
+                seen.check()  # which says in which rows of the table the same id is
+            raise
+        seen.add(batch)
+        yield made
+    seen.check()
 
-    warnings.warn(
-        "this key was not checked against earlier runs; with another key everybody would report a "
-        f"second time. Add --key-check {key_check(key)} in later runs.",
-        UserWarning,
-        stacklevel=3,
-    )
+
+class _Ids:
+    """Finds ids that occur in several rows, by numbers of 64 bits, which are kept.
+
+    Those of whole numbers differ; those of texts and bytes are Python's hashes, by which two
+    different ids of 10⁸ are taken for one with a probability of 0.0003.
+    """
+
+    def __init__(self, column: str | None, path: str) -> None:
+        self._column, self._path = column, path
+        self._numbers: list[Any] = []
+
+    def add(self, batch: Any) -> None:
+        """Note the ids of a batch."""
+        import pyarrow as pa
+
+        if self._column is None:
+            return
+        ids = bare(batch.column(self._column))
+        if pa.types.is_integer(ids.type):
+            own = numbers_of(ids).astype(np.int64)
+        else:
+            own = np.fromiter(map(hash, ids.to_pylist()), np.int64, len(ids))
+        self._numbers.append(own)
+
+    def check(self) -> None:
+        """Raise an error if an id was noted twice."""
+        numbers = np.concatenate([np.zeros(0, np.int64), *self._numbers])
+        order = np.argsort(numbers, kind="stable")
+        twice = np.flatnonzero(np.diff(numbers[order]) == 0)
+        if len(twice):
+            first, second = order[twice[0]], order[twice[0] + 1]
+            raise CommandError(
+                f"{self._path}: rows {first:,} and {second:,} (counted from 0) have the same id in "
+                f"column {self._column!r}, and so may others. A report is about one record of each "
+                "id: keep one row for each."
+            )
+
+
+class _Fresh:
+    """Draws reports anew; the shape of `skrldp.batches.Reporter`.
+
+    Parameters
+    ----------
+    mechanism : Mechanism or Manifest
+    columns : sequence of str
+        Those that the mechanism reads.
+    keep : sequence of str
+        Those that are passed on.
+    """
+
+    def __init__(
+        self, mechanism: Mechanism | Manifest, columns: Sequence[str], keep: Sequence[str]
+    ) -> None:
+        self._client: Any
+        if isinstance(mechanism, Manifest):
+            self._client, self._names = BlockClient(mechanism), [BLOCK, REPORT]
+        else:
+            self._client, self._names = Client(mechanism), [REPORT]
+        self._columns, self._keep = columns, list(keep)
+        self._types = [own.dtype for own in self._made({name: [] for name in columns})]
+        own = {name for name, _ in self._client.columns}
+        for name in keep:
+            if name in own or name in self._names:
+                why = "is reported" if name in own else "is a column of the reports"
+                raise CommandError(
+                    f"--keep {name}: this column {why}, so it cannot be passed on as it is."
+                )
+
+    def output_schema(self, schema: Any) -> Any:
+        """Return the columns of the reports."""
+        import pyarrow as pa
+
+        kept = [(name, own_type(schema.field(name).type)) for name in self._keep]
+        own = zip(self._names, self._types, strict=True)
+        return pa.schema([*((name, pa.from_numpy_dtype(one)) for name, one in own), *kept])
+
+    def report_batch(self, batch: Any) -> Any:
+        """Report the records of a batch."""
+        import pyarrow as pa
+
+        made = self._made(values_of(batch, self._columns))
+        kept = (on_its_own(batch.column(name)) for name in self._keep)
+        columns = [*map(arrow_numbers, made), *kept]
+        return pa.RecordBatch.from_arrays(columns, schema=self.output_schema(batch.schema))
+
+    def _made(self, records: Any) -> list[Any]:
+        """Return the numbers of records' reports, and before them those of the blocks."""
+        made = self._client.report_many(records)
+        return list(made) if len(self._names) > 1 else [made]

@@ -1,140 +1,458 @@
-"""Tables in files, or in folders and patterns of files, read batch by batch."""
+"""Tables in files, read batch by batch: CSV, Parquet, Arrow and JSON lines; one file or a folder.
+
+Values of CSV and JSON are texts, always; an empty field and null are missing. Parquet and Arrow
+have types. Arrow's own messages quote rows and values, which may be secrets: none is passed on.
+"""
 
 from __future__ import annotations
 
+import csv
+import gzip
+import io
+import json
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import replace
-from typing import Any
+import re
+import sys
+import warnings
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from skrldp.alphabet import brief
-from skrldp.cli._arrow_files import open_arrow, open_parquet, open_stream
+from skrldp.batches import numbers_of
 from skrldp.cli._errors import CommandError
-from skrldp.cli._files import files_of
-from skrldp.cli._formats import Kind
-from skrldp.cli._json_lines import open_json_lines
-from skrldp.cli._opened import BATCH_ROWS, Batches, NoRows, Wanted
-from skrldp.cli._problems import in_words
-from skrldp.cli._text_files import open_csv
 
-__all__ = ["Batches", "Wanted", "open_batches"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["STANDARD", "Table", "coded", "folder_of", "kind_of", "mark_missing", "whole_numbers"]
+
+STANDARD = "-"  # standard input or output
+_ENDINGS = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+}
+_NAMES = {
+    "csv": "CSV file",
+    "jsonl": "file of JSON lines",
+    "parquet": "Parquet file",
+    "arrow": "Arrow file",
+}
+_ROWS = 1 << 16  # of a batch, at most
+_LINES = 1 << 14  # of a batch of JSON lines
+_HEAD = 1 << 16  # bytes in which a CSV file's header must end
+_DELIMITERS = ",;\t|"
+_NO_DELIMITER = "\x1f"
+_HIDDEN = (".", "_")  # how names begin that are no part of a table, such as _SUCCESS
+
+
+def kind_of(path: str, *, packed: bool = True) -> str:
+    """Tell a table's format by the file's name."""
+    name = PurePath(path).name.lower()
+    plain = name.removesuffix(".gz") if packed else name
+    kind = "csv" if path == STANDARD else _ENDINGS.get(PurePath(plain).suffix)
+    if kind is None or (plain != name and kind not in ("csv", "jsonl")):
+        raise CommandError(
+            f"{path}: the name does not tell the format; name the file {', '.join(_ENDINGS)}."
+        )
+    return kind
+
+
+def folder_of(path: str) -> str | None:
+    """Return the folder whose files are the table, if it is one."""
+    return path if path != STANDARD and os.path.isdir(path) else None
+
+
+class Table:
+    """A table that is read batch by batch.
+
+    Raises CommandError if it is no table, lacks a column, or its files differ; while it is read, if
+    it is cut off or damaged.
+
+    Parameters
+    ----------
+    path : str
+        A file, a folder of files of one format, or "-": CSV from standard input.
+    columns : sequence of str, optional
+        The columns to be read, in their order; all if None.
+
+    Attributes
+    ----------
+    is_text : bool
+        Whether all values are texts.
+    schema : Schema
+        Of the batches.
+    """
+
+    def __init__(self, path: str, columns: Sequence[str] | None = None) -> None:
+        import pyarrow as pa
+
+        files = _files_of(path)
+        kinds = {kind_of(file) for file in files}
+        if len(kinds) > 1:
+            raise CommandError(f"{path}: the files have several formats; keep one in the folder.")
+        self.path, self._kind = path, kinds.pop()
+        self.is_text = self._kind in ("csv", "jsonl")
+        self._parts: list[_Part] = []
+        for file in files:
+            with _in_words(file, self._kind):
+                part = _OPEN.get(self._kind, _typed)(file)
+            if part is not None:
+                self._parts.append(part)
+        if not self._parts:
+            raise CommandError(f"{path} has no rows.")
+        first = self._parts[0]
+        wanted = _own(first) if columns is None else list(dict.fromkeys(columns))
+        for part in self._parts:
+            _check(part, wanted, self._kind)
+            if columns is None and set(_own(part)) != set(wanted):
+                odd = brief(", ".join(map(repr, sorted(set(_own(part)) ^ set(wanted)))))
+                raise CommandError(
+                    f"{part.path} and {first.path} have different columns: {odd} in one of them. "
+                    "Name those to be read, with --column."
+                )
+            for name in wanted:
+                here, there = part.schema.field(name).type, first.schema.field(name).type
+                if here != there:
+                    raise CommandError(
+                        f"{part.path}: column {name!r} has the type {brief(str(here))}, but "
+                        f"{brief(str(there))} in {first.path}. Write all files of a table with "
+                        "the same types."
+                    )
+        self.schema = pa.schema([first.schema.field(name) for name in wanted])
+
+    def batches(self, *, of_one_line: Sequence[str] = ()) -> Iterator[Any]:
+        """Yield record batches; fields of the columns `of_one_line` that have more are an error."""
+        n_rows = 0
+        for part in self._parts:
+            rows = iter(part.batches(self.schema.names))
+            while True:
+                with _in_words(part.path, self._kind):
+                    batch = next(rows, None)
+                if batch is None:
+                    break
+                if self._kind == "csv":
+                    _refuse_line_ends(batch, of_one_line, self.path, n_rows)
+                n_rows += batch.num_rows
+                if batch.num_rows:
+                    yield batch
+        if not n_rows:
+            raise CommandError(f"{self.path} has no rows.")
+        if self._kind == "csv":
+            self._warn_of_lines(n_rows)
+
+    def _warn_of_lines(self, n_rows: int) -> None:
+        """Warn of lines that are no rows: a quote too many swallows records."""
+        import pyarrow as pa
+
+        within = -n_rows
+        with suppress(pa.ArrowInvalid):
+            within += sum(part.n_lines() for part in self._parts)
+        if within > 0:
+            warnings.warn(
+                f"{self.path}: {within:,} lines begin within a quoted field, so they are no rows "
+                "of their own, and no records. If no field has line ends, there is a quote too "
+                "many: fix it, and run the command again.",
+                UserWarning,
+                stacklevel=2,
+            )
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A file: its schema, and functions to its batches, and to the number of its lines of text."""
+
+    path: str
+    schema: Any
+    batches: Callable[[list[str]], Iterable[Any]]
+    n_lines: Callable[[], int] = int
+
+
+def _files_of(path: str) -> list[str]:
+    """List the files of a table, in the order of their names, none of them twice."""
+    if folder_of(path) is None:
+        return [path]
+    found: dict[str, str] = {}
+    for name in sorted(os.listdir(path)):
+        if not name.startswith(_HIDDEN):
+            file = os.path.join(path, name)
+            found.setdefault(os.path.realpath(file), file)
+    files = list(found.values())
+    if inner := [file for file in files if os.path.isdir(file)]:
+        raise CommandError(
+            f"{path} holds folders, such as {inner[0]}: give one of them. What folders' names say "
+            "is not read."
+        )
+    if not files:
+        raise CommandError(f"{path} is a folder without files of a table.")
+    return files
+
+
+def _own(part: _Part) -> list[str]:
+    """Return the columns of a file; an index that pandas wrote is none."""
+    return [name for name in part.schema.names if not name.startswith("__index_level_")]
+
+
+def _check(part: _Part, columns: Sequence[str], kind: str) -> None:
+    """Check that a file has each column once."""
+    names = part.schema.names
+    if kind == "csv" and columns and set(names).isdisjoint(columns):
+        raise CommandError(
+            f"{part.path} lacks the column {columns[0]!r} and all others that are read: its first "
+            "line must have the names of the columns (not shown: it may be a record)."
+        )
+    for name in columns:
+        if names.count(name) != 1:
+            problem = "lacks the column" if name not in names else "has more than one column"
+            has = brief(", ".join(map(repr, names)))
+            raise CommandError(f"{part.path} {problem} {name!r}; its columns are {has}.")
+
+
+def _refuse_line_ends(batch: Any, columns: Sequence[str], path: str, first: int) -> None:
+    """Refuse line ends in texts that leave as they are.
+
+    Two ids that begin with a quote would make one id of all rows between them, secrets and all.
+    """
+    import pyarrow.compute as pc  # takes a while
+
+    for name in columns:
+        within = pc.match_substring_regex(batch.column(name), "[\r\n]")
+        if pc.any(within).as_py():
+            row = first + within.index(True).as_py()
+            raise CommandError(
+                f"{path}: row {row:,} (counted from 0) has a line end in column {name!r}. If there "
+                "is a quote too many, all rows up to the next one are one field: fix it. Texts of "
+                "several lines are read from JSON lines, Parquet and Arrow."
+            )
+
+
+# --- Formats -------------------------------------------------------------------------------------
+
+
+def _csv(path: str) -> _Part | None:
+    """Open a CSV file: its header tells what is between the fields."""
+    import pyarrow as pa
+    import pyarrow.csv as pacsv
+    import pyarrow.dataset as ds
+    from pyarrow.fs import LocalFileSystem
+
+    source = pa.py_buffer(sys.stdin.buffer.read()) if path == STANDARD else path
+    with pa.BufferReader(source) if path == STANDARD else pa.input_stream(path) as file:
+        head = file.read(_HEAD)
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise CommandError(f"{path} is in UTF-16; convert it to UTF-8.")
+    text = head.decode("utf-8-sig", errors="surrogateescape").lstrip("\r\n")
+    if not text:
+        return None
+    names: list[str] = []
+    for delimiter in _DELIMITERS:
+        names = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+        if len(names) > 1 or not set(_DELIMITERS) & set(names[0]):
+            break
+    if not any(names) or not all(name.replace("\t", "").isprintable() for name in names):
+        raise CommandError(f"{path} is no CSV file: its first line has no names of columns.")
+    if len(text.strip().splitlines()) < 2 and len(head) < _HEAD:
+        return None
+
+    def fragment(*, by_line: bool = False) -> Any:
+        parsed = pacsv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+        if by_line:
+            parsed = pacsv.ParseOptions(delimiter=_NO_DELIMITER, quote_char=False)
+        read = pacsv.ConvertOptions(null_values=[""], strings_can_be_null=True)
+        own = ds.CsvFileFormat(parsed, convert_options=read)
+        return own.make_fragment(source, None if path == STANDARD else LocalFileSystem())
+
+    whole = fragment()
+    if whole.physical_schema.names != names:  # Arrow would read other columns as missing
+        raise CommandError(f"{path} is no CSV file: its first line has no names of columns.")
+    schema = pa.schema([(name, pa.string()) for name in names])
+    return _Part(path, schema, _scanned(whole, schema), lambda: fragment(by_line=True).count_rows())
+
+
+def _typed(path: str) -> _Part:
+    """Open a Parquet or an Arrow file."""
+    import pyarrow.dataset as ds
+    from pyarrow.fs import LocalFileSystem
+
+    form = ds.ParquetFileFormat() if kind_of(path) == "parquet" else ds.IpcFileFormat()
+    fragment = form.make_fragment(path, LocalFileSystem())
+    schema = fragment.physical_schema
+    return _Part(path, schema, _scanned(fragment, schema))
+
+
+def _scanned(fragment: Any, schema: Any) -> Callable[[list[str]], Iterable[Any]]:
+    def batches(columns: list[str]) -> Iterator[Any]:
+        scanner = fragment.scanner(schema=schema, columns=columns, batch_size=_ROWS)
+        return iter(scanner.to_batches())
+
+    return batches
+
+
+def _json_lines(path: str) -> _Part | None:
+    """Open a file of JSON lines; the first of them have the names of all columns."""
+    import pyarrow as pa
+
+    first = next(_json_rows(path), None)
+    if first is None:
+        return None
+    names = list(dict.fromkeys(name for row in first for name in row))
+
+    def batches(columns: list[str]) -> Iterator[Any]:
+        start = 0
+        for rows in _json_rows(path):
+            for number, row in enumerate(rows, start):
+                if not row.keys() <= set(names) and set(columns) == set(names):
+                    raise CommandError(
+                        f"{path}: row {number:,} (counted from 0) has a column that the first rows "
+                        "lack. Name those to be read, with --column."
+                    )
+            read = [[_text(row.get(name)) for row in rows] for name in columns]
+            arrays = [pa.array(texts, pa.string()) for texts in read]
+            yield pa.RecordBatch.from_arrays(arrays, names=columns)
+            start += len(rows)
+
+    return _Part(path, pa.schema([(name, pa.string()) for name in names]), batches)
+
+
+def _json_rows(path: str) -> Iterator[list[dict[str, Any]]]:
+    """Yield the objects of some lines; their numbers are the texts that are written."""
+    first = 0
+    with gzip.open(path) if path.lower().endswith(".gz") else open(path, "rb") as file:
+        lines = (line for line in file if not line.isspace())
+        while block := list(islice(lines, _LINES)):
+            found = []
+            for number, line in enumerate(block, first):
+                try:
+                    row = _DECODER.decode(line.decode("utf-8-sig"))
+                    sound = all(not isinstance(value, dict | list) for value in row.values())
+                except (ValueError, RecursionError, AttributeError):
+                    sound = False
+                if not sound:
+                    raise CommandError(
+                        f"{path}: row {number:,} (counted from 0) is no JSON object of texts and "
+                        "numbers, has a name twice, or is cut off."
+                    )
+                found.append(row)
+            yield found
+            first += len(found)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse an object with the same name twice, of which JSON's readers take the last."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError
+    return found
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object, parse_int=str, parse_float=str, parse_constant=str
+)
+
+
+def _text(value: Any) -> str | None:
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+_OPEN: dict[str, Callable[[str], _Part | None]] = {"csv": _csv, "jsonl": _json_lines}
+
+
+# --- Values --------------------------------------------------------------------------------------
+
+
+def mark_missing(batch: Any, columns: Sequence[str], missing: Sequence[str]) -> Any:
+    """Take texts of columns as missing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    found = list(batch.columns)
+    for name in columns:
+        place = batch.schema.get_field_index(name)
+        for text in missing:
+            gone = pc.equal(found[place], text)
+            found[place] = pc.if_else(gone, pa.scalar(None, pa.string()), found[place])
+    return pa.RecordBatch.from_arrays(found, schema=batch.schema)
+
+
+def coded(column: Any) -> tuple[NDArray[Any], list[Any]]:
+    """Return the codes (n,) of a column's values, -1 where one is missing; and the values."""
+    import pyarrow as pa
+
+    if not isinstance(column, pa.DictionaryArray):
+        column = column.dictionary_encode()
+    return numbers_of(column.indices.fill_null(-1)), column.dictionary.to_pylist()
+
+
+def whole_numbers(batch: Any, name: str, path: str, first: int) -> NDArray[np.int64]:
+    """Read a column of whole numbers from 0.
+
+    Shapes: returns (n,). Raises CommandError if there is another value, or none.
+    """
+    codes, values = coded(batch.column(name))
+    numbers = np.array([*map(_whole, values), -1], np.int64)[codes]
+    if (numbers < 0).any():
+        row = first + int(np.argmax(numbers < 0))
+        raise CommandError(
+            f"{path}: row {row:,} (counted from 0) has no whole number from 0 to 10^15 in column "
+            f"{name!r}."
+        )
+    return numbers
+
+
+def _whole(value: Any) -> int:
+    text = str(value)
+    is_one = not isinstance(value, bool) and re.fullmatch("[0-9]{1,15}", text)
+    return int(text) if is_one else -1
+
+
+# --- What is wrong -------------------------------------------------------------------------------
 
 
 @contextmanager
-def open_batches(
-    path: str, kind: Kind, wanted: Wanted, converted: Callable[[Any], Any] | None = None
-) -> Iterator[Batches]:
-    """Open a table.
-
-    Raises CommandError if it is no such table, or lacks a column; while it is read, if it is cut
-    off or damaged, or files have different columns.
-    """
-    files = files_of(path)
-    with ExitStack() as stack:
-        for place, file in enumerate(files):
-            try:
-                found = _opened(file, kind, wanted, stack)
-                break
-            except NoRows:
-                if place == len(files) - 1:
-                    raise
-        columns = _columns(found, wanted)
-        schema = _selected(found.schema, columns)
-        read = replace(found, path=path, schema=schema)
-        if len(files) == 1:
-            pieces = _pieces(found, columns, kind)
-        else:
-            done = [0]
-
-            def one_after_the_other() -> Iterator[Any]:
-                yield from _pieces(found, columns, kind)
-                for file in files[place + 1 :]:
-                    done[0] = sum(map(os.path.getsize, files[: files.index(file)]))
-                    yield from _pieces_of(file, kind, wanted, schema, found.path)
-
-            pieces, total = one_after_the_other(), sum(map(os.path.getsize, files))
-            read = replace(read, total=total, place=lambda: done[0])
-        if kind.name == "csv" and converted is not None:
-            pieces = map(converted, pieces)
-        yield replace(read, rows=_some(pieces, path))
-
-
-def _opened(file: str, kind: Kind, wanted: Wanted, stack: ExitStack) -> Batches:
-    with in_words(file, kind.name):
-        if kind.name == "csv":
-            return open_csv(file, kind.delimiter or ",", stack, wanted)
-        return _OPEN[kind.name](file, stack, wanted)
-
-
-_OPEN = {
-    "jsonl": open_json_lines,
-    "parquet": open_parquet,
-    "arrow": open_arrow,
-    "arrows": open_stream,
-}
-
-
-def _columns(found: Batches, wanted: Wanted) -> list[str]:
-    """Return the wanted columns; an index that pandas wrote is none."""
-    if wanted.columns is not None:
-        return list(wanted.columns)
-    index = [name for name in found.schema.names if name.startswith("__index_level_")]
-    return [name for name in found.schema.names if name not in index]
-
-
-def _pieces_of(file: str, kind: Kind, wanted: Wanted, schema: Any, first: str) -> Iterator[Any]:
-    """Yield the batches of another file of a table."""
+def _in_words(path: str, kind: str) -> Iterator[None]:
+    """Say what is wrong with a file, without the values that Arrow's messages quote."""
     import pyarrow as pa
 
-    with ExitStack() as stack:
-        try:
-            found = _opened(file, kind, wanted, stack)
-        except NoRows:
-            return
-        columns = _columns(found, wanted)
-        if set(columns) != set(schema.names):
-            odd = brief(", ".join(map(repr, sorted(set(columns) ^ set(schema.names)))))
-            raise CommandError(
-                f"{file} and {first} have different columns: {odd} in one of them. Name those to "
-                "be read, with --column, or give the files one by one."
-            )
-        own = _selected(found.schema, schema.names)
-        for name, kind_here, kind_there in zip(schema.names, own.types, schema.types, strict=True):
-            if kind_here != kind_there:
-                raise CommandError(
-                    f"{file}: column {name!r} has the type {brief(str(kind_here))}, but "
-                    f"{brief(str(kind_there))} in {first}. Write all files of a table with the "
-                    "same types."
-                )
-        for batch in _pieces(found, schema.names, kind):
-            yield pa.RecordBatch.from_arrays(batch.columns, schema=schema)
+    try:
+        yield
+    except CommandError:
+        raise
+    except FileNotFoundError:
+        raise CommandError(f"{path}: there is no such file or folder.") from None
+    except PermissionError:
+        raise CommandError(f"{path} may not be read.") from None
+    except (pa.ArrowException, OSError, EOFError, ValueError, zlib.error, csv.Error) as error:
+        raise CommandError(f"{path} {_problem(str(error), kind)}") from None
 
 
-def _pieces(found: Batches, columns: Sequence[str], kind: Kind) -> Iterator[Any]:
-    """Yield batches of the wanted columns and of limited size."""
-    rows = iter(found.rows)
-    while True:
-        with in_words(found.path, kind.name, found.header):
-            batch = next(rows, None)
-        if batch is None:
-            return
-        batch = batch.select(list(columns))
-        for start in range(0, batch.num_rows, BATCH_ROWS):
-            yield batch.slice(start, BATCH_ROWS)
-
-
-def _some(pieces: Iterator[Any], path: str) -> Iterator[Any]:
-    """Refuse a table without rows, when it has been read."""
-    n_rows = 0
-    for piece in pieces:
-        n_rows += piece.num_rows
-        yield piece
-    if not n_rows:
-        raise CommandError(f"{path} has no rows.")
-
-
-def _selected(schema: Any, columns: Sequence[str]) -> Any:
-    import pyarrow as pa
-
-    return pa.schema([schema.field(name) for name in columns])
+def _problem(message: str, kind: str) -> str:
+    row = re.search(r"Row #(\d+)", message)
+    where = f"row {row[1]}" if row else "a row"
+    if wrong := re.search(r"Expected (\d+) columns, got (\d+)", message):
+        return (
+            f"is cut off or ragged: {where} has {wrong[2]} values where the header has {wrong[1]} "
+            "names."
+        )
+    if "multiple columns named" in message:
+        return "has more than one column of the same name in its first line."
+    if "UTF8" in message.upper().replace("-", ""):
+        return "has text that is not in UTF-8; convert it first."
+    if kind == "parquet" and "not in range" in message:
+        return (
+            "has a column whose dictionary has more values than its narrow codes can number. Write "
+            "the column without a dictionary."
+        )
+    return f"is no {_NAMES[kind]}, or is cut off or damaged."

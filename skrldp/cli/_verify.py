@@ -1,136 +1,339 @@
-"""``skrldp verify``: check a proof in whole numbers, from mechanism, counts and witness."""
+"""``skrldp verify``: whether a mechanism is as private as it says, by its table or by a proof."""
 
 from __future__ import annotations
 
 import json as js
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-from typer import Option
 
-from skrldp._sentences import columns_in_words, lines_of_set, who_knows
+from skrldp._numbers import at_most
+from skrldp._pages import as_json, text_page
+from skrldp._sentences import (
+    attained_at_worst,
+    bound,
+    columns_in_words,
+    holds_for,
+    lines_of_set,
+    of_reports,
+    who_knows,
+)
 from skrldp.cli import _options as o
 from skrldp.cli._errors import FAILED, CommandError
+from skrldp.cli._mechanism import (
+    check_columns,
+    columns_of,
+    placed,
+    read_mechanism,
+    read_records,
+    read_text,
+    values_of,
+)
+from skrldp.cli._progress import progress, tell
+from skrldp.cli._tables import Table, whole_numbers
+from skrldp.mechanism import Mechanism, further_lines, notes_of
 
 if TYPE_CHECKING:
-    from skrldp.mechanism import Mechanism
+    from skrldp.certificate import Certificate
+    from skrldp.joint import JointDistribution
+    from skrldp.privacy import Promise
 
 __all__ = ["verify"]
 
 
 def verify(
     mechanism: o.MechanismFile,
+    public: Annotated[str | None, o.argument("PUBLIC", f"The public table: {o.TABLE}")] = None,
     *,
-    witness: Annotated[
-        str, o.option("--witness FILE", "The proof, as design or certify --witness wrote it.")
-    ],
-    counts: Annotated[
-        str,
-        o.option(
-            "--counts FILE", "Public counts, as design or certify --public-counts wrote them."
-        ),
-    ],
     eps: Annotated[
-        float | None, o.eps("What reports should keep. What the mechanism states, if not given.")
+        float | None, o.option("--eps -e NATS", "What reports should keep. The claim if not given.")
     ] = None,
     reports: Annotated[
         int,
-        Option(
-            "--reports",
-            "-k",
-            metavar="K",
-            min=1,
-            help="How many reports about the same record are seen together; more need --eps.",
+        o.option(
+            "--reports -k K", "How many reports about one record are seen. 1 if not given.", min=1
         ),
     ] = 1,
-    radius: Annotated[
-        bool,
-        Option("--radius", help="Also make the set of distributions again, from counts and beta."),
-    ] = False,
+    counts: o.Counts = None,
+    missing: o.Missing = None,
+    witness: Annotated[
+        str | None, o.option("--witness FILE", "A proof as design wrote it, to be checked.")
+    ] = None,
+    public_counts: Annotated[
+        str | None, o.option("--public-counts FILE", "What the proof is about, without PUBLIC.")
+    ] = None,
     json: o.Json = False,
-    quiet: o.Quiet = False,
 ) -> int:
-    """Check a proof that a mechanism is private, without trust in who made it.
+    """Verify that a mechanism is as private as it claims.
 
-    The check takes whole numbers and the standard library alone, in one short file. What is claimed
-    is read from the mechanism, never from the witness. The exit code is 1 if it is not shown.
+    From the public table, the bounds are proven anew, for the set of distributions that the
+    mechanism states, fitted to this table. With --witness the proof of somebody else is checked, in
+    whole numbers and without trust in who made it: against --public-counts, or the public table.
+    The exit code is 1 if the claim is not shown.
     """
-    from skrldp.certificate import verify as check
-    from skrldp.cli._mechanism import read_text
-    from skrldp.mechanism import Manifest, read_json
+    own = read_mechanism(
+        mechanism,
+        "in Python, verify the mechanism of each block, those of Manifest.from_json(text)"
+        ".mechanisms, with certify or with certificate.verify.",
+    )
+    claim = own.guarantee
+    if claim is None:
+        raise CommandError(f"{mechanism} claims nothing that could be verified.")
+    if (public is None) == (public_counts is None) or (public_counts and witness is None):
+        raise CommandError("give the public table; or --witness, and it or --public-counts.")
+    joint = None if public is None else _counted(own, public, counts, missing or [])
+    tell("proving")
+    if witness is None:
+        assert joint is not None
+        holds = _proven(own, joint, mechanism, eps, reports, json)
+    else:
+        from skrldp.certificate import counts_to_json
 
-    text, table, proof = map(read_text, (mechanism, counts, witness))
-    try:
-        own = read_json(text)
-    except ValueError as error:
-        raise CommandError(f"{mechanism}: {error}") from None
-    if isinstance(own, Manifest):
-        raise CommandError(
-            f"{mechanism} is a manifest of {len(own.mechanisms):,} mechanisms, one for each block "
-            "of columns. Each has a proof of its own: in Python, write it with "
-            "sanitizers_[k].certificate_.witness(), and check it with certificate.verify."
-        )
-    verdict = check(text, table, proof, eps, reports)
+        table = read_text(str(public_counts)) if joint is None else counts_to_json(joint).encode()
+        holds = _checked(own, table, read_text(witness), eps, reports, json)
+    return 0 if holds else FAILED
+
+
+# --- Proven anew ---------------------------------------------------------------------------------
+
+
+def _counted(
+    own: Mechanism, path: str, counts: str | None, missing: list[str]
+) -> JointDistribution:
+    """Count the records of a public table in the mechanism's cells."""
+    from skrldp.client import RecordReader
+
+    named = columns_of(own)
+    names = check_columns([name for name, _ in named])
+    reader = RecordReader(named, own.secrets, own.values, "all", own.others)
+    cells_of = placed(lambda batch: reader.cells(values_of(batch, names)), path)
+    found = np.zeros(len(own.secrets) * len(own.values))
+    first = 0
+    table = Table(path, [*names, *([] if counts is None else [counts])])
+    for batch in read_records(own, table, names, missing, progress(table.batches(), path)):
+        weights = None if counts is None else whole_numbers(batch, counts, path, first)
+        found += np.bincount(cells_of(batch), weights, len(found))
+        first += batch.num_rows
+    return _joint_of(own, found)
+
+
+def _joint_of(own: Mechanism, counts: Any) -> JointDistribution:
+    """Return the distribution of counted records, with what the mechanism states of its values."""
+    from skrldp.joint import JointDistribution
+
+    claim: Any = own.guarantee
+    counts = np.asarray(counts).reshape(len(own.secrets), len(own.values))
+    most = _most_values_of(claim)
+    most = None if most is None else max(most, len(own.values))
+    return JointDistribution(
+        counts, own.secrets, own.values, alphabet=claim.alphabet, most_values=most
+    )
+
+
+def _most_values_of(claim: Any) -> int | None:
+    """Return how many values of U sets are to allow for, if more than are listed.
+
+    Where values were learned, that is one more than an asymptotic set counts: what no record has.
+    None if what is claimed does not say.
+    """
+    stated = claim.distributions
+    if isinstance(stated, str):
+        return None
+    if stated.n_values is None:  # an asymptotic set does not say whether that one is listed
+        return 0 if stated.rule == "finite-sample" else None
+    asymptotic = stated.rule in ("chi2", "asymptotic")
+    return int(stated.n_values + (asymptotic and claim.alphabet == "frequent"))
+
+
+def _set_of(claim: Any) -> Any:
+    """Make the set that a guarantee states, by its rule."""
+    from skrldp.sets import AllDistributions, LikelihoodRatioSet, RenyiBall
+
+    around = claim.distributions
+    if isinstance(around, str):
+        return AllDistributions()
+    kinds: Any = {"likelihood-ratio": LikelihoodRatioSet, "renyi": RenyiBall}
+    return kinds[around.kind](**around.parameters)
+
+
+def _promise_of(own: Mechanism, joint: JointDistribution, eps: float) -> Promise:
+    """Make the statements of a guarantee again, each with the set that its rule makes."""
+    from skrldp.privacy import Promise
+
+    claim: Any = own.guarantee
+    around = _set_of(claim)
+    known = _known_by(claim)
+    columns = columns_of(own)
+    others = [place for place, (_, flag) in enumerate(columns) if not flag]
+    return Promise.of(
+        joint,
+        around.fit_set(joint),
+        eps,
+        known=[others.index(place) for place in known],
+        eps_known=max((one.eps_requested for one in claim.further), default=None),
+        observe=own.observe,
+        fit=around.fit_set,
+    )
+
+
+def _known_by(claim: Any) -> list[int]:
+    return sorted({place for one in claim.further for place in one.known})
+
+
+def _proven(
+    own: Mechanism,
+    joint: JointDistribution,
+    path: str,
+    eps: float | None,
+    reports: int,
+    json: bool,
+) -> bool:
+    """Prove what is claimed, to whoever knows nothing or some columns; print the page."""
+    from skrldp.certificate import certify, prove_promise
+
+    claim: Any = own.guarantee
+    if eps is None:
+        eps = claim.eps_requested if reports == 1 else claim.bound_of(reports)
+    proofs: list[tuple[str, Certificate, float]] = []
+    if not claim.further:
+        found = certify(own, _set_of(claim), joint, reports=reports)
+        proofs.append(("one report", found, eps))
+    elif reports > 1:
+        raise CommandError("--reports is for mechanisms that promise nothing about known columns.")
+    else:
+        found = prove_promise(own, _promise_of(own, joint, eps))
+        proofs.append(("one report", found, eps))
+        if found.known is not None:
+            observer = who_knows(own.columns[place][0] for place in _known_by(claim))
+            within = max(one.eps_requested for one in claim.further)
+            proofs.append((observer, found.known, within))
+    holds = all(proof.eps <= wanted for _, proof, wanted in proofs)
+    if reports == 1 and claim.eps_all is not None:
+        holds = holds and found.eps_all <= claim.eps_all
+    if json:
+        print(as_json(_figures(own, joint, proofs, reports, holds)))
+    else:
+        print(text_page(f"Verdict on {path}", _lines(own, joint, proofs, holds)))
+    return holds
+
+
+def _lines(
+    own: Mechanism,
+    joint: JointDistribution,
+    proofs: list[tuple[str, Certificate, float]],
+    holds: bool,
+) -> list[tuple[str, str]]:
+    claim: Any = own.guarantee
+    found = proofs[0][1]
+    lines = [("public table", f"{joint.n:,} records in {joint.counts.size:,} cells")]
+    if claim.n_records not in (None, joint.n):
+        lines.append(("", f"the mechanism was designed with {claim.n_records:,} records"))
+    around = found.uncertainty
+    lines += lines_of_set(around, found.alphabet)
+    if around.rule == "given":
+        words = "the set is stated by its numbers, as that of a survey is: certify it in Python"
+        lines.append(("", words))
+    several = of_reports(found.reports)
+    for about, proof, wanted in proofs:
+        kept = "kept" if proof.eps <= wanted else "not kept"
+        said = f"{bound(proof.eps)}{several}, asked {at_most(wanted)}: {kept}"
+        lines.append(("proven", said + (f" ({about})" if len(proofs) > 1 else "")))
+        lines.append(("attained", attained_at_worst(proof.eps_attained)))
+        if proof.uncertainty is not around:
+            condition = proof.alphabet if around.beta is None else ""  # else it is said above
+            lines.append(("", f"over {holds_for(proof.uncertainty, condition)}"))
+    lines.append(("everywhere", f"{bound(found.eps_all)}{several}, for all distributions"))
+    verdict = "the mechanism keeps what was asked" if holds else "NOT PROVEN to keep what was asked"
+    return [*lines, ("result", verdict)]
+
+
+def _figures(
+    own: Mechanism,
+    joint: JointDistribution,
+    proofs: list[tuple[str, Certificate, float]],
+    reports: int,
+    holds: bool,
+) -> dict[str, Any]:
+    found = proofs[0][1]
+    return {
+        "digest": own.digest,
+        "holds": holds,
+        "reports": reports,
+        "n_records": joint.n,
+        "alphabet": found.alphabet,
+        "eps_all": found.eps_all,
+        "eps_given_u": found.eps_given_u,
+        "proofs": [
+            {
+                "about": about,
+                "eps": proof.eps,
+                "eps_attained": proof.eps_attained,
+                "eps_requested": wanted,
+                "distributions": proof.uncertainty.describe(),
+                "beta": proof.uncertainty.beta,
+            }
+            for about, proof, wanted in proofs
+        ],
+    }
+
+
+# --- The proof of somebody else ------------------------------------------------------------------
+
+
+def _checked(
+    own: Mechanism, counts: bytes, witness: bytes, eps: float | None, reports: int, json: bool
+) -> bool:
+    """Check a proof, make the sets of distributions again, and print what is shown."""
+    from skrldp.certificate import verify as check
+
+    claim: Any = own.guarantee
+    verdict = check(own.to_json(), counts, witness, eps, reports)
     holds, message, shown = verdict.holds, verdict.message, list(verdict.shown)
-    if radius and holds:
-        for enough, said in _radii_again(own, table):
+    if holds:
+        for enough, said in _radii_again(own, counts):
             shown.append(said)
             if holds and not enough:
                 holds, message = False, f"not shown: {said}"
     if holds:
-        shown += [f"{label}: {said}" for label, said in _about(own)]
+        about = lines_of_set(claim.distributions, claim.alphabet)
+        about += further_lines(claim, [name for name, _ in own.columns])
+        about += [("note", text) for text in notes_of(own)]
+        shown += [f"{label}: {said}" for label, said in [*about, ("mechanism", own.digest)]]
     if json:
         print(js.dumps({"holds": holds, "message": message, "shown": shown}))
-    elif not quiet or not holds:
+    else:
         print(message, *shown, sep="\n")
-    return 0 if holds else FAILED
-
-
-def _about(own: Mechanism) -> list[tuple[str, str]]:
-    """Say of which mechanism something was shown, and of which distributions."""
-    from skrldp.mechanism import further_lines, notes_of
-
-    claim = own.guarantee
-    assert claim is not None
-    notes = [("note", text) for text in notes_of(own)]
-    further = further_lines(claim, [name for name, _ in own.columns])
-    about = [*lines_of_set(claim.distributions, claim.alphabet), *further, *notes]
-    return [*about, ("mechanism", own.digest)]
+    return holds
 
 
 def _radii_again(own: Mechanism, counts: bytes) -> list[tuple[bool, str]]:
     """Make each set by its rule again; whether the stated one is as large, and a sentence."""
-    from skrldp.cli._mechanism import columns_of
-    from skrldp.cli._proofs import promise_of
-    from skrldp.cli._public import joint_of
-    from skrldp.cli._sets import stated_in
-
-    claim = own.guarantee
-    assert claim is not None
+    claim: Any = own.guarantee
     columns = columns_of(own)
     sensitive, others = (
         [p for p, (_, f) in enumerate(columns) if f is kind] for kind in (True, False)
     )
     stated = {(): claim.distributions} | {one.known: one.distributions for one in claim.further}
     found = []
-    joint = joint_of(own, np.array(js.loads(counts)["counts"]))
-    for one in promise_of(own, claim, joint, stated_in(claim), claim.eps).statements:
+    joint = _joint_of(own, js.loads(counts)["counts"])
+    for one in _promise_of(own, joint, claim.eps).statements:
         known = tuple(others[j] for j in one.known)
-        around, again = stated[known], one.uncertainty
+        around: Any = stated[known]
         about = f" of {columns_in_words(columns[place][0] for place in sensitive)}"
         about += f" {who_knows(columns[place][0] for place in known)}" if known else ""
         if isinstance(around, str):
             found.append((True, f"radius{about}: there is none, as all distributions are meant"))
-        elif around.rule == "given":
-            found.append(
-                (False, f"radius{about}: given by its numbers, so there is no beta to check")
-            )
-        else:
-            least = {name: figure for name, figure in again.figures.items() if name != "alpha"}
-            held = {name: getattr(around, name, None) for name in least}
-            enough = all((held[name] or 0.0) >= figure for name, figure in least.items())
-            numbers = ", ".join(f"{name}={figure!r}" for name, figure in held.items())
-            words = "as large as" if enough else "NOT as large as"
-            said = f"radius{about}: {numbers} is {words} the rule {around.rule!r} makes it"
-            found.append((enough, said))
+            continue
+        if around.rule == "given":
+            words = "given by its numbers, so there is no beta to check"
+            found.append((True, f"radius{about}: {words}"))
+            continue
+        figures = one.uncertainty.figures
+        least = {name: figure for name, figure in figures.items() if name != "alpha"}
+        held = {name: getattr(around, name, None) for name in least}
+        enough = all((held[name] or 0.0) >= figure for name, figure in least.items())
+        numbers = ", ".join(f"{name}={figure!r}" for name, figure in held.items())
+        words = "as large as" if enough else "NOT as large as"
+        said = f"radius{about}: {numbers} is {words} the rule {around.rule!r} makes it"
+        found.append((enough, said))
     return found

@@ -35,13 +35,12 @@ def write(records, path):
         options = pacsv.WriteOptions(delimiter="\t" if name.endswith(".tsv") else ",")
         with pa.output_stream(path) as sink:  # compresses by the name
             pacsv.write_csv(records, sink, options)
-    elif name.endswith((".jsonl", ".jsonl.gz", ".ndjson")):
+    elif name.endswith((".jsonl", ".jsonl.gz")):
         rows = "".join(f"{json.dumps(row, default=str)}\n" for row in records.to_pylist())
         with pa.output_stream(path) as sink:
             sink.write(rows.encode())
     else:
-        new = pa.ipc.new_stream if name.endswith(".arrows") else pa.ipc.new_file
-        with new(path, records.schema) as sink:
+        with pa.ipc.new_file(path, records.schema) as sink:
             sink.write_table(records, max_chunksize=100)
     return path
 
@@ -50,9 +49,8 @@ DESIGN = ("--sanitizer", "srr", "-s", "ill", "-c", "visits", "-c", "zip", "-c", 
 
 
 KEY = bytes.fromhex("00112233445566778899aabbccddeeff" * 2)
-KEYED = ("--id", "person", "--key-file", "key")
+KEYED = ("--id", "person", "--key", "key")
 CHECKED = (*KEYED, "--key-check", key_check(KEY))  # the run is known to have the same key
-ENDINGS = ("csv", "csv.gz", "parquet", "arrow", "arrows")
 
 
 def read(path):
@@ -60,8 +58,9 @@ def read(path):
     name = str(path)
     if name.endswith(".parquet"):
         return pq.read_table(path)
-    if name.endswith((".csv", ".csv.gz", ".tsv")):
-        delimiter = "\t" if name.endswith(".tsv") else ","
-        return pacsv.read_csv(path, parse_options=pacsv.ParseOptions(delimiter=delimiter))
-    opened = pa.ipc.open_stream if name.endswith(".arrows") else pa.ipc.open_file
-    return opened(path).read_all()
+    if name.endswith(".csv"):
+        return pacsv.read_csv(path)
+    if name.endswith(".jsonl"):
+        with open(path, encoding="utf-8") as file:
+            return pa.Table.from_pylist([json.loads(line) for line in file])
+    return pa.ipc.open_file(path).read_all()

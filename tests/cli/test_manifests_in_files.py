@@ -2,8 +2,6 @@
 
 import io
 import json
-import subprocess
-import sys
 
 import command_fixtures
 import numpy as np
@@ -18,7 +16,6 @@ from skrldp import (
     BlockSanitizer,
     GRRSanitizer,
     IRSanitizer,
-    Manifest,
     PolyOptSanitizer,
     RenyiBall,
     privacy_report,
@@ -28,7 +25,7 @@ from skrldp.batches import BlockReporter, key_check
 call, folder = command_fixtures.call, command_fixtures.folder
 
 KEY = bytes(range(32))
-KEYED = ("--id", "person", "--key-file", "key", "--key-check", key_check(KEY))
+KEYED = ("--id", "person", "--key", "key", "--key-check", key_check(KEY))
 RECORDS = wide_table(400, seed=5).assign(person=[f"p{n}" for n in range(400)])
 ALL = {"sex": ["f", "m"], "home": [0, 1, 2], "age": [0, 1]}
 ASKED = ("design", "public.csv", "-s", "ill", "-e", "2", "--sanitizer", "grr")
@@ -49,7 +46,7 @@ def ready(folder):
     ("options", "parameters"),
     [
         (("--blocks", "pairs"), {"blocks": "pairs"}),
-        (("--block", "age,job", "--block", '"home"'), {"blocks": [["age", "job"], ["home"]]}),
+        (("--blocks", "age, job", "--blocks", '"home"'), {"blocks": [["age", "job"], ["home"]]}),
         (
             ("--blocks", "singles", "--edges", "age=-inf,0.5,2"),
             {"edges": {"age": [-np.inf, 0.5, 2]}},
@@ -57,40 +54,30 @@ def ready(folder):
     ],
 )
 def test_design_writes_the_manifest_of_the_sanitizer(call, ready, options, parameters):
-    table = pd.read_csv(ready / "public.csv")
+    table = pd.read_csv(ready / "public.csv", dtype=str)
+    if "edges" in parameters:
+        table["age"] = table["age"].astype(float)
     own = BlockSanitizer(eps=2.0, sensitive="ill", base=GRRSanitizer(), **parameters).fit(table)
-    code, out, err = call(*ASKED, *options, "-o", "made.json", "--html", "page.html")
+    code, out, err = call(*ASKED, *options, "-o", "made.json")
     assert (code, err) == (0, "")
     assert out.startswith("Privacy report: BlockSanitizer")
     assert (ready / "made.json").read_text() == own.manifest_.to_json()
-    assert "Privacy report: BlockSanitizer" in (ready / "page.html").read_text()
-    code, out, _ = call(*ASKED, *options, "-o", "again.json", "--json")
-    assert json.loads(out)["digest"] == own.manifest_.digest
 
 
 def test_designs_that_are_refused(call, ready):
     for options, message in (
-        (("--block", "age,job"), "no block has the columns ['home']"),
-        (("--block", ""), "--block names no column"),
-        (("--block", "home", "--target", "home"), "--target is for one mechanism"),
-        (("--blocks", "singles", "--block", "home"), "--blocks and --block exclude each other"),
-        (("--blocks", "pairs", "--weights", "age"), "are not for surveys"),
-        (("--edges", "age=0,1,2"), "--edges goes with --blocks or --block"),
+        (("--blocks", "age,job"), "no block has the columns ['home']"),
+        (("--blocks", ""), '--blocks is "singles" or "pairs", once, or columns'),
+        (("--blocks", "pairs", "--blocks", "singles"), '--blocks is "singles" or "pairs", once'),
+        (("--edges", "age=0,1,2"), "--edges goes with --blocks"),
+        (("--blocks", "pairs", "--target", "age"), "--target is for one mechanism"),
         (("--blocks", "pairs", "--edges", "age"), "--edges age: give a column and numbers"),
         (("--blocks", "pairs", "--edges", "age=1,0"), "at least three increasing numbers"),
-        (("--blocks", "pairs", "--time-limit", "5"), "--time-limit does not go with"),
+        (("--blocks", "pairs", "--witness", "w"), "sanitizers_[k].certificate_.witness()"),
     ):
         code, out, err = call(*ASKED, *options, "-o", "made.json")
         assert code == 2 and out == "" and message in err, options
     assert not (ready / "made.json").exists()
-
-
-def test_the_set_and_beta_are_those_of_all_blocks(call, ready):
-    asked = ("design", "public.csv", "-s", "ill", "-e", "2", "--beta", "0.02", "-o", "made.json")
-    code, _, _ = call(*asked, "--blocks", "singles", "--eps-all", "4", "--sanitizer", "a-optimal")
-    made = Manifest.from_json((ready / "made.json").read_text())
-    assert code == 0 and made.beta == pytest.approx(0.02)
-    assert all(one.guarantee.eps_all <= 4.0 for one in made.mechanisms)
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
@@ -115,16 +102,14 @@ def test_keyed_reports_and_estimates(call, ready, ending):
     rows = pacsv.read_csv(io.BytesIO(out.encode())).to_pandas()
     frame = own.marginal(["age", "job"]).to_frame().reset_index()
     pd.testing.assert_frame_equal(rows, frame, check_exact=False, rtol=1e-12)
-    grouped = ("--of", "ill", "--by", "home", "--level", "0.9", "-o", "e.json")
+    grouped = ("--of", "ill", "--by", "home", "--level", "0.9", "-o", "e.csv")
     assert call("estimate", "manifest.json", f"out.{ending}", *grouped) == (0, "", "")
-    figures = json.loads((ready / "e.json").read_text())
     by = own.marginal("ill", by="home").to_frame(0.9)
-    assert (figures["n_reports"], figures["columns"]) == (400, ["home", "ill"])
-    assert figures["method"] == "least-squares"
-    values = [
-        [row[name] for name in ("frequency", "lower", "upper")] for row in figures["estimates"]
-    ]
-    np.testing.assert_allclose(values, by[["value", "lower", "upper"]], rtol=1e-12)
+    found = pd.read_csv(ready / "e.csv")
+    assert found.columns.tolist()[:2] == ["home", "ill"]
+    np.testing.assert_allclose(
+        found[["frequency", "lower", "upper"]], by[["value", "lower", "upper"]], rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
@@ -132,8 +117,6 @@ def test_records_have_numbers_where_a_manifest_has_edges(call, ready, ending):
     """Reports are those of the bins, whatever numbers of a bin the records have."""
     asked = (*ASKED, "--blocks", "singles", "--edges", "age=0,1,9", "-o", "cut.json")
     assert call(*asked)[0] == 0
-    lines = json.loads(call("inspect", "cut.json", "--json")[1])
-    assert lines["edges"] == {"age": [0, 1, 9]}
     assert "numbers in [0, 9], cut into [0, 1), [1, 9]" in " ".join(
         call("inspect", "cut.json")[1].split()
     )
@@ -148,7 +131,7 @@ def test_records_have_numbers_where_a_manifest_has_edges(call, ready, ending):
         code, _, err = call("report", "cut.json", path.name, *KEYED, "-o", f"{number}.csv")
         assert (code, err) == (0, "")
     assert (ready / "0.csv").read_text() == (ready / "1.csv").read_text()
-    fresh = call("report", "cut.json", path.name, "-o", "fresh.csv", "--quiet")
+    fresh = call("report", "cut.json", path.name, "-o", "fresh.csv")
     assert fresh[0] == 0
     RECORDS.assign(age=10).to_csv(ready / "old.csv", index=False)
     code, out, err = call("report", "cut.json", "old.csv", *KEYED)
@@ -202,39 +185,11 @@ def test_inspect(call, ready):
         assert words in out
     code, out, _ = call("inspect", "manifest.json", "--json", "--digest", "0" * 64)
     figures = json.loads(out)
-    assert code == 1 and not figures["digest_as_given"]
+    assert code == 1
     assert figures["claimed"]["eps"] == manifest.eps
     assert figures["claimed"]["eps_of_reports"]["2"] == manifest.bound_of(2)
     assert [one["columns"] for one in figures["blocks"]] == [list(own) for own in manifest.blocks]
     assert figures["proven"]["eps_all"] == pytest.approx(2.0, rel=1e-8)
-
-
-@pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")
-def test_inspect_says_for_which_distributions_blocks_are_private(call, folder):
-    """Values that were learned void beta; one distribution alone is no set around it."""
-    rows = np.arange(900)
-    learned = np.where(rows < 890, rows % 3, rows)
-    public = pd.DataFrame({"ill": rows % 2, "home": rows // 2 % 3, "visits": learned})
-    options = {"sensitive": "ill", "categories": {"home": [0, 1, 2]}}
-    for base, words, beta, sources in (
-        (IRSanitizer(), "of block 1: a set of distributions", 0.05, ("declared", "learned")),
-        (
-            IRSanitizer(uncertainty=RenyiBall(radius=0.0)),
-            "the public distribution alone, and no other",
-            None,
-            ("declared", "learned"),
-        ),
-        (GRRSanitizer(), "all distributions of the data", 0.0, (None, None)),
-    ):
-        fitted = BlockSanitizer(base=base, **options).fit(public)
-        (folder / "m.json").write_text(fitted.manifest_.to_json())
-        said = " ".join(call("inspect", "m.json")[1].split())
-        assert words in said
-        assert ("learned from the counted records, some from few" in said) == (beta == 0.05)
-        found = json.loads(call("inspect", "m.json", "--json")[1])
-        assert [one["alphabet"] for one in found["blocks"]] == list(sources)
-        assert found["claimed"]["alphabet"] == sources[1]
-        assert found["claimed"]["beta"] == beta
 
 
 @pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")
@@ -266,6 +221,34 @@ def test_beta_is_that_of_all_sets_wherever_it_is_stated(values, around, beta, ca
     assert said in " ".join(str(report).split())
 
 
+@pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")
+def test_inspect_says_for_which_distributions_blocks_are_private(call, folder):
+    """Values that were learned void beta; one distribution alone is no set around it."""
+    rows = np.arange(900)
+    learned = np.where(rows < 890, rows % 3, rows)
+    public = pd.DataFrame({"ill": rows % 2, "home": rows // 2 % 3, "visits": learned})
+    options = {"sensitive": "ill", "categories": {"home": [0, 1, 2]}}
+    for base, words, beta, sources in (
+        (IRSanitizer(), "of block 1: a set of distributions", 0.05, ("declared", "learned")),
+        (
+            IRSanitizer(uncertainty=RenyiBall(radius=0.0)),
+            "the public distribution alone, and no other",
+            None,
+            ("declared", "learned"),
+        ),
+        (GRRSanitizer(), "all distributions of the data", 0.0, (None, None)),
+    ):
+        fitted = BlockSanitizer(base=base, **options).fit(public)
+        (folder / "m.json").write_text(fitted.manifest_.to_json())
+        said = " ".join(call("inspect", "m.json")[1].split())
+        assert words in said
+        assert ("learned from the counted records, some from few" in said) == (beta == 0.05)
+        found = json.loads(call("inspect", "m.json", "--json")[1])
+        assert [one["claimed"].get("alphabet") for one in found["blocks"]] == list(sources)
+        assert found["claimed"]["alphabet"] == sources[1]
+        assert found["claimed"]["beta"] == beta
+
+
 def test_what_manifests_do_not_go_with(call, ready):
     call("report", "manifest.json", "records.csv", *KEYED, "-o", "out.csv")
     reports = pd.read_csv(ready / "out.csv")
@@ -274,35 +257,13 @@ def test_what_manifests_do_not_go_with(call, ready):
     estimate = ("estimate", "manifest.json")
     records = ("report", "manifest.json", "records.csv")
     for arguments, message in (
-        (("certify", "manifest.json", "public.csv"), "certify the mechanism of each block"),
+        (("verify", "manifest.json", "public.csv"), "verify the mechanism of each block"),
         ((*records, *KEYED, "--ledger", "l.parquet"), "--ledger is for single mechanisms"),
-        ((*records, "--values"), "stand for no values"),
         ((*estimate, "out.csv"), "no block of manifest.json has the columns"),
         ((*estimate, "out.csv", "--of", "age", "--by", "wage"), "has no column 'wage' (--by)"),
-        ((*estimate, "out.csv", "--of", "age", "--method", "ml"), "--method ml is for single"),
         ((*estimate, "strange.csv", "--of", "age"), "reports of another manifest"),
         ((*estimate, "other.csv", "--of", "age"), "that is no block"),
         ((*estimate, "records.csv", "--of", "age"), "block"),
     ):
         code, out, err = call(*arguments)
         assert (code, out) == (2, "") and message in err, (arguments, err)
-
-
-LIGHT = """
-import sys
-from skrldp.cli import main
-assert main(["report", "manifest.json", "records.csv", "-o", "out.csv"]) == 0
-assert main(["report", "manifest.json", "records.csv", "-o", "keyed.csv", *sys.argv[1:]]) == 0
-heavy = {"sklearn", "scipy", "cvxpy", "highspy", "narwhals", "matplotlib", "pandas", "tqdm", "rich"}
-print(*sorted(heavy & {name.split(".")[0] for name in sys.modules}), "end")
-"""
-
-
-def test_a_client_s_command_loads_nothing_heavy(ready):
-    done = subprocess.run(
-        [sys.executable, "-c", LIGHT, *KEYED],
-        cwd=ready,
-        capture_output=True,
-        text=True,
-    )
-    assert (done.returncode, done.stderr, done.stdout) == (0, "", "end\n")

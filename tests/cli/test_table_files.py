@@ -1,121 +1,340 @@
-"""Tables in all the files in which people have them, and what is wrong with such files."""
+"""Tables in files: values of CSV and JSON are texts, always; and what is wrong with a file."""
 
+import datetime
+import gzip
 import json
 import os
-import re
-import subprocess
-import sys
+import string
+from contextlib import nullcontext
+from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import command_fixtures
+import numpy as np
+import polars as pl
 import pyarrow as pa
-import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
-from command_files import CHECKED, DESIGN, KEYED, read, table, write
+from command_files import CHECKED, DAYS, DESIGN, KEY, KEYED, read, table, write
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from skrldp.cli._formats import Asked, Kind, kind_of
+from skrldp import Mechanism
+from skrldp.batches import Reporter
+from skrldp.cli._mechanism import _Met
+from skrldp.cli._tables import Table
 
 call, designed = command_fixtures.call, command_fixtures.designed
 folder, ready = command_fixtures.folder, command_fixtures.ready
 
-
-def with_delimiter(records, path, delimiter):
-    pacsv.write_csv(records, path, pacsv.WriteOptions(delimiter=delimiter))
+SECRET = "nobody-may-read-this"
 
 
-def reported(call, name, *more, to="out.parquet"):
-    code, out, err = call("report", "mechanism.json", name, *CHECKED, "-o", to, "--force", *more)
-    assert (code, out, err) == (0, "", "")
-    found = read(to).to_pydict()
+def rows_of(path, columns=None):
+    return pa.Table.from_batches(Table(str(path), columns).batches()).to_pylist()
+
+
+def reported(call, name, *more):
+    """The report of each id."""
+    done = call("report", "mechanism.json", name, *CHECKED, "-o", "out.parquet", *more)
+    assert done == (0, "", "")
+    found = read("out.parquet").to_pydict()
+    os.unlink("out.parquet")
     return dict(zip(map(str, found["person"]), found["report"], strict=True))
 
 
 @pytest.fixture
-def expected(call, ready):
+def expected(designed):
     """The reports of the records, by id."""
-    return reported(call, "records.csv")
+    made = Reporter(designed, id="person", key=KEY)(table()).to_pydict()
+    return dict(zip(map(str, made["person"]), made["report"], strict=True))
 
 
-# --- Text ----------------------------------------------------------------------------------------
+# --- Values are texts ----------------------------------------------------------------------------
+
+ODD = ["007", "1e5", "true", "0x1F", "12345678901234567890123", "NaN", "null", "2026-01-01", "1.50"]
+BARE = ("1e5", "true", "12345678901234567890123", "NaN", "1.50")  # as JSON has them
 
 
-def test_delimiters_of_what_is_read_and_written(call, ready, expected):
-    write(table(), "in.tsv")
-    with_delimiter(table(), "semicolons.csv", ";")
-    with_delimiter(table(), "tabs.csv", "\t")
-    for name, *more in (
-        ("in.tsv",),
-        ("semicolons.csv", "--delimiter", ";"),
-        ("tabs.csv", "--delimiter", "\\t"),
-        ("tabs.csv", "--format", "tsv"),
+def odd_files():
+    """The same table in CSV and JSON lines: a column of odd texts, missing in three rows of each.
+
+    JSON's numbers are as bare as those of CSV.
+    """
+    rows = [(("no", "yes")[i % 2], code) for i, code in enumerate([*ODD, "", "NA"] * 6)]
+    with open("odd.csv", "w") as file:
+        file.write("ill,code\n" + "".join(f"{ill},{code}\n" for ill, code in rows))
+    with open("odd.jsonl", "w") as file:
+        for ill, code in rows:
+            value = code if code in BARE else json.dumps(code or None)
+            file.write(f'{{"ill": "{ill}", "code": {value}}}\n')
+    return "odd.csv", "odd.jsonl"
+
+
+def test_a_value_is_what_the_file_says(call, folder):
+    made = []
+    for name in odd_files():
+        options = ("-s", "ill", "-e", "1", "--sanitizer", "srr", "--missing", "NA")
+        assert call("design", name, *options, "-o", f"{name}.json")[0] == 0
+        made.append((folder / f"{name}.json").read_text())
+    assert json.loads(made[0])["values"] == [*sorted(ODD), None]
+    assert made[0] == made[1]
+    for name in ("odd.csv", "odd.jsonl"):  # and so it is when it is reported, and counted again
+        assert call("report", "odd.csv.json", name, "--missing", "NA")[0] == 0
+        assert call("verify", "odd.csv.json", name, "--missing", "NA")[0] == 0
+        code, _, err = call("report", "odd.csv.json", name)
+        assert code == 2 and "does not know the value (not shown)" in err
+
+
+TEXTS = st.text(string.ascii_letters + string.digits + " .,;\"'+-\t\n\r|é", max_size=9)
+
+
+@given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=9))
+@settings(max_examples=50, deadline=None)
+def test_whatever_texts_are_written_are_read(tmp_path_factory, rows):
+    """Quotes, delimiters and line ends in them, too; an empty field is missing."""
+    place = tmp_path_factory.mktemp("texts")
+    given = [{"a": a or None, "b": b or None} for a, b in rows if a or b]
+    if not given:
+        return
+    quoted = [",".join('"' + (r[c] or "").replace('"', '""') + '"' for c in "ab") for r in given]
+    (place / "t.csv").write_text("a,b\n" + "\n".join(quoted) + "\n", newline="")
+    (place / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in given))
+    with pytest.warns(UserWarning, match="begin within") if _split(given) else nullcontext():
+        assert rows_of(place / "t.csv") == given
+    assert rows_of(place / "t.jsonl") == given
+
+
+def _split(rows):
+    return any(end in (text or "") for row in rows for text in row.values() for end in "\r\n")
+
+
+def test_two_spellings_are_two_values_and_are_named(call, folder):
+    rows = "no,1\nyes,1.0\nno,2\nyes,1\nno,1.0\nyes,2\n" * 9
+    (folder / "public.csv").write_text("ill,visits\n" + rows)
+    options = ("-s", "ill", "-e", "1", "--sanitizer", "srr")
+    code, _, err = call("design", "public.csv", *options, "-o", "m.json")
+    assert code == 0
+    assert "'1' and '1.0' in column 'visits' are two values" in err
+    assert json.loads((folder / "m.json").read_text())["values"] == ["1", "1.0", "2"]
+
+
+MOMENT = datetime.datetime(2026, 1, 31, 12, 30)
+MEETING = [  # a category, the texts that meet it, and some that do not
+    (
+        5,
+        ["5", "5.0", "+5", "5e0", "05"],
+        ["5.00000000000000000001", "5,0", "0x5", " 5", "٥", "5_0"],
+    ),
+    (0.1, ["0.1", "1e-1", ".10"], ["0.10000000000000001", "0.1f"]),
+    (2**60 + 1, [str(2**60 + 1)], [str(2**60), "1.152921504606847e18"]),
+    (True, ["true", "True"], ["1", "yes", "t"]),
+    (DAYS[0], ["2026-01-01"], ["2026-1-1", "01.01.2026"]),
+    (MOMENT, ["2026-01-31 12:30:00", "2026-01-31T12:30"], ["2026-01-31"]),
+    (datetime.time(12, 30), ["12:30", "12:30:00"], ["12:30:01"]),
+    ("5", ["5"], ["5.0"]),
+]
+
+
+@pytest.mark.parametrize("case", MEETING, ids=lambda case: repr(case[0]))
+def test_a_text_meets_the_category_that_it_parses_to_exactly(case):
+    category, those, others = case
+    met = _Met("column", [category, type(category)(7) if type(category) is int else category])
+    found = met.array(pa.array([*those, *others, None]), "row {}", 0).to_pylist()
+    assert found[: len(those)] == [category] * len(those)
+    assert category not in found[len(those) :]
+
+
+ALPHABETS = [
+    ["1", "01", "1.0"],
+    [1, 2, 10],
+    [0.5, 1.0],
+    [2**60, 2**60 + 1],
+    [True, False],
+    DAYS,
+    [MOMENT, MOMENT + datetime.timedelta(hours=1)],
+    ["", "NA", "null"],
+    [None, "a"],
+    [None, 1, 2],
+    ["a,b", 'c"d', "é"],
+]
+
+
+def test_text_becomes_the_categories(call, folder):
+    """A CSV file gives the same reports as the Arrow table that it was written from."""
+    (folder / "key").touch(0o600)
+    (folder / "key").write_text(KEY.hex())
+    for n, values in enumerate(ALPHABETS):
+        secrets = Mechanism.from_matrix(np.eye(2 * len(values)), ("no", "yes"), values)
+        mechanism = secrets.named(None, [("ill", True), ("value", False)])
+        (folder / "m.json").write_text(mechanism.to_json())
+        rows = 3 * values
+        records = pa.table({"ill": ["no", "yes", "no"] * len(values), "value": pa.array(rows)})
+        records = records.add_column(0, "person", pa.array([str(n) for n in range(len(rows))]))
+        places = {value: place for place, value in enumerate(values)}
+        expected = [
+            (ill == "yes") * len(values) + places[value]
+            for ill, value in zip(records["ill"].to_pylist(), rows, strict=True)
+        ]
+        for ending in ("csv", "jsonl", "arrow"):
+            if ending == "jsonl" and "" in values:
+                continue  # in JSON the empty text is no missing value
+            arguments = ("m.json", write(records, folder / f"r{n}.{ending}"), *CHECKED)
+            done = call("report", *arguments, "-o", f"o{n}{ending}.csv")
+            assert done == (0, "", ""), values
+            assert read(folder / f"o{n}{ending}.csv")["report"].to_pylist() == expected, values
+
+
+def test_what_a_mechanism_does_not_see(call, folder):
+    """Columns of S need not be there; unknown values are "other" where the mechanism says so."""
+    raw = Mechanism.from_matrix(np.eye(3), ("no", "yes"), (1, 2, "other"), observe="nonsensitive")
+    mechanism = replace(raw.named(None, [("ill", True), ("value", False)]), others=(True,))
+    (folder / "m.json").write_text(mechanism.to_json())
+    (folder / "in.csv").write_text("more,value\nx,2\ny,1.0\nz,77\nz,many\n")
+    assert call("report", "m.json", "in.csv") == (0, '"report"\n1\n0\n2\n2\n', "")
+
+
+@pytest.mark.parametrize("text", [SECRET, "0x1F", "1,5", "nan"])
+def test_a_number_that_is_none_is_an_error_with_its_row(call, folder, text):
+    """Numbers to be cut at edges are parsed, in their column alone; counts are whole numbers."""
+    rows = [f"{ill},{age},{home},2" for ill in ("no", "yes") for age in (1, 2.5) for home in "ab"]
+    (folder / "public.csv").write_text("ill,age,home,n\n" + "\n".join(rows * 9) + "\n")
+    asked = ("design", "public.csv", "-s", "ill", "-e", "1", "--sanitizer", "grr", "-o", "m.json")
+    asked = (*asked, "--blocks", "singles", "--edges", "age=0,2,9", "--counts", "n")
+    assert call(*asked)[0] == 0
+    (folder / "records.csv").write_text(f'ill,age,home\nno,1e0,a\nno,"{text}",b\n')
+    code, out, err = call("report", "m.json", "records.csv")
+    assert (code, out) == (2, "") and SECRET not in err and text not in err.replace("counted", "")
+    assert "row 1 (counted from 0) has a text in column 'age' that is no number" in err
+    (folder / "public.csv").write_text(f'ill,age,home,n\nno,1,a,2\nno,1,b,"{text}"\n')
+    code, _, err = call(*asked[:-4], "-c", "home", *asked[-2:], "-o", "n.json")
+    assert code == 2 and "row 1 (counted from 0) has no whole number" in err
+
+
+# --- Whose record it is --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet", "arrow", "csv.gz"])
+def test_the_same_id_in_all_formats(call, ready, designed, ending):
+    """An integer and its digits are the same id, beyond 2**53 too; "007" and "7.0" are others."""
+    ids = [2**53 + 1, 2**63 - 1, -7, 0, *range(10**9, 10**9 + 296)]
+    records = table().set_column(0, "person", pa.array(ids))
+    made = Reporter(designed, id="person", key=KEY)(records)["report"].to_pylist()
+    for column in (ids, list(map(str, ids))):
+        write(records.set_column(0, "person", pa.array(column)), f"in.{ending}")
+        assert reported(call, f"in.{ending}") == dict(zip(map(str, ids), made, strict=True))
+    odd = ["007", "7", "+7", " 7", "7.0", "NA", "null", "nan", "true", "2026-01-01"]
+    write(table().slice(0, len(odd)).set_column(0, "person", pa.array(odd)), f"odd.{ending}")
+    assert list(reported(call, f"odd.{ending}")) == odd
+
+
+@pytest.mark.parametrize("given", [KEYED, ("--keep", "person")])
+def test_two_quotes_too_many_let_no_record_out(call, ready, given):
+    """A reader of CSV makes one field of all lines between them: here an id with raw records."""
+    text = (ready / "records.csv").read_text().replace('"', "")
+    (ready / "odd.csv").write_text(text.replace("\n7,", '\n"7,').replace("\n2093,", '\n"2093,'))
+    code, out, err = call("report", "mechanism.json", "odd.csv", *given, "-o", "out.csv")
+    assert (code, out) == (2, "")
+    assert "row 1 (counted from 0) has a line end in column 'person'" in err
+    assert not (ready / "out.csv").exists()
+
+
+@pytest.mark.parametrize("given", [KEYED, ("--keep", "person")])
+def test_ids_that_are_pieces_of_lines_let_no_line_out(call, ready, given):
+    """Views of Arrow share the buffer of the whole texts, which an Arrow file holds."""
+    lines = pl.DataFrame({"line": [f"person-number-{row:03d};SECRET" for row in range(9)]})
+    ids = lines.select(person=pl.col("line").str.head(17)).to_arrow(
+        compat_level=pl.CompatLevel.newest()
+    )
+    write(table().slice(0, 9).set_column(0, "person", ids["person"]), ready / "cut.arrow")
+    assert b"SECRET" in (ready / "cut.arrow").read_bytes()
+    assert call("report", "mechanism.json", "cut.arrow", *given, "-o", "out.arrow")[0] == 0
+    out = (ready / "out.arrow").read_bytes()
+    assert b"person-number-008" in out and b"SECRET" not in out
+
+
+# --- Files ---------------------------------------------------------------------------------------
+
+
+def test_how_texts_are_written(folder):
+    """What is between the fields is told by the header; line ends, marks and quotes may differ."""
+    expected = [{"a": "1", "b": "x y"}, {"a": "2", "b": None}]
+    for text in (
+        "a,b\n1,x y\n2,\n",
+        "a;b\r\n1;x y\r\n2;\r\n",
+        "a\tb\r1\tx y\r2\t\r",
+        "a|b\n\n1|x y\n2|",
+        '\ufeff"a","b"\n"1","x y"\n"2",""\n',
     ):
-        assert reported(call, name, *more) == expected
-    assert reported(call, "records.csv", to="out.tsv") == expected
-    assert (ready / "out.tsv").read_text().startswith('"person"\t"report"\n')
-    kept = ("--keep", "person", "--delimiter", ";", "-o", "out.csv")
-    assert call("report", "mechanism.json", "records.parquet", *kept)[0] == 2
-    write(table(), "records.parquet")
-    assert call("report", "mechanism.json", "records.parquet", *kept)[0] == 0
-    assert (ready / "out.csv").read_text().startswith('"report";"person"\n')
-    call("estimate", "mechanism.json", "out.tsv", "--of", "ill", "-o", "estimate.tsv")
-    assert (ready / "estimate.tsv").read_text().startswith('"ill"\t"frequency"\t')
+        (folder / "t.csv").write_bytes(text.encode())
+        assert rows_of("t.csv") == expected
+    (folder / "t.csv.gz").write_bytes(gzip.compress(b"b,a\n,2\n"))
+    assert rows_of("t.csv.gz", ["a", "b"]) == expected[1:]
+    (folder / "t.jsonl").write_text('{"a": 1, "b": "x y"}\n\n{"a": "2"}\n{"a": 2, "b": null}\n')
+    assert rows_of("t.jsonl") == [*expected, expected[1]]
 
 
-@pytest.mark.parametrize("name", ["in.jsonl", "in.jsonl.gz"])
-def test_json_lines(call, ready, expected, name):
-    """Ids may be numbers and texts by turns."""
-    write(table(), name)
-    with pa.input_stream(name) as source:
-        text = source.read().decode()
-    turns = re.sub(r'"person": (\d+[02468]),', r'"person": "\1",', text)
-    with pa.output_stream(name) as sink:
-        sink.write(turns.encode())
-    assert turns != text
-    assert reported(call, name) == expected
-    call("design", name, *DESIGN, "-o", "again.json", "--force")
-    again, first = (json.loads((ready / f"{n}.json").read_text()) for n in ("again", "mechanism"))
-    assert again["weights"] == first["weights"]
-    assert again["values"] != first["values"]  # where days are texts
-    kept = ("--keep", "person", "--text", "person", "-o", "out.jsonl")
-    assert call("report", "mechanism.json", name, *kept) == (0, "", "")
-    rows = [json.loads(line) for line in (ready / "out.jsonl").read_text().splitlines()]
-    assert [row["person"] for row in rows] == list(expected)
-    call("estimate", "mechanism.json", "out.jsonl", "--of", "ill", "-o", "estimate.jsonl")
-    assert json.loads((ready / "estimate.jsonl").read_text().splitlines()[0])["ill"] == "no"
+def test_lines_within_a_quoted_field_are_told(call, ready):
+    """Of a column that is not read: nothing but the number of rows shows what was swallowed."""
+    lines = (ready / "records.csv").read_text().replace('"', "").splitlines()
+    notes = ["note", *([""] * 300)]
+    notes[2], notes[8] = '"', 'odd"'
+    text = "".join(f"{line},{note}\n" for line, note in zip(lines, notes, strict=True))
+    (ready / "odd.csv").write_text(text)
+    code, _, err = call("report", "mechanism.json", "odd.csv", *CHECKED, "-o", "out.csv")
+    assert code == 0 and len(read(ready / "out.csv")) == 294
+    assert "odd.csv: 6 lines begin within a quoted field" in err and "quote too many" in err
 
 
-LINE = {"person": 1, "ill": "no", "visits": 1, "zip": "01", "day": "2026-01-01"}
-SECRET = "nobody-may-read-this"
-BAD_LINES = {
-    "float id": ({"person": 7.0}, "row 1 (counted from 0) has a value in column 'person'"),
-    "bool id": ({"person": True}, "that is no text and no whole number"),
-    "no id": ({"person": ""}, "has no id in 1 row (1)"),
-    "null id": ({"person": None}, "has no id in 1 row (1)"),
-    "number as text": ({"visits": SECRET}, "'visits' that is no number"),
-    "true as number": ({"visits": True}, "'visits' that is no number"),
-    "text as number": ({"zip": 1}, "'zip' that is no text"),
-    "no date": ({"day": SECRET}, "'day' that is no date"),
-    "no object": ([SECRET], "row 1 (counted from 0) is no JSON object"),
-    "column twice": ('{"person": 2, "person": 3}', "row 1 (counted from 0) is no JSON object"),
-    "no JSON": ("{", "row 1 (counted from 0) is no JSON object, has a name twice, or is cut off"),
+LINE = '{"person": 1, "ill": "no", "visits": 1, "zip": "01", "day": "2026-01-01"}\n'
+ROW = b"person,ill,visits,zip,day\n1,no,1,01,2026-01-01\n"
+DAMAGED = {
+    "ragged.csv": (ROW + f"2,{SECRET}\n".encode(), "row 3 has 2 values where the header has 5"),
+    "late.csv": (ROW * 1 + b"2,no,1,01,2026-01-01\n" * 9 + b"3,no\n", "row 12 has 2 values"),
+    "quote.csv": (ROW + f'"{SECRET}\n'.encode(), "is cut off or ragged"),
+    "latin.csv": (ROW + "3,é,1,01,2026-01-01".encode("latin-1"), "not in UTF-8; convert it"),
+    "wide.csv": (ROW.decode().encode("utf-16"), "is in UTF-16; convert it to UTF-8"),
+    "twice.csv": (b"person,ill,visits,zip,zip\n" + ROW[26:], "more than one column"),
+    "lacking.csv": (b"person,ill,visit,zip,day\n" + ROW[26:], "lacks the column 'visits'"),
+    "headless.csv": (f"9,{SECRET},1,01,x\n".encode() * 3, "have the names of the columns (not sh"),
+    "picture.csv": (b"\x89PNG\r\n\x1a\n\0\0", "is no CSV file"),
+    "empty.csv": (b"", "has no rows"),
+    "rows.csv": (ROW[:26], "has no rows"),
+    "cut.csv.gz": (gzip.compress(os.urandom(999).hex().encode() + ROW)[:300], "cut off or damaged"),
+    "picture.parquet": (b"\x89PNG\r\n\x1a\n\0\0", "is no Parquet file, or is cut off"),
+    "picture.arrow": (b"\x89PNG\r\n\x1a\n\0\0", "is no Arrow file, or is cut off"),
+    "empty.jsonl": (b"\n", "has no rows"),
+    "list.jsonl": (LINE.encode() + b'["x"]\n', "row 1 (counted from 0) is no JSON object"),
+    "deep.jsonl": (LINE.encode() + b'{"zip": ["x"]}\n', "row 1 (counted from 0) is no JSON object"),
+    "twice.jsonl": (LINE.encode() + b'{"zip": "1", "zip": "2"}', "row 1 (counted from 0) is no"),
+    "cut.jsonl": (LINE.encode() + LINE[:20].encode(), "row 1 (counted from 0) is no JSON object"),
+    "table.xlsx": (b"", "the name does not tell the format"),
 }
 
 
-@pytest.mark.parametrize("case", BAD_LINES)
-def test_bad_json_lines(call, ready, case):
-    change, fragment = BAD_LINES[case]
-    bad = {**LINE, "person": 2, **change} if isinstance(change, dict) else change
-    text = bad if isinstance(bad, str) else json.dumps(bad)
-    (ready / "bad.jsonl").write_text(f"{json.dumps(LINE)}\n{text}\n")
-    code, out, err = call("report", "mechanism.json", "bad.jsonl", *KEYED, "-o", "out.csv")
-    assert (code, out) == (2, "")
-    assert fragment in err
-    assert SECRET not in err and not (ready / "out.csv").exists()
+@pytest.mark.parametrize("name", DAMAGED)
+def test_damaged_files(call, ready, name):
+    """Arrow's messages, which quote rows, are not passed on."""
+    content, fragment = DAMAGED[name]
+    (ready / name).write_bytes(content)
+    code, out, err = call("report", "mechanism.json", name, "-o", "out.csv")
+    assert (code, out) == (2, "") and fragment in err and SECRET not in err
+    assert not (ready / "out.csv").exists()
+    assert "no such file or folder" in call("report", "mechanism.json", f"no-{name}.csv")[2]
 
 
-def test_what_json_has_no_word_for(call, ready):
-    """Numbers that are none become null, and bytes are refused."""
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "jsonl"])
+def test_files_that_are_cut_off(call, ready, ending):
+    path = write(table(), ready / f"in.{ending}")
+    for length in (path.stat().st_size // 2, path.stat().st_size - 9):
+        path.write_bytes(path.read_bytes()[:length])
+        code, out, _ = call("report", "mechanism.json", path.name, "-o", "out.csv")
+        assert (code, out) == (2, "") and not (ready / "out.csv").exists()
+
+
+def test_what_text_has_no_word_for(call, ready):
+    """Numbers that are none become null in JSON, and bytes are refused."""
     records = table().append_column("more", pa.array([float("nan"), 0.5, float("inf")] * 100))
     records = records.append_column("raw", pa.array([b"1"] * 300))
     write(records, "in.arrow")
@@ -123,18 +342,51 @@ def test_what_json_has_no_word_for(call, ready):
     assert done == (0, "", "")
     rows = [json.loads(line) for line in (ready / "out.jsonl").read_text().splitlines()]
     assert [row["more"] for row in rows] == [None, 0.5, None] * 100
-    done = call("report", "mechanism.json", "in.arrow", "--keep", "raw", "-o", "none.jsonl")
-    assert done[0] == 2
-    assert "column 'raw'" in done[2] and "cannot be written in JSON" in done[2]
-    uuids = pa.array([number.to_bytes(16) for number in range(300)], pa.binary(16))
-    write(table().set_column(0, "person", uuids), "uuids.parquet")
-    done = call("report", "mechanism.json", "uuids.parquet", *CHECKED, "-o", "none.csv")
-    assert done[0] == 2
-    assert "column 'person'" in done[2] and "cannot be written in CSV" in done[2]
-    assert call("report", "mechanism.json", "uuids.parquet", *CHECKED, "-o", "some.parquet")[0] == 0
+    for name in ("none.jsonl", "none.csv"):
+        done = call("report", "mechanism.json", "in.arrow", "--keep", "raw", "-o", name)
+        assert done[0] == 2 and "column 'raw'" in done[2] and "write Parquet or Arrow" in done[2]
 
 
-# --- Folders and patterns ------------------------------------------------------------------------
+def test_an_index_of_pandas_is_no_column(call, folder):
+    frame = table().drop_columns(["person"]).to_pandas()
+    frame[frame["visits"] < 3].to_parquet("public.parquet")
+    assert call("design", "public.parquet", *DESIGN[:4], "-e", "1", "-o", "m.json")[0] == 0
+    columns = [name for name, _ in Mechanism.from_json((folder / "m.json").read_text()).columns]
+    assert columns == ["ill", "visits", "zip", "day"]
+
+
+def test_declared_categories_stay_declared(call, folder):
+    """Those of a dictionary that was fixed in advance, used or not, in its order."""
+    (folder / "fixed.json").write_text('{"visits": "dtype"}')
+    of = pa.DictionaryArray.from_arrays(
+        pa.array([0, 2, 0, 2] * 25, pa.int8()), pa.array(["often", "never", "rare"]), ordered=True
+    )
+    write(pa.table({"ill": ["no", "no", "yes", "yes"] * 25, "visits": of}), "public.arrow")
+    design = (*DESIGN[:4], "-e", "1", "--categories", "fixed.json", "-o", "m.json")
+    assert call("design", "public.arrow", *design)[0] == 0
+    assert json.loads((folder / "m.json").read_text())["values"] == ["often", "never", "rare"]
+    write(pa.table({"ill": ["no", "yes"], "visits": ["often", "rare"]}), "public.csv")
+    assert call("design", "public.csv", *design[:-1], "n.json")[0] == 2  # texts have no dictionary
+
+
+def test_dictionaries_with_narrow_codes(call, folder):
+    """Of a Parquet file Arrow makes one for all batches, with too few codes."""
+    codes = [pa.array(range(100), pa.int8())] * 3
+    names = [pa.array([f"{name} {row}" for row in range(100)]) for name in "abc"]
+    parts = [pa.DictionaryArray.from_arrays(*pair) for pair in zip(codes, names, strict=True)]
+    columns = {"ill": ["no", "yes"] * 150, "u": pa.chunked_array(parts)}
+    pq.write_table(pa.table(columns), "in.parquet")
+    code, _, err = call("design", "in.parquet", *DESIGN[:4], "-e", "1", "-o", "m.json")
+    assert code == 2 and "more values than its narrow codes can number. Write the column" in err
+
+
+def test_what_is_no_category(call, ready):
+    write(table().append_column("list", pa.array([[1]] * 300)), "lists.arrow")
+    code, _, err = call("design", "lists.arrow", *DESIGN[:4], "-e", "1", "-o", "m.json")
+    assert code == 2 and "'list'" in err
+
+
+# --- Folders -------------------------------------------------------------------------------------
 
 
 def parts_of(records, folder, ending, cuts=(0, 120, 120, 300)):
@@ -148,280 +400,58 @@ def parts_of(records, folder, ending, cuts=(0, 120, 120, 300)):
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv", "arrow", "jsonl"])
-def test_folders_and_patterns(call, ready, expected, ending):
-    if ending == "jsonl":
-        (ready / "parts").mkdir()
-        write(table().slice(0, 120), "parts/a.jsonl")
-        (ready / "parts/b.jsonl").write_text("")
-        write(table().slice(120), "parts/c.jsonl")
-    else:
-        parts_of(table(), ready / "parts", ending)
-    for name in ("parts", "parts/", f"parts/*.{ending}"):
-        assert reported(call, name, to="out.parquet") == expected
-    if ending == "jsonl":
-        return
-    of = table().drop_columns(["person"])
-    write(of, "public.parquet")
-    columns = ("--text", "zip") if ending == "csv" else ()
-    assert call("design", "parts", *DESIGN, *columns, "-o", "again.json")[0] == 0
-    assert (ready / "again.json").read_bytes() == (ready / "mechanism.json").read_bytes()
-    one, several = (call("certify", "mechanism.json", name) for name in ("public.parquet", "parts"))
+def test_folders(call, ready, expected, ending):
+    """Read in the order of the names; a file of two names once, or it would report twice."""
+    parts_of(table(), ready / "parts", ending)
+    os.symlink(f"part-00000-0f.{ending}", ready / "parts" / f"same.{ending}")
+    assert list(reported(call, "parts").items()) == list(expected.items())
+    one, several = (call("verify", "mechanism.json", name) for name in ("records.csv", "parts"))
     assert one == several and one[0] == 0
+    assert call("report", "mechanism.json", "parts", *CHECKED, "-o", "out.parquet")[0] == 0
     parts_of(read("out.parquet"), ready / "reports", ending)
     one, several = (call("estimate", "mechanism.json", name) for name in ("out.parquet", "reports"))
     assert one == several and one[0] == 0
-
-
-def other_type(folder):
-    other = table().set_column(2, "visits", table()["visits"].cast(pa.int32()))
-    write(other, folder / "parts/part-9.parquet")
-
-
-def other_columns(folder):
-    write(table().drop_columns(["zip"]), folder / "parts/part-9.parquet")
-
-
-def other_format(folder):
-    write(table(), folder / "parts/part-9.csv")
-
-
-def same_person(folder):
-    write(table().slice(299), folder / "parts/part-9.parquet")
-
-
-def partitioned(folder):
-    (folder / "parts/year=2026").mkdir()
-
-
-def cut_off(folder):
-    (folder / "parts/part-9.parquet").write_bytes(b"PAR1")
+    done = call("report", "mechanism.json", "parts", "-o", "parts/out.parquet")
+    assert done[0] == 2 and "to be read and written" in done[2]
 
 
 WRONG = {
     "other type": (
-        other_type, "parts",
-        "part-9.parquet: column 'visits' has the type int32, but int64 in parts/part-00000-0f",
+        lambda: write(
+            table().set_column(2, "visits", table()["visits"].cast(pa.int32())), "parts/x.parquet"
+        ),
+        "x.parquet: column 'visits' has the type int32, but int64 in parts/part-00000-0f",
     ),
-    "other columns": (other_columns, "parts", "part-9.parquet lacks the column 'zip'"),
-    "other format": (other_format, "parts", "the files have several formats"),
-    "same person": (same_person, "parts", "rows 299 and 300 (counted from 0) have the same id"),
-    "partitions": (partitioned, "parts", "holds folders, such as parts/year=2026"),
-    "cut off": (cut_off, "parts", "part-9.parquet is no Parquet file, or is cut off"),
-    "no folder": (lambda folder: None, "prats/", "prats/: there is no such file or folder"),
-    "nothing": (lambda folder: None, "parts/*.csv", "there is no such file"),
-}  # fmt: skip
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="links need a right there")
-def test_a_file_with_two_names_is_read_once(call, ready):
-    """Else every record in it would be reported twice."""
-    (ready / "a" / "b").mkdir(parents=True)
-    os.rename("records.csv", "a/b/1.csv")
-    for name in ("**/**/*.csv", "a/b/*.csv", "a/b"):
-        assert call("report", "mechanism.json", name, "-o", "out.jsonl", "--force")[0] == 0
-        assert len((ready / "out.jsonl").read_text().splitlines()) == len(table())
-        if name.startswith("*"):
-            os.symlink("1.csv", "a/b/2.csv")
+    "other columns": (
+        lambda: write(table().drop_columns(["zip"]), "parts/x.parquet"),
+        "x.parquet lacks the column 'zip'",
+    ),
+    "other format": (lambda: write(table(), "parts/x.csv"), "the files have several formats"),
+    "same person": (
+        lambda: write(table().slice(299), "parts/x.parquet"),
+        "rows 299 and 300 (counted from 0) have the same id",
+    ),
+    "partitions": (lambda: os.mkdir("parts/year=2026"), "holds folders, such as parts/year=2026"),
+    "cut off": (
+        lambda: Path("parts/x.parquet").write_bytes(b"PAR1"),
+        "x.parquet is no Parquet file, or is cut off",
+    ),
+}
 
 
 @pytest.mark.parametrize("case", WRONG)
 def test_wrong_folders(call, ready, case):
-    change, name, fragment = WRONG[case]
+    change, fragment = WRONG[case]
     parts_of(table(), ready / "parts", "parquet")
-    change(ready)
-    code, out, err = call("report", "mechanism.json", name, *CHECKED, "-o", "out.csv")
-    assert (code, out) == (2, "")
-    assert fragment in err
+    change()
+    code, out, err = call("report", "mechanism.json", "parts", *CHECKED, "-o", "out.csv")
+    assert (code, out) == (2, "") and fragment in err
     assert not (ready / "out.csv").exists()
 
 
-def test_a_folder_is_not_written_into_while_it_is_read(call, ready):
-    parts_of(table(), ready / "parts", "parquet")
-    for name in ("parts", "parts/*"):
-        done = call("report", "mechanism.json", name, *CHECKED, "-o", "parts/out.parquet")
-        assert done[0] == 2
-        assert "to be read and written" in done[2]
-    part = "parts/part-00000-0f.parquet"
-    done = call("report", "mechanism.json", "parts/*", *CHECKED, "-o", part, "--force")
-    assert "to be read and written" in done[2]
-
-
-def test_design_of_parts_that_differ(call, ready):
-    """Where all columns are read, a part with another one is not cut to size in silence."""
-    parts_of(table(), ready / "parts", "parquet")
-    more = table().append_column("more", table()["visits"])
-    write(more, ready / "parts/part-9.parquet")
-    options = ("--sanitizer", "srr", "-s", "ill", "-e", "1", "-o", "m.json")
-    code, _, err = call("design", "parts", *options)
-    assert code == 2
-    assert "have different columns: 'more' in one of them" in err
-
-
-# --- Options -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("arguments", "fragment"),
-    [
-        (("records.csv", "--delimiter", ";;"), "--delimiter is one character"),
-        (("records.csv", "--delimiter", '"'), "--delimiter is one character"),
-        (("records.parquet", "--delimiter", ";", "-o", "o.arrow"), "--delimiter is for CSV"),
-        (("semicolons.csv",), "has no comma but semicolon; say with --delimiter"),
-        (("commas.tsv",), "has no tab but comma"),
-    ],
-)
-def test_wrong_delimiters(call, ready, arguments, fragment):
-    write(table(), "records.parquet")
-    with_delimiter(table(), "semicolons.csv", ";")
-    with_delimiter(table(), "commas.tsv", ",")
-    code, out, err = call("report", "mechanism.json", *arguments)
-    assert (code, out) == (2, "")
-    assert fragment in err
-
-
-def test_names_tell_formats(folder):
-    none = Asked()
-    assert kind_of("a.TSV.gz", none) == Kind("csv", "\t")
-    assert kind_of("-", Asked(delimiter=";")) == Kind("csv", ";")
-    (folder / "odd[1].csv").write_text("a\n1\n")
-    assert kind_of("odd[1].csv", none) == Kind("csv", ",")  # a file's own name, and no pattern
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_shells_complete(shell):
-    """A script that a shell can run; with it, words are completed."""
-
-    def asked(**more):
-        command = "import sys; from skrldp.cli import main; sys.exit(main())"
-        done = subprocess.run(
-            [sys.executable, "-c", command],
-            env={**os.environ, **more},
-            capture_output=True,
-            text=True,
-        )
-        assert (done.returncode, done.stderr) == (0, "")
-        return done.stdout
-
-    script = asked(_SKRLDP_COMPLETE=f"source_{shell}")
-    assert f"_SKRLDP_COMPLETE=complete_{shell}" in script
-    if shell == "bash":
-        words = {"COMP_WORDS": "skrldp es", "COMP_CWORD": "1"}
-        assert asked(_SKRLDP_COMPLETE="complete_bash", **words).split() == ["estimate"]
-
-
-# --- Public tables -------------------------------------------------------------------------------
-
-
-def test_public_tables_are_counted_in_parts(call, ready, monkeypatch):
-    """However many parts there are, and whatever type their first rows seem to have."""
-    from skrldp.cli import _distinct, _opened, _tables, _text_files
-
-    monkeypatch.setattr(_distinct, "_AT_ONCE", 50)
-    monkeypatch.setattr(_tables, "BATCH_ROWS", 7)
-    monkeypatch.setattr(_text_files, "BLOCK", 1000)
-    assert _opened.BLOCK > 1000
-    odd = table().drop_columns(["person"]).to_pydict()
-    odd["code"] = [*("1" for _ in range(299)), "1A"]
-    odd["size"] = [*(1 for _ in range(299)), 0.5]
-    write(pa.table(odd), ready / "odd.csv")
-    write(pa.table(odd), ready / "odd.arrow")
-    columns = ("--text", "zip", "-s", "ill", "-c", "code", "-c", "size", "-c", "zip", "-c", "day")
-    for name, own in (("odd.csv", columns), ("odd.arrow", columns[2:])):
-        options = ("--sanitizer", "srr", "-e", "1", "-o", f"{name}.json")
-        assert call("design", name, *own, *options)[0] == 0
-    assert (ready / "odd.csv.json").read_bytes() == (ready / "odd.arrow.json").read_bytes()
-
-
-@pytest.mark.parametrize("ordered", [True, False])
-def test_dictionaries_are_given_if_the_user_says_so(ordered, call, folder):
-    of = pa.DictionaryArray.from_arrays(
-        pa.array([0, 2] * 50, pa.int8()), pa.array(["often", "never", "rare"]), ordered=ordered
-    )
-    write(pa.table({"ill": ["no", "no", "yes", "yes"] * 25, "visits": of}), folder / "public.arrow")
-    (folder / "values.json").write_text('{"visits": "dtype"}')
-    options = ("--sanitizer", "ir", "-s", "ill", "-e", "1", "--force", "-o", "m.json")
-    for more, source in (((), "learned"), (("--categories", "values.json"), "declared")):
-        code, _, err = call("design", "public.arrow", *options, *more)
-        made = json.loads((folder / "m.json").read_text())
-        given = source == "declared"
-        assert code == 0 and ("were learned from the table" in err) is (ordered and not given)
-        if given or ordered:
-            assert made["values"] == ["often", "never", "rare"]
-        if given:
-            assert (
-                json.loads(call("inspect", "m.json", "--json")[1])["claimed"]["alphabet"] == source
-            )
-
-
-def test_ordered_dictionaries_keep_their_order(call, folder):
-    """With the values that no row has."""
-    of = pa.DictionaryArray.from_arrays(
-        pa.array([0, 2, 0, 2] * 25, pa.int8()), pa.array(["often", "never", "rare"]), ordered=True
-    )
-    records = pa.table({"ill": ["no", "no", "yes", "yes"] * 25, "visits": of})
-    write(records, folder / "public.arrow")
-    options = ("--sanitizer", "srr", "-s", "ill", "-e", "1", "-o", "m.json")
-    assert call("design", "public.arrow", *options)[0] == 0
-    assert json.loads((folder / "m.json").read_text())["values"] == ["often", "never", "rare"]
-
-
-def test_what_is_no_category(call, ready):
-    write(table().append_column("list", pa.array([[1]] * 300)), "lists.arrow")
-    options = ("--sanitizer", "srr", "-s", "ill", "-e", "1", "-o", "m.json")
-    code, _, err = call("design", "lists.arrow", *options)
-    assert code == 2
-    assert "column 'list' has the type list" in err
-
-
-def test_dictionaries_with_narrow_codes(call, folder):
-    """Streams have one for each batch; of a Parquet file Arrow makes one, with too few codes."""
-    parts = [pa.DictionaryArray.from_arrays(pa.array(range(100), pa.int8()),
-             pa.array([f"{name} {row}" for row in range(100)])) for name in "abc"]  # fmt: skip
-    columns = {"ill": ["no", "yes"] * 150, "u": pa.chunked_array(parts)}
-    write(pa.table(columns), "in.arrows")
-    pq.write_table(pa.table(columns), "in.parquet")
-    design = ("--sanitizer", "srr", "-s", "ill", "-e", "1", "-o", "m.json")
-    assert call("design", "in.arrows", *design)[0] == 0
-    assert call("report", "m.json", "in.arrows", "-o", "out.csv")[0] == 0
-    code, _, err = call("report", "m.json", "in.parquet", "-o", "out.csv", "--force")
-    assert code == 2 and "more values than its narrow codes can number. Write the column" in err
-
-
-def test_too_many_distinct_rows(call, ready, monkeypatch):
-    from skrldp.cli import _distinct
-
-    monkeypatch.setattr(_distinct, "_MOST", 100)
-    options = ("--sanitizer", "srr", "-s", "ill", "-e", "1", "-o", "m.json")
-    code, _, err = call("design", "records.csv", *options)
-    assert code == 2
-    assert "more than 100 distinct rows" in err and "'person': 300" in err and "--column" in err
-
-
-def test_counts_of_distinct_rows_are_summed(call, folder):
-    rows = "ill,visits,people\n" + "no,1,2\nyes,1,3\nno,1,5\nyes,2,1\nno,2,4\n" * 3
-    (folder / "counted.csv").write_text(rows)
-    options = ("--counts", "people", "--sanitizer", "srr", "-s", "ill", "-e", "1", "-o", "m.json")
-    assert call("design", "counted.csv", *options)[0] == 0
-    guarantee = json.loads((folder / "m.json").read_text())["guarantee"]
-    assert guarantee["n_records"] == 45
-    (folder / "counted.csv").write_text(rows.replace("no,2,4", "no,2,-4"))
-    code, _, err = call("design", "counted.csv", *options, "--force")
-    assert code == 2
-    assert "(--counts) is negative" in err
-
-
-def test_rare_values_of_a_learned_table(call, folder):
-    """Are warned of in the command's words; grouped, the certificate can be made anew."""
-    rows = [(("no", "yes")[i % 2], f"rare {i}" if i < 4 else "ab"[i % 3 == 0]) for i in range(900)]
-    (folder / "public.csv").write_text("ill,job\n" + "".join(f"{s},{u}\n" for s, u in rows))
-    options = ("design", "public.csv", "-s", "ill", "--eps", 1, "--sanitizer", "ir", "--force")
-    code, _, said = call(*options, "-o", "m.json")
-    assert code == 0
-    assert "column 'job' has 4 values with fewer than" in said
-    assert "Use --min-frequency auto" in said and "(--categories)" in said and "_" not in said
-    code, _, said = call(*options, "-o", "m.json", "--min-frequency", "auto")
-    assert (code, "learned" in said) == (0, False)
-    assert json.loads((folder / "m.json").read_text())["guarantee"]["alphabet"] == "frequent"
-    assert call("certify", "m.json", "public.csv")[0] == 0
-    code, _, said = call(*options, "-o", "m.json", "--min-frequency", "often")
-    assert code == 2 and "'auto'" in said
+@pytest.mark.parametrize("ending", ["parquet", "jsonl"])
+def test_a_part_with_another_column_is_not_cut_to_size_in_silence(call, ready, ending):
+    parts_of(table(), ready / "parts", ending)
+    write(table().append_column("more", table()["visits"]), ready / f"parts/x.{ending}")
+    code, _, err = call("design", "parts", *DESIGN[:4], "-e", "1", "-o", "m.json")
+    assert code == 2 and "have different columns: 'more' in one of them" in err

@@ -1,15 +1,20 @@
-"""Proofs in files: what design writes, and verify."""
+"""Verified claims: from the public table, or by a proof that somebody else made."""
 
 import io
 import json
 import shutil
-from pathlib import Path
 
+import command_fixtures
+import numpy as np
+import pyarrow as pa
 import pytest
+from command_files import table, write
 
-from skrldp import JointDistribution, Mechanism
+from skrldp import IRSanitizer, JointDistribution, LikelihoodRatioSet, Mechanism, RenyiBall
 from skrldp.certificate._witness import witness_of
 from skrldp.cli import main
+
+call, folder = command_fixtures.call, command_fixtures.folder
 
 ROWS = "".join(
     f"{s},{u}\n" * n for s, u, n in (("a", "x", 30), ("a", "y", 9), ("b", "x", 8), ("b", "y", 40))
@@ -34,19 +39,90 @@ def kept(tmp_path_factory):
 
 
 @pytest.fixture
-def files(kept, tmp_path, capsys):
+def files(kept, folder, capsys):
     capsys.readouterr()
-    shutil.copytree(kept[0].parent, tmp_path, dirs_exist_ok=True)
-    return tuple(tmp_path / file.name for file in kept)
+    shutil.copytree(kept[0].parent, folder, dirs_exist_ok=True)
+    return tuple(folder / file.name for file in kept)
 
 
 def checked(files, *options):
     own, counts, witness = map(str, files)
-    return main(["verify", own, "--counts", counts, "--witness", witness, *options])
+    return main(["verify", own, "--public-counts", counts, "--witness", witness, *options])
+
+
+# --- From the public table -----------------------------------------------------------------------
+
+
+def test_claims_are_proven_again(call, files):
+    code, out, _ = call("verify", "own.json", "public.csv", "--json")
+    found = json.loads(out)
+    assert code == 0 and found["holds"]
+    assert 0.99 < found["proofs"][0]["eps"] <= 1.0
+    code, out, _ = call("verify", "own.json", "public.csv", "--eps", "0.9")
+    assert code == 1 and "asked 0.9: not kept" in out and "NOT PROVEN" in out
+    assert call("verify", "own.json", "public.csv", "-k", "2", "--eps", "1")[0] == 1
+    assert call("verify", "own.json", "public.csv", "-k", "2")[0] == 0
+    (files[0].parent / "counted.csv").write_text("s,u,n\na,x,30\na,y,9\nb,x,8\nb,y,40\n")
+    whole = call("verify", "own.json", "public.csv")
+    assert call("verify", "own.json", "counted.csv", "--counts", "n") == whole
+
+
+@pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")
+def test_each_claim_of_a_weakened_mechanism_fails(call, folder):
+    """Of S, to observers who know columns, and over all distributions; its claims stayed."""
+    records = table().drop_columns(["person", "day"])
+    fitted = IRSanitizer(sensitive="ill", known="zip", eps_all=2.0).fit(records)
+    (folder / "m.json").write_text(fitted.mechanism_.to_json())
+    write(records, folder / "public.csv")
+    code, out, _ = call("verify", "m.json", "public.csv", "--json")
+    abouts = [proof["about"] for proof in json.loads(out)["proofs"]]
+    assert code == 0 and abouts == ["one report", "to somebody who knows 'zip'"]
+    raw = json.loads((folder / "m.json").read_text())
+    weights = np.array(raw["weights"])
+    top = weights.argmax(axis=0)
+    moved = weights // 2
+    weights -= moved
+    weights[top, range(weights.shape[1])] += moved.sum(axis=0)
+    (folder / "weak.json").write_text(json.dumps(raw | {"weights": weights.tolist()}))
+    assert call("inspect", "weak.json")[0] == 0  # its claims stand, and are no proof
+    code, out, _ = call("verify", "weak.json", "public.csv")
+    assert code == 1 and "NOT PROVEN" in out
+    less = raw | {"guarantee": raw["guarantee"] | {"eps_all": raw["guarantee"]["eps_all"] - 0.01}}
+    (folder / "less.json").write_text(json.dumps(less))
+    assert call("verify", "less.json", "public.csv")[0] == 1  # an eps_all that is not proven
+
+
+@pytest.mark.parametrize(
+    ("around", "options", "more"),
+    [
+        (LikelihoodRatioSet(radius="asymptotic"), {"min_frequency": "auto"}, 20),
+        (RenyiBall(), {"min_frequency": "auto"}, 20),
+        (RenyiBall(1.0, radius="finite-sample"), {"handle_unknown": "infrequent_if_exist"}, 0),
+    ],
+)
+def test_the_set_is_made_again_for_as_many_values(call, folder, around, options, more):
+    """Of learned values, an asymptotic set counts those that were seen, others one more."""
+    rows = np.arange(1_000)
+    visits = np.where(rows % 3 == 0, rows % 96, rows % 4) if more else rows // 2 % 4
+    records = pa.table({"ill": rows % 2, "visits": visits})
+    fitted = IRSanitizer(sensitive="ill", uncertainty=around, **options).fit(records)
+    joint = fitted.joint_
+    assert joint.alphabet == "frequent" and joint.most_values >= len(joint.values) + more
+    (folder / "m.json").write_text(fitted.mechanism_.to_json())
+    for name in ("public.parquet", "public.csv"):  # whose texts meet the numbers
+        write(records, folder / name)
+        code, out, _ = call("verify", "m.json", name, "--json")
+        proof = json.loads(out)["proofs"][0]
+        assert proof["distributions"] == fitted.certificate_.uncertainty.describe()
+        assert proof["eps"] == pytest.approx(fitted.certificate_.eps, rel=1e-9)
+        assert (code, proof["beta"], json.loads(out)["alphabet"]) == (0, 0.05, "frequent")
+
+
+# --- The proof of somebody else ------------------------------------------------------------------
 
 
 def test_what_design_writes_is_verified(files, capsys):
-    assert checked(files, "--radius") == 0
+    assert checked(files) == 0
     said = capsys.readouterr().out
     assert said.startswith("holds\none report: eps <= ")
     assert "radius of 's': single=" in said
@@ -55,15 +131,14 @@ def test_what_design_writes_is_verified(files, capsys):
     assert said.strip().endswith(Mechanism.from_json(files[0].read_text()).digest)
 
 
-def test_a_radius_made_again_says_where_beta_is_not_to_be_relied_on(tmp_path, capsys):
-    public = tmp_path / "public.csv"
-    public.write_text("s,u\n" + ROWS + "a,rare\n")
-    own, counts, witness = files = [tmp_path / name for name in ("own", "counts", "proof")]
-    more = ["--witness", str(witness), "--public-counts", str(counts), "--sanitizer", "ir"]
-    assert main(["design", str(public), "-s", "s", "-e", "1", "-o", str(own), *more]) == 0
-    capsys.readouterr()
-    assert checked(files, "--radius") == 0
-    assert "and then the set may miss far more often" in capsys.readouterr().out
+def test_a_proof_is_checked_against_the_table_itself(call, files):
+    """Whoever has the table needs no counts; of another table the proof is none."""
+    given = ("verify", "own.json", "public.csv", "--witness", "witness.json")
+    assert call(*given)[0] == 0
+    with open("public.csv", "a") as file:
+        file.write("a,x\n")
+    code, out, _ = call(*given)
+    assert code == 1 and "the counts are others" in out
 
 
 def test_a_mechanism_comes_from_standard_input_too(files, capsys, monkeypatch):
@@ -72,35 +147,6 @@ def test_a_mechanism_comes_from_standard_input_too(files, capsys, monkeypatch):
     assert checked(("-", *files[1:]), "--json") == 0
     said = json.loads(capsys.readouterr().out)
     assert said["holds"] and said["message"] == "holds"
-
-
-def test_certify_writes_the_same_proof_and_that_of_several_reports(files, capsys):
-    own, counts, witness = files
-    folder = own.parent
-    again = [str(folder / "again.json"), str(folder / "again_counts.json")]
-    public = [str(own), str(folder / "public.csv")]
-    options = ["--witness", again[0], "--public-counts", again[1]]
-    assert main(["certify", *public, *options]) == 0
-    assert Path(again[0]).read_text() == witness.read_text()
-    assert Path(again[1]).read_text() == counts.read_text()
-    two = str(folder / "two.json")
-    capsys.readouterr()
-    assert main(["certify", *public, "-k", "2", "--witness", two, "--json"]) == 0
-    eps = json.loads(capsys.readouterr().out)["proofs"][0]["eps"]
-    assert checked((own, counts, two), "-k", "2", "--eps", repr(eps)) == 0
-    assert checked((own, counts, two), "-k", "2", "--eps", repr(0.9 * eps)) == 1
-    assert checked((own, counts, two)) == 1
-    assert "does not fit the reports" in capsys.readouterr().out
-    assert main(["certify", *public, "--eps", "0.1", "--witness", str(folder / "no.json")]) == 1
-    assert not (folder / "no.json").exists()
-    for words, more in (
-        ("leave out --uncertainty", ["--beta", "0.1"]),
-        ("different names", ["--public-counts", str(folder / "new.json")]),
-        ("smaller --reports", ["-k", "4000"]),
-    ):
-        assert main(["certify", *public, *more, "--witness", str(folder / "new.json")]) == 2
-        assert words in capsys.readouterr().err
-    assert not (folder / "new.json").exists()
 
 
 def test_a_changed_mechanism_or_smaller_radius_is_not(files, capsys):
@@ -117,30 +163,23 @@ def test_a_changed_mechanism_or_smaller_radius_is_not(files, capsys):
     own.write_text(mechanism.to_json())
     joint = JointDistribution(json.loads(counts.read_text())["counts"], "ab", "xy")
     witness.write_text(witness_of(mechanism, joint))
-    assert checked(files, "--quiet") == 0
-    assert checked(files, "--radius") == 1
+    assert checked(files) == 1
     assert capsys.readouterr().out.startswith("not shown: radius of 's': single=")
-    assert main(["verify", "missing.json", "--counts", str(counts), "--witness", str(witness)]) == 2
+    assert main(["verify", "missing.json", "public.csv"]) == 2
 
 
 def test_radii_of_further_claims_are_made_again(tmp_path, capsys):
     files = designed(tmp_path, "--known", "u")
     capsys.readouterr()
-    assert checked(files, "--radius") == 0
+    assert checked(files) == 0
     said = capsys.readouterr().out
     assert "radius of 's' to somebody who knows 'u': there is none, as all distributions" in said
 
 
-def test_blocks_and_surveys_have_no_proof_and_are_told_what_to_do(tmp_path, capsys):
-    public = tmp_path / "wide.csv"
-    public.write_text("s,u,v,w\n" + "a,x,k,2\nb,y,k,1\na,y,l,3\nb,x,l,1\n" * 9)
-    own, counts = str(tmp_path / "own.json"), str(tmp_path / "counts.json")
-    design = ["design", str(public), "-s", "s", "-e", "1", "-o", own, "--sanitizer", "grr"]
-    columns = ["--column", "u", "--column", "v"]
-    for more, way in ((["--weights", "w"], "survey"), (["--blocks", "singles"], "sanitizers_[k]")):
-        assert main([*design, *columns, *more, "--witness", counts]) == 2
-        assert way in capsys.readouterr().err
-    assert main([*design, *columns, "--blocks", "singles"]) == 0
-    capsys.readouterr()
-    assert main(["verify", own, "--counts", own, "--witness", own]) == 2
-    assert "sanitizers_[k].certificate_.witness()" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    "given",
+    [(), ("public.csv", "--public-counts", "counts.json"), ("--public-counts", "counts.json")],
+)
+def test_what_is_verified_is_given_once(call, files, given):
+    code, _, err = call("verify", "own.json", *given)
+    assert code == 2 and "give the public table" in err
