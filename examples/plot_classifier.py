@@ -51,9 +51,8 @@ print(f"{len(public):,} public records, {len(private):,} private ones, {len(test
 # ---------------
 # All are designed on the public records. PolyOpt and IR protect the affair for every distribution
 # of the confidence set, SRR protects it for all distributions, and GRR protects the whole record. A
-# private record may have a combination of values that no public one has. With
-# ``handle_unknown="impute"`` such a combination is replaced by a random draw that depends on the
-# secret alone.
+# private record may have a combination of values that no public one has, so all combinations are
+# declared: ``categories="product"``.
 
 sanitizers = {
     "PolyOpt": PolyOptSanitizer(time_limit=8.0),
@@ -62,7 +61,7 @@ sanitizers = {
     "GRR": GRRSanitizer(),
 }
 for sanitizer in sanitizers.values():
-    sanitizer.set_params(eps=EPS, sensitive="affair", handle_unknown="impute").fit(public)
+    sanitizer.set_params(eps=EPS, sensitive="affair", categories="product").fit(public)
 reports = {
     name: sanitizer.set_params(encode="symbol").transform(private)
     for name, sanitizer in sanitizers.items()
@@ -187,7 +186,7 @@ figure.legend(handles, labels, loc="outside lower center", ncols=6)
 # that. It would also fit the sanitizer again, which ``FrozenEstimator`` prevents.
 
 KNOWN = ["affair", *FEATURES]
-sender = PolyOptSanitizer(EPS, sensitive="affair", handle_unknown="impute", time_limit=4.0)
+sender = PolyOptSanitizer(EPS, sensitive="affair", categories="product", time_limit=4.0)
 sender.set_params(encode="posterior").fit(public[KNOWN])
 reader = make_pipeline(FrozenEstimator(sender), LogisticRegression())
 reader.fit(public[KNOWN], public[LABEL])

@@ -34,9 +34,7 @@ def check_draws(case, sanitizer):
                 continue
             if by_client is not None:
                 raise FalseClaimError("a client reported a value without a place")
-            if sanitizer.handle_unknown == "impute":
-                need_draws(drawn, rows[:, s] @ _imputed(sanitizer, s), "transform, unknown")
-            elif drawn is not None:
+            if drawn is not None:
                 raise FalseClaimError("a value without a place was reported")
     finally:
         sanitizer.encode = before
@@ -62,13 +60,6 @@ def _drawn(report):
         return np.asarray(report()).ravel().astype(int)
     except ValueError:
         return None
-
-
-def _imputed(sanitizer, s):
-    """The distribution that unknown values are drawn from."""
-    own = sanitizer.joint_.probabilities
-    own = own[s] if sanitizer.mechanism_.observe == "all" else own.sum(0)
-    return own / own.sum() if own.sum() > 0 else np.full(len(own), 1 / len(own))
 
 
 def need_draws(drawn, wanted, what):

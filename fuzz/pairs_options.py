@@ -97,7 +97,6 @@ SETTINGS = {
         "other eps": _both(_KNOWN, _set(known="k", eps_known=0.5)),
     },
     "unknown": {
-        "impute": _set(handle_unknown="impute"),
         "other": _set(handle_unknown="infrequent_if_exist"),
     },
     "grouping": {

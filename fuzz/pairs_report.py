@@ -14,7 +14,7 @@ from pairs_table import (
     u_columns,
     weighted,
 )
-from pairs_worst import Ball, Conditionals, Groups, greatest_mean, log_ratio, worst
+from pairs_worst import Ball, Conditionals, greatest_mean, log_ratio, worst
 
 from skrldp import LikelihoodRatioSet
 
@@ -26,7 +26,6 @@ def check_sanitizer(case, sanitizer, report):
     rng, mechanism, joint = case.rng, sanitizer.mechanism_, sanitizer.joint_
     rows = probabilities(mechanism)
     certificate, lines = sanitizer.certificate_, lines_of(report)
-    impute = sanitizer.handle_unknown == "impute"
     plain = groups_of(sanitizer, rows)
 
     # one report, to somebody who knows nothing else
@@ -39,8 +38,6 @@ def check_sanitizer(case, sanitizer, report):
     attained = max(leaks.values(), default=0.0)
     if mechanism.guarantee is not None:
         need(mechanism.guarantee.eps, attained, "the guarantee")
-    if impute:
-        attained = max(attained, _with_draws(sanitizer, groups, around, rows, 1))
     need(report.eps_proven, attained, "proven")
     if report.eps_attained > report.eps_proven:
         raise FalseClaimError("attained is more than proven")
@@ -57,9 +54,6 @@ def check_sanitizer(case, sanitizer, report):
     everywhere = max(everywhere, 0.0)
     need(report.eps_all, everywhere, "eps_all")
     given_u = max((log_ratio(rows[:, s], rows[:, t]).max() for s, t in pairs), default=0.0)
-    if impute and mechanism.observe == "all":
-        means = [own @ p for own, p in zip(plain.rows, plain.public, strict=True)]
-        given_u = max(given_u, *(log_ratio(means[s], means[t]).max() for s, t in pairs), 0.0)
     need(report.eps_given_u, given_u, "to somebody who knows U")
     need(report.eps_all, report.eps_given_u - 1e-12, "eps_all is less than eps_given_u")
     asked = case.parameters.get("eps_all")
@@ -135,44 +129,6 @@ def _check_table(joint, report):
         raise FalseClaimError(f"the public table is said to be {told}, and it is {own}")
 
 
-def _draw_rows(sanitizer, groups, rows):
-    """Probabilities of a report about an unknown value, for each group of secrets."""
-    joint, mechanism = sanitizer.joint_, sanitizer.mechanism_
-    if mechanism.observe == "nonsensitive":
-        drawn = rows[:, 0] @ joint.probabilities.sum(axis=0)
-        return [drawn] * len(groups.rows)
-    return [own @ p for own, p in zip(groups.rows, groups.public, strict=True)]
-
-
-def _with_draws(sanitizer, groups, around, rows, k, choose=None):
-    """Leakage where whether a value is unknown tells of the secret; reports draw it anew."""
-    drawn = _draw_rows(sanitizer, groups, rows)
-    several = groups
-    if k > 1:
-        several = groups.powers(choose)
-        drawn = [np.prod(own[choose], axis=1) for own in drawn]
-    found = 0.0
-    for g, h in groups.pairs:
-        found = max(found, log_ratio(drawn[g], drawn[h]).max())
-        # one of them is unknown, and the other is as the set allows: a group of one cell
-        for first, second in ((g, h), (h, g)):
-            one = Groups(
-                [several.rows[first], drawn[second][:, None]],
-                [several.public[first], np.ones(1)],
-                several.weights[[first, second]],
-                [],
-                [(0, 1), (1, 0)],
-            )
-            inside = around
-            if isinstance(around, Ball) and 0 < around.radius < np.inf:
-                rest = 1.0 - one.weights.sum()  # the other groups, as they are
-                one.rows.append(np.ones((len(drawn[second]), 1)))
-                one.public.append(np.ones(1))
-                one.weights = np.append(one.weights, max(rest, 0.0))
-            found = max(found, *worst(one, inside).values())
-    return found
-
-
 def _check_attained(sanitizer, report, groups, around):
     """The worst distribution is inside, and leaks what is said to be attained."""
     law = np.asarray(report.worst_distribution)
@@ -210,7 +166,6 @@ def _conditionals_of(law):
 def _check_reports(case, sanitizer, report, rows, one, everywhere, lines):
     """k reports of one record, and of records whose U differs."""
     rng, line = case.rng, lines["k reports"]
-    impute = sanitizer.handle_unknown == "impute"
     stays = "whose record stays the same" in line
     main, _, changed = line.partition("; if U changes in between")
     guarantee = sanitizer.mechanism_.guarantee
@@ -218,8 +173,6 @@ def _check_reports(case, sanitizer, report, rows, one, everywhere, lines):
     for k in (2, int(rng.choice([3, 10]))):
         choose = multisets(len(rows), k, rng)
         truth = max([0.0, *worst(groups.powers(choose), around).values()])
-        if impute:
-            truth = max(truth, _with_draws(sanitizer, groups, around, rows, k, choose))
         stated = report.eps_of_reports[k]
         need(stated, truth, f"{k} reports")
         said_of_reports(main, k, truth, f"the line of {k} reports")

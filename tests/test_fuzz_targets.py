@@ -34,7 +34,7 @@ def test_a_target_runs(name):
 
 CROSSED = [
     [("mechanism", "IR"), ("known", "one column"), ("set", "given")],
-    [("mechanism", "NURP"), ("unknown", "impute"), ("set", "order 1")],
+    [("mechanism", "NURP"), ("unknown", "other"), ("set", "order 1")],
     [("mechanism", "IR"), ("blocks", "edges"), ("eps_all", "more")],
     [("mechanism", "GRR"), ("table", "polars lazy"), ("values", "missing")],
     [("mechanism", "GRR"), ("blocks", "lists"), ("table", "array")],
@@ -126,5 +126,5 @@ def _proof(sanitizer):
 
 
 def test_options_that_exclude_each_other_are_refused():
-    chosen = [("known", "one column"), ("unknown", "impute")]
+    chosen = [("known", "one column"), ("unknown", "other")]
     assert pairs.check(pairs.make_case(chosen, np.random.default_rng(3))) == "refused"

@@ -14,7 +14,7 @@ from skrldp.certificate._certify import (
 )
 from skrldp.certificate._guarantee import guarantee_of
 from skrldp.certificate._promises import keeps, prove_promise
-from skrldp.certificate._release import expected_seconds, may_stand_in, release
+from skrldp.certificate._release import expected_seconds, release
 from skrldp.certificate._verify import Verdict, verify
 from skrldp.certificate._witness import counts_to_json
 
@@ -26,7 +26,6 @@ __all__ = [
     "expected_seconds",
     "guarantee_of",
     "keeps",
-    "may_stand_in",
     "proof_region",
     "prove",
     "prove_promise",

@@ -10,7 +10,7 @@ from skrldp.certificate._views import View, group_views, groups_by_known
 from skrldp.mechanism import Mechanism
 from skrldp.privacy import Promise, Statement
 
-__all__ = ["for_statements", "keeps", "prove_promise"]
+__all__ = ["keeps", "prove_promise"]
 
 
 def prove_promise(
@@ -32,20 +32,6 @@ def prove_promise(
             certificate = _prove_statement(mechanism, promise, one, everywhere, callback)
         found.append(certificate)
     return replace(found[0], known=found[1] if len(found) > 1 else None)
-
-
-def for_statements(
-    promise: Promise,
-    certificate: Certificate,
-    change: Callable[[Certificate, Statement], Certificate],
-) -> Certificate:
-    """Change the proof of each statement."""
-    plain, *within = promise.statements
-    found = change(certificate, plain)
-    for one in within:
-        assert certificate.known is not None
-        found = replace(found, known=change(certificate.known, one))
-    return found
 
 
 def _prove_statement(

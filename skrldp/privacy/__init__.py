@@ -23,7 +23,7 @@ from skrldp.privacy._layout import Layout
 from skrldp.privacy._polyhedra import BoxRegion, LowerRegion, PointRegion, SimplexRegion
 from skrldp.privacy._promise import Promise, Statement
 from skrldp.privacy._region import Region
-from skrldp.privacy._repair import constant_rows, repair
+from skrldp.privacy._repair import repair
 from skrldp.privacy._requirements import Requirement, Requirements, shifted
 from skrldp.privacy._screened import Screened
 from skrldp.privacy._screened_maximum import screened_maxima
@@ -44,7 +44,6 @@ __all__ = [
     "SimplexRegion",
     "Statement",
     "WorstPairs",
-    "constant_rows",
     "odds_factor",
     "privacy_region",
     "repair",

@@ -158,7 +158,6 @@ class Region(ABC):
         rows: Floats,
         eps: float | Floats,
         *,
-        against: Floats | None = None,
         above: float = -np.inf,
         conditionals: bool = False,
     ) -> WorstPairs:
@@ -167,7 +166,7 @@ class Region(ABC):
         Shapes: `rows` (b, ...); `eps` (n_pairs,).
         """
         eps = np.broadcast_to(eps, self.pairs[0].shape)
-        screened = self.screened(rows, against)
+        screened = self.screened(rows)
         row, pair = np.nonzero(screened.gaps(eps) > above)
         found, _ = screened.closely(row, pair, eps[pair], above, conditionals)
         return found
@@ -186,7 +185,6 @@ class Region(ABC):
         rows: Floats,
         eps: float | Floats,
         rounding: float = 0.0,
-        against: Floats | None = None,
         callback: Callable[[int], None] | None = None,
     ) -> Floats:
         """Find what must be added to all entries of each row to make it private.
@@ -197,7 +195,7 @@ class Region(ABC):
         spare = rounding * (1.0 + odds_factor(eps))
         shifts = np.zeros(len(rows))
         for part in self.parts(len(rows)):
-            screened = self.screened(rows[part], None if against is None else against[part])
+            screened = self.screened(rows[part])
 
             def closely(row: Indices, pair: Indices, screened: Screened = screened) -> Floats:
                 found, _ = screened.closely(row, pair, eps[pair])

@@ -123,7 +123,6 @@ class Requirements:
         self,
         rows: Floats,
         rounding: float = 0.0,
-        against: Floats | None = None,
         callback: Callable[[int], None] | None = None,
     ) -> Floats:
         r"""Find what must be added to all entries of each row, so that it meets the requirements.
@@ -136,7 +135,7 @@ class Requirements:
         """
         shifts = np.zeros(len(rows))
         for one in self:
-            needed = one.region.shifts(rows, one.eps, rounding, against, callback)
+            needed = one.region.shifts(rows, one.eps, rounding, callback)
             shifts = np.maximum(shifts, needed)
         return shifts
 

@@ -22,7 +22,6 @@ from skrldp.sanitizers._independent_reporting import IRSanitizer
 from skrldp.sanitizers._non_robust import NonRobustSanitizer
 from skrldp.sanitizers._polyopt import PolyOptSanitizer
 from skrldp.sanitizers._pooled_blocks import margins_of, smoothed_cells
-from skrldp.sanitizers._records import imputed_counts
 from skrldp.sanitizers._robust_mse import RobustMSESanitizer
 from skrldp.sanitizers._srr import SRRSanitizer
 from skrldp.sanitizers._warnings import explain_limit, explain_rare_cells
@@ -48,7 +47,6 @@ __all__ = [
     "explain_limit",
     "explain_rare_cells",
     "fitted_sanitizer",
-    "imputed_counts",
     "joint_of",
     "known_columns",
     "margins_of",

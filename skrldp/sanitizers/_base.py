@@ -29,10 +29,9 @@ from skrldp.sanitizers._parameters import Parameters
 from skrldp.sanitizers._promised import (
     grouping_of,
     known_places,
-    may_draw,
     promise_of,
 )
-from skrldp.sanitizers._records import check_columns, impute, imputed_counts, public_joint
+from skrldp.sanitizers._records import check_columns, public_joint
 from skrldp.sanitizers._snapshot import snapshot
 from skrldp.sanitizers._surveys import WEIGHTED, read_survey, records_of, told_of_survey
 from skrldp.sanitizers._warnings import (
@@ -202,7 +201,6 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             joint=joint,
             uncertainty=uncertainty,
             design=design,
-            may_impute=self.handle_unknown == "impute" or may_draw(promise),
             known=tuple(codec.columns[place].name for place in known),
             figures=figures,
             asked=snapshot(self),
@@ -271,31 +269,14 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
     def _encode(self, X: Any, table: Table, fitted: Fitted, *, secrets: bool = False) -> Codes:
         """Return the codes of X, read as `table`.
 
-        Unknown values of U are "other", or drawn for their secret. Such a draw depends on the
-        secret alone, through the public conditional of U. A mechanism that observes U alone does
-        not know the secret: the draw is then from the public distribution of U, and the proof made
-        by `fit` covers it. S is then read only if X has it and `secrets` is true.
+        S is read of a mechanism that observes U alone only if X has it and `secrets` is true.
         """
         codec, observe = fitted.codec, fitted.mechanism.observe
         alone = check_columns(fitted.columns, X, table, codec, observe=observe)
         of_u = alone or (observe == "nonsensitive" and not secrets)
         encode = codec.encode_values if of_u else codec.encode
-        if self.handle_unknown != "impute":
-            group = self.handle_unknown == "infrequent_if_exist" or self.min_frequency == "auto"
-            return encode(table, unknown="other" if group else "error")
-        if codec.groups_unknown:
-            raise ValueError(
-                "handle_unknown='impute' was set after fit, which counted unknown values of U as "
-                "'other': fit again."
-            )
-        codes = encode(table, unknown="mark")
-        if not fitted.may_impute and codes.values.min(initial=0) < 0:
-            raise ValueError(
-                "X has values of U unseen in fit, and handle_unknown='impute' was set after fit. "
-                "The mechanism is not proven private for such draws; set it and fit again."
-            )
-        impute(codes, imputed_counts(fitted.joint, observe), self.random_state)
-        return codes
+        group = self.handle_unknown == "infrequent_if_exist" or self.min_frequency == "auto"
+        return encode(table, unknown="other" if group else "error")
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Normalised mutual information I(X; Y) / H(X) at the distribution of a table.

@@ -48,11 +48,6 @@ def checked_base(sanitizer: Any) -> BaseSanitizer:
         raise TypeError(
             f"base must be a sanitizer that designs one block, got {type(sanitizer.base).__name__}."
         )
-    if base.handle_unknown == "impute":
-        raise ValueError(
-            "base has handle_unknown='impute', but a manifest does not hold what values are "
-            "drawn from. Use 'infrequent_if_exist' or 'error'."
-        )
     for name in ("sensitive", "known", "eps_all"):
         # A place of the table is another column of a block, and what is asked for is not dropped.
         if (given := getattr(base, name, None)) is not None:

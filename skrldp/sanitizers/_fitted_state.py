@@ -83,8 +83,6 @@ class Fitted(ReadOnly):
         The sanitizer's own copy, with its fitted attributes.
     design : Designed
         The mechanism with its proof.
-    may_impute : bool
-        Whether unknown values may be drawn from the public distribution.
     known : tuple
         Columns of U that observers may know, by name or position.
     figures : mapping
@@ -102,7 +100,6 @@ class Fitted(ReadOnly):
     joint: JointDistribution
     uncertainty: Any
     design: Designed
-    may_impute: bool
     known: tuple[Any, ...] = ()
     figures: Mapping[str, Any] = field(default_factory=dict)
     asked: Mapping[str, Any] = field(default_factory=dict, repr=False)

@@ -11,7 +11,6 @@ from skrldp.privacy import Promise, Requirements
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._checks import check_limits
 from skrldp.sanitizers._fitted_state import Designed, FromFit
-from skrldp.sanitizers._promised import drawn_from
 from skrldp.sanitizers._texts import with_parameters
 from skrldp.sanitizers._warnings import say_if_slow
 
@@ -140,10 +139,7 @@ class OptimalSanitizer(SetSanitizer):
             verbose=self.verbose,
         )
         assert solution.matrix is not None  # only closed forms have none
-        stand_in = drawn_from(self, promise)
-        mechanism, certificate = release(
-            solution.matrix, promise, stand_in=stand_in, verbose=self.verbose
-        )
+        mechanism, certificate = release(solution.matrix, promise, verbose=self.verbose)
         return Designed(mechanism, certificate, solution)
 
 
@@ -159,15 +155,6 @@ class ObservingSanitizer(OptimalSanitizer):
         table has them. (Arrays have no names: one with as many columns as U has is taken for U.)
         The promise is the same, but there are fewer mechanisms to choose from, so the utility is
         smaller.
-    handle_unknown : {"error", "impute", "infrequent_if_exist"}, default="error"
-        With "impute", an unknown value of U is replaced by a draw from the public distribution of U
-        given S (uniform for a secret that the public table lacks). With ``observe="nonsensitive"``
-        the draw is from the public distribution of U, and "impute" must be set before `fit`, since
-        the mechanism is then designed and proven private for it. An unknown secret is always an
-        error, unless the mechanism does not observe S.
-        With "infrequent_if_exist", values of U that the alphabet lacks are "other", in `fit` as in
-        `transform` and in clients; it must be set before `fit`. A combination of values that it
-        lacks is "other" in every column of U.
 
     Notes
     -----

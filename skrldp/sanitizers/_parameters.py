@@ -71,14 +71,11 @@ class Parameters(BaseEstimator):
         of different reports. "onehot": b columns of 0 and 1. "posterior": the probability of each
         category of each column given the report, at the public distribution. "cells": the columns
         of X, filled with the cell that the mechanism drew. None is "cells".
-    handle_unknown : {"error", "impute", "infrequent_if_exist"}, default="error"
-        With "impute", an unknown value of U is replaced by a draw from the public distribution of U
-        given S (uniform for a secret that the public table lacks), anew for each report: of several
-        reports ``certify(..., reports=k)`` is then not true, but that ``eps + (k - 1) * eps_all``
-        bounds them is. An unknown secret is always an error.
-        With "infrequent_if_exist", values of U that the alphabet lacks are "other", in `fit` as in
-        `transform` and in clients; it must be set before `fit`. A combination of values that it
-        lacks is "other" in every column of U.
+    handle_unknown : {"error", "infrequent_if_exist"}, default="error"
+        Values of U that the alphabet lacks are an error, or "infrequent_if_exist": they are
+        "other", in `fit` as in `transform` and in clients; it must be set before `fit`. A
+        combination of values that it lacks is then "other" in every column of U. An unknown secret
+        is always an error, unless the mechanism does not observe S.
     random_state : None, int, Generator or RandomState, default=None
         None takes entropy from the operating system. An int makes `transform` repeatable and is for
         tests: **it voids the guarantee**, since whoever knows it can undo the randomness. `fit` is

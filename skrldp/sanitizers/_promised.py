@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 from skrldp._params import check_eps, is_number
-from skrldp._typing import Floats
 from skrldp.alphabet import spent_on_values
 from skrldp.joint import JointDistribution
 from skrldp.privacy import Promise, Requirements
@@ -16,19 +15,12 @@ __all__ = [
     "MOST_EPS",
     "check_promise",
     "design_requirements",
-    "drawn_from",
     "grouping_of",
     "known_places",
-    "may_draw",
     "promise_of",
 ]
 
 MOST_EPS = 36.0  # weights have at most 53 bits, so no ratio of two can pass exp(36.7)
-
-_DRAWN_ANEW = (
-    "a draw from the public distribution does not keep what is known of the record. Use "
-    "handle_unknown='infrequent_if_exist', or 'error'."
-)
 
 
 def check_promise(sanitizer: Any) -> None:
@@ -41,18 +33,11 @@ def check_promise(sanitizer: Any) -> None:
         value = getattr(sanitizer, name, None)
         if value is not None:
             check_eps(name, value)
-    if sanitizer.handle_unknown == "impute" and sanitizer.min_frequency == "auto":
-        raise ValueError(
-            "handle_unknown='impute' cannot go with min_frequency='auto', which reports unknown "
-            "values as 'other'."
-        )
     if getattr(sanitizer, "eps_known", None) is not None and not _given(sanitizer.known):
         raise ValueError(
             "eps_known is for what observers know of U, but known is None: name the columns that "
             "they know."
         )
-    if _given(getattr(sanitizer, "known", None)) and sanitizer.handle_unknown == "impute":
-        raise ValueError(f"handle_unknown='impute' cannot go with known columns: {_DRAWN_ANEW}")
 
 
 def _given(known: Any) -> bool:
@@ -93,27 +78,6 @@ def design_requirements(promise: Promise, around: Any) -> Requirements:
     """List what rows of a design must satisfy, as closely as an uncertainty set states."""
     same_secret = getattr(around, "same_secret", False)
     return promise.requirements(getattr(around, "region", "joint"), same_secret)
-
-
-def drawn_from(sanitizer: Any, promise: Promise) -> Floats | None:
-    """Distribution that unknown values of U are drawn from, where U alone is observed.
-
-    Returns (a2,): the public distribution of U; None where nothing is drawn, or the secret is
-    known.
-    """
-    if promise.observe != "nonsensitive" or sanitizer.handle_unknown != "impute":
-        return None
-    values: Floats = promise.joint.probabilities.sum(axis=0)
-    return values
-
-
-def may_draw(promise: Promise) -> bool:
-    """Whether unknown values of U may be drawn for their secret, without more being proven.
-
-    The conditionals of U given S stay in a convex set when draws from the public ones are mixed in.
-    Nothing is known of those given known values, since a draw keeps nothing.
-    """
-    return promise.observe == "all" and not any(s.known for s in promise.statements)
 
 
 def promise_of(

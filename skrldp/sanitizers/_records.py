@@ -1,6 +1,5 @@
-"""Public records, counted; private ones: their columns, and draws in place of unknown values."""
+"""Public records, counted; private ones: their columns."""
 
-import hashlib
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -8,18 +7,16 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from skrldp._params import is_whole
-from skrldp._typing import Floats, Integers
+from skrldp._typing import Floats
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import check_categories
-from skrldp.sampling import RandomStream
 from skrldp.sanitizers._checks import check_weights
 from skrldp.surveys import SurveyTotals
 from skrldp.table import CellCodec, Codes, Table
 
-__all__ = ["UNKNOWN", "check_columns", "impute", "imputed_counts", "public_joint"]
+__all__ = ["UNKNOWN", "check_columns", "public_joint"]
 
-UNKNOWN = ("error", "impute", "infrequent_if_exist")
+UNKNOWN = ("error", "infrequent_if_exist")
 
 
 def public_joint(
@@ -96,42 +93,3 @@ def _warn_of_names(sanitizer: Any, names: Sequence[Any]) -> None:
         UserWarning,
         stacklevel=5,
     )
-
-
-def imputed_counts(joint: JointDistribution, observe: str) -> Integers:
-    """Return the counts, (a1, a2), that unknown values of U are drawn in proportion to.
-
-    Each row is of a secret. Where S is not observed, all rows are those of all records; where a
-    secret has no records, all values count alike.
-    """
-    counts = joint.people
-    if observe == "nonsensitive":
-        counts = np.broadcast_to(counts.sum(axis=0), counts.shape)
-    return np.where(counts.any(axis=1, keepdims=True), counts, 1)
-
-
-def impute(codes: Codes, counts: Integers, random_state: Any) -> None:
-    """Draw the values of U that are unknown, each from the distribution of the record's secret.
-
-    Shapes: `counts` (a1, a2), none of the rows zero.
-    """
-    unknown = np.flatnonzero(codes.values < 0)
-    if not unknown.size:
-        return
-    stream = RandomStream(_another(random_state))
-    secrets = codes.secrets[unknown]
-    for secret in np.unique(secrets):
-        shares = np.cumsum(counts[secret])
-        rows = unknown[secrets == secret]
-        draws = stream.integers(int(shares[-1]), rows.size)
-        codes.values[rows] = np.searchsorted(shares, draws, side="right")
-
-
-def _another(random_state: Any) -> Any:
-    """Seed of a second stream, so that it shares no bits with the stream of the reports.
-
-    From None and from a generator every stream has a key of its own anyway.
-    """
-    if not is_whole(random_state) or random_state < 0:
-        return random_state
-    return int.from_bytes(hashlib.sha256(f"skrldp.impute:{int(random_state)}".encode()).digest())

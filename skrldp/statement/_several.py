@@ -7,7 +7,7 @@ from skrldp._numbers import at_most
 from skrldp._sentences import chance_of_missing, holds_for
 from skrldp.alphabet import source_in_words
 from skrldp.certificate import Certificate, prove_reports
-from skrldp.mechanism import REPORTS, beta_together, bound_of_several
+from skrldp.mechanism import REPORTS, beta_together
 from skrldp.sets import FittedSet
 from skrldp.statement._parts import Beyond
 
@@ -21,17 +21,13 @@ def beyond_one_report(fitted: Any) -> Beyond:
     """Return the figures about further reports, and about observers and secrets of all kinds."""
     certificate = fitted.certificate_
     eps, attained, sums = _of_reports(fitted)
-    given_u = float(certificate.eps_given_u)
-    if fitted.handle_unknown == "impute" and fitted.mechanism_.observe == "all":
-        # Unknown values are drawn for the secret: whoever knows them sees the public distribution.
-        given_u = max(given_u, float(min(certificate.eps, certificate.eps_all)))
     within = certificate.known
     everything = [certificate] if within is None else [certificate, within]
     uncertain = uncertain_sets(everything)
     together = beta_together(uncertain) if uncertain else None
     return Beyond(
         eps_all=float(certificate.eps_all),
-        eps_given_u=given_u,
+        eps_given_u=float(certificate.eps_given_u),
         eps_of_reports=eps,
         attained_of_reports=attained,
         summed_reports=sums,
@@ -47,12 +43,6 @@ def beyond_one_report(fitted: Any) -> Beyond:
 def _of_reports(fitted: Any) -> tuple[dict[int, float], dict[int, float], tuple[int, ...]]:
     """Bound several reports, from above and from below; say which bounds are sums."""
     certificate, around = fitted.certificate_, fitted.certificate_.uncertainty
-    if fitted.handle_unknown == "impute":
-        # Each report of an unknown value draws another one: they are not about one record.
-        first, further = float(certificate.eps), float(certificate.eps_all)
-        eps = {k: bound_of_several(first, further, k) for k in REPORTS}
-        attained = dict.fromkeys(REPORTS, float(certificate.eps_attained))
-        return eps, attained, REPORTS[1:]
     proofs = prove_reports(
         fitted.mechanism_, fitted.joint_, around, REPORTS, first=certificate, work=_WORK
     )

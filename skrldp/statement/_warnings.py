@@ -175,12 +175,6 @@ def notes_of(
         said.append(f"Values of U {grouped} are reported as 'other', which the promise includes.")
     if coarse := known_in_groups(fitted.mechanism_, report.promise.known, cut):
         said.append(known_by_category(coarse))
-    if fitted.handle_unknown == "impute":
-        said.append(
-            "Values of U that the public table lacks are replaced by draws from the public "
-            "distribution: the promise is kept, and the report tells nothing about such a value. "
-            "Each report draws anew, so k reports may leak more than k reports about one record."
-        )
     if report.promise.observe == "nonsensitive":
         said.append("The mechanism does not see S: a report reveals S only through U.")
     said.append(_about_u(report))

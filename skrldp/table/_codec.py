@@ -123,9 +123,9 @@ class CellCodec:
         *,
         secret: bool = False,
     ) -> np.ndarray:
-        if unknown_values not in ("error", "mark", "other"):
-            raise ValueError(f"unknown must be 'error', 'mark' or 'other', got {unknown_values!r}")
-        mark, group = unknown_values == "mark", unknown_values == "other" and self.groups_unknown
+        if unknown_values not in ("error", "other"):
+            raise ValueError(f"unknown must be 'error' or 'other', got {unknown_values!r}")
+        group = unknown_values == "other" and self.groups_unknown
         positions = self.sensitive if secret else self.nonsensitive
         alphabet = self._secret_alphabet if secret else self._value_alphabet
         columns, codes = [self.columns[position] for position in positions], []
@@ -133,11 +133,11 @@ class CellCodec:
             place = places[position]
             assert place is not None  # only columns of S may be absent
             code, unknown = encode_column(table, place, column)
-            if unknown and not (mark or (group and column.other is not None)):
+            if unknown and not (group and column.other is not None):
                 refuse_categories(column, code, unknown, secret=secret)
             codes.append(code)
         index = alphabet.index_with_others(codes) if group else alphabet.index(codes)
-        if not mark and index.min(initial=0) < 0:
+        if index.min(initial=0) < 0:
             refuse_combinations(columns, index)
         return index
 

@@ -11,7 +11,7 @@ from skrldp.alphabet import Column, hint_of, known_of, named, numbered
 
 __all__ = ["refuse_categories", "refuse_combinations"]
 
-_OTHERWISE = "handle_unknown='impute', or in `fit` 'infrequent_if_exist'"
+_OTHERWISE = "handle_unknown='infrequent_if_exist' in `fit`"
 
 
 def refuse_categories(

@@ -9,7 +9,7 @@ from conftest import renyi
 
 from skrldp import AllDistributions, CertificateError, JointDistribution, Mechanism, RenyiBall
 from skrldp.certificate import _release as release_module
-from skrldp.certificate import certify, may_stand_in, release
+from skrldp.certificate import certify, release
 from skrldp.certificate._views import View, least_provable
 from skrldp.privacy import Promise, Screened
 from skrldp.sets import RenyiSet
@@ -144,67 +144,6 @@ def test_the_proven_bound_decides_not_the_attained_one(monkeypatch):
         release(matrix, promise)
     found = unsure(Mechanism.from_matrix(matrix, (0, 1), (0, 1)), promise)
     assert not found.holds(0.5) and found.holds(0.6)
-
-
-def test_the_stand_in_is_proven_too(monkeypatch):
-    """What unknown values are drawn from is part of the promise: unproven, nothing is released."""
-    asked = []
-
-    def refuse(mechanism, distribution, *_):
-        asked.append((mechanism, distribution))
-        return False
-
-    matrix, public = np.array([[0.6, 0.4], [0.4, 0.6]]), np.array([0.5, 0.5])
-    promise = Promise.of(EVEN, EVERYTHING, 0.5, observe="nonsensitive")
-    mechanism, proof = release(matrix, promise, stand_in=public)
-    assert may_stand_in(mechanism, public, promise) and proof.holds(0.5)
-    monkeypatch.setattr(release_module, "may_stand_in", refuse)
-    release(matrix, promise)  # nobody asks where nothing stands in
-    assert not asked
-    with pytest.raises(CertificateError):
-        release(matrix, promise, stand_in=public)
-    assert len(asked) > 1 and all(distribution is public for _, distribution in asked)
-
-
-@pytest.mark.parametrize(
-    ("share", "greatest", "least"),
-    [(0.5, 4 / 3, 1.5), (0.25, 1.6, 1.25)],
-)
-def test_a_stand_in_may_be_neither_likelier_nor_less_likely(share, greatest, least):
-    """One report has probabilities .2 and .1 given U; the other two are much alike."""
-    matrix = np.array([[0.2, 0.1], [0.4, 0.45], [0.4, 0.45]])
-    mechanism = Mechanism.from_matrix(matrix, (0, 1), (0, 1), observe="nonsensitive")
-    stand_in = np.array([share, 1.0 - share])
-    middle = matrix[0] @ stand_in
-    assert (0.2 / middle, middle / 0.1) == (pytest.approx(greatest), pytest.approx(least))
-    for factor, private in ((max(greatest, least), True), (min(greatest, least), False)):
-        eps = math.log(factor + 0.02)
-        promise = Promise.of(EVEN, EVERYTHING, eps, observe="nonsensitive")
-        assert may_stand_in(mechanism, stand_in, promise) is private
-
-
-def test_a_proof_that_covers_draws_stays_as_it_is():
-    """With all secrets compared the public distribution of U lies between theirs."""
-    joint = JointDistribution([[30, 20, 10], [10, 20, 30]])
-    public = joint.probabilities.sum(axis=0)
-    promise = Promise.of(joint, RenyiSet(1.0, 0.01), 3.0, observe="nonsensitive")
-    mechanism, proof = release(np.eye(3) * 0.7 + 0.1, promise, stand_in=public)
-    assert proof.eps == certify(mechanism, RenyiSet(1.0, 0.01), joint).eps < 2.0
-
-
-def test_what_the_last_digits_decide_is_not_affirmed():
-    """A sum of 60 products is known to some 64 units of rounding, 1.4e-14, and no better."""
-    joint = JointDistribution(np.ones((2, 60), int))
-    mechanism = Mechanism.from_matrix(
-        np.full((2, 60), 0.5), (0, 1), range(60), observe="nonsensitive"
-    )
-    stand_in = np.full(60, 1 / 60)
-    assert not may_stand_in(
-        mechanism, stand_in, Promise.of(joint, EVERYTHING, 1e-14, observe="nonsensitive")
-    )
-    assert may_stand_in(
-        mechanism, stand_in, Promise.of(joint, EVERYTHING, 1e-12, observe="nonsensitive")
-    )
 
 
 def test_reports_keep_the_numbers_of_the_designs_rows():

@@ -13,7 +13,6 @@ from scipy.optimize import linprog
 
 from skrldp import JointDistribution, Mechanism
 from skrldp.certificate import release
-from skrldp.certificate._release import may_stand_in
 from skrldp.design.engine import solve
 from skrldp.design.interior_point import pair_function
 from skrldp.design.interior_point._pair_block import PairBlock
@@ -84,11 +83,10 @@ def test_the_worst_pairs_are_those_of_tied_rows(kind, alpha):
         assert seeing.rows.parts.shape == counts.shape
         rows = random_rows(rng, 20, counts.shape[1])
         tied = np.repeat(rows, len(counts), axis=1)
-        for others, tied_others in ((None, None), (rows[::-1], tied[::-1])):
-            found = blind.worst(rows, 0.4, against=others, conditionals=True)
-            expected = seeing.worst(tied, 0.4, against=tied_others, conditionals=True)
-            for part in ("row", "first", "second", "bound", "conditionals"):
-                np.testing.assert_array_equal(getattr(found, part), getattr(expected, part))
+        found = blind.worst(rows, 0.4, conditionals=True)
+        expected = seeing.worst(tied, 0.4, conditionals=True)
+        for part in ("row", "first", "second", "bound", "conditionals"):
+            np.testing.assert_array_equal(getattr(found, part), getattr(expected, part))
         np.testing.assert_array_equal(excess(blind, rows, 0.4), excess(seeing, tied, 0.4))
         folded = Requirements.of(blind, 0.4).fold(joint.probabilities)
         np.testing.assert_array_equal(folded, joint.probabilities.sum(0))
@@ -467,63 +465,6 @@ def test_no_distribution_of_the_ball_leaks_more(alpha):
     leaks = [mechanism.leakage(distribution.reshape(2, 3)) for distribution in distributions]
     assert 0.9 * eps < max(leaks) <= certificate.eps <= eps
     assert certificate.eps_attained == pytest.approx(certificate.eps, abs=1e-6)
-
-
-def test_unknown_values_may_need_a_mechanism_of_their_own():
-    """The public distribution of U is a mixture over S, and no pair compares a secret with
-    itself."""
-    joint, alpha, radius, eps = JointDistribution([[56, 46, 0], [45, 5, 1]]), 2.0, 0.05, 0.2
-    matrix = np.array([[0.3177, 0.4149, 1.0], [0.6823, 0.5851, 0.0]])
-    distribution = joint.probabilities.sum(axis=0)
-    plain, _ = release(
-        matrix, Promise.of(joint, RenyiSet(alpha, radius), eps, observe="nonsensitive")
-    )
-    assert not may_stand_in(
-        plain, distribution, Promise.of(joint, RenyiSet(alpha, radius), eps, observe="nonsensitive")
-    )
-    made, certificate = release(
-        matrix,
-        Promise.of(joint, RenyiSet(alpha, radius), eps, observe="nonsensitive"),
-        stand_in=distribution,
-    )
-    assert certificate.holds(eps)
-    assert may_stand_in(
-        made, distribution, Promise.of(joint, RenyiSet(alpha, radius), eps, observe="nonsensitive")
-    )
-    assert np.abs(made.matrix - plain.matrix).max() < 0.1
-    # The same at distributions of the ball, with unknown values as likely given each secret as they
-    # may be.
-    directions = random_directions(np.random.default_rng(0), 30_000, 6)
-    distributions = on_the_boundary(joint.probabilities.ravel(), directions, alpha, radius)
-    distributions = distributions.reshape(-1, 2, 3)
-    known, worst = distributions / distributions.sum(axis=2, keepdims=True), []
-    for mechanism in (plain, made):
-        table = mechanism.form.table / 2.0**mechanism.denominator_bits
-        reports, unknown = np.einsum("yu,nsu->nys", table, known), table @ distribution
-        mixed = [
-            [(1.0 - t) * reports[..., s] + t * unknown for s, t in enumerate(shares)]
-            for shares in itertools.product([0.0, 0.4, 1.0], repeat=2)
-        ]
-        worst.append(max(np.abs(np.log(one / other)).max() for one, other in mixed))
-    assert worst[1] <= eps < worst[0]
-
-
-@settings(max_examples=15)
-@given(problems(), st.sampled_from([0.05, 0.5, 3.0]))
-def test_a_repair_for_unknown_values_is_proven(problem, eps):
-    joint, matrix, alpha, radius = problem
-    distribution = joint.probabilities.sum(axis=0)
-    mechanism, certificate = release(
-        matrix,
-        Promise.of(joint, RenyiSet(alpha, radius), eps, observe="nonsensitive"),
-        stand_in=distribution,
-    )
-    assert certificate.holds(eps)
-    assert may_stand_in(
-        mechanism,
-        distribution,
-        Promise.of(joint, RenyiSet(alpha, radius), eps, observe="nonsensitive"),
-    )
 
 
 # --- The mechanism -------------------------------------------------------------------------------

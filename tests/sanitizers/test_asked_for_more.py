@@ -178,7 +178,7 @@ def test_known_columns_and_two_secrets(observe):
         (PolyOptSanitizer, {"known": [0]}, r"column 0 is sensitive, so it cannot be known"),
         (PolyOptSanitizer, {"known": ["age"]}, r"known column 'age' not found"),
         (PolyOptSanitizer, {"eps_known": 1.0}, r"known is None: name the columns"),
-        (PolyOptSanitizer, {"known": [1], "handle_unknown": "impute"}, r"cannot go with known"),
+        (PolyOptSanitizer, {"handle_unknown": "impute"}, r"one of 'error', 'infrequent_if_exist'"),
         (PolyOptSanitizer, {"eps": np.ones((2, 2))}, r"eps=.* must be a positive finite number"),
     ],
 )  # fmt: skip

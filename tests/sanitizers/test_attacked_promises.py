@@ -2,15 +2,11 @@
 
 import itertools
 
-import numpy as np
 import pytest
 
 from skrldp import AllDistributions, RobustMSESanitizer
 
-# Three columns; one combination of the first two never occurs.
-GAPS = [row for row in itertools.product("ab", "xyz", (0, 1)) if row[:2] != ("b", "z")]
 FAST = {"distance": "hamming", "robust_utility": False, "uncertainty": AllDistributions()}
-COUNTS = np.arange(10, 10 + 7 * len(GAPS), 7)
 
 
 # U has two columns, of which one combination, ("a", 3), never occurs.
@@ -27,16 +23,3 @@ def test_what_is_known_of_a_record_is_not_grouped_with_what_is_not():
     for other in ({"known": [1, 2]}, {"known": [1], "categories": "product"}):
         found = RobustMSESanitizer(**other, **options).fit(CELLS, sample_weight=RECORDS)
         assert found.certificate_.known.eps <= 1.0
-
-
-def test_unknown_values_are_not_drawn_where_that_is_not_proven():
-    found = RobustMSESanitizer(sensitive=0, known=[2], **FAST).fit(GAPS, sample_weight=COUNTS)
-    strange = [(*GAPS[0][:2], 7)]
-    with pytest.raises(ValueError, match="unseen in fit"):
-        found.transform(strange)
-    with pytest.raises(ValueError, match="not proven private for such draws"):
-        found.set_params(handle_unknown="impute").transform(strange)
-    with pytest.raises(ValueError, match="cannot go with"):
-        found.fit(GAPS, sample_weight=COUNTS)
-    plain = RobustMSESanitizer(sensitive=0, **FAST).fit(GAPS, sample_weight=COUNTS)
-    plain.set_params(handle_unknown="impute").transform(strange)

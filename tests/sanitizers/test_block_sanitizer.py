@@ -275,7 +275,6 @@ def test_the_first_column_is_protected_with_a_warning():
         ({"eps": float("nan")}, "eps"),
         ({"eps_all": 2.0}, "GRRSanitizer has no eps_all"),
         ({"known": "age"}, "GRRSanitizer has no known"),
-        ({"base": GRRSanitizer(handle_unknown="impute")}, "impute"),
         # Of a block, column 1 is its own one: the report told what nobody had proven.
         (
             {"base": AOptimalSanitizer(known=[1])},

@@ -182,10 +182,6 @@ def test_what_is_grouped_takes_unknown_values():
     assert opened.fit(X).joint_.alphabet == "frequent"
     with pytest.raises(ValueError, match="min_frequency='often' must be"):
         quick(min_frequency="often").fit(X)
-    with pytest.raises(ValueError, match="'impute' cannot go with min_frequency='auto'"):
-        IRSanitizer(
-            sensitive="s", budget="theorem5", min_frequency="auto", handle_unknown="impute"
-        ).fit(X)
 
 
 def test_combinations_are_values():

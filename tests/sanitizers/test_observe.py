@@ -343,36 +343,6 @@ def test_an_unknown_value_is_refused(cls):
         found.score([["any", 1]])  # H(X) needs S: the table has it, so it must be known
 
 
-# --- Unknown values that are imputed -------------------------------------------------------------
-
-
-@pytest.mark.parametrize("cls", BOTH)
-def test_unknown_values_are_drawn_from_the_distribution_of_u(cls):
-    found = fit(cls, handle_unknown="impute", encode="symbol", random_state=0)
-    distribution = COUNTS.sum(axis=0) / COUNTS.sum()
-    expected = found.mechanism_.matrix[:, :3] @ distribution
-    n = 60_000
-    for X in (np.full((n, 1), 9), np.column_stack([np.arange(n) % 5, np.full(n, 9)])):
-        shares = np.bincount(found.transform(X)[:, 0], minlength=len(expected)) / n
-        np.testing.assert_allclose(shares, expected, atol=0.012)
-    known = np.full((50, 1), 1)
-    mixed = np.concatenate([known, [[9]]])
-    np.testing.assert_array_equal(found.transform(mixed)[:50], found.transform(known))
-
-
-@pytest.mark.parametrize("cls", BOTH)
-def test_the_mechanism_must_be_made_for_it(cls):
-    found = fit(cls).set_params(handle_unknown="impute")
-    assert found.transform([[1], [2]]).shape[0] == 2
-    with pytest.raises(ValueError, match="handle_unknown='impute' was set after fit"):
-        found.transform([[1], [9]])
-    found.fit(rows_of(COUNTS), sample_weight=COUNTS.ravel())
-    assert found.transform([[1], [9]]).shape[0] == 2
-    assert found.certificate_.holds(0.7)
-    with pytest.raises(ValueError, match="unseen in fit"):
-        found.set_params(handle_unknown="error").transform([[9]])
-
-
 # --- scikit-learn --------------------------------------------------------------------------------
 
 

@@ -17,36 +17,10 @@ from skrldp import (
     certify,
 )
 from skrldp.certificate import guarantee_of
-from skrldp.sanitizers import _closed_forms, _optimal_base
+from skrldp.sanitizers import _closed_forms
 
 COUNTS = np.array([[300, 200, 100], [150, 250, 500]])
 ROWS = [[s, u] for s in range(2) for u in range(3)]
-
-
-@pytest.mark.parametrize(
-    ("cls", "options"),
-    [
-        (PolyOptSanitizer, {}),
-        (RobustMSESanitizer, {"distance": "hamming"}),
-    ],
-)
-def test_values_are_only_drawn_where_that_is_proven(monkeypatch, cls, options):
-    """What unknown values are drawn from is told to the proof, if they will be drawn."""
-    release, told = _optimal_base.release, []
-
-    def telling(*arguments, **keywords):
-        told.append(keywords["stand_in"])
-        return release(*arguments, **keywords)
-
-    monkeypatch.setattr(_optimal_base, "release", telling)
-    for handle_unknown in ("impute", "error"):
-        options["handle_unknown"] = handle_unknown
-        ball = RenyiBall(radius=1e-3, region="lower")
-        found = cls(0.7, sensitive=0, observe="nonsensitive", uncertainty=ball, **options)
-        found.fit(ROWS, sample_weight=COUNTS.ravel())
-        assert found.certificate_.holds(0.7)
-    np.testing.assert_allclose(told[0], COUNTS.sum(axis=0) / COUNTS.sum(), rtol=1e-14)
-    assert told[1:] == [None]
 
 
 def test_four_weights_are_not_released_unproven(monkeypatch):

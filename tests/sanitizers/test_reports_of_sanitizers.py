@@ -31,9 +31,7 @@ from skrldp import (
     RobustMSESanitizer,
     SRRSanitizer,
 )
-from skrldp.sampling import RandomStream
 from skrldp.sanitizers import _closed_forms, _optimal_base, _write_reports, codec_of
-from skrldp.table import read_table
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
 pytestmark = pytest.mark.filterwarnings(
@@ -188,71 +186,18 @@ def test_set_output_refuses_other_containers():
         SRRSanitizer(sensitive=0).set_output(transform="arrow")
 
 
-# --- Unknown values ------------------------------------------------------------------------------
-
-
-def test_unknown_values_of_u_are_drawn_from_the_public_distribution():
-    """One false alarm in 1e9 runs for each of the two secrets."""
-    X, weights = [[0, "a"], [0, "b"], [1, "a"], [1, "b"]], [10, 30, 0, 7]
-    sanitizer = fitted(
-        SRRSanitizer(handle_unknown="impute", categories={0: [0, 1, 2]}, sensitive=0),
-        X,
-        sample_weight=weights,
-    )
-    n = 20_000
-    drawn = {}
-    for s in (0, 1, 2):
-        rows = np.array([[s, "new"]] * n, dtype=object)
-        drawn[s] = sanitizer._encode(rows, read_table(rows), sanitizer._state()).values
-    for secret, share in ((0, 0.75), (2, 0.5)):  # 2 is unseen: uniform
-        deviation = abs(drawn[secret].mean() - share)
-        assert deviation < 6.2 * np.sqrt(share * (1 - share) / n)
-    assert np.all(drawn[1] == 1)  # its only public value
-    assert len(sanitizer.transform(X)) == 4
-
-
-def test_imputing_is_repeatable_and_leaves_known_rows_alone():
-    rows = np.tile(GOOD, (20, 1))
-    unknown = rows.copy()
-    unknown[::3, 1] = 9
-    sanitizer = SRRSanitizer(handle_unknown="impute", random_state=0, sensitive=0).fit(rows)
-    np.testing.assert_array_equal(sanitizer.transform(unknown), sanitizer.transform(unknown))
-    known = np.arange(len(rows)) % 3 > 0
-    Y, Z = sanitizer.transform(unknown), sanitizer.transform(rows)
-    np.testing.assert_array_equal(Y[known], Z[known])
-
-
-def test_imputation_and_reports_use_other_bits():
-    streams = []
-
-    class Spy(RandomStream):
-        def __init__(self, random_state=None):
-            streams.append(random_state)
-            super().__init__(random_state)
-
-    sanitizer = SRRSanitizer(handle_unknown="impute", random_state=5, sensitive=0).fit(GOOD)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("skrldp.sanitizers._records.RandomStream", Spy)
-        patch.setattr("skrldp.mechanism._base.RandomStream", Spy)
-        sanitizer.transform([[0, 9]])
-    imputing, reporting = streams
-    assert reporting == 5 and imputing != 5
-
-
 @pytest.mark.parametrize("random_state", [np.random.RandomState, np.random.default_rng])
 def test_generators_are_accepted(random_state):
     rows = np.tile(GOOD, (10, 1))
     first, second = (
-        SRRSanitizer(
-            random_state=random_state(1), handle_unknown="impute", sensitive=0
-        ).fit_transform(rows)
+        SRRSanitizer(random_state=random_state(1), sensitive=0).fit_transform(rows)
         for _ in range(2)
     )
     np.testing.assert_array_equal(first, second)
 
 
-def test_an_unknown_secret_is_an_error_even_when_imputing():
-    sanitizer = SRRSanitizer(handle_unknown="impute", sensitive=0).fit(GOOD)
+def test_an_unknown_secret_is_an_error_even_where_others_are_reported():
+    sanitizer = SRRSanitizer(handle_unknown="infrequent_if_exist", sensitive=0).fit(GOOD)
     with pytest.raises(ValueError, match=r"column 0 has 1 row with a value .*`categories`"):
         sanitizer.transform([[0, 1], [7, 1]])
 
@@ -398,7 +343,7 @@ def test_weights_are_checked(weights, message):
         (FRAME.rename(columns={"u": "v"}), "unseen at fit time:\n- v"),
         (FRAME[["s"]], "yet now missing:\n- u"),
         (FRAME[:0], r"0 sample\(s\)"),
-        (FRAME.assign(u=[3, 1] * 20), r"column 'u' has 20 rows with a value unseen.*impute"),
+        (FRAME.assign(u=[3, 1] * 20), r"column 'u' has 20 rows with a value unseen.*infrequent"),
         (FRAME.assign(s=["z", "y"] * 20), r"column 's' has 20 rows with a value unseen"),
         (
             FRAME.assign(u=[None, 1] * 20),

@@ -300,7 +300,6 @@ def test_what_is_said_about_u_is_true(cls):
 NOTES = [
     ("Secrets without public records: 2", {"counts": [9, 9, 9, 9, 0, 0]}, {}),
     ("2 of 6 cells have no public records", {"counts": [9, 9, 9, 9, 0, 0]}, {}),
-    ("replaced by draws", {"handle_unknown": "impute"}, {}),
     ("does not see S", {"observe": "nonsensitive"}, {}),
 ]
 

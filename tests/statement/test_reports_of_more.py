@@ -22,7 +22,6 @@ from skrldp import (
     PolyOptSanitizer,
     PrivacyLeakWarning,
     RenyiBall,
-    RobustMSESanitizer,
     SRRSanitizer,
     certify,
     privacy_report,
@@ -222,34 +221,3 @@ def test_pages_for_auditors_and_programs():
     assert "same chance, independently" in line(report, "assumes")
     everywhere = privacy_report(fitted(rows=PEOPLE, counts=RECORDS, uncertainty=AllDistributions()))
     assert everywhere.sampling == "" and "assumes" not in str(everywhere)
-
-
-def test_who_knows_an_unknown_value_sees_what_is_drawn_for_it():
-    """Draws are from the public distribution of the secret, so that they tell of it."""
-    rows, counts = [(s, u) for s in "st" for u in "abc"], [900, 400, 300, 300, 500, 900]
-    fitted = IRSanitizer(sensitive=0, handle_unknown="impute").fit(rows, sample_weight=counts)
-    drawn = fitted.mechanism_.leakage(fitted.joint_.probabilities)
-    assert fitted.certificate_.eps_given_u < drawn <= privacy_report(fitted).eps_given_u
-    fitted.set_params(handle_unknown="error")
-    assert privacy_report(fitted).eps_given_u == fitted.certificate_.eps_given_u
-
-
-@pytest.mark.parametrize("observe", ["all", "nonsensitive"])
-def test_several_reports_of_an_unknown_value_are_not_about_one_record(observe):
-    """Each draws anew, and whether a value is unknown may tell of S: the bound was 3 times less."""
-    rows, counts = [(s, u) for s in "st" for u in "abc"], [3000, 2000, 1000, 1500, 2500, 5000]
-    kind = IRSanitizer if observe == "all" else RobustMSESanitizer
-    own = {} if observe == "all" else {"observe": observe, "eps_all": 2.0}
-    san = kind(0.5, sensitive=0, handle_unknown="impute", **own).fit(rows, sample_weight=counts)
-    row = san.mechanism_.matrix.reshape(-1, 2, 3)
-    public = san.joint_.conditionals
-    drawn = public if observe == "all" else np.tile(san.joint_.probabilities.sum(axis=0), (2, 1))
-    stated = privacy_report(san).eps_of_reports
-    for k in (2, 3, 10):
-        unknown = np.einsum("ysu,su->ys", row, drawn) ** k  # k equal reports
-        known = np.einsum("ysu,su->ys", row**k, public)
-        both = np.stack([unknown, known], axis=2)
-        ratio = both.max(axis=2)[:, [0, 1]] / both.min(axis=2)[:, [1, 0]]
-        assert np.log(ratio.max()) <= stated[k]
-    san.set_params(handle_unknown="error")
-    assert privacy_report(san).eps_of_reports[10] < stated[10]

@@ -67,45 +67,41 @@ def test_agrees_with_dictionaries(library, data):
     Y = make_table(library, private)
     if not set(part(private, secret)) <= known_s:
         with pytest.raises(ValueError, match="unseen in fit"):
-            codec.encode(Y, unknown="mark")
+            codec.encode(Y)
         return
-    codes = codec.encode(Y, unknown="mark")
-    assert [secrets[s] for s in codes.secrets] == part(private, secret)
-    found = [values[u] if u >= 0 else None for u in codes.values]
-    assert found == [u if u in known_u else None for u in part(private, others)]
-    if None in found:
+    if not set(part(private, others)) <= known_u:
         with pytest.raises(ValueError, match="unseen in fit"):
             codec.encode(Y)
-        with pytest.raises(ValueError, match="unknown value of U"):
-            codes.cells(codec.n_values)
-    else:
-        back = codec.decode(codec.encode(Y).cells(codec.n_values), like=Y)
-        again = codec.encode(back)
-        np.testing.assert_array_equal(again.secrets, codes.secrets)
-        np.testing.assert_array_equal(again.values, codes.values)
+        return
+    codes = codec.encode(Y)
+    assert [secrets[s] for s in codes.secrets] == part(private, secret)
+    assert [values[u] for u in codes.values] == part(private, others)
+    back = codec.decode(codes.cells(codec.n_values), like=Y)
+    again = codec.encode(back)
+    np.testing.assert_array_equal(again.secrets, codes.secrets)
+    np.testing.assert_array_equal(again.values, codes.values)
 
 
 # --- Unknown values ------------------------------------------------------------------------------
 
 
-def test_unknown_values_are_marked_or_refused():
+def test_unknown_values_are_refused():
     codec = learn_codec(SURVEY[["s", "a"]])
     X = pd.DataFrame({"s": ["n", "y", "y", "n"], "a": ["x", "q", None, "y"]})
-    assert codec.encode(X, unknown="mark").values.tolist() == [0, -1, -1, 1]
     with pytest.raises(
         ValueError,
         match=r"column 'a' has 2 rows with a value unseen in fit \(not shown; rows 1, 2 of 4\); "
-        r"known are 'x', 'y'\. .*`categories`.*unknown='impute'",
+        r"known are 'x', 'y'\. .*`categories`.*unknown='infrequent_if_exist'",
     ):
         codec.encode(X)
-    with pytest.raises(ValueError, match="unknown must be 'error', 'mark' or 'other'"):
+    with pytest.raises(ValueError, match="unknown must be 'error' or 'other'"):
         codec.encode(X, unknown="ignore")
 
 
 def test_unknown_secrets_are_always_refused():
     codec = learn_codec(SURVEY[["s", "a"]])
     X = pd.DataFrame({"s": ["n", "maybe", "maybe"], "a": ["x", "x", "x"]})
-    for unknown in ("error", "mark"):
+    for unknown in ("error", "other"):
         with pytest.raises(
             ValueError, match=r"column 's' has 2 rows .*'n', 'y'.*protect"
         ) as caught:
@@ -123,7 +119,6 @@ def test_a_few_rows_are_named():
 def test_unknown_combinations():
     codec = learn_codec(SURVEY, sensitive=["s", "t"])
     new_value = pd.DataFrame({"a": ["x"], "s": ["y"], "t": [1], "b": [2]})
-    assert codec.encode(new_value, unknown="mark").values.tolist() == [-1]
     with pytest.raises(
         ValueError,
         match=r"columns 'a', 'b': 1 row with a combination of values unseen in fit "
@@ -132,7 +127,7 @@ def test_unknown_combinations():
         codec.encode(new_value)
     new_secret = pd.DataFrame({"a": ["x"], "s": ["n"], "t": [1], "b": [1]})
     with pytest.raises(ValueError, match=r"columns 's', 't'.*categories='product'") as caught:
-        codec.encode(new_secret, unknown="mark")
+        codec.encode(new_secret, unknown="other")
     assert "('n', 1)" not in str(caught.value)
 
 

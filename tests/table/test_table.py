@@ -430,7 +430,8 @@ def test_blocks_and_ways_to_look_up_agree(monkeypatch, lookup_size):
     codec = learn_codec(X, sensitive=[0, 1])
     np.testing.assert_array_equal(encode(codec, X), expected)
     X[0] = [0, 0, 9, 0]
-    assert codec.encode(X, unknown="mark").values[0] == -1
+    with pytest.raises(ValueError, match="value unseen in fit"):
+        codec.encode(X)
 
 
 def test_codec_holds_no_rows():
