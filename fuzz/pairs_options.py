@@ -149,7 +149,6 @@ SETTINGS = {
     },
     "objective": {
         "of U": _set(objective="I(U;Y)"),
-        "least informed": _set(objective="least_informed"),
     },
     "distance": {
         "absolute": _both(_shape(numbers=True), _set(distance="absolute")),

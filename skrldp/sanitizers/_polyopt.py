@@ -4,7 +4,7 @@ import numpy as np
 
 from skrldp._params import check_choice
 from skrldp.alphabet import Record
-from skrldp.design.criteria import Criterion, Information, LeastInformation
+from skrldp.design.criteria import Criterion, Information
 from skrldp.joint import JointDistribution
 from skrldp.privacy import Promise, Requirements
 from skrldp.sanitizers._fitted_state import Designed
@@ -15,7 +15,7 @@ from skrldp.sets import FittedSet
 
 __all__ = ["PolyOptSanitizer"]
 
-ABOUT_ALL, ABOUT_U, LEAST = OBJECTIVES = ("I(X;Y)", "I(U;Y)", "least_informed")
+ABOUT_ALL, ABOUT_U = OBJECTIVES = ("I(X;Y)", "I(U;Y)")
 
 
 @with_parameters
@@ -26,13 +26,11 @@ class PolyOptSanitizer(ObservingSanitizer):
     ----------
     {eps, eps_all, sensitive, survey, known, eps_known, categories, min_frequency}
     {max_categories, alphabet_fraction, uncertainty}
-    objective : {"I(X;Y)", "I(U;Y)", "least_informed"}, default="I(X;Y)"
+    objective : {"I(X;Y)", "I(U;Y)"}, default="I(X;Y)"
         What is maximised at the public distribution, to which half a record is added, spread evenly
         over all cells, so that cells without public records count. "I(X;Y)" is the information
         about the whole record; it also pays for what is told about S. "I(U;Y)" is the information
-        about U alone. "least_informed" is the least, over secrets, of the share of H(U | S=s) that
-        reports tell: it raises the utility for the group that is told about least, and needs
-        ``observe="all"``.
+        about U alone.
     {observe}
     solver : {"auto", "vertices", "columns", "alternation"}, default="auto"
         How the optimum is searched. "vertices" enumerates the vertices of the region and finds the
@@ -50,7 +48,7 @@ class PolyOptSanitizer(ObservingSanitizer):
     solution_ : Solution
         How the mechanism was found: solver, status, objective and its bound, time;
         ``solution_.gap_in_words`` says how far the two are apart, and whose the bound is. They are
-        in nats, but for "least_informed", where they are shares.
+        in nats.
     {mutual_information_, normalized_mutual_information_, information_by_secret_, n_iter_}
     {n_features_in_, feature_names_in_}
 
@@ -100,11 +98,6 @@ class PolyOptSanitizer(ObservingSanitizer):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("objective", self.objective, OBJECTIVES)
-        if self.objective == LEAST and self.observe == "nonsensitive":
-            raise ValueError(
-                f"objective={LEAST!r} needs observe='all': what is told about U is asked for each "
-                "secret, which a mechanism that observes U alone does not see."
-            )
 
     def _design(self, promise: Promise, around: FittedSet, record: Record) -> Designed:
         requirements = design_requirements(promise, self.uncertainty)
@@ -116,6 +109,4 @@ class PolyOptSanitizer(ObservingSanitizer):
         a1, a2 = joint.counts.shape
         if self.objective == ABOUT_ALL or self.observe == "nonsensitive":
             return Information(distribution)
-        if self.objective == ABOUT_U:
-            return Information(distribution, np.tile(np.arange(a2), a1), ABOUT_U)
-        return LeastInformation(distribution, a1, np.flatnonzero(joint.counts.any(axis=1)))
+        return Information(distribution, np.tile(np.arange(a2), a1), ABOUT_U)

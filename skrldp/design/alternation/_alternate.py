@@ -14,7 +14,7 @@ from skrldp._typing import Floats
 from skrldp.design.alternation._annealing import Annealing, Callback, distinct_reports
 from skrldp.design.alternation._runs import FEWEST_REPORTS, Run, RunPlan, affordable, anneal_each
 from skrldp.design.alternation._starts import PERTURBATION
-from skrldp.design.criteria import Expandable
+from skrldp.design.criteria import Information
 from skrldp.design.run import Limits
 from skrldp.privacy import Requirements
 
@@ -45,7 +45,7 @@ _FILL = 36  # gathered reports up to which perturbed copies join them
 
 
 def alternate(
-    criterion: Expandable,
+    criterion: Information,
     requirements: Requirements,
     *,
     limits: Limits,

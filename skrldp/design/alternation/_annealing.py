@@ -11,10 +11,6 @@ barrier parameter of the path (:mod:`skrldp.design.interior_point`) falls slowly
 temperature does in deterministic annealing (Rose 1998): at first all reports are nearly alike, then
 they part where most is to be gained.
 
-Other criteria (:mod:`skrldp.design.criteria`) are expanded in the same way: the linear cost that
-touches the criterion at the present mechanism takes the decoder's place, with a curvature where
-there is one.
-
 Decoders that are good already, the best of several runs, are treated otherwise: they stay fixed
 until the barrier parameter is so low that reports do not become alike again.
 """
@@ -26,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._typing import Floats
-from skrldp.design.criteria import TINY, Expandable
+from skrldp.design.criteria import TINY, Information
 from skrldp.design.interior_point import CentralPath, pair_function, path_blocks
 from skrldp.design.programs import ExpectedCost
 from skrldp.design.run import Limits, Workers
@@ -83,7 +79,7 @@ class Annealing:
 
     Parameters
     ----------
-    criterion : Expandable
+    criterion : Information
         What is maximised.
     requirements : Requirements
         What a row must satisfy.
@@ -110,7 +106,7 @@ class Annealing:
 
     def __init__(
         self,
-        criterion: Expandable,
+        criterion: Information,
         requirements: Requirements,
         start: Floats,
         callback: Callback | None = None,
@@ -119,13 +115,11 @@ class Annealing:
         self.criterion, self.requirements, self.callback = criterion, requirements, callback
         self.matrix: Floats = np.full(start.shape, 1.0 / len(start))
         self.value, self.finished, self.seconds = criterion.value(self.matrix), False, 0.0
-        expansion = criterion.expand(start, _FIRST_GAP)
-        cost = ExpectedCost(expansion.cost, criterion.distribution)
+        cost = ExpectedCost(criterion.expand(start), criterion.distribution)
         blocks = path_blocks(path_requirements(requirements))
         assert blocks is not None  # lower bounds have a central path
         gap = _FIRST_GAP * criterion.scale
         self._path = CentralPath(cost, blocks, scale=1.0, gap=gap, workers=workers)
-        self._path.set_cost(expansion.cost, expansion.curvature)
 
     @property
     def steps(self) -> int:
@@ -181,9 +175,7 @@ class Annealing:
         return self.criterion.progress(rows / rows.sum(axis=0))
 
     def _expand(self) -> None:
-        heat = self._path.gap / self.criterion.scale
-        expansion = self.criterion.expand(self._rows(), heat)
-        self._path.set_cost(expansion.cost, expansion.curvature)
+        self._path.set_cost(self.criterion.expand(self._rows()))
 
     def _offer(self) -> None:
         """Repair the path's mechanism, and keep it if it is the best."""

@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 from skrldp._typing import Floats
 from skrldp.design.alternation._annealing import Annealing, Callback
 from skrldp.design.alternation._starts import starts
-from skrldp.design.criteria import Expandable
+from skrldp.design.criteria import Information
 from skrldp.design.run import Limits, Workers
 from skrldp.privacy import Requirements
 
@@ -47,7 +47,7 @@ class Run:
 
 
 def anneal_each(
-    criterion: Expandable,
+    criterion: Information,
     requirements: Requirements,
     plans: Sequence[RunPlan],
     limits: Limits,
@@ -90,7 +90,7 @@ def _time_for_all(
 
 
 def _side_by_side(
-    criterion: Expandable,
+    criterion: Information,
     requirements: Requirements,
     plans: Sequence[RunPlan],
     limits: Limits,
@@ -127,7 +127,7 @@ def affordable(reports: int, before: Sequence[Run], limits: Limits, reserved: in
 
 def _anneal_alone(
     plan: RunPlan,
-    criterion: Expandable,
+    criterion: Information,
     requirements: Requirements,
     seconds: float | None,
     iterations: int | None,
@@ -140,7 +140,7 @@ def _anneal_alone(
 
 
 def _anneal(
-    criterion: Expandable,
+    criterion: Information,
     requirements: Requirements,
     plan: RunPlan,
     limits: Limits,

@@ -6,15 +6,12 @@ weight of a row v is the *price* of the row, which is convex and homogeneous of 
 there is an optimal mechanism of extreme rows, and each solver needs only one of three views:
 
 - the best weights of given rows, and what a further row would be worth (:class:`Mixture`);
-- the linear cost that touches the criterion at a mechanism, for a way along the central path
-  (:class:`Expansion`), with the curvature that comes from the weights where there is one, if the
-  criterion is smooth enough;
+- the linear cost that touches the criterion at a mechanism, for a way along the central path, which
+  information alone has (:meth:`Information.expand`);
 - the value of a mechanism.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -25,24 +22,12 @@ from skrldp.design.run import ObjectiveBound
 from skrldp.joint import JointDistribution
 from skrldp.privacy import Requirements
 
-__all__ = ["SMOOTHING", "TINY", "Criterion", "Expandable", "Expansion", "Mixture", "Optimum"]
+__all__ = ["SMOOTHING", "TINY", "Criterion", "Mixture", "Optimum"]
 
 # Added to the probabilities of reports before a decoder is made of them. Doubled, 2e-4 of the
 # information is lost (benchmarks/bench_constants.py).
 SMOOTHING = 1e-5
 TINY = 1e-9  # nats: less is none, and nothing is divided by less
-
-
-@dataclass(frozen=True, eq=False)
-class Expansion:
-    """A criterion near a mechanism, as costs to be minimised."""
-
-    # (b, a), cost of reporting y about a record in cell x. Times the probabilities of the cells it
-    # is minus the gradient of the criterion by the entries of the mechanism.
-    cost: Floats
-    # Takes a step of the mechanism, an array of shape (b, a), to the change of the gradient that
-    # comes with it, as far as that makes the cost convex; None where there is none
-    curvature: Callable[[Floats], Floats] | None = None
 
 
 class Optimum(NamedTuple):
@@ -221,21 +206,3 @@ class Criterion(ABC):
     @abstractmethod
     def mixture(self) -> Mixture:
         """Begin a mixture of rows that is best by this criterion."""
-
-
-class Expandable(Criterion):
-    """A criterion that is smooth enough to be followed along a central path."""
-
-    def progress(self, matrix: Floats) -> float:
-        """Return the unit in which the gap of a mechanism on the path counts.
-
-        Shapes: `matrix` (b, a).
-        """
-        return self.scale
-
-    @abstractmethod
-    def expand(self, matrix: Floats, heat: float) -> Expansion:
-        """Expand around a mechanism.
-
-        Shapes: `matrix` (b, a).
-        """

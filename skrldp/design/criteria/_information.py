@@ -8,8 +8,7 @@ from skrldp.design.bounds import information_bound
 from skrldp.design.criteria._criterion import (
     SMOOTHING,
     TINY,
-    Expandable,
-    Expansion,
+    Criterion,
     Mixture,
     Optimum,
 )
@@ -27,7 +26,7 @@ from skrldp.privacy import Requirements
 __all__ = ["Information"]
 
 
-class Information(Expandable):
+class Information(Criterion):
     r"""Mutual information of the report with X, or with a function of X.
 
     About X each row has the price :math:`\mu(v) = \sum_x P_x v_x \log(v_x / P \cdot v)`, whatever
@@ -93,7 +92,7 @@ class Information(Expandable):
         return mutual_information(self.reduce(matrix), self._reduced)
 
     def progress(self, matrix: Floats) -> float:
-        """Return the information itself."""
+        """Return the unit in which the gap of a mechanism on the path counts: its information."""
         return max(self.value(matrix), TINY)
 
     def bound(self, joint: JointDistribution, requirements: Requirements) -> ObjectiveBound:
@@ -129,15 +128,17 @@ class Information(Expandable):
         """Begin a mixture: a linear program."""
         return _InformationMixture(self)
 
-    def expand(self, matrix: Floats, heat: float) -> Expansion:
+    def expand(self, matrix: Floats) -> Floats:
         r"""Return minus the logarithm of posterior over prior, of a slightly smoothed mechanism.
 
         The posterior sums to 1, so for every mechanism minus the expected cost is at most its
         information.
+
+        Shapes: `matrix` (b, a); returns (b, a).
         """
         smooth = self.reduce(np.maximum(matrix, 0.0) + SMOOTHING)
-        cost = np.log((smooth @ self._reduced)[:, None] / smooth)
-        return Expansion(cost if self.about is None else cost[:, self.about])
+        cost: Floats = np.log((smooth @ self._reduced)[:, None] / smooth)
+        return cost if self.about is None else cost[:, self.about]
 
 
 class _InformationMixture(Mixture):

@@ -9,8 +9,7 @@ linear in the greatest and least entries (module ``_range_block``); and a robust
 concave inequality, with a single mean. A primal-dual interior-point method (Nocedal and Wright,
 *Numerical Optimization*, chapters 14 and 19) follows their central path. A Newton step costs what
 the structure allows: a block's own variables are eliminated first, each row of the mechanism has a
-Hessian of its own, and rows meet only where columns must sum to 1. A cost may have a curvature that
-joins all rows; it is only ever applied to steps, and conjugate gradients solve the equations then.
+Hessian of its own, and rows meet only where columns must sum to 1.
 
 Every positive variable (rows, x, slacks) has a *multiplier*, the dual variable of its bound. On the
 path the products of all variables and their multipliers are equal; their common value is the
@@ -33,7 +32,7 @@ import numpy as np
 
 from skrldp._typing import Floats
 from skrldp.design.interior_point._block import Block, Kind
-from skrldp.design.interior_point._newton_system import Coupling, Curvature
+from skrldp.design.interior_point._newton_system import Coupling
 from skrldp.design.interior_point._pair_functions import concave_mean
 from skrldp.design.interior_point._part import Part, parts_of
 from skrldp.design.interior_point._step_lengths import FIRST_LENGTH, farthest, step_lengths
@@ -113,7 +112,6 @@ class CentralPath:
         self.scale = cost.scale if scale is None else scale
         self._objective, self._workers = cost, workers or Workers()
         self._cost = cost.cost / self.scale
-        self._curvature: Curvature | None = None
         self._theta = 0.0 if cost.alpha == 1.0 else (cost.alpha - 1.0) / cost.alpha
         self._shrink = float(np.exp(-cost.radius))
         self._start(blocks)
@@ -152,18 +150,12 @@ class CentralPath:
         self._dual_cost = self._dual_cost * factor
         self.gap = gap
 
-    def set_cost(self, cost: Floats, curvature: Curvature | None = None) -> None:
+    def set_cost(self, cost: Floats) -> None:
         """Change the costs; the path goes on from where it is.
 
         Shapes: `cost` (b, a).
         """
-        self._cost, self._curvature = cost / self.scale, curvature
-
-    def _bend(self, step: Floats) -> Floats:
-        """Change of the gradient of a curved cost with a step."""
-        assert self._curvature is not None  # only asked for then
-        bent: Floats = self._curvature(step) / self.scale
-        return bent
+        self._cost = cost / self.scale
 
     def _by_cell(self, rows: Floats) -> Floats:
         return np.einsum("yx,yx->x", rows, self._cost)
@@ -201,10 +193,7 @@ class CentralPath:
         else:
             gradient += self._objective.distribution * self._cost
         residual = 1.0 - rows.sum(axis=0)
-        if self._curvature is None:
-            step, top = coupling.solve(gradient, residual, by_cell, by_top)
-        else:
-            step, top = coupling.solve_curved(gradient, residual, self._bend), 0.0
+        step, top = coupling.solve(gradient, residual, by_cell, by_top)
         found = self._workers.map(lambda part: part.find_steps(step[part.place]), self._parts)
         costs = self._cost_steps(rows, step, top, barrier)
         nearest = [_to_boundary(costs), *(of_part.min(axis=0) for of_part in found)]
@@ -215,8 +204,6 @@ class CentralPath:
     ) -> _Direction:
         """Correct the Newton direction, with the same factors, while that takes it further."""
         found = self._direction(rows, system, barrier, lambda part: part.gradient(barrier))
-        if self._curvature is not None:  # each solution is many
-            return found
         for _ in range(_MOST_CORRECTIONS):
             reach = found.reach
             if reach.min() == 1.0:

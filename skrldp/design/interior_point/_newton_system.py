@@ -12,9 +12,7 @@ from scipy.linalg import lu_factor, lu_solve
 from skrldp._typing import Floats
 from skrldp.design.run import Workers
 
-__all__ = ["Coupling", "Curvature", "inverses"]
-
-Curvature = Callable[[Floats], Floats]
+__all__ = ["Coupling", "inverses"]
 
 _Solution = tuple[Floats, Floats, Floats, float]
 
@@ -29,9 +27,6 @@ _REFINEMENTS, _REFINED = 2, 1e-6
 # succeeds. It begins at a few units of rounding.
 _REGULARISATIONS = (1e-15, 1e-13, 1e-11)
 _SMALL = 16  # size up to which matrices are inverted from their Cholesky factor
-# Conjugate gradients end when the residual, in the norm of the preconditioner, has fallen to the
-# root of the first number, or after so many steps: an inexact step is a good one.
-_CONJUGATE_GOOD, _MOST_CONJUGATE = 1e-4, 30
 
 
 def inverses(matrices: Floats) -> Floats | None:
@@ -195,40 +190,6 @@ class Coupling:
             if np.linalg.norm(more[0]) <= _REFINED * np.linalg.norm(step):
                 break
         return step, top
-
-    def solve_curved(
-        self, gradient: Floats, column_residual: Floats, curvature: Curvature
-    ) -> Floats:
-        """Solve the Newton equations of a cost with a curvature that joins the rows.
-
-        By conjugate gradients, preconditioned with the solution without the curvature, so that
-        every iterate keeps the sums of the columns.
-
-        Shapes: `gradient` (b, a); `column_residual` (a,). Returns (b, a): step of the rows.
-        """
-        zero = np.zeros_like(column_residual)
-
-        def without(left: Floats, residual: Floats) -> Floats:
-            return self.solve(left, residual, zero, 0.0)[0]
-
-        def times(step: Floats) -> Floats:
-            return self._forms.times(step) + curvature(step)
-
-        step = without(gradient, column_residual)
-        left = -gradient - times(step)
-        towards = without(-left, zero)
-        size = first = float(np.vdot(left, towards))
-        direction = towards
-        for _ in range(_MOST_CONJUGATE):
-            if not size > _CONJUGATE_GOOD * first:
-                break
-            bent = times(direction)
-            length = size / float(np.vdot(direction, bent))
-            step, left = step + length * direction, left - length * bent
-            towards = without(-left, zero)
-            new = float(np.vdot(left, towards))
-            direction, size = towards + new / size * direction, new
-        return step
 
     def _solve(
         self, gradient: Floats, column_residual: Floats, by_cell: Floats, by_top: float

@@ -14,7 +14,7 @@ from skrldp.design.bounds import (
     priced_bound,
 )
 from skrldp.design.closed_form import closed_forms
-from skrldp.design.criteria import Criterion, Expandable, Information
+from skrldp.design.criteria import Criterion, Information
 from skrldp.design.interior_point import path_blocks
 from skrldp.design.objectives._non_robust import optimum_at_public
 from skrldp.design.objectives._problem import Problem, Search, Task
@@ -77,7 +77,7 @@ class CriterionProblem(Problem):
             tol,
             f"{a1} secrets x {a2} values",
         )
-        expandable = criterion is None or isinstance(criterion, Expandable)
+        expandable = criterion is None or isinstance(criterion, Information)
         self.solvers = SOLVERS if expandable else SOLVERS_OF_MIXTURES
         self.others = ("columns", self.solvers[-1])
         self.quantity = criterion or Information(joint.probabilities.ravel())
@@ -144,10 +144,10 @@ class _CriterionSearch(Search):
         self.short = solver == "auto" and self.joint.n < _RECORDS_A_CELL * self.joint.counts.size
         more = solver == "auto" and not self.short and not self.limits.met
         more = more and self.cones.exact is not None
-        expandable = isinstance(self.criterion, Expandable)
+        expandable = isinstance(self.criterion, Information)
         if solver == "columns" or (expandable and more and not self.cones.by_paths):
             solution = self.columns([])
-        elif isinstance(self.criterion, Expandable):
+        elif isinstance(self.criterion, Information):
             few = self.requirements.n_cells <= _MOST_BY_PATHS
             solution = self.annealed(self.criterion, more and few)
         else:
@@ -234,7 +234,7 @@ class _CriterionSearch(Search):
     @cached_property
     def forms(self) -> list[Floats]:
         """Closed forms; with several splits of ε where their rows are only mixed."""
-        mixed = not isinstance(self.criterion, Expandable)
+        mixed = not isinstance(self.criterion, Information)
         return closed_forms(self.joint, self.requirements, splits=mixed)
 
     @cached_property
@@ -265,7 +265,7 @@ class _CriterionSearch(Search):
             bound=self.bound,
         )
 
-    def annealed(self, criterion: Expandable, more: bool) -> Solution:
+    def annealed(self, criterion: Information, more: bool) -> Solution:
         """Alternate between decoder and mechanism; go on by columns if there is more to gain."""
         if not more:
             self.show(self.known[1])

@@ -78,9 +78,7 @@ def test_a_decoder_bounds_the_information_of_every_mechanism(seed, b):
 
     def bound_of(decoder_of):
         return -float(
-            (
-                distribution * mechanism * Information(distribution).expand(decoder_of, 0.0).cost
-            ).sum()
+            (distribution * mechanism * Information(distribution).expand(decoder_of)).sum()
         )
 
     assert bound_of(other) <= information + 1e-12
@@ -92,7 +90,7 @@ def test_a_decoder_bounds_the_information_of_every_mechanism(seed, b):
 def test_a_decoder_is_a_posterior():
     distribution = distribution_of(EMPTY)
     matrix = np.random.default_rng(0).dirichlet(np.ones(4), size=9).T
-    posterior = distribution * np.exp(-Information(distribution).expand(matrix, 0.0).cost)
+    posterior = distribution * np.exp(-Information(distribution).expand(matrix))
     np.testing.assert_allclose(posterior.sum(axis=1), 1.0, rtol=1e-12)
 
 
@@ -205,7 +203,7 @@ def test_the_end_of_a_path_is_stationary():
 
     region, distribution = region_of(TABLE), distribution_of(TABLE)
     run = one_path(TABLE, region, 1.0, factor=0.9)
-    cost = ExpectedCost(Information(distribution).expand(run.matrix, 0.0).cost, distribution)
+    cost = ExpectedCost(Information(distribution).expand(run.matrix), distribution)
     best = minimise(cost, Requirements.of(region, 1.0), gap=1e-5, limits=Limits(None))
     assert -best.bound <= run.value * 1.004
 

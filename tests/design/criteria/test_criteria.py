@@ -5,11 +5,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from skrldp.design.criteria import Information, LeastInformation, Variance
+from skrldp.design.criteria import Information, Variance
 
 SHAPE = (2, 3)
 CELLS = 6
-KINDS = ("I(X;Y)", "I(U;Y)", "least", "variance")
+KINDS = ("I(X;Y)", "I(U;Y)", "variance")
 each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
@@ -24,8 +24,6 @@ def criterion_of(kind, distribution, seed=0):
         return Information(distribution)
     if kind == "I(U;Y)":
         return Information(distribution, np.tile(np.arange(SHAPE[1]), SHAPE[0]), kind)
-    if kind == "least":
-        return LeastInformation(distribution, SHAPE[0])
     return Variance(distribution, np.random.default_rng([seed, 1]).normal(size=(2, CELLS)))
 
 
@@ -90,23 +88,6 @@ def test_information_about_a_function_is_that_of_the_merged_cells():
     assert criterion_of("I(X;Y)", distribution).value(matrix) > expected
 
 
-def test_the_least_share_leaves_out_secrets_without_records_or_without_choice():
-    rng, distribution = drawn(4)
-    matrix = mechanism_of(rng, 4)
-    table = distribution.reshape(SHAPE)
-    shares = []
-    for s in range(2):
-        conditional, part = table[s] / table[s].sum(), matrix.reshape(4, *SHAPE)[:, s]
-        told = part * conditional
-        told = (told * np.log(part / told.sum(axis=1, keepdims=True))).sum()
-        shares.append(told / -(conditional @ np.log(conditional)))
-    assert LeastInformation(distribution, 2).value(matrix) == pytest.approx(min(shares))
-    for other in ([0.0, 0.0, 0.0], [0.0, 0.3, 0.0]):
-        mixed = np.concatenate([table[0], other])
-        only = LeastInformation(mixed / mixed.sum(), 2).value(matrix)
-        assert only == pytest.approx(shares[0])
-
-
 # -- prices ---------------------------------------------------------------------------------------
 
 
@@ -133,7 +114,7 @@ def test_prices_prove_the_optimum(kind, seed):
         assert criterion.value(other) <= least + 1e-6 * abs(least)
 
 
-@pytest.mark.parametrize("kind", ["I(X;Y)", "I(U;Y)", "variance"])  # the least is not smooth
+@each_kind
 def test_a_price_is_the_derivative_of_the_value_by_the_weight_of_a_row(kind):
     rng, distribution = drawn(5)
     criterion = criterion_of(kind, distribution)
@@ -165,41 +146,16 @@ def test_profits_are_convex_and_homogeneous_and_slopes_their_gradients(kind, see
 # -- expansions -----------------------------------------------------------------------------------
 
 
-def smooth_value(criterion, heat):
-    """What an expansion is of, to be minimised: a function of a mechanism."""
-    if isinstance(criterion, Information):
-        return lambda matrix: -criterion.value(matrix)
-    return lambda matrix: heat * np.log(np.exp(-criterion.shares(matrix).sum(axis=0) / heat).sum())
-
-
-@pytest.mark.parametrize("kind", ["I(X;Y)", "I(U;Y)", "least"])
-@pytest.mark.parametrize("heat", [2e-3, 0.05])
-def test_an_expansion_has_the_gradient_of_the_criterion(kind, heat):
+@pytest.mark.parametrize("kind", ["I(X;Y)", "I(U;Y)"])
+def test_an_expansion_has_the_gradient_of_the_criterion(kind):
     rng, distribution = drawn(6)
     criterion = criterion_of(kind, distribution)
     matrix, step = mechanism_of(rng, 9), rng.normal(size=(9, CELLS)) * 0.01
     step -= step.mean(axis=0)  # to another mechanism
-    cost = criterion.expand(matrix, heat).cost
-    expected = derivative(smooth_value(criterion, heat), matrix, step, 1e-4)
+    cost = criterion.expand(matrix)
+    expected = derivative(lambda matrix: -criterion.value(matrix), matrix, step, 1e-4)
     # The probabilities of reports are smoothed by 1e-5 at most.
     assert float((distribution * cost * step).sum()) == pytest.approx(expected, rel=2e-3)
-
-
-def test_the_curvature_of_the_smooth_minimum():
-    rng, distribution = drawn(8)
-    criterion, heat = criterion_of("least", distribution), 0.1
-    matrix, step = mechanism_of(rng, 9), rng.normal(size=(9, CELLS)) * 0.01
-    shares = criterion.shares(matrix).sum(axis=0)
-    gradients = [criterion.gradients(matrix, weight) for weight in np.eye(2)]
-    along = np.array([float((gradient * step).sum()) for gradient in gradients])
-
-    def smooth(t):
-        return heat * np.log(np.exp(-(shares + t * along) / heat).sum())
-
-    second = (smooth(0.1) - 2.0 * smooth(0.0) + smooth(-0.1)) / 0.01
-    curvature = criterion.expand(matrix, heat).curvature
-    assert float((step * curvature(step)).sum()) == pytest.approx(second, rel=1e-2)
-    assert second > 0.0
 
 
 # -- bounds ---------------------------------------------------------------------------------------
