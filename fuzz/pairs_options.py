@@ -94,7 +94,6 @@ SETTINGS = {
     "known": {
         "one column": _both(_KNOWN, _set(known=["k"])),
         "all of U": _both(_KNOWN, _set(known=["u", "k"])),
-        "other eps": _both(_KNOWN, _set(known="k", eps_known=0.5)),
     },
     "unknown": {
         "other": _set(handle_unknown="infrequent_if_exist"),

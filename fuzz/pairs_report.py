@@ -77,8 +77,7 @@ def check_sanitizer(case, sanitizer, report):
         for (g, h), truth in found.items():
             need(certificate.known.eps, truth, f"known, {within.names[g]} or {within.names[h]}")
             need(report.eps_known, truth, "known, in the report")
-            if "eps_known" in case.parameters:
-                need(case.parameters["eps_known"], truth, "eps_known as asked")
+            need(case.parameters["eps"], truth, "known, as asked")
         line_holds(lines["known columns"], max(found.values(), default=0.0), "known columns")
         others = mechanism.others or (None,) * len(u_columns(mechanism))
         if any(others[p] is not None for p in places) and not any(

@@ -17,7 +17,6 @@ def guarantee_of(
     *,
     columns: Sequence[tuple[Any, bool]] = (),
     known: Sequence[int] = (),
-    eps_known: float | None = None,
 ) -> Guarantee:
     """Make the guarantee of a mechanism from its certificate.
 
@@ -29,17 +28,15 @@ def guarantee_of(
     # Over all distributions `eps` is that bound.
     eps_all = math.inf if certificate.uncertainty.is_everything else certificate.eps_all
     given_u = min(certificate.eps_given_u, eps_all)
-    asked = float(eps)
-    asked_known = asked if eps_known is None else float(eps_known)
     further: tuple[FurtherBound, ...] = ()
     if certificate.known is not None:
         if not known:
             raise ValueError("the certificate is about known columns; say which (known).")
         secret = tuple(place for place, (_, flag) in enumerate(columns) if flag)
-        figures = _figures(certificate.known, asked_known, eps_all)
+        figures = _figures(certificate.known, float(eps), eps_all)
         further = (FurtherBound(**figures, secret=secret, known=tuple(sorted(known))),)
     return Guarantee(
-        **_figures(certificate, asked, eps_all),
+        **_figures(certificate, float(eps), eps_all),
         n_records=certificate.uncertainty.n_records,
         eps_all=None if math.isinf(eps_all) else float(eps_all),
         eps_given_u=None if math.isinf(given_u) else float(given_u),

@@ -170,7 +170,6 @@ def _promise_of(own: Mechanism, joint: JointDistribution, eps: float) -> Promise
         around.fit_set(joint),
         eps,
         known=[others.index(place) for place in known],
-        eps_known=max((one.eps_requested for one in claim.further), default=None),
         observe=own.observe,
         fit=around.fit_set,
     )
@@ -205,8 +204,7 @@ def _proven(
         proofs.append(("one report", found, eps))
         if found.known is not None:
             observer = who_knows(own.columns[place][0] for place in _known_by(claim))
-            within = max(one.eps_requested for one in claim.further)
-            proofs.append((observer, found.known, within))
+            proofs.append((observer, found.known, eps))
     holds = all(proof.eps <= wanted for _, proof, wanted in proofs)
     if reports == 1 and claim.eps_all is not None:
         holds = holds and found.eps_all <= claim.eps_all

@@ -97,7 +97,6 @@ class Promise:
         *,
         eps_all: float | None = None,
         known: Sequence[int] = (),
-        eps_known: float | None = None,
         observe: str = "all",
         fit: Callable[[JointDistribution], FittedSet] | None = None,
     ) -> "Promise":
@@ -119,8 +118,7 @@ class Promise:
         plain = Statement(joint, uncertainty, eps, layout, np.arange(a1 * a2))
         if not known:
             return cls(joint, (plain,), eps_all, observe)
-        asked = eps if eps_known is None else eps_known
-        within = _within(joint, tuple(known), asked, observe, around)
+        within = _within(joint, tuple(known), eps, observe, around)
         return cls(joint, (plain, within), eps_all, observe)
 
     @cached_property

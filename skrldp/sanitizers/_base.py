@@ -187,7 +187,6 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             self.eps,
             columns=names,
             known=known,
-            eps_known=getattr(self, "eps_known", None),
         )
         mechanism = design.mechanism.named(
             design.symbols, names, guarantee=guarantee, others=codec.others

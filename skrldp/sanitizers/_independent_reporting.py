@@ -33,7 +33,7 @@ class IRSanitizer(SetSanitizer):
 
     Parameters
     ----------
-    {eps, eps_all, sensitive, survey, known, eps_known, categories, min_frequency, max_categories}
+    {eps, eps_all, sensitive, survey, known, categories, min_frequency, max_categories}
     {alphabet_fraction, uncertainty}
     budget : {"tight", "theorem5"}, default="tight"
         How the parameter of the mechanism for U is computed: "tight" takes the largest that is

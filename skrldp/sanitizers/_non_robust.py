@@ -18,7 +18,7 @@ class NonRobustSanitizer(OptimalSanitizer):
 
     Parameters
     ----------
-    {eps, eps_all, sensitive, survey, known, eps_known, categories, min_frequency}
+    {eps, eps_all, sensitive, survey, known, categories, min_frequency}
     {max_categories, alphabet_fraction}
     uncertainty : optional
         Ignored: the only distribution is the public one.

@@ -32,8 +32,6 @@ class SetSanitizer(BaseSanitizer):
         Columns of U that observers know of a person, selected as `sensitive` is. Privacy then holds
         within each of their values as well, over the set of the conditionals of the rest of U.
         Values that are grouped as "other" are one known value.
-    eps_known : float, optional
-        Privacy parameter within known values, in nats; None is `eps`.
 
     Notes
     -----
@@ -49,7 +47,6 @@ class SetSanitizer(BaseSanitizer):
 
     eps_all: float | None = None
     known: Any = None
-    eps_known: float | None = None
 
 
 @with_parameters

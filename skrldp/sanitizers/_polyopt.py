@@ -24,7 +24,7 @@ class PolyOptSanitizer(ObservingSanitizer):
 
     Parameters
     ----------
-    {eps, eps_all, sensitive, survey, known, eps_known, categories, min_frequency}
+    {eps, eps_all, sensitive, survey, known, categories, min_frequency}
     {max_categories, alphabet_fraction, uncertainty}
     objective : {"I(X;Y)", "I(U;Y)"}, default="I(X;Y)"
         What is maximised at the public distribution, to which half a record is added, spread evenly

@@ -29,15 +29,8 @@ def check_promise(sanitizer: Any) -> None:
     Raises ValueError if one of them is not as described.
     """
     check_eps("eps", sanitizer.eps)
-    for name in ("eps_all", "eps_known"):
-        value = getattr(sanitizer, name, None)
-        if value is not None:
-            check_eps(name, value)
-    if getattr(sanitizer, "eps_known", None) is not None and not _given(sanitizer.known):
-        raise ValueError(
-            "eps_known is for what observers know of U, but known is None: name the columns that "
-            "they know."
-        )
+    if (eps_all := getattr(sanitizer, "eps_all", None)) is not None:
+        check_eps("eps_all", eps_all)
 
 
 def _given(known: Any) -> bool:
@@ -90,7 +83,7 @@ def promise_of(
 ) -> Promise:
     """Make the promise that a sanitizer is asked for.
 
-    Raises ValueError if `eps_all` or `eps_known` is too small, or a known column is sensitive.
+    Raises ValueError if `eps_all` is too small, or a known column is sensitive.
     """
     names = [str(column.name) for column in codec.columns]
     secret = [names[place] for place in known if place in codec.sensitive]
@@ -114,14 +107,12 @@ def promise_of(
             f"eps_all={eps_all:g} must be at least eps={eps:g}: the set is among all "
             "distributions. To promise eps_all alone, set eps to it as well."
         )
-    eps_known = getattr(sanitizer, "eps_known", None)
     return Promise.of(
         joint,
         uncertainty,
         min(eps, MOST_EPS),
         eps_all=None if eps_all is None else min(float(eps_all), MOST_EPS),
         known=[codec.nonsensitive.index(place) for place in known],
-        eps_known=None if eps_known is None else min(float(eps_known), MOST_EPS),
         observe=getattr(sanitizer, "observe", "all"),
         fit=fit,
     )

@@ -55,7 +55,7 @@ class RobustMSESanitizer(ObservingSanitizer):
 
     Parameters
     ----------
-    {eps, eps_all, sensitive, survey, known, eps_known, categories, min_frequency}
+    {eps, eps_all, sensitive, survey, known, categories, min_frequency}
     {max_categories, alphabet_fraction, uncertainty}
     utility_uncertainty : RenyiBall or AllDistributions, optional
         The set for the worst expected distance. That depends on the marginal of S, so the set is

@@ -72,7 +72,7 @@ def test_closed_forms_are_shown(san):
     [
         ({"sensitive": [0], "eps_all": 3.0}, ["one report", "eps_all", "eps_given_u"]),
         ({"sensitive": [0], "known": [1]}, ["one report", "columns [0] to those who know"]),
-        ({"sensitive": [0], "known": [1, 2], "eps_known": 2.0}, ["columns [0] to those who know"]),
+        ({"sensitive": [0], "known": [1, 2]}, ["columns [0] to those who know"]),
         ({"sensitive": [0, 1], "known": [3]}, ["columns [0, 1] to those who"]),
         ({"sensitive": [0], "observe": "nonsensitive"}, ["one report"]),
         ({"sensitive": [0], "uncertainty": AllDistributions()}, ["one report"]),

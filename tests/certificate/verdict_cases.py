@@ -40,7 +40,7 @@ KINDS = {
     "closed form": (SRRSanitizer, {"sensitive": [0]}),
     "matrix of a closed form": (IRSanitizer, {"sensitive": [0]}),
     "eps_all": (PolyOptSanitizer, {"sensitive": [0], "eps_all": 2.5}),
-    "known": (PolyOptSanitizer, {"sensitive": [0], "known": [1], "eps_known": 1.5}),
+    "known": (PolyOptSanitizer, {"sensitive": [0], "known": [1]}),
     "two secrets, known": (PolyOptSanitizer, {"sensitive": [0, 1], "known": [3]}),
     "U alone": (PolyOptSanitizer, {"sensitive": [0], "observe": "nonsensitive"}),
     "all distributions": (IRSanitizer, {"sensitive": [0, 2], "uncertainty": AllDistributions()}),

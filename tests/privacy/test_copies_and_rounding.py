@@ -35,7 +35,7 @@ def group_rows(row, observe, secret, known):
 def test_known_columns_are_judged_group_by_group(chosen, observe):
     """Copies that fill up short groups change nothing: each known value alone gives the same."""
     joint = table(3)
-    statement = promise(joint, chosen, known=(0,), eps_known=0.5, observe=observe).statements[1]
+    statement = promise(joint, chosen, eps=0.5, known=(0,), observe=observe).statements[1]
     region, rng = statement.region(), np.random.default_rng(1)
     n_cells = joint.counts.size if observe == "all" else len(VALUES)
     rows = rng.random((4, n_cells)) + 0.05
@@ -74,7 +74,7 @@ def random_conditional(rng, joint, around):
 def test_repaired_mechanisms_keep_every_statement(chosen, observe):
     """At random distributions of each set, by the definition: probabilities of reports."""
     joint, rng = table(11), np.random.default_rng(5)
-    asked = promise(joint, chosen, eps=0.6, eps_all=2.0, known=(0,), eps_known=0.9, observe=observe)
+    asked = promise(joint, chosen, eps=0.6, eps_all=2.0, known=(0,), observe=observe)
     requirements = asked.requirements()
     assert len(requirements) == 3  # plain, within what is known, and everywhere
     matrix = rng.dirichlet(np.full(6, 0.3), requirements.n_cells).T
@@ -92,7 +92,7 @@ def test_repaired_mechanisms_keep_every_statement(chosen, observe):
             for known in groups:
                 part = x[:, known] / x[:, known].sum(axis=1, keepdims=True)
                 reports = np.einsum("bsu,su->bs", whole[:, :, known], part)
-                most = np.exp(0.9 if statement.known else 0.6) * (1 + 1e-9)
+                most = np.exp(0.6) * (1 + 1e-9)
                 assert np.all(reports.max(axis=1) <= most * reports.min(axis=1))
     for s in range(4):
         for t in range(4):

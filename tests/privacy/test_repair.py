@@ -1,13 +1,11 @@
 """Repair: any stochastic matrix becomes private, and stays so when it is rounded."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skrldp import JointDistribution, Mechanism
-from skrldp.certificate import may_stand_in
-from skrldp.privacy import Promise, Requirement, Requirements, privacy_region, repair
+from skrldp import JointDistribution
+from skrldp.privacy import Requirement, Requirements, privacy_region, repair
 from skrldp.sets import RenyiSet
 
 EVERYTHING = RenyiSet(1.0, np.inf)
@@ -95,26 +93,3 @@ def test_a_report_that_is_never_sent_stays_so():
     requirements = Requirements.of(privacy_region(joint, EVERYTHING), 0.5)
     fixed = repair(rows.reshape(6, -1), requirements, 1e-6)
     assert not fixed[3].any() and fixed[[0, 1, 2, 4, 5]].all()
-
-
-@pytest.mark.parametrize("eps_all", [None, 0.35])
-@pytest.mark.parametrize("share", [0.02, 0.98])
-def test_repair_makes_a_stand_in_possible(share, eps_all):
-    """From either side: the stand-in may give a report more often than people do, or less."""
-    joint = JointDistribution([[30, 70], [60, 40]])
-    stand_in = np.array([share, 1.0 - share])
-    around = RenyiSet(2.0, 1e-4)
-    promise = Promise.of(joint, around, 0.3, eps_all=eps_all, observe="nonsensitive")
-    requirements = promise.requirements()
-    for matrix in (
-        np.array([[0.9, 0.2], [0.1, 0.8]]),
-        np.array([[0.05, 0.01], [0.5, 0.5], [0.45, 0.49]]),
-        np.array([[0.01, 0.05], [0.5, 0.5], [0.49, 0.45]]),
-    ):
-        fixed = repair(matrix, requirements, 5e-9, stand_in)
-        mechanism = Mechanism.from_matrix(fixed, (0, 1), (0, 1), observe="nonsensitive")
-        assert may_stand_in(mechanism, stand_in, promise)
-        alone = repair(matrix, requirements, 5e-9)
-        mechanism = Mechanism.from_matrix(alone, (0, 1), (0, 1), observe="nonsensitive")
-        if eps_all is None:  # privacy over all distributions is one of them as well
-            assert not may_stand_in(mechanism, stand_in, promise)

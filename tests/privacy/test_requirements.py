@@ -15,7 +15,7 @@ from skrldp.sets import ConditionalsSet, RenyiSet
 # Two sensitive columns and two others; one combination of each never occurs.
 SECRETS = [(0, "a"), (0, "b"), (1, "a")]
 VALUES = [(x, y) for x in (0, 1) for y in "pqr" if (x, y) != (1, "r")]
-EPS, EPS_KNOWN, EPS_ALL = 0.7, 1.1, 2.5
+EPS, EPS_ALL = 0.7, 2.5
 
 
 def table(seed):
@@ -62,7 +62,6 @@ def test_no_distribution_of_the_ball_breaks_a_promise(seed, known, observe, eps_
         RenyiSet(2.0, radius),
         EPS,
         known=known,
-        eps_known=EPS_KNOWN,
         eps_all=eps_all,
         observe=observe,
     )
@@ -80,7 +79,7 @@ def test_no_distribution_of_the_ball_breaks_a_promise(seed, known, observe, eps_
         if known:
             reports, groups = told(fixed, distribution, known)
             apart = leakage(reports, groups, lambda g, h: g[0] != h[0] and g[1] == h[1])
-            assert apart <= EPS_KNOWN + 1e-9
+            assert apart <= EPS + 1e-9
     if eps_all is not None:
         by_secret = fixed.reshape(-1, 3, 5)
         for s, t in itertools.permutations(range(3), 2):
@@ -89,16 +88,16 @@ def test_no_distribution_of_the_ball_breaks_a_promise(seed, known, observe, eps_
 
 
 def test_knowing_all_of_u_is_privacy_at_equal_values():
-    """Then nothing of the set is left: each row may differ by eps_known at each value of U."""
+    """Then nothing of the set is left: each row may differ by eps at each value of U."""
     joint = table(0)
-    promise = Promise.of(joint, RenyiSet(2.0, 0.1), 9.0, known=(0, 1), eps_known=EPS_KNOWN)
+    promise = Promise.of(joint, RenyiSet(2.0, 0.1), EPS, known=(0, 1))
     within = Requirements(promise.requirements().items[1:])
     rows = np.random.default_rng(1).random((40, 3, 5))
     ratios = [
-        (rows[:, s] - np.exp(EPS_KNOWN) * rows[:, t]).max(axis=1)
+        (rows[:, s] - np.exp(EPS) * rows[:, t]).max(axis=1)
         for s, t in itertools.permutations(range(3), 2)
     ]
-    expected = np.maximum(np.max(ratios, axis=0), 0.0) / np.expm1(EPS_KNOWN)
+    expected = np.maximum(np.max(ratios, axis=0), 0.0) / np.expm1(EPS)
     np.testing.assert_allclose(within.shifts(rows), expected, rtol=1e-8, atol=1e-12)
 
 
@@ -145,7 +144,7 @@ def test_limits_and_words():
 def test_searches_begin_with_rows_of_the_right_length():
     """Whatever the layout of the first requirement is: parts may overlap, or have copies."""
     for observe, shape in (("all", (3, 5)), ("nonsensitive", (1, 5))):
-        options = {"known": (0,), "eps_known": 0.4, "observe": observe}
+        options = {"known": (0,), "observe": observe}
         for eps_all in (None, EPS, EPS_ALL):
             found = Promise.of(
                 table(6), RenyiSet(2.0, 0.1), EPS, eps_all=eps_all, **options

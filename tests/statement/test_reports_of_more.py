@@ -189,9 +189,7 @@ def test_what_is_not_bounded_is_said():
 )
 def test_known_columns_and_how_often_sets_miss(uncertainty, more, together, words, monkeypatch):
     monkeypatch.setattr(_several, "REPORTS", (1, 2))  # quick
-    sanitizer = fitted(
-        rows=PEOPLE, counts=RECORDS, known="age", eps_known=2.0, uncertainty=uncertainty, **more
-    )
+    sanitizer = fitted(rows=PEOPLE, counts=RECORDS, known="age", uncertainty=uncertainty, **more)
     report, proof = privacy_report(sanitizer), sanitizer.certificate_
     assert (report.known, report.eps_known) == (("age",), proof.known.eps)
     said = f"to somebody who knows 'age': eps <= {at_most(proof.known.eps, '.4g')} within each"

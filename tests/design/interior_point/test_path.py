@@ -315,7 +315,7 @@ def lists():
     ball = RenyiSet(2.0, 0.05)
     for options in (
         {"eps": 0.5, "eps_all": 1.2},
-        {"eps": 0.5, "known": (0,), "eps_known": 0.8},
+        {"eps": 0.5, "known": (0,)},
     ):
         for observe in ("all", "nonsensitive"):
             promise = Promise.of(joint, ball, **options, observe=observe)
