@@ -5,7 +5,7 @@
  * what the Python client refuses. In what was read from JSON, a bigint is a whole number, and a number is one with
  * a fraction or an exponent: 1 and 1.0 are one category, but they are written differently, and 1.0 is no weight.
  */
-const DOMAIN = new TextEncoder().encode("skrldp permanent report, version 1\0");
+const DOMAIN = new TextEncoder().encode("skrldp keyed report, version 1\0");
 const [MOST_CHARACTERS, MOST_BRACKETS, MOST_COMMAS, MOST_CELLS] = [2 ** 28, 2 ** 22, 2 ** 24, 1e6];
 const [FORMAT, MANIFEST] = ["skrldp-mechanism", "skrldp-manifest"];
 const [MOST_SYMBOLS, MOST_BLOCKS, LEAST_KEY, CAPACITY] = [2 ** 16, 10_000, 16, 2 ** 32]; // key: bytes
@@ -17,17 +17,14 @@ export async function load(text, options = {}) {
   if (typeof text !== "string" && !isOctets(text)) fail("a mechanism is a string or a Uint8Array.", TypeError);
   const { crypto, crypto: { subtle, getRandomValues } = {} } = globalThis;
   if (!subtle || !getRandomValues) fail("WebCrypto is missing: browsers have it on pages served over HTTPS only.");
-  const hmacKey = (octets) => subtle.importKey("raw", octets, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
-  const hmac = (key, first, last) => subtle.sign("HMAC", key, Uint8Array.from([...first, ...last]));
   const [isPermanent, secret] = ["memoize" in options, options.memoize];
   const isKey = isOctets(secret) && secret.length >= LEAST_KEY;
   if (isPermanent && !isKey) fail(`memoize must be a Uint8Array of at least ${LEAST_KEY} random bytes.`, TypeError);
-  const key = isPermanent && (await hmacKey(secret));
   const { canonical, stated, reporterOf } = read(text);
   const hash = new Uint8Array(await subtle.digest("SHA-256", new TextEncoder().encode(canonical)));
   const digest = Array.from(hash, (octet) => octet.toString(16).padStart(2, "0")).join("");
   if ("digest" in options && options.digest !== digest) fail(`this is another mechanism: its digest is ${digest}.`);
-  const derived = key && (await hmacKey(await hmac(key, DOMAIN, hash)));
+  const tapeOf = isPermanent && (await tapes(subtle, secret, hash));
   return Object.freeze(
     Object.assign(stated, {
       ...{ digest, encode: "symbol", isPermanent },
@@ -38,8 +35,7 @@ export async function load(text, options = {}) {
         if (!isPermanent && id !== null) refuse("fresh ones take no id");
         const draw = reporterOf(record);
         if (!isPermanent) return draw(() => new DataView(crypto.getRandomValues(new Uint8Array(8)).buffer));
-        const person = octetsOf(id);
-        return draw(async (number) => new DataView(await hmac(derived, eightOctets(number), person)));
+        return draw(tapeOf.bind(null, written(id)));
       },
     }),
   );
@@ -565,18 +561,30 @@ function plain(value) {
   if (!isObject(value)) return value ?? null;
   return Object.freeze(Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)])));
 }
-/** Write a whole number as eight bytes, big endian. */
-function eightOctets(number) {
-  const octets = new DataView(new ArrayBuffer(8));
-  octets.setBigUint64(0, BigInt(number));
-  return new Uint8Array(octets.buffer);
+/** A function to the random bytes that a key, a mechanism's hash, a number and a person determine: a CBC-MAC. */
+async function tapes(subtle, secret, hash) {
+  const hmacKey = await subtle.importKey("raw", secret, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+  const derived = await subtle.sign("HMAC", hmacKey, Uint8Array.from([...DOMAIN, ...hash]));
+  const key = await subtle.importKey("raw", derived, "AES-CBC", false, ["encrypt"]);
+  return async ({ letter, value, octets }, number) => {
+    const blocks = new Uint8Array(16 + 16 * Math.ceil(octets.length / 16));
+    blocks.set(octets, 16);
+    const first = [(BigInt(letter.charCodeAt(0)) << 56n) | BigInt(number), value];
+    first.forEach((half, place) => new DataView(blocks.buffer).setBigUint64(8 * place, half));
+    const made = await subtle.encrypt({ name: "AES-CBC", iv: new Uint8Array(16) }, key, blocks);
+    return new DataView(made, blocks.length - 16, 16); // behind it is the padding's block
+  };
 }
-/** Write an id as bytes, those of different types differently. */
-function octetsOf(id) {
+/** Write an id: a whole number of 64 bits, or its digits, by its value; other texts, and bytes, by their length. */
+function written(id) {
   if (id.length === 0) refuse("an id is empty, as where it is missing: give each person their own");
-  if (isOctets(id)) return [0x62, ...id];
-  const isWhole = typeof id === "bigint" || Number.isSafeInteger(id);
-  const isId = isWhole || (typeof id === "string" && !HALF_PAIR.test(id));
-  if (!isId) refuse("an id must be a text, a Uint8Array, a bigint or a whole number up to 2^53");
-  return new TextEncoder().encode(isWhole ? `i${BigInt(id)}` : `s${id}`);
+  if (isOctets(id)) return { letter: "b", value: BigInt(id.length), octets: id };
+  const text = typeof id === "bigint" || Number.isSafeInteger(id) ? `${BigInt(id)}` : id;
+  const isText = typeof text === "string" && !HALF_PAIR.test(text);
+  if (!isText) refuse("an id must be a text, a Uint8Array, a bigint or a whole number up to 2^53");
+  const value = /^(?:0|-?[1-9]\d{0,19})$/.test(text) ? BigInt(text) : 2n ** 64n;
+  if (value >= -(2n ** 63n) && value < 2n ** 64n)
+    return { letter: value < 0n ? "n" : "i", value: BigInt.asUintN(64, value), octets: [] };
+  const octets = new TextEncoder().encode(text);
+  return { letter: "s", value: BigInt(octets.length), octets };
 }

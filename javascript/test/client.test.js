@@ -160,7 +160,8 @@ test("ids are given where they are needed, and are of three types", async () => 
   const numbers = Array.from({ length: 300 }, (_, n) => n);
   const first = await reports(numbers);
   assert.equal(await reports(numbers.map(BigInt)), first);
-  assert.notEqual(await reports(numbers.map(String)), first);
+  assert.equal(await reports(numbers.map(String)), first); // a whole number is the text of its digits
+  assert.notEqual(await reports(numbers.map((n) => `0${n}`)), first);
   assert.notEqual(await reports(numbers.map((n) => Buffer.from(String(n)))), first);
   await permanent.report(RECORD, { id: "x".repeat(10 ** 6) });
 });

@@ -1,7 +1,7 @@
 """The client: load a mechanism's JSON and report records, with NumPy alone.
 
 The client runs on a person's device, or wherever the records are. It needs no scikit-learn, no data
-frames and no solver; ``cryptography``, if it is installed, speeds up the randomness.
+frames and no solver; ``cryptography`` speeds up the randomness, and permanent reports need it.
 `docs/client.md` describes the JSON, and what a client can and cannot check. The import is fast:
 :func:`load` imports what it needs, NumPy included.
 
@@ -49,7 +49,8 @@ def load(
     memoize : bytes, optional
         A secret key of at least 16 bytes, such as ``secrets.token_bytes(32)``. Reports are then
         permanent: the same person with the same record always gives the same report; and of a
-        manifest the same block, whatever the record. Without a key every report is drawn anew.
+        manifest the same block, whatever the record. They are those of :mod:`skrldp.batches` with
+        the same key and ids. Without a key every report is drawn anew.
         **Whoever has the key can undo the randomisation**; so such a client cannot be pickled: a
         pickle would hold the key.
     limit : FreshReports, optional

@@ -1,15 +1,15 @@
-"""Permanent reports: randomness computed from a key, the person and the record."""
+"""Permanent reports: randomness computed from a key, the person and the record, as in batches."""
 
 from __future__ import annotations
 
-import hmac
 from collections.abc import Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skrldp.sampling import AliasTable, BlockTable, Tapes
+from skrldp._arrays import chunks
+from skrldp.sampling import AliasTable, BlockTable, KeyedStream, OctetIds, Tapes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,17 +17,12 @@ if TYPE_CHECKING:
 __all__ = ["Memory", "octets_of"]
 
 _LEAST_KEY = 16  # bytes
-_DOMAIN = b"skrldp permanent report, version 1\0"
-_TAPE = 32  # bytes of randomness for each report; the samplers read 8 at most
+_TAPE = 16  # bytes of randomness for each report; the samplers read 8 at most
 _ROWS = 1 << 12  # reports made at a time
 
 
 class Memory:
-    """Permanent reports of persons and their records, determined by a key.
-
-    Each pair of a person and a cell has its own random bytes (its tape): HMAC-SHA256 of both, under
-    a key derived from the secret key and the mechanism's digest. The cell is included so that two
-    different records of one person are reported independently.
+    """Permanent reports of persons and their records: those of batches with the same key and ids.
 
     Parameters
     ----------
@@ -52,7 +47,7 @@ class Memory:
             raise ValueError(
                 f"memoize must be a key of at least {_LEAST_KEY} bytes, got {len(key)}: {mend}"
             )
-        self._key = hmac.digest(key, _DOMAIN + bytes.fromhex(digest), "sha256")
+        self._stream = KeyedStream(key, digest)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError(
@@ -73,29 +68,30 @@ class Memory:
         """
         persons = [octets_of(person) for person in ids]
         parts = [
-            table.sample(cells[start : start + _ROWS], self._tapes(cells, persons, start))
-            for start in range(0, max(1, len(cells)), _ROWS)
+            table.sample(cells[rows], Tapes(self.octets(cells[rows], persons[rows])))
+            for rows in chunks(max(1, len(cells)), _ROWS)
         ]
         return np.concatenate(parts)
 
-    def _tapes(self, cells: NDArray[Any], persons: Sequence[bytes], start: int) -> Tapes:
-        rows = slice(start, start + _ROWS)
-        return Tapes(self.octets(cells[rows], persons[rows]))
-
     def octets(self, cells: NDArray[Any], persons: Sequence[bytes]) -> NDArray[np.uint8]:
-        """Compute the tapes of persons, given by the bytes of their ids, and their cells.
+        """Compute the tapes of persons, given by what `octets_of` writes, and their cells.
 
-        Shapes: `cells` (n,); returns (n, 32).
+        Shapes: `cells` (n,); returns (n, 16).
         """
-        octets = b"".join(
-            hmac.digest(self._key, cell.to_bytes(8, "big") + person, "sha256")
-            for cell, person in zip(cells.tolist(), persons, strict=True)
-        )
-        return np.frombuffer(octets, dtype=np.uint8).reshape(-1, _TAPE)
+        found = np.empty((len(persons), _TAPE), dtype=np.uint8)
+        for letter in (b"s", b"b"):
+            rows = [row for row, person in enumerate(persons) if person[:1] == letter]
+            if rows:
+                own = [persons[row][1:] for row in rows]
+                octets = np.frombuffer(b"".join(own), dtype=np.uint8)
+                ends = np.cumsum([0, *map(len, own)])
+                ids = OctetIds(octets, ends, are_strings=letter == b"s")
+                found[rows] = self._stream.tapes(cells[rows], ids)
+        return found
 
 
 def octets_of(person: Any) -> bytes:
-    """Write an id as bytes, those of different types differently.
+    """Write an id as a letter and bytes: texts and numbers, which are texts of digits; or bytes.
 
     Raises ValueError if it is none of these, or empty: people without an id would share their
     randomness, and one who knows their own report would learn who has the same record.
@@ -116,4 +112,4 @@ def octets_of(person: Any) -> bytes:
             raise ValueError("an id has half a surrogate pair, which is no text.") from None
     if isinstance(person, bool) or not isinstance(person, Integral):
         raise ValueError(f"an id must be a str, bytes or int, got {type(person).__name__}.")
-    return b"i%d" % int(person)
+    return b"s%d" % int(person)

@@ -52,6 +52,8 @@ IDS = [
     b" ",
 ]
 IDS += [f"person {number}" for number in range(2, 10)]
+# Integers as texts, and texts that are none; beyond 64 bits; one block of 16 bytes and more.
+IDS += ["-7", "007", "-0", 2**64 - 1, 2**64, -(2**63), "9" * 20, "x" * 16, b"x" * 33]
 
 
 def texts_of(fields: dict[str, Any]) -> list[str]:

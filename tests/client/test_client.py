@@ -416,22 +416,26 @@ for bad in (moments, [moments[0]], [1e400]):
         assert "does not know" in str(error), error
     else:
         raise AssertionError("reported")
-permanent = skrldp.client.load(text, memoize=bytes(32))
 assert skrldp.client.FreshReports.__name__ == "FreshReports"
-print(*permanent.report_many(rows * 20, ids=range(40)))
+try:
+    permanent = skrldp.client.load(text, memoize=bytes(32))
+    print(*permanent.report_many(rows * 20, ids=range(40)))
+except ImportError as error:
+    print(error)
 """
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("also", [(), ("cryptography", "cffi", "_cffi_backend")])
 def test_numpy_is_all_it_needs(form, also):
-    """Every other third-party module is refused; cryptography is used where it is there."""
+    """Every other third-party module is refused; permanent reports need cryptography."""
     text = FORMS[form]().to_json()
     code = ALONE.format(allowed={"numpy", "skrldp", *also}, text=text)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     reports = load(text, memoize=bytes(32)).report_many(ROWS * 20, ids=range(40))
-    assert done.stdout.split() == [str(report) for report in reports]
+    said = " ".join(map(str, reports)) if also else "computed from a key need the package 'crypto"
+    assert said in done.stdout
 
 
 def test_every_report_has_a_stream_of_its_own(monkeypatch):
