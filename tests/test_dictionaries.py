@@ -13,6 +13,8 @@ ROWS = 120  # of a chunk, all with values of their own: three chunks need codes 
 WIDTHS = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
 KEY = bytes(range(32))
 
+pytestmark = pytest.mark.filterwarnings("ignore:column 'u' looks like an identifier")
+
 
 def chunk_of(name, codes, hole=False):
     """A chunk with values of its own; a missing one among them, or none."""

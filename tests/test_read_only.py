@@ -24,7 +24,6 @@ from skrldp import (
     PrivacyLeakWarning,
     RenyiBall,
     RobustMSESanitizer,
-    audit,
     certify,
     client,
     privacy_report,
@@ -81,7 +80,6 @@ def held():
         estimator = FrequencyEstimator(blocks, method, encode="symbol")
         yield f"estimator, {method}", estimator.fit(range(4), sample_weight=[40, 10, 20, 30])
         yield f"estimate, {method}", estimator.marginal(1)
-    yield "audit", audit(blocks, n=2_000, random_state=0)
 
 
 def public_arrays(value, path, seen):
