@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from skrldp._numbers import at_most
-from skrldp._pages import as_json, text_page
+from skrldp._pages import text_page
 from skrldp._sentences import (
     attained_at_worst,
     bound,
@@ -62,7 +62,6 @@ def verify(
     public_counts: Annotated[
         str | None, o.option("--public-counts FILE", "What the proof is about, without PUBLIC.")
     ] = None,
-    json: o.Json = False,
 ) -> int:
     """Verify that a mechanism is as private as it claims.
 
@@ -85,12 +84,12 @@ def verify(
     tell("proving")
     if witness is None:
         assert joint is not None
-        holds = _proven(own, joint, mechanism, eps, reports, json)
+        holds = _proven(own, joint, mechanism, eps, reports)
     else:
         from skrldp.certificate import counts_to_json
 
         table = read_text(str(public_counts)) if joint is None else counts_to_json(joint).encode()
-        holds = _checked(own, table, read_text(witness), eps, reports, json)
+        holds = _checked(own, table, read_text(witness), eps, reports)
     return 0 if holds else FAILED
 
 
@@ -180,12 +179,7 @@ def _known_by(claim: Any) -> list[int]:
 
 
 def _proven(
-    own: Mechanism,
-    joint: JointDistribution,
-    path: str,
-    eps: float | None,
-    reports: int,
-    json: bool,
+    own: Mechanism, joint: JointDistribution, path: str, eps: float | None, reports: int
 ) -> bool:
     """Prove what is claimed, to whoever knows nothing or some columns; print the page."""
     from skrldp.certificate import certify, prove_promise
@@ -208,10 +202,7 @@ def _proven(
     holds = all(proof.eps <= wanted for _, proof, wanted in proofs)
     if reports == 1 and claim.eps_all is not None:
         holds = holds and found.eps_all <= claim.eps_all
-    if json:
-        print(as_json(_figures(own, joint, proofs, reports, holds)))
-    else:
-        print(text_page(f"Verdict on {path}", _lines(own, joint, proofs, holds)))
+    print(text_page(f"Verdict on {path}", _lines(own, joint, proofs, holds)))
     return holds
 
 
@@ -240,46 +231,20 @@ def _lines(
         if proof.uncertainty is not around:
             condition = proof.alphabet if around.beta is None else ""  # else it is said above
             lines.append(("", f"over {holds_for(proof.uncertainty, condition)}"))
-    lines.append(("everywhere", f"{bound(found.eps_all)}{several}, for all distributions"))
+    words = f"{bound(found.eps_all)}{several}, for all distributions"
+    if found.reports == 1 and claim.eps_all is not None:
+        kept = "kept" if found.eps_all <= claim.eps_all else "not kept"
+        words += f", claimed {at_most(claim.eps_all)}: {kept}"
+    lines.append(("everywhere", words))
     verdict = "the mechanism keeps what was asked" if holds else "NOT PROVEN to keep what was asked"
     return [*lines, ("result", verdict)]
-
-
-def _figures(
-    own: Mechanism,
-    joint: JointDistribution,
-    proofs: list[tuple[str, Certificate, float]],
-    reports: int,
-    holds: bool,
-) -> dict[str, Any]:
-    found = proofs[0][1]
-    return {
-        "digest": own.digest,
-        "holds": holds,
-        "reports": reports,
-        "n_records": joint.n,
-        "alphabet": found.alphabet,
-        "eps_all": found.eps_all,
-        "eps_given_u": found.eps_given_u,
-        "proofs": [
-            {
-                "about": about,
-                "eps": proof.eps,
-                "eps_attained": proof.eps_attained,
-                "eps_requested": wanted,
-                "distributions": proof.uncertainty.describe(),
-                "beta": proof.uncertainty.beta,
-            }
-            for about, proof, wanted in proofs
-        ],
-    }
 
 
 # --- The proof of somebody else ------------------------------------------------------------------
 
 
 def _checked(
-    own: Mechanism, counts: bytes, witness: bytes, eps: float | None, reports: int, json: bool
+    own: Mechanism, counts: bytes, witness: bytes, eps: float | None, reports: int
 ) -> bool:
     """Check a proof, make the sets of distributions again, and print what is shown."""
     from skrldp.certificate import verify as check
@@ -297,10 +262,7 @@ def _checked(
         about += further_lines(claim, [name for name, _ in own.columns])
         about += [("note", text) for text in notes_of(own)]
         shown += [f"{label}: {said}" for label, said in [*about, ("mechanism", own.digest)]]
-    if json:
-        print(js.dumps({"holds": holds, "message": message, "shown": shown}))
-    else:
-        print(message, *shown, sep="\n")
+    print(message, *shown, sep="\n")
     return holds
 
 

@@ -19,7 +19,14 @@ from skrldp.mechanism._guarantee import (
     bound_of_several,
 )
 from skrldp.mechanism._manifest import Manifest, read_json
-from skrldp.mechanism._messages import REPORTS, further_lines, known_in_groups, lines_of, notes_of
+from skrldp.mechanism._messages import (
+    REPORTS,
+    further_lines,
+    known_in_groups,
+    lines_of,
+    lines_of_blocks,
+    notes_of,
+)
 from skrldp.mechanism._rounding import slot_bits
 from skrldp.mechanism._stated_sets import (
     RULES,
@@ -53,6 +60,7 @@ __all__ = [
     "further_lines",
     "known_in_groups",
     "lines_of",
+    "lines_of_blocks",
     "notes_of",
     "read_json",
     "slot_bits",

@@ -14,6 +14,7 @@ from skrldp._sentences import (
     known_by_category,
     lines_of_set,
     sees,
+    series,
     told_u,
     who_knows,
 )
@@ -21,7 +22,18 @@ from skrldp.alphabet import listed
 from skrldp.mechanism._guarantee import Guarantee
 from skrldp.mechanism._parts import Parts
 
-__all__ = ["REPORTS", "claim", "further_lines", "known_in_groups", "lines_of", "notes_of", "sizes"]
+__all__ = [
+    "REPORTS",
+    "claim",
+    "further_lines",
+    "known_in_groups",
+    "lines_of",
+    "lines_of_blocks",
+    "notes_of",
+    "sizes",
+]
+
+_SHOWN = 20  # blocks
 
 REPORTS = (1, 2, 3, 10)  # numbers of reports about one person that bounds are stated for
 
@@ -67,6 +79,61 @@ def lines_of(mechanism: Parts) -> list[Line]:
     names = [name for name, _ in mechanism.columns]
     notes = [("note", text) for text in notes_of(mechanism)]
     return [*shown, *_claims(mechanism.guarantee, names), *notes]
+
+
+def lines_of_blocks(own: Any) -> list[Line]:
+    """State what a manifest is and claims, as labels and texts."""
+    secret, other = ([n for n, flag in own.columns if flag is kind] for kind in (True, False))
+    lines: list[Line] = [
+        ("protects", f"S = {columns_in_words(secret)}; U = {columns_in_words(other)}"),
+        ("sees", sees(own.observe)),
+        (
+            "blocks",
+            f"{len(own.blocks):,}; every person reports one, which is drawn without regard "
+            "to the record",
+        ),
+    ]
+    parts = list(zip(own.blocks, own.shares, own.mechanisms, strict=True))
+    for number, (block, share, one) in enumerate(parts[:_SHOWN]):
+        claimed = "" if one.guarantee is None else f", {bound(one.guarantee.eps)} claimed"
+        about = f"{columns_in_words(block)}: {one.shape[0]:,} reports, probability {share:.3g}"
+        lines.append((f"block {number}", about + claimed))
+    if len(parts) > _SHOWN:
+        lines.append(("", f"and {len(parts) - _SHOWN:,} more"))
+    for name, bins in list(own.bins.items())[:_SHOWN]:
+        lines.append((f"{name}", f"numbers in {bins.range}, cut into {', '.join(bins.labels)}"))
+    if own.eps is None:
+        lines.append(("claimed", "nothing"))
+    else:
+        words = f"{bound(own.eps)}, that of the worst block"
+        if own.beta:
+            words += f", unless a set of some block misses: beta = {own.beta:.3g} in all"
+        lines += [("claimed", words), ("k reports", _several_blocks(own))]
+    lines += _sets(own)
+    return lines
+
+
+def _several_blocks(own: Any) -> str:
+    bounds = {k: own.bound_of(k) for k in REPORTS}
+    some = {k: eps for k, eps in bounds.items() if eps is not None and math.isfinite(eps)}
+    said = "; ".join(f"{bound(eps)} for k = {k}" for k, eps in some.items())
+    more = "" if len(some) == len(REPORTS) else "; no bound for more"
+    return f"about one person together: {said}{more}"
+
+
+def _sets(own: Any) -> list[Line]:
+    """Say for which distributions the blocks' claims hold, and what beta rests on, each once."""
+    about: dict[Line, list[str]] = {}
+    for number, one in enumerate(own.mechanisms):
+        if one.guarantee is not None:
+            for line in lines_of_set(one.guarantee.distributions, one.guarantee.alphabet):
+                about.setdefault(line, []).append(f"{number}")
+    found = []
+    for (label, words), blocks in about.items():
+        more = [f"{len(blocks) - _SHOWN:,} more"] * (len(blocks) > _SHOWN)
+        which = f"of block{'s' * (len(blocks) > 1)} {series([*blocks[:_SHOWN], *more])}: "
+        found.append((label, words if len(blocks) == len(own.mechanisms) else which + words))
+    return sorted(found, key=lambda line: line[0] == "assumes")
 
 
 def notes_of(mechanism: Parts) -> list[str]:
