@@ -83,12 +83,15 @@ def test_all_columns_sensitive():
 @pytest.mark.parametrize(
     ("categories", "message"),
     [
-        ("automatic", "categories must be 'auto', 'product', a list or a dict, got 'automatic'"),
-        (2, "categories must be 'auto', 'product', a list or a dict, got 2"),
-        (["auto", {1, 2}], "categories of column 1 must be 'auto' or a list"),
+        (
+            "automatic",
+            "categories must be 'auto', 'dtype', 'product', a list or a dict, got 'automatic'",
+        ),
+        (2, "categories must be 'auto', 'dtype', 'product', a list or a dict, got 2"),
+        (["auto", {1, 2}], "categories of column 1 must be 'auto', 'dtype' or a list"),
         (["auto"], "lists 1 alphabets, but the table has 2 columns"),
         ({"z": [1]}, r"keys that are no columns: \['z'\]"),
-        (["auto", "ab"], "categories of column 1 must be 'auto' or a list, got 'ab'"),
+        (["auto", "ab"], "categories of column 1 must be 'auto', 'dtype' or a list, got 'ab'"),
         (["auto", []], "categories of column 1 are empty"),
         (["auto", [1, 2, 1.0]], r"categories of column 1 list \[1\] more than once"),
         (["auto", [1, np.inf]], "infinity, in the categories of column 1"),
