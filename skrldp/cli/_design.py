@@ -270,8 +270,6 @@ def _check_columns(
             if name not in names:
                 has = ", ".join(map(repr, names))
                 raise CommandError(f"{path} lacks the column {name!r} ({option}); it has {has}.")
-    if len(set(names)) <= len(set(sensitive)):
-        raise CommandError(f"{path} has no column besides the sensitive ones.")
 
 
 # --- The public table ----------------------------------------------------------------------------

@@ -22,6 +22,9 @@ _AS_COMMANDS = {
     r" Where files have no modes, give KeyVariable.*": "",
     r"KeyFile takes the path of a file, not a key": "a key file is given by its name, not as a key",
     r" of (?:the|a) batch(?: of [\d,]+ rows)?": "",
+    r" than that of ledger_key, whose check is [0-9a-f]+: it would know nobody\. Give .*": (
+        ". Report with the key with which it began; in Python, LedgerReporter takes both keys."
+    ),
     r", and call check_ids on the whole table": "",
     r"Use min_frequency='auto'": "Use --min-frequency auto",
 }

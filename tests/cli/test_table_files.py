@@ -243,6 +243,8 @@ def test_two_quotes_too_many_let_no_record_out(call, ready, given):
 @pytest.mark.parametrize("given", [KEYED, ("--keep", "person")])
 def test_ids_that_are_pieces_of_lines_let_no_line_out(call, ready, given):
     """Views of Arrow share the buffer of the whole texts, which an Arrow file holds."""
+    if not hasattr(pl, "CompatLevel"):
+        pytest.skip("this Polars writes no views")
     lines = pl.DataFrame({"line": [f"person-number-{row:03d};SECRET" for row in range(9)]})
     ids = lines.select(person=pl.col("line").str.head(17)).to_arrow(
         compat_level=pl.CompatLevel.newest()
@@ -370,14 +372,18 @@ def test_declared_categories_stay_declared(call, folder):
 
 
 def test_dictionaries_with_narrow_codes(call, folder):
-    """Of a Parquet file Arrow makes one for all batches, with too few codes."""
+    """Of a Parquet file Arrow makes one for all batches, with too few codes, or none at all."""
     codes = [pa.array(range(100), pa.int8())] * 3
     names = [pa.array([f"{name} {row}" for row in range(100)]) for name in "abc"]
     parts = [pa.DictionaryArray.from_arrays(*pair) for pair in zip(codes, names, strict=True)]
     columns = {"ill": ["no", "yes"] * 150, "u": pa.chunked_array(parts)}
     pq.write_table(pa.table(columns), "in.parquet")
     code, _, err = call("design", "in.parquet", *DESIGN[:4], "-e", "1", "-o", "m.json")
-    assert code == 2 and "more values than its narrow codes can number. Write the column" in err
+    if code:
+        assert code == 2 and "more values than its narrow codes can number. Write the" in err
+    else:
+        values = json.loads((folder / "m.json").read_text())["values"]
+        assert sorted(values) == sorted(f"{name} {row}" for name in "abc" for row in range(100))
 
 
 def test_what_is_no_category(call, ready):
