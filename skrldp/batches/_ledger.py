@@ -301,9 +301,8 @@ class LedgerReporter(Reporter):
         if len(wrong) and wrong["key"][0] != self.ledger_key_check:
             raise ValueError(
                 "the ledger has entries under another key than that of ledger_key, whose check is "
-                f"{self.ledger_key_check}: it would know nobody. Give "
-                "ledger_key= the key with which the ledger began; the key of the reports may be "
-                "another one."
+                f"{self.ledger_key_check}: it would know nobody. Give ledger_key= the key with "
+                "which the ledger began; the key of the reports may be another one."
             )
         if len(wrong) and wrong["report"].null_count():
             raise ValueError(

@@ -393,7 +393,8 @@ def coded(column: Any) -> tuple[NDArray[Any], list[Any]]:
 
     if not isinstance(column, pa.DictionaryArray):
         column = column.dictionary_encode()
-    return numbers_of(column.indices.fill_null(-1)), column.dictionary.to_pylist()
+    indices = column.indices.cast(pa.int64())  # they may be unsigned, as those of Polars
+    return numbers_of(indices.fill_null(-1)), column.dictionary.to_pylist()
 
 
 def whole_numbers(batch: Any, name: str, path: str, first: int) -> NDArray[np.int64]:

@@ -328,7 +328,7 @@ def test_a_column_of_measurements_is_refused():
         ([0.5] * 40, "counts .*row 0"),
         ([0] * 40, "zero in every row"),
         ([1] * 39, "one count per row"),
-        ([np.nan] * 40, "counts"),
+        ([np.nan] * 40, "no value in rows 0, 1, .* of 40"),
     ],
 )
 def test_weights_are_checked(weights, message):

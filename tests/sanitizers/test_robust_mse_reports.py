@@ -197,7 +197,7 @@ def test_names_and_containers(library, encode, container, reporters):
     if encode == "cells":
         assert names == [value]
     elif encode == "symbol":
-        assert names == ["report"] and np.asarray(Y).max() < n_symbols
+        assert names == ["report"] and np.asarray(Y).astype(int).max() < n_symbols
     elif encode == "onehot":
         assert names == [f"report_{y}" for y in range(n_symbols)]
         assert np.all(np.asarray(Y).sum(axis=1) == 1) and np.all(np.isin(np.asarray(Y), (0, 1)))
