@@ -54,9 +54,10 @@ def test_a_first_report_is_repeated(call, ready, designed, ending):
     assert call(*arguments[:3], *CHECKED, "-o", "without.csv") == (0, "", "")
     assert read("without.csv") != read("a.csv")
     new_key(ready / "new.key")
-    assert (
-        call(*arguments[:3], "--id", "person", "--key", "new.key", *LEDGER, "-o", "c.csv")[0] == 2
-    )
+    rotated = ("--id", "person", "--key", "new.key", *LEDGER)
+    code, _, err = call(*arguments[:3], *rotated, "-o", "c.csv")
+    assert code == 2 and "Report with the key with which it began" in err
+    assert "ledger_key" not in err
     assert not (ready / "c.csv").exists()
     assert (ready / "ledger.parquet").stat().st_mtime_ns == before
     assert not [name for name in os.listdir(ready) if name.endswith(".part")]
