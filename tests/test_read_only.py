@@ -52,7 +52,7 @@ def held():
     """Everything that a user holds after a fit, by a name."""
     blocks = fit(GRRSanitizer(sensitive=0))
     yield "GRR", blocks
-    yield "IR", fit(IRSanitizer(known=[2], sensitive=0), 3)
+    yield "IR", fit(IRSanitizer(sensitive=0))
     yield "PolyOpt", fit(PolyOptSanitizer(sensitive=0))
     yield (
         "blind PolyOpt",

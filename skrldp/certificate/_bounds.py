@@ -64,19 +64,14 @@ def _distribution_of(
     """Complete the worst pair of conditionals to a distribution of the set."""
     first, second, pair = worst
     secrets = np.array([first, second])
-    if view.places is not None:
-        secrets = view.places[secrets]
     conditionals = joint.conditionals.copy()
     for s, conditional in zip(secrets, pair, strict=True):
         if view.value is None:
             conditionals[s] = conditional
-        else:  # the other values keep their proportions
-            number = view.n_values or conditionals.shape[1]
-            conditionals[s, number:] = 0.0
-            rest = np.delete(conditionals[s, :number], view.value)
+        elif conditionals.shape[1] > 1:  # the other values keep their proportions
+            rest = np.delete(conditionals[s], view.value)
             if rest.sum() <= 0:
-                rest = np.ones(number - 1)
-            share = rest / rest.sum() * conditional[1] if number > 1 else rest
-            known = conditional[0] if number > 1 else 1.0
-            conditionals[s, :number] = np.insert(share, view.value, known)
+                rest = np.ones(len(rest))
+            share = rest / rest.sum() * conditional[1]
+            conditionals[s] = np.insert(share, view.value, conditional[0])
     return uncertainty.distribution_with(joint, conditionals, secrets)

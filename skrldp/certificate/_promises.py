@@ -1,12 +1,12 @@
 """The proof of all that is promised about a table, and whether it is what was asked for."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 
 from skrldp.certificate._all_distributions import leakage_over_all
 from skrldp.certificate._bounds import bound_over
 from skrldp.certificate._certify import Certificate, certificate_from, prove
-from skrldp.certificate._views import View, group_views, groups_by_known
+from skrldp.certificate._views import View
 from skrldp.mechanism import Mechanism
 from skrldp.privacy import Promise, Statement
 
@@ -42,27 +42,16 @@ def _prove_statement(
     callback: Callable[[int], None] | None = None,
 ) -> Certificate:
     """Certify a mechanism for secrets and values in another arrangement than the table's."""
-    views = _views(mechanism, promise, one)
-    found = bound_over(views, one.joint, one.uncertainty, callback=callback)
-    whole = one.whole_distribution(found.distribution, promise.joint)
-    alphabet = promise.joint.alphabet_for(one.uncertainty.beta)
-    found = replace(found, distribution=whole)
-    return certificate_from(found, one.uncertainty, alphabet, everywhere)
-
-
-def _views(mechanism: Mechanism, promise: Promise, one: Statement) -> Callable[[], Iterable[View]]:
-    """Return what gives the views of a statement's secrets.
-
-    A mechanism of four numbers is not written as a matrix, if the statement allows it.
-    """
-    region, shape, blocks = one.exact_region, promise.joint.counts.shape, mechanism.form.blocks
-    if blocks is not None and groups_by_known(region, shape) is not None:
-        return lambda: group_views(blocks, region, shape)
     matrix = mechanism.matrix
     if one.layout.n_cells < matrix.shape[1]:  # the secret is not observed: all columns alike
         matrix = matrix[:, : one.layout.n_cells]
     rows = one.layout.spread(matrix)
-    return lambda: [View(rows, rows, replace(region, layout=None))]
+    view = View(rows, rows, replace(one.exact_region, layout=None))
+    found = bound_over(lambda: [view], one.joint, one.uncertainty, callback=callback)
+    whole = one.whole_distribution(found.distribution, promise.joint)
+    alphabet = promise.joint.alphabet_for(one.uncertainty.beta)
+    found = replace(found, distribution=whole)
+    return certificate_from(found, one.uncertainty, alphabet, everywhere)
 
 
 def keeps(certificate: Certificate, promise: Promise) -> bool:

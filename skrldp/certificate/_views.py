@@ -1,7 +1,7 @@
 """The rows that a proof compares over a region, and the least ε that holds for them."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,6 @@ __all__ = [
     "View",
     "block_views",
     "dense_view",
-    "group_views",
-    "groups_by_known",
     "leakage_at",
     "leakage_at_centre",
     "least_provable",
@@ -37,18 +35,13 @@ Pair = tuple[int, int, Floats]  # two secrets, and a conditional of each, shape 
 
 @dataclass(frozen=True)
 class View:
-    """Rows to compare over a region, and how a pair of its conditionals reads in full.
-
-    The region's secrets are the first ones of the table's, or those at some places of it.
-    """
+    """Rows to compare over a region, and how a pair of its conditionals reads in full."""
 
     rows: Floats  # (b, a1, k): the part of the first secret
     against: Floats  # (b, a1, k): the part of the second
     region: Region
     value: int | None = None  # cells are (this value, all others) rather than all values
     rounded: bool = False  # dense, `rows` rounded upwards and `against` downwards
-    places: Indices | None = None  # of the region's secrets in the table
-    n_values: int | None = None  # how many values these secrets have, if fewer than the table
 
 
 def dense_view(matrix: Floats, region: Region) -> View:
@@ -77,7 +70,7 @@ def block_views(blocks: Blocks, region: Region, against: Blocks | None = None) -
     same, same_secret, same_value, other = blocks
     cases = 3 if region.n_secrets > 2 else 2  # with two secrets one is always the row's own
     if region.is_everything:  # no pair of secrets differs from another
-        region = region.among(np.arange(2), compared=region.compared)
+        region = region.among(np.arange(2))
     a1, a2 = region.conditionals.shape
     own, foreign = _parts(blocks, a2)
     other_own, other_foreign = _parts(blocks if against is None else against, a2)
@@ -87,55 +80,6 @@ def block_views(blocks: Blocks, region: Region, against: Blocks | None = None) -
     alike = region.is_everything or (same, same_value) == (same_secret, other)
     for u in range(1 if alike else a2):  # the same for every value
         yield View(first, second, region.one_against_rest(u), u)
-
-
-def group_views(blocks: Blocks, region: Region, shape: tuple[int, int]) -> Iterator[View]:
-    """Compare secrets together with known values of U, for a mechanism of four numbers.
-
-    Under the same known values the same values of U are possible. Where u is one of them, a row for
-    u reads as in :func:`block_views`; all other rows are constant in each part.
-    """
-    groups = groups_by_known(region, shape)
-    assert groups is not None
-    _, same_secret, _, other = blocks
-    constant = same_secret, same_secret, other, other
-    number = region.rows.real.sum(axis=1)[region.rows.place]
-    first, second = region.pairs
-    place = np.zeros(region.n_secrets, dtype=np.intp)
-    for secrets in groups:
-        place[secrets] = np.arange(len(secrets))
-        here = np.isin(first, secrets)
-        if not here.any():
-            continue
-        several = int(number[secrets[0]])
-        compared = None if region.is_everything else (place[first[here]], place[second[here]])
-        part = region.among(secrets, several, compared)
-        for four in (blocks, constant) if len(groups) > 1 else (blocks,):
-            for view in block_views(four, part):
-                yield replace(view, places=secrets, n_values=several)
-
-
-def groups_by_known(region: Region, shape: tuple[int, int]) -> list[Indices] | None:
-    """Group secrets of a region by their values of U, which are those of the same known values.
-
-    Returns list of integer arrays, or None: the secrets of each group. None if the cells of a
-    secret are of several values of S, or secrets are compared that have other values of U, or the
-    same value of S.
-    """
-    a1, a2 = shape
-    layout = region.rows
-    owner, values = np.divmod(layout.parts, a2)
-    if layout.n_cells != a1 * a2 or layout.shared or np.any(owner != owner[:, :1]):
-        return None
-    number = layout.real.sum(axis=1)
-    if not np.array_equal(layout.real, np.arange(layout.parts.shape[1]) < number[:, None]):
-        return None
-    _, group = np.unique(values, axis=0, return_inverse=True)
-    group, owner = group.ravel()[layout.place], owner[layout.place, 0]
-    first, second = region.pairs
-    if np.any(group[first] != group[second]) or np.any(owner[first] == owner[second]):
-        return None
-    return [np.flatnonzero(group == g) for g in range(int(group.max()) + 1)]
 
 
 def _parts(blocks: Blocks, n_values: int) -> tuple[list[float], list[float]]:
@@ -219,8 +163,7 @@ def leakage_at_centre(view: View) -> float:
 
 
 def leakage_at(view: View, distribution: Floats) -> float:
-    chosen = np.arange(view.region.n_secrets) if view.places is None else view.places
-    distribution = distribution[chosen[: view.region.n_secrets]]
+    distribution = distribution[: view.region.n_secrets]
     conditionals = conditionals_of(distribution)
     if view.value is not None:
         part = conditionals[:, view.value]

@@ -238,23 +238,18 @@ class Region(ABC):
         probability = self.conditionals[:, value]
         return self.merged(np.stack([probability, 1.0 - probability], axis=1))
 
-    def among(
-        self,
-        secrets: Indices,
-        n_values: int | None = None,
-        compared: tuple[Indices, Indices] | None = None,
-    ) -> "Region":
-        """Return the region of some secrets that have the first values alone.
+    def among(self, secrets: Indices) -> "Region":
+        """Return the region of some secrets, all pairs of which are compared.
 
-        Shapes: `secrets` (m,); `compared` (n_pairs,), places in `secrets`; None: all pairs.
+        Shapes: `secrets` (m,).
         """
         return replace(
             self,
-            conditionals=self.conditionals[secrets, :n_values],
+            conditionals=self.conditionals[secrets],
             marginal=self.marginal[secrets],
             weights=self.weights[secrets],
             layout=None,
-            compared=compared,
+            compared=None,
         )
 
     def merged(self, conditionals: Floats) -> "Region":

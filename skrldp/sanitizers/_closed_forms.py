@@ -47,11 +47,6 @@ class ResponseSanitizer(BaseSanitizer):
     -----
     PrivacyLeakWarning
         By `fit`, if the table's columns have names and `sensitive` is None.
-
-    Notes
-    -----
-    Read more in the guide: :doc:`which sanitizer to take </guide/sanitizers>` and
-    :doc:`what a report looks like </guide/reports>`.
     """
 
     _name: ClassVar[str]

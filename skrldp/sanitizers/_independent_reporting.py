@@ -10,10 +10,10 @@ from skrldp.design.closed_form import independent_reporting
 from skrldp.design.subset import optimal_reporting
 from skrldp.information import Blocks
 from skrldp.privacy import Promise, Requirements
+from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._checks import MOST_CELLS_OF_IR
 from skrldp.sanitizers._closed_forms import release_closed_form
 from skrldp.sanitizers._fitted_state import Designed
-from skrldp.sanitizers._optimal_base import SetSanitizer
 from skrldp.sanitizers._texts import with_parameters
 from skrldp.sets import FittedSet
 
@@ -23,7 +23,7 @@ _MOST_OPTIMAL = 2_000  # cells, as for other dense designs
 
 
 @with_parameters
-class IRSanitizer(SetSanitizer):
+class IRSanitizer(BaseSanitizer):
     """Independent reporting: S and U are each reported by their own mechanism.
 
     ε is split between the two in the best proportion. The report of U may be more exact than ε
@@ -33,7 +33,7 @@ class IRSanitizer(SetSanitizer):
 
     Parameters
     ----------
-    {eps, eps_all, sensitive, survey, known, categories, min_frequency, max_categories}
+    {eps, sensitive, survey, categories, min_frequency, max_categories}
     {alphabet_fraction, uncertainty}
     budget : {"tight", "theorem5"}, default="tight"
         How the parameter of the mechanism for U is computed: "tight" takes the largest that is
@@ -81,7 +81,9 @@ class IRSanitizer(SetSanitizer):
     whichever distribution of the uncertainty set is the true one. Nothing is promised about U
     beyond what it reveals about S.
 
-    {Further reports}
+    The promise is for **one report about each person**, to somebody who knows nothing else about
+    them. Two reports, or one and U, may even determine S: ``certify(..., reports=k)`` gives the
+    number for k reports, and `eps_all` of :class:`PolyOptSanitizer` bounds it.
 
     {Read more in the guide}
 

@@ -18,17 +18,16 @@ class NonRobustSanitizer(OptimalSanitizer):
 
     Parameters
     ----------
-    {eps, eps_all, sensitive, survey, known, categories, min_frequency}
+    {eps, sensitive, survey, categories, min_frequency}
     {max_categories, alphabet_fraction}
     uncertainty : optional
         Ignored: the only distribution is the public one.
     solver : {"auto", "vertices", "columns", "alternation"}, default="auto"
         "auto" takes the optimum from its formula (see the notes): nothing is searched but the best
-        report of S alone. The others search among all mechanisms, as "auto" does if `eps_all`,
-        `known` ask for more; they are there for comparisons. "vertices"
-        enumerates the vertices of the region, for about ten cells. "columns" generates vertices as
-        they are needed, for some dozens of cells. "alternation" improves decoder and mechanism in
-        turn, for up to a thousand cells.
+        report of S alone. The others search among all mechanisms; they are there for comparisons.
+        "vertices" enumerates the vertices of the region, for about ten cells. "columns" generates
+        vertices as they are needed, for some dozens of cells. "alternation" improves decoder and
+        mechanism in turn, for up to a thousand cells.
     time_limit : float, optional
         Seconds that a search may take; None for no limit. Without it, `fit` is a function of its
         input: two fits give the same mechanism on one machine with one version of each library.
@@ -81,8 +80,6 @@ class NonRobustSanitizer(OptimalSanitizer):
     of the common refinement, so that S and the report determine U. ``solution_.bound`` proves the
     optimum to a millionth, and bounds every mechanism that is private over a set of distributions:
     see :doc:`the mathematics </mathematics>`, section 7.4.
-
-    {Further reports}
 
     {Read more in the guide}
 

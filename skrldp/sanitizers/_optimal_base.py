@@ -1,4 +1,4 @@
-"""What the sanitizers share that are private over a set, or have an optimised mechanism."""
+"""What the sanitizers share whose mechanism is optimised."""
 
 from typing import Any, ClassVar
 
@@ -14,43 +14,11 @@ from skrldp.sanitizers._fitted_state import Designed, FromFit
 from skrldp.sanitizers._texts import with_parameters
 from skrldp.sanitizers._warnings import say_if_slow
 
-__all__ = ["ObservingSanitizer", "OptimalSanitizer", "SetSanitizer"]
+__all__ = ["ObservingSanitizer", "OptimalSanitizer"]
 
 
 @with_parameters
-class SetSanitizer(BaseSanitizer):
-    """Base class: private over a set of distributions, with statements about what is beyond it.
-
-    Parameters
-    ----------
-    eps_all : float, optional
-        Privacy parameter over all distributions, at least `eps`, in nats. It bounds what further
-        reports about a person add, and what a report tells somebody who knows U, or a part of it: k
-        reports leak at most ``eps + (k - 1) * eps_all``, and to such a person k times `eps_all`.
-        None: nothing is required, and two reports, or a report together with U, may reveal S.
-    known : str, int, list or callable, optional
-        Columns of U that observers know of a person, selected as `sensitive` is. Privacy then holds
-        within each of their values as well, over the set of the conditionals of the rest of U.
-        Values that are grouped as "other" are one known value.
-
-    Notes
-    -----
-    Further reports: the promise is for **one report about each person**, to somebody who knows
-    nothing else about them. `eps_all` bounds what further reports add and what a report tells
-    somebody who knows U: ``certify(..., reports=k)`` gives the number for k reports. Without it two
-    reports, or one and U, may even determine S, since the distribution of U is then outside the
-    set.
-
-    Read more in the guide: :doc:`which sanitizer to take </guide/sanitizers>` and
-    :doc:`what a report looks like </guide/reports>`.
-    """
-
-    eps_all: float | None = None
-    known: Any = None
-
-
-@with_parameters
-class OptimalSanitizer(SetSanitizer):
+class OptimalSanitizer(BaseSanitizer):
     """Base class: the best mechanism by a criterion, with parameters of the solver.
 
     Parameters
@@ -142,10 +110,21 @@ class OptimalSanitizer(SetSanitizer):
 
 @with_parameters
 class ObservingSanitizer(OptimalSanitizer):
-    """Base class: a mechanism that may observe U alone.
+    """Base class: private over a set of distributions, with statements about what is beyond it.
+
+    The mechanism may observe U alone.
 
     Parameters
     ----------
+    eps_all : float, optional
+        Privacy parameter over all distributions, at least `eps`, in nats. It bounds what further
+        reports about a person add, and what a report tells somebody who knows U, or a part of it: k
+        reports leak at most ``eps + (k - 1) * eps_all``, and to such a person k times `eps_all`.
+        None: nothing is required, and two reports, or a report together with U, may reveal S.
+    known : str, int, list or callable, optional
+        Columns of U that observers know of a person, selected as `sensitive` is. Privacy then holds
+        within each of their values as well, over the set of the conditionals of the rest of U.
+        Values that are grouped as "other" are one known value.
     observe : {"all", "nonsensitive"}, default="all"
         What the mechanism sees of a person. "nonsensitive" is U alone: `transform` then needs the
         columns of U only, in the order of the public table, and does not look at those of S where a
@@ -159,8 +138,16 @@ class ObservingSanitizer(OptimalSanitizer):
     whichever distribution of the uncertainty set is the true one. Nothing is promised about U
     beyond what it reveals about S. The solver is not trusted: its result is repaired, rounded to
     what will be sampled and proven private, or else nothing is released.
+
+    Further reports: the promise is for **one report about each person**, to somebody who knows
+    nothing else about them. `eps_all` bounds what further reports add and what a report tells
+    somebody who knows U: ``certify(..., reports=k)`` gives the number for k reports. Without it two
+    reports, or one and U, may even determine S, since the distribution of U is then outside the
+    set.
     """
 
+    eps_all: float | None = None
+    known: Any = None
     observe: str = "all"
 
     def _check_parameters(self) -> None:

@@ -115,6 +115,11 @@ class Parameters(BaseEstimator):
         By `fit` and `transform`, for parameters and tables that are not as described.
     CertificateError
         By `fit`, if the mechanism cannot be proven private.
+
+    Notes
+    -----
+    Read more in the guide: :doc:`which sanitizer to take </guide/sanitizers>` and
+    :doc:`what a report looks like </guide/reports>`.
     """
 
     eps: float = field(default=1.0, kw_only=False)

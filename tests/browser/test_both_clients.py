@@ -28,7 +28,7 @@ def test_both_checkers_say_the_same():
 
 
 CROSSED = [
-    [("mechanism", "IR"), ("known", "one column"), ("values", "days")],
+    [("mechanism", "AOptimal"), ("known", "one column"), ("values", "days")],
     [("mechanism", "GRR"), ("blocks", "edges"), ("table", "array")],
 ]
 

@@ -11,7 +11,14 @@ import pyarrow as pa
 import pytest
 from command_files import table, write
 
-from skrldp import IRSanitizer, JointDistribution, LikelihoodRatioSet, Mechanism, RenyiBall
+from skrldp import (
+    AOptimalSanitizer,
+    IRSanitizer,
+    JointDistribution,
+    LikelihoodRatioSet,
+    Mechanism,
+    RenyiBall,
+)
 from skrldp.alphabet import source_in_words
 from skrldp.certificate._witness import witness_of
 from skrldp.cli import main
@@ -77,7 +84,7 @@ def test_claims_are_proven_again(call, files):
 def test_each_claim_of_a_weakened_mechanism_fails(call, folder):
     """Of S, to observers who know columns, and over all distributions; its claims stayed."""
     records = table().drop_columns(["person", "day"])
-    fitted = IRSanitizer(sensitive="ill", known="zip", eps_all=2.0).fit(records)
+    fitted = AOptimalSanitizer(sensitive="ill", known="zip", eps_all=2.0).fit(records)
     (folder / "m.json").write_text(fitted.mechanism_.to_json())
     write(records, folder / "public.csv")
     code, out, _ = call("verify", "m.json", "public.csv")

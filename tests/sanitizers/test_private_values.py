@@ -17,10 +17,10 @@ import pyarrow as pa
 import pytest
 
 from skrldp import (
+    AOptimalSanitizer,
     BlockSanitizer,
     FrequencyEstimator,
     GRRSanitizer,
-    IRSanitizer,
     JointDistribution,
     PolyOptSanitizer,
     RenyiBall,
@@ -95,7 +95,7 @@ def fitted():
         "blind": blind.fit(FRAME),
         "two": GRRSanitizer(sensitive=["s", "t"]).fit(FRAME.assign(t=FRAME["s"])),
         "pairs": GRRSanitizer(sensitive="s").fit(FRAME.assign(w=FRAME["u"])),
-        "known": IRSanitizer(sensitive="s", known="u").fit(FRAME),
+        "known": AOptimalSanitizer(sensitive="s", known="u").fit(FRAME),
     }
     device = client.load(found["frame"].mechanism_.to_json())
     key = client.load(found["frame"].mechanism_.to_json(), memoize=bytes(32))

@@ -116,7 +116,7 @@ def test_who_knows_one_of_several_grouped_values_is_told_apart(monkeypatch):
     own = {"sensitive": 0, "known": [1], "categories": "product"}
     own["uncertainty"] = RenyiBall(radius=0.01)
     counts = [900] * len(rows) + [200] * len(rare)
-    sanitizer = fitted(IRSanitizer, rows + rare, counts, min_frequency=500, **own)
+    sanitizer = fitted(PolyOptSanitizer, rows + rare, counts, min_frequency=500, **own)
     report, mechanism = privacy_report(sanitizer), sanitizer.mechanism_
     first, second = (mechanism.values.index(("other", s)) for s in (0, 1))
     told = mechanism.matrix.reshape(-1, 2, len(mechanism.values))
@@ -126,7 +126,7 @@ def test_who_knows_one_of_several_grouped_values_is_told_apart(monkeypatch):
     assert words in " ".join(report.notes)
     loaded = read_json(mechanism.to_json())  # inspect and verify have nothing else
     assert words in str(lines_of(loaded)) and words in str(notes_of(loaded))
-    plain = fitted(IRSanitizer, rows, [900] * len(rows), **own)
+    plain = fitted(PolyOptSanitizer, rows, [900] * len(rows), **own)
     assert words not in " ".join(privacy_report(plain).notes)
     assert words not in str(lines_of(plain.mechanism_))
 
