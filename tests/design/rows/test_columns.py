@@ -28,12 +28,12 @@ def region_of(joint, kind="joint", **options):
     return privacy_region(joint, RenyiSet(2.0, radius), region=kind, **options)
 
 
-def columns(joint, region, eps, seconds=None, patience=None, **options):
+def columns(joint, region, eps, patience=None, **options):
     """Generate columns; patience: rounds over which the gain is judged, twice for polyhedra."""
     with pytest.MonkeyPatch.context() as patch:
         if patience is not None:
             patch.setattr(columns_module, "_ROUNDS", patience)
-        limits = options.pop("limits", Limits(seconds))
+        limits = options.pop("limits", Limits(None))
         return generate_columns(joint, Requirements.of(region, eps), limits=limits, **options)
 
 
@@ -109,13 +109,13 @@ def test_first_rows_are_used():
     region = region_of(JOINT, "lower")
     best = columns(JOINT, region, 0.5)
     unit = best.matrix / best.matrix.sum(axis=1, keepdims=True)
-    none = columns(JOINT, region, 0.5, seconds=0.0)
+    none, given, sharp = (
+        columns(JOINT, region, 0.5, limits=Limits(None, 0), first=first)  # no search
+        for first in ([], [unit], [np.eye(4)])
+    )
     assert none.objective < best.objective * 0.9
-    given = columns(JOINT, region, 0.5, seconds=0.0, first=[unit])
     assert given.objective == pytest.approx(best.objective, rel=1e-8)
-    # and what is not private is made so
-    sharp = columns(JOINT, region, 0.5, seconds=0.0, first=[np.eye(4)])
-    check(sharp, JOINT, region, 0.5)
+    check(sharp, JOINT, region, 0.5)  # what is not private is made so
 
 
 def test_more_patience_is_no_worse():
