@@ -24,7 +24,6 @@ __all__ = ["run"]
 _BETA = 0.1
 _BALL = {"uncertainty": RenyiBall(alpha=1.0, radius="finite-sample", beta=_BETA)}
 _TENDS = {"uncertainty": LikelihoodRatioSet(_BETA, radius="asymptotic"), "min_frequency": 40}
-_ANY_N = {"uncertainty": LikelihoodRatioSet(_BETA)}
 _OTHER = {"handle_unknown": "infrequent_if_exist"}
 _ASIDE = _OTHER | {"alphabet_fraction": 0.3}
 _AUTO = {"min_frequency": "auto"}
@@ -35,11 +34,9 @@ _OF_U = {"observe": "nonsensitive"}
 CROSSED = {
     "auto": ("", _AUTO | _BALL),
     "auto, known": ("k", _AUTO | _KNOWN | _BALL),
-    "auto, most, U alone": ("", _AUTO | _OF_U | _BALL | {"max_categories": 5}),
+    "auto, U alone": ("", _AUTO | _OF_U | _BALL),
     "other, number": ("", _OTHER | _BALL | {"min_frequency": 100}),
-    "other, most": ("", _OTHER | _BALL | {"max_categories": 3}),
     "aside, known": ("k", _ASIDE | _KNOWN | _TENDS),
-    "aside, most": ("", _ASIDE | _ANY_N | {"max_categories": 4}),
     "aside, combinations, U alone": ("k", _ASIDE | _OF_U | _TENDS),
 }
 

@@ -102,7 +102,6 @@ SETTINGS = {
         "auto": _both(_shape(rare=True), _set(min_frequency="auto")),
         "number": _both(_shape(rare=True), _set(min_frequency=8)),
         "share": _both(_shape(rare=True), _set(min_frequency=0.1)),
-        "most": _both(_shape(rare=True), _set(max_categories=3)),
     },
     "aside": {
         "a part": _both(

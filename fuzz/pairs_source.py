@@ -61,9 +61,7 @@ def _check_frequent(case, sanitizer, learned):
         return  # which records were kept is not known here
     around = own.get("uncertainty")
     beta = getattr(around, "beta", None) or 0.05
-    grouped = own.get("handle_unknown") == "infrequent_if_exist" or any(
-        name in own for name in ("min_frequency", "max_categories")
-    )
+    grouped = own.get("handle_unknown") == "infrequent_if_exist" or "min_frequency" in own
     if "alphabet_fraction" in own:  # the values of U are those of the records set aside
         learned = []
     judged = [[name] for name in learned]

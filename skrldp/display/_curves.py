@@ -74,7 +74,6 @@ _OF_TABLES = (
     "sensitive",
     "categories",
     "min_frequency",
-    "max_categories",
     "alphabet_fraction",
     "handle_unknown",
     "random_state",

@@ -25,8 +25,7 @@ def refuse_large_blocks(
     Where `base` groups values, their numbers are not known before. Of several secrets, not all
     combinations need occur: there are two at least.
     """
-    grouped = [getattr(base, name, None) for name in ("min_frequency", "max_categories")]
-    if grouped != [None, None] or base.handle_unknown == "infrequent_if_exist":
+    if base.min_frequency is not None or base.handle_unknown == "infrequent_if_exist":
         return
     n_secrets = sizes[secret[0]] if len(secret) == 1 else 2
     cells = [n_secrets * math.prod(sizes[place] for place in block) for block in blocks]

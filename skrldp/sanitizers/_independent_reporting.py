@@ -33,7 +33,7 @@ class IRSanitizer(BaseSanitizer):
 
     Parameters
     ----------
-    {eps, sensitive, survey, categories, min_frequency, max_categories}
+    {eps, sensitive, survey, categories, min_frequency}
     {alphabet_fraction, uncertainty}
     budget : {"tight", "theorem5"}, default="tight"
         How the parameter of the mechanism for U is computed: "tight" takes the largest that is

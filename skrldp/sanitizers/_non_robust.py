@@ -19,7 +19,7 @@ class NonRobustSanitizer(OptimalSanitizer):
     Parameters
     ----------
     {eps, sensitive, survey, categories, min_frequency}
-    {max_categories, alphabet_fraction}
+    {alphabet_fraction}
     uncertainty : optional
         Ignored: the only distribution is the public one.
     solver : {"auto", "vertices", "columns", "alternation"}, default="auto"

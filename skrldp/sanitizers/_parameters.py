@@ -53,9 +53,6 @@ class Parameters(BaseEstimator):
         "other". Secrets are never grouped. "auto" takes the least number for which the confidence
         level of `uncertainty` holds although the values are learned from the counted records, some
         40 to 70; "other" then stands for unknown values as well.
-    max_categories : int, optional
-        As in :class:`~sklearn.preprocessing.OneHotEncoder`: most values that a column of U may
-        have, "other" included; the most frequent ones are kept.
     alphabet_fraction : float, optional
         Share of the records to set aside, drawn at random. The values of U are learned from them,
         and they are not counted. Where the values are learned from the counted records instead, the
@@ -127,7 +124,6 @@ class Parameters(BaseEstimator):
     survey: Any = None
     categories: Any = "auto"
     min_frequency: float | str | None = None
-    max_categories: int | None = None
     alphabet_fraction: float | None = None
     uncertainty: Any = None
     encode: str | None = None

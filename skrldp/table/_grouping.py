@@ -31,8 +31,6 @@ class Grouping:
     # A category with fewer records is rare; a float is a share of the records. "auto": as many
     # records as Theorem 36 wants; what is rare then takes unknown values, too.
     min_frequency: Any = None
-    # Most categories that a column may have, "other" included; the most frequent ones are kept
-    max_categories: Any = None
     # Share of the records from which the alphabet is learned and which are not counted; None if it
     # is learned from the counted records
     fraction: Any = None
@@ -43,14 +41,12 @@ class Grouping:
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        least, most, share = self.min_frequency, self.max_categories, self.fraction
+        least, share = self.min_frequency, self.fraction
         if not (least is None or self.is_auto or _is_whole(least) or _is_share(least)):
             raise ValueError(
                 f"min_frequency={least!r} must be None, a whole number >= 1 (of records), a float "
                 "between 0 and 1 (a share of the records), or 'auto'."
             )
-        if most is not None and not _is_whole(most):
-            raise ValueError(f"max_categories={most!r} must be None or a whole number >= 1.")
         if share is not None and not _is_share(share):
             raise ValueError(f"alphabet_fraction={share!r} must be None or between 0 and 1.")
         if share is not None and not self.unknown:
@@ -71,33 +67,14 @@ class Grouping:
         return self.unknown or self.is_auto
 
     @property
-    def by_count(self) -> bool:
-        """Whether categories are judged by how frequent they are."""
-        return self.min_frequency is not None or self.max_categories is not None
-
-    @property
     def is_used(self) -> bool:
         """Whether any values are grouped."""
-        return self.unknown or self.by_count
+        return self.unknown or self.min_frequency is not None
 
     def enough(self, n: int, frequent: int) -> int | None:
         """From how many of n records on categories are not rare; None if that does not count."""
         least = frequent if self.is_auto else self.min_frequency
         return least if least is None or _is_whole(least) else math.ceil(least * n)
-
-    def is_kept(self, counts: NDArray[np.int64], n: int, frequent: int) -> NDArray[np.bool_]:
-        """Say which categories are frequent enough, as `OneHotEncoder` does.
-
-        Shapes: `counts` (k,); returns (k,).
-        """
-        least, most = self.enough(n, frequent), self.max_categories
-        kept = np.ones(len(counts), dtype=bool)
-        if least is not None:
-            kept = counts >= least
-        if most is not None and kept.sum() + 1 > most:  # there is an "other" in any case
-            by_size = np.argsort(counts, kind="stable")
-            kept[by_size[: len(counts) - (most - 1)]] = False
-        return kept
 
 
 def _is_whole(number: Any) -> bool:
@@ -206,10 +183,10 @@ def group_values(
     # A column of truth values has no others, unless a combination of them is unknown.
     is_bool = column.declared and set(map(type, column.categories)) == {bool}
     has_other = grouping.unknown and (combined or not is_bool)
-    own = ~is_other
     kept = np.ones(n_categories, dtype=bool)
-    if not (grouping.is_auto and column.declared):  # what is declared may be rare
-        kept[own] = grouping.is_kept(counts[own], int(deciding.sum()), frequent)
+    enough = grouping.enough(int(deciding.sum()), frequent)
+    if enough is not None and not (grouping.is_auto and column.declared):  # those may be rare
+        kept = counts >= enough
     if grouping.unknown and (combined or (records.aside is not None and not column.declared)):
         kept &= occurs
     elif combined:

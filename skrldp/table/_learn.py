@@ -98,7 +98,7 @@ def learn(
     records, present = None, None
     if grouping.is_used:
         records = Records.of(columns, codes, record_counts)
-        is_fixed = not (learned or grouping.by_count or combined)
+        is_fixed = not (learned or grouping.min_frequency is not None or combined)
         if grouping.fraction is not None and not is_fixed:
             if aside is None:
                 records = set_aside(records, columns, grouping.fraction)

@@ -72,7 +72,7 @@ def test_unknown_values_are_other_everywhere(cls):
 
 def test_rare_values_alone():
     """Without handle_unknown, devices are told which values were rare, and refuse others."""
-    found = fit(SRRSanitizer, max_categories=3, random_state=0)
+    found = fit(SRRSanitizer, min_frequency=100, random_state=0)
     assert found.joint_.values == ("desk", "field", "other")
     device = client.load(found.mechanism_.to_json(), random_state=0)
     X = public()
@@ -139,7 +139,7 @@ def test_beta_is_said_with_its_condition(source):
 def test_a_split_needs_a_place_for_unknown_values():
     with pytest.raises(ValueError, match="needs handle_unknown='infrequent_if_exist'"):
         fit(SRRSanitizer, alphabet_fraction=0.5)
-    for name in ("min_frequency", "max_categories", "alphabet_fraction"):
+    for name in ("min_frequency", "alphabet_fraction"):
         with pytest.raises(ValueError, match=f"{name}=-1 must be"):
             fit(SRRSanitizer, **{**OPEN, name: -1})
 
