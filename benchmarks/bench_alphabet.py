@@ -2,8 +2,7 @@
 
 First, two common values and a million rare ones; values with Zipf's frequencies; and two columns of
 these. The alphabet is learned from the counted records, as they are or with those of few records as
-"other" (``min_frequency="auto"``), or from records that are set aside (``alphabet_fraction``).
-Second, a number in bins, whose
+"other" (``min_frequency="auto"``). Second, a number in bins, whose
 edges come from the counted records or from as many others: those of `KBinsDiscretizer`, and the
 leaves of a tree that was trained to tell S. The truth is known, so each table shows whether its
 set, of level 0.95, holds it. ``--quick`` draws fewer tables.
@@ -20,7 +19,6 @@ from skrldp import LikelihoodRatioSet, SRRSanitizer
 
 UNCERTAINTY = LikelihoodRatioSet()
 COMMON, RARE = 2, 1_000_000  # values
-SPLIT = {"alphabet_fraction": 0.3, "min_frequency": 10, "handle_unknown": "infrequent_if_exist"}
 
 
 def needed(joint, truth, uncertainty):
@@ -36,7 +34,6 @@ def needed(joint, truth, uncertainty):
 OPTIONS = {
     "all of the records": {},
     "frequent ones": {"min_frequency": "auto"},
-    "records set aside": SPLIT,
 }
 
 

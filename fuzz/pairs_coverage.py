@@ -23,9 +23,8 @@ __all__ = ["run"]
 
 _BETA = 0.1
 _BALL = {"uncertainty": RenyiBall(alpha=1.0, radius="finite-sample", beta=_BETA)}
-_TENDS = {"uncertainty": LikelihoodRatioSet(_BETA, radius="asymptotic"), "min_frequency": 40}
+_TENDS = {"uncertainty": LikelihoodRatioSet(_BETA, radius="asymptotic"), "min_frequency": 100}
 _OTHER = {"handle_unknown": "infrequent_if_exist"}
-_ASIDE = _OTHER | {"alphabet_fraction": 0.3}
 _AUTO = {"min_frequency": "auto"}
 _KNOWN = {"categories": "product", "known": ["k"]}
 _OF_U = {"observe": "nonsensitive"}
@@ -36,8 +35,8 @@ CROSSED = {
     "auto, known": ("k", _AUTO | _KNOWN | _BALL),
     "auto, U alone": ("", _AUTO | _OF_U | _BALL),
     "other, number": ("", _OTHER | _BALL | {"min_frequency": 100}),
-    "aside, known": ("k", _ASIDE | _KNOWN | _TENDS),
-    "aside, combinations, U alone": ("k", _ASIDE | _OF_U | _TENDS),
+    "other, known": ("k", _OTHER | _KNOWN | _TENDS),
+    "other, combinations, U alone": ("k", _OTHER | _OF_U | _TENDS),
 }
 
 

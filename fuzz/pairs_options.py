@@ -103,11 +103,6 @@ SETTINGS = {
         "number": _both(_shape(rare=True), _set(min_frequency=8)),
         "share": _both(_shape(rare=True), _set(min_frequency=0.1)),
     },
-    "aside": {
-        "a part": _both(
-            _shape(rare=True), _set(alphabet_fraction=0.3, handle_unknown="infrequent_if_exist")
-        ),
-    },
     "categories": {
         "product": _both(_KNOWN, _set(categories="product")),
         "dtype": _both(_shape(form="categories"), _set(categories="dtype")),

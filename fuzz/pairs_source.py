@@ -1,4 +1,4 @@
-"""Whether it is true where values of U come from: declared, frequent, set aside or learned."""
+"""Whether it is true where values of U come from: declared, frequent or learned."""
 
 import math
 
@@ -21,9 +21,8 @@ def _frequent_from(n, beta):
 
 
 def check_source(case, sanitizer, report, told):
-    """Whether the values of U are declared, frequent, set aside or learned, and what is said."""
-    joint, own = sanitizer.joint_, case.parameters
-    source = joint.alphabet
+    """Whether the values of U are declared, frequent or learned, and what is said."""
+    source = sanitizer.joint_.alphabet
     declared = case.declared
     learned = [name for name in case.of_u if name not in declared]
     stated = [sanitizer.certificate_.uncertainty.beta]
@@ -32,13 +31,10 @@ def check_source(case, sanitizer, report, told):
         stated.append(useful.beta)
     if source == "declared" and learned:
         raise FalseClaimError(f"the values of {learned} are said to be declared")
-    if source == "split" and "alphabet_fraction" not in own:
-        raise FalseClaimError("no records were set aside")
     if source == "frequent":
         _check_frequent(case, sanitizer, learned)
     words = {
         "declared": "the values of U are declared",
-        "split": "learned from records that are not counted",
         "frequent": "each has so many of them",
         "learned": "the set may miss far more often",
     }
@@ -62,8 +58,6 @@ def _check_frequent(case, sanitizer, learned):
     around = own.get("uncertainty")
     beta = getattr(around, "beta", None) or 0.05
     grouped = own.get("handle_unknown") == "infrequent_if_exist" or "min_frequency" in own
-    if "alphabet_fraction" in own:  # the values of U are those of the records set aside
-        learned = []
     judged = [[name] for name in learned]
     whole = not grouped and own.get("categories") not in ("product", "dtype") and len(case.of_u) > 1
     if whole and not case.declared & set(case.of_u):

@@ -21,7 +21,7 @@ interface Bound {
   readonly eps_requested: number;
   readonly eps: number;
   readonly eps_attained: number;
-  readonly alphabet: "declared" | "split" | "frequent" | "learned" | null;
+  readonly alphabet: "declared" | "frequent" | "learned" | null;
   readonly distributions: Distributions;
 }
 

@@ -396,7 +396,7 @@ function readProof(claims, needed, optional, version) {
   for (const name of optional) if (claims[name] === null) malformed(`in its guarantee, ${name} is null: leave it out`);
   const [eps_requested, eps, eps_attained] = PROOF.map((name) => nats(claims[name], name));
   const [distributions, { alphabet }] = [readSet(claims[key], version), claims];
-  const sources = distributions === "all" ? [undefined] : [undefined, "declared", "split", "frequent", "learned"];
+  const sources = distributions === "all" ? [undefined] : [undefined, "declared", "frequent", "learned"];
   const isFit = sources.includes(alphabet) && eps_attained <= eps;
   if (!isFit) malformed("in its guarantee, eps_attained is more than eps, or alphabet is of no known kind");
   return { eps_requested, eps, eps_attained, alphabet, distributions };

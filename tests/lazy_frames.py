@@ -103,7 +103,6 @@ def check_engine(make, at_hand=lambda frame: frame):
         SRRSanitizer(
             sensitive=["s", "flag"],
             min_frequency=0.05,
-            alphabet_fraction=0.5,
             handle_unknown="infrequent_if_exist",
         ),
     )

@@ -68,7 +68,7 @@ def _where_proven(manifest):
     around = [claim.distributions for claim in claims if not claim.for_all_distributions]
     if manifest.beta is None:
         return f"This is proven for {claims[0].describe_distributions()}."
-    given = all(claim.alphabet in ("declared", "split", "frequent") for claim in claims)
+    given = all(claim.alphabet in ("declared", "frequent") for claim in claims)
     unless = "" if given else ", unless the possible answers were learned from these records"
     about = "at most" if all(each.rule == "finite-sample" for each in around) else "about"
     return (

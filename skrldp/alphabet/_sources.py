@@ -6,14 +6,13 @@ from collections.abc import Collection
 
 __all__ = ["SOURCES", "source_in_words", "weakest_source"]
 
-SOURCES = ("declared", "split", "frequent", "learned")  # the last is the weakest
+SOURCES = ("declared", "frequent", "learned")  # the last is the weakest
 
 _WORDS = {
     "declared": (
         "the values of U are declared; bins and groups that were made before must not come from "
         "the counted records either"
     ),
-    "split": "the values of U were learned from records that are not counted",
     "frequent": (
         "the values of U were learned from the counted records, but each has so many of them that "
         "this holds all the same"
@@ -35,14 +34,14 @@ def source_in_words(source: str | None) -> str:
     records were counted. Whatever is chosen by looking at the counted records favours what
     happened to be frequent among them.
 
-    The values of U were "declared", learned from records that are not counted ("split"), learned
-    from the counted ones where each value has so many that the set can allow for it ("frequent",
-    Theorem 36), or learned from the counted ones otherwise ("learned"); None if that is not known.
+    The values of U were "declared", learned from the counted records where each value has so many
+    that the set can allow for it ("frequent", Theorem 36), or learned from them otherwise
+    ("learned"); None if that is not known.
 
     Examples
     --------
-    >>> source_in_words("split")
-    'the values of U were learned from records that are not counted'
+    >>> source_in_words("declared").partition(";")[0]
+    'the values of U are declared'
     """
     if source not in _WORDS:
         raise ValueError(f"source={source!r} is none of {', '.join(map(repr, SOURCES))}.")
@@ -54,7 +53,7 @@ def weakest_source(sources: Collection[str | None]) -> str | None:
 
     Examples
     --------
-    >>> weakest_source(["split", "learned", "declared"])
+    >>> weakest_source(["frequent", "learned", "declared"])
     'learned'
     """
     return None if None in sources else max(sources, key=SOURCES.index)

@@ -52,7 +52,7 @@ class Certificate(ReadOnly):
         The worst distribution found, inside the set.
     uncertainty : FittedSet
         The set of distributions that it holds for.
-    alphabet : {"declared", "split", "frequent", "learned"} or None
+    alphabet : {"declared", "frequent", "learned"} or None
         Where the values of U come from; the set's confidence level depends on it.
     eps_all : float
         Upper bound on the leakage at every distribution whatever, in nats; exact up to its last

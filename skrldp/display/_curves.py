@@ -74,7 +74,6 @@ _OF_TABLES = (
     "sensitive",
     "categories",
     "min_frequency",
-    "alphabet_fraction",
     "handle_unknown",
     "random_state",
 )

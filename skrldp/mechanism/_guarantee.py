@@ -54,7 +54,7 @@ class ProvenBound:
         Leakage that some distribution of the set attains, in nats; at most `eps`.
     distributions : StatedRenyiSet, StatedLikelihoodRatioSet or "all"
         The set of distributions that the proof is for.
-    alphabet : {"declared", "split", "frequent", "learned"} or None
+    alphabet : {"declared", "frequent", "learned"} or None
         Where the values of U come from, on which `beta` depends: declared, learned from records
         that are not counted, learned from the counted ones of which each value has many, or just
         learned from them. None if it is not stated, and for all distributions.

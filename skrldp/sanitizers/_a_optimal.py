@@ -34,7 +34,7 @@ class AOptimalSanitizer(ObservingSanitizer):
     Parameters
     ----------
     {eps, eps_all, sensitive, survey, known, categories, min_frequency}
-    {alphabet_fraction, uncertainty}
+    {uncertainty}
     targets : {"nonsensitive", "sensitive", "all"}, Marginal, Mean, Linear or list of these
         What is to be estimated from the reports: the distribution of U, of S, the crosstab of both,
         or the targets of :mod:`skrldp.targets`: shares of some columns, means of numeric columns,

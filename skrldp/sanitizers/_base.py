@@ -155,7 +155,6 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             advice=larger_designs(self._most_cells),
             grouping=grouping_of(self, uncertainty),
             weights=weights,
-            aside=None if survey is None or survey.aside is None else survey.aside[0],
         )
         if self.sensitive is None:
             warn_of_first_column([column.name for column in codec.columns])

@@ -16,7 +16,7 @@ class GRRSanitizer(ResponseSanitizer):
 
     Parameters
     ----------
-    {eps, sensitive, survey, categories, min_frequency, alphabet_fraction}
+    {eps, sensitive, survey, categories, min_frequency}
     {uncertainty, encode, handle_unknown, random_state, verbose}
 
     Attributes

@@ -34,7 +34,7 @@ class IRSanitizer(BaseSanitizer):
     Parameters
     ----------
     {eps, sensitive, survey, categories, min_frequency}
-    {alphabet_fraction, uncertainty}
+    {uncertainty}
     budget : {"tight", "theorem5"}, default="tight"
         How the parameter of the mechanism for U is computed: "tight" takes the largest that is
         private, by the exact worst case over the set; "theorem5" takes the bound of the paper, from

@@ -19,7 +19,6 @@ class NonRobustSanitizer(OptimalSanitizer):
     Parameters
     ----------
     {eps, sensitive, survey, categories, min_frequency}
-    {alphabet_fraction}
     uncertainty : optional
         Ignored: the only distribution is the public one.
     solver : {"auto", "vertices", "columns", "alternation"}, default="auto"

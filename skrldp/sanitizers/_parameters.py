@@ -53,13 +53,6 @@ class Parameters(BaseEstimator):
         "other". Secrets are never grouped. "auto" takes the least number for which the confidence
         level of `uncertainty` holds although the values are learned from the counted records, some
         40 to 70; "other" then stands for unknown values as well.
-    alphabet_fraction : float, optional
-        Share of the records to set aside, drawn at random. The values of U are learned from them,
-        and they are not counted. Where the values are learned from the counted records instead, the
-        confidence level of `uncertainty` is only guaranteed if each has many records: see
-        :doc:`the guide </guide/pipelines>`. Values that the records set aside lack are counted as
-        "other", so ``handle_unknown="infrequent_if_exist"`` is needed. Nothing is set aside where
-        all columns of U are declared.
     uncertainty : LikelihoodRatioSet, RenyiBall or AllDistributions, optional
         The distributions that privacy must hold for; None is ``LikelihoodRatioSet()``. A parameter
         search reaches the parameters of a set that is stated as ``uncertainty__beta`` and so on.
@@ -124,7 +117,6 @@ class Parameters(BaseEstimator):
     survey: Any = None
     categories: Any = "auto"
     min_frequency: float | str | None = None
-    alphabet_fraction: float | None = None
     uncertainty: Any = None
     encode: str | None = None
     handle_unknown: str = "error"

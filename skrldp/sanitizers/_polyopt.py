@@ -25,7 +25,7 @@ class PolyOptSanitizer(ObservingSanitizer):
     Parameters
     ----------
     {eps, eps_all, sensitive, survey, known, categories, min_frequency}
-    {alphabet_fraction, uncertainty}
+    {uncertainty}
     objective : {"I(X;Y)", "I(U;Y)"}, default="I(X;Y)"
         What is maximised at the public distribution, to which half a record is added, spread evenly
         over all cells, so that cells without public records count. "I(X;Y)" is the information

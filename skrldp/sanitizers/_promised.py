@@ -60,7 +60,6 @@ def grouping_of(sanitizer: Any, uncertainty: Any) -> Grouping:
     own = [float(beta) for beta in betas if is_number(beta) and 0.0 < beta < 1.0]
     return Grouping(
         sanitizer.min_frequency,
-        sanitizer.alphabet_fraction,
         unknown=sanitizer.handle_unknown == "infrequent_if_exist",
         beta=spent_on_values(min(own, default=0.05)),
     )

@@ -43,8 +43,7 @@ def public_joint(
     counts = np.bincount(cells, counted, codec.n_cells).reshape(codec.n_secrets, codec.n_values)
     source, most, totals = codec.source, codec.most_values, None
     if survey is not None and survey.records is not None:
-        records, rows = survey.counted(codes)
-        totals = SurveyTotals.of(records, cells[rows], codec.n_cells)
+        totals = SurveyTotals.of(survey.records, cells, codec.n_cells)
         if source == "frequent":  # no number of dependent records is known to be enough
             source, most = "learned", None
     return JointDistribution(

@@ -56,7 +56,7 @@ class RobustMSESanitizer(ObservingSanitizer):
     Parameters
     ----------
     {eps, eps_all, sensitive, survey, known, categories, min_frequency}
-    {alphabet_fraction, uncertainty}
+    {uncertainty}
     utility_uncertainty : RenyiBall or AllDistributions, optional
         The set for the worst expected distance. That depends on the marginal of S, so the set is
         one of joint distributions, with a beta of its own: **each of the two statements may be

@@ -17,7 +17,7 @@ class SRRSanitizer(ResponseSanitizer):
 
     Parameters
     ----------
-    {eps, sensitive, survey, categories, min_frequency, alphabet_fraction}
+    {eps, sensitive, survey, categories, min_frequency}
     {uncertainty, encode, handle_unknown, random_state, verbose}
 
     Attributes

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from skrldp._typing import Booleans, Floats
 from skrldp.joint import JointDistribution
 from skrldp.sanitizers._warnings import warn_of_few_clusters
 from skrldp.sets import FittedSet, effective_records
@@ -12,7 +11,6 @@ from skrldp.surveys import (
     SurveyRecords,
     SurveySummary,
     WeightSums,
-    clusters_aside,
     independent_part,
 )
 from skrldp.table import (
@@ -42,18 +40,6 @@ class Survey:
 
     summary: SurveySummary
     records: SurveyRecords | None  # None: those kept are independent
-    aside: tuple[Booleans, Floats] | None = None  # rows to learn from, and factors of weights
-
-    def counted(self, codes: Codes) -> tuple[SurveyRecords, Booleans | slice]:
-        """Return the records that are counted, and which rows they are.
-
-        Those set aside are counted if nothing was learned from them.
-        """
-        assert self.records is not None
-        if self.aside is None or codes.counted is None:
-            return self.records, slice(None)
-        aside, factors = self.aside
-        return self.records.kept(~aside, factors), ~aside
 
 
 def check_survey(sanitizer: Any) -> None:
@@ -94,15 +80,7 @@ def read_survey(
     n = records.n_records
     summary = SurveySummary(design, exact, n, n, records.n_clusters, records.degrees)
     if not exact:
-        aside = None
-        if sanitizer.alphabet_fraction is not None:
-            if records.replicates is not None:
-                raise ValueError(
-                    "alphabet_fraction= sets whole clusters aside, and replicate weights do not "
-                    "tell which records are of one cluster: declare the values of U (categories=)."
-                )
-            aside = clusters_aside(records, sanitizer.alphabet_fraction, row_contents(X))
-        return rest, Survey(summary, records, aside)
+        return rest, Survey(summary, records)
     if design.max_weight is None:
         what, whose = ("weight", "record")
         if design.clusters is not None:
@@ -127,7 +105,6 @@ def _read_lazy(sanitizer: Any, X: Any, *, exact: bool) -> tuple[Table, SurveyRec
     needed = {
         "replicate_weights=": design.replicate_weights is not None,
         "radius='finite-sample'": exact,
-        "alphabet_fraction=": sanitizer.alphabet_fraction is not None,
     }
     for what, is_asked in needed.items():
         if is_asked:
@@ -198,8 +175,8 @@ def told_of_survey(
     """
     if survey is None or survey.records is None or around.rule != "survey":
         return None if survey is None else survey.summary
-    records, secrets = survey.counted(codes)
-    clusters = records.clusters_of_secrets(codes.secrets[secrets], len(joint.secrets))
+    records = survey.records
+    clusters = records.clusters_of_secrets(codes.secrets, len(joint.secrets))
     warn_of_few_clusters(clusters.tolist(), joint.secrets, records.degrees)
     found = tuple(zip(joint.secrets, effective_records(joint).tolist(), strict=True))
     return replace(

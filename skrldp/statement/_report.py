@@ -94,9 +94,9 @@ class PrivacyReport(ReportFigures):
         Where that probability comes from: "asymptotic", "finite-sample", "given" (a radius that was
         given as a number), "public distribution" or "all distributions".
     alphabet : str or None
-        Where the values of U come from, on which ``beta`` is conditional: "declared", "split"
-        (learned from records that are not counted), "frequent" (from the counted ones, of which
-        each value has many) or "learned" (just from the counted ones).
+        Where the values of U come from, on which ``beta`` is conditional: "declared",
+        "frequent" (learned from the counted records, of which each value has many) or "learned"
+        (just from the counted records).
     n, n_cells : int
         Numbers of public records and of cells.
     shape : (int, int)

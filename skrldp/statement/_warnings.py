@@ -147,9 +147,8 @@ def notes_of(
     if covered.beta is not None and covered.alphabet == "learned":
         said.append(
             "Rare values of U were learned from the counted records, so beta is not guaranteed. "
-            "Report them as one (min_frequency='auto'), declare them (categories=; 'dtype' for "
-            "levels that were fixed in advance), or set alphabet_fraction to learn them from "
-            "records that are not counted."
+            "Report them as one (min_frequency='auto'), or declare them (categories=; 'dtype' for "
+            "levels that were fixed in advance)."
         )
     if table.unseen_secrets:
         names = ", ".join(map(repr, table.unseen_secrets[:_SHOWN]))

@@ -10,7 +10,7 @@ sample.
 from skrldp.surveys._design import SurveyDesign
 from skrldp.surveys._records import SurveyRecords, WeightSums
 from skrldp.surveys._summary import SurveySummary
-from skrldp.surveys._thinning import clusters_aside, independent_part
+from skrldp.surveys._thinning import independent_part
 from skrldp.surveys._totals import MOST_CELLS, SurveyTotals
 
 __all__ = [
@@ -20,6 +20,5 @@ __all__ = [
     "SurveySummary",
     "SurveyTotals",
     "WeightSums",
-    "clusters_aside",
     "independent_part",
 ]

@@ -95,14 +95,6 @@ class SurveyRecords:
         """Sums of squared weights, shape (n,)."""
         return self.weights**2 if self.sums_of_squares is None else self.sums_of_squares
 
-    def kept(self, rows: NDArray[np.bool_], factors: Floats) -> "SurveyRecords":
-        """Return some of these records, with their weights multiplied; whole clusters."""
-        clusters = self.clusters
-        if clusters is not None:
-            clusters = np.unique(clusters[rows], return_inverse=True)[1]
-        strata = np.unique(self.strata[rows], return_inverse=True)[1]
-        return SurveyRecords(self.weights[rows] * factors[rows], strata, clusters, self.singleton)
-
     def clusters_of_secrets(self, secrets: NDArray[np.integer[Any]], n_secrets: int) -> Indices:
         """Count the clusters that have records of each secret, shape (n_secrets,)."""
         if self.clusters is None:

@@ -1,4 +1,4 @@
-"""Parts of a survey: an independent sample of the population, and clusters that are set aside."""
+"""The part of a survey that is an independent sample of the population."""
 
 import hashlib
 
@@ -9,10 +9,9 @@ from scipy.special import bdtrc
 from skrldp._typing import Floats, Indices
 from skrldp.surveys._records import SurveyRecords
 
-__all__ = ["clusters_aside", "independent_part"]
+__all__ = ["independent_part"]
 
 _SALT = b"skrldp: an independent part of a survey, version 1\n"
-_SALT_ASIDE = b"skrldp: clusters of a survey that are set aside, version 1\n"
 _BITS = 53
 # How often a table is refused as a stratum has too few records. Half of it lets a sample of four
 # strata of 250 be 1 % smaller, twice as much 1 % larger.
@@ -66,7 +65,7 @@ def independent_part(
             "LikelihoodRatioSet(radius='asymptotic')."
         )
     _check_weights(records)
-    coins, order = _coins(content, _SALT, 3)
+    coins, order = _coins(content)
     if records.are_clustered:
         kept = _one_of_each(records, coins[0], order)
     else:
@@ -138,42 +137,14 @@ def _sample_size(there: Indices, shares: Floats) -> int:
     return low
 
 
-def clusters_aside(
-    records: SurveyRecords, fraction: float, content: NDArray[np.bytes_] | list[bytes]
-) -> tuple[NDArray[np.bool_], Floats]:
-    """Tell which records to set aside, by whole clusters, and how much more the others then weigh.
-
-    Of each stratum a fixed number of clusters is drawn, and two at the least are left. If clusters
-    are drawn independently and alike within a stratum, so are those that are left. The coins come
-    from a digest of the sorted table, as in :func:`independent_part`.
-
-    Returns arrays of n bool and of n factors.
-    """
-    (coins,), order = _coins(content, _SALT_ASIDE)
-    clusters = np.arange(len(coins)) if records.clusters is None else records.clusters
-    _, first = np.unique(clusters[order], return_index=True)
-    first = order[first]  # of each cluster, the first record of the sorted table
-    stratum, coin = records.strata[first], coins[first]
-    size = np.bincount(stratum)
-    number = np.clip(np.rint(fraction * size), 0, np.maximum(size - 2, 0)).astype(int)
-    by_coin = np.lexsort((coin, stratum))
-    rank = np.empty(len(coin), dtype=int)
-    rank[by_coin] = np.arange(len(coin)) - (np.cumsum(size) - size)[stratum[by_coin]]
-    aside = rank < number[stratum]
-    factors = size / (size - number)
-    return aside[clusters], factors[records.strata]
-
-
-def _coins(
-    content: NDArray[np.bytes_] | list[bytes], salt: bytes, number: int = 1
-) -> tuple[Floats, Indices]:
-    """Return uniform numbers for each row, shape (number, n), and the order of the sorted table."""
+def _coins(content: NDArray[np.bytes_] | list[bytes]) -> tuple[Floats, Indices]:
+    """Return uniform numbers for each row, shape (3, n), and the order of the sorted table."""
     order: Indices = np.array(sorted(range(len(content)), key=content.__getitem__), dtype=np.intp)
-    digest = hashlib.sha256(salt)
+    digest = hashlib.sha256(_SALT)
     for place in order:
         digest.update(hashlib.sha256(content[place]).digest())
-    coins = np.empty((number, len(order)))
-    coins[:, order] = _uniform(digest.digest(), number * len(order)).reshape(number, -1)
+    coins = np.empty((3, len(order)))
+    coins[:, order] = _uniform(digest.digest(), 3 * len(order)).reshape(3, -1)
     return coins, order
 
 

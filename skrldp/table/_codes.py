@@ -20,8 +20,8 @@ class Codes:
     n_secrets: int = 0  # size of the alphabet of S; 0 if unknown
     # (n,), which rows were equal before values were grouped; None if none were
     rows: np.ndarray | None = None
-    # (n,), how many records of each row count towards the public distribution; those of equal rows
-    # may all be on the first. None if each row is one record that counts, or has a weight.
+    # (n,), how many records each distinct row of a lazy frame has; None if each row is one record,
+    # or has a weight
     counted: np.ndarray | None = None
 
     def cells(self, n_values: int) -> np.ndarray:

@@ -1,8 +1,7 @@
-"""Rare and unknown values of U as one value, "other", and the records from which it is learned."""
+"""Rare and unknown values of U as one value, "other"."""
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,12 +14,12 @@ from numpy.typing import NDArray
 from skrldp.alphabet import OTHER, Alphabet, spent_on_values
 from skrldp.table._columns import Column, with_other
 
-__all__ = ["Grouping", "Records", "group_values", "set_aside"]
+__all__ = ["Grouping", "Records", "group_values"]
 
 
 @dataclass(frozen=True)
 class Grouping:
-    """Which values of U are reported as "other", and which records decide that.
+    """Which values of U are reported as "other".
 
     Raises
     ------
@@ -31,9 +30,6 @@ class Grouping:
     # A category with fewer records is rare; a float is a share of the records. "auto": as many
     # records as Theorem 36 wants; what is rare then takes unknown values, too.
     min_frequency: Any = None
-    # Share of the records from which the alphabet is learned and which are not counted; None if it
-    # is learned from the counted records
-    fraction: Any = None
     # Whether unknown values are "other" too, so that U has this value in any case
     unknown: bool = False
     # Probability that may be spent on having learned the values from the counted records
@@ -41,19 +37,11 @@ class Grouping:
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        least, share = self.min_frequency, self.fraction
+        least = self.min_frequency
         if not (least is None or self.is_auto or _is_whole(least) or _is_share(least)):
             raise ValueError(
                 f"min_frequency={least!r} must be None, a whole number >= 1 (of records), a float "
                 "between 0 and 1 (a share of the records), or 'auto'."
-            )
-        if share is not None and not _is_share(share):
-            raise ValueError(f"alphabet_fraction={share!r} must be None or between 0 and 1.")
-        if share is not None and not self.unknown:
-            raise ValueError(
-                f"alphabet_fraction={share!r} needs handle_unknown='infrequent_if_exist': counted "
-                "records can have values that those set aside lack. They are counted as 'other', "
-                "and so they must be reported."
             )
 
     @property
@@ -93,9 +81,7 @@ class Records:
 
     codes: tuple[NDArray[Any], ...]  # (k,), column by column the category of each distinct row
     row: NDArray[Any]  # (n,), the distinct row of each row of the table
-    counted: NDArray[np.int64]  # (k,), how many records count towards the public distribution
-    # (k,), how many are set aside, to learn the alphabet from; None if all records are counted
-    aside: NDArray[np.int64] | None = None
+    counts: NDArray[np.int64]  # (k,), how many records each distinct row has
 
     @classmethod
     def of(
@@ -109,57 +95,6 @@ class Records:
         distinct = alphabet.combinations().T
         counts = np.bincount(row, weights=weights, minlength=len(alphabet)).astype(np.int64)
         return cls(tuple(distinct), row, counts)
-
-    @property
-    def deciding(self) -> NDArray[np.int64]:
-        """How many records of each distinct row the alphabet is learned from."""
-        return self.counted if self.aside is None else self.aside
-
-    @property
-    def present(self) -> NDArray[np.bool_]:
-        """Which distinct rows the alphabet is learned from: rows that stand for none are listed."""
-        is_listed = np.ones(len(self.counted), dtype=bool)
-        return is_listed if self.aside is None else self.aside > 0
-
-    def without(self, rows: NDArray[np.bool_]) -> Records:
-        """Set some rows of the table aside."""
-        aside = np.bincount(self.row[rows], minlength=len(self.counted))
-        return replace(self, counted=self.counted - aside, aside=aside)
-
-    def counted_rows(self) -> NDArray[np.int64] | None:
-        """Return the counted records of each row of the table, all on the first of equal rows."""
-        if self.aside is None:
-            return None
-        found, first = np.unique(self.row, return_index=True)
-        weights = np.zeros(len(self.row), dtype=np.int64)
-        weights[first] = self.counted[found]
-        return weights
-
-
-def set_aside(records: Records, columns: Sequence[Column], fraction: float) -> Records:
-    """Choose records at random from which the alphabet is learned and which are not counted.
-
-    Each record is chosen with the same probability, independently of the others. Equal rows are
-    exchangeable, so it is enough to draw how many of them are chosen: a binomial number. What is
-    left is then independent of what was chosen, given how many there are. The random numbers start
-    from a hash of the table, so that a fit is repeatable and depends neither on the order of the
-    rows nor on whether equal rows are added up, while no cell is favoured in all tables alike.
-
-    Raises ValueError if all records are chosen, or none.
-    """
-    names = repr([(column.name, column.categories) for column in columns])
-    table = np.stack([*records.codes, records.counted]).astype("<i8")
-    seed = hashlib.sha256(names.encode("utf-8", "backslashreplace") + table.tobytes()).digest()
-    generator = np.random.Generator(np.random.PCG64(int.from_bytes(seed, "big")))
-    aside = generator.binomial(records.counted, fraction)
-    n, n_aside = int(records.counted.sum()), int(aside.sum())
-    if n_aside in (0, n):
-        raise ValueError(
-            f"alphabet_fraction={fraction!r} of {n:,} record{'' if n == 1 else 's'} leaves none "
-            f"{'to count' if n_aside else 'to learn the alphabet from'}; declare the alphabets in "
-            "`categories`, or choose another fraction."
-        )
-    return replace(records, counted=records.counted - aside, aside=aside)
 
 
 def group_values(
@@ -176,18 +111,17 @@ def group_values(
     Shapes: `codes` (k,); returns `codes` (k,).
     """
     n_categories = len(column)
-    deciding, present = records.deciding, records.present
-    counts = np.bincount(codes, weights=deciding, minlength=n_categories).astype(np.int64)
-    occurs = np.bincount(codes[present], minlength=n_categories) > 0
+    counts = np.bincount(codes, weights=records.counts, minlength=n_categories).astype(np.int64)
+    occurs = np.bincount(codes, minlength=n_categories) > 0
     is_other = np.array([category == OTHER for category in column.categories])
     # A column of truth values has no others, unless a combination of them is unknown.
     is_bool = column.declared and set(map(type, column.categories)) == {bool}
     has_other = grouping.unknown and (combined or not is_bool)
     kept = np.ones(n_categories, dtype=bool)
-    enough = grouping.enough(int(deciding.sum()), frequent)
+    enough = grouping.enough(int(records.counts.sum()), frequent)
     if enough is not None and not (grouping.is_auto and column.declared):  # those may be rare
         kept = counts >= enough
-    if grouping.unknown and (combined or (records.aside is not None and not column.declared)):
+    if combined and grouping.unknown:
         kept &= occurs
     elif combined:
         kept |= ~occurs  # its combinations are unknown as they are

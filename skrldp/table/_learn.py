@@ -15,7 +15,7 @@ from skrldp.table._codec import CellCodec
 from skrldp.table._codes import Codes
 from skrldp.table._columns import Column, given_categories, learn_column
 from skrldp.table._frequencies import Frequencies, Rare, most_values
-from skrldp.table._grouping import Grouping, Records, group_values, set_aside
+from skrldp.table._grouping import Grouping, Records, group_values
 from skrldp.table._lazy import LazyTable, refuse_weights
 from skrldp.table._limits import Size, too_many_cells
 from skrldp.table._plan import MAX_CELLS, LearningPlan
@@ -34,12 +34,8 @@ def learn(
     advice: str = "",
     grouping: Grouping | None = None,
     weights: Callable[[int], np.ndarray] | None = None,
-    aside: np.ndarray | None = None,
 ) -> tuple[CellCodec, Codes]:
     """Learn the alphabets of a public table, and encode its rows.
-
-    `aside` are the rows from which alphabets are learned and which are not counted, if grouping
-    asks for such rows; None draws them one by one.
 
     Shapes: `X` (n, n_columns). Returns `codes`: the table's rows; the distinct ones of a lazy
     frame. Raises TypeError for sparse or structured input, and values that cannot be categories.
@@ -95,27 +91,19 @@ def learn(
     n = table.n_rows if record_counts is None else int(record_counts.sum())
     least = frequent_from(n, grouping.beta / max(1, n_learned))
     whole, whole_codes, counts = list(columns), list(codes), record_counts
-    records, present = None, None
+    records, is_open = None, False
     if grouping.is_used:
         records = Records.of(columns, codes, record_counts)
-        is_fixed = not (learned or grouping.min_frequency is not None or combined)
-        if grouping.fraction is not None and not is_fixed:
-            if aside is None:
-                records = set_aside(records, columns, grouping.fraction)
-            else:
-                records = records.without(aside)
-        whole_codes, counts = list(records.codes), records.counted
+        whole_codes, counts = list(records.codes), records.counts
         codes = list(whole_codes)
         for p in value_positions:
             columns[p], codes[p] = group_values(
                 columns[p], codes[p], records, grouping, least, combined=combined
             )
-        open_to_all = all(columns[p].other is not None for p in value_positions)
-        if grouping.takes_unknown and combined and open_to_all:
-            present = records.present
-    is_split = records is not None and records.aside is not None
+        is_open = grouping.takes_unknown and combined
+        is_open = is_open and all(columns[p].other is not None for p in value_positions)
     frequencies = Frequencies.of(
-        {} if is_split else {p: (whole[p], columns[p]) for p in judged},
+        {p: (whole[p], columns[p]) for p in judged},
         {p: np.bincount(whole_codes[p], counts, len(whole[p])) for p in judged},
         value_positions if grouping.takes_unknown else (),
         least,
@@ -125,8 +113,8 @@ def learn(
     for part, positions in (("S", secret_positions), ("U", value_positions)):
         own = [columns[position] for position in positions]
         own_codes = [codes[position] for position in positions]
-        if part == "U" and present is not None:
-            alphabet, index = _with_others(own, own_codes, present, check)
+        if part == "U" and is_open:
+            alphabet, index = _with_others(own, own_codes, check)
         else:
             alphabet, index = _combined(own, own_codes, plan.is_product(positions), check)
         if len(alphabet) < 2:
@@ -136,7 +124,7 @@ def learn(
         parts.append((alphabet, index if records is None else index[records.row]))
     (secret_alphabet, secrets), (value_alphabet, values) = parts
     check(len(secret_alphabet) * len(value_alphabet))
-    most = None if is_split else frequencies.product(value_positions)
+    most = frequencies.product(value_positions)
     if together:
         of_each = np.bincount(values, record_counts, len(value_alphabet))
         most = most_values(of_each)
@@ -145,7 +133,7 @@ def learn(
         rare = Rare.of(names, value_alphabet.members(), of_each, least)
         if rare.n:
             frequencies = replace(frequencies, rare=(rare, *frequencies.rare))
-    source = _source(frequencies, [] if is_split else learned, is_split=is_split)
+    source = _source(frequencies, learned)
     beta_of_values = None
     if source == "frequent":
         chance = n_learned * chance_of_infrequent(n, frequencies.fewest)
@@ -165,9 +153,8 @@ def learn(
         frequencies=frequencies,
         groups_unknown=grouping.takes_unknown,
     )
-    rows, counted = (None, None) if records is None else (records.row, records.counted_rows())
-    counted = table.records if counted is None else counted
-    return codec, Codes(secrets, values, codec.n_secrets, rows, counted)
+    rows = None if records is None else records.row
+    return codec, Codes(secrets, values, codec.n_secrets, rows, table.records)
 
 
 def _public_table(
@@ -187,13 +174,11 @@ def _public_table(
     return (source if isinstance(source, Table) else bring(source, plan)), plan
 
 
-def _source(frequencies: Frequencies, learned: Sequence[int], *, is_split: bool) -> str:
+def _source(frequencies: Frequencies, learned: Sequence[int]) -> str:
     """Say where the values come from; columns in `learned` have theirs from counted records."""
     if frequencies.rare:
         return "learned"
-    if learned:
-        return "frequent"
-    return "split" if is_split else "declared"
+    return "frequent" if learned else "declared"
 
 
 def _combined(
@@ -213,12 +198,11 @@ def _combined(
 def _with_others(
     columns: Sequence[Column],
     codes: Sequence[np.ndarray],
-    present: np.ndarray,
     check: Callable[[int], None],
 ) -> tuple[Alphabet, np.ndarray]:
-    """Return the combinations of some rows and the one of "other" alone, and each row's index."""
+    """Return the combinations that occur and the one of "other" alone, and each row's index."""
     some = [
-        np.append(code[present], -1 if column.other is None else column.other)
+        np.append(code, -1 if column.other is None else column.other)
         for column, code in zip(columns, codes, strict=True)
     ]
     alphabet, _ = Alphabet.observed(columns, some, check)

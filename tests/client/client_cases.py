@@ -57,7 +57,7 @@ FULL = {
     "eps_all": 1e16,
     "eps_given_u": 123456789012345680.0,
     "n_records": 10**20,
-    "alphabet": "split",
+    "alphabet": "frequent",
     "distributions": LR,
     "further": [
         {"secret": [1], "known": [0], **PROOF, "alphabet": "learned", "distributions": GIVEN},
@@ -279,7 +279,7 @@ def cases() -> dict[str, Case]:
         ),
         "version 2": (
             document(
-                S, U, 2, version=2, guarantee={**CLAIM, "distributions": LR, "alphabet": "split"}
+                S, U, 2, version=2, guarantee={**CLAIM, "distributions": LR, "alphabet": "frequent"}
             ),
             [["no", "a"]],
             [],

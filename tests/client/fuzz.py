@@ -32,7 +32,7 @@ NAMES = [
     "mechanisms", "bins",
 ]  # fmt: skip
 WORDS = [
-    "all", "nonsensitive", "declared", "split", "learned", "renyi", "likelihood-ratio", "chi2",
+    "all", "nonsensitive", "declared", "frequent", "learned", "renyi", "likelihood-ratio", "chi2",
     "finite-sample", "asymptotic", "given", "other", "skrldp-mechanism", "date", "microseconds",
     "skrldp-manifest",
 ]  # fmt: skip

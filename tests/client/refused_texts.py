@@ -86,7 +86,7 @@ def claiming(kind: Any, figures: dict[str, Any]) -> str:
 
 def of_others() -> dict[str, str]:
     fields = document(S, ["desk", "field", "other"], 2, other=[True])
-    fields["guarantee"] = {**CLAIM, "distributions": BALL, "alphabet": "split"}
+    fields["guarantee"] = {**CLAIM, "distributions": BALL, "alphabet": "frequent"}
     text = json.dumps(fields, separators=(",", ":"))
     found = {f"others: {new}": text.replace(old, new, 1) for old, new, _ in test_others.MALFORMED}
     two = document(S, [["a", 1], ["other", 1]], 2, columns=THREE)

@@ -152,11 +152,11 @@ def test_versions_1_and_2_are_read_and_version_3_written(laws, distributions, as
     assert old.guarantee == Guarantee(1.0, 0.75, 0.5, distributions, n_records=100)
     text = VERSION_1.replace('"version":1', '"version":3').replace('"laws":LAWS', as_now)
     assert old.to_json() == text
-    of_2 = text.replace('"version":3', '"version":2').replace("100", '100,"alphabet":"split"')
+    of_2 = text.replace('"version":3', '"version":2').replace("100", '100,"alphabet":"frequent"')
     for same in (text, text.replace('"version":3', '"version":2')):
         assert Mechanism.from_json(same).digest == old.digest
     if laws != '"all"':
-        assert Mechanism.from_json(of_2).guarantee == replace(old.guarantee, alphabet="split")
+        assert Mechanism.from_json(of_2).guarantee == replace(old.guarantee, alphabet="frequent")
     with pytest.raises(ValueError, match="guarantee has the unknown key 'eps_all'"):
         Mechanism.from_json(of_2.replace('"n_records"', '"eps_all":2.0,"n_records"'))
 
@@ -245,7 +245,7 @@ def test_renamed_columns_must_fit_the_statements():
 
 OF_VERSION_1 = [
     ('"laws"', '"distributions"', "guarantee lacks 'laws'"),
-    ('"n_records":100', '"n_records":100,"alphabet":"split"', "unknown key 'alphabet'"),
+    ('"n_records":100', '"n_records":100,"alphabet":"frequent"', "unknown key 'alphabet'"),
     ('"alpha"', '"set":"renyi","alpha"', "guarantee.laws has the unknown key 'set'"),
     ('"chi2"', '"asymptotic"', "rule='asymptotic' is none of"),
 ]
@@ -293,7 +293,7 @@ IMPOSSIBLE = [
             ({"n_records": 5.0}, r"n_records=5\.0"),
             ({"n_records": True}, "n_records=True"),
             ({"alphabet": "guessed"}, "alphabet='guessed' is none of 'declared'"),
-            ({"alphabet": ["split"]}, "alphabet="),
+            ({"alphabet": ["frequent"]}, "alphabet="),
             ({"eps_all": 0.5}, r"eps=1\.0 is more than eps_all=0\.5"),
             ({"eps_all": math.inf}, "eps_all=inf is no finite number"),
             ({"eps_all": math.nan}, "eps_all=nan"),
@@ -327,7 +327,7 @@ IMPOSSIBLE = [
             ({"eps_requested": -1}, "eps_requested=-1"),
             ({"eps_attained": 1.5}, r"eps_attained=1\.5 is more than eps"),
             ({"distributions": None}, "no stated set"),
-            ({"distributions": "all", "alphabet": "split"}, "has no alphabet"),
+            ({"distributions": "all", "alphabet": "frequent"}, "has no alphabet"),
         ]
     ),
     *(

@@ -151,8 +151,6 @@ def test_rare_values_are_warned_of():
     assert auto.joint_.counts[:, -1].sum() == 3
     values = [*"abcd", *(f"rare {i}" for i in range(3))]
     assert quick(categories={"u": values}).fit(X).joint_.alphabet == "declared"
-    split = {"alphabet_fraction": 0.3, "handle_unknown": "infrequent_if_exist"}
-    assert quick(**split).fit(X).joint_.alphabet == "split"
     # Where no beta is stated there is nothing to warn of.
     for fitted in (
         SRRSanitizer(sensitive="s").fit(X),

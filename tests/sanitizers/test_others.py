@@ -26,7 +26,7 @@ from skrldp.exceptions import PrivacyLeakWarning
 
 FINITE = RenyiBall(alpha=1, radius="finite-sample")
 OPEN = {"handle_unknown": "infrequent_if_exist"}
-SPLIT = {**OPEN, "alphabet_fraction": 0.3, "min_frequency": 10}
+GROUPED = {**OPEN, "min_frequency": 100}
 SANITIZERS = [GRRSanitizer, IRSanitizer, RobustMSESanitizer]  # blocks, and a matrix
 
 
@@ -46,9 +46,9 @@ def fit(cls, X=None, **options):
 @pytest.mark.parametrize("cls", SANITIZERS)
 def test_unknown_values_are_other_everywhere(cls):
     """In transform, on devices, and so in the estimates; errors and secrets are as before."""
-    found = fit(cls, encode="symbol", random_state=0, **SPLIT)
+    found = fit(cls, encode="symbol", random_state=0, **GROUPED)
     assert found.joint_.values == ("desk", "field", "other")
-    assert 0.6 * 600 < found.joint_.n < 0.8 * 600
+    assert found.joint_.n == 600
     assert clone(found).fit(public()).mechanism_.digest == found.mechanism_.digest
     new = pd.DataFrame({"ill": [0, 1] * 3000, "job": ["never seen", "other", "17"] * 2000})
     same = found.transform(new.assign(job="other"))
@@ -101,7 +101,6 @@ TABLES = {
     "learned": {},
     "frequent": {"min_frequency": "auto"},
     "declared": {"categories": {"job": ["desk", "field"]}, **OPEN},
-    "split": SPLIT,
 }
 
 
@@ -136,12 +135,9 @@ def test_beta_is_said_with_its_condition(source):
     assert words not in str(privacy_report(everywhere)) + everywhere.certificate_._repr_html_()
 
 
-def test_a_split_needs_a_place_for_unknown_values():
-    with pytest.raises(ValueError, match="needs handle_unknown='infrequent_if_exist'"):
-        fit(SRRSanitizer, alphabet_fraction=0.5)
-    for name in ("min_frequency", "alphabet_fraction"):
-        with pytest.raises(ValueError, match=f"{name}=-1 must be"):
-            fit(SRRSanitizer, **{**OPEN, name: -1})
+def test_impossible_frequencies_are_refused():
+    with pytest.raises(ValueError, match="min_frequency=-1 must be"):
+        fit(SRRSanitizer, **OPEN, min_frequency=-1)
 
 
 MALFORMED = [
@@ -152,13 +148,13 @@ MALFORMED = [
     ('"other":[true]', '"other":[["x","x"]]', "repeat, or are values of U"),
     ('"other":[true]', '"other":[[]]', "null, true, or a list"),
     ('"field","other"]', '"field","others"]', "no value 'other'"),
-    ('"alphabet":"split"', '"alphabet":"elsewhere"', "alphabet='elsewhere' is none of"),
-    ('"alphabet":"split"', '"alphabet":null', "alphabet is null"),
+    ('"alphabet":"frequent"', '"alphabet":"elsewhere"', "alphabet='elsewhere' is none of"),
+    ('"alphabet":"frequent"', '"alphabet":null', "alphabet is null"),
 ]
 
 
 def test_malformed_others_are_refused():
-    text = fit(IRSanitizer, **SPLIT).mechanism_.to_json()
+    text = fit(IRSanitizer, **GROUPED).mechanism_.to_json()
     for before, after, message in MALFORMED:
         assert text.count(before) == 1
         with pytest.raises(ValueError, match=message):

@@ -134,8 +134,8 @@ def test_the_weakest_source_of_values_is_that_of_all_blocks():
     for sources, weakest in [
         (["declared", "declared"], "declared"),
         (["declared", "frequent"], "frequent"),
-        (["frequent", "split"], "frequent"),
-        (["split", "learned"], "learned"),
+        (["declared", "frequent"], "frequent"),
+        (["frequent", "learned"], "learned"),
     ]:
         for first, other in (sources, sources[::-1]):
             each = [_learned(one, first), *(_learned(own, other) for own in others)]

@@ -101,11 +101,6 @@ def test_weights_of_lazy_frames_are_checked(engine, change, message):
             {},
             "a survey with replicate_weights= needs the rows",
         ),
-        (
-            SurveyDesign(weights="weight"),
-            {"alphabet_fraction": 0.2, "handle_unknown": "infrequent_if_exist"},
-            "a survey with alphabet_fraction= needs the rows",
-        ),
     ],
 )
 def test_what_lazy_surveys_do_not_have(design, options, message):

@@ -239,14 +239,6 @@ def test_strata_of_one_cluster():
         ({"survey": "weight"}, "survey='weight' must be None or a SurveyDesign"),
         (
             {
-                "alphabet_fraction": 0.2,
-                "handle_unknown": "infrequent_if_exist",
-                "survey": SurveyDesign(replicate_weights=["weight", "place"], scale=0.5),
-            },
-            "replicate weights do not tell which records are of one cluster",
-        ),
-        (
-            {
                 "uncertainty": LikelihoodRatioSet(),
                 "survey": SurveyDesign(weights="weight", clusters="place", max_weight=10.0),
             },

@@ -51,7 +51,7 @@ OPTIONS = [
     {"sensitive": [-1, "s"]},
     {"categories": {"s": [2, 1, 0]}, "grouping": Grouping(0.3)},
     {"grouping": Grouping(min_frequency=0.2, unknown=True)},
-    {"grouping": Grouping(2, fraction=0.5, unknown=True)},
+    {"grouping": Grouping(2, unknown=True)},
 ]
 
 
