@@ -18,7 +18,7 @@ from skrldp.cli._errors import CommandError
 from skrldp.cli._mechanism import NUMBER, cut_numbers, read_text
 from skrldp.cli._outputs import new_file
 from skrldp.cli._progress import for_people, progress, tell
-from skrldp.cli._tables import STANDARD, Table, mark_missing, whole_numbers
+from skrldp.cli._tables import STANDARD, Table, mark_missing, whole_numbers, with_counts
 
 __all__ = ["design"]
 
@@ -140,7 +140,7 @@ def design(
         raise CommandError("--target is for one mechanism: leave out --blocks.")
     with ExitStack() as stack:
         files = [stack.enter_context(new_file(name, inputs=[public, categories])) for name in names]
-        wanted = [*sensitive, *column, *([counts] if counts else [])] if column else None
+        wanted = with_counts([*sensitive, *column], counts, public) if column else None
         source = Table(public, wanted)
         columns = [name for name in source.schema.names if name != counts]
         _check_columns(columns, sensitive, target or (), public)

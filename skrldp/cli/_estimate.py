@@ -15,7 +15,7 @@ from skrldp.cli._mechanism import columns_of, read_mechanism
 from skrldp.cli._outputs import new_file, table_writer
 from skrldp.cli._progress import progress, tell
 from skrldp.cli._report import BLOCK, REPORT
-from skrldp.cli._tables import STANDARD, Table, kind_of, whole_numbers
+from skrldp.cli._tables import STANDARD, Table, kind_of, whole_numbers, with_counts
 from skrldp.mechanism import Manifest
 
 __all__ = ["estimate"]
@@ -98,7 +98,7 @@ def _count(sizes: tuple[int, ...], path: str, columns: Sequence[str], counts: st
     """Count how often the whole numbers of some columns are there, each below its size."""
     found = np.zeros(sizes, dtype=np.int64)
     first = 0
-    table = Table(path, [*columns, *([] if counts is None else [counts])])
+    table = Table(path, with_counts(columns, counts, path))
     for batch in progress(table.batches(), path):
         numbers = [whole_numbers(batch, name, path, first) for name in columns]
         for column, own, size in zip(columns, numbers, sizes, strict=True):

@@ -31,7 +31,16 @@ from skrldp.cli._errors import CommandError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["STANDARD", "Table", "coded", "folder_of", "kind_of", "mark_missing", "whole_numbers"]
+__all__ = [
+    "STANDARD",
+    "Table",
+    "coded",
+    "folder_of",
+    "kind_of",
+    "mark_missing",
+    "whole_numbers",
+    "with_counts",
+]
 
 STANDARD = "-"  # standard input or output
 _ENDINGS = {
@@ -199,6 +208,16 @@ def _files_of(path: str) -> list[str]:
     if not files:
         raise CommandError(f"{path} is a folder without files of a table.")
     return files
+
+
+def with_counts(columns: Sequence[str], counts: str | None, path: str) -> list[str]:
+    """Add the column of --counts, if there is one, to those of the records or reports."""
+    if counts in columns:
+        raise CommandError(
+            f"{path}: the column {counts!r} (--counts) is read as a value as well, and a number of "
+            "rows is not one: leave out --counts if each row stands for itself."
+        )
+    return [*columns, *([] if counts is None else [counts])]
 
 
 def _own(part: _Part) -> list[str]:

@@ -30,7 +30,7 @@ from skrldp.cli._mechanism import (
     values_of,
 )
 from skrldp.cli._progress import progress, tell
-from skrldp.cli._tables import Table, whole_numbers
+from skrldp.cli._tables import Table, whole_numbers, with_counts
 from skrldp.mechanism import Mechanism, further_lines, notes_of
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def _counted(
     cells_of = placed(lambda batch: reader.cells(values_of(batch, names)), path)
     found = np.zeros(len(own.secrets) * len(own.values))
     first = 0
-    table = Table(path, [*names, *([] if counts is None else [counts])])
+    table = Table(path, with_counts(names, counts, path))
     for batch in read_records(own, table, names, missing, progress(table.batches(), path)):
         weights = None if counts is None else whole_numbers(batch, counts, path, first)
         found += np.bincount(cells_of(batch), weights, len(found))

@@ -195,3 +195,20 @@ def test_radii_of_further_claims_are_made_again(tmp_path, capsys):
 def test_what_is_verified_is_given_once(call, files, given):
     code, _, err = call("verify", "own.json", *given)
     assert code == 2 and "give the public table" in err
+
+
+def test_a_number_of_rows_is_no_value_too(call, folder):
+    """Read as both, counts would make a set of distributions for more records than there are."""
+    rows = [f"{ill},{n}" for ill in ("no", "yes") for n in (700, 1000)]
+    (folder / "public.csv").write_text("\n".join(["ill,n", *rows]))
+    (folder / "reports.csv").write_text("report\n1\n2")
+    asked = ("--sensitive", "ill", "--eps", "1", "--sanitizer", "grr", "-o")
+    assert call("design", "public.csv", *asked, "own.json")[0] == 0
+    for used in (
+        ("verify", "own.json", "public.csv", "--counts", "n"),
+        ("estimate", "own.json", "reports.csv", "--of", "n", "--counts", "report"),
+        ("design", "public.csv", "--column", "n", "--counts", "n", *asked, "other.json"),
+    ):
+        code, out, err = call(*used)
+        assert (code, out) == (2, "") and "(--counts) is read as a value as well" in err
+    assert not (folder / "other.json").exists()
