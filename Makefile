@@ -13,6 +13,7 @@
 #   make lint          ruff and mypy          (make format: let ruff repair and format)
 #   make survey        the example of a survey in browsers, on http://localhost:8000
 #   make bench         the benchmarks
+#   make coverage      how often confidence intervals hold the truth; an hour or two
 #   make leaderboard   compares with other approaches, and draws the README's table and chart again
 #   make tables        computes the bounds on tails again that the package keeps, and checks them
 #   make mutants       breaks the privacy core line by line: do the tests notice? An hour or two
@@ -34,7 +35,7 @@ STALE := $(shell $(PY) -c '' 2>/dev/null && \
   { test ! -f $(VENV)/.home || test "$$(cat $(VENV)/.home)" = "$(CURDIR)"; } || echo stale)
 
 .PHONY: demo survey test test-minimum test-browser test-engines test-engines-minimum test-package fuzz reproduce vertices \
-  lint format bench leaderboard tables mutants lives docs clean venv
+  lint format bench coverage leaderboard tables mutants lives docs clean venv
 .NOTPARALLEL:
 
 demo: $(VENV)/.stamp-examples $(VENV)/.tried-vertices
@@ -96,6 +97,9 @@ format: $(VENV)/.stamp-dev
 bench:
 	$(MAKE) .venv-bench/.stamp-bench VENV=.venv-bench
 	.venv-bench/bin/python benchmarks/run.py $(ARGS)
+
+coverage: $(VENV)/.stamp-test
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) benchmarks/bench_coverage.py $(ARGS)
 
 # What is there already is kept (make leaderboard ARGS="--task adult_hours --eps 1" for a part of it).
 leaderboard: $(VENV)/.stamp-leaderboard

@@ -119,7 +119,7 @@ def fit(sanitizer, counts):
 
 def total(sanitizer, part):
     """Sum of the variances of the shares of a part, times the number of reports."""
-    return float((expected_std_error(sanitizer, 1, part=part, asymptotic=True) ** 2).sum())
+    return float((expected_std_error(sanitizer, 1, part=part) ** 2).sum())
 
 
 def others(eps, seconds, uncertainty=None):
@@ -254,7 +254,7 @@ def goals(levels, seconds):
         for part in PARTS:
             ours, _ = fit(AOptimalSanitizer(eps, targets=part, time_limit=seconds), counts)
             worst = [
-                expected_std_error(ours, 20_000, part=one, asymptotic=True).max()
+                expected_std_error(ours, 20_000, part=one).max()
                 for one in ("nonsensitive", "sensitive", "all")
             ]
             told = ours.normalized_mutual_information_

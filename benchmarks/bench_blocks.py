@@ -117,9 +117,8 @@ def distance(found, true):
 def in_order(estimate, columns, categories):
     """Shares of an estimate, and whether 95 % intervals hold them, in the order of `shares`."""
     product = pd.MultiIndex.from_product([categories[name] for name in columns])
-    names = [c if isinstance(c, tuple) else (c,) for c in estimate.categories]
-    places = pd.MultiIndex.from_tuples(names).get_indexer(product)
-    return estimate.frequencies[places], estimate.confidence_interval()[places]
+    places = pd.MultiIndex.from_tuples(estimate.labels).get_indexer(product)
+    return estimate.estimate[places], estimate.confidence_interval()[places]
 
 
 def designed(name, blocks, public, categories, n_jobs):

@@ -132,9 +132,9 @@ def figures(levels, seconds):
 def _line(sanitizer):
     wanted = [{"part": "all"}, {"part": "nonsensitive"}, {"columns": "income"}]
     wanted += [{"columns": "hours"}]
-    errors = [expected_std_error(sanitizer, N, asymptotic=True, **what).max() for what in wanted]
-    mean = expected_std_error_of_mean(sanitizer, N, "hours", asymptotic=True)
-    secret = expected_std_error(sanitizer, N, part="sensitive", asymptotic=True).max()
+    errors = [expected_std_error(sanitizer, N, **what).max() for what in wanted]
+    mean = expected_std_error_of_mean(sanitizer, N, "hours")
+    secret = expected_std_error(sanitizer, N, part="sensitive").max()
     joint = sanitizer.joint_.probabilities
     told = about_u(sanitizer) / entropy(joint.sum(axis=0))
     told_of_record = mutual_information(sanitizer.mechanism_.matrix, joint.ravel())

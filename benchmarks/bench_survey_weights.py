@@ -8,13 +8,11 @@ interval holds that takes each report once.
 """
 
 import argparse
-import warnings
 
 import numpy as np
 import pandas as pd
 
 from skrldp import AOptimalSanitizer, FrequencyEstimator, SRRSanitizer, SurveyDesign
-from skrldp.estimation import survey_cells
 from skrldp.regression import logit, mnlogit, ols, poisson
 
 N_PEOPLE, N_REPORTS = 40_000, 8_000
@@ -65,7 +63,7 @@ def measure(name, sanitizer, runs):
             weights = weights * rng.gamma(4.0, 0.25, N_REPORTS)
         table = pd.DataFrame({"report": sent, "weight": weights})
         design = SurveyDesign(weights="weight")
-        estimate = survey_cells(mechanism, table, design, encode="symbol")
+        estimate = FrequencyEstimator(mechanism, encode="symbol", survey=design).fit(table)
         for found, one in ((weighted, estimate), (once, FrequencyEstimator(mechanism).fit(sent))):
             for model, values in coefficients(one).items():
                 found[model].append(values)
@@ -81,7 +79,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--runs", type=int, default=300)
     given = parser.parse_args()
-    warnings.filterwarnings("ignore", "maximum likelihood stopped")
     designs = {
         "SRR, eps = 2": SRRSanitizer(2.0, sensitive="ill", encode="symbol"),
         "A-optimal, eps = 1.5": AOptimalSanitizer(

@@ -5,8 +5,8 @@ Can I estimate a crosstab that nobody has seen?
 
 Each report is noisy. What you want to know is a table: how many of those who pay nothing for a
 doctor see one often, and how that depends on health. ``FrequencyEstimator`` knows the probabilities
-of the noise and estimates the distribution of the records from the reports, with standard errors.
-It also says which questions the reports cannot answer, however many there are.
+of the noise and estimates shares of the records from the reports, with intervals. It also says
+which questions the reports cannot answer, however many there are.
 
 The data are the RAND Health Insurance Experiment (20,190 person-years, bundled with statsmodels),
 which asked what people do if they pay for their doctor. Each row stands for a person here. The
@@ -54,33 +54,36 @@ for name, sanitizer in sanitizers.items():
 # Counting reports is not enough
 # ------------------------------
 # GRR's reports, written as cells (combinations of values), have shares that are much closer to
-# equal than those of the records. The estimate removes this effect of the noise by least squares.
-# It is unbiased. It may be negative, which says that there are too few reports for this cell.
-# ``projected()`` is the closest distribution.
+# equal than those of the records. The estimate removes this effect of the noise. ``unbiased`` is a
+# mean of weights of the reports; it may be negative, which says that there are too few reports for
+# this cell. ``estimate`` is the closest distribution.
 
 columns = ["pays", "visits"]
 truth = private.groupby(columns).size() / len(private)
 cells = np.array(sanitizers["GRR"].mechanism_.cells, dtype=object)
 counted = pd.Series([cells[report][1] for report in reports["GRR"]["report"]]).value_counts()
-linear = FrequencyEstimator(sanitizers["GRR"], method="least-squares").fit(reports["GRR"])
-crosstab = linear.marginal(columns)
-frame = crosstab.to_frame()
+estimators = {
+    name: FrequencyEstimator(sanitizer).fit(reports[name]) for name, sanitizer in sanitizers.items()
+}
+frame = estimators["GRR"].marginal(columns).to_frame().set_index(columns)
 frame.insert(0, "truth", truth)
 frame.insert(1, "counted", counted / len(private))
-frame["projected"] = crosstab.projected()
-print(frame.drop(columns="identifiable").round(3).to_string())
+print(frame.drop(columns="n").round(3).to_string())
 
 # %%
 # What can be answered
 # --------------------
-# A mechanism may leave a question open. ``identifiable`` says for each cell of a crosstab whether
-# reports determine it. If they do not, least squares gives NaN.
+# A mechanism may leave a question open. ``unbiased`` is NaN where the reports do not determine a
+# share. The interval then has all shares that they allow.
 
 questions = {"pays x visits": columns, "health x visits": ["health", "visits"]}
+estimates = {
+    question: {name: estimator.marginal(asked) for name, estimator in estimators.items()}
+    for question, asked in questions.items()
+}
 print(f"{'':<10}{'reports':>8}" + "".join(f"{question:>18}" for question in questions))
 for name, sanitizer in sanitizers.items():
-    estimator = FrequencyEstimator(sanitizer, method="least-squares").fit(reports[name])
-    known = [estimator.marginal(question).identifiable for question in questions.values()]
+    known = [np.isfinite(by_name[name].unbiased) for by_name in estimates.values()]
     told = [f"{sum(cells)} of {len(cells)} cells" for cells in known]
     print(f"{name:<10}{sanitizer.mechanism_.shape[0]:>8}" + "".join(f"{each:>18}" for each in told))
 
@@ -88,61 +91,36 @@ for name, sanitizer in sanitizers.items():
 # For this table, the best way for IR to divide its ε leaves nothing for health. So its reports
 # answer questions about the harmless columns, and answer them well, but none about health.
 #
-# Maximum likelihood always gives a distribution, here with the public records as a ``prior``: each
-# of them counts as a report without noise. That is correct if both come from one population. The
-# estimate from the public table alone is shown for comparison: reports are useful if they improve
-# on it.
+# The estimate from the public table alone is shown for comparison: reports are useful if they
+# improve on it.
 
 
 def of_public(question):
-    """Estimate from the public table alone, with standard errors."""
-    shares = public.groupby(question).size() / len(public)
-    return shares.to_numpy(), np.sqrt(shares * (1 - shares) / len(public)).to_numpy()
+    """Estimate from the public table alone, with 95 % intervals."""
+    shares = (public.groupby(question).size() / len(public)).to_numpy()
+    half = 1.96 * np.sqrt(shares * (1 - shares) / len(public))
+    return shares, np.stack([shares - half, shares + half], axis=1)
 
 
-def of_reports(name, question, method="least-squares", prior=None):
-    """Estimate from reports."""
-    estimator = FrequencyEstimator(sanitizers[name], method=method, prior=prior)
-    estimate = estimator.fit(reports[name]).marginal(question)
-    return estimate.frequencies, estimate.std_error
-
-
-prior = sanitizers["GRR"].joint_
-estimates = {
-    question: {
-        "public records alone": of_public(question_columns),
-        "GRR": of_reports("GRR", question_columns),
-        "IR": of_reports("IR", question_columns),
-        "PolyOpt": of_reports("PolyOpt", question_columns),
-        "IR + public": of_reports("IR", question_columns, method="ml", prior=prior),
-        "PolyOpt + public": of_reports("PolyOpt", question_columns, method="ml", prior=prior),
-    }
-    for question, question_columns in questions.items()
-}
 STYLES = {
     "public records alone": ("0.4", "|"),
     "GRR": ("#E69F00", "D"),
-    "IR": ("#009E73", "v"),
-    "IR + public": ("#009E73", "^"),
-    "PolyOpt": ("#CC79A7", "s"),
-    "PolyOpt + public": ("#0072B2", "o"),
+    "IR": ("#009E73", "^"),
+    "PolyOpt": ("#0072B2", "o"),
+}
+points = {
+    question: {"public records alone": of_public(questions[question])}
+    | {name: (found.estimate, found.confidence_interval()) for name, found in by_name.items()}
+    for question, by_name in estimates.items()
 }
 figure, panels = plt.subplots(1, 2, figsize=(10.5, 6.5), layout="constrained")
-for axes, (question, by_name) in zip(panels, estimates.items(), strict=True):
+for axes, (question, by_name) in zip(panels, points.items(), strict=True):
     counts = private.groupby(questions[question]).size() / len(private)
     for place, (name, (color, marker)) in enumerate(STYLES.items()):
-        frequency, error = by_name[name]
-        axes.errorbar(
-            frequency,
-            np.arange(len(counts)) + 0.13 * (place - 2.5),
-            xerr=1.96 * error,
-            color=color,
-            marker=marker,
-            linestyle="",
-            markersize=5,
-            elinewidth=1.2,
-            label=name,
-        )
+        shares, ends = by_name[name]
+        heights = np.arange(len(counts)) + 0.2 * (place - 1.5)
+        axes.hlines(heights, *ends.T, color=color, linewidth=1.2)
+        axes.plot(shares, heights, marker, color=color, markersize=5, label=name)
     for place, true in enumerate(counts):
         line = axes.plot([true, true], [place - 0.42, place + 0.42], color="black", linewidth=1.5)
     line[0].set_label("truth")
@@ -154,18 +132,18 @@ for axes, (question, by_name) in zip(panels, estimates.items(), strict=True):
     axes.set_xlabel("share of the records, 95 % intervals")
     axes.set_title(question)
 handles, labels = panels[0].get_legend_handles_labels()
-figure.legend(handles, labels, loc="outside lower center", ncols=4)
+figure.legend(handles, labels, loc="outside lower center", ncols=5)
 
 # %%
 # In words
 # --------
 
-print(f"{'root mean square error':<24}" + "".join(f"{question:>18}" for question in estimates))
+print(f"{'root mean square error':<24}" + "".join(f"{question:>18}" for question in points))
 shares = [private.groupby(question).size() / len(private) for question in questions.values()]
 for name in STYLES:
     off = [
         np.sqrt(np.mean((by_name[name][0] - share) ** 2))
-        for by_name, share in zip(estimates.values(), shares, strict=True)
+        for by_name, share in zip(points.values(), shares, strict=True)
     ]
     print(f"{name:<24}" + "".join(f"{each:>18.4f}" for each in off))
 print(f"{len(private):,} reports, {len(public):,} public records")

@@ -30,7 +30,7 @@ records = pd.DataFrame(
     }
 )
 public = records.sample(frac=0.5, random_state=0)
-others = records.drop(public.index).sample(40_000, replace=True, random_state=1)
+others = records.sample(40_000, replace=True, random_state=1)  # people like these
 
 # %%
 # One report from each person

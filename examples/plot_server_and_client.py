@@ -18,7 +18,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from statsmodels.datasets import fair
 
-from skrldp import FrequencyEstimator, GRRSanitizer, IRSanitizer, PolyOptSanitizer, client
+from skrldp import AOptimalSanitizer, FrequencyEstimator, GRRSanitizer, IRSanitizer, client
 
 EPS, CLIENTS = 1.0, 100_000
 
@@ -36,14 +36,14 @@ public, rest = survey[: len(survey) // 2], survey[len(survey) // 2 :]
 # %%
 # The server
 # ----------
-# The server designs three mechanisms from the public half. IR and PolyOpt protect the affair alone,
-# for every distribution that is plausible given the public table. IR reports the harmless columns
-# by a randomised response of their own; PolyOpt says as much as possible about the record. GRR
-# protects the whole record, for all distributions. What the server publishes is text.
+# The server designs three mechanisms from the public half. IR and A-optimal protect the affair
+# alone, for every distribution that is plausible given the public table. IR reports the harmless
+# columns by a randomised response of their own; A-optimal is designed for the crosstab of all
+# columns. GRR protects the whole record, for all distributions. What the server publishes is text.
 
 sanitizers = {
     "IR": IRSanitizer(eps=EPS, sensitive="affair"),
-    "PolyOpt": PolyOptSanitizer(eps=EPS, sensitive="affair", time_limit=15.0),
+    "A-optimal": AOptimalSanitizer(eps=EPS, sensitive="affair", targets="all", time_limit=15.0),
     "GRR": GRRSanitizer(eps=EPS, sensitive="affair"),
 }
 published = {}
@@ -51,7 +51,7 @@ for name, sanitizer in sanitizers.items():
     sanitizer.fit(public)
     published[name] = sanitizer.mechanism_.to_json()
     print(
-        f"{name:<8} {sanitizer.mechanism_.shape[0]} reports, {len(published[name]):>6,} bytes, "
+        f"{name:<10} {sanitizer.mechanism_.shape[0]} reports, {len(published[name]):>6,} bytes, "
         f"proven eps <= {sanitizer.certificate_.eps:.4f}"
     )
 
@@ -69,48 +69,32 @@ print("A record:", record)
 for name, text in published.items():
     device = client.load(text)
     reports[name] = device.report_many(people)
-    print(f"{name:<8} might report {[device.report(record) for _ in range(8)]}")
+    print(f"{name:<10} might report {[device.report(record) for _ in range(8)]}")
 
 # %%
 # The aggregator
 # --------------
-# Reports alone determine only what the mechanism reports on. GRR reports on everything. IR here
-# reports on the harmless columns only, because the best way to divide its ε leaves nothing for the
-# affair. Least squares gives NaN for what the reports do not determine. PolyOpt's reports determine
-# nearly everything in principle, but some combinations so weakly that the public table is needed as
-# well. As ``prior`` it counts as additional records from the same distribution.
+# Reports determine only what the mechanism reports on. GRR reports on everything. IR here reports
+# on the harmless columns only, because the best way to divide its ε leaves nothing for the affair:
+# its intervals for the affair are everything.
 
-prior = sanitizers["PolyOpt"].joint_
-estimators = {
-    "IR": FrequencyEstimator(published["IR"], method="least-squares").fit(reports["IR"]),
-    "PolyOpt + public": FrequencyEstimator(published["PolyOpt"], method="ml", prior=prior).fit(
-        reports["PolyOpt"]
-    ),
-    "GRR": FrequencyEstimator(published["GRR"], method="least-squares").fit(reports["GRR"]),
-    "GRR + public": FrequencyEstimator(published["GRR"], method="ml", prior=prior).fit(
-        reports["GRR"]
-    ),
-}
+estimators = {name: FrequencyEstimator(published[name]).fit(reports[name]) for name in published}
 
 
 def compare(columns):
-    """Print the distribution of some columns and its estimates; return how far these are off."""
-    counts = people.groupby(columns).size()
+    """Print the distribution of some columns and its intervals; return how far these are off."""
+    names = [columns] if isinstance(columns, str) else columns
+    counts = people[names].value_counts()
     estimates = {name: estimator.marginal(columns) for name, estimator in estimators.items()}
-    categories = estimates["GRR"].categories
-    truth = np.array([counts.get(category, 0) / CLIENTS for category in categories])
-    title = columns if isinstance(columns, str) else " x ".join(columns)
+    labels = estimates["GRR"].labels
+    truth = np.array([counts.get(label, 0) / CLIENTS for label in labels])
+    title = " x ".join(names)
     print(f"\n{title:<17}{'truth':>7}" + "".join(f"{name:>18}" for name in estimates))
-    for place, category in enumerate(categories):
-        label = category if isinstance(category, str) else " x ".join(category)
-        cells = [
-            f"{e.frequencies[place]:>10.3f} ± {1.96 * e.std_error[place]:.3f}"
-            if np.isfinite(e.std_error[place])
-            else f"{'not told':>18}"
-            for e in estimates.values()
-        ]
-        print(f"{label:<17}{truth[place]:>7.3f}" + "".join(cells))
-    return {name: np.sqrt(np.mean((e.frequencies - truth) ** 2)) for name, e in estimates.items()}
+    ends = {name: found.confidence_interval() for name, found in estimates.items()}
+    for place, label in enumerate(labels):
+        cells = [f"{low:>9.3f} to {high:.3f}" for low, high in (e[place] for e in ends.values())]
+        print(f"{' x '.join(label):<17}{truth[place]:>7.3f}" + "".join(cells))
+    return {name: np.sqrt(np.mean((e.estimate - truth) ** 2)) for name, e in estimates.items()}
 
 
 questions = ["affair", "religious", "marriage", ["affair", "marriage"]]
@@ -123,47 +107,36 @@ off = {
 # The picture has the same for one harmless question and for one about the secret. Black lines are
 # the truth among the clients; bars are 95 % intervals.
 
-STYLES = {
-    "IR": ("#009E73", "^"),
-    "PolyOpt + public": ("#0072B2", "o"),
-    "GRR": ("#E69F00", "D"),
-    "GRR + public": ("#D55E00", "s"),
-}
+STYLES = {"IR": ("#009E73", "^"), "A-optimal": ("#0072B2", "o"), "GRR": ("#E69F00", "D")}
 figure, panels = plt.subplots(1, 2, figsize=(9.5, 4.6), layout="constrained")
 for axes, columns in zip(panels, ("marriage", ["affair", "religious"]), strict=True):
-    shares = people.groupby(columns).size() / CLIENTS
+    asked = [columns] if isinstance(columns, str) else columns
+    shares = people[asked].value_counts() / CLIENTS
     estimates = {name: estimator.marginal(columns) for name, estimator in estimators.items()}
-    for place, category in enumerate(estimates["GRR"].categories):
-        line = axes.plot([shares.get(category, 0.0)] * 2, [place - 0.4, place + 0.4], color="black")
+    for place, label in enumerate(estimates["GRR"].labels):
+        line = axes.plot([shares.get(label, 0.0)] * 2, [place - 0.4, place + 0.4], color="black")
     line[0].set_label("truth")
     for place, (name, (color, marker)) in enumerate(STYLES.items()):
-        lower, upper = estimates[name].confidence_interval().T
-        axes.errorbar(
-            estimates[name].frequencies,
-            np.arange(len(lower)) + 0.18 * (place - 1.5),
-            xerr=(upper - lower) / 2,
-            color=color,
-            marker=marker,
-            linestyle="",
-            markersize=5,
-            label=name,
-        )
-    names = [c if isinstance(c, str) else ", ".join(c) for c in estimates["GRR"].categories]
+        ends = estimates[name].confidence_interval()
+        heights = np.arange(len(ends)) + 0.2 * (place - 1)
+        axes.hlines(heights, *ends.T, color=color)
+        axes.plot(estimates[name].estimate, heights, marker, color=color, markersize=5, label=name)
+    names = [", ".join(label) for label in estimates["GRR"].labels]
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.5, -0.5)
     for place in range(1, len(names)):
         axes.axhline(place - 0.5, color="0.85", linewidth=0.8)
     axes.set_xlabel("share of the clients")
-    axes.set_title(columns if isinstance(columns, str) else " and ".join(columns))
+    axes.set_title(" and ".join(asked))
 handles, labels = panels[0].get_legend_handles_labels()
-figure.legend(handles, labels, loc="outside lower center", ncols=5)
+figure.legend(handles, labels, loc="outside lower center", ncols=4)
 
 # %%
 # What was gained
 # ---------------
 # Errors shrink as one over the square root of the number of clients: a tenth of the error is worth
-# a hundred times as many people. For the harmless columns, a mechanism that protects the secret
-# alone gives a gain of this kind. About the secret itself it cannot say much more than GRR does.
+# a hundred times as many people. A mechanism that protects the secret alone gives a gain of this
+# kind: IR for the harmless columns, of which alone it tells, A-optimal for the crosstab too.
 
 print(f"\n{'root mean square error':<26}" + "".join(f"{name:>18}" for name in estimators))
 for question, errors in off.items():

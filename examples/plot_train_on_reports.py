@@ -88,7 +88,7 @@ def train_on(table):
 
 def train_both(reports):
     """Train on the same reports in both ways."""
-    estimator = FrequencyEstimator(sanitizer, method="ml").fit(reports)
+    estimator = FrequencyEstimator(sanitizer).fit(reports)
     X, y, weights = estimator.training_rows(FEATURES, LABEL)
     return {
         "as rows": train_on(reports),

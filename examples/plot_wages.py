@@ -5,7 +5,7 @@ Do wages differ by religion?
 
 Nobody likes to tell a stranger what they believe, and a study of pay needs to know it. Here each
 person sends one private report about religion, schooling and income together. From the reports come
-mean incomes by religion, their differences, a test of whether there is any, and a regression that
+mean incomes by religion, a test of whether they have to do with one another, and a regression that
 holds schooling fixed: each with errors that know the noise of the reports. How large they will be
 is known before anybody is asked.
 
@@ -24,7 +24,7 @@ import pandas as pd
 import statsmodels.formula.api as smf
 
 from skrldp import AOptimalSanitizer, FrequencyEstimator, IntervalDisplay
-from skrldp.estimation import Independence, expected_power, likelihood_ratio_test
+from skrldp.estimation import expected_std_error_of_mean
 from skrldp.regression import ols
 
 LEVELS, INCOMES = ["not", "somewhat", "very"], [18, 45, 78, 147]
@@ -59,16 +59,15 @@ print(others.head())
 # How many people to ask
 # ----------------------
 # The design is for the crosstab of all three columns: a regression needs to know how they go
-# together. The test is of the hypothesis that religion and income are independent, and its power is
-# the probability that it finds a relation as strong as that of the public table.
+# together. How exact will mean incomes by religion be, in thousand dollars?
 
 known = {"religion": LEVELS, "college": ["no", "yes"], "income": INCOMES}
 sanitizer = AOptimalSanitizer(
     eps=1.0, sensitive="religion", targets="all", categories=known, random_state=0
 ).fit(public)
-unrelated = Independence("religion", "income")
 for n in (5_000, 10_000, 20_000, 50_000):
-    print(f"{n:>6,} reports: power {expected_power(unrelated, sanitizer, n):.2f}")
+    errors = expected_std_error_of_mean(sanitizer, n, "income", by="religion")
+    print(f"{n:>6,} reports: standard errors {errors.round(1)}")
 
 # %%
 # What the reports say
@@ -78,8 +77,8 @@ for n in (5_000, 10_000, 20_000, 50_000):
 reports = sanitizer.transform(others)
 estimator = FrequencyEstimator(sanitizer).fit(reports)
 incomes = estimator.mean("income", by="religion")
-print(incomes.to_frame()[["value", "std_error", "lower", "upper"]].round(1))
-print(likelihood_ratio_test(unrelated, estimator))
+print(incomes)
+print(estimator.test_independence("religion", "income"))
 
 # %%
 # With schooling held fixed

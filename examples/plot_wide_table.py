@@ -64,8 +64,9 @@ for blocks in ("singles", "pairs"):
 def errors(estimator, names):
     """Errors of the table of some columns: as stated, and as they were."""
     estimate = estimator.marginal(names)
-    truth = private.groupby(names).size().reindex(estimate.to_frame().index, fill_value=0)
-    off = estimate.frequencies - truth / len(private)
+    counts = private[names].value_counts()
+    truth = np.array([counts.get(label, 0) for label in estimate.labels])
+    off = estimate.estimate - truth / len(private)
     return np.sqrt(np.sum(estimate.std_error**2)), np.sqrt(np.sum(off**2))
 
 
@@ -75,9 +76,7 @@ def errors_alone(names):
     found = []
     for number, block in enumerate(manifest.blocks):
         if set(names) <= set(block):
-            estimator = FrequencyEstimator(
-                manifest.mechanisms[number], method="least-squares", encode="symbol"
-            )
+            estimator = FrequencyEstimator(manifest.mechanisms[number], encode="symbol")
             found.append(errors(estimator.fit(sent[sent["block"] == number]["report"]), names))
     return min(found)
 

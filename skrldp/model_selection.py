@@ -224,7 +224,6 @@ class _NegStdError:
     part: str
     by: Any
     n: float
-    method: str
     summary: str
 
     def __call__(self, estimator: Any, X: Any, y: Any = None) -> Any:
@@ -237,8 +236,6 @@ class _NegStdError:
                 part=self.part,
                 by=self.by,
                 distribution=distribution,
-                method=self.method,
-                asymptotic=True,
             )
         except ValueError as error:  # the columns, part or groups are at fault, and no record
             return error  # no number: a search raises at it, but makes NaN of what is raised
@@ -257,7 +254,6 @@ def neg_std_error_scorer(
     part: str = "all",
     by: Any = None,
     n: float = 10_000,
-    method: str = "ml",
     summary: str = "worst",
 ) -> Any:
     """Make a scorer for ``GridSearchCV``: minus the standard error of what is to be estimated.
@@ -265,8 +261,7 @@ def neg_std_error_scorer(
     A sanitizer's own score is the information that reports have about records, or their distance
     from them. Neither says how well shares can be estimated from many reports: a sanitizer with
     more information may be worse at that. This score is the error of
-    :func:`~skrldp.expected_std_error` at the distribution of the records that are left out, with
-    ``asymptotic=True``, so that rare shares have one too.
+    :func:`~skrldp.expected_std_error` at the distribution of the records that are left out.
 
     Parameters
     ----------
@@ -278,8 +273,6 @@ def neg_std_error_scorer(
         Columns that make groups of records: the shares are those within each group.
     n : int, default=10_000
         Number of reports that there will be.
-    method : {"ml", "least-squares"}, default="ml"
-        How they will be evaluated.
     summary : {"worst", "rms"}, default="worst"
         The greatest of the shares' errors, or the root of the mean of their squares.
 
@@ -319,10 +312,9 @@ def neg_std_error_scorer(
     """
     check_choice("summary", summary, _SUMMARIES)
     check_choice("part", part, ("all", "sensitive", "nonsensitive"))
-    check_choice("method", method, ("ml", "least-squares"))
     if not (is_finite(n) and n >= 1 and n == int(n)):
         raise ValueError(f"n={shown(n)} must be a whole number of reports, at least 1.")
-    return _NegStdError(columns, part, by, n, method, summary)
+    return _NegStdError(columns, part, by, n, summary)
 
 
 def smallest_n(
@@ -333,7 +325,6 @@ def smallest_n(
     part: str = "all",
     by: Any = None,
     distribution: Any = None,
-    method: str = "ml",
 ) -> int:
     """Least number of reports with which each wanted share has at most a given standard error.
 
@@ -343,15 +334,12 @@ def smallest_n(
         What will make the reports.
     std_error : float
         The greatest error that is good enough.
-    columns, part, by, distribution, method
-        Which shares, at which distribution and by which method, as for
-        :func:`~skrldp.expected_std_error`.
+    columns, part, by, distribution
+        Which shares, at which distribution, as for :func:`~skrldp.expected_std_error`.
 
     Returns
     -------
     int
-        By the errors of very many reports (``asymptotic=True``). Where so few of a share's reports
-        are expected that the estimator states no error, it spreads less.
 
     Raises
     ------
@@ -378,8 +366,6 @@ def smallest_n(
         part=part,
         by=by,
         distribution=distribution,
-        method=method,
-        asymptotic=True,
     )
     unknown = int(np.isinf(errors).sum())
     if unknown:

@@ -60,8 +60,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "client": {"alphabet", "mechanism", "sampling"},
     "batches": {"alphabet", "client", "mechanism", "sampling"},
     "estimation": {
-        "_highs", "alphabet", "joint", "mechanism", "pooling", "sanitizers", "sets",
-        "support_function", "surveys", "table", "targets",
+        "alphabet", "joint", "mechanism", "pooling", "sanitizers", "sets", "surveys", "table",
+        "targets",
     },
     "regression": {"alphabet", "estimation"},
     "auditing": {"alphabet", "client", "joint", "mechanism", "sanitizers"},

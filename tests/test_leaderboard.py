@@ -43,7 +43,7 @@ def test_errors_are_those_of_the_estimator():
     task = jeffreys()
     mechanism = sanitized(SRRSanitizer, task).mechanism_
     spread = measures.Spread(mechanism.matrix, task.truth)
-    shown = {"n": measures.REPORTS, "distribution": task.truth, "asymptotic": True}
+    shown = {"n": measures.REPORTS, "distribution": task.truth}
     for columns, names in (([1], "u"), ([1, 2], ["u", "v"]), ([0], "s")):
         expected = expected_std_error(mechanism, columns=names, **shown)
         found = spread.errors(measures.indicators(task, columns))

@@ -76,7 +76,7 @@ def held():
     yield "client", client.load(mechanism.to_json())
     yield "two reports", certify(mechanism.matrix, LikelihoodRatioSet(), JOINT, reports=2)
     yield "report", privacy_report(blocks)
-    for method in ("least-squares", "ml"):
+    for method in ("unbiased", "em"):
         estimator = FrequencyEstimator(blocks, method, encode="symbol")
         yield f"estimator, {method}", estimator.fit(range(4), sample_weight=[40, 10, 20, 30])
         yield f"estimate, {method}", estimator.marginal(1)

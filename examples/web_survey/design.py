@@ -17,8 +17,7 @@ from pathlib import Path
 from people import public_table
 from questions import SURVEY, categories
 
-from skrldp import AOptimalSanitizer, BlockSanitizer
-from skrldp.estimation import expected_std_errors
+from skrldp import AOptimalSanitizer, BlockSanitizer, expected_std_error
 
 HERE = Path(__file__).parent
 FILES = ("manifest.json", "survey.json", "public.csv")
@@ -101,8 +100,8 @@ def answers_needed(sanitizer, errors=(0.1, 0.05, 0.03)):
     list of (float, int)
         Each error, and the number of answers, rounded up to hundreds.
     """
-    one = [(name, "all") for name, _ in sanitizer.manifest_.columns]
-    worst = max(own.max() for own in expected_std_errors(sanitizer, 1, one, asymptotic=True))
+    names = [name for name, _ in sanitizer.manifest_.columns]
+    worst = max(expected_std_error(sanitizer, 1, name).max() for name in names)
     return [(error, 100 * math.ceil((worst / error) ** 2 / 100)) for error in errors]
 
 

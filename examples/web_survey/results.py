@@ -50,20 +50,25 @@ def results(survey, manifest, counts):
 
 def _shares(estimate, options):
     """Write the estimated shares in the order of the options."""
-    if np.isnan(estimate.std_error).any():
+    if np.isnan(estimate.unbiased).any():
         return []
-    ends, shares = estimate.confidence_interval(CONFIDENCE), estimate.projected()
-    places = sorted(range(len(shares)), key=lambda place: options.index(estimate.categories[place]))
+    ends, answers = estimate.confidence_interval(CONFIDENCE), [one for (one,) in estimate.labels]
+    places = sorted(range(len(answers)), key=lambda place: options.index(answers[place]))
     return [
         {
-            "answer": estimate.categories[place],
-            "estimate": float(shares[place]),
-            "std_error": float(estimate.std_error[place]),
+            "answer": answers[place],
+            "estimate": float(estimate.estimate[place]),
+            "std_error": _number(estimate.std_error[place]),
             "lower": float(ends[place, 0]),
             "upper": float(ends[place, 1]),
         }
         for place in places
     ]
+
+
+def _number(value):
+    """Return a number, or None for NaN: fewer than 20 reports would decide the share."""
+    return None if np.isnan(value) else float(value)
 
 
 def as_csv(found):

@@ -43,10 +43,10 @@ def estimate(
 ) -> None:
     """Estimate how frequent values are among the records, from their reports.
 
-    Writes a row for each combination of values: its frequency, standard error and confidence
-    interval. A frequency that the reports do not determine is one of several: the interval holds
-    them all, and the error is empty. Of a manifest, the reports of all blocks are put together, by
-    least squares, where all are empty then; name columns of one block.
+    Writes a row for each combination of values: its share, standard error and confidence interval.
+    The error is empty where the reports do not determine a share, or too few decide it: the
+    interval is still right. Of a manifest, the reports of all blocks are put together; name columns
+    of one block.
     """
     own = read_mechanism(mechanism)
     named = [name for name, _ in columns_of(own)]
@@ -131,19 +131,12 @@ def _table(found: Any, level: float) -> Any:
     """Write an estimate as an Arrow table, the categories first."""
     import pyarrow as pa
 
-    lower, upper = found.confidence_interval(level).T
-    if hasattr(found, "labels"):  # by group
-        names, categories, values = found.names, found.labels, found.values
-        identifiable = np.isfinite(values)
-    else:
-        names, categories, values = found.columns, found.categories, found.frequencies
-        identifiable = found.identifiable
-    figures = {"frequency": values, "std_error": found.std_error, "lower": lower, "upper": upper}
-    figures["identifiable"] = identifiable
-    parts = zip(*categories, strict=True) if len(names) > 1 else [categories]
+    low, high = found.confidence_interval(level).T
+    figures = {"estimate": found.estimate, "std_error": found.std_error}
+    figures |= {"conf_low": low, "conf_high": high}
     columns = {
         f"{name} (column)" if name in figures else f"{name}": _categories(list(own))
-        for name, own in zip(names, parts, strict=True)
+        for name, own in zip(found.names, zip(*found.labels, strict=True), strict=True)
     }
     return pa.table(
         columns | {name: pa.array(figure, from_pandas=True) for name, figure in figures.items()}

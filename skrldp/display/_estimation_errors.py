@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from math import exp
 from typing import Any
 
@@ -34,7 +33,6 @@ _PARTS = {
     "sensitive": "share of a secret",
     "nonsensitive": "share of a value of U",
 }
-_errors = partial(expected_std_error, asymptotic=True)
 _AXES = {"n": "number of reports n", "eps": "privacy parameter ε (nats)"}
 _USELESS = 1.0  # an error of a share beyond which an estimate tells nothing
 
@@ -42,8 +40,8 @@ _USELESS = 1.0  # an error of a share beyond which an estimate tells nothing
 class EstimationErrorDisplay(CurveDisplay):
     """Standard errors of estimated shares against the number of reports, or against ε.
 
-    They are those of :func:`~skrldp.expected_std_error` with ``asymptotic=True``: known before
-    anybody is asked, for records that follow the public distribution or another one.
+    They are those of :func:`~skrldp.expected_std_error`: known before anybody is asked, for records
+    that follow the public distribution or another one.
 
     Parameters
     ----------
@@ -106,7 +104,6 @@ class EstimationErrorDisplay(CurveDisplay):
         part: str = "all",
         by: Any = None,
         distribution: Any = None,
-        method: str = "ml",
         design_effect: float = 1.0,
         baselines: bool = True,
         ax: Any = None,
@@ -121,9 +118,9 @@ class EstimationErrorDisplay(CurveDisplay):
             all be a BlockSanitizer; `columns` must then stand together in some block of each.
         n : sequence of int, default=(1_000, 10_000, 100_000, 1_000_000)
             Numbers of reports.
-        columns, part, by, distribution, method
-            Which shares, at which distribution and by which method, as for
-            :func:`~skrldp.expected_std_error`. The public distribution is the first sanitizer's.
+        columns, part, by, distribution
+            Which shares, at which distribution, as for :func:`~skrldp.expected_std_error`. The
+            public distribution is the first sanitizer's.
         design_effect : float, default=1.0
             Of people who are asked household by household, or place by place, as for
             :func:`~skrldp.expected_std_error`; of true records, too. Not for blocks.
@@ -155,7 +152,7 @@ class EstimationErrorDisplay(CurveDisplay):
                 "a BlockSanitizer is compared with others of its kind: for a sanitizer with one "
                 "mechanism, the errors are those of all its columns together."
             )
-        wanted: dict[str, Any] = {"columns": columns, "part": part, "by": by, "method": method}
+        wanted: dict[str, Any] = {"columns": columns, "part": part, "by": by}
         wanted["design_effect"] = design_effect
         planned = {name: (one, distribution) for name, one in of_blocks.items()}
         first, added = next(iter(fitted.values())), {}
@@ -168,7 +165,10 @@ class EstimationErrorDisplay(CurveDisplay):
         elif baselines:
             added = _baselines_of_blocks(first, columns, by, distribution)
         curves = {
-            name: (grid, [_errors(one, size, distribution=at, **wanted) for size in grid])
+            name: (
+                grid,
+                [expected_std_error(one, size, distribution=at, **wanted) for size in grid],
+            )
             for name, (one, at) in (planned | added).items()
         }
         of = _what(columns, part, by)
@@ -185,7 +185,6 @@ class EstimationErrorDisplay(CurveDisplay):
         columns: Any = None,
         part: str = "all",
         by: Any = None,
-        method: str = "ml",
         sample_weight: Any = None,
         design_effect: float = 1.0,
         baselines: bool = True,
@@ -205,8 +204,8 @@ class EstimationErrorDisplay(CurveDisplay):
             Privacy parameters, in nats. Each curve takes one fit for each of them.
         n : int, default=10_000
             Number of reports.
-        columns, part, by, method
-            Which shares and by which method, as for :func:`~skrldp.expected_std_error`.
+        columns, part, by
+            Which shares, as for :func:`~skrldp.expected_std_error`.
         sample_weight : array of shape (n,), optional
             How many records each row stands for.
         design_effect : float, default=1.0
@@ -236,14 +235,14 @@ class EstimationErrorDisplay(CurveDisplay):
         check_flag("baselines", baselines)
         templates, grid = templates_of(sanitizer), levels_of("eps", eps)
         fits, curves = Fits(X, sample_weight, verbose), {}
-        wanted: dict[str, Any] = {"columns": columns, "part": part, "by": by, "method": method}
+        wanted: dict[str, Any] = {"columns": columns, "part": part, "by": by}
         wanted["design_effect"] = design_effect
         for name, template in templates.items():
             own = utility_of({name: template})
             errors = []
             for level in grid:
                 _, copy = fits.fit(name, template, own, eps=level)
-                errors.append(_errors(copy, n, **wanted))
+                errors.append(expected_std_error(copy, n, **wanted))
             curves[name] = grid, errors
         added: dict[str, list[Mechanism]] = {}
         if baselines:
@@ -253,7 +252,7 @@ class EstimationErrorDisplay(CurveDisplay):
             added[_RAW] = [_grr(like, np.inf)] * len(grid)
         for name, mechanisms in added.items():
             same = {"distribution": distribution, **wanted}
-            curves[name] = grid, [_errors(one, n, **same) for one in mechanisms]
+            curves[name] = grid, [expected_std_error(one, n, **same) for one in mechanisms]
         of = f"{_what(columns, part, by)}, n = {n:,}"
         return cls(curves, against="eps", of=of, baselines=tuple(added)).plot(ax, **options)
 

@@ -20,7 +20,7 @@ from skrldp.display._style import (
     text_width,
     texts,
 )
-from skrldp.estimation import Estimate, Figures
+from skrldp.estimation import Figures
 
 __all__ = ["IntervalDisplay"]
 
@@ -89,7 +89,7 @@ class IntervalDisplay:
 
         Parameters
         ----------
-        figures : Estimate or Figures, or dict of name to Estimate or Figures
+        figures : Figures, or dict of name to Figures
             Such as ``estimator.marginal("job")``, ``estimator.mean("wage", by="job")``, or a
             difference of two of them. Each entry of a dict has a colour; a row has the figures
             with the same label.
@@ -120,7 +120,7 @@ class IntervalDisplay:
         what = " / ".join(dict.fromkeys(one for one, _, _ in read.values()))
         shown = cls(
             intervals,
-            [label if len(label) > 1 else label[0] for label in found],
+            [label[0] if len(label) == 1 else label or "all" for label in found],
             label=f"{what}, with {100.0 * level:g} % intervals",
         )
         shown._ylabel = next(columns for _, columns, _ in read.values())
@@ -204,16 +204,11 @@ class IntervalDisplay:
 
 def _read(figures: Any, level: float) -> tuple[str, str, dict[tuple[Any, ...], Floats]]:
     """Return what is estimated, the columns' names, and estimates with their intervals by label."""
-    if isinstance(figures, Estimate):
-        what, columns, values = "share", figures.columns, figures.frequencies
-        labels = [one if len(columns) > 1 else (one,) for one in figures.categories]
-    elif isinstance(figures, Figures):
-        what, columns, values = figures.what, figures.names, figures.values
-        labels = list(figures.labels)
-    else:
+    if not isinstance(figures, Figures):
         raise TypeError(
             "figures are needed, such as estimator.marginal(column) or estimator.mean(column, "
             f"by=...), got {type(figures).__name__}."
         )
-    rows = np.column_stack([values, figures.confidence_interval(level)])
-    return what, ", ".join(map(str, columns)), dict(zip(labels, rows, strict=True))
+    rows = np.column_stack([figures.estimate, figures.confidence_interval(level)])
+    columns = ", ".join(map(str, figures.names))
+    return figures.what, columns, dict(zip(figures.labels, rows, strict=True))

@@ -1,49 +1,29 @@
-"""From reports to estimates of the distribution of the records, with their uncertainty."""
+"""From reports to figures of the records, with their uncertainty."""
 
-from skrldp.estimation._cells import EstimatedCells, estimated_cells
-from skrldp.estimation._drift import DriftTest
-from skrldp.estimation._estimator import FrequencyEstimator
-from skrldp.estimation._expected import (
+from skrldp.estimation.blocks import BlockEstimator
+from skrldp.estimation.calibrator import Calibrator
+from skrldp.estimation.estimator import FrequencyEstimator
+from skrldp.estimation.figures import Figures, difference, ratio
+from skrldp.estimation.hypotheses import DriftTest, HypothesisTest
+from skrldp.estimation.pairs import PairedReports, same_distribution_test
+from skrldp.estimation.planning import (
     expected_std_error,
     expected_std_error_of_mean,
-    expected_std_errors,
     expected_std_errors_of_targets,
 )
-from skrldp.estimation._paired import PairedReports
-from skrldp.estimation._survey_cells import survey_cells
-from skrldp.estimation.figures import Estimate, Figures, NumericEstimate, difference, ratio
-from skrldp.estimation.hypotheses import (
-    HypothesisTest,
-    Independence,
-    SameDistribution,
-    StatedDistribution,
-    expected_power,
-    likelihood_ratio_test,
-)
-from skrldp.estimation.wide import BlockEstimator, Calibrator
 
 __all__ = [
     "BlockEstimator",
     "Calibrator",
     "DriftTest",
-    "Estimate",
-    "EstimatedCells",
     "Figures",
     "FrequencyEstimator",
     "HypothesisTest",
-    "Independence",
-    "NumericEstimate",
     "PairedReports",
-    "SameDistribution",
-    "StatedDistribution",
     "difference",
-    "estimated_cells",
-    "expected_power",
     "expected_std_error",
     "expected_std_error_of_mean",
-    "expected_std_errors",
     "expected_std_errors_of_targets",
-    "likelihood_ratio_test",
     "ratio",
-    "survey_cells",
+    "same_distribution_test",
 ]

@@ -88,6 +88,11 @@ class _Block:
             - self._across.T @ self.inverse.matrix @ self.score[self.model.own]
         )
 
+    def reduced_scores(self, functions: Floats) -> Floats:
+        """Return what functions of reduced scores (k, shared) take off the own ones: (k, own)."""
+        found: Floats = functions @ self._across.T @ self.inverse.matrix
+        return found
+
     def reduced(self, functions: Floats) -> Floats:
         """Write functions of the block's parameters (k, p) as functions of the shared ones."""
         own = functions[:, self.model.own]
@@ -169,6 +174,32 @@ class Pool:
                         own[i] @ self._blocks[one].inverse.matrix @ own[j].T
                     )
         return Pooled(np.concatenate(values), covariance, np.concatenate(determined))
+
+    def weights(
+        self, number: int, on_cells: Floats, information: Sequence[ReportInformation]
+    ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+        """Write estimates of functions of a block's cells (k, a) as sums over reports.
+
+        Returns a constant (k,); what one report of each symbol of each block adds, one block after
+        the other (k, sum of b); and which functions the reports determine (k,).
+        """
+        block = self._blocks[number]
+        on_parameters = on_cells @ block.model.design
+        reduced, local = block.reduced(on_parameters), on_parameters[:, block.model.own]
+        across = np.zeros((len(on_cells), self.margins.n_shared))
+        across[:, block.model.numbers] = reduced
+        along, found = across @ self._inverse.matrix, []
+        for place, (one, own) in enumerate(zip(self._blocks, information, strict=True)):
+            by_score = np.zeros((len(on_cells), own.channel.shape[1]))
+            by_score[:, one.model.shared] = along[:, one.model.numbers]
+            by_score[:, one.model.own] = -one.reduced_scores(along[:, one.model.numbers])
+            if place == number:
+                by_score[:, one.model.own] += local @ one.inverse.matrix
+            scores = own.channel / own.report[:, None]  # (b, p)
+            scores = scores - own.constant @ scores
+            found.append(by_score @ scores.T)
+        known = block.inverse.determines(local) & self._inverse.determines(across)
+        return on_cells @ block.model.constant, np.concatenate(found, axis=1), known
 
     def gains(self, functions: Sequence[tuple[int, Floats]]) -> tuple[float, Floats]:
         """Return the sum of the functions' variances, and by how much each block lowers the sum.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from skrldp._typing import Floats
 from skrldp.alphabet import group_cells
-from skrldp.estimation import EstimatedCells, estimated_cells
+from skrldp.estimation.cells import EstimatedCells, estimated_cells
 from skrldp.regression._families import Family
 
 if TYPE_CHECKING:

@@ -1,7 +1,6 @@
 """Regressions of a column of the records on others, from reports."""
 
 import warnings
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,9 +25,8 @@ def logit(formula: str, estimator: Any) -> RegressionResults:
         As statsmodels takes it, with names of columns: ``"income ~ age + C(education)"``. The
         response has two categories, of which the model gives the probability of the second, or it
         is a condition in braces: ``{income == ">50K"} ~ age``.
-    estimator : FrequencyEstimator, BlockEstimator or EstimatedCells
-        Fitted to the reports; by maximum likelihood. Where those who report have survey weights:
-        the cells of :func:`~skrldp.estimation.survey_cells`.
+    estimator : FrequencyEstimator or BlockEstimator
+        Fitted to the reports.
 
     Returns
     -------
@@ -47,8 +45,7 @@ def logit(formula: str, estimator: Any) -> RegressionResults:
     Warns
     -----
     UserWarning
-        If the reports do not determine some coefficients, or zeros of the estimate are so near that
-        intervals may hold more often than stated.
+        If the reports do not determine some coefficients.
 
     Notes
     -----
@@ -86,9 +83,8 @@ def mnlogit(formula: str, estimator: Any) -> RegressionResults:
     ----------
     formula : str
         As for :func:`logit`; the response has two categories or more.
-    estimator : FrequencyEstimator, BlockEstimator or EstimatedCells
-        Fitted to the reports; by maximum likelihood. Where those who report have survey weights:
-        the cells of :func:`~skrldp.estimation.survey_cells`.
+    estimator : FrequencyEstimator or BlockEstimator
+        Fitted to the reports.
 
     Returns
     -------
@@ -102,8 +98,7 @@ def mnlogit(formula: str, estimator: Any) -> RegressionResults:
     Warns
     -----
     UserWarning
-        If the reports do not determine some coefficients, or zeros of the estimate are so near that
-        intervals may hold more often than stated.
+        If the reports do not determine some coefficients.
 
     Examples
     --------
@@ -127,9 +122,8 @@ def ols(formula: str, estimator: Any) -> RegressionResults:
     ----------
     formula : str
         As for :func:`logit`; the response is a number.
-    estimator : FrequencyEstimator, BlockEstimator or EstimatedCells
-        Fitted to the reports; by maximum likelihood. Where those who report have survey weights:
-        the cells of :func:`~skrldp.estimation.survey_cells`.
+    estimator : FrequencyEstimator or BlockEstimator
+        Fitted to the reports.
 
     Returns
     -------
@@ -143,8 +137,7 @@ def ols(formula: str, estimator: Any) -> RegressionResults:
     Warns
     -----
     UserWarning
-        If the reports do not determine some coefficients, or zeros of the estimate are so near that
-        intervals may hold more often than stated.
+        If the reports do not determine some coefficients.
 
     Examples
     --------
@@ -168,9 +161,8 @@ def poisson(formula: str, estimator: Any) -> RegressionResults:
     ----------
     formula : str
         As for :func:`logit`; the response is a number, at least 0.
-    estimator : FrequencyEstimator, BlockEstimator or EstimatedCells
-        Fitted to the reports; by maximum likelihood. Where those who report have survey weights:
-        the cells of :func:`~skrldp.estimation.survey_cells`.
+    estimator : FrequencyEstimator or BlockEstimator
+        Fitted to the reports.
 
     Returns
     -------
@@ -184,8 +176,7 @@ def poisson(formula: str, estimator: Any) -> RegressionResults:
     Warns
     -----
     UserWarning
-        If the reports do not determine some coefficients, or zeros of the estimate are so near that
-        intervals may hold more often than stated.
+        If the reports do not determine some coefficients.
 
     Examples
     --------
@@ -225,8 +216,8 @@ def _fitted(kind: str, formula: str, estimator: Any) -> RegressionResults:
         check_separated(regressors, outcomes, family, of_coefficients)
     coefficients, influence = _solution(regression, family, weights)
     functions = influence / regression.share()
-    covariance = regression.cells.covariance(functions)
-    determined = _determined(regression, family, functions)
+    covariance, known = regression.cells.covariance(functions)
+    determined = known & _determined(regression, family, functions.shape[1])
     covariance[~determined, :] = covariance[:, ~determined] = np.nan
     if not determined.all():
         missing = [":".join(of_coefficients[k]) for k in np.flatnonzero(~determined)]
@@ -237,22 +228,7 @@ def _fitted(kind: str, formula: str, estimator: Any) -> RegressionResults:
             UserWarning,
             stacklevel=3,
         )
-    _warn_of_zeros(determined & ~regression.cells.away_from_zero(functions), of_coefficients)
     return RegressionResults(family, regression, coefficients.T, covariance)
-
-
-def _warn_of_zeros(near: Booleans, of_coefficients: Sequence[tuple[str, ...]]) -> None:
-    """Warn of coefficients whose intervals rest on probabilities that are nearly 0."""
-    if near.any():
-        names = [":".join(name) for name, own in zip(of_coefficients, near, strict=True) if own]
-        warnings.warn(
-            f"the intervals of the coefficients of {', '.join(map(repr, names))} may hold more "
-            "often than stated, with nearly all misses on one side: some probabilities that they "
-            "rest on are estimated as 0, or nearly. More reports, a larger eps, or categories that "
-            "are joined help.",
-            UserWarning,
-            stacklevel=4,
-        )
 
 
 def _solution(regression: Regression, family: Family, weights: Floats) -> tuple[Floats, Floats]:
@@ -268,13 +244,12 @@ def _solution(regression: Regression, family: Family, weights: Floats) -> tuple[
     return coefficients, regression.on_cells(inverse @ scores.reshape(-1, len(weights)))
 
 
-def _determined(regression: Regression, family: Family, functions: Floats) -> Booleans:
-    """Whether the reports determine coefficients with these derivatives at the estimate (m, a).
+def _determined(regression: Regression, family: Family, n_cells: int) -> Booleans:
+    """Whether the reports determine the coefficients at a random distribution, (m,).
 
     A derivative may be determined at one distribution by accident, such as at an estimate that
     takes S and U for independent as nothing denies it. At random ones that has probability 0.
     """
-    known = regression.cells.determines(functions)
-    anywhere = np.random.default_rng(0).exponential(size=(1, functions.shape[1]))[0]
+    anywhere = np.random.default_rng(0).exponential(size=n_cells)
     there = _solution(regression, family, regression.weights(anywhere))[1]
-    return known & regression.cells.determines(there)
+    return regression.cells.covariance(there)[1]

@@ -64,8 +64,8 @@ class AOptimalSanitizer(ObservingSanitizer):
         ``estimate`` says what the optimum is about: an estimate, which is not proven, from the
         slopes of the best rows that the last rounds found.
     variances_ : array of shape (m,)
-        Asymptotic variance of each estimate by maximum likelihood at the public distribution, times
-        the number of reports: the standard error from n reports is ``sqrt(variances_ / n)``.
+        Variance of each estimate at the public distribution, times the number of reports: the
+        standard error from n reports is ``sqrt(variances_ / n)``.
     targets_ : tuple of length m
         What each estimate is: (columns, category) for a share, ("mean", column) for a mean,
         ("linear", number) for another function.
@@ -90,13 +90,13 @@ class AOptimalSanitizer(ObservingSanitizer):
     See Also
     --------
     PolyOptSanitizer : Maximal mutual information.
-    FrequencyEstimator : Estimates from reports; ``method="ml"`` reaches these variances.
+    FrequencyEstimator : Estimates from reports, with these variances.
     IRSanitizer : Reports S and U independently, by a closed form or optimised.
     privacy_report : What a fitted sanitizer promises, and what it does not.
 
     Notes
     -----
-    The mechanism minimises the weighted sum of the asymptotic variances of the estimates at the
+    The mechanism minimises the weighted sum of the variances of the unbiased estimates at the
     public distribution, over all mechanisms that keep the promise. It is an A-optimal design: with
     the information matrix :math:`M = \sum_y q_y q_y^T / (q_y \cdot \pi)` of one report and
     linear functions C it minimises :math:`\operatorname{tr} C M^{-1} C^T`, which is convex in the

@@ -7,7 +7,7 @@ import numpy as np
 
 from skrldp._pages import Table
 from skrldp._typing import Floats
-from skrldp.estimation import expected_std_errors
+from skrldp.estimation import expected_std_error
 from skrldp.mechanism import Mechanism
 from skrldp.statement._parts import ReportFigures
 from skrldp.targets import target_in_words
@@ -42,8 +42,6 @@ def expected_errors(fitted: Any) -> dict[str, dict[str, float]]:
     b, a = mechanism.shape
     if not blocks and float(a) * b * min(a, b) > _MOST_WORK:
         return {}
-    # For four probabilities both methods have the same errors for S and U, and none needs a matrix.
-    method = "least-squares" if blocks else "ml"
     wanted: dict[str, tuple[Any, str]] = {}
     for part, kind, sensitive in (("U", "nonsensitive", False), ("S", "sensitive", True)):
         wanted[part] = None, kind
@@ -51,11 +49,8 @@ def expected_errors(fitted: Any) -> dict[str, dict[str, float]]:
         if len(names) > 1:
             wanted |= {f"column {name!r}": (name, "all") for name in names}
     found = {}
-    errors_of = expected_std_errors(
-        fitted, N_REPORTS, wanted.values(), method=method, asymptotic=True
-    )
-    for name, errors in zip(wanted, errors_of, strict=True):
-        found[name] = _summary(errors)
+    for name, (columns, part) in wanted.items():
+        found[name] = _summary(expected_std_error(fitted, N_REPORTS, columns, part=part))
     return found | _of_targets(fitted)
 
 
@@ -74,8 +69,10 @@ def expected_errors_of_columns(sanitizer: Any) -> dict[str, dict[str, float]]:
     """Summarise the errors of S and of each column of U, from the reports of all blocks."""
     names = [name for name, flag in sanitizer.manifest_.columns if not flag]
     wanted = {"S": (None, "sensitive")} | {f"column {name!r}": (name, "all") for name in names}
-    errors = expected_std_errors(sanitizer, N_REPORTS, wanted.values(), asymptotic=True)
-    return {name: _summary(one) for name, one in zip(wanted, errors, strict=True)}
+    return {
+        name: _summary(expected_std_error(sanitizer, N_REPORTS, columns, part=part))
+        for name, (columns, part) in wanted.items()
+    }
 
 
 def _summary(errors: Floats) -> dict[str, float]:

@@ -221,11 +221,11 @@ def test_reports_are_estimated_from():
     table, cells = table_of(20_000)
     mechanism = blocks()
     reports = reporter(mechanism)(table)
-    estimator = FrequencyEstimator(mechanism, "least-squares").fit(reports.select(["report"]))
+    estimator = FrequencyEstimator(mechanism).fit(reports.select(["report"]))
     found = estimator.marginal("ill").to_frame()
     # Six standard errors for each of three shares: a false alarm in 1e8 runs.
     share = np.bincount(cells // 5, minlength=3) / len(cells)
-    assert np.all(np.abs(found["frequency"] - share) < 6.0 * found["std_error"])
+    assert np.all(np.abs(found["unbiased"] - share) < 6.0 * found["std_error"])
 
 
 # What comes in and out

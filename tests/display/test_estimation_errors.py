@@ -43,9 +43,7 @@ def sanitizers():
 def test_against_reports(sanitizers):
     display = EstimationErrorDisplay.from_estimator(sanitizers, n=N[::-1], part="sensitive")
     srr, blind, grr, raw = display.lines_
-    expected = [
-        expected_std_error(sanitizers["SRR"], n, part="sensitive", asymptotic=True).max() for n in N
-    ]
+    expected = [expected_std_error(sanitizers["SRR"], n, part="sensitive").max() for n in N]
     np.testing.assert_allclose(srr.get_ydata(), expected)
     assert np.isnan(blind.get_ydata()).all() and np.isinf(display.worst("U alone")).all()
     assert blind.get_label() == "U alone: not determined"
@@ -55,11 +53,11 @@ def test_against_reports(sanitizers):
     options = {"n": N, "part": "sensitive", "design_effect": 2.4}
     clustered = EstimationErrorDisplay.from_estimator(sanitizers, **options)
     np.testing.assert_allclose(clustered.lines_[3].get_ydata(), np.sqrt(2.4) * of_records)
-    asked = {"part": "sensitive", "asymptotic": True, "design_effect": 2.4}
+    asked = {"part": "sensitive", "design_effect": 2.4}
     more = [expected_std_error(sanitizers["SRR"], n, **asked).max() for n in N]
     np.testing.assert_allclose(clustered.lines_[0].get_ydata(), more)
     plain = GRRSanitizer(1.0, sensitive=0).fit(ROWS, sample_weight=COUNTS)
-    expected = [expected_std_error(plain, n, part="sensitive", asymptotic=True).max() for n in N]
+    expected = [expected_std_error(plain, n, part="sensitive").max() for n in N]
     np.testing.assert_allclose(grr.get_ydata(), expected, rtol=1e-6)
     assert display.ax_.get_ylabel().endswith("share of a secret")
 
@@ -85,9 +83,7 @@ def test_against_eps():
         SRRSanitizer(sensitive=0), ROWS, sample_weight=COUNTS, eps=eps, n=500, part="nonsensitive"
     )
     fits = [SRRSanitizer(e, sensitive=0).fit(ROWS, sample_weight=COUNTS) for e in eps]
-    expected = [
-        expected_std_error(fit, 500, part="nonsensitive", asymptotic=True).max() for fit in fits
-    ]
+    expected = [expected_std_error(fit, 500, part="nonsensitive").max() for fit in fits]
     np.testing.assert_allclose(display.lines_[0].get_ydata(), expected)
     raw = display.worst("raw records, not private")
     assert raw[0] == pytest.approx(raw[1]) and np.all(raw < expected)
@@ -120,7 +116,7 @@ def test_blocks_against_reports():
 def test_blocks_and_other_sanitizers_are_not_compared(sanitizers):
     with pytest.raises(ValueError, match="compared with others of its kind"):
         EstimationErrorDisplay.from_estimator(sanitizers | {"blocks": fitted_blocks()})
-    with pytest.raises(ValueError, match="name columns= that stand together"):
+    with pytest.raises(ValueError, match="name columns= that are together in a block"):
         EstimationErrorDisplay.from_estimator(fitted_blocks())
     with pytest.raises(ValueError, match="no block has the columns"):
         EstimationErrorDisplay.from_estimator(fitted_blocks(), columns=["age", "home", "job"])

@@ -44,12 +44,17 @@ def test_figures_are_drawn_with_their_intervals(estimator, monkeypatch):
     means = estimator.mean("wage", by=["town", "sex"])
     display = IntervalDisplay.from_figures(means, level=0.9)
     assert row_names(display) == [", ".join(label) for label in means.labels]
-    expected = np.column_stack([means.values, means.confidence_interval(0.9)])
+    expected = np.column_stack([means.estimate, means.confidence_interval(0.9)])
     np.testing.assert_allclose(drawn(display), expected)
     assert display.ax_.get_xlabel() == f"{means.what}, with 90 % intervals"
     assert display.ax_.get_ylabel() == "town, sex" and display.ax_.get_legend() is None
     assert len(display.ax_.lines) == 1 + 2  # points and caps: 0 is far away
     assert_legible(display.figure_, monkeypatch)
+
+
+def test_a_single_figure_is_that_of_all(estimator):
+    display = IntervalDisplay.from_figures(estimator.mean("wage"))
+    assert display.names == ("all",) and display.intervals[""].shape == (1, 3)
 
 
 def test_differences_stand_beside_0(estimator):
@@ -62,7 +67,7 @@ def test_differences_stand_beside_0(estimator):
 
 def test_several_series_stand_side_by_side(estimator):
     own = estimator.marginal("town")
-    first, second = (own.frequencies[k] for k in (0, 1))
+    first, second = (own.estimate[k] for k in (0, 1))
     by_sex = estimator.marginal(["town", "sex"])
     display = IntervalDisplay.from_figures({"all": own, "_again": own, "by sex": by_sex})
     assert display.names[:4] == ("big", "none", "small", ("big", "f"))
@@ -95,5 +100,5 @@ def test_what_cannot_be_drawn_is_refused(estimator):
         IntervalDisplay.from_figures({})
     with pytest.raises(ValueError, match="level"):
         IntervalDisplay.from_figures(estimator.marginal("sex"), level=2)
-    with pytest.raises(TypeError, match=r"figures are needed.*got NumericEstimate"):
-        IntervalDisplay.from_figures(estimator.mean("wage"))
+    with pytest.raises(TypeError, match=r"figures are needed.*got float"):
+        IntervalDisplay.from_figures(estimator.mean("wage").estimate[0])

@@ -1,11 +1,9 @@
 """Mechanisms, sanitizers of a small table, and fits to given reports."""
 
-from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from skrldp import (
     FrequencyEstimator,
@@ -16,7 +14,6 @@ from skrldp import (
     RobustMSESanitizer,
     SRRSanitizer,
 )
-from skrldp.estimation import _estimator
 
 DISTRIBUTION = np.array([[0.10, 0.15, 0.05], [0.20, 0.40, 0.10]])
 COUNTS = np.array([[70, 100, 40], [260, 570, 160]])
@@ -35,20 +32,11 @@ def plain(matrix, a1=None):
     return Mechanism.from_matrix(matrix, range(a1), range(np.shape(matrix)[1] // a1))
 
 
-def fit_counts(mechanism, counts, method="least-squares", **options):
-    """Fit by least squares, whose figures are linear in the counts, unless asked otherwise."""
-    limits = {name: options.pop(name) for name in ("tol", "max_steps") if name in options}
-    estimator = FrequencyEstimator(mechanism, method, **({"encode": "symbol"} | options))
-    with searched(**limits):
-        return estimator.fit(np.arange(len(counts)), sample_weight=counts)
-
-
-@contextmanager
-def searched(**limits):
-    """Let a search for the maximum of a likelihood end at other limits than it has."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_estimator, "most_likely", partial(_estimator.most_likely, **limits))
-        yield
+def fit_counts(mechanism, counts, method="unbiased", **options):
+    """Fit counts of symbols."""
+    options = {"encode": "symbol"} | options
+    symbols = np.arange(len(counts))
+    return FrequencyEstimator(mechanism, method, **options).fit(symbols, sample_weight=counts)
 
 
 def fit_distribution(mechanism, distribution, *args, **options):

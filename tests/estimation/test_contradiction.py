@@ -6,19 +6,18 @@ import numpy as np
 import pytest
 from scipy.stats import multinomial
 
-from skrldp import FrequencyEstimator, GRRSanitizer, LikelihoodRatioSet, Mechanism, SRRSanitizer
-from skrldp.estimation._contradiction import contradiction
-from skrldp.estimation.channels._channels import DenseChannel
+from skrldp import FrequencyEstimator, GRRSanitizer, Mechanism, SRRSanitizer
+from skrldp.estimation.channels import DenseChannel
+from skrldp.estimation.hypotheses import contradicts
 
 X = np.array([["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]], dtype=object)
 COUNTS = [50, 100, 250, 600]
 
 
-@pytest.mark.parametrize("method", ["least-squares", "ml"])
 @pytest.mark.parametrize("cls", [GRRSanitizer, SRRSanitizer])
-def test_raw_records_are_told(cls, method):
+def test_raw_records_are_told(cls):
     sanitizer = cls(eps=1.0, sensitive=0, random_state=0).fit(X, sample_weight=COUNTS)
-    estimator = FrequencyEstimator(sanitizer, method, encode="cells")
+    estimator = FrequencyEstimator(sanitizer.mechanism_, encode="cells")
     with pytest.warns(
         UserWarning, match="no distribution of records explains.*raw records"
     ) as said:
@@ -28,16 +27,10 @@ def test_raw_records_are_told(cls, method):
     estimator.fit(sanitizer.transform(records))  # no warning, which would be an error here
 
 
-def test_a_population_outside_a_set_is_no_contradiction():
-    """Nor is a prior that is far away: the reports may still be those of the mechanism."""
-    sanitizer = GRRSanitizer(eps=3.0, sensitive=0).fit(X, sample_weight=COUNTS)
-    reports = np.round(10_000 * sanitizer.mechanism_.matrix @ [0.6, 0.25, 0.1, 0.05])
-    for options in (
-        {"restrict_to": LikelihoodRatioSet(), "public": sanitizer.joint_},
-        {"prior": sanitizer.joint_},
-    ):
-        estimator = FrequencyEstimator(sanitizer, "ml", encode="symbol", **options)
-        estimator.fit(range(4), sample_weight=reports)
+def test_another_population_is_no_contradiction():
+    mechanism = GRRSanitizer(eps=3.0, sensitive=0).fit(X, sample_weight=COUNTS).mechanism_
+    reports = np.round(10_000 * mechanism.matrix @ [0.6, 0.25, 0.1, 0.05])
+    FrequencyEstimator(mechanism).fit(range(4), sample_weight=reports)
 
 
 @pytest.mark.parametrize("level", [0.2, 0.02])
@@ -45,11 +38,11 @@ def test_a_population_outside_a_set_is_no_contradiction():
 def test_false_alarms_are_rare_at_every_number_of_reports(n, level):
     """Exactly, over all counts, where symbols are rare, and at a distribution at the boundary."""
     matrix = np.array([[0.9, 0.5], [0.0995, 0.499], [0.0005, 0.001]])
-    channel, report = DenseChannel(matrix), matrix @ [1.0, 0.0]
+    channel, report = DenseChannel(matrix, np.array([0.01, 0.99])), matrix @ [1.0, 0.0]
     alarms = 0.0
     for first, second in np.ndindex(n + 1, n + 1):
         counts = np.array([first, second, n - first - second], dtype=float)
-        if counts[2] >= 0.0 and contradiction(channel, counts, np.array([0.0, 1.0]), level) > 0.0:
+        if counts[2] >= 0.0 and contradicts(channel, counts, level):
             alarms += multinomial.pmf(counts, n, report)
     assert 0.0 < alarms <= level
 
@@ -63,6 +56,5 @@ def test_thousands_of_rare_symbols_are_no_contradiction():
         warnings.simplefilter("error")
         for n in (100, 1_000, 10_000):
             counts = rng.multinomial(n, mechanism.matrix @ [0.4, 0.6])
-            for method in ("least-squares", "ml"):
-                estimator = FrequencyEstimator(mechanism, method, encode="symbol")
-                estimator.fit(np.arange(3_002), sample_weight=counts)
+            estimator = FrequencyEstimator(mechanism, encode="symbol")
+            estimator.fit(np.arange(3_002), sample_weight=counts)

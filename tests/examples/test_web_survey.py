@@ -111,7 +111,7 @@ def test_how_many_answers_are_needed_is_known_beforehand(designed):
     _, sanitizer = designed
     for error, n in design.answers_needed(sanitizer):
         at = [
-            max(expected_std_error(sanitizer, k, name, asymptotic=True).max() for name in COLUMNS)
+            max(expected_std_error(sanitizer, k, name).max() for name in COLUMNS)
             for k in (n, n - 100)
         ]
         assert at[0] <= error < at[1]
@@ -437,8 +437,7 @@ def test_questions_that_reports_do_not_tell_have_no_shares(manifest):
     """All reports are about one block, so the other one's question stays open."""
     survey = {**few_questions(), "needed": NEEDED, "closes": ""}
     counts = {(1, y): 5 for y in range(len(manifest.mechanisms[1].symbols))}
-    with pytest.warns(UserWarning, match="block"):
-        found = results.results(survey, manifest, counts)
+    found = results.results(survey, manifest, counts)
     assert [len(asked["shares"]) for asked in found["questions"]] == [0, 3, 3]
     assert results.as_csv(found).count("\n") == 1 + 3 + 3
 

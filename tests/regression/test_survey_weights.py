@@ -10,7 +10,6 @@ import pytest
 from scipy.stats import chi2
 
 from skrldp import FrequencyEstimator, GRRSanitizer, SRRSanitizer, SurveyDesign
-from skrldp.estimation import survey_cells
 from skrldp.regression import logit, mnlogit, ols, poisson
 
 pytest.importorskip("formulaic")
@@ -55,7 +54,7 @@ def reference(kind, people, weights, **options):
 
 @pytest.mark.parametrize("kind", FORMULAS)
 def test_without_noise_the_covariance_is_the_sandwich_with_weights(kind, people, stating, reports):
-    cells = survey_cells(stating, reports.drop(columns="place"), WEIGHTS)
+    cells = FrequencyEstimator(stating, survey=WEIGHTS).fit(reports.drop(columns="place"))
     found = {"ols": ols, "logit": logit, "poisson": poisson}[kind](FORMULAS[kind], cells)
     expected = reference(kind, people, reports["weight"].to_numpy(), cov_type="HC0")
     order = expected.params.index.str.replace("C(ill)[T.1.0]", "ill[T.yes]", regex=False)
@@ -67,7 +66,7 @@ def test_without_noise_the_covariance_is_the_sandwich_with_weights(kind, people,
 
 def test_without_noise_clusters_are_those_of_statsmodels(people, stating, reports):
     design = SurveyDesign(weights="weight", clusters="place")
-    found = ols(FORMULAS["ols"], survey_cells(stating, reports, design))
+    found = ols(FORMULAS["ols"], FrequencyEstimator(stating, survey=design).fit(reports))
     groups = {"groups": reports["place"].to_numpy(), "use_correction": False}
     weights = reports["weight"].to_numpy()
     expected = reference("ols", people, weights, cov_type="cluster", cov_kwds=groups)
@@ -77,7 +76,7 @@ def test_without_noise_clusters_are_those_of_statsmodels(people, stating, report
 
 
 def test_a_multinomial_model_of_two_categories_is_logistic(stating, reports):
-    cells = survey_cells(stating, reports.drop(columns="place"), WEIGHTS)
+    cells = FrequencyEstimator(stating, survey=WEIGHTS).fit(reports.drop(columns="place"))
     one, other = logit("ill ~ age + job", cells), mnlogit("ill ~ age + job", cells)
     np.testing.assert_allclose(other.params, one.params, rtol=1e-6)
     np.testing.assert_allclose(other.bse, one.bse, rtol=1e-6)
@@ -87,7 +86,8 @@ def test_equal_weights_are_none(people):
     table = people[["ill", "age"]]
     sanitizer = SRRSanitizer(eps=2.0, sensitive="ill", random_state=0).fit(table)
     sent = sanitizer.transform(table)
-    found = logit("ill ~ age", survey_cells(sanitizer, sent.assign(weight=2.5), WEIGHTS))
+    weighted = FrequencyEstimator(sanitizer, survey=WEIGHTS).fit(sent.assign(weight=2.5))
+    found = logit("ill ~ age", weighted)
     expected = logit("ill ~ age", FrequencyEstimator(sanitizer).fit(sent))
     np.testing.assert_allclose(found.params, expected.params, rtol=1e-6)
     # There are as many kinds of reports as cells, so that the estimate expects the shares seen.
@@ -97,11 +97,11 @@ def test_equal_weights_are_none(people):
 def test_reports_in_any_form_are_the_same_reports(people):
     sanitizer = SRRSanitizer(eps=2.0, sensitive="ill", encode="symbol", random_state=0).fit(people)
     sent, weights = sanitizer.transform(people), np.random.default_rng(1).uniform(1.0, 3.0, N)
-    expected = survey_cells(sanitizer, sent.assign(weight=weights), WEIGHTS).frequencies
+    estimator = FrequencyEstimator(sanitizer, survey=WEIGHTS)
+    expected = estimator.fit(sent.assign(weight=weights)).frequencies_
     for form in ("cells", "onehot"):
         other = pd.DataFrame(sanitizer.decode(sent, encode=form)).assign(weight=weights)
-        found = survey_cells(sanitizer, other, WEIGHTS)
-        np.testing.assert_allclose(found.frequencies, expected, atol=1e-7)
+        np.testing.assert_allclose(estimator.fit(other).frequencies_, expected, atol=1e-7)
 
 
 def test_errors_are_the_spread_around_the_population_that_the_weights_stand_for(people):
@@ -112,29 +112,31 @@ def test_errors_are_the_spread_around_the_population_that_the_weights_stand_for(
     often = np.array([1.0, 1.0, 1.0, 3.0, 1.0, 1.0])  # the ill of age 2 answer more often
     asked = population * often / (population @ often)
     of_cells = sanitizer.mechanism_.matrix.cumsum(axis=0).T
-    young_and_ill = np.eye(6)[3:4]
     rng, runs, squares, without = np.random.default_rng(0), 30, 0.0, 0.0
     for _ in range(runs):
         cells = rng.choice(6, size=4_000, p=asked)
         sent = (rng.random(4_000)[:, None] > of_cells[cells]).sum(axis=1)
         reports = pd.DataFrame({"report": sent, "weight": 1.0 / often[cells]})
-        found = survey_cells(sanitizer, reports, WEIGHTS)
-        variance = found.covariance(young_and_ill)[0, 0]
-        squares += (found.frequencies[3] - population[3]) ** 2 / variance
+        found = FrequencyEstimator(sanitizer, survey=WEIGHTS).fit(reports).marginal()
+        variance = found.covariance()[3, 3]
+        squares += (found.unbiased[3] - population[3]) ** 2 / variance
         without += (asked[3] - population[3]) ** 2 / variance
     low, high = chi2.ppf([0.00005, 0.99995], runs)
     assert low < squares < high < without
 
 
 def test_what_is_no_survey_is_refused(people, stating, reports):
-    with pytest.raises(TypeError, match=r"SurveyDesign, as in .* got str"):
-        survey_cells(stating, reports, "weight")
+    def fit(survey, rows):
+        return FrequencyEstimator(stating, survey=survey).fit(rows)
+
+    with pytest.raises(TypeError, match="survey must be a SurveyDesign or None, got str"):
+        fit("weight", reports)
     with pytest.raises(ValueError, match="'w'"):
-        survey_cells(stating, reports, SurveyDesign(weights="w"))
+        fit(SurveyDesign(weights="w"), reports)
     with pytest.raises(ValueError, match="lazy frame: collect it"):
-        survey_cells(stating, pytest.importorskip("polars").from_pandas(reports).lazy(), WEIGHTS)
-    with pytest.raises(ValueError, match=r"survey weights are no counts.*survey_cells"):
+        fit(WEIGHTS, pytest.importorskip("polars").from_pandas(reports).lazy())
+    with pytest.raises(ValueError, match=r"survey weights are no counts.*survey="):
         FrequencyEstimator(stating).fit(reports[list(people)], sample_weight=reports["weight"])
     strange = reports.drop(columns="place").replace({"job": {"a": "z"}})
     with pytest.raises(ValueError, match=r"column 'job' of Y has .* values that no report"):
-        survey_cells(stating, strange, WEIGHTS)
+        fit(WEIGHTS, strange)

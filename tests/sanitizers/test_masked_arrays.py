@@ -44,7 +44,6 @@ READERS = {
     "estimator": lambda: FrequencyEstimator(SANITIZER).fit(masked(Y)),
     "estimator, rows": lambda: FrequencyEstimator(SANITIZER).fit(masked(Y[:, None])),
     "estimator, weights": lambda: FrequencyEstimator(SANITIZER).fit(Y, sample_weight=ONES),
-    "estimator, score": lambda: FrequencyEstimator(SANITIZER).fit(Y).score(masked(Y)),
     "client": lambda: DEVICE.report(masked(X[0])),
     "client, array": lambda: DEVICE.report_many(masked(X)),
     "client, rows": lambda: DEVICE.report_many(list(masked(X))),

@@ -175,9 +175,6 @@ USES = {
     "estimator, one-hot": lambda f, v, p: FrequencyEstimator(f["numbers"], encode="onehot").fit(
         np.stack([column(v, zero=0)] * 4, axis=1)
     ),
-    "estimator, score": lambda f, v, p: (
-        FrequencyEstimator(f["symbol"]).fit([0]).score(column(v, zero=0))
-    ),
     "audit": lambda f, v, p: audit(
         lambda records: column(v, len(records)), n=300, distribution=JOINT, eps=1.0
     ),

@@ -91,7 +91,7 @@ def test_rare_values_too():
 # --- Weights -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("use", ["fit", "estimate", "score", "score of a sanitizer"])
+@pytest.mark.parametrize("use", ["fit", "estimate", "score of a sanitizer"])
 def test_weights_of_other_rows_are_refused(use):
     """A Series says which row each weight belongs to; by position, others would get them."""
     X = pd.DataFrame({"s": ["n", "y", "n", "y"], "u": [0, 1, 1, 0]}, index=[3, 1, 2, 0])
@@ -100,7 +100,6 @@ def test_weights_of_other_rows_are_refused(use):
     fit = {
         "fit": GRRSanitizer(sensitive=0).fit,
         "estimate": estimator.fit,
-        "score": estimator.fit(X).score,
         "score of a sanitizer": sanitizer.score,
     }[use]
     weights = pd.Series([1, 2, 3, 4], index=X.index)

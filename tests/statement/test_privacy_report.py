@@ -433,7 +433,7 @@ def test_expected_errors(cls):
     sanitizer = fitted(cls, eps=0.8)
     report = privacy_report(sanitizer)
     for name, part in (("U", "nonsensitive"), ("S", "sensitive")):
-        errors = expected_std_error(sanitizer, 10_000, part=part, asymptotic=True)
+        errors = expected_std_error(sanitizer, 10_000, part=part)
         found = report.expected_errors[name]
         assert found["worst"] == pytest.approx(errors.max(), rel=1e-9)
         assert found["median"] == pytest.approx(np.sort(errors)[len(errors) // 2], rel=1e-9)

@@ -1,0 +1,486 @@
+"""Figures from the reports of all blocks of a wide table."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from skrldp._arrays import ReadOnlyFit, read_only
+from skrldp._params import is_whole
+from skrldp._typing import Booleans, Floats
+from skrldp.estimation.channels import DenseChannel
+from skrldp.estimation.hypotheses import HypothesisTest, listed, warn_of_contradiction
+from skrldp.estimation.methods import Cells, FigureMethods
+from skrldp.estimation.reports import check_names
+from skrldp.estimation.statistic import PARTS, Sample, Statistic, ranges, tilt_of
+from skrldp.joint import JointDistribution, as_counts
+from skrldp.mechanism import Manifest, Mechanism
+from skrldp.pooling import CommonMargins, Pool, ReportInformation, information_of
+from skrldp.sanitizers import as_block_sanitizer, margins_of, smoothed_cells
+from skrldp.table import column_names, column_reader
+
+__all__ = ["BlockDesign", "BlockEstimator", "expected_cells"]
+
+
+# -- the design -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class BlockDesign:
+    """A manifest, its margins, and what is known of its blocks' cells before there are reports."""
+
+    manifest: Manifest
+    margins: CommonMargins
+    matrices: tuple[Floats, ...]  # of the blocks' mechanisms (b, a), cells in lexicographic order
+    public: tuple[Floats, ...] | None  # distributions of the blocks' cells (a,); None: not known
+    n_public: int = 0
+
+    @classmethod
+    def read(cls, mechanism: Any, distribution: Any = None) -> "BlockDesign":
+        """Read a manifest, its JSON, or a fitted BlockSanitizer.
+
+        `distribution` has a JointDistribution for each block, in place of the sanitizer's public
+        ones.
+        """
+        public, n_public = distribution, 0
+        sanitizer = as_block_sanitizer(mechanism)
+        if isinstance(mechanism, str | bytes):
+            manifest = Manifest.from_json(mechanism)
+        elif isinstance(mechanism, Manifest):
+            manifest = mechanism
+        elif sanitizer is not None:
+            manifest = sanitizer.manifest_
+            if distribution is None:
+                public = [one.joint_ for one in sanitizer.sanitizers_]
+                n_public = public[0].n
+        else:
+            raise TypeError(
+                "mechanism must be a Manifest, its JSON text or a fitted BlockSanitizer, got "
+                f"{type(mechanism).__name__}."
+            )
+        matrices = tuple(
+            manifest.in_order(number, one.matrix) for number, one in enumerate(manifest.mechanisms)
+        )
+        cells = None if public is None else _cells_of(manifest, public)
+        return cls(manifest, margins_of(manifest), matrices, cells, n_public)
+
+    @cached_property
+    def cells(self) -> tuple[Floats, ...]:
+        """Distributions at which reports are weighted: the public ones, or uniform ones."""
+        if self.public is not None:
+            return self.public
+        return tuple(np.full(m.shape[1], 1.0 / m.shape[1]) for m in self.matrices)
+
+    def information(self, cells: Sequence[Floats]) -> list[ReportInformation]:
+        """Return the information of one report of each block, at distributions of its cells."""
+        parts = zip(self.margins.blocks, self.matrices, cells, strict=True)
+        return [information_of(*part) for part in parts]
+
+    def channels(self, counts: Sequence[Floats]) -> Iterable[tuple[int, DenseChannel]]:
+        """Give the channel of each block that has reports, after its number."""
+        for number, own in enumerate(counts):
+            if own.any():
+                yield number, DenseChannel(self.matrices[number], self.cells[number])
+
+    def block_with(self, columns: Any, by: Any, part: str) -> int:
+        """Return the number of the smallest block that has some columns; each has those of S."""
+        if columns is None and part != "sensitive":
+            raise ValueError(
+                "no block has the whole record: name columns= that are together in a block, such "
+                f"as {list(self.manifest.blocks[0])}."
+            )
+        wanted = [*listed(columns), *listed(by)]
+        names = [name for name, _ in self.manifest.columns]
+        strange = [name for name in wanted if name not in names]
+        if strange:
+            raise ValueError(f"there is no column {strange[0]!r}; the columns are {names}.")
+        found = [
+            (one.shape[1], number)
+            for number, one in enumerate(self.manifest.mechanisms)
+            if {name for name, _ in one.columns}.issuperset(wanted)
+        ]
+        if not found:
+            raise ValueError(
+                f"no block has the columns {wanted} together: design with blocks= that has, "
+                "or calibrate the public records to the margins that there are."
+            )
+        return min(found)[1]
+
+
+def _cells_of(manifest: Manifest, joints: Any) -> tuple[Floats, ...]:
+    """Return the distributions of the blocks' cells; refuse those of other blocks."""
+    mechanisms = manifest.mechanisms
+    given = list(joints) if isinstance(joints, list | tuple) else []
+    if len(given) != len(mechanisms) or not all(isinstance(j, JointDistribution) for j in given):
+        raise ValueError(
+            f"distribution must be a list of {len(mechanisms):,} JointDistribution, one for each "
+            "block; None takes the public ones of a fitted BlockSanitizer."
+        )
+    for joint, one in zip(given, mechanisms, strict=True):
+        check_names("the distribution of a block", joint, one)
+    return tuple(smoothed_cells(manifest, given))
+
+
+# -- the statistic --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _PooledStatistic(Statistic):
+    """Estimates from the reports of all blocks; intervals by the variance of the reports alone."""
+
+    known: Booleans  # (k,), which figures the reports determine
+    expected: Sample  # reports at the public distribution
+    own: slice  # those of the block whose cells the figures are about
+    matrix: Floats  # (b, a), of this block's mechanism
+    cells: Floats  # (a,), its public distribution
+
+    @cached_property
+    def determined(self) -> Booleans:
+        """Which figures have an unbiased estimate, (k,)."""
+        return self.certain | self.known
+
+    @cached_property
+    def effective(self) -> Floats:
+        """Part of the reports that carry a figure, (k,): the greatest over some of its values.
+
+        Reports of its own block are as at the distribution next to the public one that has the
+        value; those of the others as at the public one.
+        """
+        found, start = np.zeros(len(self.c)), self.public
+        sizes = self.expected.shares[self.own].sum()
+        for part in PARTS:
+            theta = start + part * (self.most - start)
+            residual = self.c - theta[:, None] * self.g
+            tilt = tilt_of(np.broadcast_to(self.cells, residual.shape), residual)
+            cells = self.cells * np.exp(tilt * (residual - residual.max(axis=1, keepdims=True)))
+            shares = np.repeat(self.expected.shares[None], len(residual), axis=0)
+            own = (cells / cells.sum(axis=1, keepdims=True)) @ self.matrix.T
+            shares[:, self.own] = sizes * own / own.sum(axis=1, keepdims=True)
+            weights = self._residual_weights(theta)
+            apart = weights - (weights * shares).sum(axis=1, keepdims=True)
+            second, fourth = (apart**2 * shares).sum(axis=1), (apart**4 * shares).sum(axis=1)
+            carried = np.divide(second**2, fourth, out=np.ones_like(second), where=fourth > 0)
+            found = np.maximum(found, carried)
+        return found
+
+    @property
+    def public(self) -> Floats:
+        """Figures that the weights have at the public distribution, (k,)."""
+        return self.estimates(self.expected)
+
+    @property
+    def are_plain(self) -> bool:
+        """Whether intervals are by formula: not these."""
+        return False
+
+    def model_variances(self, theta: Floats) -> Floats:
+        """No variance but that of the reports."""
+        return np.zeros(len(theta))
+
+    def variances(self, sample: Sample) -> Floats:
+        """Variances of the estimates at the public distribution, (k,)."""
+        return self.spread(self.expected) ** 2
+
+    def noise_errors(self, sample: Sample) -> Floats:
+        """Not known: blocks are of different persons."""
+        return np.full(len(self.c), np.nan)
+
+    def bias(self, theta: Floats) -> tuple[Floats, Floats]:
+        """Nothing bounds the bias of a figure that no block determines."""
+        return np.zeros(len(theta)), np.full(len(theta), np.inf)
+
+    def with_bounded_bias(self, n: float) -> "_PooledStatistic":
+        """Say that figures which too few of n reports carry may have any value."""
+        weak = self.is_weak(n)
+        return replace(self, known=self.known & ~weak, plain=self) if weak.any() else self
+
+
+class _BlockCells(Cells):
+    """The cells of one block, and the reports of all blocks."""
+
+    def __init__(
+        self,
+        design: BlockDesign,
+        number: int,
+        counts: Sequence[Floats],
+        *,
+        bounded: bool = True,
+    ) -> None:
+        self.record: Mechanism = design.manifest.mechanisms[number]
+        self.n_cells = self.record.shape[1]
+        self._design, self._number, self._bounded = design, number, bounded
+        self._information = design.information(design.cells)
+        sizes = np.array([own.sum() for own in counts])
+        self._pool = Pool.of(design.margins, self._information, counts)
+        strata = np.repeat(np.arange(len(counts)), [len(own) for own in counts])
+        n = float(sizes.sum())
+        expected = [size * one.report for size, one in zip(sizes, self._information, strict=True)]
+        both = (np.concatenate(own) / n for own in (counts, expected))
+        sample, self._expected = (Sample(shares, n, None, strata) for shares in both)
+        self.samples = [((), sample)]
+
+    def statistic(self, c: Floats, g: Floats | None, sample: Sample) -> Statistic:
+        """Make the statistic of figures c·π / g·π, (k, a)."""
+        of_c, known = self._weights(c, sample.n)
+        of_g, others = np.ones_like(of_c), np.ones(len(c), dtype=bool)
+        if g is not None:
+            of_g, others = self._weights(g, sample.n)
+        given = np.ones_like(c) if g is None else g
+        least, most = ranges(c, given)
+        channel: Any = None
+        design, number = self._design, self._number
+        ends = np.cumsum([0, *(len(one.report) for one in self._information)])
+        order = np.argsort(design.manifest.in_order(number, np.arange(c.shape[1], dtype=float)))
+        found = _PooledStatistic(
+            channel=channel,
+            c=c,
+            g=given,
+            of_c=of_c,
+            of_g=of_g,
+            least=least,
+            most=most,
+            known=known & others,
+            expected=self._expected,
+            own=slice(ends[number], ends[number + 1]),
+            matrix=design.matrices[number][:, order],
+            cells=design.cells[number][order],
+        )
+        return found.with_bounded_bias(sample.n) if self._bounded else found
+
+    def unbiased(self, functions: Floats, sample: Sample) -> Statistic:
+        """Make the statistic of linear functions (k, a), whatever it rests on."""
+        return self.statistic(functions, None, sample)
+
+    def _weights(self, functions: Floats, n: float) -> tuple[Floats, Booleans]:
+        """Weights of the reports (k, b of all blocks), and which functions they determine."""
+        in_order = self._design.manifest.in_order(self._number, functions)
+        constant, each, known = self._pool.weights(self._number, in_order, self._information)
+        return constant[:, None] + n * each, known
+
+
+def expected_cells(mechanism: Any, n: float, distribution: Any) -> Callable[..., Cells]:
+    """Return a function from columns to cells that have them, with the expected reports."""
+    design = BlockDesign.read(mechanism, distribution)
+    if design.public is None:
+        raise ValueError(
+            "a manifest alone does not say how the records are distributed: pass the fitted "
+            "BlockSanitizer, or give distribution=, a list of a JointDistribution for each block."
+        )
+    information = design.information(design.public)
+    parts = zip(design.manifest.shares, information, strict=True)
+    counts = [n * share * one.report for share, one in parts]
+    return lambda columns, by, part="all": _BlockCells(
+        design, design.block_with(columns, by, part), counts, bounded=False
+    )
+
+
+# -- the estimator --------------------------------------------------------------------------------
+
+
+class BlockEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
+    """Shares, means and crosstabs from the reports of a :class:`~skrldp.BlockSanitizer`.
+
+    The margins of different blocks overlap, so that a figure is estimated from all blocks that bear
+    on it: by generalised least squares over the reports of all blocks.
+
+    Parameters
+    ----------
+    mechanism : BlockSanitizer, Manifest or str
+        Source of the reports: the fitted sanitizer, its ``manifest_``, or the manifest's JSON.
+
+    Attributes
+    ----------
+    manifest_ : Manifest
+        The mechanisms of all blocks, and how often each is drawn.
+    counts_ : tuple of m arrays
+        Number of reports of each symbol of each block.
+    block_counts_ : array of shape (m,)
+        Number of reports of each block.
+    n_reports_ : int
+        Number of reports.
+
+    Raises
+    ------
+    TypeError, ValueError
+        By `fit`, for a mechanism and reports that are not as described; nothing is changed then.
+        By figures, if no block has their columns together.
+
+    Notes
+    -----
+    The distribution of each block's cells is a linear function of parameters that blocks have in
+    common: probabilities of categories of sets of columns. The reports of block b have the
+    distribution Q_b of that function. The estimate minimises the sum of the squared deviations of
+    the reports' numbers, weighted by their inverses at the public distribution (an even one, if
+    that is not known), and is exactly unbiased.
+
+    References
+    ----------
+    T. E. Raghunathan and J. E. Grizzle, A split questionnaire survey design, J. American
+    Statistical Association 90, 1995.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from skrldp import BlockEstimator, BlockSanitizer
+    >>> rng = np.random.default_rng(0)
+    >>> table = pd.DataFrame(rng.integers(0, 2, (4000, 3)), columns=["ill", "a", "b"])
+    >>> known = {name: [0, 1] for name in table}
+    >>> sanitizer = BlockSanitizer(sensitive="ill", categories=known, random_state=0).fit(table)
+    >>> estimator = BlockEstimator(sanitizer).fit(sanitizer.transform(table))
+    >>> estimator.marginal("a").std_error.round(3)
+    array([0.011, 0.011])
+    """
+
+    def __init__(self, mechanism: Any) -> None:
+        self.mechanism = mechanism
+
+    def fit(
+        self, Y: Any, y: Any = None, sample_weight: ArrayLike | None = None
+    ) -> "BlockEstimator":
+        """Count the reports of all blocks.
+
+        Parameters
+        ----------
+        Y : data frame or array of shape (n, 2)
+            Reports, each about another person: the columns "block" and "report" of a frame, or two
+            columns in this order. Further columns of a frame are ignored.
+        y : ignored
+            Not used; present for API consistency.
+        sample_weight : array of shape (n,), optional
+            How many reports each row stands for: whole numbers, zero allowed.
+
+        Returns
+        -------
+        self
+
+        Warns
+        -----
+        UserWarning
+            If no distribution of records explains the reports of a block, as where they are those
+            of another manifest.
+        """
+        design = BlockDesign.read(self.mechanism)
+        counts = count_blocks(Y, sample_weight, design.manifest)
+        n = np.array([own.sum() for own in counts])
+        if not n.any():
+            raise ValueError("there is no report: nothing can be estimated.")
+        blocks = design.manifest.blocks
+        for k, channel in design.channels(counts):
+            warn_of_contradiction(channel, counts[k], block=blocks[k], tests=len(blocks))
+        self._design = design
+        self._kept: dict[int, Cells] = {}
+        self.manifest_ = design.manifest
+        self.counts_ = tuple(read_only(own.astype(np.int64)) for own in counts)
+        self.block_counts_ = read_only(n.astype(np.int64))
+        self.n_reports_ = int(n.sum())
+        return self
+
+    def _cells(self, columns: Any, by: Any, part: str = "all") -> Cells:
+        check_is_fitted(self)
+        number = self._design.block_with(columns, by, part)
+        if number not in self._kept:
+            counts = [own.astype(float) for own in self.counts_]
+            self._kept[number] = _BlockCells(self._design, number, counts)
+        return self._kept[number]
+
+    def drift_test(self) -> HypothesisTest:
+        """Test whether those who reported and the public table are of one population.
+
+        Compared is the distribution of S and the columns of each block. A small p-value says that
+        some of these differ, not that privacy is lost: confidence sets have distributions beside
+        the public one. The statistic is that of the reports' scores at the public margins, block by
+        block. The public table's own error makes it greater by a factor that is known in the mean,
+        by which it is divided (Rao and Scott 1981).
+
+        Returns
+        -------
+        HypothesisTest
+
+        Raises
+        ------
+        ValueError
+            If the public distribution is not known: `mechanism` must be the BlockSanitizer.
+
+        References
+        ----------
+        J. N. K. Rao and A. J. Scott, The analysis of categorical data from complex sample surveys,
+        J. American Statistical Association 76, 1981.
+        """
+        check_is_fitted(self)
+        design = self._design
+        if design.public is None:
+            raise ValueError("a test of drift needs the public table: give the BlockSanitizer.")
+        total, expected, degrees = 0.0, 0.0, 0
+        information = design.information(design.public)
+        for number, (one, counts) in enumerate(zip(information, self.counts_, strict=True)):
+            n = float(counts.sum())
+            if n:
+                score = one.channel.T @ ((counts - n * one.report) / one.report)
+                inverse = np.linalg.pinv(one.matrix, rcond=_NO_INFORMATION, hermitian=True)
+                rank = round(float((inverse * one.matrix).sum()))
+                cells, back = design.public[number], design.margins.blocks[number].back
+                spread = (back * cells) @ back.T - np.outer(back @ cells, back @ cells)
+                total += float(score @ inverse @ score) / n
+                expected += rank + n / design.n_public * float((one.matrix * spread).sum())
+                degrees += rank
+        what = "S and the columns of each block are distributed as in the public table"
+        return HypothesisTest.of(what, total * degrees / expected, degrees, self.n_reports_)
+
+
+# -- counting -------------------------------------------------------------------------------------
+
+_NO_INFORMATION = 1e-8  # eigenvalues relative to the greatest that count as zero
+
+
+def count_blocks(Y: Any, sample_weight: ArrayLike | None, manifest: Manifest) -> list[Floats]:
+    """Count the reports of each symbol of each block."""
+    names = column_names(Y)
+    wanted: Sequence[Any] = ("block", "report")
+    if not set(wanted) <= set(names):
+        if len(names) != 2 or any(isinstance(name, str) for name in names):
+            raise ValueError(
+                f"reports have the columns 'block' and 'report', but these have {names}: give what "
+                "BlockSanitizer.transform or a reporter of the manifest returned."
+            )
+        wanted = names
+    read = column_reader(Y, "reports")
+    blocks, reports = (_whole(read(name), name) for name in wanted)
+    weights = None
+    if sample_weight is not None:
+        weights = as_counts(sample_weight, len(blocks), "report", Y)
+    if len(blocks) and not (blocks.min() >= 0 and blocks.max() < len(manifest.mechanisms)):
+        raise ValueError(
+            f"a report has a block that the manifest does not have: its {len(manifest.mechanisms)} "
+            "blocks are numbered from 0. These are reports of another manifest."
+        )
+    sizes = np.array([one.shape[0] for one in manifest.mechanisms])
+    wrong = (reports < 0) | (reports >= sizes[blocks])
+    if wrong.any():
+        number = int(blocks[wrong].min())
+        raise ValueError(
+            f"a report of block {number} ({', '.join(map(str, manifest.blocks[number]))}) is "
+            f"none of its {sizes[number]} symbols: these are reports of another manifest."
+        )
+    ends = np.cumsum(sizes)
+    counts = np.bincount(ends[blocks] - sizes[blocks] + reports, weights, ends[-1])
+    return np.split(counts.astype(float), ends[:-1])
+
+
+def _whole(column: NDArray[Any], name: Any) -> NDArray[np.int64]:
+    """Read integers; refuse anything else, missing reports among it."""
+    if column.dtype.kind == "f" and np.isfinite(column).all() and (column == np.rint(column)).all():
+        column = column.astype(np.int64)
+    if column.dtype == object and all(is_whole(value) for value in column):
+        column = column.astype(np.int64)
+    if column.dtype.kind not in "iu":
+        raise ValueError(
+            f"column {name!r} of the reports must hold integers, none of them missing. Leave out "
+            "rows without a report."
+        )
+    return column.astype(np.int64)

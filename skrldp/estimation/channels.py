@@ -1,0 +1,253 @@
+"""A mechanism as a linear map from distributions of the records to those of the reports.
+
+If the records have distribution π, the reports have distribution Qπ. Which linear functions c·π
+does Qπ determine? Those with c in the row space of Q: there are weights w of the reports with
+Qᵀw = c. Of these the *best* weights at a distribution p have the least variance there: with R the
+diagonal of Qp they are R⁻¹Q (QᵀR⁻¹Q)⁺ c (Gauss and Markov).
+"""
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from skrldp._typing import Booleans, Floats
+from skrldp.mechanism import Mechanism
+
+__all__ = [
+    "MOST_DENSE",
+    "Channel",
+    "DenseChannel",
+    "FourNumbers",
+    "StructuredChannel",
+    "channel_of",
+]
+
+MOST_DENSE = 2_500  # cells up to which whole matrices are used
+_MOST_PART = 250  # cells of S or U alone up to which that is so: their shares have a covariance
+# Singular values of R^{-1/2} Q P^{1/2} are correlations, at most 1. Weights are rounded to 2^-32:
+# a smaller one may be due to rounding; an estimate in its direction would take some 1e16 reports.
+_RANK_TOLERANCE = 1e-8
+_UNBIASED = 1e-6  # difference between Qᵀw and c, relative to the greatest c, that is none
+_RARE = 1e-12  # least probability of a possible symbol
+
+
+class Channel(ABC):
+    """A mechanism as a linear map; `public` is the distribution at which weights are best."""
+
+    n_symbols: int  # b
+    n_cells: int  # a
+    public: Floats  # (a,), positive
+    possible: Booleans  # (b,), whether each symbol has a positive probability in some cell
+
+    @abstractmethod
+    def forward(self, distribution: Floats) -> Floats:
+        """Distribution of the report, Qπ: (..., a) to (..., b)."""
+
+    @abstractmethod
+    def backward(self, values: Floats) -> Floats:
+        """Average over the reports about each cell, Qᵀw: (..., b) to (..., a)."""
+
+    @abstractmethod
+    def weights(self, functions: Floats) -> Floats:
+        """Best weights of the reports for linear functions: (k, a) to (k, b)."""
+
+    @cached_property
+    def report(self) -> Floats:
+        """Distribution of the report at the public distribution, possible symbols above 0: (b,)."""
+        raised = np.where(self.possible, np.maximum(self.forward(self.public), _RARE), 0.0)
+        found: Floats = raised / raised.sum()
+        return found
+
+    def determines(self, functions: Floats, weights: Floats) -> Booleans:
+        """Whether weights (k, b) estimate functions (k, a) without bias."""
+        bias = np.abs(self.backward(weights) - functions).max(axis=1)
+        found: Booleans = bias <= _UNBIASED * np.abs(functions).max(axis=1)
+        return found
+
+
+class DenseChannel(Channel):
+    """A channel given by its matrix (b, a)."""
+
+    def __init__(self, matrix: Floats, public: Floats) -> None:
+        self.matrix, self.public = matrix, public
+        self.n_symbols, self.n_cells = matrix.shape
+        self.possible = matrix.max(axis=1) > 0
+
+    def forward(self, distribution: Floats) -> Floats:
+        """Distribution of the report, Qπ: (..., a) to (..., b)."""
+        report: Floats = distribution @ self.matrix.T
+        return report
+
+    def backward(self, values: Floats) -> Floats:
+        """Average over the reports about each cell, Qᵀw: (..., b) to (..., a)."""
+        cells: Floats = values @ self.matrix
+        return cells
+
+    @cached_property
+    def _factors(self) -> tuple[Floats, Floats, Floats]:
+        """Decompose R^{-1/2} Q P^{1/2} = U D V: R^{-1/2} U (b, r), D (r,), P^{1/2} V (a, r)."""
+        roots = np.sqrt(self.public), np.sqrt(np.where(self.possible, self.report, np.inf))
+        scaled = self.matrix * roots[0] / roots[1][:, None]
+        left, values, right = np.linalg.svd(scaled, full_matrices=False)
+        kept = values > _RANK_TOLERANCE
+        return left[:, kept] / roots[1][:, None], values[kept], roots[0][:, None] * right[kept].T
+
+    @property
+    def directions(self) -> Floats:
+        """Weights of the reports that span all that tell of the records: (b, r)."""
+        return self._factors[0]
+
+    @cached_property
+    def _inverse(self) -> Floats:
+        """R⁻¹Q (QᵀR⁻¹Q)⁺, transposed: (a, b)."""
+        left, values, right = self._factors
+        found: Floats = (right / values) @ left.T
+        return found
+
+    def weights(self, functions: Floats) -> Floats:
+        """Best weights of the reports for linear functions: (k, a) to (k, b)."""
+        found: Floats = functions @ self._inverse
+        return found
+
+
+# -- four probabilities ---------------------------------------------------------------------------
+
+
+class FourNumbers(NamedTuple):
+    """A matrix on pairs (s, u) whose entries depend only on whether s' = s and whether u' = u.
+
+    Such matrices commute and have four common eigenspaces, with these eigenvalues: the constants,
+    the functions of u alone with mean 0, those of s alone with mean 0, and the rest.
+    """
+
+    shape: tuple[int, int]
+    constant: float
+    of_values: float
+    of_secrets: float
+    rest: float
+
+    @classmethod
+    def from_entries(
+        cls, shape: tuple[int, int], entries: tuple[float, float, float, float]
+    ) -> "FourNumbers":
+        """Make the matrix from its entries: same cell, same secret, same value, other."""
+        (a1, a2), (same, same_secret, same_value, other) = shape, entries
+        rest = (same - same_secret) - (same_value - other)
+        of_values, of_secrets = a1 * (same_value - other) + rest, a2 * (same_secret - other) + rest
+        constant = a1 * a2 * other + of_values + of_secrets - rest
+        return cls(shape, constant, of_values, of_secrets, rest)
+
+    def apply(self, functions: Floats) -> Floats:
+        """Multiply rows (..., a) by the matrix."""
+        table = functions.reshape(*functions.shape[:-1], *self.shape)
+        by_value = table.mean(axis=-2, keepdims=True)
+        by_secret = table.mean(axis=-1, keepdims=True)
+        mean = by_value.mean(axis=-1, keepdims=True)
+        result = self.rest * table + (self.of_values - self.rest) * by_value
+        result += (self.of_secrets - self.rest) * by_secret
+        result += (self.constant - self.of_values - self.of_secrets + self.rest) * mean
+        return result.reshape(functions.shape)
+
+    def entries(self) -> tuple[float, float, float, float]:
+        """Entries: same cell, same secret, same value, other."""
+        a1, a2 = self.shape
+        other = (self.constant - self.of_values - self.of_secrets + self.rest) / (a1 * a2)
+        value, secret = (self.of_values - self.rest) / a1, (self.of_secrets - self.rest) / a2
+        return self.rest + value + secret + other, secret + other, value + other, other
+
+    def powered(self, exponent: int) -> "FourNumbers":
+        """Return the matrix of powers of the entries."""
+        same, secret, value, other = (entry**exponent for entry in self.entries())
+        return FourNumbers.from_entries(self.shape, (same, secret, value, other))
+
+
+class CellWeights(NamedTuple):
+    """What the weights of all cells are like, each cell's among these: (a,)."""
+
+    estimates: Floats  # of the cells' probabilities
+    squares: Floats  # mean squares of the weights, over the reports
+    second: Floats  # second central moment at the public distribution
+    fourth: Floats  # the fourth
+    inside: Floats  # expected squares of the weights of a report about the cell
+    outside: Floats  # of one about another cell, at the public distribution
+
+
+class StructuredChannel(Channel):
+    """A channel of so many cells that its matrix is never made: it has four probabilities.
+
+    Where Q is invertible there is one unbiased weight; else, by symmetry, those of the uniform
+    distribution are taken.
+    """
+
+    def __init__(self, blocks: FourNumbers, public: Floats) -> None:
+        self.blocks, self.public = blocks, public
+        self.n_symbols = self.n_cells = blocks.shape[0] * blocks.shape[1]
+        self.possible = np.ones(self.n_symbols, dtype=bool)
+        inverse = (1.0 / x if abs(x) > _RANK_TOLERANCE else 0.0 for x in blocks[1:])
+        self._inverse = FourNumbers(blocks.shape, *inverse)
+
+    def forward(self, distribution: Floats) -> Floats:
+        """Distribution of the report, Qπ: (..., a) to (..., b)."""
+        return self.blocks.apply(distribution)
+
+    def backward(self, values: Floats) -> Floats:
+        """Average over the reports about each cell, Qᵀw: (..., b) to (..., a)."""
+        return self.blocks.apply(values)  # symmetric
+
+    def weights(self, functions: Floats) -> Floats:
+        """Weights of the reports for linear functions: (k, a) to (k, b)."""
+        return self._inverse.apply(functions)  # symmetric
+
+    @property
+    def determines_cells(self) -> bool:
+        """Whether the reports determine the probability of every cell."""
+        return all(self._inverse[1:])
+
+    def of_part(self, sensitive: bool) -> Channel:
+        """Return the channel from S to the S that is reported, or of U alone."""
+        (a1, a2), (same, same_secret, same_value, other) = self.blocks.shape, self.blocks.entries()
+        if sensitive:
+            entries = same + (a2 - 1) * same_secret, same_value + (a2 - 1) * other
+        else:
+            entries = same + (a1 - 1) * same_value, same_secret + (a1 - 1) * other
+        public = self.public.reshape(a1, a2).sum(axis=1 if sensitive else 0)
+        shape = (a1, 1) if sensitive else (1, a2)
+        rest = (0.0, entries[1]) if sensitive else (entries[1], 0.0)
+        four = FourNumbers.from_entries(shape, (entries[0], *rest, 0.0))
+        if len(public) <= _MOST_PART:
+            return DenseChannel(four.apply(np.eye(len(public))), public)
+        return StructuredChannel(four, public)
+
+    def cell_weights(self, shares: Floats) -> CellWeights:
+        """Describe the weights of all cells, for the shares of reports (b,)."""
+        first, second, third, fourth = (
+            self._inverse.powered(order).apply(self.report) for order in (1, 2, 3, 4)
+        )
+        central = fourth - 4.0 * first * third + 6.0 * first**2 * second - 3.0 * first**4
+        squared, p = self._inverse.powered(2), self.public
+        entries = zip(self._numbers(), self.blocks.entries(), squared.entries(), strict=True)
+        inside = sum(number * q * w for number, q, w in entries)
+        return CellWeights(
+            self._inverse.apply(shares),
+            squared.apply(shares),
+            np.maximum(second - first**2, 0.0),
+            np.maximum(central, 0.0),
+            np.full(self.n_cells, inside),
+            (second - p * inside) / (1.0 - p),
+        )
+
+    def _numbers(self) -> tuple[int, int, int, int]:
+        """How many cells are the same, have the same secret, the same value, or neither."""
+        a1, a2 = self.blocks.shape
+        return 1, a2 - 1, a1 - 1, (a1 - 1) * (a2 - 1)
+
+
+def channel_of(mechanism: Mechanism, public: Floats) -> Channel:
+    """Return the channel of a mechanism, with best weights at a distribution of the cells (a,)."""
+    blocks = mechanism.form.blocks
+    if blocks is None or len(public) <= MOST_DENSE:
+        return DenseChannel(mechanism.matrix, public)
+    shape = len(mechanism.secrets), len(mechanism.values)
+    return StructuredChannel(FourNumbers.from_entries(shape, blocks), public)

@@ -1,0 +1,670 @@
+"""Figures of the records estimated from reports, as a scikit-learn estimator."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from skrldp._arrays import ReadOnlyFit, read_only
+from skrldp._params import check_choice
+from skrldp._typing import Booleans, Floats, Indices
+from skrldp.alphabet import CellGroups, group_cells, is_missing
+from skrldp.estimation.channels import Channel, DenseChannel, StructuredChannel, channel_of
+from skrldp.estimation.em import most_likely
+from skrldp.estimation.hypotheses import (
+    DRIFT,
+    DriftTest,
+    HypothesisTest,
+    drift_of,
+    independence_of,
+    leakage_at_least,
+    listed,
+    moved_columns,
+    warn_of_contradiction,
+    warn_of_drift,
+)
+from skrldp.estimation.methods import Cells, FigureMethods, check_size
+from skrldp.estimation.reports import (
+    ENCODINGS,
+    Source,
+    check_names,
+    count_reports,
+    number_reports,
+    read_rows,
+    read_source,
+)
+from skrldp.estimation.statistic import CellShares, Sample, Statistic, project
+from skrldp.joint import JointDistribution, as_counts
+from skrldp.mechanism import Mechanism
+from skrldp.sets import effective_size
+from skrldp.surveys import MOST_CELLS, SurveyDesign, SurveyTotals
+from skrldp.table import column_reader, distinct_rows, lazy_frame, without_columns
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["FrequencyEstimator", "MechanismCells", "smoothed"]
+
+METHODS = ("unbiased", "em")
+_MOST_ROWS = 1_000_000  # distinct rows of reports and groups that engines bring
+# Of the most likely distribution: nats per report that are nothing, and steps.
+_TOL, _STEPS = 1e-10, 10_000
+
+
+class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
+    """Shares, means and quantiles of the records, estimated from the reports of a mechanism.
+
+    A report about a record of cell x has distribution Q_x, the column x of the mechanism's matrix
+    Q. Each figure is a mean of weights of the reports, which make it exactly unbiased whatever the
+    population is.
+
+    Parameters
+    ----------
+    mechanism : Mechanism, str, fitted sanitizer or Pipeline
+        Source of the reports: a mechanism, its JSON, or the sanitizer (or a Pipeline that ends in
+        it), which also knows how it writes symbols as cells. (scikit-learn's ``clone`` unfits a
+        sanitizer; wrap it in :class:`~sklearn.frozen.FrozenEstimator` if this estimator is to be
+        cloned.)
+    method : {"unbiased", "em"}, default="unbiased"
+        The points that are printed. "unbiased": the estimates, shares of a table moved to the
+        nearest distribution. "em": those of the most likely distribution of all cells. Errors and
+        intervals are the same.
+    public : JointDistribution, optional
+        The distribution at which the weights have the least variance, with which the population is
+        compared; that of the sanitizer if `mechanism` is one. A mechanism alone has none: the
+        weights are then best at the uniform distribution, and the population is not tested.
+    encode : {"auto", "symbol", "onehot", "cells"}, default="auto"
+        Form of the reports, as in the sanitizers. Clients and :meth:`Mechanism.sample` make
+        "symbol". "auto" uses the names of the columns; if there are none, it takes the only form
+        that the reports can have, and raises an error if there are several.
+    survey : SurveyDesign, optional
+        Columns of `Y` with the weights, strata and clusters of those who report. **The weights
+        reach whoever collects the reports**: they must follow from what may be known of each
+        person.
+    groups : str or list of str, optional
+        Columns of `Y` that are no reports, such as a region that is collected as it is: all figures
+        are estimated for each of their groups.
+
+    Attributes
+    ----------
+    frequencies_ : array of shape (a1, a2)
+        Estimated distribution of X: secrets in rows, values of U in columns; that of all groups.
+        NaN in cells that the reports do not determine, unless the method is "em".
+    identifiable_ : array of bool, shape (a1, a2)
+        Whether the distribution of the report determines the cell's probability; if not, more
+        reports do not help.
+    counts_ : array of shape (b,)
+        Number of reports of each symbol, or, of reports in the form of cells, of each different
+        cell.
+    n_reports_ : int
+        Number of reports.
+    mechanism_ : Mechanism
+        The mechanism that made the reports.
+    drift_ : DriftTest or None
+        Whether the population may be that of the public table; None if that is not known.
+    n_features_in_ : int
+        Number of columns of the reports.
+    feature_names_in_ : ndarray of str
+        Their names, if all are strings.
+
+    Raises
+    ------
+    TypeError, ValueError
+        By `fit`, for parameters and reports that are not as described; nothing is changed then.
+    RuntimeError
+        By `fit`, if an engine fails to count the reports of a lazy frame.
+
+    Warns
+    -----
+    UserWarning
+        By `fit`, if no distribution of records explains the reports, as if they were raw records:
+        a false alarm in at most one of a million samples. And if the population is not that of the
+        public table (p < 0.001), unless privacy was promised for all distributions.
+
+    Notes
+    -----
+    Intervals have all values of the figure that the estimate is within z standard errors of, the
+    variance being the greater of that of the reports and that at the distribution next to the
+    public one which has the value: Wilson's and Fieller's intervals with the noise of privacy in
+    them. Figures that the reports do not determine, or that fewer than 20 of them would decide,
+    have intervals that allow for a bias (Donoho 1994).
+
+    Reports must be about different persons: repeated reports about one person are not independent,
+    and the standard errors would be too small.
+
+    References
+    ----------
+    E. B. Wilson, Probable inference, the law of succession, and statistical inference, J. American
+    Statistical Association 22, 1927.
+
+    D. L. Donoho, Statistical estimation and optimal recovery, Annals of Statistics 22, 1994.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skrldp import FrequencyEstimator, GRRSanitizer
+    >>> X = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
+    >>> sanitizer = GRRSanitizer(eps=1.0, sensitive=0, random_state=0)
+    >>> sanitizer = sanitizer.fit(X, sample_weight=[70, 100, 260, 570])
+    >>> private = np.repeat(np.array(X, dtype=object), [700, 1000, 2600, 5700], axis=0)
+    >>> estimator = FrequencyEstimator(sanitizer).fit(sanitizer.transform(private))
+    >>> estimator.frequencies_.round(2)
+    array([[0.11, 0.04],
+           [0.57, 0.27]])
+    >>> estimator.marginal(part="sensitive").confidence_interval().round(2)
+    array([[0.13, 0.19],
+           [0.81, 0.87]])
+    """
+
+    _own: "MechanismCells"
+    _kinds: Indices  # (b,), which symbols are written alike
+    _source: Source
+
+    def __init__(
+        self,
+        mechanism: Any,
+        method: str = "unbiased",
+        *,
+        public: JointDistribution | None = None,
+        encode: str = "auto",
+        survey: SurveyDesign | None = None,
+        groups: str | Sequence[str] | None = None,
+    ) -> None:
+        self.mechanism = mechanism
+        self.method = method
+        self.public = public
+        self.encode = encode
+        self.survey = survey
+        self.groups = groups
+
+    # -- fitting ----------------------------------------------------------------------------------
+
+    def fit(
+        self, Y: Any, y: Any = None, sample_weight: ArrayLike | None = None
+    ) -> "FrequencyEstimator":
+        """Count the reports.
+
+        Parameters
+        ----------
+        Y : array, list, series, data frame or lazy frame of n rows
+            Reports, each about another person: a column of symbols, a column of 0 and 1 for each
+            symbol, or cells; beside them the columns of `survey` and `groups`. Those of a lazy
+            frame (of Polars, DuckDB, Dask, PySpark, Ibis or SQLFrame) are counted where they are.
+        y : ignored
+            Not used; present for API consistency.
+        sample_weight : array of shape (n,), optional
+            How many reports each row stands for: whole numbers, zero allowed. To fit counts, use
+            ``fit(range(b), sample_weight=counts)``. Not for lazy frames, whose rows have no order.
+
+        Returns
+        -------
+        self
+        """
+        check_choice("method", self.method, METHODS)
+        check_choice("encode", self.encode, ENCODINGS)
+        source = read_source(self.mechanism)
+        public = _public_of(self.public, source)
+        reports = _read(self, Y, source, sample_weight)
+        channel = _channel(source.mechanism, reports.kinds, public)
+        found = object.__new__(type(self))
+        validate_data(found, reports.table, skip_check_array=True, reset=True)
+        found._own = MechanismCells(
+            source.mechanism, channel, reports.samples, reports.names, self.method
+        )
+        found._kinds, found._source, found.mechanism_ = reports.kinds, source, source.mechanism
+        counts = found._own.counts
+        _check_possible(counts, channel)
+        warn_of_contradiction(channel, counts)
+        found.counts_ = np.rint(counts).astype(np.int64)
+        found.n_reports_ = round(counts.sum())
+        found.drift_ = None
+        if public is not None and isinstance(channel, DenseChannel) and self.survey is None:
+            found.drift_ = _drift(channel, counts, public, source.mechanism)
+            stated = source.mechanism.guarantee
+            if (
+                stated is None or stated.distributions != "all"
+            ):  # else it holds for every population
+                warn_of_drift(found.drift_)
+        frequencies, known = found._own.frequencies()
+        shape = len(source.mechanism.secrets), len(source.mechanism.values)
+        found.frequencies_, found.identifiable_ = frequencies.reshape(shape), known.reshape(shape)
+        # Only here does the estimator change: a fit that fails leaves it as it was.
+        fitted = {name: read_only(value) for name, value in vars(found).items()}
+        self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.update(fitted)
+        return self
+
+    # -- beside the figures -----------------------------------------------------------------------
+
+    def _cells(self, columns: Any, by: Any, part: str = "all") -> Cells:
+        check_is_fitted(self)
+        return self._own
+
+    def covariance(self, columns: Any = None, *, part: str = "all") -> Floats:
+        """Covariance matrix of the shares of :meth:`marginal`.
+
+        Parameters
+        ----------
+        columns, part : optional
+            As in :meth:`marginal`.
+
+        Returns
+        -------
+        array of shape (k, k)
+            NaN where a category has no standard error.
+
+        Raises
+        ------
+        ValueError
+            If the mechanism has no such columns, or there are too many categories.
+        """
+        return self.marginal(columns, part=part).covariance()
+
+    def test_independence(self, first: Any, second: Any, *, given: Any = None) -> HypothesisTest:
+        """Test whether two columns are independent, or independent given others.
+
+        Parameters
+        ----------
+        first, second : name, position or list of them
+            Columns of the table; several are one combination.
+        given : name, position or list of them, optional
+            Columns within whose categories the two are independent.
+
+        Returns
+        -------
+        HypothesisTest
+            By the score statistic: its covariance is that under the hypothesis.
+
+        Raises
+        ------
+        ValueError
+            If there are no such columns, the reports do not determine their joint distribution, or
+            some combinations of them are no cells.
+
+        Examples
+        --------
+        >>> from skrldp import FrequencyEstimator, SRRSanitizer
+        >>> X = [["no", 0], ["no", 1], ["yes", 0], ["yes", 1]]
+        >>> sanitizer = SRRSanitizer(eps=2.0, sensitive=0).fit(X, sample_weight=[300, 70, 200, 430])
+        >>> sent = (5_000 * sanitizer.mechanism_.matrix @ [0.3, 0.07, 0.2, 0.43]).round()
+        >>> test = FrequencyEstimator(sanitizer).fit(range(4), sample_weight=sent)
+        >>> bool(test.test_independence(0, 1).p_value < 0.001)
+        True
+        """
+        check_is_fitted(self)
+        _, sample = self._own.one_sample("a test of independence")
+        return independence_of(self._own.channel, self.mechanism_, sample, first, second, given)
+
+    def drift_test(self) -> DriftTest:
+        """Test whether those who reported may be of the population of the public table.
+
+        Privacy over a set is a promise for populations in that set. The test compares the
+        distribution of U given S, and takes the sampling error of both tables into account; P(S)
+        may be anything. `fit` makes it without being asked.
+
+        Returns
+        -------
+        DriftTest
+
+        Raises
+        ------
+        ValueError
+            If the public distribution is not known, or the mechanism has too many cells.
+
+        Notes
+        -----
+        A large p-value does not prove that there is no drift: the reports may not show it. A small
+        one does not say that the promise is broken: the confidence set has other distributions too.
+
+        Examples
+        --------
+        >>> from skrldp import FrequencyEstimator, SRRSanitizer
+        >>> cells = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
+        >>> sanitizer = SRRSanitizer(eps=1.0, sensitive=0, random_state=0)
+        >>> sanitizer = sanitizer.fit(cells, sample_weight=[700, 1000, 260, 570])
+        >>> reports = sanitizer.transform(cells * 300)  # "rare" was 31 % of "yes", now 50 %
+        >>> bool(FrequencyEstimator(sanitizer).fit(reports).drift_test().p_value < 0.001)
+        True
+        """
+        check_is_fitted(self)
+        if self.drift_ is None:
+            raise ValueError(
+                "the public distribution is not known, or the mechanism has too many cells: fit "
+                "with the fitted sanitizer in place of its mechanism, or give public=."
+            )
+        found: DriftTest = self.drift_
+        return found
+
+    def training_rows(self, features: Any, label: Any) -> "tuple[pd.DataFrame, pd.Series, Floats]":
+        """Rows and weights on which any model with ``sample_weight`` can be trained.
+
+        Each combination of the features' and the label's categories is one row, and its weight is
+        its frequency in the most likely distribution. The model learns about the people as a whole;
+        that costs no privacy, as long as **the label was a column of the records that were
+        reported**. Labels that are collected beside the reports are not covered by any promise.
+
+        Parameters
+        ----------
+        features : name, position or list of them
+            Columns that the model is to predict from.
+        label : name or position
+            The column that it is to predict.
+
+        Returns
+        -------
+        X : pandas.DataFrame of shape (k, n_features)
+            The combinations of categories with a positive frequency.
+        y : pandas.Series of length k
+            Their labels.
+        sample_weight : array of shape (k,)
+            Positive. The sum is the *effective number of records*: so many raw records would have
+            estimated these frequencies as precisely. It is what a penalty such as that of
+            :class:`~sklearn.linear_model.LogisticRegression` is weighed against.
+
+        Raises
+        ------
+        ValueError
+            If the mechanism has no such columns, or one is named twice.
+
+        Warns
+        -----
+        UserWarning
+            If the reports do not determine the frequencies, so that the model is one among many.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> from skrldp import FrequencyEstimator, SRRSanitizer
+        >>> cells = [[ill, age, buys] for ill in (0, 1) for age in (20, 60) for buys in (0, 1)]
+        >>> counts = [2500, 500, 500, 2500, 1500, 500, 500, 1500]
+        >>> sanitizer = SRRSanitizer(eps=2.0, sensitive=0, random_state=0)
+        >>> sanitizer = sanitizer.fit(cells, sample_weight=counts)
+        >>> reports = sanitizer.transform(np.repeat(cells, counts, axis=0))
+        >>> X, y, weight = FrequencyEstimator(sanitizer).fit(reports).training_rows([1], 2)
+        >>> model = DecisionTreeClassifier().fit(X.to_numpy(), y, weight)
+        >>> model.predict_proba([[20], [60]]).round(1)
+        array([[0.8, 0.2],
+               [0.2, 0.8]])
+        """
+        import pandas as pd
+
+        check_is_fitted(self)
+        named = list(features) if isinstance(features, list | tuple) else [features]
+        if not named:
+            raise ValueError("features is empty: name at least one column to predict from.")
+        own, (_, sample) = self._own, self._own.one_sample("training rows")
+        group = group_cells(self.mechanism_, [*named, label], "all")
+        check_size(len(group.categories), own.n_cells)
+        shares = Statistic.of(own.channel, group.indicators)
+        if not shares.determined.all():
+            warnings.warn(
+                f"the reports do not determine {int((~shares.determined).sum())} of "
+                f"{len(group.categories)} frequencies of features and label: a model that is "
+                "trained on these is one among many. IR, SRR and GRR determine them.",
+                UserWarning,
+                stacklevel=2,
+            )
+        frequencies = own.of_all(sample)
+        weights = np.bincount(group.labels, frequencies, len(group.categories)).astype(np.float64)
+        weights = weights * _effective_number(shares, sample, weights)
+        kept = np.flatnonzero(weights > 0)
+        table = pd.DataFrame([group.categories[k] for k in kept], columns=list(group.name))
+        return table.iloc[:, :-1], table.iloc[:, -1], weights[kept]
+
+
+def _effective_number(shares: Statistic, sample: Sample, frequencies: Floats) -> float:
+    """How many raw records would estimate the shares that are determined as precisely.
+
+    n raw records estimate a share f with variance f (1 - f) / n. Where nothing is determined, it is
+    the number of reports.
+    """
+    known = shares.determined
+    own = shares[known].influence(sample)
+    variance = float(sample.products(own, own).sum())
+    return (
+        float((frequencies * (1.0 - frequencies))[known].sum()) / variance if variance else sample.n
+    )
+
+
+# -- the reports ----------------------------------------------------------------------------------
+
+
+class _Reports(NamedTuple):
+    """Reports, counted: those of all, or of each group."""
+
+    table: Any  # without the columns of the survey and of groups
+    kinds: Indices  # (b,), which symbols are written alike
+    samples: list[tuple[tuple[Any, ...], Sample]]
+    names: tuple[Any, ...]  # of the columns of groups
+
+
+def _read(estimator: Any, Y: Any, source: Source, sample_weight: Any) -> _Reports:
+    survey, names = estimator.survey, listed(estimator.groups)
+    if not (survey is None or isinstance(survey, SurveyDesign)):
+        raise TypeError(f"survey must be a SurveyDesign or None, got {type(survey).__name__}.")
+    if survey is not None and names:
+        raise ValueError("survey= and groups= exclude each other: fit an estimator for each group.")
+    frame = lazy_frame(Y)
+    if frame is not None:
+        if survey is not None:
+            raise ValueError("weights belong to single rows, and this is a lazy frame: collect it.")
+        if names:
+            Y, sample_weight = distinct_rows(frame, _MOST_ROWS)
+    if survey is None and not names:
+        rows = read_rows(Y, source, estimator.encode, sample_weight)
+        counts, kinds = count_reports(rows, source, estimator.encode)
+        if not counts.any():
+            raise ValueError("there is no report: nothing can be estimated.")
+        return _Reports(rows.table, kinds, [((), Sample.of_counts(counts))], ())
+    others = names if survey is None else list(survey.columns)
+    read = column_reader(Y, "the reports")
+    columns = [read(name) for name in others]
+    rows = read_rows(without_columns(Y, others, "the reports"), source, estimator.encode, None)
+    numbers, kinds = number_reports(rows, source, estimator.encode)
+    n_kinds = int(kinds.max()) + 1
+    if survey is not None:
+        sample = _weighted(survey, read, numbers, n_kinds)
+        return _Reports(rows.table, kinds, [((), sample)], ())
+    weights = None if sample_weight is None else as_counts(sample_weight, len(numbers), "report", Y)
+    codes, labels = _grouped(columns)
+    cells = codes * n_kinds + numbers
+    counts = np.bincount(cells, weights, len(labels) * n_kinds).astype(np.float64)
+    samples = [
+        (label, Sample.of_counts(own))
+        for label, own in zip(labels, counts.reshape(-1, n_kinds), strict=True)
+        if own.any()
+    ]
+    return _Reports(rows.table, kinds, samples, tuple(names))
+
+
+def _grouped(columns: Sequence[Any]) -> tuple[Indices, list[tuple[Any, ...]]]:
+    """Give combinations of categories of raw columns numbers; missing ones are None."""
+    rows = [
+        tuple(None if is_missing(value) else value for value in row)
+        for row in zip(*(column.tolist() for column in columns), strict=True)
+    ]
+    labels = sorted(set(rows), key=lambda row: [(value is None, str(value)) for value in row])
+    number = {label: k for k, label in enumerate(labels)}
+    return np.array([number[row] for row in rows], dtype=np.intp), labels
+
+
+def _weighted(survey: SurveyDesign, read: Any, numbers: Indices, n_kinds: int) -> Sample:
+    """Shares of reports of a survey's respondents, with the covariance of its design."""
+    if n_kinds > MOST_CELLS:
+        raise ValueError(
+            f"the mechanism has {n_kinds:,} different reports, and the covariance of weighted "
+            f"shares is for at most {MOST_CELLS:,}: use a mechanism for fewer columns."
+        )
+    records = survey.read(read)
+    totals = SurveyTotals.of(records, numbers, n_kinds)
+    whole = totals.totals.sum()
+    shares = totals.totals / whole
+    apart = (np.eye(n_kinds) - shares[:, None]) / whole  # of shares, by totals
+    return Sample(shares, float(records.n_records), apart @ totals.covariance @ apart.T)
+
+
+def _public_of(public: Any, source: Source) -> JointDistribution | None:
+    if public is None:
+        return source.joint
+    if not isinstance(public, JointDistribution):
+        raise TypeError(
+            "public must be a JointDistribution (a sanitizer's joint_) or None, got "
+            f"{type(public).__name__}."
+        )
+    check_names("public", public, source.mechanism)
+    return public
+
+
+def _channel(
+    mechanism: Mechanism, kinds: NDArray[np.intp], public: JointDistribution | None
+) -> Channel:
+    """Return the channel to the reports as they are written, best at the public distribution."""
+    cells = smoothed(public, mechanism)
+    n_kinds = int(kinds.max()) + 1
+    if n_kinds == len(kinds):
+        return channel_of(mechanism, cells)
+    merged = np.zeros((n_kinds, mechanism.shape[1]))
+    np.add.at(merged, kinds, mechanism.matrix)
+    return DenseChannel(merged, cells)
+
+
+def smoothed(public: JointDistribution | None, mechanism: Mechanism) -> Floats:
+    """Public distribution with half a record spread over all cells, (a,); uniform if unknown."""
+    a = mechanism.shape[1]
+    if public is None:
+        return np.full(a, 1.0 / a)
+    n = public.n
+    found: Floats = (n * public.probabilities.ravel() + 0.5 / a) / (n + 0.5)
+    return found
+
+
+def _check_possible(counts: Floats, channel: Channel) -> None:
+    wrong = np.flatnonzero((counts > 0) & ~channel.possible)
+    if wrong.size:
+        raise ValueError(
+            f"there are {int(counts[wrong[0]]):,} reports of symbol {wrong[0]}, which this "
+            "mechanism never sends: these are reports of another mechanism."
+        )
+
+
+def _drift(
+    channel: DenseChannel, counts: Floats, public: JointDistribution, mechanism: Mechanism
+) -> DriftTest:
+    """Test for drift; if there is, say where, and what a report then reveals."""
+    test = drift_of(channel, counts, public, effective_size(public))
+    found = DriftTest(**vars(test))
+    if found.p_value >= DRIFT:
+        return found
+    sample, shape = Sample.of_counts(counts), public.counts.shape
+    now = most_likely(channel, sample.shares, _TOL, _STEPS).distribution
+    now = (sample.n * now + 0.5 * channel.public) / (sample.n + 0.5)  # no cell is surely empty
+    return replace(
+        found,
+        columns=moved_columns(channel, counts, public, mechanism),
+        leakage=mechanism.leakage(now.reshape(shape)),
+        leakage_at_least=leakage_at_least(channel, sample, shape[0]),
+    )
+
+
+class MechanismCells(Cells):
+    """The cells of one mechanism, and its reports."""
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        channel: Channel,
+        samples: Sequence[tuple[tuple[Any, ...], Sample]],
+        names: tuple[Any, ...] = (),
+        method: str = "unbiased",
+        *,
+        bounded: bool = True,
+    ) -> None:
+        self.record, self.channel, self.n_cells = mechanism, channel, channel.n_cells
+        self.samples, self.names, self.method = samples, names, method
+        self._bounded = bounded  # whether weights of bounded bias take the place of weak ones
+        self._kept: dict[Any, Any] = {}
+
+    @property
+    def counts(self) -> Floats:
+        """Counts of the reports of all groups, (b,); those of a survey weighted."""
+        found: Floats = np.sum([sample.n * sample.shares for _, sample in self.samples], axis=0)
+        return found
+
+    def one_sample(self, what: str) -> tuple[tuple[Any, ...], Sample]:
+        """Return the only group of reports."""
+        if self.names:
+            raise ValueError(f"{what} is about one group: fit an estimator to its reports alone.")
+        return self.samples[0]
+
+    def statistic(self, c: Floats, g: Floats | None, sample: Sample) -> Statistic:
+        """Make the statistic of figures c·π / g·π, (k, a); biased weights are kept."""
+        found = Statistic.of(self.channel, c, g)
+        return self._strong(found, sample)
+
+    def _strong(self, found: Statistic, sample: Sample) -> Statistic:
+        """Return a statistic without weak weights; what took their place is kept."""
+        if not (self._bounded and found.is_weak(sample.n).any()):
+            return found
+        c, g = found.c, found.g
+        key = c.tobytes(), g.tobytes(), sample.n
+        if key not in self._kept:
+            self._kept[key] = found.with_bounded_bias(sample.n)
+        kept: Statistic = self._kept[key]
+        return kept
+
+    def unbiased(self, functions: Floats, sample: Sample) -> Statistic:
+        """Make the statistic of linear functions (k, a), whatever it rests on."""
+        return Statistic.of(self.channel, functions)
+
+    def shares(self, group: CellGroups, sample: Sample) -> tuple[Statistic | CellShares, Sample]:
+        """Make the statistic of categories' shares; of S, U or cells without a matrix."""
+        channel, k = self.channel, len(group.categories)
+        if not isinstance(channel, StructuredChannel):
+            return super().shares(group, sample)
+        table = group.labels.reshape(channel.blocks.shape)
+        for sensitive in (True, False):
+            own = table[:, 0] if sensitive else table[0]
+            if k > 1 and np.array_equal(
+                table, np.broadcast_to(own[:, None] if sensitive else own, table.shape)
+            ):
+                sums = sample.shares.reshape(table.shape).sum(axis=1 if sensitive else 0)
+                part, sample = channel.of_part(sensitive), replace(sample, shares=sums)
+                if isinstance(part, StructuredChannel):
+                    channel, group = part, replace(group, labels=own)
+                    break
+                shares = (own == np.arange(k)[:, None]).astype(float)
+                return self._strong(Statistic.of(part, shares), sample), sample
+        if k == channel.n_cells and np.array_equal(group.labels, np.arange(k)):
+            return CellShares(channel), sample
+        check_size(k, channel.n_cells)
+        return Statistic.of(channel, group.indicators), sample
+
+    def of_all(self, sample: Sample) -> Floats:
+        """Return the most likely distribution of the cells, (a,)."""
+        if sample not in self._kept:
+            self._kept[sample] = most_likely(self.channel, sample.shares, _TOL, _STEPS).distribution
+        found: Floats = self._kept[sample]
+        return found
+
+    def most_likely(self, sample: Sample) -> Floats | None:
+        """Return the distribution (a,) that points are those of; None: they are unbiased."""
+        return self.of_all(sample) if self.method == "em" else None
+
+    def frequencies(self) -> tuple[Floats, Booleans]:
+        """Return the distribution of the cells, (a,), and which of them the reports determine."""
+        sample = Sample.of_counts(self.counts)
+        if isinstance(self.channel, StructuredChannel):
+            shares: Statistic | CellShares = CellShares(self.channel)
+        else:
+            shares = Statistic.of(self.channel, np.eye(self.n_cells))
+        known = shares.determined
+        if self.method == "em":
+            return self.of_all(sample), known
+        found = np.where(known, shares.estimates(sample), np.nan)
+        return project(found, shares.variances(sample)) if known.all() else found, known

@@ -1,0 +1,622 @@
+"""Figures with errors and intervals, as tables, and their differences and ratios."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrldp._arrays import ReadOnly
+from skrldp._pages import page
+from skrldp._params import is_finite
+from skrldp._typing import Floats, Indices
+from skrldp.alphabet import plain_name
+from skrldp.estimation.statistic import Sample, combined_ends
+from skrldp.table import category_series
+from skrldp.targets import contrast_of
+
+__all__ = ["Figures", "Influence", "Pairs", "difference", "ratio", "sidak"]
+
+_SHOWN = 20  # rows of a printed table
+
+
+def sidak(level: float, k: int) -> float:
+    """Level of each of k intervals that hold at once with a probability (Šidák's bound)."""
+    return float(level ** (1.0 / max(k, 1)))
+
+
+def check_level(level: Any) -> float:
+    """Refuse what is no confidence level."""
+    if not (is_finite(level) and 0.0 < level < 1.0):
+        raise ValueError(f"level={level!r} must be a number between 0 and 1.")
+    return float(level)
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """How many persons sent each two symbols to two samples."""
+
+    samples: tuple[Sample, Sample]
+    symbols: tuple[Indices, Indices]  # (p,) of each kind of pair
+    numbers: Floats  # (p,), persons of each kind
+
+
+@dataclass(frozen=True, eq=False)
+class Influence:
+    """What single reports add to k figures, times their number, in independent samples."""
+
+    parts: tuple[tuple[Sample, Floats], ...]  # weights (k, b), of mean 0
+    pairs: tuple[Pairs, ...] = ()
+
+    def covariance(self) -> Floats:
+        """Covariance of the figures, (k, k)."""
+        found = sum(sample.covariance(own, own) for sample, own in self.parts)
+        for pairs in self.pairs:
+            one, two = (self._of(sample) for sample in pairs.samples)
+            n = pairs.samples[0].n * pairs.samples[1].n
+            moves = one[:, pairs.symbols[0]], two[:, pairs.symbols[1]]
+            cross = (moves[0] * pairs.numbers) @ moves[1].T / n
+            found = found + cross + cross.T
+        return np.asarray(found)
+
+    def times(self, slopes: Floats) -> "Influence":
+        """Of linear functions of the figures, (m, k) to m figures."""
+        return replace(self, parts=tuple((sample, slopes @ own) for sample, own in self.parts))
+
+    def plus(self, other: "Influence", pairs: tuple[Pairs, ...] = ()) -> "Influence":
+        """Of sums of as many figures."""
+        return Influence(self.parts + other.parts, self.pairs + other.pairs + pairs)
+
+    def _of(self, sample: Sample) -> Floats:
+        own = [weights for one, weights in self.parts if one is sample]
+        return np.asarray(sum(own[1:], own[0]))
+
+
+@dataclass(frozen=True, eq=False)
+class Figures(ReadOnly):
+    """Figures estimated from reports: shares, means or quantiles, a row each.
+
+    Attributes
+    ----------
+    what : str
+        What is estimated, in words.
+    names : tuple of str
+        Names of the columns that the labels are categories of, those of groups first.
+    labels : tuple of m tuples
+        Which figure each row is.
+    estimate : array of shape (m,)
+        The estimates. Shares of one table are a distribution: the one next to the unbiased shares.
+        NaN where no record of the group is seen.
+    std_error : array of shape (m,)
+        Standard errors; NaN where the figure is not identifiable from these reports, or fewer than
+        20 reports would decide it: the interval is still right.
+    noise_error : array of shape (m,)
+        The part of the standard errors that the mechanism adds: by how much the figures vary around
+        those of the same persons' raw answers.
+    unbiased : array of shape (m,)
+        The estimates as the weights of the reports make them, which may be negative; NaN where the
+        figure is not identifiable.
+    n_reports : int
+        Number of reports.
+
+    Examples
+    --------
+    >>> from skrldp import FrequencyEstimator, SRRSanitizer
+    >>> X = [["no", 0], ["no", 3], ["yes", 0], ["yes", 3]]
+    >>> sanitizer = SRRSanitizer(eps=1.0, sensitive=0).fit(X, sample_weight=[70, 100, 260, 570])
+    >>> estimator = FrequencyEstimator(sanitizer).fit(range(4), sample_weight=[200, 300, 200, 300])
+    >>> visits = estimator.mean(1, by=0)
+    >>> visits.difference("yes", "no").confidence_interval().round(1)
+    array([[-0.5,  0.5]])
+    """
+
+    what: str
+    names: tuple[Any, ...]
+    labels: tuple[tuple[Any, ...], ...]
+    estimate: NDArray[Any]
+    std_error: Floats
+    noise_error: Floats
+    unbiased: NDArray[Any]
+    n_reports: int
+    _ends: Callable[[float], NDArray[Any]] = field(repr=False)
+    _influence: Influence | None = field(default=None, repr=False)  # None: of quantiles
+    _n_by: int = field(default=0, repr=False)  # columns of groups, which come first
+    _n_quantiles: int = field(default=0, repr=False)  # that each figure is made of
+
+    def confidence_interval(
+        self, level: float = 0.95, *, simultaneous: bool = False
+    ) -> NDArray[Any]:
+        """Confidence interval of each figure.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Probability that an interval contains the true figure.
+        simultaneous : bool, default=False
+            Whether `level` is the probability that all do so at once (Šidák's bound).
+
+        Returns
+        -------
+        array of shape (m, 2)
+
+        Raises
+        ------
+        ValueError
+            If the level is not between 0 and 1.
+        """
+        level = check_level(level)
+        return self._ends(sidak(level, len(self.labels)) if simultaneous else level)
+
+    def covariance(self) -> Floats:
+        """Covariance matrix of the unbiased estimates.
+
+        Returns
+        -------
+        array of shape (m, m)
+            NaN where a figure has no standard error.
+
+        Raises
+        ------
+        ValueError
+            If the figures are quantiles, or single cells of a mechanism with too many for a matrix.
+        """
+        if self._influence is None:
+            raise ValueError(f"{self.what}: these figures have no covariance matrix.")
+        found = self._influence.covariance()
+        unknown = np.isnan(self.std_error)
+        found[unknown, :] = found[:, unknown] = np.nan
+        return found
+
+    def to_frame(self, level: float = 0.95) -> Any:
+        """Write the figures as a pandas frame.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Confidence level of the intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The labels, then "estimate", "std_error", "noise_error", "conf_low", "conf_high",
+            "unbiased" and "n", the number of reports.
+        """
+        import pandas as pd
+
+        low, high = self.confidence_interval(level).T
+        labels = zip(*self.labels, strict=True) if self.names else ()
+        columns = {
+            name: category_series(own)
+            for name, own in zip(map(str, self.names), labels, strict=True)
+        }
+        figures = {
+            "estimate": self.estimate,
+            "std_error": self.std_error,
+            "noise_error": self.noise_error,
+            "conf_low": low,
+            "conf_high": high,
+            "unbiased": self.unbiased,
+            "n": self.n_reports,
+        }
+        return pd.DataFrame(columns | figures, index=range(len(self.labels)))
+
+    @property
+    def groups(self) -> list[Any]:
+        """The groups, as :meth:`difference` names them: categories, of several columns tuples."""
+        found = dict.fromkeys(label[: self._n_by] for label in self.labels)
+        return [one[0] if len(one) == 1 else one for one in found]
+
+    def difference(self, first: Any, second: Any) -> "Figures":
+        """Estimate by how much a group's figures exceed those of another group.
+
+        Parameters
+        ----------
+        first, second : category, or tuple of categories
+            The groups: the first less the second.
+
+        Returns
+        -------
+        Figures
+            One for means; for shares one for each category. Errors and intervals take into account
+            that both are estimated from the same reports.
+
+        Raises
+        ------
+        ValueError
+            If there is no such group, both are the same, or the figures are categories.
+        """
+        self._check_two(first, second)
+        return self._contrast({first: 1.0, second: -1.0}, f"{first!r} less {second!r}")
+
+    def contrast(self, coefficients: Mapping[Any, float]) -> "Figures":
+        """Estimate a weighted sum of the groups' figures.
+
+        Parameters
+        ----------
+        coefficients : dict
+            Number of each group, of several columns of each tuple of categories; 0 for others.
+
+        Returns
+        -------
+        Figures
+
+        Raises
+        ------
+        ValueError
+            If there is no such group, all numbers are 0, or the figures are categories.
+        """
+        return self._contrast(coefficients, "a contrast of groups")
+
+    def ratio(self, first: Any, second: Any) -> "Figures":
+        """Estimate how many times a group's figures are those of another group.
+
+        Parameters
+        ----------
+        first, second : category, or tuple of categories
+            The groups: the first over the second.
+
+        Returns
+        -------
+        Figures
+            Intervals are those of the difference of logarithms.
+
+        Raises
+        ------
+        ValueError
+            If there is no such group, both are the same, a figure is not positive, or they are
+            categories.
+        """
+        self._check_two(first, second)
+        one, two = (self._rows(self._places(group)) for group in (first, second))
+        return _combined(one, two, "ratio", f"{self.what}: {first!r} over {second!r}", ())
+
+    def _contrast(self, coefficients: Mapping[Any, float], what: str) -> "Figures":
+        groups = self.groups
+        numbers = contrast_of(coefficients, groups)
+        used = np.flatnonzero(numbers)
+        parts = [self._rows(self._places(groups[k])) for k in used]
+        return _sum_of(parts, numbers[used], f"{self.what}: {what}", ())
+
+    def _rows(self, places: Indices) -> Self:
+        """Return some of the figures, without the labels of their group."""
+        slopes = np.eye(len(self.labels))[places]
+        return replace(
+            self,
+            names=self.names[self._n_by :],
+            labels=tuple(self.labels[k][self._n_by :] for k in places),
+            estimate=self.estimate[places],
+            std_error=self.std_error[places],
+            noise_error=self.noise_error[places],
+            unbiased=self.unbiased[places],
+            _ends=_EndsOf(self._ends, places),
+            _influence=None if self._influence is None else self._influence.times(slopes),
+            _n_by=0,
+        )
+
+    def _places(self, group: Any) -> Indices:
+        wanted = plain_name(group if isinstance(group, tuple) and self._n_by > 1 else (group,))
+        found = [place for place, label in enumerate(self.labels) if label[: self._n_by] == wanted]
+        if not (found and self._n_by):
+            raise ValueError(f"there is no group {group!r}; the groups are {self.groups}.")
+        return np.array(found)
+
+    def _check_two(self, first: Any, second: Any) -> None:
+        if self._places(first)[0] == self._places(second)[0]:
+            raise ValueError(f"both groups are {first!r}: compare two of {self.groups}.")
+
+    def _title(self) -> str:
+        return f"{self.what}, from {self.n_reports:,} reports"
+
+    def _shown(self) -> tuple[list[str], list[list[str]]]:
+        """Header and rows of a printed table."""
+        header = [*map(str, self.names), "estimate", "std. error", "95 % interval"]
+        ends, rows = self.confidence_interval(), []
+        for k, label in enumerate(self.labels[:_SHOWN]):
+            low, high = map(_digits, ends[k])
+            shown = f"{low} to {high}" if low else ""
+            figures = [_digits(self.estimate[k]), _digits(self.std_error[k]), shown]
+            rows.append([*map(str, label), *figures])
+        return header, rows
+
+    def __repr__(self) -> str:
+        header, rows = self._shown()
+        widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+        lines = [
+            "  ".join(f"{text:>{width}}" for text, width in zip(row, widths, strict=True))
+            for row in (header, *rows)
+        ]
+        more = len(self.labels) - len(rows)
+        return "\n".join([self._title(), *lines, *([f"... and {more:,} more"] if more else [])])
+
+    def _repr_html_(self) -> str:
+        header, rows = self._shown()
+        return page(self._title(), rows, header=header, n_more=len(self.labels) - len(rows))
+
+
+def _digits(value: Any) -> str:
+    if isinstance(value, float):
+        return "" if np.isnan(value) else f"{value:.4g}"
+    return str(value)
+
+
+# -- of two sets of reports, or two groups --------------------------------------------------------
+
+
+def difference(first: Any, second: Any, *, paired: Pairs | None = None) -> Figures:
+    """Estimate by how much figures of one set of reports exceed those of another one.
+
+    Parameters
+    ----------
+    first, second : Figures
+        The same figures of two fitted estimators, such as their means of a column.
+    paired : PairedReports, optional
+        Which reports are about the same persons, as in a panel; None if all are different persons.
+
+    Returns
+    -------
+    Figures
+        The first less the second. Intervals are made of those of both figures and their
+        correlation (Zou and Donner 2008); those of quantiles hold whatever the dependence is.
+
+    Raises
+    ------
+    TypeError
+        If they are no figures.
+    ValueError
+        If they are about other columns or categories, or are categories; if the pairs are those of
+        other estimators.
+
+    References
+    ----------
+    G. Y. Zou and A. Donner, Construction of confidence limits about effect measures, Statistics in
+    Medicine 27, 2008.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skrldp import FrequencyEstimator, SRRSanitizer
+    >>> from skrldp.estimation import difference
+    >>> X = [["no", 0], ["no", 3], ["yes", 0], ["yes", 3]]
+    >>> sanitizer = SRRSanitizer(eps=1.0, sensitive=0).fit(X, sample_weight=[70, 100, 260, 570])
+    >>> def wave(shares):
+    ...     sent = np.rint(10_000 * sanitizer.mechanism_.matrix @ shares)
+    ...     return FrequencyEstimator(sanitizer).fit(range(4), sample_weight=sent)
+    >>> change = difference(wave([0.1, 0.2, 0.2, 0.5]).mean(1), wave([0.1, 0.2, 0.3, 0.4]).mean(1))
+    >>> change.estimate.round(2), change.std_error.round(2)
+    (array([0.3]), array([0.05]))
+    """
+    return _combined(*_alike(first, second, paired), "difference", "", _pairs(paired))
+
+
+def ratio(first: Any, second: Any, *, paired: Pairs | None = None) -> Figures:
+    """Estimate how many times figures of one set of reports are those of another one.
+
+    Parameters
+    ----------
+    first, second : Figures
+        As for :func:`difference`.
+    paired : PairedReports, optional
+        As for :func:`difference`.
+
+    Returns
+    -------
+    Figures
+        The first over the second. Intervals are those of the difference of logarithms; they reach
+        to 0 or infinity where a figure may be 0.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As by :func:`difference`, and if a figure is not positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skrldp import FrequencyEstimator, SRRSanitizer
+    >>> from skrldp.estimation import ratio
+    >>> X = [["no", 0], ["no", 3], ["yes", 0], ["yes", 3]]
+    >>> sanitizer = SRRSanitizer(eps=1.0, sensitive=0).fit(X, sample_weight=[70, 100, 260, 570])
+    >>> def wave(shares):
+    ...     sent = np.rint(10_000 * sanitizer.mechanism_.matrix @ shares)
+    ...     return FrequencyEstimator(sanitizer).fit(range(4), sample_weight=sent)
+    >>> change = ratio(wave([0.1, 0.2, 0.2, 0.5]).mean(1), wave([0.1, 0.2, 0.3, 0.4]).mean(1))
+    >>> change.estimate.round(2), change.std_error.round(2)
+    (array([1.17]), array([0.03]))
+    """
+    return _combined(*_alike(first, second, paired), "ratio", "", _pairs(paired))
+
+
+def _pairs(paired: Pairs | None) -> tuple[Pairs, ...]:
+    return () if paired is None else (paired,)
+
+
+def _alike(first: Any, second: Any, paired: Any) -> tuple[Figures, Figures]:
+    for one in (first, second):
+        if not isinstance(one, Figures):
+            raise TypeError(f"figures of two estimators are needed, got {type(one).__name__}.")
+    if not (paired is None or isinstance(paired, Pairs)):
+        raise TypeError(f"paired must be PairedReports or None, got {type(paired).__name__}.")
+    if (first.names, first.labels) != (second.names, second.labels):
+        raise ValueError(
+            f"the two are about different columns or categories: {len(first.labels)} of "
+            f"{list(first.names)}, and {len(second.labels)} of {list(second.names)}. Give the same "
+            "categories to both designs."
+        )
+    if paired is not None:
+        own = [{id(sample) for sample, _ in one._influence.parts} for one in (first, second)]
+        both = [id(sample) for sample in paired.samples]
+        if not any(a in own[0] and b in own[1] for a, b in (both, both[::-1])):
+            raise ValueError(
+                "paired= links the reports of two fitted estimators, but the figures are not one "
+                "of each. Make the pairs anew if an estimator is fitted again."
+            )
+    return first, second
+
+
+def _combined(
+    first: Figures, second: Figures, kind: str, what: str, pairs: tuple[Pairs, ...]
+) -> Figures:
+    """Difference or ratio of as many figures."""
+    what = what or f"{kind} of two: {first.what}"
+    if kind == "difference":
+        return _sum_of([first, second], np.array([1.0, -1.0]), what, pairs)
+    both = np.stack([_numbers(first), _numbers(second)])
+    if not (both > 0).all():
+        wrong = both[~(both > 0)][0]
+        which = "not identifiable" if np.isnan(wrong) else f"{wrong:.4g}"
+        raise ValueError(
+            f"a ratio is of two positive figures, but one is {which}; take differences."
+        )
+    logs = [_logarithm(one) for one in (first, second)]
+    apart = _sum_of(logs, np.array([1.0, -1.0]), what, pairs)
+    value = np.exp(apart.estimate)
+
+    slopes = np.diag(value)
+    return replace(
+        apart,
+        estimate=value,
+        unbiased=value,
+        std_error=value * apart.std_error,
+        noise_error=value * apart.noise_error,
+        _ends=_Ratios(first._ends, second._ends, apart._ends),
+        _influence=None if apart._influence is None else apart._influence.times(slopes),
+    )
+
+
+Ends = Callable[[float], NDArray[Any]]  # of intervals, for a level: a class, so that it pickles
+
+
+@dataclass(frozen=True, eq=False)
+class _EndsOf:
+    """Ends of some figures' intervals."""
+
+    ends: Ends
+    places: Indices
+
+    def __call__(self, level: float) -> NDArray[Any]:
+        return self.ends(level)[self.places]
+
+
+@dataclass(frozen=True, eq=False)
+class _Logarithms:
+    """Ends of the intervals of logarithms."""
+
+    ends: Ends
+
+    def __call__(self, level: float) -> NDArray[Any]:
+        return np.log(np.maximum(self.ends(level), 1e-300))
+
+
+@dataclass(frozen=True, eq=False)
+class _Ratios:
+    """Ends of the intervals of ratios, from those of the difference of logarithms."""
+
+    first: Ends
+    second: Ends
+    apart: Ends
+
+    def __call__(self, level: float) -> NDArray[Any]:
+        found = np.exp(np.nan_to_num(self.apart(level), nan=0.0))
+        found[self.first(level)[:, 0] <= 0.0, 0] = 0.0
+        found[self.second(level)[:, 0] <= 0.0, 1] = np.inf
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """Ends of the intervals of weighted sums, from those of the figures.
+
+    Two quantiles' intervals hold at once for their sum; each further one adds its misses.
+    """
+
+    ends: Sequence[Ends]
+    numbers: Floats
+    values: Floats
+    correlation: Floats
+    n_quantiles: int
+
+    def __call__(self, level: float) -> NDArray[Any]:
+        own = 1.0 - (1.0 - level) / max(self.n_quantiles - 1, 1)
+        both = np.stack([ends(own) for ends in self.ends])
+        return combined_ends(self.numbers, self.values, both, self.correlation)
+
+
+def _logarithm(one: Figures) -> Figures:
+    values = _numbers(one)
+    with np.errstate(divide="ignore"):
+        return replace(
+            one,
+            estimate=np.log(values),
+            std_error=one.std_error / values,
+            noise_error=one.noise_error / values,
+            _ends=_Logarithms(one._ends),
+            _influence=None
+            if one._influence is None
+            else one._influence.times(np.diag(1.0 / values)),
+        )
+
+
+def _sum_of(
+    parts: Sequence[Figures], numbers: Floats, what: str, pairs: tuple[Pairs, ...]
+) -> Figures:
+    """Weighted sum of as many figures of each part."""
+    values = np.stack([_numbers(one) for one in parts])
+    m, influence = values.shape[1], None
+    correlation = np.full((len(parts), len(parts), m), np.nan)
+    known = [one._influence for one in parts if one._influence is not None]
+    if len(known) == len(parts):
+        own = [one.times(x * np.eye(m)) for one, x in zip(known, numbers, strict=True)]
+        influence = own[0]
+        for another in own[1:]:
+            influence = influence.plus(another)
+        influence = _merged(replace(influence, pairs=influence.pairs + pairs))
+        variance = np.stack([np.diag(one.covariance()) for one in own])
+        for i in range(len(parts)):
+            for j in range(i):
+                both = _merged(replace(own[i].plus(own[j]), pairs=pairs))
+                sides = np.sqrt(variance[i] * variance[j]) * np.sign(numbers[i] * numbers[j])
+                half = (np.diag(both.covariance()) - variance[i] - variance[j]) / 2.0
+                found = np.divide(half, sides, out=np.zeros(m), where=sides != 0)
+                correlation[i, j] = correlation[j, i] = found
+            correlation[i, i] = 1.0
+        errors = np.sqrt(np.diag(influence.covariance()))
+        errors = np.where(np.isnan([one.std_error for one in parts]).any(axis=0), np.nan, errors)
+    else:
+        errors = np.full(m, np.nan)
+    n_quantiles = sum(max(one._n_quantiles, 1) for one in parts)
+    n_quantiles = n_quantiles if any(one._n_quantiles for one in parts) else 0
+
+    samples = {id(sample): sample.n for sample, _ in influence.parts} if influence else {}
+    return Figures(
+        what,
+        parts[0].names,
+        parts[0].labels,
+        numbers @ values,
+        errors,
+        np.full(m, np.nan),
+        numbers @ np.stack([one.unbiased for one in parts]).astype(float),
+        int(sum(samples.values())) or max(one.n_reports for one in parts),
+        _Sums([one._ends for one in parts], numbers, values, correlation, n_quantiles),
+        influence,
+        parts[0]._n_by,
+        n_quantiles,
+    )
+
+
+def _merged(influence: Influence) -> Influence:
+    """Add up what one sample has in several parts."""
+    found: dict[int, tuple[Sample, Floats]] = {}
+    for sample, own in influence.parts:
+        before = found.get(id(sample))
+        found[id(sample)] = sample, own if before is None else before[1] + own
+    return replace(influence, parts=tuple(found.values()))
+
+
+def _numbers(one: Figures) -> Floats:
+    if one.estimate.dtype.kind != "f":
+        raise ValueError(
+            f"{one.what}: these are categories, which have no differences and ratios. Compare the "
+            "shares of the categories, marginal(..., by=)."
+        )
+    return one.estimate

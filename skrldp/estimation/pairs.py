@@ -1,0 +1,299 @@
+"""Which reports of two waves are about the same persons."""
+
+from numbers import Integral
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from skrldp._arrays import refuse_masked
+from skrldp._typing import Floats, Indices
+from skrldp.alphabet import brief, is_missing, listed
+from skrldp.estimation.estimator import FrequencyEstimator
+from skrldp.estimation.figures import Pairs
+from skrldp.estimation.hypotheses import HypothesisTest, equality_of
+from skrldp.estimation.reports import number_reports, read_rows
+from skrldp.joint import as_counts
+from skrldp.table import lazy_frame
+
+__all__ = ["PairedReports", "same_distribution_test"]
+
+_WAVES = "first", "second"
+
+
+class PairedReports(Pairs):
+    """Two waves of reports in which some persons, or all, report twice.
+
+    :func:`difference` and :func:`ratio` take it as `paired`: the errors of both waves are then
+    not independent. Only how many persons sent each two symbols is kept, neither ids nor rows.
+
+    Parameters
+    ----------
+    first, second : FrequencyEstimator
+        Fitted to all reports of each wave, also to those of persons who are in one wave alone. The
+        mechanisms may differ.
+    Y_first, Y_second : array, list, series or data frame
+        Reports in the forms in which the estimators were fitted. Without ids of n rows each, row by
+        row about the same persons: those who are in both waves. With ids all rows of each wave, or
+        some.
+    ids : pair of arrays, lists or series, optional
+        The person of each row of `Y_first`, and of `Y_second`: whole numbers, texts or bytes.
+        Persons who are in one wave alone are no pair. 17 and ``"17"`` are one person.
+    sample_weight : array of shape (n,), optional
+        How many persons each row stands for, for pairs that were counted elsewhere; without ids.
+
+    Attributes
+    ----------
+    n_pairs : int
+        Number of persons who are in both waves.
+
+    Raises
+    ------
+    TypeError
+        If an estimator is no FrequencyEstimator, or ids are of another type.
+    ValueError
+        If the rows do not fit together, an id is missing or occurs in two rows of a wave, or there
+        are reports that an estimator was not fitted to.
+
+    Notes
+    -----
+    *Privacy.* Two reports about one person leak more than one. The bound is ``bound_of(2)`` of the
+    mechanism's guarantee: ε + `eps_all` if it was made with ``eps_all``, and 2ε for GRR and SRR;
+    other mechanisms that are private for a confidence set have none. It is about a secret that
+    stays the same and reports that are drawn afresh, as by :class:`~skrldp.batches.LedgerReporter`
+    with another epoch. A *permanent* report (``memoize``, :class:`~skrldp.batches.Reporter`) is the
+    same while the record is. Another one shows that the record has changed, and no bound covers
+    what that tells.
+
+    *Errors.* Fresh reports of unchanged records go together little, as their noise is independent:
+    the covariance is that of the records. Permanent reports of unchanged records are the same, and
+    their noise cancels out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skrldp import FrequencyEstimator, SRRSanitizer
+    >>> from skrldp.estimation import PairedReports, difference
+    >>> X = [["no", 0], ["no", 3], ["yes", 0], ["yes", 3]]
+    >>> sanitizer = SRRSanitizer(eps=2.0, sensitive=0, random_state=0)
+    >>> _ = sanitizer.fit(X, sample_weight=[70, 100, 260, 570])
+    >>> people = np.random.default_rng(0).choice(4, 5_000, p=[0.1, 0.2, 0.2, 0.5])
+    >>> cells = np.array(X, dtype=object)
+    >>> spring = sanitizer.transform(cells[people])
+    >>> autumn = sanitizer.set_params(random_state=1).transform(cells[people])
+    >>> one, two = (FrequencyEstimator(sanitizer).fit(sent) for sent in (spring, autumn))
+    >>> pairs = PairedReports(one, two, spring, autumn)
+    >>> pairs
+    PairedReports(5,000 persons in both waves)
+    >>> change = difference(two.mean(1), one.mean(1), paired=pairs)
+    >>> alone = difference(two.mean(1), one.mean(1))
+    >>> bool(change.std_error[0] < alone.std_error[0])
+    True
+    """
+
+    def __init__(
+        self,
+        first: Any,
+        second: Any,
+        Y_first: Any,
+        Y_second: Any,
+        *,
+        ids: Any = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> None:
+        estimators = [_fitted(one) for one in (first, second)]
+        if first._own is second._own:
+            raise ValueError("first and second are one estimator: fit another one to each wave.")
+        both = Y_first, Y_second
+        if ids is None:
+            _check_rows(*both)
+        symbols = [
+            _symbols(one, Y, wave) for one, Y, wave in zip(estimators, both, _WAVES, strict=True)
+        ]
+        if ids is not None:
+            if sample_weight is not None:
+                raise ValueError(
+                    "with ids each row is about one person: there is no sample_weight."
+                )
+            rows = _rows_of_pairs(ids, [len(one) for one in symbols])
+            symbols = [own[chosen] for own, chosen in zip(symbols, rows, strict=True)]
+        if len(symbols[0]) != len(symbols[1]):
+            raise ValueError(
+                f"Y_first has {len(symbols[0]):,} rows and Y_second {len(symbols[1]):,}: without "
+                "ids, row i of both is about the same person. Leave out those who are in one wave "
+                "alone, or pass ids=."
+            )
+        weights = None
+        if sample_weight is not None:
+            weights = as_counts(sample_weight, len(symbols[0]), "pair", Y_first)
+        kinds, numbers = _counted(symbols, weights)
+        for name, one, own in zip(_WAVES, estimators, kinds, strict=True):
+            _check_fitted_to(name, one.counts_, own, numbers)
+        samples = [one._own.one_sample("a pair of waves")[1] for one in estimators]
+        super().__init__((samples[0], samples[1]), kinds, numbers)
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of persons who are in both waves."""
+        return int(self.numbers.sum())
+
+    def __repr__(self) -> str:
+        return f"PairedReports({self.n_pairs:,} persons in both waves)"
+
+
+def _check_rows(first: Any, second: Any) -> None:
+    """Refuse rows whose labels say that they are not about the same persons."""
+    labels: Any = getattr(first, "index", None)
+    others: Any = getattr(second, "index", None)
+    if hasattr(labels, "equals") and hasattr(others, "equals") and not labels.equals(others):
+        raise ValueError(
+            "Y_first and Y_second have other indexes, which leaves open which rows are about the "
+            "same persons. Pass ids=(Y_first.index, Y_second.index) if the labels say it, and "
+            "arrays if the order does."
+        )
+
+
+def _symbols(estimator: Any, Y: Any, wave: str) -> Indices:
+    """Read the symbol of each report, as the estimator counts them."""
+    if lazy_frame(Y) is not None:
+        raise ValueError(
+            f"Y_{wave} is a lazy frame, whose rows have no order. Join both waves by the ids where "
+            "they are, count the rows of each two reports, and pass what is collected: two columns "
+            "of reports, and the counts as sample_weight."
+        )
+    source = estimator._source
+    symbols, kinds = number_reports(
+        read_rows(Y, source, estimator.encode, None), source, estimator.encode
+    )
+    if not np.array_equal(kinds, estimator._kinds):
+        raise ValueError(
+            f"Y_{wave} has reports in another form than those that the {wave} estimator was fitted "
+            "to: give them in the same form."
+        )
+    return symbols
+
+
+def _rows_of_pairs(ids: Any, sizes: list[int]) -> tuple[Indices, Indices]:
+    """Find the rows of both waves that are about the same persons."""
+    if not isinstance(ids, tuple | list) or len(ids) != 2:
+        raise ValueError("ids must be a pair: those of Y_first and those of Y_second.")
+    first, second = (_places(own, n, wave) for own, n, wave in zip(ids, sizes, _WAVES, strict=True))
+    rows = [(place, second[one]) for one, place in first.items() if one in second]
+    found: NDArray[np.intp] = np.array(rows, dtype=np.intp).reshape(-1, 2)
+    return found[:, 0], found[:, 1]
+
+
+def _places(ids: Any, n: int, wave: str) -> dict[Any, int]:
+    """Map ids to their rows."""
+    refuse_masked(ids, f"the ids of the {wave} wave")
+    series = nw.from_native(ids, pass_through=True, allow_series=True)
+    values = series.to_list() if isinstance(series, nw.Series) else list(ids)
+    if len(values) != n:
+        raise ValueError(f"there are {len(values):,} ids for {n:,} rows of Y_{wave}.")
+    missing = sum(map(is_missing, values)) + values.count("")
+    if missing:
+        raise ValueError(
+            f"{missing:,} rows of Y_{wave} have no id: leave them out of Y_{wave} and of ids."
+        )
+    kinds = {type(one) for one in values}
+    wrong = [one for one in kinds if one is bool or not issubclass(one, (Integral, str, bytes))]
+    if wrong:
+        names = listed(sorted(one.__name__ for one in wrong))
+        raise TypeError(f"ids must be whole numbers, texts or bytes, got {names}.")
+    keys = [str(int(one)) if isinstance(one, Integral) else one for one in values]
+    places = dict(zip(keys, range(n), strict=True))
+    if len(places) < n:
+        again = next(one for row, one in enumerate(keys) if places[one] != row)
+        raise ValueError(
+            f"ids stand in more than one row of Y_{wave}, such as {brief(repr(again))}: estimates "
+            "are from one report about each person. Leave out the others, and fit the estimator "
+            "anew."
+        )
+    return places
+
+
+def _counted(
+    symbols: list[Indices], weights: Floats | None
+) -> tuple[tuple[Indices, Indices], Floats]:
+    """Count each two symbols: which they are, (k,) of each wave, and how many, (k,)."""
+    width = int(symbols[1].max(initial=0)) + 1
+    keys, places = np.unique(symbols[0] * width + symbols[1], return_inverse=True)
+    numbers = np.bincount(places.reshape(-1), weights, len(keys)).astype(float)
+    keys, numbers = keys[numbers > 0], numbers[numbers > 0]
+    return (keys // width, keys % width), numbers
+
+
+def _check_fitted_to(name: str, counts: Indices, symbols: Indices, numbers: Floats) -> None:
+    paired = np.bincount(symbols, numbers, len(counts))
+    wrong = np.flatnonzero(paired > counts)
+    if wrong.size:
+        raise ValueError(
+            f"{int(paired[wrong[0]]):,} persons of the pairs sent report {wrong[0]} in the {name} "
+            f"wave, but the {name} estimator was fitted to {int(counts[wrong[0]]):,} of these: fit "
+            "it to all reports of the wave."
+        )
+
+
+def same_distribution_test(
+    first: Any, second: Any, columns: Any, *, paired: Pairs | None = None
+) -> HypothesisTest:
+    """Test whether columns have the same distribution in two populations, or two waves.
+
+    Parameters
+    ----------
+    first, second : FrequencyEstimator
+        Fitted to the reports of each population; the mechanisms may differ, but must have the same
+        categories of these columns.
+    columns : name, position or list of them
+        The columns.
+    paired : PairedReports, optional
+        Which reports are about the same persons; None if all are different persons.
+
+    Returns
+    -------
+    HypothesisTest
+        By the score statistic: its covariance is that under the hypothesis.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If they are no fitted estimators, have other categories, or do not determine the shares.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skrldp import FrequencyEstimator, SRRSanitizer
+    >>> from skrldp.estimation import same_distribution_test
+    >>> X = [["no", 0], ["no", 3], ["yes", 0], ["yes", 3]]
+    >>> sanitizer = SRRSanitizer(eps=1.0, sensitive=0).fit(X, sample_weight=[70, 100, 260, 570])
+    >>> def wave(shares):
+    ...     sent = np.rint(10_000 * sanitizer.mechanism_.matrix @ shares)
+    ...     return FrequencyEstimator(sanitizer.mechanism_).fit(range(4), sample_weight=sent)
+    >>> one, two = wave([0.1, 0.2, 0.2, 0.5]), wave([0.1, 0.2, 0.3, 0.4])
+    >>> bool(same_distribution_test(one, two, 1).p_value < 0.01)
+    True
+    """
+    both = [_fitted(one) for one in (first, second)]
+    populations = [
+        (one._own.channel, one.mechanism_, one._own.one_sample("a test of two populations")[1])
+        for one in both
+    ]
+    samples = populations[0][2], populations[1][2]
+    if paired is not None and paired.samples == samples[::-1]:
+        paired = Pairs(samples, paired.symbols[::-1], paired.numbers)
+    if paired is not None and paired.samples != samples:
+        raise ValueError(
+            "paired= links the reports of two other estimators: make the pairs of these two anew."
+        )
+    return equality_of(populations, columns, paired)
+
+
+def _fitted(estimator: Any) -> FrequencyEstimator:
+    if not isinstance(estimator, FrequencyEstimator):
+        raise TypeError(
+            f"the reports must come as fitted FrequencyEstimators, got {type(estimator).__name__}."
+        )
+    check_is_fitted(estimator)
+    return estimator

@@ -1,0 +1,273 @@
+"""Standard errors before anybody is asked: those that the estimator will state for n reports."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from skrldp._params import check_positive, is_finite, shown
+from skrldp._typing import Floats
+from skrldp.estimation.blocks import expected_cells
+from skrldp.estimation.channels import channel_of
+from skrldp.estimation.estimator import MechanismCells, smoothed
+from skrldp.estimation.methods import Asked, Cells, asked_mean, asked_shares
+from skrldp.estimation.reports import check_names, read_mechanism
+from skrldp.estimation.statistic import CellShares, Sample, Statistic
+from skrldp.joint import JointDistribution
+from skrldp.mechanism import Manifest, Mechanism
+from skrldp.sanitizers import as_block_sanitizer
+from skrldp.targets import functions_of
+
+__all__ = [
+    "expected_std_error",
+    "expected_std_error_of_mean",
+    "expected_std_errors_of_targets",
+]
+
+_SUM = 1e-6  # by which the sum of probabilities may differ from 1
+
+
+def expected_std_error(
+    mechanism: Any,
+    n: float,
+    columns: Any = None,
+    *,
+    part: str = "all",
+    by: Any = None,
+    distribution: Any = None,
+    design_effect: float = 1.0,
+) -> Floats:
+    """Return the standard errors that estimates of shares will have, before anybody is asked.
+
+    Parameters
+    ----------
+    mechanism : Mechanism, str, fitted sanitizer or Pipeline
+        Source of the reports, as for :class:`~skrldp.FrequencyEstimator`. Of a
+        :class:`~skrldp.BlockSanitizer`, the errors are those of :class:`~skrldp.BlockEstimator`:
+        columns must be together in a block, and `n` counts the reports of all blocks.
+    n : int
+        Number of reports.
+    columns : name, position, list of them, or None
+        Columns of the table; None for a part of the record.
+    part : {"all", "sensitive", "nonsensitive"}, default="all"
+        The part: X, S or U.
+    by : name, position or list of them, optional
+        Columns that make groups of records: the errors of the shares within each group.
+    distribution : JointDistribution or array of shape (a1, a2), optional
+        Distribution of the records: secrets in rows, values of U in columns. None takes the public
+        distribution of a fitted sanitizer; a Mechanism and its JSON have none. For blocks, a list
+        of a JointDistribution for each.
+    design_effect : float, default=1.0
+        How many times greater the variance of the people's true shares is than that of as many
+        people who are asked independently: above 1 where households or places are drawn and several
+        people asked in each. The variance that the mechanism adds stays the same. Not for blocks.
+
+    Returns
+    -------
+    array of shape (k,)
+        In the order of :meth:`~skrldp.FrequencyEstimator.marginal`. Infinite where the reports do
+        not determine the share, however many there are.
+
+    Raises
+    ------
+    TypeError
+        If `mechanism` is none of these.
+    ValueError
+        If there are no such columns, n is not an integer of at least 1, or the distribution is
+        missing or not one of the mechanism's cells.
+
+    Notes
+    -----
+    The variance is that of the estimator's weights at the distribution. Where fewer than 20 reports
+    would decide a figure (PolyOpt has such), the estimator prints an interval alone.
+
+    Examples
+    --------
+    >>> from skrldp import SRRSanitizer, expected_std_error
+    >>> X = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
+    >>> sanitizer = SRRSanitizer(eps=1.0, sensitive=0).fit(X, sample_weight=[70, 100, 260, 570])
+    >>> expected_std_error(sanitizer, 10_000, part="sensitive").round(4)
+    array([0.0232, 0.0232])
+    """
+    planned, follows = _planned(mechanism, n, distribution, design_effect)
+    cells = planned(columns, by, part)
+    return _errors(cells, asked_shares(cells, columns, part, by), follows, design_effect)
+
+
+def expected_std_error_of_mean(
+    mechanism: Any,
+    n: float,
+    column: Any,
+    *,
+    by: Any = None,
+    distribution: Any = None,
+    design_effect: float = 1.0,
+) -> Any:
+    """Return the standard error that the estimate of a column's mean will have.
+
+    Parameters
+    ----------
+    mechanism, n, by, distribution, design_effect
+        As for :func:`expected_std_error`.
+    column : name or position
+        A column of numbers. Records where it is missing are left out.
+
+    Returns
+    -------
+    float, or array of shape (k,) for k groups
+        In the column's unit. Infinite if the reports do not determine the mean, or no record has a
+        number.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As by :func:`expected_std_error`, and if the column is not numeric.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skrldp import SRRSanitizer
+    >>> from skrldp.estimation import expected_std_error_of_mean
+    >>> X = pd.DataFrame({"ill": ["no", "no", "yes", "yes"], "visits": [0, 3, 0, 3]})
+    >>> sanitizer = SRRSanitizer(eps=1.0, sensitive="ill")
+    >>> sanitizer = sanitizer.fit(X, sample_weight=[70, 100, 260, 570])
+    >>> round(expected_std_error_of_mean(sanitizer, 10_000, "visits"), 3)
+    0.032
+    """
+    planned, follows = _planned(mechanism, n, distribution, design_effect)
+    cells = planned(column, by)
+    found = _errors(cells, asked_mean(cells, column, by), follows, design_effect)
+    return float(found[0]) if by is None else found
+
+
+def expected_std_errors_of_targets(
+    mechanism: Any, n: float, targets: Any, *, distribution: Any = None
+) -> dict[Any, float]:
+    """Return the standard errors of targets: of shares, means, and contrasts of groups.
+
+    Parameters
+    ----------
+    mechanism, n, distribution
+        As for :func:`expected_std_error`; not for blocks.
+    targets : Marginal, Mean, Linear, Contrast or list of these
+        As of :class:`~skrldp.AOptimalSanitizer`.
+
+    Returns
+    -------
+    dict
+        From the name of each figure, as in ``targets_`` of AOptimalSanitizer, to its standard
+        error: infinite where the reports do not determine the figure.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As by :func:`expected_std_error`, and for targets that are none of the mechanism's columns.
+
+    Examples
+    --------
+    >>> from skrldp import SRRSanitizer
+    >>> from skrldp.estimation import expected_std_errors_of_targets
+    >>> from skrldp.targets import Contrast, Mean
+    >>> X = [["no", 0], ["no", 3], ["yes", 0], ["yes", 3]]
+    >>> sanitizer = SRRSanitizer(eps=1.0, sensitive=0).fit(X, sample_weight=[70, 100, 260, 570])
+    >>> gap = Contrast(Mean(1, by=0), {"yes": 1, "no": -1})
+    >>> found = expected_std_errors_of_targets(sanitizer, 10_000, gap)
+    >>> [round(error, 2) for error in found.values()]
+    [0.14]
+    """
+    own, sanitizer = read_mechanism(mechanism)
+    follows = _distribution_of(own, sanitizer, distribution)
+    asked = functions_of(targets, own, follows)
+    cells = _of_mechanism(own, sanitizer, follows, checked_n(n))
+    _, sample = cells.samples[0]
+    reports = Statistic.of(cells.channel, asked.functions)
+    found = np.where(reports.determined, reports.spread(sample), np.inf)
+    return dict(zip(asked.names, map(float, found), strict=True))
+
+
+def checked_n(n: Any) -> float:
+    """Refuse what is no number of reports."""
+    if not (is_finite(n) and n >= 1 and n == int(n)):
+        raise ValueError(f"n={shown(n)} must be an integer of at least 1, the number of reports.")
+    return float(n)
+
+
+def _planned(
+    mechanism: Any, n: Any, distribution: Any, design_effect: Any
+) -> tuple[Callable[..., Cells], Floats]:
+    """Return a function from columns to cells with the expected reports, and the distribution."""
+    size = checked_n(n)
+    check_positive("design_effect", design_effect)
+    if isinstance(mechanism, Manifest) or as_block_sanitizer(mechanism) is not None:
+        if design_effect != 1.0:
+            raise ValueError(
+                "design_effect is for one mechanism: each block has people of its own, who are "
+                "fewer of a household or place. Plan a single block with its own mechanism."
+            )
+        return expected_cells(mechanism, size, distribution), np.ones(0)
+    own, sanitizer = read_mechanism(mechanism)
+    follows = _distribution_of(own, sanitizer, distribution)
+    cells = _of_mechanism(own, sanitizer, follows, size)
+    return (lambda *columns: cells), follows
+
+
+def _of_mechanism(own: Mechanism, sanitizer: Any, follows: Floats, n: float) -> MechanismCells:
+    """Return the cells of a mechanism with the reports that are expected."""
+    known = None if sanitizer is None else sanitizer.joint_
+    public = follows if known is None else smoothed(known, own)
+    channel = channel_of(own, np.maximum(public, 1e-12))
+    samples = [((), Sample(channel.forward(follows), n))]
+    return MechanismCells(own, channel, samples, bounded=False)
+
+
+def _errors(cells: Cells, asked: Asked, follows: Floats, design_effect: float) -> Floats:
+    """Return standard errors of figures, infinite where the reports do not determine them."""
+    _, whole = cells.samples[0]
+    statistic, sample = asked.evaluated(whole)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = np.where(statistic.determined, statistic.spread(sample), np.inf)
+    if design_effect != 1.0:
+        records = _of_records(statistic, sample, follows)
+        found = np.sqrt(found**2 + (design_effect - 1.0) * records / sample.n)
+    return np.where(np.isnan(found), np.inf, found)
+
+
+def _of_records(statistic: Statistic | CellShares, sample: Sample, follows: Floats) -> Floats:
+    """Variances of single records' part in the figures, (k,)."""
+    theta = statistic.estimates(sample)
+    if isinstance(statistic, Statistic) and statistic.c.shape[1] == len(follows):
+        share = statistic.g @ follows
+        squares = (statistic.c - theta[:, None] * statistic.g) ** 2
+        return (squares @ follows) / share**2
+    return theta * (1.0 - theta)
+
+
+def _distribution_of(own: Mechanism, sanitizer: Any, distribution: Any) -> Floats:
+    """Return the distribution that records are taken to have, (a,)."""
+    if distribution is None:
+        if sanitizer is None:
+            raise ValueError(
+                "a mechanism alone does not say how the records are distributed: give "
+                "distribution=, a JointDistribution or an array, or pass the fitted sanitizer."
+            )
+        public: Floats = sanitizer.joint_.probabilities.ravel()
+        return public
+    if isinstance(distribution, JointDistribution):
+        check_names("the distribution", distribution, own)
+        found: Floats = distribution.probabilities.ravel()
+        return found
+    table = np.asarray(distribution, dtype=float)
+    shape = len(own.secrets), len(own.values)
+    if table.shape != shape:
+        raise ValueError(
+            f"distribution has shape {table.shape}, but the mechanism has {shape[0]} secrets and "
+            f"{shape[1]} values of U: it must have shape {shape}."
+        )
+    total = float(table.sum())
+    if not (np.all(np.isfinite(table)) and table.min() >= 0.0 and abs(total - 1.0) <= _SUM):
+        raise ValueError(
+            "distribution must have probabilities: numbers of at least 0 whose sum is 1. Counts of "
+            "records become one with JointDistribution(counts, mechanism.secrets, "
+            "mechanism.values)."
+        )
+    return (table / total).ravel()

@@ -1,0 +1,665 @@
+r"""One statistic for every figure, and one interval.
+
+A figure is a ratio :math:`\theta = c\cdot\pi / g\cdot\pi` of two linear functions of the
+distribution π of the records; g is 1 for figures of all records, and the indicator of a group for
+those within it. With weights w of the reports for which :math:`Q^T w = c`, the mean of w(Y) is an
+exactly unbiased estimate of c·π, whatever π is. The weights depend on the mechanism and the public
+distribution alone, never on the reports.
+
+The interval has all θ at which the residual :math:`h_\theta = c - \theta g`, whose mean is 0 if θ
+is true, is estimated within z standard errors of 0. The variance is the greater of two: that of the
+reports, and that at the distribution next to the public one at which θ is true (tilted
+exponentially). It is Wilson's interval with the noise of privacy in it, and for ratios Fieller's.
+
+Where no weights are unbiased, or fewer than 20 reports would decide whatever the figure is (n over
+the kurtosis of w(Y)), weights of bounded bias are taken, and the interval allows for the bias
+(Donoho 1994; Armstrong and Kolesár 2018).
+"""
+
+import warnings
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.stats import norm
+
+from skrldp._typing import Booleans, Floats, Indices
+from skrldp.estimation.channels import CellWeights, Channel, StructuredChannel
+
+__all__ = [
+    "LEAST_REPORTS",
+    "PARTS",
+    "CellShares",
+    "Sample",
+    "Statistic",
+    "combined_ends",
+    "project",
+    "ranges",
+    "tilt_of",
+]
+
+LEAST_REPORTS = 20.0  # that must carry a figure, effectively
+# Prices of the bias, in standard errors, that are tried: the first, greater ones, and smaller ones.
+_PRICES = 1.0, (1.5, 2.5, 5.0), (0.7, 0.4)
+_MOST_SYMBOLS = 400  # for which cones are solved: in some tenths of a second
+_LEAST_SHARE = 4.0  # of a group, in its standard errors, for a standard error within it
+PARTS = 0.0, 0.25, 0.5  # of the way from the public figure to the greatest one
+_LARGEST_TILT = 500.0  # of a logarithm of a probability
+_TILTS, _HALVINGS = 60, 30  # steps of the tilt, and of an end of an interval
+_NO_BIAS = 1e-8  # of the range of a figure
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """The shares of the reports, and how they vary from sample to sample."""
+
+    shares: Floats  # (b,)
+    n: float  # number of reports
+    design: Floats | None = None  # (b, b), covariance of the shares of a survey; None: independent
+    strata: Indices | None = None  # (b,), stratum of each symbol, whose number of reports is given
+
+    @classmethod
+    def of_counts(cls, counts: Floats) -> "Sample":
+        """Shares of independent reports."""
+        return cls(counts / counts.sum(), float(counts.sum()))
+
+    def centred(self, weights: Floats) -> Floats:
+        """Weights (k, b) less their mean, within each stratum."""
+        if self.strata is None:
+            return weights - (weights @ self.shares)[:, None]
+        of_strata = (self.strata == np.arange(self.strata.max() + 1)[:, None]).astype(float)
+        sizes = np.maximum(of_strata @ self.shares, 1e-300)
+        found: Floats = weights - ((weights * self.shares) @ of_strata.T / sizes) @ of_strata
+        return found
+
+    def covariance(self, first: Floats, second: Floats) -> Floats:
+        """Covariances of the means of weights (k, b) and (l, b): (k, l)."""
+        if self.design is not None:
+            found: Floats = first @ self.design @ second.T
+            return found
+        return (self.centred(first) * self.shares) @ self.centred(second).T / self.n
+
+    def products(self, first: Floats, second: Floats) -> Floats:
+        """Covariances of the means of weights, each with its own counterpart: (k, b) to (k,)."""
+        if self.design is not None:
+            found: Floats = np.einsum("kb,kb->k", first @ self.design, second)
+            return found
+        return (self.centred(first) * self.centred(second)) @ self.shares / self.n
+
+
+class Classes(NamedTuple):
+    """Cells with the same c and g, put together: (k, m), the rest of a row with mass 0.
+
+    `first` are the expected weights of a report about such a cell, `second` their products.
+    """
+
+    mass: Floats
+    c: Floats
+    g: Floats
+    first_c: Floats
+    first_g: Floats
+    second_cc: Floats
+    second_cg: Floats
+    second_gg: Floats
+
+    def variances(self, theta: Floats) -> Floats:
+        """Variances of the residual's weight where θ (k,) is true, next to the public one."""
+        at = theta[:, None]
+        p = _tilted(self.mass, self.c - at * self.g)
+        second = self.second_cc - 2.0 * at * self.second_cg + at**2 * self.second_gg
+        mean = (p * (self.first_c - at * self.first_g)).sum(axis=1)
+        return np.maximum((p * second).sum(axis=1) - mean**2, 0.0)
+
+
+class Moments(NamedTuple):
+    """What the weights of reports have in the mean: (k,) each."""
+
+    top: Floats  # mean of the weights of c
+    share: Floats  # of those of g
+    cc: Floats  # variances and covariances of these means
+    cg: Floats
+    gg: Floats
+    n: float  # number of reports
+    effect: Floats | None = None  # how much a survey's design multiplies variances
+
+
+def _tilted(mass: Floats, residual: Floats) -> Floats:
+    """Probabilities in proportion to mass · exp(λ residual), λ such that the mean residual is 0."""
+    logs = _log(mass) + tilt_of(mass, residual) * residual
+    p = np.exp(logs - logs.max(axis=1, keepdims=True))
+    found: Floats = p / p.sum(axis=1, keepdims=True)
+    return found
+
+
+def tilt_of(mass: Floats, residual: Floats) -> Floats:
+    """Find λ, (k, 1), for which the tilted mean residual is 0, or next to 0 where it has one sign.
+
+    Shapes: mass and residual (k, m).
+    """
+    scale = np.maximum(np.abs(residual).max(axis=1, keepdims=True), 1e-300)
+    x, logs = residual / scale, _log(mass)
+    tilt = np.zeros((len(x), 1))
+    low, high = tilt - _LARGEST_TILT, tilt + _LARGEST_TILT
+    for _ in range(_TILTS):
+        p = np.exp(logs + tilt * x - (logs + tilt * x).max(axis=1, keepdims=True))
+        p /= p.sum(axis=1, keepdims=True)
+        mean = (p * x).sum(axis=1, keepdims=True)
+        if np.abs(mean).max() <= 1e-10 or (high - low).max() <= 1e-7:
+            break
+        low, high = np.where(mean < 0.0, tilt, low), np.where(mean > 0.0, tilt, high)
+        spread = np.maximum((p * x**2).sum(axis=1, keepdims=True) - mean**2, 1e-300)
+        tilt = tilt - mean / spread
+        tilt = np.where((tilt > low) & (tilt < high), tilt, (low + high) / 2.0)
+    found: Floats = tilt / scale
+    return found
+
+
+def _log(mass: Floats) -> Floats:
+    with np.errstate(divide="ignore"):
+        found: Floats = np.log(mass)
+    return found
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Statistic:
+    """Estimates of k figures from reports."""
+
+    channel: Channel
+    c: Floats  # (k, a)
+    g: Floats  # (k, a)
+    of_c: Floats  # (k, b), weights of the reports
+    of_g: Floats  # (k, b)
+    least: Floats  # (k,), least figure that there may be
+    most: Floats  # (k,)
+    plain: "Statistic | None" = None  # with unbiased weights, where others took their place
+
+    @classmethod
+    def of(cls, channel: Channel, c: Floats, g: Floats | None = None) -> "Statistic":
+        """Take the best unbiased weights: shapes (k, a); `g` is 1 if it is None."""
+        of_c = channel.weights(c)
+        if g is None:
+            g, of_g = np.ones_like(c), np.ones_like(of_c)
+        else:
+            of_g = channel.weights(g)
+        least, most = ranges(c, g)
+        return cls(channel=channel, c=c, g=g, of_c=of_c, of_g=of_g, least=least, most=most)
+
+    def __getitem__(self, rows: Indices | Booleans) -> "Statistic":
+        names = "c", "g", "of_c", "of_g", "least", "most"
+        parts: dict[str, Any] = {name: getattr(self, name)[rows] for name in names}
+        return replace(self, **parts)
+
+    # -- before there are reports -----------------------------------------------------------------
+
+    @cached_property
+    def certain(self) -> Booleans:
+        """Which figures are the same in all distributions, or none as a group is empty, (k,)."""
+        return (self.least == self.most) | np.isnan(self.least)
+
+    @cached_property
+    def determined(self) -> Booleans:
+        """Which figures have an unbiased estimate, (k,)."""
+        of_g = self.channel.determines(self.g, self.of_g)
+        return self.certain | (self.channel.determines(self.c, self.of_c) & of_g)
+
+    @cached_property
+    def public(self) -> Floats:
+        """Figures of the public distribution, (k,)."""
+        share = self.g @ self.channel.public
+        found = np.full_like(share, np.nan)
+        return np.divide(self.c @ self.channel.public, share, out=found, where=share > 0)
+
+    @cached_property
+    def effective(self) -> Floats:
+        """Part of the reports that carry a figure, (k,): the inverse kurtosis of its weights.
+
+        The greatest over some values of the figure: of a rare category few records decide, and the
+        interval knows; that few reports decide of any value is what must not be.
+        """
+        found = np.zeros(len(self.c))
+        for part in PARTS:
+            theta = self.public + part * (self.most - self.public)
+            residual = self.c - theta[:, None] * self.g
+            if part:
+                tilt = tilt_of(self.classes.mass, self.classes.c - theta[:, None] * self.classes.g)
+                cells = self.channel.public * np.exp(
+                    tilt * (residual - residual.max(axis=1, keepdims=True))
+                )
+                report = self.channel.forward(cells / cells.sum(axis=1, keepdims=True))
+            else:
+                report = np.broadcast_to(self.channel.report, self.of_c.shape)
+            weights = self._residual_weights(theta)
+            apart = weights - (weights * report).sum(axis=1, keepdims=True)
+            second, fourth = (apart**2 * report).sum(axis=1), (apart**4 * report).sum(axis=1)
+            own = np.divide(second**2, fourth, out=np.ones_like(second), where=fourth > 0)
+            found = np.maximum(found, own)
+        return found
+
+    @cached_property
+    def classes(self) -> Classes:
+        """The cells, with what reports about them weigh."""
+        back, public = self.channel.backward, self.channel.public
+        c, g, of_c, of_g = self.c, self.g, self.of_c, self.of_g
+        values = back(of_c), back(of_g), back(of_c**2), back(of_c * of_g), back(of_g**2)
+        if self.are_plain:
+            inside, outside = public * c, public * (1.0 - c)
+            both = np.stack([outside.sum(axis=1), inside.sum(axis=1)], axis=1)
+            means = [
+                np.stack([(part * own).sum(axis=1) for part in (outside, inside)], axis=1) / both
+                for own in values
+            ]
+            return Classes(
+                both, np.broadcast_to([0.0, 1.0], both.shape), np.ones_like(both), *means
+            )
+        rows = []
+        for k in range(len(c)):
+            both, place = np.unique(np.stack([c[k], g[k]]), axis=1, return_inverse=True)
+            place = place.reshape(-1)
+            mass = np.bincount(place, public, both.shape[1])
+            means = [np.bincount(place, public * own[k], len(mass)) / mass for own in values]
+            rows.append(np.stack([mass, *both, *means]))
+        found = np.zeros((len(rows[0]), len(rows), max(row.shape[1] for row in rows)))
+        for k, row in enumerate(rows):
+            found[:, k, : row.shape[1]] = row
+        return Classes(*found)
+
+    # -- from reports -----------------------------------------------------------------------------
+
+    def estimates(self, sample: Sample) -> Floats:
+        """Estimates as the weights make them, (k,); NaN where no record of the group is seen."""
+        top, share = self.of_c @ sample.shares, self.of_g @ sample.shares
+        found = np.divide(top, share, out=np.full_like(top, np.nan), where=share > 0)
+        return np.where(self.certain, self.least, found)
+
+    def unbiased(self, sample: Sample) -> Floats:
+        """Return the unbiased estimates, (k,); NaN where there are none."""
+        own = self if self.plain is None else self.plain
+        return np.where(own.determined, own.estimates(sample), np.nan)
+
+    def points(self, sample: Sample) -> Floats:
+        """Return the unbiased estimates, (k,), and those of bounded bias where there are none."""
+        unbiased = self.unbiased(sample)
+        return np.where(np.isnan(unbiased), self.estimates(sample), unbiased)
+
+    def influence(self, sample: Sample) -> Floats:
+        """Return what one report adds to the estimates, times the number of reports: (k, b).
+
+        It is 0 for figures that are certain, or of which no record is seen.
+        """
+        share = self.of_g @ sample.shares
+        apart = self._residual_weights(self.estimates(sample))
+        seen = ((share > 0) & ~self.certain)[:, None]
+        found = np.zeros_like(apart)
+        return np.divide(sample.centred(apart), share[:, None], out=found, where=seen)
+
+    def spread(self, sample: Sample) -> Floats:
+        """Return the standard deviations of the estimates, (k,)."""
+        own = self.influence(sample)
+        found = np.sqrt(np.maximum(sample.products(own, own), 0.0))
+        return np.where(np.isnan(self.estimates(sample)), np.nan, found)
+
+    def errors(self, sample: Sample) -> Floats:
+        """State standard errors, (k,); NaN where weights are biased, or few reports carry them.
+
+        A ratio has one only if its denominator is surely not near 0: the error is that of a linear
+        approximation.
+        """
+        share = self.of_g @ sample.shares
+        of_share = np.sqrt(np.maximum(sample.products(self.of_g, self.of_g), 0.0))
+        known = share >= _LEAST_SHARE * of_share
+        stated = self.certain | (known & ~self.is_weak(sample.n))
+        return np.where(stated, self.spread(sample), np.nan)
+
+    def noise_errors(self, sample: Sample) -> Floats:
+        """Part of the standard errors that the mechanism adds, (k,).
+
+        It is about those who reported; NaN where the reports do not determine it.
+        """
+        theta, share = self.estimates(sample), self.of_g @ sample.shares
+        squares = (self.c - np.where(np.isnan(theta), 0.0, theta)[:, None] * self.g) ** 2
+        weights = self.channel.weights(squares)
+        known = self.channel.determines(squares, weights) & np.isfinite(self.errors(sample))
+        with np.errstate(invalid="ignore"):
+            residual = self._residual_weights(theta)
+            variance = (residual**2 - weights) @ sample.shares / sample.n
+            found = np.sqrt(np.maximum(variance, 0.0)) / share
+        return np.where(self.least == self.most, 0.0, np.where(known, found, np.nan))
+
+    def variances(self, sample: Sample) -> Floats:
+        """Variances of the estimates where the public figure is true, (k,): they weigh points."""
+        share = np.maximum(self.of_g @ sample.shares, 1e-12)
+        found: Floats = self.model_variances(self.public) / share**2 / sample.n
+        return found
+
+    def model_variances(self, theta: Floats) -> Floats:
+        """Variances of the residuals' weights where θ (k,) is true, next to the public one."""
+        return self.classes.variances(theta)
+
+    def ends(self, sample: Sample, level: float) -> Floats:
+        """Find the ends of the confidence intervals, (k, 2)."""
+        top, share = self.of_c @ sample.shares, self.of_g @ sample.shares
+        cc, cg, gg = (
+            sample.products(*both)
+            for both in ((self.of_c, self.of_c), (self.of_c, self.of_g), (self.of_g, self.of_g))
+        )
+        effect = None if sample.design is None else self._design_effect(sample)
+        return self.ends_of(Moments(top, share, cc, cg, gg, sample.n, effect), level)
+
+    def ends_of(self, seen: "Moments", level: float) -> Floats:
+        """Find the ends of the intervals from what the reports have in the mean, (k, 2)."""
+        middle = (self.least + self.most) / 2.0
+        at = np.divide(seen.top, seen.share, out=middle.copy(), where=seen.share > 0)
+        at = np.clip(at, self.least, self.most)
+        left = seen.top - at * seen.share  # a figure beyond its range counts as at its end
+        quantile = norm.ppf(0.5 + level / 2.0)
+        if self.are_plain and self.determined.all() and seen.effect is None:  # by formula
+            squares = self.classes.second_cc[:, ::-1]
+            return _wilson(at, np.maximum(seen.cc, 0.0) * seen.n, squares, seen.n, quantile)
+        biased = ~self.determined
+
+        def outside(theta: Floats) -> Booleans:
+            reports = seen.cc - 2.0 * theta * seen.cg + theta**2 * seen.gg
+            model = self.model_variances(theta) / seen.n
+            model = model if seen.effect is None else seen.effect * model
+            error = np.sqrt(np.maximum(np.maximum(reports, model), 0.0))
+            shift, half = np.zeros_like(theta), quantile * error
+            if biased.any():
+                shift[biased], bias = self[biased].bias(theta[biased])
+                own = error[biased]
+                half[biased] = bias + _critical(bias / np.maximum(own, 1e-300), level) * own
+            far: Booleans = np.abs(seen.top - theta * seen.share - left - shift) > half
+            return far
+
+        found = []
+        for end in (self.least, self.most):
+            far = outside(end)
+            inner, outer = np.where(far, at, end), end.copy()
+            for _ in range(_HALVINGS if far.any() else 0):
+                half_way = (inner + outer) / 2.0
+                beyond = outside(half_way)
+                inner, outer = np.where(beyond, inner, half_way), np.where(beyond, half_way, outer)
+            found.append(outer)
+        return np.stack(found, axis=1)
+
+    def ends_of_many(self, shares: Floats, n: float, level: float) -> Floats:
+        """Find the ends of the intervals for each of r independent samples (r, b): (r, k, 2)."""
+        size, names = len(shares), ("c", "g", "of_c", "of_g", "least", "most")
+        parts: dict[str, Any] = {
+            name: np.concatenate([getattr(self, name)] * size) for name in names
+        }
+        many = replace(self, **parts)
+        for name in ("determined", "certain"):
+            many.__dict__[name] = np.tile(getattr(self, name), size)
+        many.__dict__["classes"] = Classes(*(np.tile(part, (size, 1)) for part in self.classes))
+        top, share = shares @ self.of_c.T, shares @ self.of_g.T
+        cc, cg, gg = (
+            (shares @ (one * two).T - first * second) / n
+            for one, two, first, second in (
+                (self.of_c, self.of_c, top, top),
+                (self.of_c, self.of_g, top, share),
+                (self.of_g, self.of_g, share, share),
+            )
+        )
+        seen = Moments(top.ravel(), share.ravel(), cc.ravel(), cg.ravel(), gg.ravel(), n)
+        return many.ends_of(seen, level).reshape(size, -1, 2)
+
+    @cached_property
+    def are_plain(self) -> bool:
+        """Whether all are shares of the records, of which none is certain."""
+        shares = ((self.c == 0.0) | (self.c == 1.0)).all() and (self.g == 1.0).all()
+        return bool(shares and not self.certain.any())
+
+    def bias(self, theta: Floats) -> tuple[Floats, Floats]:
+        """Middle and greatest distance from it of the expected residual, over all cells, (k,)."""
+        off = self.channel.backward(self._residual_weights(theta))
+        off = off - (self.c - theta[:, None] * self.g)
+        most, least = off.max(axis=1), off.min(axis=1)
+        return (most + least) / 2.0, (most - least) / 2.0
+
+    def _residual_weights(self, theta: Floats) -> Floats:
+        found: Floats = self.of_c - theta[:, None] * self.of_g
+        return found
+
+    def _design_effect(self, sample: Sample) -> Floats:
+        """How much a survey's design multiplies the variances, (k,)."""
+        theta = np.clip(self.estimates(sample), self.least, self.most)
+        weights = self._residual_weights(np.where(np.isnan(theta), self.least, theta))
+        plain = Sample(sample.shares, sample.n).products(weights, weights)
+        found = sample.products(weights, weights)
+        return np.divide(found, plain, out=np.ones_like(found), where=plain > 0)
+
+    # -- where no weights are unbiased, or too few reports carry them -----------------------------
+
+    def is_weak(self, n: float) -> Booleans:
+        """Which weights are biased, or carried by too few of n reports, (k,)."""
+        carried = self.effective * n >= LEAST_REPORTS
+        found: Booleans = ~(self.certain | (self.determined & carried))
+        return found
+
+    def with_bounded_bias(self, n: float) -> "Statistic":
+        """Replace weights that are biased, or carried by too few of n reports."""
+        rows = np.flatnonzero(self.is_weak(n))
+        of_c, of_g = self.of_c.copy(), self.of_g.copy()
+        cone = Cone(self.channel, n) if self.channel.n_symbols <= _MOST_SYMBOLS else None
+        for k in rows:
+            of_c[k] = _bounded(self.channel, self.c[k], of_c[k], n, cone)
+            if np.ptp(self.g[k]):
+                of_g[k] = _bounded(self.channel, self.g[k], of_g[k], n, cone)
+        return replace(self, of_c=of_c, of_g=of_g, plain=self)
+
+
+def ranges(c: Floats, g: Floats) -> tuple[Floats, Floats]:
+    """Return the least and greatest c/g of cells with g > 0, (k,); NaN where there is none."""
+    least = np.divide(c, g, out=np.full_like(c, np.inf), where=g > 0).min(axis=1)
+    most = np.divide(c, g, out=np.full_like(c, -np.inf), where=g > 0).max(axis=1)
+    empty = least > most
+    return np.where(empty, np.nan, least), np.where(empty, np.nan, most)
+
+
+def _bounded(
+    channel: Channel, c: Floats, unbiased: Floats, n: float, cone: "Cone | None"
+) -> Floats:
+    """Weights (b,) of a function (a,) with the shortest expected interval at the public one."""
+    least, size = c.min(), np.ptp(c)
+    target = (c - least) / size
+
+    def with_length(weights: Floats) -> tuple[float, Floats]:
+        return _expected_length(channel, target, weights, n), weights
+
+    best = min(
+        with_length((unbiased - least) / size),
+        with_length(np.zeros(channel.n_symbols)),
+        key=lambda one: one[0],
+    )
+    if cone is not None:
+        first = with_length(cone.solved(target, _PRICES[0]))
+        for prices in _PRICES[1:]:  # away from the first, as long as the interval gets shorter
+            last = first
+            for price in prices:
+                found = with_length(cone.solved(target, price))
+                if found[0] >= last[0]:
+                    break
+                last = found
+            best = min(best, last, key=lambda one: one[0])
+    off = channel.backward(best[1]) - target
+    found_weights: Floats = least + size * (best[1] - (off.max() + off.min()) / 2.0)
+    return found_weights
+
+
+class Cone:
+    """Weights with the least sum of standard error and bias, at a price of the bias."""
+
+    def __init__(self, channel: Channel, n: float) -> None:
+        import cvxpy as cp
+
+        self._possible = np.flatnonzero(channel.possible)
+        self._weights = cp.Variable(len(self._possible))
+        self._target = cp.Parameter(channel.n_cells)
+        self._price = cp.Parameter(nonneg=True)
+        self._solver = cp.CLARABEL
+        self._n_symbols = channel.n_symbols
+        low, high = cp.Variable(), cp.Variable()
+        matrix = channel.backward(np.eye(channel.n_symbols)[self._possible]).T
+        roots = np.sqrt(channel.report[self._possible] / n)
+        off = matrix @ self._weights - self._target
+        error = cp.norm(cp.multiply(roots, self._weights))
+        self._problem = cp.Problem(
+            cp.Minimize(error + self._price * (high - low) / 2), [off <= high, off >= low]
+        )
+
+    def solved(self, target: Floats, price: float) -> Floats:
+        """Return weights (b,) for a function (a,); 0 if the solver finds none."""
+        self._target.value, self._price.value = target, price
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # any weights do: their bias is computed afterwards
+            self._problem.solve(solver=self._solver)
+        found = np.zeros(self._n_symbols)
+        if self._weights.value is not None:
+            found[self._possible] = self._weights.value
+        return found
+
+
+def _expected_length(channel: Channel, target: Floats, weights: Floats, n: float) -> float:
+    """Length of the interval of a figure in [0, 1], in the mean at the public distribution."""
+    own = replace(Statistic.of(channel, target[None]), of_c=weights[None])
+    if np.ptp(weights) > 0 and own.effective[0] * n < LEAST_REPORTS:
+        return np.inf
+    middle, bias = (float(part[0]) for part in own.bias(own.public))
+    bias = bias if bias > _NO_BIAS else 0.0
+    error = float(np.sqrt(own.classes.variances(own.public)[0] / n))
+    half = bias + float(_critical(np.array([bias / max(error, 1e-12)]), 0.95)[0]) * error
+    chances = (np.arange(25) + 0.5) / 25
+    centres = weights @ channel.report - middle + error * norm.ppf(chances)
+    return float(np.mean(np.clip(centres + half, 0, 1) - np.clip(centres - half, 0, 1)))
+
+
+@cache
+def _critical_values(level: float) -> tuple[Floats, Floats]:
+    """Tabulate biases t in standard errors, and z: abs(N(t, 1)) <= t + z at the level."""
+    biases = np.linspace(0.0, 8.0, 161)
+
+    def missed(z: float, t: float) -> float:
+        return float(norm.cdf(z) - norm.cdf(-2.0 * t - z) - level)
+
+    return biases, np.array([brentq(missed, -1.0, 40.0, args=(t,)) for t in biases])
+
+
+def _critical(biases: Floats, level: float) -> Floats:
+    """Critical values for biases in standard errors, beside the bias itself."""
+    return np.interp(biases, *_critical_values(level))
+
+
+# -- single cells, too many for a matrix ----------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class CellShares:
+    """Shares of all cells of a channel of which no matrix is made; methods as of Statistic."""
+
+    channel: StructuredChannel
+
+    @property
+    def determined(self) -> Booleans:
+        """Which shares have an unbiased estimate, (a,)."""
+        return np.full(self.channel.n_cells, self.channel.determines_cells)
+
+    def estimates(self, sample: Sample) -> Floats:
+        """Unbiased estimates of the cells' probabilities, (a,)."""
+        return self._weights(sample).estimates
+
+    def unbiased(self, sample: Sample) -> Floats:
+        """Return the unbiased estimates, (a,); NaN where there are none."""
+        return np.where(self.determined, self.estimates(sample), np.nan)
+
+    points = estimates
+
+    def spread(self, sample: Sample) -> Floats:
+        """Return the standard deviations of the estimates, (a,)."""
+        own = self._weights(sample)
+        found: Floats = np.sqrt(np.maximum(own.squares - own.estimates**2, 0.0) / sample.n)
+        return found
+
+    def errors(self, sample: Sample) -> Floats:
+        """State standard errors, (a,); NaN where too few reports carry the estimate."""
+        own = self._weights(sample)
+        carried = own.second**2 * sample.n >= LEAST_REPORTS * own.fourth
+        return np.where(carried & self.determined, self.spread(sample), np.nan)
+
+    def noise_errors(self, sample: Sample) -> Floats:
+        """Part of the standard errors that the mechanism adds, (a,)."""
+        own = self._weights(sample)
+        found = np.sqrt(np.maximum(own.squares - own.estimates, 0.0) / sample.n)
+        return np.where(np.isnan(self.errors(sample)), np.nan, found)
+
+    def variances(self, sample: Sample) -> Floats:
+        """Variances of the estimates at the public distribution, (a,)."""
+        return self._weights(sample).second / sample.n
+
+    def ends(self, sample: Sample, level: float) -> Floats:
+        """Find the ends of the intervals, (a, 2); 0 and 1 where too few reports carry them."""
+        own, quantile = self._weights(sample), norm.ppf(0.5 + level / 2.0)
+        at, variances = np.clip(own.estimates, 0.0, 1.0), own.squares - own.estimates**2
+        squares = np.stack([own.inside, own.outside], axis=1)
+        found = _wilson(at, np.maximum(variances, 0.0), squares, sample.n, quantile)
+        return np.where(np.isnan(self.errors(sample))[:, None], [0.0, 1.0], found)
+
+    def _weights(self, sample: Sample) -> CellWeights:
+        return self.channel.cell_weights(sample.shares)
+
+
+def _wilson(at: Floats, variances: Floats, squares: Floats, n: float, quantile: float) -> Floats:
+    """Intervals of shares: where |at − θ| ≤ z √(max(V(θ), v)/n), V(θ) = θκ₁ + (1−θ)κ₀ − θ².
+
+    Shapes: `at` and `variances` (k,), `squares` κ₁, κ₀ in columns (k, 2), to (k, 2).
+    """
+    q, (one, zero) = quantile**2 / n, squares.T
+    half = at + q * (one - zero) / 2.0
+    root = np.sqrt(np.maximum(half**2 - (1.0 + q) * (at**2 - q * zero), 0.0))
+    plain = quantile * np.sqrt(variances / n)
+    low = np.minimum((half - root) / (1.0 + q), at - plain)
+    high = np.maximum((half + root) / (1.0 + q), at + plain)
+    return np.clip(np.stack([low, high], axis=1), 0.0, 1.0)
+
+
+# -- several figures ------------------------------------------------------------------------------
+
+
+def project(values: Floats, variances: Floats) -> Floats:
+    """Distribution next to unbiased shares, in units of their variances: max(m + λv, 0).
+
+    Shapes: (k,) to (k,).
+
+    Examples
+    --------
+    >>> project(np.array([0.7, 0.5, -0.2]), np.ones(3))
+    array([0.6, 0.4, 0. ])
+    """
+    variances = np.maximum(variances, 1e-300)
+    order = np.argsort(-values / variances)
+    lifts = (1.0 - np.cumsum(values[order])) / np.cumsum(variances[order])
+    kept = np.flatnonzero(values[order] + lifts * variances[order] > 0.0)[-1]
+    return np.maximum(values + lifts[kept] * variances, 0.0)
+
+
+def combined_ends(
+    coefficients: Floats, values: Floats, ends: Floats, correlation: Floats
+) -> Floats:
+    """Intervals of weighted sums, from those of the figures and their correlations.
+
+    Each side has the variance that the length of the intervals shows there (Zou and Donner 2008).
+    Figures whose correlation is not known (NaN) may move so that the sum moves most.
+
+    Shapes: `coefficients` (k,), `values` (k, m), `ends` (k, m, 2), `correlation` (k, k, m).
+    """
+    signs = np.sign(coefficients)
+    together = signs[:, None, None] * signs[None, :, None]
+    correlation = np.where(np.isnan(correlation), together, np.clip(correlation, -1.0, 1.0))
+    found = np.empty((values.shape[1], 2))
+    for side, sign in ((0, -1.0), (1, 1.0)):
+        lengths = np.abs(values - ends[..., 0]), np.abs(values - ends[..., 1])
+        moves = coefficients[:, None] * np.where((signs > 0)[:, None] == bool(side), *lengths[::-1])
+        square = np.einsum("im,jm,ijm->m", moves, moves, correlation)
+        found[:, side] = coefficients @ values + sign * np.sqrt(np.maximum(square, 0.0))
+    return found

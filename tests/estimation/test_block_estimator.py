@@ -1,0 +1,338 @@
+"""Figures from the reports of all blocks, and weights of public records."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from block_tables import KNOWN, expected_reports, fitted_blocks, wide_table
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from skrldp import (
+    BlockEstimator,
+    Calibrator,
+    Manifest,
+    Mechanism,
+    expected_std_error,
+)
+from skrldp.estimation import FrequencyEstimator
+
+TABLE = wide_table()
+
+
+@pytest.fixture(params=["sanitizer", "manifest", "json"])
+def estimated(request):
+    """An estimator whose reports have no noise, of another population than the public table."""
+    sanitizer, other = fitted_blocks(), wide_table(6_000, seed=3, young=4.0)
+    source = {
+        "sanitizer": sanitizer,
+        "manifest": sanitizer.manifest_,
+        "json": sanitizer.manifest_.to_json(),
+    }[request.param]
+    rows = expected_reports(sanitizer, other)
+    estimator = BlockEstimator(source).fit(rows, sample_weight=rows["count"])
+    return estimator, other
+
+
+def test_without_noise_the_figures_are_the_population_s(estimated):
+    estimator, other = estimated
+    for columns in ("age", ["age", "job"], ["job", "home"], ["ill", "home"], "ill"):
+        found = estimator.marginal(columns)
+        names = [columns] if isinstance(columns, str) else columns
+        shares = other[names].value_counts(normalize=True)
+        expected = [shares.get(label, 0.0) for label in found.labels]
+        for values in (found.estimate, found.unbiased):
+            np.testing.assert_allclose(values, expected, atol=1e-7)
+    mean = estimator.mean("age", by="job")
+    expected = other.groupby("job")["age"].mean()
+    np.testing.assert_allclose(
+        mean.estimate, expected[[label for (label,) in mean.labels]], atol=1e-6
+    )
+    shares = estimator.marginal("home", by="ill")
+    inside = pd.crosstab(other["ill"], other["home"], normalize="index")
+    np.testing.assert_allclose(
+        shares.estimate, [inside.loc[s, home] for s, home in shares.labels], atol=1e-6
+    )
+    assert estimator.quantile("age", 0.9).estimate.tolist() == [other["age"].quantile(0.9)]
+    medians = estimator.quantile("age", 0.5, by="job")
+    expected = other.groupby("job")["age"].quantile(0.5, interpolation="lower")
+    assert list(medians.estimate) == list(expected[[label for (label,) in medians.labels]])
+    one, two = medians.groups[:2]
+    less = medians.difference(one, two)
+    assert less.estimate.tolist() == [medians.estimate[0] - medians.estimate[1]]
+    assert estimator.mean("age").estimate[0] == pytest.approx(other["age"].mean(), abs=1e-7)
+
+
+def test_errors_are_the_spread_and_intervals_hold():
+    """60 waves: spread within 30 %, 95 % intervals in 90-99 % of 900; false alarms below 1e-4."""
+    sanitizer = clone(fitted_blocks()).fit(TABLE)
+    truth = TABLE["job"].value_counts(normalize=True)[KNOWN["job"]].to_numpy()
+    values, errors, holds = [], [], []
+    for seed in range(60):
+        sanitizer.random_state = seed
+        wave = TABLE.sample(len(TABLE), replace=True, random_state=seed)
+        found = BlockEstimator(sanitizer).fit(sanitizer.transform(wave)).marginal("job")
+        values.append(found.unbiased)
+        errors.append(found.std_error)
+        ends = found.confidence_interval()
+        holds.append((ends[:, 0] <= truth) & (truth <= ends[:, 1]))
+    spread = np.std(values, axis=0)
+    np.testing.assert_allclose(np.mean(errors, axis=0), spread, rtol=0.35)
+    assert 0.88 <= np.mean(holds) <= 0.995
+    expected = sanitizer.std_error_ / np.sqrt(len(TABLE))
+    both = BlockEstimator(sanitizer).fit(sanitizer.transform(TABLE))
+    table = both.marginal(["age", "job"]).std_error
+    assert np.sqrt((table**2).sum()) == pytest.approx(expected[1], rel=0.15)
+
+
+def test_intervals_of_negative_estimates_begin_at_0_and_reach_as_far_as_the_error():
+    sanitizer, found = fitted_blocks(), []
+    for seed in range(60):
+        wave = TABLE.sample(200, random_state=seed)
+        found.append(
+            BlockEstimator(sanitizer).fit(sanitizer.transform(wave)).marginal(["age", "job"])
+        )
+    values = np.concatenate([one.unbiased for one in found])
+    errors = np.concatenate([one.std_error for one in found])
+    ends = np.concatenate([one.confidence_interval() for one in found])
+    stated = np.isfinite(errors)  # where 20 reports would decide the share
+    assert (values[stated] < 0).sum() >= 5
+    at, half = np.clip(values, 0, 1)[stated], 1.96 * errors[stated]
+    np.testing.assert_allclose(ends[stated, 0], np.clip(at - half, 0, 1), atol=1e-4)
+    np.testing.assert_allclose(ends[stated, 1], np.clip(at + half, 0, 1), atol=1e-4)
+    assert all(one.estimate.min() >= 0 and abs(one.estimate.sum() - 1) < 1e-9 for one in found)
+
+
+def test_pooling_helps_and_agrees_with_one_block_alone():
+    sanitizer = fitted_blocks()
+    reports = sanitizer.transform(TABLE)
+    pooled = BlockEstimator(sanitizer).fit(reports).marginal("age")
+    own = reports[reports["block"] == 0]
+    alone = FrequencyEstimator(sanitizer.manifest_.mechanisms[0])
+    alone = alone.fit(own["report"].to_numpy()).marginal("age")
+    assert (pooled.std_error < alone.std_error).all()
+    only = BlockEstimator(sanitizer.manifest_).fit(own).marginal(["age", "home"])
+    single = FrequencyEstimator(sanitizer.manifest_.mechanisms[0])
+    single = single.fit(own["report"].to_numpy()).marginal(["age", "home"])
+    np.testing.assert_allclose(only.unbiased, single.unbiased, atol=0.02)
+    np.testing.assert_allclose(only.std_error, single.std_error, rtol=0.15)
+
+
+def test_a_block_without_reports_says_what_is_not_determined():
+    sanitizer = fitted_blocks()
+    reports = sanitizer.transform(TABLE)
+    estimator = BlockEstimator(sanitizer).fit(reports[reports["block"] != 1])
+    assert estimator.block_counts_[1] == 0
+    assert np.isfinite(estimator.marginal("age").std_error).all()  # of another block
+    crosstab = estimator.marginal(["age", "job"])
+    assert np.isnan(crosstab.unbiased).all()
+    assert np.isnan(crosstab.std_error).all()
+    assert (crosstab.confidence_interval() == [0.0, 1.0]).all()
+
+
+def test_drift_is_found_and_no_drift_is_not():
+    """False alarms: 1 in 10,000 by the test's own level; 30 p-values are not all small."""
+    sanitizer = clone(fitted_blocks()).fit(TABLE)
+    found = []
+    for seed in range(30):
+        sanitizer.random_state = seed
+        wave = wide_table(3_000, seed=100 + seed)
+        found.append(BlockEstimator(sanitizer).fit(sanitizer.transform(wave)).drift_test().p_value)
+    assert np.median(found) > 0.15
+    moved = wide_table(20_000, seed=5, young=6.0)
+    test = BlockEstimator(sanitizer).fit(sanitizer.transform(moved)).drift_test()
+    assert test.p_value < 1e-4
+    assert str(test).startswith("20,000 reports contradict that S and the columns of each block")
+    assert "chi-squared" in str(test)
+    assert "the set" not in str(test)
+    assert "chi-squared" in test._repr_html_()
+    with pytest.raises(ValueError, match="needs the public table"):
+        BlockEstimator(sanitizer.manifest_).fit(sanitizer.transform(moved)).drift_test()
+
+
+@pytest.mark.parametrize(
+    ("reports", "message"),
+    [
+        (pd.DataFrame({"block": [0], "report": [99]}), "none of its"),
+        (pd.DataFrame({"block": [7], "report": [0]}), "another manifest"),
+        (pd.DataFrame({"block": [-1], "report": [0]}), "another manifest"),
+        (pd.DataFrame({"block": [0.5], "report": [0]}), "hold integers"),
+        (pd.DataFrame({"block": [0, None], "report": [0, 1]}), "hold integers"),
+        (pd.DataFrame({"block": ["0"], "report": [0]}), "hold integers"),
+        (pd.DataFrame({"report": [0]}), "columns 'block' and 'report'"),
+        (pd.DataFrame({"a": [0], "b": [0]}), "columns 'block' and 'report'"),
+        (np.zeros((3, 3), int), "columns 'block' and 'report'"),
+        (pd.DataFrame({"block": [], "report": []}, dtype=int), "no report|0 sample|minimum"),
+    ],
+)
+def test_what_are_no_reports(reports, message):
+    estimator = BlockEstimator(fitted_blocks())
+    with pytest.raises(ValueError, match=message):
+        estimator.fit(reports)
+    with pytest.raises(NotFittedError):
+        estimator.marginal("age")
+
+
+def test_columns_that_stand_in_no_block_together():
+    estimator = BlockEstimator(fitted_blocks()).fit(fitted_blocks().transform(TABLE))
+    with pytest.raises(ValueError, match="no block has the columns"):
+        estimator.marginal(["age", "home", "job"])
+    with pytest.raises(ValueError, match="no column 'wage'"):
+        estimator.marginal("wage")
+    with pytest.raises(ValueError, match="not numeric"):
+        estimator.mean("job")
+    with pytest.raises(TypeError, match="fitted BlockSanitizer"):
+        BlockEstimator(fitted_blocks().sanitizers_[0]).fit([[0, 0]])
+
+
+def test_calibration_follows_the_reports_as_far_as_it_is_asked_to():
+    sanitizer, other = fitted_blocks(), wide_table(6_000, seed=3, young=4.0)
+    rows = expected_reports(sanitizer, other, n=1e6)
+    share = (TABLE["age"] == 0).to_numpy()
+    found = {}
+    for strength in (1e-3, 100.0, 1e9):
+        own = Calibrator(sanitizer, TABLE, strength=strength).fit(rows, sample_weight=rows["count"])
+        assert own.weights_.mean() == pytest.approx(1.0)
+        found[strength] = np.average(share, weights=own.weights_)
+    assert found[1e-3] == pytest.approx((other["age"] == 0).mean(), abs=1e-3)
+    assert found[1e9] == pytest.approx(share.mean(), abs=1e-3)
+    assert found[1e9] < found[100.0] < found[1e-3]
+
+
+def test_calibrated_weights_are_those_of_a_generic_solver():
+    """The primal problem, over the distribution of the kinds of records, by another method."""
+    from scipy.optimize import minimize
+
+    sanitizer = fitted_blocks("singles")
+    public = wide_table(300, seed=9)
+    rows = expected_reports(sanitizer, wide_table(900, seed=4, young=3.0), n=2_000)
+    strength = 200.0
+    own = Calibrator(sanitizer, public, strength=strength).fit(rows, sample_weight=rows["count"])
+    records = own._records
+    q = np.bincount(records.kinds, own.weights_) / len(public)
+    assert q.sum() == pytest.approx(1.0)
+    cells = [records.distribution(k, q) for k in range(3)]
+    # The reports' covariance is that at the result of the first of two rounds: near that at q.
+    information = records.design.information(cells)
+
+    def loss(log_q):
+        q = np.exp(log_q - log_q.max())
+        q = q / q.sum()
+        total = strength * (q @ np.log(q / records.shares))
+        for k, (one, counts) in enumerate(zip(information, own._counts, strict=True)):
+            matrix = records.design.matrices[k]
+            off = counts.sum() * (counts / counts.sum() - matrix @ records.distribution(k, q))
+            score = one.channel.T @ (off / one.report)
+            inverse = np.linalg.pinv(counts.sum() * one.matrix, hermitian=True, rcond=1e-10)
+            total += 0.5 * score @ inverse @ score
+        return total
+
+    best = minimize(loss, np.log(records.shares), method="L-BFGS-B", options={"maxfun": 10**6})
+    assert loss(np.log(q)) <= best.fun + 1e-3
+    best_q = np.exp(best.x - best.x.max())
+    np.testing.assert_allclose(q, best_q / best_q.sum(), atol=2e-3)
+
+
+def test_calibration_helps_where_the_population_moved():
+    sanitizer = clone(fitted_blocks()).set_params(random_state=1).fit(TABLE)
+    other = wide_table(6_000, seed=3, young=4.0)
+    own = Calibrator(sanitizer, TABLE).fit(sanitizer.transform(other))
+    three = ["age", "home", "job"]  # together in no block
+
+    def shares(table, weights=None):
+        weights = np.ones(len(table)) if weights is None else weights
+        return pd.Series(weights).groupby([table[name].to_numpy() for name in three]).sum() / sum(
+            weights
+        )
+
+    truth = shares(other)
+    calibrated, public = shares(TABLE, own.weights_), shares(TABLE)
+    assert ((calibrated - truth) ** 2).sum() < 0.5 * ((public - truth) ** 2).sum()
+    assert 1 < own.effective_n_ < len(TABLE)
+    replicates = own.replicate_weights(10, random_state=0)
+    assert replicates.shape == (len(TABLE), 10)
+    spread = np.std([np.average(TABLE["age"] == 0, weights=w) for w in replicates.T])
+    assert 0.002 < spread < 0.1
+    frame = own.to_frame()
+    assert set(frame) == {*TABLE, "weight"}
+    pd.testing.assert_frame_equal(frame[list(TABLE)], TABLE, check_dtype=False)
+    assert own.leakage_ >= 0.0
+
+
+def test_leakage_is_that_of_the_worst_block_at_the_weights():
+    sanitizer = fitted_blocks("singles", 4.0)
+    reports = sanitizer.transform(wide_table(6_000, seed=3, young=4.0))
+    own = Calibrator(sanitizer, TABLE, strength=50.0).fit(reports)
+    each = []
+    for one, (name,) in zip(sanitizer.manifest_.mechanisms, own.manifest_.blocks, strict=True):
+        table = pd.crosstab(TABLE["ill"], TABLE[name], values=own.weights_, aggfunc="sum")
+        each.append(one.leakage(table.loc[list(one.secrets), list(one.values)] / len(TABLE)))
+    assert own.leakage_ == pytest.approx(max(each))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"strength": 0}, "strength"),
+        ({"strength": "some"}, "strength"),
+        ({"random_state": None}, "repeatable"),
+    ],
+)
+def test_bad_calibration(options, message):
+    reports = fitted_blocks().transform(TABLE)
+    with pytest.raises(ValueError, match=message):
+        Calibrator(fitted_blocks(), TABLE, **options).fit(reports)
+    with pytest.raises(ValueError, match="lacks the column"):
+        Calibrator(fitted_blocks(), TABLE[["ill", "age"]]).fit(reports)
+    with pytest.raises(ValueError, match="n_replicates"):
+        fitted = Calibrator(Manifest.from_json(fitted_blocks().manifest_.to_json()), TABLE)
+        fitted.set_params(strength=100.0).fit(reports).replicate_weights(0)
+
+
+def test_reports_of_another_manifest_are_told():
+    """As far as its probabilities are others: of as many blocks and symbols, with a greater eps."""
+    sanitizer = fitted_blocks()
+    other = clone(sanitizer).set_params(eps=6.0).fit(TABLE)
+    rows = expected_reports(other, TABLE, n=20_000)
+    for estimator in (
+        BlockEstimator(sanitizer),
+        BlockEstimator(sanitizer.manifest_),
+        Calibrator(sanitizer, TABLE, strength=1_000.0),
+    ):
+        with pytest.warns(
+            UserWarning, match=r"reports of the block \(.* another mechanism"
+        ) as said:
+            estimator.fit(rows, sample_weight=rows["count"])
+        assert said[0].filename == __file__
+        own = expected_reports(sanitizer, wide_table(young=9.0), n=20_000)
+        estimator.fit(own, sample_weight=own["count"])  # no warning, which would be an error here
+
+
+def test_blocks_whose_reports_do_not_determine_all_cells_have_right_errors():
+    """Reports tell the secret of one value of U alone: some cells are not determined."""
+    whole = fitted_blocks().manifest_
+    partly = []
+    for one in whole.mechanisms:
+        by_secret = one.matrix.reshape(2, len(one.values), -1)
+        rows = np.vstack([by_secret[:, 0], by_secret[:, 1:].sum(axis=0)])
+        blurred = Mechanism.from_matrix(rows, one.secrets, one.values)
+        partly.append(blurred.named(None, one.columns))
+    manifest = Manifest.of(partly, whole.shares)
+    joints = [one.joint_ for one in fitted_blocks().sanitizers_]
+    planned = expected_std_error(manifest, 40_000, "age", distribution=joints)
+    expected = []
+    for number, (one, joint) in enumerate(zip(partly, joints, strict=True)):
+        counts = np.rint(
+            40_000 * manifest.shares[number] * one.matrix @ joint.probabilities.ravel()
+        )
+        expected.append(pd.DataFrame({"block": number, "report": range(len(counts)), "n": counts}))
+    rows = pd.concat(expected, ignore_index=True)
+    estimator = BlockEstimator(manifest).fit(rows, sample_weight=rows["n"])
+    np.testing.assert_allclose(estimator.marginal("age").std_error, planned, rtol=0.03)
+
+
+def test_a_calibrator_does_not_print_its_public_table():
+    table = pd.DataFrame({"ill": ["no", "yes"], "job": ["VALUE", "VALUE"]})
+    calibrator = Calibrator("{}", table, strength=2.0)
+    assert repr(calibrator) == "Calibrator(mechanism='{}', public=<DataFrame (2, 2)>, strength=2.0)"
+    assert str(calibrator) == repr(calibrator)
+    assert repr(Calibrator("{}", [["no", "VALUE"]])) == "Calibrator(mechanism='{}', public=<list>)"

@@ -1,0 +1,321 @@
+"""Figures of a fitted estimator: labels, points, errors, intervals, differences and ratios."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from fits_of_counts import DISTRIBUTION, TABLE, fit_counts, fit_distribution, grr, sanitizers
+
+from skrldp import FrequencyEstimator, GRRSanitizer, Mechanism, SRRSanitizer, SurveyDesign
+from skrldp.estimation import PairedReports, difference, ratio
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return sanitizers()
+
+
+@pytest.fixture(scope="module")
+def four_columns():
+    rows = [(a, s, b, t) for a in "xy" for s in (0, 1) for b in (7, 5) for t in "pq"]
+    X = pd.DataFrame(rows, columns=["a", "s", "b", "t"])
+    X = X[(X["a"] == "x") | (X["b"] == 5)]  # so that U has no (y, 7)
+    sanitizer = GRRSanitizer(2.0, sensitive=["s", "t"]).fit(X)
+    mechanism = sanitizer.mechanism_
+    shares = np.random.default_rng(7).dirichlet(np.full(len(mechanism.cells), 3.0))
+    return fit_counts(mechanism, np.round(40_000 * mechanism.matrix @ shares))
+
+
+def by_hand(estimator, columns):
+    """Unbiased shares of columns, and which cells they add up."""
+    names = ("s", "t", "a", "b")
+    cells = [(*s, *u) for s, u in estimator.mechanism_.cells]
+    unbiased = estimator.marginal().unbiased
+    found = {}
+    for cell, share in zip(cells, unbiased, strict=True):
+        label = tuple(cell[names.index(name)] for name in columns)
+        found[label] = found.get(label, 0.0) + share
+    return found
+
+
+@pytest.mark.parametrize("columns", [["a"], ["t", "a"], ["b", "a"], ["b", "s", "a", "t"]])
+def test_marginals_add_up_cells(four_columns, columns):
+    found = four_columns.marginal(columns)
+    assert found.names == tuple(columns)
+    assert list(found.labels) == sorted(found.labels)
+    expected = by_hand(four_columns, columns)
+    assert dict(zip(found.labels, found.unbiased, strict=True)) == pytest.approx(expected)
+    assert found.estimate.sum() == pytest.approx(1.0) and found.estimate.min() >= 0.0
+
+
+def test_shares_and_means_within_groups_are_ratios(four_columns):
+    both, alone = by_hand(four_columns, ["a", "b"]), by_hand(four_columns, ["a"])
+    shares = four_columns.marginal("b", by="a")
+    assert shares.labels == (("x", 5), ("x", 7), ("y", 5), ("y", 7))
+    expected = [both.get(label, 0.0) / alone[label[:1]] for label in shares.labels]
+    assert shares.unbiased == pytest.approx(expected)
+    means = four_columns.mean("b", by="a")
+    assert means.unbiased[0] == pytest.approx(5 * expected[0] + 7 * expected[1])
+    assert means.groups == ["x", "y"] and means.estimate[1] == 5.0 and means.std_error[1] == 0.0
+    whole = four_columns.mean("b")
+    weights = [alone["x",], alone["y",]]
+    assert whole.unbiased[0] == pytest.approx(means.unbiased @ weights)
+
+
+def test_frames_have_a_column_for_each_label_and_figure(four_columns):
+    frame = four_columns.marginal(["a", "b"]).to_frame(0.9)
+    assert list(frame) == [
+        *("a", "b", "estimate", "std_error", "noise_error"),
+        *("conf_low", "conf_high", "unbiased", "n"),
+    ]
+    assert frame["b"].dtype.kind == "i" and (frame["n"] == four_columns.n_reports_).all()
+    found = four_columns.marginal(["a", "b"]).confidence_interval(0.9)
+    assert frame[["conf_low", "conf_high"]].to_numpy() == pytest.approx(found)
+    assert frame["estimate"].between(frame["conf_low"], frame["conf_high"]).all()
+    assert "x" in repr(four_columns.marginal("a")) and "<table>" in (
+        four_columns.marginal("a")._repr_html_()
+    )
+
+
+def test_columns_with_missing_values_keep_their_type():
+    X = pd.DataFrame({"ill": [0, 1] * 4, "age": pd.array([20, 30, None, 40] * 2, dtype="Int64")})
+    sanitizer = GRRSanitizer(3.0, sensitive="ill", categories="product").fit(X)
+    estimator = FrequencyEstimator(sanitizer.mechanism_).fit(range(8), sample_weight=[50] * 8)
+    frame = estimator.marginal("age").to_frame()
+    assert str(frame["age"].dtype) == "Int64" and frame["age"].isna().sum() == 1
+    assert estimator.mean("age").estimate[0] == pytest.approx(30.0)
+
+
+@pytest.mark.parametrize("name", ["grr", "srr", "polyopt", "mse"])
+def test_expected_reports_have_the_figures_of_their_distribution(fitted, name):
+    estimator = fit_distribution(fitted[name].mechanism_, DISTRIBUTION)
+    by_value, visits = DISTRIBUTION.sum(axis=0), np.arange(1.0, 4.0)
+    for shares in (estimator.marginal(1), estimator.marginal(part="nonsensitive")):
+        known = ~np.isnan(shares.unbiased)
+        assert shares.unbiased[known] == pytest.approx(by_value[known], abs=1e-6)
+    mean = estimator.mean(1)
+    if not np.isnan(mean.unbiased).any():
+        assert mean.estimate[0] == pytest.approx(by_value @ visits, abs=1e-5)
+
+
+def test_quantiles_are_numbers_of_the_column(fitted):
+    estimator = fit_distribution(fitted["grr"].mechanism_, DISTRIBUTION)
+    found = estimator.quantile(1)
+    assert found.estimate.tolist() == [2.0] and np.isnan(found.std_error).all()
+    assert estimator.quantile(1, 0.29).estimate.tolist() == [1.0]
+    assert found.confidence_interval().tolist() == [[2.0, 2.0]]
+    by_group = estimator.quantile(1, 0.3, by=0)
+    assert by_group.estimate.tolist() == [1.0, 2.0]
+    few = fit_counts(fitted["grr"].mechanism_, [3, 5, 2, 8, 9, 3])
+    assert few.quantile(1).confidence_interval().tolist() == [[1.0, 3.0]]
+    ordered = Mechanism.from_matrix(np.eye(6), (0, 1), ("low", "mid", "high"))
+    ordered = ordered.named(None, [("ill", True), ("size", False)])
+    median = fit_counts(ordered, [1, 2, 9, 1, 2, 9]).quantile("size", order=["low", "mid", "high"])
+    assert median.estimate.tolist() == ["high"]
+    with pytest.raises(ValueError, match="from least to greatest"):
+        fit_counts(ordered, [1] * 6).quantile("size", order=["low", "high"])
+    with pytest.raises(ValueError, match="q=1 must be a number between 0 and 1"):
+        few.quantile(1, 1)
+
+
+def test_em_has_other_points_and_the_same_intervals(fitted):
+    counts = np.round(900 * fitted["grr"].mechanism_.matrix @ [0.0, 0.1, 0.0, 0.4, 0.5, 0.0])
+    both = [fit_counts(fitted["grr"].mechanism_, counts, method) for method in ("unbiased", "em")]
+    shares = [one.marginal(1) for one in both]
+    assert shares[0].confidence_interval() == pytest.approx(shares[1].confidence_interval())
+    assert shares[0].std_error == pytest.approx(shares[1].std_error)
+    assert shares[1].estimate == pytest.approx(both[1].frequencies_.sum(axis=0))
+    report = fitted["grr"].mechanism_.matrix @ both[1].frequencies_.ravel()
+    slope = fitted["grr"].mechanism_.matrix.T @ (np.array(counts) / sum(counts) / report)
+    assert slope.max() <= 1.0 + 1e-6  # no distribution is likelier
+
+
+def test_an_empty_group_has_no_figure():
+    X = [["no", "a", 1], ["no", "a", 2], ["yes", "b", None], ["yes", "b", None]]
+    sanitizer = GRRSanitizer(4.0, sensitive=0).fit(X)
+    estimator = FrequencyEstimator(sanitizer.mechanism_).fit(
+        range(len(sanitizer.mechanism_.symbols)), sample_weight=[30, 40, 20, 10, 20, 30]
+    )
+    means = estimator.mean(2, by=1)
+    assert means.labels == (("a",), ("b",))
+    assert np.isfinite(means.estimate[0]) and np.isnan(means.estimate[1])
+    assert np.isnan(means.std_error[1]) and np.isnan(means.confidence_interval()[1]).all()
+
+
+def test_noise_is_the_part_of_the_error_that_the_mechanism_adds(fitted):
+    """Raw answers have errors without noise; their variances add up."""
+    n = 40_000
+    truth = fit_counts(
+        Mechanism.from_matrix(np.eye(6), (0, 1), (1, 2, 3)).named(None, [(0, True), (1, False)]),
+        np.round(n * DISTRIBUTION.ravel()),
+    )
+    reports = fit_distribution(fitted["grr"].mechanism_, DISTRIBUTION)
+    scale = np.sqrt(reports.n_reports_ / n)
+    for asked in (lambda e: e.marginal(1), lambda e: e.mean(1, by=0), lambda e: e.marginal()):
+        raw, own = asked(truth), asked(reports)
+        assert raw.noise_error == pytest.approx(0.0, abs=1e-6)
+        assert (own.std_error * scale) ** 2 == pytest.approx(
+            raw.std_error**2 + (own.noise_error * scale) ** 2, rel=1e-3
+        )
+
+
+# -- differences and ratios -----------------------------------------------------------------------
+
+
+def waves(shares, n=10_000, seed=None):
+    sanitizer = sanitizers()["srr"]
+    expected = n * sanitizer.mechanism_.matrix @ np.ravel(shares)
+    counts = np.rint(expected)
+    if seed is not None:
+        counts = np.random.default_rng(seed).multinomial(n, expected / n)
+    return FrequencyEstimator(sanitizer.mechanism_).fit(range(6), sample_weight=counts)
+
+
+def test_differences_of_populations_add_variances():
+    one, two = waves(DISTRIBUTION), waves(DISTRIBUTION[::-1])
+    for asked in (lambda e: e.marginal(1), lambda e: e.mean(1), lambda e: e.mean(1, by=0)):
+        first, second = asked(one), asked(two)
+        found = difference(first, second)
+        assert found.estimate == pytest.approx(first.estimate - second.estimate)
+        assert found.std_error == pytest.approx(np.hypot(first.std_error, second.std_error))
+        low, high = found.confidence_interval().T
+        assert (low < found.estimate).all() and (found.estimate < high).all()
+        assert found.covariance() == pytest.approx(first.covariance() + second.covariance())
+        parts = ratio(first, second)
+        assert parts.estimate == pytest.approx(first.estimate / second.estimate)
+    assert difference(one.quantile(1), two.quantile(1)).estimate.tolist() == [0.0]
+
+
+def test_groups_of_one_population_go_together():
+    means = waves(DISTRIBUTION).mean(1, by=0)
+    gap = means.difference("yes", "no")
+    covariance = means.covariance()
+    variance = covariance[0, 0] + covariance[1, 1] - 2.0 * covariance[0, 1]
+    assert gap.std_error[0] ** 2 == pytest.approx(variance)
+    assert means.contrast({"yes": 2.0, "no": -2.0}).std_error == pytest.approx(2.0 * gap.std_error)
+    low, high = means.ratio("yes", "no").confidence_interval()[0]
+    assert low < means.estimate[1] / means.estimate[0] < high
+    with pytest.raises(ValueError, match="both groups are 'no'"):
+        means.difference("no", "no")
+    with pytest.raises(ValueError, match=r"no group 'none'; the groups are \['no', 'yes'\]"):
+        means.difference("none", "no")
+
+
+def test_differences_hold_the_truth():
+    """100 samples of two waves of 600: coverage .95, false alarm 1e-4."""
+    other = DISTRIBUTION[::-1]
+    truth = (DISTRIBUTION - other).sum(axis=0) @ np.arange(1.0, 4.0)
+    hits = 0
+    for seed in range(100):
+        first, second = waves(DISTRIBUTION, 600, seed), waves(other, 600, 1_000 + seed)
+        low, high = difference(first.mean(1), second.mean(1)).confidence_interval()[0]
+        hits += low <= truth <= high
+    assert hits >= 100 * 0.95 - 4.0 * np.sqrt(100 * 0.95 * 0.05)
+
+
+def test_what_has_no_difference_is_refused():
+    one = waves(DISTRIBUTION)
+    other = FrequencyEstimator(Mechanism.from_matrix(grr(4), (0, 1), (0, 1)))
+    other.fit(range(4), sample_weight=[9] * 4)
+    with pytest.raises(ValueError, match="different columns or categories"):
+        difference(one.marginal(part="sensitive"), other.marginal(part="nonsensitive"))
+    with pytest.raises(TypeError, match="figures of two estimators"):
+        difference(one, one)
+    nothing = difference(one.mean(1), waves(DISTRIBUTION).mean(1))
+    with pytest.raises(ValueError, match="a ratio is of two positive figures"):
+        ratio(nothing, nothing)
+
+
+# -- the same persons twice -----------------------------------------------------------------------
+
+
+def test_pairs_of_true_records_have_mcnemars_error():
+    """Without noise the difference of shares has the variance of the pairs' differences."""
+    identity = Mechanism.from_matrix(np.eye(2), ("no", "yes"), ("all",))
+    before = np.repeat([0, 0, 1, 1], [50, 30, 10, 60])
+    after = np.repeat([0, 1, 0, 1], [50, 30, 10, 60])
+    one, two = (FrequencyEstimator(identity).fit(wave) for wave in (before, after))
+    pairs = PairedReports(one, two, before, after)
+    shares = [estimator.marginal(part="sensitive") for estimator in (two, one)]
+    found = difference(*shares, paired=pairs)
+    expected = np.std(after - before) / np.sqrt(len(before))
+    assert found.std_error == pytest.approx([expected, expected])
+    assert pairs.n_pairs == 150
+    alone = difference(*shares)
+    assert (found.std_error < alone.std_error).all()
+
+
+def test_pairs_are_found_by_ids():
+    estimators = [waves(DISTRIBUTION, 30), waves(DISTRIBUTION, 30)]
+    sent = [np.repeat(range(6), estimator.counts_) for estimator in estimators]
+    ids = [np.arange(len(sent[0])), np.arange(len(sent[1])) + 10]
+    pairs = PairedReports(*estimators, *sent, ids=ids)
+    assert pairs.n_pairs == len(sent[0]) - 10
+    assert PairedReports(*estimators, *sent, ids=[ids[0], ids[1].astype(str)]).n_pairs == (
+        pairs.n_pairs
+    )
+    with pytest.raises(ValueError, match="more than one row of Y_first"):
+        PairedReports(*estimators, *sent, ids=[np.zeros(len(sent[0]), int), ids[1]])
+    other = waves(DISTRIBUTION, 30)
+    with pytest.raises(ValueError, match="not one of each"):
+        difference(other.mean(1), estimators[1].mean(1), paired=pairs)
+
+
+# -- weights, groups ------------------------------------------------------------------------------
+
+
+def test_reports_are_counted_for_each_group_of_a_raw_column():
+    sanitizer = sanitizers()["srr"]
+    rng = np.random.default_rng(0)
+    report = sanitizer.mechanism_.matrix @ DISTRIBUTION.ravel()
+    sent = rng.choice(6, 3_000, p=report / report.sum())
+    Y = pd.DataFrame({"report": sent, "region": rng.choice(["n", "s"], 3_000)})
+    found = FrequencyEstimator(sanitizer.mechanism_, groups="region").fit(Y).mean(1)
+    assert found.names == ("region",) and found.groups == ["n", "s"]
+    for place, region in enumerate(["n", "s"]):
+        alone = FrequencyEstimator(sanitizer.mechanism_)
+        alone.fit(Y.loc[Y["region"] == region, ["report"]])
+        own = alone.mean(1)
+        assert found.estimate[place] == own.estimate[0]
+        assert found.confidence_interval()[place] == pytest.approx(own.confidence_interval()[0])
+    gap = found.difference("n", "s")
+    assert gap.std_error[0] == pytest.approx(np.hypot(*found.std_error))
+    lazy = FrequencyEstimator(sanitizer.mechanism_, groups="region").fit(pl.from_pandas(Y).lazy())
+    assert lazy.mean(1).estimate == pytest.approx(found.estimate)
+    assert lazy.mean(1).labels == found.labels
+
+
+def test_survey_weights_of_those_who_report():
+    """Equal weights give the same figures; the error is that of the weighted shares."""
+    sanitizer = sanitizers()["srr"]
+    rng = np.random.default_rng(1)
+    report = sanitizer.mechanism_.matrix @ DISTRIBUTION.ravel()
+    Y = pd.DataFrame({"report": rng.choice(6, 2_000, p=report / report.sum()), "weight": 1.0})
+    plain = FrequencyEstimator(sanitizer.mechanism_).fit(Y[["report"]])
+    design = SurveyDesign(weights="weight")
+    even = FrequencyEstimator(sanitizer.mechanism_, survey=design).fit(Y)
+    assert even.mean(1).estimate == pytest.approx(plain.mean(1).estimate)
+    assert even.mean(1).std_error == pytest.approx(plain.mean(1).std_error, rel=1e-3)
+    Y["weight"] = np.where(rng.random(2_000) < 0.3, 3.0, 1.0)
+    heavy = FrequencyEstimator(sanitizer.mechanism_, survey=design).fit(Y)
+    shares = np.bincount(Y["report"], Y["weight"]) / Y["weight"].sum()
+    weighed = fit_counts(sanitizer.mechanism_, np.round(1e6 * shares))
+    assert heavy.mean(1).estimate == pytest.approx(weighed.mean(1).estimate, abs=1e-4)
+    with pytest.raises(ValueError, match="exclude each other"):
+        FrequencyEstimator(sanitizer.mechanism_, survey=design, groups="report").fit(Y)
+
+
+def test_half_a_record_of_the_public_table_keeps_all_weights_finite():
+    """Cells without a public record: the weights are best near the public distribution."""
+    X = TABLE.iloc[np.repeat(np.arange(6), [5, 0, 5, 5, 5, 5])]
+    categories = [["no", "yes"], [1, 2, 3]]
+    sanitizer = SRRSanitizer(3.0, sensitive=0, categories=categories).fit(X)
+    sent = np.round(
+        sanitizer.mechanism_.matrix
+        @ X.value_counts(sort=False)
+        .reindex(pd.MultiIndex.from_frame(TABLE), fill_value=0)
+        .to_numpy()
+        * 30
+    )
+    estimator = FrequencyEstimator(sanitizer, encode="symbol").fit(range(6), sample_weight=sent)
+    assert np.isfinite(estimator.marginal().estimate).all()

@@ -1,0 +1,346 @@
+"""The statistic and its interval: weights, variances, Wilson, Fieller, bounded bias."""
+
+import numpy as np
+import pytest
+from fits_of_counts import grr
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import brentq, minimize
+from scipy.stats import norm
+
+from skrldp.estimation.channels import DenseChannel, FourNumbers, StructuredChannel
+from skrldp.estimation.statistic import CellShares, Sample, Statistic, combined_ends, project
+
+Z = norm.ppf(0.975)
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def matrices(seed, b=9, a=6, positive=True):
+    """A random mechanism, and a random distribution of its cells."""
+    rng = np.random.default_rng(seed)
+    matrix = rng.dirichlet(np.full(b, 0.4), size=a).T
+    return DenseChannel(matrix, rng.dirichlet(np.full(a, 1.0)) * 0.99 + 0.01 / a), rng
+
+
+def sample_of(channel, distribution, n, rng):
+    return Sample.of_counts(rng.multinomial(n, channel.forward(distribution)).astype(float))
+
+
+# -- weights --------------------------------------------------------------------------------------
+
+
+@given(SEEDS)
+def test_estimates_are_unbiased_for_every_population(seed):
+    channel, rng = matrices(seed)
+    functions, population = rng.normal(size=(3, 6)), rng.dirichlet(np.full(6, 0.3))
+    statistic = Statistic.of(channel, functions)
+    exact = Sample(channel.forward(population), 100.0)
+    assert statistic.determined.all()
+    assert statistic.estimates(exact) == pytest.approx(functions @ population, abs=1e-9)
+
+
+@given(SEEDS)
+def test_no_unbiased_weights_have_a_smaller_variance_at_the_public_distribution(seed):
+    channel, rng = matrices(seed)
+    c = rng.normal(size=(1, 6))
+    own = Statistic.of(channel, c)
+    exact = Sample(channel.report, 1.0)
+    others = rng.normal(size=9)
+    # any other unbiased weights: these, and something that all cells have as 0 in the mean
+    null = np.linalg.svd(channel.matrix.T)[2][6:]
+    other = own.of_c + (null @ others) @ null
+    assert channel.backward(other) == pytest.approx(c, abs=1e-8)
+    variance = exact.products(own.of_c, own.of_c)[0]
+    assert variance <= exact.products(other, other)[0] + 1e-12
+    assert own.spread(exact)[0] ** 2 == pytest.approx(variance)
+
+
+def test_what_the_reports_do_not_determine_is_known():
+    channel = DenseChannel(np.kron(grr(2), np.ones((1, 2))), np.full(4, 0.25))
+    statistic = Statistic.of(channel, np.array([[1.0, 1, 0, 0], [1, 0, 0, 0], [1, 1, 1, 1]]))
+    assert statistic.determined.tolist() == [True, False, True]
+    assert statistic.certain.tolist() == [False, False, True]
+
+
+@given(SEEDS)
+def test_errors_are_the_spread_of_estimates(seed):
+    """The delta method's slope, against a numerical one; a mean within a group."""
+    channel, rng = matrices(seed)
+    g = (rng.random(6) < 0.7).astype(float)
+    g[:2] = 1.0
+    c = g * rng.random(6)
+    statistic = Statistic.of(channel, c[None], g[None])
+    shares, step = channel.forward(rng.dirichlet(np.ones(6))), 1e-7
+    found = statistic.influence(Sample(shares, 50.0))[0]
+    for y in range(9):
+        moved = (1.0 - step) * shares + step * np.eye(9)[y]
+        slope = statistic.estimates(Sample(moved, 50.0)) - statistic.estimates(Sample(shares, 50.0))
+        assert found[y] == pytest.approx(slope[0] / step, rel=1e-3, abs=1e-4)
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (1, 5), (4, 1)])
+@pytest.mark.parametrize("entries", [(5.0, 2.0, 1.5, 1.0), (3.0, 1.0, 1.0, 1.0)])
+def test_single_cells_of_four_numbers_are_as_those_of_the_matrix(shape, entries):
+    a1, a2 = shape
+    rng = np.random.default_rng(1)
+    numbers = np.array([1, a2 - 1, a1 - 1, (a1 - 1) * (a2 - 1)])
+    blocks = FourNumbers.from_entries(shape, tuple(np.array(entries) / (numbers @ entries)))
+    public = rng.dirichlet(np.ones(a1 * a2))
+    channel = StructuredChannel(blocks, public)
+    matrix = channel.forward(np.eye(a1 * a2)).T
+    plain = DenseChannel(matrix, public)
+    sample = sample_of(plain, public, 4_000, rng)
+    own, dense = CellShares(channel), Statistic.of(plain, np.eye(a1 * a2))
+    for name in ("estimates", "errors", "noise_errors", "variances"):
+        assert getattr(own, name)(sample) == pytest.approx(
+            getattr(dense, name)(sample), nan_ok=True
+        )
+    assert own.ends(sample, 0.9) == pytest.approx(dense.ends(sample, 0.9))
+    for sensitive in (True, False):
+        labels = np.divmod(np.arange(a1 * a2), a2)[0 if sensitive else 1]
+        part = channel.of_part(sensitive)
+        within = (labels == np.arange(shape[0 if sensitive else 1])[:, None]).astype(float)
+        assert part.forward(within @ public) == pytest.approx(within @ matrix @ public)
+
+
+# -- intervals ------------------------------------------------------------------------------------
+
+
+def test_without_noise_shares_have_wilsons_interval():
+    shares, n = np.array([0.03, 0.27, 0.7]), 200
+    statistic = Statistic.of(DenseChannel(np.eye(3), np.full(3, 1 / 3)), np.eye(3))
+    found = statistic.ends(Sample(shares, n), 0.95)
+    for p, ends in zip(shares, found, strict=True):
+        middle = (p + Z**2 / (2 * n)) / (1 + Z**2 / n)
+        half = Z / (1 + Z**2 / n) * np.sqrt(p * (1 - p) / n + Z**2 / (4 * n**2))
+        low, high = middle - half, middle + half
+        plain = Z * np.sqrt(p * (1 - p) / n)  # the greater of both variances counts
+        assert ends == pytest.approx([max(0, min(low, p - plain)), max(high, p + plain)])
+
+
+def test_without_noise_ratios_have_fiellers_interval():
+    """Where the tilted variance is smaller: all θ with |m_c - θ m_g| within z standard errors."""
+    rng = np.random.default_rng(3)
+    numbers, member = rng.random(8), np.array([1.0, 1, 1, 1, 0, 0, 0, 0])
+    counts, n = np.array([30.0, 5, 60, 5, 40, 30, 20, 10]), 200.0
+    shares = counts / n
+    statistic = Statistic.of(
+        DenseChannel(np.eye(8), shares), (numbers * member)[None], member[None]
+    )
+    low, high = statistic.ends(Sample(shares, n), 0.95)[0]
+
+    def beyond(theta):
+        h = (numbers - theta) * member
+        return abs(h @ shares) - Z * np.sqrt((h**2 @ shares - (h @ shares) ** 2) / n)
+
+    centre = (numbers * member) @ shares / (member @ shares)
+    wider = brentq(beyond, centre, numbers[:4].max()), brentq(beyond, numbers[:4].min(), centre)
+    assert low <= wider[1] + 1e-6 and high >= wider[0] - 1e-6
+    assert high - low == pytest.approx(wider[0] - wider[1], rel=0.05)
+
+
+@given(SEEDS)
+def test_both_routes_to_an_interval_agree(seed):
+    """Shares by formula, and by bisection; shares of all as shares within a group of all."""
+    channel, rng = matrices(seed)
+    population = rng.dirichlet(np.full(6, 0.5))
+    sample = sample_of(channel, population, 500, rng)
+    plain = Statistic.of(channel, np.eye(6))
+    group = Statistic.of(channel, np.eye(6), np.ones((6, 6)))
+    group.__dict__["are_plain"] = False
+    assert plain.ends(sample, 0.95) == pytest.approx(group.ends(sample, 0.95), abs=1e-6)
+
+
+@given(SEEDS, st.floats(0.5, 0.999))
+def test_intervals_hold_what_they_reject_not_and_grow_with_the_level(seed, level):
+    channel, rng = matrices(seed)
+    g = np.repeat(np.array([[1.0, 1, 1, 0, 0, 0]]), 2, axis=0)
+    c = g * rng.random(6)
+    c[1] = 3.0 + 2.0 * c[0] * g[0]  # another unit
+    c[1] *= g[0]
+    statistic = Statistic.of(channel, c, g)
+    sample = sample_of(channel, channel.public, 800, rng)
+    ends = statistic.ends(sample, level)
+    inside = np.clip(statistic.estimates(sample), statistic.least, statistic.most)
+    assert (ends[:, 0] <= inside + 1e-9).all() and (inside - 1e-9 <= ends[:, 1]).all()
+    assert ends[1] == pytest.approx(3.0 + 2.0 * ends[0], abs=1e-5)
+    wider = statistic.ends(sample, (1.0 + level) / 2.0)
+    assert (wider[:, 0] <= ends[:, 0] + 1e-9).all() and (wider[:, 1] >= ends[:, 1] - 1e-9).all()
+
+
+def test_tilted_distributions_have_the_mean_and_least_divergence():
+    channel, rng = matrices(5)
+    numbers = rng.random(6)
+    statistic = Statistic.of(channel, numbers[None])
+    theta = 0.8 * numbers.max() + 0.2 * numbers.min()
+    weights = statistic.of_c[0] - theta
+    second = channel.backward(weights[None] ** 2)[0]
+
+    def divergence(p):
+        return p @ np.log(p / channel.public)
+
+    found = minimize(
+        divergence,
+        channel.public,
+        bounds=[(1e-9, 1.0)] * 6,
+        constraints=[
+            {"type": "eq", "fun": lambda p: p.sum() - 1.0},
+            {"type": "eq", "fun": lambda p: p @ numbers - theta},
+        ],
+        method="SLSQP",
+        options={"ftol": 1e-14, "maxiter": 500},
+    ).x
+    expected = found @ second - (found @ channel.backward(weights[None])[0]) ** 2
+    assert statistic.model_variances(np.array([theta]))[0] == pytest.approx(expected, rel=1e-4)
+
+
+# -- bounded bias ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def undetermined():
+    """Six reports about twelve cells: the share of a half is not determined."""
+    rng = np.random.default_rng(8)
+    matrix = rng.dirichlet(np.full(6, 0.5), size=12).T
+    channel = DenseChannel(matrix, rng.dirichlet(np.ones(12)))
+    return channel, Statistic.of(channel, np.repeat(np.eye(2), 6, axis=1)).with_bounded_bias(5_000)
+
+
+def test_the_bias_is_bounded_for_every_population(undetermined):
+    channel, statistic = undetermined
+    assert not statistic.determined.any()
+    middle, bias = statistic.bias(statistic.public)
+    rng = np.random.default_rng(0)
+    for population in rng.dirichlet(np.full(12, 0.2), size=500):
+        theta = statistic.c @ population
+        expected = statistic.of_c @ channel.forward(population) - theta
+        own = statistic.bias(theta)
+        assert (np.abs(expected - own[0]) <= own[1] + 1e-12).all()
+    extreme = np.abs(statistic.of_c @ channel.matrix - statistic.c - middle[:, None]).max(axis=1)
+    assert extreme == pytest.approx(bias)
+
+
+def test_intervals_of_figures_that_are_not_determined_hold_them(undetermined):
+    """300 samples of populations where the bias is extreme; coverage .95, false alarm 1e-6."""
+    channel, statistic = undetermined
+    rng = np.random.default_rng(1)
+    off = statistic.of_c[0] @ channel.matrix - statistic.c[0]
+    for worst in (np.argmax(off), np.argmin(off)):
+        population = 0.5 * np.eye(12)[worst] + 0.5 * channel.public
+        shares = rng.multinomial(5_000, channel.forward(population), size=150) / 5_000
+        low, high = np.moveaxis(statistic.ends_of_many(shares, 5_000, 0.95), 2, 0)
+        theta = statistic.c @ population
+        hits = ((low <= theta) & (theta <= high)).sum(axis=0)
+        assert (hits >= 150 * 0.95 - 5.0 * np.sqrt(150 * 0.95 * 0.05)).all()
+
+
+def test_a_figure_that_few_reports_decide_gets_other_weights():
+    """A symbol that one record in 3,000 sends has a weight of 1,000."""
+    rare = np.array([[0.999, 0.9997], [0.001, 0.0003]])
+    channel = DenseChannel(rare, np.array([0.5, 0.5]))
+    statistic = Statistic.of(channel, np.eye(2))
+    assert statistic.determined.all() and statistic.is_weak(2_000).all()
+    assert not statistic.is_weak(2_000_000).any()
+    kept = statistic.with_bounded_bias(2_000)
+    assert np.abs(kept.of_c).max() < np.abs(statistic.of_c).max() / 10.0
+    assert np.isnan(kept.errors(Sample(channel.report, 2_000.0))).all()
+
+
+# -- coverage -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["public", "drifted"])
+def test_intervals_hold_the_truth_as_often_as_they_say(kind):
+    """600 samples of 400 reports, twelve cells of which six are rare: each at least .92.
+
+    The exact coverage of each figure is .94 or more; false alarm below 1e-2 by all thirty figures.
+    """
+    rng = np.random.default_rng(12)
+    public = np.array([0.02] * 6 + [0.1] * 5 + [0.38])
+    channel = DenseChannel(grr(12, 1.5), public)
+    population = public if kind == "public" else public[::-1]
+    member, numbers = np.repeat(np.eye(3), 4, axis=1), np.tile(np.arange(4.0), 3)
+    figures = [
+        Statistic.of(channel, np.eye(12)),
+        Statistic.of(channel, numbers[None]),
+        Statistic.of(channel, member * numbers, member),
+    ]
+    shares = rng.multinomial(400, channel.forward(population), size=600) / 400
+    coverage = []
+    for one in figures:
+        low, high = np.moveaxis(one.ends_of_many(shares, 400, 0.95), 2, 0)
+        truth = (one.c @ population) / (one.g @ population)
+        coverage += list(((low <= truth) & (truth <= high)).mean(axis=0))
+    coverage = np.array(coverage)
+    assert coverage.min() >= 0.915 and coverage.mean() >= 0.94
+
+
+# -- several figures ------------------------------------------------------------------------------
+
+
+@given(st.lists(st.floats(-0.5, 1.5), min_size=2, max_size=8), SEEDS)
+def test_projections_are_the_closest_distributions(values, seed):
+    values = np.array(values)
+    variances = np.random.default_rng(seed).random(len(values)) + 0.05
+    found = project(values, variances)
+    assert found.min() >= 0.0 and found.sum() == pytest.approx(1.0)
+    distance = ((found - values) ** 2 / variances).sum()
+    for other in np.random.default_rng(seed).dirichlet(np.ones(len(values)), size=50):
+        closer = 0.99 * found + 0.01 * other
+        assert distance <= ((closer - values) ** 2 / variances).sum() + 1e-9
+
+
+def test_sums_of_independent_figures_have_newcombes_interval():
+    values = np.array([[0.4], [0.3]])
+    ends = np.array([[[0.3, 0.55]], [[0.2, 0.38]]])
+    independent = np.eye(2)[:, :, None]
+    found = combined_ends(np.array([1.0, -1.0]), values, ends, independent)[0]
+    assert found == pytest.approx([0.1 - np.hypot(0.1, 0.08), 0.1 + np.hypot(0.15, 0.1)])
+    unknown = np.full((2, 2, 1), np.nan)
+    assert combined_ends(np.array([1.0, -1.0]), values, ends, unknown)[0] == pytest.approx(
+        [0.3 - 0.38, 0.55 - 0.2]
+    )
+
+
+# -- surveys and strata ---------------------------------------------------------------------------
+
+
+def test_many_samples_have_the_intervals_of_each():
+    channel, rng = matrices(3)
+    g = np.array([[1.0, 1, 1, 0, 0, 0]])
+    for statistic in (
+        Statistic.of(channel, np.eye(6)),
+        Statistic.of(channel, g * rng.random(6), g),
+    ):
+        counts = rng.multinomial(300, channel.report, size=4).astype(float)
+        found = statistic.ends_of_many(counts / 300, 300.0, 0.9)
+        for own, ends in zip(counts, found, strict=True):
+            assert statistic.ends(Sample.of_counts(own), 0.9) == pytest.approx(ends)
+
+
+def test_strata_whose_sizes_are_given_vary_less():
+    rng = np.random.default_rng(2)
+    weights, strata = rng.normal(size=(2, 6)), np.array([0, 0, 0, 1, 1, 1])
+    shares = rng.dirichlet(np.ones(6))
+    plain, apart = Sample(shares, 100.0), Sample(shares, 100.0, strata=strata)
+    draws = []
+    for _ in range(4_000):
+        sizes = np.round(100 * np.array([shares[:3].sum(), shares[3:].sum()])).astype(int)
+        parts = [
+            rng.multinomial(n, own / own.sum())
+            for n, own in zip(sizes, np.split(shares, 2), strict=True)
+        ]
+        draws.append(weights @ (np.concatenate(parts) / 100))
+    spread = np.cov(np.array(draws).T)
+    assert apart.covariance(weights, weights) == pytest.approx(spread, rel=0.15, abs=1e-3)
+    gap = plain.covariance(weights, weights) - apart.covariance(weights, weights)
+    assert np.linalg.eigvalsh(gap).min() >= -1e-12
+
+
+def test_a_designs_covariance_is_taken_as_it_is():
+    channel, rng = matrices(4)
+    shares, design = channel.report, np.cov(rng.normal(size=(9, 50))) / 1e4
+    statistic = Statistic.of(channel, np.eye(6))
+    sample = Sample(shares, 100.0, design)
+    own = statistic.influence(sample)
+    assert statistic.spread(sample) ** 2 == pytest.approx(np.diag(own @ design @ own.T))
