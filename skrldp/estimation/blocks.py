@@ -22,7 +22,7 @@ from skrldp.joint import JointDistribution, as_counts
 from skrldp.mechanism import Manifest, Mechanism
 from skrldp.pooling import CommonMargins, Pool, ReportInformation, information_of
 from skrldp.sanitizers import as_block_sanitizer, margins_of, smoothed_cells
-from skrldp.table import column_names, column_reader
+from skrldp.table import column_names, numbers_of, read_table, resolve_columns
 
 __all__ = ["BlockDesign", "BlockEstimator", "expected_cells"]
 
@@ -449,8 +449,10 @@ def count_blocks(Y: Any, sample_weight: ArrayLike | None, manifest: Manifest) ->
                 "BlockSanitizer.transform or a reporter of the manifest returned."
             )
         wanted = names
-    read = column_reader(Y, "reports")
-    blocks, reports = (_whole(read(name), name) for name in wanted)
+    table, places = read_table(Y), resolve_columns(Y, list(wanted), "reports")
+    blocks, reports = (
+        _whole(numbers_of(table, place), name) for place, name in zip(places, wanted, strict=True)
+    )
     weights = None
     if sample_weight is not None:
         weights = as_counts(sample_weight, len(blocks), "report", Y)

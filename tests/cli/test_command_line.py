@@ -63,7 +63,7 @@ def test_declared_categories_and_an_eps_over_all(call, folder):
     write(table(), folder / "public.csv")
     values = {"ill": ["no", "yes"], "visits": [0, 1, 2, 3, 4]}
     (folder / "values.json").write_text(json.dumps(values))
-    asked = ("-s", "ill", "-c", "visits", "-e", "1", "--sanitizer", "ir", "--eps-all", "2")
+    asked = ("-s", "ill", "-c", "visits", "-e", "1", "--sanitizer", "polyopt", "--eps-all", "2")
     for name, wanted in (("public.parquet", [0, 1, 2, 3, 4]), ("public.csv", list("01234"))):
         done = call("design", name, *asked, "--categories", "values.json", "-o", f"{name}.json")
         assert (done[0], done[2]) == (0, "")
