@@ -139,7 +139,9 @@ def test_cells_are_those_of_the_table(rows, data):
 
 @given(
     st.lists(st.tuples(CATEGORIES, CATEGORIES), min_size=4, max_size=9),
-    st.sampled_from([{"unknown": True}, {"min_frequency": 2}, {"unknown": True, "min_frequency": 2}]),
+    st.sampled_from(
+        [{"unknown": True}, {"min_frequency": 2}, {"unknown": True, "min_frequency": 3}]
+    ),
     st.sampled_from(["auto", "product"]),
 )
 @settings(max_examples=30, deadline=None)
