@@ -119,7 +119,6 @@ def figures(levels, seconds):
             "RobustMSE, squared": RobustMSESanitizer(**limited, distance=_far_apart),
             "RobustMSE, Hamming": RobustMSESanitizer(**limited, distance="hamming"),
             "IR": IRSanitizer(eps, sensitive="sex"),
-            "IR, optimal": IRSanitizer(eps, underlying="optimal"),
             "SRR": SRRSanitizer(eps, sensitive="sex"),
             "GRR": GRRSanitizer(eps, sensitive="sex"),
         }.items():

@@ -108,7 +108,6 @@ def sanitizers(eps, seconds):
         "PolyOpt": PolyOptSanitizer(**shared, time_limit=seconds),
         "RobustMSE": RobustMSESanitizer(**shared, distance="hamming", time_limit=seconds),
         "IR": IRSanitizer(**shared),
-        "IR, optimal": IRSanitizer(**shared, underlying="optimal"),
         "SRR": SRRSanitizer(**shared),
         "GRR": GRRSanitizer(**shared),
     }

@@ -22,7 +22,6 @@ if __name__ == "__main__":
         "bench_solvers.py": [] if full else ["--quick"],
         "bench_distortion.py": [] if full else ["--quick"],
         "bench_isit.py": [] if full else ["--quick"],
-        "bench_ir.py": [] if full else ["--quick"],
         "bench_large.py": [] if full else ["--quick"],
         "bench_alternation.py": [] if full else ["--quick"],
         "bench_coverage.py": [] if full else ["--quick"],

@@ -18,7 +18,6 @@ PolyOpt         the paper's: lower bounds on conditionals; secrets compared with
 NR              not robust: the best if the public table were exactly true
 joint           PolyOpt on the exact set of distributions, our default, for large alphabets too
 IR, tight       independent reports with the largest budget that is private
-IR, optimal     the same with optimised reports in place of randomised response
 ==============  =================================================================================
 
 As a script this page computes a few distributions. ``--full`` takes a hundred, as the paper does,
@@ -82,7 +81,6 @@ STYLES = {
     "NR": {"color": "black", "marker": "", "linestyle": ":"},
     "joint": {"color": "#CC79A7", "marker": "v", "linestyle": "--", "markerfacecolor": "white"},
     "IR, tight": {"color": "#56B4E9", "marker": "o", "linestyle": "--", "markerfacecolor": "white"},
-    "IR, optimal": {"color": "#E69F00", "marker": "P", "linestyle": "-."},
 }
 NAMES = {"PolyOpt": "PolyOpt (paper's)", "joint": "PolyOpt (exact set)"}
 drawings = {}

@@ -61,8 +61,6 @@ SETTINGS = {
         "GRR": _shape(mechanism="GRRSanitizer"),
         "SRR": _shape(mechanism="SRRSanitizer"),
         "IR": _shape(mechanism="IRSanitizer"),
-        "IR theorem 5": _both(_shape(mechanism="IRSanitizer"), _set(budget="theorem5")),
-        "IR optimal": _both(_shape(mechanism="IRSanitizer"), _set(underlying="optimal")),
         "PolyOpt": _shape(mechanism="PolyOptSanitizer"),
         "AOptimal": _shape(mechanism="AOptimalSanitizer"),
         "RURP": _shape(mechanism="RobustMSESanitizer"),

@@ -1,18 +1,23 @@
 """The published numbers, as MATH section 10 corrects them: Entropy's examples and UCI Adult."""
 
+import sys
+
 import numpy as np
 import pytest
-from conftest import EXAMPLE, EXAMPLE_DISTRIBUTION
+from conftest import EXAMPLE, EXAMPLE_DISTRIBUTION, ROOT
 
-from skrldp import JointDistribution, RenyiBall
+from skrldp import AllDistributions, JointDistribution, RenyiBall
 from skrldp.certificate import release
-from skrldp.design.closed_form import grr, independent_reporting, srr, theorem5_distance
+from skrldp.design.closed_form import block_matrix, grr, srr
 from skrldp.design.engine import solve
 from skrldp.design.objectives import CriterionProblem
 from skrldp.information import block_information, mutual_information
 from skrldp.privacy import Promise, Requirements, privacy_region
 from skrldp.sets import RenyiSet
 from skrldp.support_function import cell_bounds
+
+sys.path.append(str(ROOT / "examples"))
+from entropy_section_8 import theorem5_distance, theorem5_reporting
 
 JOINT = JointDistribution(EXAMPLE)
 RADIUS = RenyiBall().radius_for(100, 4)
@@ -102,8 +107,31 @@ def test_example_4():
 def test_example_5():
     region = region_of(JOINT)
     assert theorem5_distance(region) == pytest.approx(1.4591, abs=5e-5)
-    found = independent_reporting(JOINT, Requirements.of(region, EPS), "theorem5")
+    found = theorem5_reporting(JOINT, region, EPS)
     assert found.information == pytest.approx(0.0755, abs=5e-5)
+    assert found.secret_eps == pytest.approx(0.0, abs=1e-9)  # all of the budget on U
+    assert found.value_eps == pytest.approx(np.log(1 + 2 / 1.4591), abs=5e-5)
+    np.testing.assert_allclose(  # Entropy (85)
+        block_matrix(found.blocks, (2, 2))[:2, :2], [[0.3517, 0.1483], [0.1483, 0.3517]], atol=5e-5
+    )
+    assert block_information(found.blocks, EXAMPLE_DISTRIBUTION) == pytest.approx(0.0718, abs=5e-5)
+
+
+def test_distance_bounds_every_pair_of_conditionals():
+    joint = JointDistribution(np.random.default_rng(7).integers(5, 200, (3, 4)))
+    p = joint.conditionals
+    apart = max(np.abs(p[i] - p[j]).sum() for i in range(3) for j in range(3))
+    at_point = theorem5_distance(privacy_region(joint, RenyiSet(2.0, 0.0)))
+    assert at_point == pytest.approx(apart, abs=1e-12)
+    previous = at_point
+    for radius in (1e-4, 1e-2, 0.1, 1.0):
+        found = theorem5_distance(privacy_region(joint, RenyiSet(2.0, radius)))
+        assert previous <= found <= 2.0
+        previous = found
+    everything = privacy_region(joint, RenyiSet(1.0, AllDistributions().radius_for(1, 1)))
+    assert theorem5_distance(everything) == 2.0
+    unseen = JointDistribution([[5, 5], [0, 0]])
+    assert theorem5_distance(privacy_region(unseen, RenyiSet(2.0, 0.01))) == 2.0
 
 
 # -- UCI Adult ------------------------------------------------------------------------------------
@@ -136,9 +164,7 @@ def test_adult_by_enumeration(adult, row):
     values = [
         block_information(grr(eps, a1 * a2), joint.probabilities),
         block_information(srr(eps, a1, a2), joint.probabilities),
-        independent_reporting(
-            joint, Requirements.of(region_of(joint), eps), "theorem5"
-        ).information,
+        theorem5_reporting(joint, region_of(joint), eps).information,
         *(found.objective for found in listed),
     ]
     expected = np.delete(ADULT[row], 5)

@@ -33,10 +33,6 @@ class SimplexRegion(Region):
         """List the conditionals with one value."""
         return np.eye(self.conditionals.shape[1])
 
-    def l1_reach(self, secrets: Indices) -> Floats:
-        """Return 2, the greatest distance there is."""
-        return np.full(len(secrets), 2.0)
-
     def wider(self) -> "Region":
         """Return the region itself: there is no larger one."""
         return self
@@ -70,10 +66,6 @@ class PointRegion(Region):
         if self.seen[secret]:
             return self.conditionals[[secret]]
         return np.eye(self.conditionals.shape[1])
-
-    def l1_reach(self, secrets: Indices) -> Floats:
-        """Return 0, or 2 for secrets without records."""
-        return np.where(self.seen[secrets], 0.0, 2.0)
 
     def wider(self) -> "Region":
         """Return lower bounds, which are the public probabilities."""

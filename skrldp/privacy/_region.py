@@ -15,7 +15,7 @@ from skrldp.privacy._screened import RoughPairs, Screened
 from skrldp.privacy._screened_maximum import screened_maxima
 from skrldp.privacy._worst_pairs import WorstPairs, odds_factor, shifts_of
 from skrldp.sets import FittedSet, RenyiSet
-from skrldp.support_function import cell_bounds, l1_radius
+from skrldp.support_function import cell_bounds
 
 __all__ = ["PowerMeans", "Region"]
 
@@ -104,14 +104,6 @@ class Region(ABC):
         """
         together = self.uncertainty.pair_budgets(self.weights[pair])
         return together, self.single_budgets[pair] if self.uncertainty.limits_singles else None
-
-    def l1_reach(self, secrets: Indices) -> Floats:
-        """Bound the ℓ1 distance of the conditionals of some secrets from the public ones.
-
-        Shapes: `secrets` (m,); returns (m,).
-        """
-        some = self.conditionals[secrets], self.weights[secrets]
-        return l1_radius(*some, self.alpha, self.single_budgets[secrets])
 
     @property
     def alpha(self) -> float:

@@ -91,7 +91,7 @@ class AOptimalSanitizer(ObservingSanitizer):
     --------
     PolyOptSanitizer : Maximal mutual information.
     FrequencyEstimator : Estimates from reports, with these variances.
-    IRSanitizer : Reports S and U independently, by a closed form or optimised.
+    IRSanitizer : Reports S and U independently, each by randomised response.
     privacy_report : What a fitted sanitizer promises, and what it does not.
 
     Notes

@@ -35,7 +35,7 @@ class GRRSanitizer(ResponseSanitizer):
     See Also
     --------
     SRRSanitizer : A closed form that is private at every distribution.
-    IRSanitizer : Reports S and U independently, by a closed form or optimised.
+    IRSanitizer : Reports S and U independently, each by randomised response.
     privacy_report : What a fitted sanitizer promises, and what it does not.
 
     Notes

@@ -62,7 +62,7 @@ class PolyOptSanitizer(ObservingSanitizer):
 
     See Also
     --------
-    IRSanitizer : Reports S and U independently, by a closed form or optimised.
+    IRSanitizer : Reports S and U independently, each by randomised response.
     RobustMSESanitizer : Minimal expected distance of the report from U.
     NonRobustSanitizer : The baseline: private at the public distribution alone.
     privacy_report : What a fitted sanitizer promises, and what it does not.

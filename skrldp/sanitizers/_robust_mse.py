@@ -134,7 +134,7 @@ class RobustMSESanitizer(ObservingSanitizer):
     See Also
     --------
     PolyOptSanitizer : Maximal mutual information, private at every distribution of a set.
-    IRSanitizer : Reports S and U independently, by a closed form or optimised.
+    IRSanitizer : Reports S and U independently, each by randomised response.
     privacy_report : What a fitted sanitizer promises, and what it does not.
 
     Notes

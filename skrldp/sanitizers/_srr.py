@@ -36,7 +36,7 @@ class SRRSanitizer(ResponseSanitizer):
     See Also
     --------
     GRRSanitizer : The baseline: protects the whole record, at every distribution.
-    IRSanitizer : Reports S and U independently, by a closed form or optimised.
+    IRSanitizer : Reports S and U independently, each by randomised response.
     PolyOptSanitizer : Maximal mutual information, private at every distribution of a set.
     privacy_report : What a fitted sanitizer promises, and what it does not.
 

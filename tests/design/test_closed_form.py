@@ -8,9 +8,9 @@ from conftest import EXAMPLE, EXAMPLE_DISTRIBUTION, EXAMPLE_RADIUS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skrldp import AllDistributions, JointDistribution, Mechanism, RenyiBall
+from skrldp import JointDistribution, Mechanism
 from skrldp.certificate import proof_region, prove
-from skrldp.design.closed_form import grr, independent_reporting, srr, theorem5_distance
+from skrldp.design.closed_form import grr, independent_reporting, srr, value_budget
 from skrldp.information import block_information
 from skrldp.privacy import Requirements, privacy_region
 from skrldp.sets import RenyiSet
@@ -69,24 +69,11 @@ def test_entropy_example_4():
         np.testing.assert_allclose(found, expected, atol=5e-5)
 
 
-def test_entropy_example_5():
-    assert theorem5_distance(REGION) == pytest.approx(1.4591, abs=5e-5)
-    found = independent_reporting(JOINT, Requirements.of(REGION, math.log(2)), "theorem5")
-    assert found.information == pytest.approx(0.0755, abs=5e-5)
-    assert found.secret_eps == pytest.approx(0.0, abs=1e-9)  # all of the budget on U
-    assert found.value_eps == pytest.approx(math.log(1 + 2 / 1.4591), abs=5e-5)
-    np.testing.assert_allclose(  # Entropy (85)
-        dense(found.blocks, 2, 2)[:2, :2], [[0.3517, 0.1483], [0.1483, 0.3517]], atol=5e-5
-    )
-    assert block_information(found.blocks, EXAMPLE_DISTRIBUTION) == pytest.approx(0.0718, abs=5e-5)
-
-
-@pytest.mark.parametrize("budget", ["tight", "theorem5"])
 @pytest.mark.parametrize("alpha", [0.3, 0.6, 1.0, 2.0, 3.0])
-def test_blocks_are_the_product_of_two_responses(budget, alpha):
+def test_blocks_are_the_product_of_two_responses(alpha):
     joint = table(1, 3, 4)
     region = proof_region(joint, RenyiSet(alpha, 0.03))
-    found = independent_reporting(joint, Requirements.of(region, 0.9), budget)
+    found = independent_reporting(joint, Requirements.of(region, 0.9))
     product = np.kron(response(found.secret_eps, 3), response(found.value_eps, 4))
     np.testing.assert_allclose(dense(found.blocks, 3, 4), product, atol=1e-13)
     assert 0.0 <= found.secret_eps <= 0.9
@@ -107,12 +94,9 @@ def test_blocks_are_the_product_of_two_responses(budget, alpha):
 def test_independent_reporting_is_certified(seed, a1, a2, eps, alpha, radius):
     joint = table(seed, a1, a2)
     region = proof_region(joint, RenyiSet(alpha, radius))
-    tight = independent_reporting(joint, Requirements.of(region, eps), "tight")
-    loose = independent_reporting(joint, Requirements.of(region, eps), "theorem5")
-    for found in (tight, loose):
-        mechanism = Mechanism.from_blocks(found.blocks, joint.secrets, joint.values)
-        assert prove(mechanism, joint, RenyiSet(alpha, radius)).eps <= eps + 1e-8
-    assert tight.information >= loose.information - 1e-9
+    found = independent_reporting(joint, Requirements.of(region, eps))
+    mechanism = Mechanism.from_blocks(found.blocks, joint.secrets, joint.values)
+    assert prove(mechanism, joint, RenyiSet(alpha, radius)).eps <= eps + 1e-8
 
 
 def largest_budget(joint, region, part):
@@ -156,46 +140,28 @@ def test_the_split_is_the_best():
     for seed, eps in ((4, 0.3), (5, 1.0), (6, 2.5)):
         joint = table(seed, 3, 3, low=5)
         region = privacy_region(joint, RenyiSet(2.0, 0.02))
-        distance = theorem5_distance(region)
+        value_eps = value_budget(Requirements.of(region, eps))
         distribution = joint.probabilities
 
-        def information(part, distance=distance, distribution=distribution, eps=eps):
-            delta = math.log1p(2 * math.expm1(part) / distance)
+        def information(part, value_eps=value_eps, distribution=distribution, eps=eps):
+            delta = min(value_eps(part), 50.0)  # e^-50: U as it is
             matrix = np.kron(response(eps - part, 3), response(delta, 3))
             report = matrix @ distribution.ravel()
             return float((distribution.ravel() * matrix * np.log(matrix / report[:, None])).sum())
 
         best = max(information(part) for part in np.linspace(0.0, eps, 2001))
-        found = independent_reporting(joint, Requirements.of(region, eps), "theorem5")
+        found = independent_reporting(joint, Requirements.of(region, eps))
         assert found.information >= best - 1e-6
-
-
-def test_distance_bounds_every_pair_of_conditionals():
-    joint = table(7, 3, 4, low=5)
-    p = joint.conditionals
-    apart = max(np.abs(p[i] - p[j]).sum() for i in range(3) for j in range(3))
-    at_point = theorem5_distance(privacy_region(joint, RenyiSet(2.0, 0.0)))
-    assert at_point == pytest.approx(apart, abs=1e-12)
-    previous = at_point
-    for radius in (1e-4, 1e-2, 0.1, 1.0):
-        found = theorem5_distance(privacy_region(joint, RenyiSet(2.0, radius)))
-        assert previous <= found <= 2.0
-        previous = found
-    everything = privacy_region(joint, RenyiSet(1.0, AllDistributions().radius_for(1, 1)))
-    assert theorem5_distance(everything) == 2.0
-    unseen = JointDistribution([[5, 5], [0, 0]])
-    assert theorem5_distance(privacy_region(unseen, RenyiSet(2.0, 0.01))) == 2.0
 
 
 def test_u_that_says_nothing_of_s_is_reported_as_it_is():
     joint = JointDistribution(np.outer([3, 7], [2, 3, 5]))
     point = privacy_region(joint, RenyiSet(2.0, 0.0))
-    for budget in ("tight", "theorem5"):
-        found = independent_reporting(joint, Requirements.of(point, 0.5), budget)
-        # for any part above 0 the whole of U passes; the rest of the budget is for S
-        matrix = dense(found.blocks, 2, 3)
-        np.testing.assert_allclose(matrix.reshape(2, 3, 2, 3).sum(axis=(0, 2)), 2 * np.eye(3))
-        assert found.information >= joint.entropy - 0.6109  # H(U) at least
+    found = independent_reporting(joint, Requirements.of(point, 0.5))
+    # for any part above 0 the whole of U passes; the rest of the budget is for S
+    matrix = dense(found.blocks, 2, 3)
+    np.testing.assert_allclose(matrix.reshape(2, 3, 2, 3).sum(axis=(0, 2)), 2 * np.eye(3))
+    assert found.information >= joint.entropy - 0.6109  # H(U) at least
 
 
 def test_one_value_leaves_the_secret_alone():
@@ -203,35 +169,3 @@ def test_one_value_leaves_the_secret_alone():
     region = privacy_region(joint, RenyiSet(2.0, 0.05))
     found = independent_reporting(joint, Requirements.of(region, 1.0))
     np.testing.assert_allclose(dense(found.blocks, 3, 1), response(1.0, 3), atol=1e-9)
-
-
-def test_the_budget_must_be_known():
-    with pytest.raises(ValueError, match=r"tight.*theorem5"):
-        independent_reporting(JOINT, Requirements.of(REGION, 1.0), "loose")
-
-
-@pytest.mark.parametrize(
-    ("sensitive", "other", "eps", "expected"),
-    [
-        ("sex", "race", 0.1, (0.0003, 0.0012, 0.0108)),
-        ("sex", "race", 0.5, (0.0076, 0.0293, 0.1063)),
-        ("sex", "race", 1.5, (0.0957, 0.2339, 0.2864)),
-        ("race", "sex", 0.1, (0.0003, 0.0008, 0.0043)),
-        ("race", "sex", 1.5, (0.0957, 0.1626, 0.2790)),
-        ("occupation", "education", 1.5, (0.0030, 0.0097, 0.0346)),
-        ("native-country", "relationship", 1.5, (0.0041, 0.0087, 0.0995)),
-    ],
-)
-def test_adult(adult, sensitive, other, eps, expected):
-    """MATH's table: normalised information of GRR, SRR and IR by Theorem 5."""
-    joint = JointDistribution(adult(sensitive, other))
-    assert joint.n == 32_561
-    radius = RenyiBall().radius_for(joint.n, joint.counts.size)
-    region = privacy_region(joint, RenyiSet(2.0, radius))
-    a1, a2 = joint.counts.shape
-    values = [
-        block_information(grr(eps, a1 * a2), joint.probabilities),
-        block_information(srr(eps, a1, a2), joint.probabilities),
-        independent_reporting(joint, Requirements.of(region, eps), "theorem5").information,
-    ]
-    np.testing.assert_allclose(np.array(values) / joint.entropy, expected, atol=6e-5)

@@ -80,7 +80,7 @@ def test_a_set_without_beta_is_taken_as_it_is():
     found = blocks(base=SRRSanitizer(uncertainty=AllDistributions())).fit(TABLE)
     assert {one.guarantee.distributions for one in found.manifest_.mechanisms} == {"all"}
     around = LikelihoodRatioSet(drift=0.01)
-    drift = blocks(base=IRSanitizer(budget="theorem5", uncertainty=around))
+    drift = blocks(base=IRSanitizer(uncertainty=around))
     around = drift.fit(TABLE).certificate_.uncertainty
     assert (around.drift, around.beta) == (0.01, pytest.approx(0.05 / 3))
     assert drift.base.uncertainty.beta == 0.05  # the user's own set is not changed

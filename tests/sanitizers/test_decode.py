@@ -10,7 +10,6 @@ from sklearn import config_context
 from sklearn.exceptions import NotFittedError
 
 from skrldp import (
-    AllDistributions,
     GRRSanitizer,
     IRSanitizer,
     LikelihoodRatioSet,
@@ -38,7 +37,6 @@ SANITIZERS = {
     "GRR": GRRSanitizer(2.0),
     "SRR": SRRSanitizer(2.0),
     "IR": IRSanitizer(2.0),
-    "IR optimal": IRSanitizer(2.0, underlying="optimal", uncertainty=AllDistributions()),
     "PolyOpt": PolyOptSanitizer(2.0, uncertainty=LikelihoodRatioSet(region="lower")),
     "PolyOpt on U": PolyOptSanitizer(
         2.0, uncertainty=LikelihoodRatioSet(region="lower"), observe="nonsensitive"

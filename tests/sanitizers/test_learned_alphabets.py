@@ -40,8 +40,8 @@ def table(n=1_500, rare=0, seed=0, columns=("u",)):
 
 
 def quick(**options):
-    """A sanitizer whose set has a beta, and whose budgets are closed forms."""
-    return IRSanitizer(sensitive="s", budget="theorem5", **options)
+    """A sanitizer whose set has a beta."""
+    return IRSanitizer(sensitive="s", **options)
 
 
 def test_bins_that_were_made_of_the_table_void_beta_unless_the_user_says_they_were_not():
@@ -155,9 +155,7 @@ def test_rare_values_are_warned_of():
     for fitted in (
         SRRSanitizer(sensitive="s").fit(X),
         GRRSanitizer(sensitive="s").fit(X),
-        IRSanitizer(
-            sensitive="s", budget="theorem5", uncertainty=LikelihoodRatioSet(radius=0.01)
-        ).fit(X),
+        IRSanitizer(sensitive="s", uncertainty=LikelihoodRatioSet(radius=0.01)).fit(X),
     ):
         assert fitted.mechanism_.guarantee.condition is None
 
@@ -174,9 +172,7 @@ def test_what_is_grouped_takes_unknown_values():
     assert device.report({"s": 0, "u": "never seen"}) in range(len(device.symbols))
     with pytest.warns(PrivacyLeakWarning, match="'other', which does not take unknown values"):
         quick(min_frequency=60).fit(X)
-    opened = IRSanitizer(
-        sensitive="s", budget="theorem5", min_frequency=60, handle_unknown="infrequent_if_exist"
-    )
+    opened = IRSanitizer(sensitive="s", min_frequency=60, handle_unknown="infrequent_if_exist")
     assert opened.fit(X).joint_.alphabet == "frequent"
     with pytest.raises(ValueError, match="min_frequency='often' must be"):
         quick(min_frequency="often").fit(X)
@@ -216,9 +212,7 @@ def test_columns_have_frequent_values():
     for rare in ([], ["v"]):
         for name in rare:
             X.loc[X.index[5:8], name] = ["x", "y", "z"]
-        auto = IRSanitizer(
-            sensitive="s", budget="theorem5", min_frequency="auto", random_state=0
-        ).fit(X)
+        auto = IRSanitizer(sensitive="s", min_frequency="auto", random_state=0).fit(X)
         assert auto.joint_.alphabet == "frequent"
         new = X.iloc[:2].assign(u="new")
         assert len(auto.transform(new)) == 2

@@ -48,7 +48,6 @@ def test_a_guarantee_says_what_is_proven_not_what_was_asked():
     ("cls", "options"),
     [
         (IRSanitizer, {}),
-        (IRSanitizer, {"underlying": "optimal"}),
         (PolyOptSanitizer, {"time_limit": None}),
         (RobustMSESanitizer, {"distance": "hamming"}),
     ],

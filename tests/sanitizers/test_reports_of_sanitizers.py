@@ -56,8 +56,6 @@ def test_every_form_in_every_library(cls, library, encode, fits):
     X = frame_of(library)
     if (cls, library) not in fits:
         parameters = {} if cls in CLOSED_FORMS else {"time_limit": 1e-6}
-        if cls is IRSanitizer:
-            parameters["budget"] = "theorem5"
         made = make(cls, sensitive=1, random_state=0, **parameters)
         fits[cls, library] = fitted(made, X)
     sanitizer = fits[cls, library].set_params(encode=encode)
@@ -255,14 +253,6 @@ def test_eps_must_be_positive_and_finite(cls, eps):
         (SRRSanitizer(handle_unknown="drop", sensitive=0), "handle_unknown='drop' must be one of"),
         (SRRSanitizer(verbose=-1, sensitive=0), "verbose=-1 must be a whole number"),
         (SRRSanitizer(verbose="yes", sensitive=0), "verbose='yes' must be a whole number"),
-        (
-            IRSanitizer(budget="loose", sensitive=0),
-            "budget='loose' must be one of 'tight', 'theorem5'",
-        ),
-        (
-            IRSanitizer(underlying="best", sensitive=0),
-            "underlying='best' must be one of 'grr', 'optimal'",
-        ),
         (
             IRSanitizer(uncertainty=RenyiBall, sensitive=0),
             r"the class RenyiBall: write uncertainty=RenyiBall\(",

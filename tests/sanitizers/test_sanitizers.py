@@ -35,7 +35,7 @@ from skrldp import (
     RobustMSESanitizer,
     SRRSanitizer,
 )
-from skrldp.sanitizers import _closed_forms, _optimal_base, codec_of
+from skrldp.sanitizers import _closed_forms, _optimal_base
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
 pytestmark = pytest.mark.filterwarnings(
@@ -229,50 +229,6 @@ def test_polyopt_passes_its_parameters_on(monkeypatch):
     }
     assert criterion.distribution.sum() == pytest.approx(1.0) and (criterion.distribution > 0).all()
     assert criterion.name == "I(X;Y)"
-
-
-@pytest.fixture(scope="module")
-def plain_and_best():
-    X, parameters = frame_of("pandas"), {"sensitive": "ill", "random_state": 0}
-    plain = fitted(IRSanitizer(0.5, **parameters), X)
-    return plain, fitted(IRSanitizer(0.5, underlying="optimal", **parameters), X)
-
-
-@pytest.mark.parametrize("encode", [None, "symbol", "onehot", "posterior"])
-def test_optimal_reporting_in_every_form(encode, plain_and_best):
-    X, (plain, best) = frame_of("pandas"), plain_and_best
-    best.set_params(encode=encode)
-    assert best.certificate_.holds(0.5)
-    assert best.mutual_information_ > plain.mutual_information_
-    assert best.solution_.status == "converged" and "S by" in best.solution_.message
-    assert best.mechanism_.symbols == tuple(range(best.mechanism_.shape[0]))
-    Y = best.transform(X)
-    assert list(Y.columns) == list(best.get_feature_names_out())
-    codes = np.asarray(best.set_params(encode="symbol").transform(X))[:, 0]
-    if encode is None:  # each report stands for its most probable cell
-        cells = best.mechanism_.likely_cells(best.joint_.probabilities)[codes]
-        expected = codec_of(best).decode(cells, like=X)
-        assert Y.astype(str).equals(expected.astype(str))
-
-
-def test_optimal_reporting_may_be_randomised_response():
-    """Two values and a great budget: nothing is better, and a report is a cell."""
-    X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [300, 200, 100, 400], axis=0)
-    parameters = {"uncertainty": AllDistributions(), "random_state": 0, "sensitive": 0}
-    plain, best = (
-        IRSanitizer(1.0, underlying=underlying, **parameters).fit(X)
-        for underlying in ("grr", "optimal")
-    )
-    assert best.mutual_information_ >= plain.mutual_information_ - 1e-9
-    assert best.transform(X).shape == X.shape
-
-
-@pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")
-def test_optimal_reporting_says_how_much_it_can_hold():
-    rows = np.array([(s, u) for s in range(3) for u in range(667)])
-    message = "at most 2,000 cells, but 3 secrets x 667 values make 2,001.*underlying='grr'"
-    with pytest.raises(ValueError, match=message):
-        IRSanitizer(underlying="optimal", sensitive=0).fit(rows)
 
 
 @pytest.mark.parametrize("cls", CLOSED_FORMS)

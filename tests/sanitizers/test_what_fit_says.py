@@ -20,18 +20,18 @@ def jobs(n=1_000):
 
 def test_rare_values_are_named_with_their_records():
     with pytest.warns(PrivacyLeakWarning) as told:
-        IRSanitizer(sensitive="ill", budget="theorem5").fit(jobs()[["ill", "job"]])
+        IRSanitizer(sensitive="ill").fit(jobs()[["ill", "job"]])
     (message,) = (str(one.message) for one in told)
     assert "column 'job' has 4 values" in message
     assert "('pilot': 16, 'priest': 24, 'judge': 32, ...)" in message
     assert len(message) <= 250 and message.endswith("min_frequency='auto' reports them as 'other'.")
-    found = IRSanitizer(sensitive="ill", budget="theorem5", min_frequency="auto")
+    found = IRSanitizer(sensitive="ill", min_frequency="auto")
     assert found.fit(jobs()[["ill", "job"]]).joint_.alphabet == "frequent"
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_a_search_over_folds_warns_once(n_jobs):
-    base = IRSanitizer(sensitive="ill", budget="theorem5")
+    base = IRSanitizer(sensitive="ill")
     search = GridSearchCV(base, {"eps": [0.5, 1.0]}, cv=2, n_jobs=n_jobs)
     table = jobs()[["ill", "job"]].sample(frac=1.0, random_state=0)
     with pytest.warns(PrivacyLeakWarning, match="'pilot': 16, 'priest': 24") as told:

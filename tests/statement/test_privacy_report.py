@@ -521,7 +521,7 @@ def test_the_first_part_has_figures_but_no_terms_of_the_trade(cls):
     ],
 )
 def test_the_first_part_says_for_whom_it_holds(figures, words):
-    report = privacy_report(fitted(IRSanitizer, budget="theorem5"))
+    report = privacy_report(fitted(IRSanitizer))
     changed = with_figures(report, **({"alphabet": "declared", "few_records": False} | figures))
     text = " ".join(str(changed).partition("All figures")[0].split())
     assert words in text

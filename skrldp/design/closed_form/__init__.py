@@ -7,12 +7,13 @@ from skrldp.design.closed_form._responses import (
     best_split,
     block_matrix,
     closed_forms,
+    divided_reporting,
     grr,
     independent_reporting,
     response_matrix,
     srr,
 )
-from skrldp.design.closed_form._value_budgets import least_odds, theorem5_distance, value_budget
+from skrldp.design.closed_form._value_budgets import least_odds, value_budget
 
 __all__ = [
     "IndependentReporting",
@@ -21,11 +22,11 @@ __all__ = [
     "best_split",
     "block_matrix",
     "closed_forms",
+    "divided_reporting",
     "grr",
     "independent_reporting",
     "least_odds",
     "response_matrix",
     "srr",
-    "theorem5_distance",
     "value_budget",
 ]

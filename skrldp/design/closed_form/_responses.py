@@ -25,6 +25,7 @@ __all__ = [
     "best_split",
     "block_matrix",
     "closed_forms",
+    "divided_reporting",
     "grr",
     "independent_reporting",
     "response_matrix",
@@ -107,18 +108,15 @@ class IndependentReporting:
 
 
 def independent_reporting(
-    joint: JointDistribution, requirements: Requirements, budget: str = "tight"
+    joint: JointDistribution, requirements: Requirements
 ) -> IndependentReporting:
     r"""Independent reporting with the best split of the budget (Entropy (82)).
 
     S is reported by GRR at :math:`\epsilon_1`. What a requirement leaves for the report of U is its
     ε less that, :math:`\epsilon_2`, and δ is the least that a requirement allows. Over a set of
     distributions the report of U by GRR with budget δ leaks at most :math:`\epsilon_2` about S if
-
-    - ``"theorem5"``: :math:`e^\delta - 1 = 2(e^{\epsilon_2}-1)/d`, with the ℓ1 distance *d* that
-      any two conditionals of the ball can have (Entropy Theorem 5, with its slip mended);
-    - ``"tight"``: :math:`e^\delta - 1 = (e^{\epsilon_2}-1)/m`, with *m* the region's bound on
-      :math:`\max_u R_1(u) - e^{\epsilon_2} R_2(u)`. No larger δ is valid.
+    :math:`e^\delta - 1 = (e^{\epsilon_2}-1)/m`, with *m* the region's bound on
+    :math:`\max_u R_1(u) - e^{\epsilon_2} R_2(u)`. No larger δ is valid.
 
     Over all distributions it leaks δ, so there :math:`\delta = \epsilon_2`. Where some values of U
     are known, *u* is one that can be told from another with the same known values.
@@ -139,12 +137,15 @@ def independent_reporting(
     0.65 inf
     0.0 2.0
     """
-    if budget not in ("tight", "theorem5"):
-        raise ValueError(f"budget={budget!r} must be 'tight' or 'theorem5'.")
     if not requirements.any_pair:  # nothing is compared, so all may be said
         return _reports(joint, np.inf, np.inf)
-    eps = requirements.least_eps
-    value_eps = value_budget(requirements, budget)
+    return divided_reporting(joint, requirements.least_eps, value_budget(requirements))
+
+
+def divided_reporting(
+    joint: JointDistribution, eps: float, value_eps: Callable[[Floats], Floats]
+) -> IndependentReporting:
+    """Return the best split of ε, where U has the budget ``value_eps`` of what S leaves."""
 
     def split(parts: Floats) -> list[IndependentReporting]:
         deltas = value_eps(parts)

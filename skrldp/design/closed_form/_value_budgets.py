@@ -9,51 +9,25 @@ from skrldp._arrays import chunks
 from skrldp._typing import Floats, Indices
 from skrldp.privacy import Region, Requirement, Requirements, odds_factor, screened_maxima
 
-__all__ = ["least_odds", "theorem5_distance", "value_budget"]
+__all__ = ["least_odds", "value_budget"]
 
 
-_PAIRS_AT_ONCE = 1 << 16  # pairs of secrets whose conditionals are in memory together
 _MOST_ROUGH = 1 << 22  # upper bounds that are in memory together
 _FIRST_GAPS = 64  # pairs of secrets and values whose exact worst case is taken at once
-
-
-def theorem5_distance(region: Region) -> float:
-    """Bound d on the ℓ1 distance of two conditionals in the ball (Entropy (62)).
-
-    Returns float: at most 2; of pairs of secrets that are compared. Secrets with one value of U
-    count as 0.
-    """
-    first, second = _telling_pairs(region)
-    if len(first) == 0:
-        return 0.0
-    secrets = np.union1d(first, second)
-    p = region.conditionals
-    apart = max(
-        float(np.abs(p[first[part]] - p[second[part]]).sum(axis=1).max())
-        for part in chunks(len(first), _PAIRS_AT_ONCE)
-    )
-    return min(2.0, 2.0 * float(region.l1_reach(secrets).max()) + apart)
 
 
 # δ of each of some ε2, of shape (n,).
 _Budget = Callable[[Floats], Floats]
 
 
-def _theorem5_budget(distance: float) -> _Budget:
-    """δ as a function of ε2, from the ℓ1 distance of the conditionals."""
-    if distance <= 0:
-        return lambda parts: np.full(parts.shape, np.inf)
-    return lambda parts: np.log1p(2.0 * np.expm1(parts) / distance)
-
-
-def value_budget(requirements: Requirements, budget: str = "tight") -> Callable[[Any], Any]:
+def value_budget(requirements: Requirements) -> Callable[[Any], Any]:
     """Find δ, the budget of the report of U, as a function of what is left of the least ε.
 
     Returns callable: from ε2, the least ε less that of the report of S, to δ, which may be
     infinite; or from an array of some ε2 to one of their δ, which takes little longer than one.
     """
     least = requirements.least_eps
-    budgets = [_budget(one, least, budget) for one in requirements]
+    budgets = [_budget(one, least) for one in requirements]
 
     def value_eps(part: Any) -> Any:
         parts = np.atleast_1d(np.asarray(part, dtype=float))
@@ -63,7 +37,7 @@ def value_budget(requirements: Requirements, budget: str = "tight") -> Callable[
     return value_eps
 
 
-def _budget(one: Requirement, least: float, budget: str) -> _Budget:
+def _budget(one: Requirement, least: float) -> _Budget:
     """δ as a function of ε2, as far as one requirement goes."""
     first, second = _telling_pairs(one.region)
     spare = one.eps - least
@@ -71,9 +45,6 @@ def _budget(one: Requirement, least: float, budget: str) -> _Budget:
         return lambda parts: np.full(parts.shape, np.inf)
     if one.everywhere:
         return lambda parts: parts + spare
-    if budget == "theorem5":
-        of_distance = _theorem5_budget(theorem5_distance(one.region))
-        return lambda parts: of_distance(parts + spare)
     return _tight_budget(one.region, first, second, spare)
 
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from skrldp import (
-    IRSanitizer,
     JointDistribution,
     LikelihoodRatioSet,
     NonRobustSanitizer,
@@ -32,7 +31,6 @@ FITS = {
         1.0, sensitive=0, uncertainty=LikelihoodRatioSet(region="lower"), observe="nonsensitive"
     ),
     "public": NonRobustSanitizer(1.0, sensitive=0),
-    "ir": IRSanitizer(1.0, sensitive=0, underlying="optimal"),
     "mse": RobustMSESanitizer(1.0, sensitive=0),
 }
 

@@ -11,7 +11,7 @@ from skrldp.certificate import release
 from skrldp.design.engine import solve
 from skrldp.design.objectives import CriterionProblem
 from skrldp.design.run import Limits
-from skrldp.design.subset import _independent as independent
+from skrldp.design.subset import _quick as quick
 from skrldp.design.subset import _set_mixture as set_mixture
 from skrldp.design.subset import optimal_response, quick_reporting
 from skrldp.design.subset._partitions import MANY_VALUES, even_groups, first_sets
@@ -116,7 +116,7 @@ def test_a_design_without_time_solves_few_programs(programs):
 
 def test_more_values_take_fewer_programs():
     sizes = [10, 40, 100, 300, 500, 1_000]
-    numbers = [independent._programs(size) for size in sizes]
+    numbers = [quick._programs(size) for size in sizes]
     assert numbers[:3] == [50, 15, 8]  # as many as ever
     assert all(n * size**2 <= 700_000 for n, size in zip(numbers, sizes, strict=True))
     assert numbers[-1] == 0
