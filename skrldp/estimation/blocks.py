@@ -17,7 +17,7 @@ from skrldp.estimation.channels import DenseChannel
 from skrldp.estimation.hypotheses import HypothesisTest, listed, warn_of_contradiction
 from skrldp.estimation.methods import Cells, FigureMethods
 from skrldp.estimation.reports import check_names
-from skrldp.estimation.statistic import PARTS, Sample, Statistic, ranges, tilt_of
+from skrldp.estimation.statistic import Sample, Statistic, ranges, tilt_of, tilted_cells
 from skrldp.joint import JointDistribution, as_counts
 from skrldp.mechanism import Manifest, Mechanism
 from skrldp.pooling import CommonMargins, Pool, ReportInformation, information_of
@@ -144,28 +144,15 @@ class _PooledStatistic(Statistic):
         """Which figures have an unbiased estimate, (k,)."""
         return self.certain | self.known
 
-    @cached_property
-    def effective(self) -> Floats:
-        """Part of the reports that carry a figure, (k,): the greatest over some of its values.
-
-        Reports of its own block are as at the distribution next to the public one that has the
-        value; those of the others as at the public one.
-        """
-        found, start = np.zeros(len(self.c)), self.public
-        sizes = self.expected.shares[self.own].sum()
-        for part in PARTS:
-            theta = start + part * (self.most - start)
-            residual = self.c - theta[:, None] * self.g
-            tilt = tilt_of(np.broadcast_to(self.cells, residual.shape), residual)
-            cells = self.cells * np.exp(tilt * (residual - residual.max(axis=1, keepdims=True)))
-            shares = np.repeat(self.expected.shares[None], len(residual), axis=0)
-            own = (cells / cells.sum(axis=1, keepdims=True)) @ self.matrix.T
-            shares[:, self.own] = sizes * own / own.sum(axis=1, keepdims=True)
-            weights = self._residual_weights(theta)
-            apart = weights - (weights * shares).sum(axis=1, keepdims=True)
-            second, fourth = (apart**2 * shares).sum(axis=1), (apart**4 * shares).sum(axis=1)
-            carried = np.divide(second**2, fourth, out=np.ones_like(second), where=fourth > 0)
-            found = np.maximum(found, carried)
+    def _reports_at(self, theta: Floats | None) -> Floats:
+        """Distributions of the reports (k, b): of the own block where θ is true, else public."""
+        at = self.public if theta is None else theta
+        residual = self.c - at[:, None] * self.g
+        tilt = tilt_of(np.broadcast_to(self.cells, residual.shape), residual)
+        own = tilted_cells(self.cells, tilt, residual) @ self.matrix.T
+        found = np.repeat(self.expected.shares[None], len(residual), axis=0)
+        size = self.expected.shares[self.own].sum()
+        found[:, self.own] = size * own / own.sum(axis=1, keepdims=True)
         return found
 
     @property

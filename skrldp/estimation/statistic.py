@@ -30,7 +30,6 @@ from skrldp.estimation.channels import CellWeights, Channel, StructuredChannel
 
 __all__ = [
     "LEAST_REPORTS",
-    "PARTS",
     "CellShares",
     "Sample",
     "Statistic",
@@ -38,6 +37,7 @@ __all__ = [
     "project",
     "ranges",
     "tilt_of",
+    "tilted_cells",
 ]
 
 LEAST_REPORTS = 20.0  # that must carry a figure, effectively
@@ -45,7 +45,7 @@ LEAST_REPORTS = 20.0  # that must carry a figure, effectively
 _PRICES = 1.0, (1.5, 2.5, 5.0), (0.7, 0.4)
 _MOST_SYMBOLS = 400  # for which cones are solved: in some tenths of a second
 _LEAST_SHARE = 4.0  # of a group, in its standard errors, for a standard error within it
-PARTS = 0.0, 0.25, 0.5  # of the way from the public figure to the greatest one
+_PARTS = 0.0, 0.25, 0.5  # of the way from the public figure to the greatest one
 _LARGEST_TILT = 500.0  # of a logarithm of a probability
 _TILTS, _HALVINGS = 60, 30  # steps of the tilt, and of an end of an interval
 _NO_BIAS = 1e-8  # of the range of a figure
@@ -156,6 +156,13 @@ def tilt_of(mass: Floats, residual: Floats) -> Floats:
     return found
 
 
+def tilted_cells(public: Floats, tilt: Floats, residual: Floats) -> Floats:
+    """Return the public distribution (a,) tilted by λ (k, 1) times a residual (k, a): (k, a)."""
+    cells = public * np.exp(tilt * (residual - residual.max(axis=1, keepdims=True)))
+    found: Floats = cells / cells.sum(axis=1, keepdims=True)
+    return found
+
+
 def _log(mass: Floats) -> Floats:
     with np.errstate(divide="ignore"):
         found: Floats = np.log(mass)
@@ -219,23 +226,23 @@ class Statistic:
         interval knows; that few reports decide of any value is what must not be.
         """
         found = np.zeros(len(self.c))
-        for part in PARTS:
+        for part in _PARTS:
             theta = self.public + part * (self.most - self.public)
-            residual = self.c - theta[:, None] * self.g
-            if part:
-                tilt = tilt_of(self.classes.mass, self.classes.c - theta[:, None] * self.classes.g)
-                cells = self.channel.public * np.exp(
-                    tilt * (residual - residual.max(axis=1, keepdims=True))
-                )
-                report = self.channel.forward(cells / cells.sum(axis=1, keepdims=True))
-            else:
-                report = np.broadcast_to(self.channel.report, self.of_c.shape)
+            report = self._reports_at(theta if part else None)
             weights = self._residual_weights(theta)
             apart = weights - (weights * report).sum(axis=1, keepdims=True)
             second, fourth = (apart**2 * report).sum(axis=1), (apart**4 * report).sum(axis=1)
             own = np.divide(second**2, fourth, out=np.ones_like(second), where=fourth > 0)
             found = np.maximum(found, own)
         return found
+
+    def _reports_at(self, theta: Floats | None) -> Floats:
+        """Distributions of the reports where θ is true, next to the public one, (k, b)."""
+        if theta is None:
+            return np.broadcast_to(self.channel.report, self.of_c.shape)
+        residual = self.c - theta[:, None] * self.g
+        tilt = tilt_of(self.classes.mass, self.classes.c - theta[:, None] * self.classes.g)
+        return self.channel.forward(tilted_cells(self.channel.public, tilt, residual))
 
     @cached_property
     def classes(self) -> Classes:
