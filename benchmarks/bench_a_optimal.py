@@ -6,9 +6,8 @@ minutes. The parts are
 - ``tables``: sums of variances on ten tables, at three ε;
 - ``all``: the same where privacy holds for all distributions;
 - ``goals``: standard errors of shares of Adult;
-- ``speed``: processor time without a limit, from 10 to 90 cells, with the sum of variances;
-- ``large``: time and memory at 240 cells;
-- ``search``: random tables on which independent reporting is far from best.
+- ``speed``: processor time without a limit, from 10 to 90 cells, with the sum of variances; and
+- ``large``: time and memory at 240 cells.
 
 A variance is the asymptotic one of the estimate by maximum likelihood at the public distribution,
 times the number of reports, from the mechanism as it is sampled. Every mechanism is certified for
@@ -314,54 +313,6 @@ def speed():
         )
 
 
-def search(number, best, seconds):
-    """Find random tables on which independent reporting estimates U far worse than need be."""
-    print("\nRandom tables: sum of variances of U, IR against A-optimal\n")
-    rng = np.random.default_rng(0)
-    found = []
-    for seed in range(number):
-        shape = int(rng.integers(2, 5)), int(rng.integers(2, 9))
-        concentration, n = rng.choice([0.1, 0.3, 1.0]), 10 ** int(rng.integers(3, 7))
-        eps = float(rng.choice([0.1, 0.25, 0.5, 1.0]))
-        counts = drawn(shape, concentration, n, seed)
-        if (counts.sum(axis=1) == 0).any() or (counts.sum(axis=0) == 0).any():
-            continue
-        independent, _ = fit(IRSanitizer(eps), counts)
-        ratio = total(independent, "nonsensitive") / raw(independent.joint_, "nonsensitive")
-        found.append((ratio, seed, shape, concentration, n, eps, counts))
-    found.sort(key=lambda one: -one[0])
-    print(f"{'shape':<6} {'seed':>5} {'conc.':>5} {'n':>8} {'eps':>5}{_SEARCHED}")
-    # Far from the records is not yet far from best: some of each kind are tried.
-    for _, seed, shape, concentration, n, eps, counts in found[:: max(1, len(found) // best)]:
-        title = f"{shape[0]}x{shape[1]:<4} {seed:>5} {concentration:>5g} {n:>8} {eps:>5g}"
-        _against_independent(title, eps, counts, seconds)
-    print("\nThe same where each value belongs to one of two secrets, which have k values each\n")
-    print(f"{'k':>6} {'eps':>5}{_SEARCHED}")
-    for k in (2, 4, 8):
-        for eps in (0.25, 0.5, 1.0):
-            counts = np.kron(np.eye(2, dtype=int), np.full((1, k), 100_000 // k))
-            _against_independent(f"{k:>6} {eps:>5g}", eps, counts, seconds)
-
-
-_SEARCHED = "".join(
-    f" {name:>9}" for name in ("A-opt.", "IR", "SRR", "OUE on U", "records", "IR / A")
-)
-
-
-def _against_independent(title, eps, counts, seconds):
-    ours, _ = fit(AOptimalSanitizer(eps, time_limit=seconds), counts)
-    mine = total(ours, "nonsensitive")
-    independent = total(fit(IRSanitizer(eps), counts)[0], "nonsensitive")
-    srr = total(fit(SRRSanitizer(eps), counts)[0], "nonsensitive")
-    protocol = oue_of(ours.joint_, "nonsensitive", eps)
-    print(
-        f"{title} {mine:>9.4g}"
-        + "".join(f" {one:>9.4g}" for one in (independent, srr, protocol))
-        + f" {raw(ours.joint_, 'nonsensitive'):>9.4g} {independent / mine:>9.3f}",
-        flush=True,
-    )
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="small tables, half a minute")
@@ -370,7 +321,7 @@ def main():
     options = parser.parse_args()
     run.time.perf_counter = time.process_time  # what the time limit is measured with
     quick, seconds = options.quick, 2.0 if options.quick else options.seconds
-    wanted = options.only or (["tables", "search"] if quick else None)
+    wanted = options.only or (["tables"] if quick else None)
     levels = [1.0] if quick else [0.5, 1.0, 2.0]
     names = [*RANDOM][:2] if quick else [*ADULT, *FAIR, *RANDOM]
     parts = {
@@ -381,7 +332,6 @@ def main():
         "goals": lambda: goals(levels, seconds),
         "speed": speed,
         "large": lambda: large(["nonsensitive", "all"], 240.0),
-        "search": lambda: search(20 if quick else 300, 3 if quick else 30, seconds),
     }
     for part, work in parts.items():
         if wanted is None or part in wanted:

@@ -1,12 +1,11 @@
-"""What a bound over all distributions costs: information, or distance, against eps_all.
+"""What a bound over all distributions costs: information against eps_all.
 
 Run it with ``python benchmarks/bench_eps_all.py [--quick]``: two hours on one core, or half a
 minute. For each table, ε and eps_all it prints the information of PolyOpt's mechanism as it is
 sampled, at the public distribution, divided by H(X). Beside them: SRR and independent reporting,
 which hold a bound over all distributions by themselves, and the baseline of *mixing*: the
 mechanism without the bound, mixed with SRR, GRR or noise (on the same reports) until the bound
-holds, the best of the three. ``--robust-mse`` prints the expected Hamming distance of RobustMSE's
-reports instead.
+holds, the best of the three.
 Designs have ``--seconds`` of processor time, whatever else the machine does.
 The tables of Adult need its file: ``SKRLDP_ADULT``, or ``../shared/data/adult/adult.data``; Fair's
 survey needs statsmodels.
@@ -27,7 +26,6 @@ from skrldp import (
     LikelihoodRatioSet,
     PolyOptSanitizer,
     RenyiBall,
-    RobustMSESanitizer,
     SRRSanitizer,
 )
 from skrldp.design.run import _limits as run
@@ -151,28 +149,6 @@ def informative(name, eps, limit, kind):
     print(f"{'  mixing instead':<36} {'':>4} {'':>7} {'':>7} {'':>7} {mixes}", flush=True)
 
 
-def distances(name, eps, limit, kind):
-    """The expected Hamming distance of RobustMSE's reports from U."""
-    records = records_of(name)
-    cells = []
-    for level in LEVELS:
-        eps_all = eps if level is None else level
-        if eps_all < eps:
-            cells.append(f"{'':>7}")
-            continue
-        sanitizer = RobustMSESanitizer(
-            eps,
-            eps_all=None if np.isinf(eps_all) else eps_all,
-            sensitive=records.columns[0],
-            uncertainty=SETS[kind](),
-            robust_utility=False,
-            distance="hamming",
-            time_limit=limit,
-        )
-        cells.append(f"{fit(sanitizer, records)[0].distortion_:>7.4f}")
-    print(f"{name:<36} {eps:>4} {'':>7} {'':>7} {'':>7} {' '.join(cells)}", flush=True)
-
-
 if __name__ == "__main__":
     names = [*(ADULT if adult_file() else ()), FAIR]
     parser = argparse.ArgumentParser(description=__doc__)
@@ -181,7 +157,6 @@ if __name__ == "__main__":
     parser.add_argument("--table", choices=names, action="append", help="these tables alone")
     parser.add_argument("--eps", type=float, action="append", help="these ε alone")
     parser.add_argument("--seconds", type=float, default=60.0, help="for each design")
-    parser.add_argument("--robust-mse", action="store_true", help="distances instead")
     options = parser.parse_args()
     run.time.perf_counter = time.process_time  # what the time limit is measured with
     names, epsilons = options.table or names, options.eps or [0.5, 1.0, 1.5]
@@ -194,6 +169,4 @@ if __name__ == "__main__":
     print(f"{'table':<36} {'eps':>4} {'SRR':>7} {'IR':>7} {'(all)':>7} {heads}")
     for name in names:
         for eps in epsilons:
-            (distances if options.robust_mse else informative)(
-                name, eps, options.seconds, options.set
-            )
+            informative(name, eps, options.seconds, options.set)

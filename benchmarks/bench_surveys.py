@@ -6,13 +6,11 @@ differ and who answer differently. Everybody is in the sample with a probability
 weight; of strata without clusters fixed numbers are drawn. Beside the set that takes all records
 for independent stand the one corrected for the design and the exact one. The other parts: finite
 populations; samples of a census that ships in the package svy; the time of a million records.
-``--part census`` does one of them, ``--quick`` draws 100 tables a design and makes no mechanisms,
-``--tables 2000`` says how many to draw.
+one of them, and ``--tables`` says how many tables to draw of a design (2,000; ``--quick``: 100).
 """
 
 import argparse
 import time
-import warnings
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import product
@@ -24,8 +22,6 @@ import pandas as pd
 from skrldp import (
     JointDistribution,
     LikelihoodRatioSet,
-    PolyOptSanitizer,
-    PrivacyLeakWarning,
     SurveyDesign,
 )
 from skrldp.surveys import SurveyRecords, SurveyTotals, independent_part
@@ -192,57 +188,6 @@ def coverage(population, tables, rng):
     return held / tables, np.median(widths, axis=0)
 
 
-def utility(population, rng, seconds):
-    """Normalised mutual information at eps=1 of one table, for each of the three sets."""
-    case = population.case
-    records, cells = population.draw(rng)
-    secret, value = np.divmod(cells, case.shape[1])
-    frame = pd.DataFrame(
-        {
-            "s": secret,
-            "u": value,
-            "weight": records.weights,
-            "stratum": records.strata,
-            "cluster": 0 if records.clusters is None else records.clusters,
-            "people": population.shares[records.strata],
-        }
-    )
-    values = {"s": list(range(case.shape[0])), "u": list(range(case.shape[1]))}
-    clusters = None if case.size == 1 else "cluster"
-    strata = "stratum" if case.strata > 1 else None
-    stated = {"weights": "weight", "strata": strata, "clusters": clusters}
-    of_design = SurveyDesign(**stated)
-    most, sizes = population.max_weight(), None
-    if case.strata > 1:
-        most, sizes = "weight" if case.size == 1 else most, "people"
-    exact = SurveyDesign(**stated, max_weight=most, stratum_sizes=sizes)
-    found = []
-    for survey, rule in (None, ASYMPTOTIC), (of_design, ASYMPTOTIC), (exact, LikelihoodRatioSet()):
-        table = frame if survey else frame[["s", "u"]]
-        if survey:
-            table = frame[["s", "u", *survey.columns]]
-        made = PolyOptSanitizer(
-            1.0,
-            sensitive="s",
-            survey=survey,
-            categories=values,
-            uncertainty=rule,
-            time_limit=seconds,
-        )
-        try:
-            made.fit(table)
-        except ValueError:  # none is kept
-            found.append(np.nan)
-            continue
-        told = made.mechanism_.mutual_information(population.truth)
-        found.append(told / entropy(population.truth))
-    return found
-
-
-def entropy(distribution):
-    return -(distribution * np.log(distribution)).sum()
-
-
 def large():
     """Print the processor time of a million records in 5,000 clusters and 240 cells."""
     rng, n = np.random.default_rng(0), 10**6
@@ -348,23 +293,21 @@ def _sample_of(people, strata, areas, rng):
     return people.iloc[np.concatenate(rows)].assign(hhweight=weights)
 
 
-def designs(tables, only, *, quick):
-    """Print coverage, bounds and utility of each design."""
-    print(f"{tables:,} tables a design; beta = .05; bounds of pairs in 1/1000 nats; NMI at eps=1")
-    print(f"{'design':<72}{'coverage':^24}{'bound':^24}{'NMI':^24}")
+def designs(tables, only):
+    """Print coverage and bounds of each design."""
+    print(f"{tables:,} tables a design; beta = .05; bounds of pairs in 1/1000 nats")
+    print(f"{'design':<72}{'coverage':^24}{'bound':^24}")
     names = "".join(f"{name:>8}" for name in ("naive", "design", "exact"))
-    print(f"{'':<72}{names}{names}{names}")
+    print(f"{'':<72}{names}{names}")
     for place, case in enumerate(CASES):
         if only not in (None, place):
             continue
         rng = np.random.default_rng(place)
         population = Population(case, rng)
         held, widths = coverage(population, tables, rng)
-        told = [np.nan] * 3 if quick else utility(population, rng, 10.0)
         shares = "".join(f"{share:>8.4f}" for share in held)
         print(
-            f"{case!s:<72}{shares}{''.join(f'{1e3 * w:>8.2f}' for w in widths)}"
-            f"{''.join(f'{t:>8.3f}' for t in told)}",
+            f"{case!s:<72}{shares}{''.join(f'{1e3 * w:>8.2f}' for w in widths)}",
             flush=True,
         )
 
@@ -377,11 +320,9 @@ def main():
     parser.add_argument("--only", type=int, help="the number of one design, from 0")
     asked = parser.parse_args()
     tables = 100 if asked.quick else asked.tables
-    warnings.simplefilter("ignore", PrivacyLeakWarning)
-    warnings.filterwarnings("ignore", message="the design stopped")
     part = "designs" if asked.only is not None else asked.part
     if part in (None, "designs"):
-        designs(tables, asked.only, quick=asked.quick)
+        designs(tables, asked.only)
     if part in (None, "finite"):
         finite(tables)
     if part in (None, "census"):

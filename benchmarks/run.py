@@ -23,15 +23,12 @@ if __name__ == "__main__":
         "bench_distortion.py": [] if full else ["--quick"],
         "bench_isit.py": [] if full else ["--quick"],
         "bench_large.py": [] if full else ["--quick"],
-        "bench_alternation.py": [] if full else ["--quick"],
         "bench_coverage.py": [] if full else ["--quick"],
         "bench_surveys.py": [] if full else ["--quick"],
-        "bench_rare_cells.py": [] if full else ["--quick"],
         "bench_eps_all.py": [] if full else ["--quick"],
         "bench_alphabet.py": [] if full else ["--quick"],
         "bench_a_optimal.py": [] if full else ["--quick"],
         "bench_choice.py": [] if full else ["--quick"],
-        "bench_groups.py": [] if full else ["--quick"],
         "bench_blocks.py": [] if full else ["--quick"],
     }
     for script, options in scripts.items():
