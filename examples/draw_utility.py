@@ -6,7 +6,8 @@ python examples/draw_utility.py [--seconds 15] [FILE]       two minutes
 import argparse
 import warnings
 
-from demo import load_survey
+import pandas as pd
+from statsmodels.datasets import fair
 
 from skrldp import (
     IRSanitizer,
@@ -15,6 +16,25 @@ from skrldp import (
     PrivacyUtilityDisplay,
     SRRSanitizer,
 )
+
+
+def load_survey():
+    """S and two columns of U, whose dtypes have the answers that one could tick."""
+    answers = fair.load_pandas().data
+    survey = answers[[]].assign(
+        affair=choice(answers["affairs"] > 0, ["no", "yes"], first=0),
+        religious=choice(answers["religious"], ["not", "mildly", "fairly", "strongly"]),
+        marriage=choice(
+            answers["rate_marriage"], ["very poor", "poor", "fair", "good", "very good"]
+        ),
+    )
+    return survey.sample(frac=1.0, random_state=0).reset_index(drop=True)
+
+
+def choice(answers, levels, first=1):
+    """Name the answers, which are numbers from `first` on."""
+    return pd.Categorical.from_codes(answers.astype(int) - first, levels, ordered=True)
+
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("file", nargs="?", default="docs/images/utility.svg")

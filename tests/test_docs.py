@@ -86,17 +86,6 @@ def test_page(page):
     run(page, given)
 
 
-def test_readme():
-    pytest.importorskip("statsmodels")
-    names = {}
-    printed = run("README.md", names)
-    assert names["reports"].shape == (3183, 3)
-    assert names["pipe"]["priv"].certificate_.holds(1.0)
-    proven = re.search(r"Certificate\(eps<=([\d.]+), attained", printed)
-    assert proven
-    assert 0.99 < float(proven.group(1)) <= 1.0
-
-
 def test_commands_exist():
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

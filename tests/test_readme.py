@@ -1,4 +1,4 @@
-"""The demo runs and says what the README prints."""
+"""The demo runs, and what the README prints is what its code prints."""
 
 import re
 import subprocess
@@ -6,6 +6,11 @@ import sys
 
 import pytest
 from conftest import ROOT
+from test_docs import FENCE, TEXTS, run
+
+from skrldp import GRRSanitizer, expected_std_error
+
+NUMBER = re.compile(r"-?\d*\.\d+")
 
 
 def test_demo():
@@ -17,14 +22,34 @@ def test_demo():
         check=True,
     )
     assert result.stderr == ""
-    rows = re.findall(r"^(\S.*?)  +([\d.]+) +([\d.]+)% +([\d.]+) +([\d.]+)", result.stdout, re.M)
-    utility = {name: float(value) for name, value, *_ in rows}
-    proven = {name: float(row[-1]) for name, *row in rows}
-    assert utility["GRR (plain LDP)"] < utility["SRR"] < utility["PolyOpt"] < utility["non-robust"]
-    assert all(eps <= 1.0 for name, eps in proven.items() if name != "non-robust")
-    assert proven["non-robust"] > 1.0
-    known = dict(re.findall(r"^(PolyOpt.*?)  .*%.* ([\d.]+|inf)$", result.stdout, re.M))
-    assert float(known["PolyOpt"]) > 4.0 >= float(known["PolyOpt, eps_all=4"])
-    assert "(report)" in result.stdout
-    assert "Privacy report: PolyOptSanitizer" in result.stdout
-    assert "no fault found" in result.stdout  # a false alarm has probability 1e-3 at most
+    assert result.stdout.count("\n") <= 40
+    rows = re.findall(
+        r"^ .*?([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)$", result.stdout, re.M
+    )
+    assert len(rows) == 4 + 8
+    for estimate, error, low, high, truth in (map(float, row) for row in rows):
+        assert low <= estimate <= high
+        assert abs(estimate - truth) < 6 * error + 0.001  # fails by chance once in 10^7 times
+    polyopt, plain = map(float, re.findall(r"([\d.]+)%$", result.stdout, re.M))
+    assert polyopt > 10 * plain
+    assert "Not protected: 'religious', 'happy'" in result.stdout
+
+
+def test_readme():
+    pytest.importorskip("statsmodels")
+    names = {}
+    printed = run("README.md", names)
+    shown = next(match[3] for match in FENCE.finditer(TEXTS["README.md"]) if match[2] == "text")
+    assert NUMBER.sub("", printed).split() == NUMBER.sub("", shown).split()
+    found, stated = (list(map(float, NUMBER.findall(text))) for text in (printed, shown))
+    assert found == pytest.approx(stated, abs=0.2)  # two draws, errors of at most .031
+    prose = TEXTS["README.md"].partition(shown)[2].partition("\n\n")[2].partition("\n\n")[0]
+    private, happy = names["private"], names["private"].groupby("religious")["happy"].mean()
+    truth = [*private["religious"].value_counts(normalize=True).sort_index(), *happy]
+    assert [float(number) for number in NUMBER.findall(prose)][:8] == [round(t, 3) for t in truth]
+    first = truth[0]
+    raw, plain = (float(number) for number in NUMBER.findall(prose)[8:])
+    assert raw == pytest.approx((first * (1 - first) / len(private)) ** 0.5, abs=5e-5)
+    other = GRRSanitizer(eps=1.0, sensitive="affair", categories=names["answers"])
+    other.fit(names["public"])
+    assert plain == pytest.approx(expected_std_error(other, len(private), "religious")[0], abs=5e-4)
