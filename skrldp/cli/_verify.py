@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as js
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from skrldp._sentences import (
     of_reports,
     who_knows,
 )
+from skrldp.alphabet import Column, chance_of_infrequent
 from skrldp.cli import _options as o
 from skrldp.cli._errors import FAILED, CommandError
 from skrldp.cli._mechanism import (
@@ -124,9 +126,44 @@ def _joint_of(own: Mechanism, counts: Any) -> JointDistribution:
     counts = np.asarray(counts).reshape(len(own.secrets), len(own.values))
     most = _most_values_of(claim)
     most = None if most is None else max(most, len(own.values))
+    chance = None
+    if claim.alphabet == "frequent":
+        chance = _chance_of_infrequent(own, counts.sum(axis=0), most)
     return JointDistribution(
-        counts, own.secrets, own.values, alphabet=claim.alphabet, most_values=most
+        counts,
+        own.secrets,
+        own.values,
+        alphabet=claim.alphabet,
+        most_values=most,
+        beta_of_values=chance,
     )
+
+
+def _chance_of_infrequent(own: Mechanism, counts: Any, most: int | None) -> float:
+    """Bound the probability that values with so few of these records are not frequent (a2,)."""
+    members = [value if isinstance(value, tuple) else (value,) for value in own.values]
+    others = own.others or (None,) * len(members[0])
+    if not any(others) and most == len(members) + 1:  # combinations were learned as such
+        return chance_of_infrequent(int(counts.sum()), int(counts.min()))
+    fewest = []
+    for place, other in enumerate(others):
+        column = Column.of_values(place, (member[place] for member in members))
+        records = np.bincount(column.codes([m[place] for m in members]), counts, len(column))
+        kept = np.arange(len(column)) != (column.other if other else None)
+        fewest += [] if isinstance(other, tuple) else [int(records[kept].min(initial=counts.sum()))]
+    chances = [chance_of_infrequent(int(counts.sum()), records) for records in fewest]
+    return len(chances) * max(chances, default=0.0)
+
+
+def _as_counted(claim: Any, joint: JointDistribution) -> Any:
+    """Return what is claimed, with what the counted records say of where values come from."""
+
+    def judged(one: Any) -> Any:
+        if one.alphabet != "frequent":
+            return one
+        return replace(one, alphabet=joint.alphabet_for(one.distributions.beta))
+
+    return judged(replace(claim, further=tuple(map(judged, claim.further))))
 
 
 def _most_values_of(claim: Any) -> int | None:
@@ -258,6 +295,7 @@ def _checked(
             if holds and not enough:
                 holds, message = False, f"not shown: {said}"
     if holds:
+        claim = _as_counted(claim, _joint_of(own, js.loads(counts)["counts"]))
         about = lines_of_set(claim.distributions, claim.alphabet)
         about += further_lines(claim, [name for name, _ in own.columns])
         about += [("note", text) for text in notes_of(own)]

@@ -4,6 +4,7 @@ import io
 import json
 import re
 import shutil
+from dataclasses import replace
 
 import command_fixtures
 import numpy as np
@@ -20,6 +21,7 @@ from skrldp import (
     RenyiBall,
 )
 from skrldp.alphabet import source_in_words
+from skrldp.certificate import counts_to_json
 from skrldp.certificate._witness import witness_of
 from skrldp.cli import main
 
@@ -129,6 +131,44 @@ def test_the_set_is_made_again_for_as_many_values(call, folder, around, options,
         assert code == 0 and fitted.certificate_.uncertainty.describe() in said
         assert f"0.05; {source_in_words('frequent')}" in said
         assert proven(out)[0] == pytest.approx(fitted.certificate_.eps, abs=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore:the values of U were learned")
+@pytest.mark.parametrize(
+    ("columns", "options"),
+    [
+        (["u"], {}),
+        (["u", "v"], {}),  # combinations are what was learned
+        (["u", "v"], {"min_frequency": "auto"}),  # columns are
+    ],
+)
+def test_learned_values_are_counted_in_the_table_that_is_given(call, folder, columns, options):
+    """Of another table, values may have few records that had many in the public one."""
+    rows = np.arange(1_200)
+    whole = pa.table({"ill": rows % 2, "u": rows // 2 % 3, "v": rows // 6 % 2})
+    records = whole.select(["ill", *columns])
+    fitted = IRSanitizer(sensitive="ill", **options).fit(records)
+    (folder / "own.json").write_text(fitted.mechanism_.to_json())
+    (folder / "witness.json").write_text(fitted.certificate_.witness())
+    write(records, folder / "public.csv")
+    few = records.filter((rows // 2 % 3 < 2) | (rows < 6))
+    write(few, folder / "few.csv")
+    around = LikelihoodRatioSet(radius="asymptotic")
+    fitted = IRSanitizer(sensitive="ill", uncertainty=around).fit(few)
+    guarantee = replace(fitted.mechanism_.guarantee, alphabet="frequent")
+    forged = replace(fitted.mechanism_, guarantee=guarantee)
+    (folder / "counts.json").write_text(counts_to_json(fitted.joint_))
+    (folder / "forged.json").write_text(forged.to_json())
+    (folder / "other.json").write_text(witness_of(forged, fitted.joint_))
+    for given, said in (
+        ("own.json public.csv", "frequent"),
+        ("own.json public.csv --witness witness.json", "frequent"),
+        ("own.json few.csv", "learned"),
+        ("forged.json few.csv", "learned"),
+        ("forged.json --public-counts counts.json --witness other.json", "learned"),
+    ):
+        _, out, _ = call("verify", *given.split())
+        assert source_in_words(said) in " ".join(out.split()), given
 
 
 # --- The proof of somebody else ------------------------------------------------------------------
