@@ -41,7 +41,7 @@ from skrldp import (
     SRRSanitizer,
     expected_std_error,
 )
-from skrldp.design.run import _limits as run
+from skrldp.design import run
 
 ADULT = {
     "sex x occupation": ("sex", "occupation"),

@@ -30,7 +30,7 @@ from skrldp import (
     SRRSanitizer,
     expected_std_error,
 )
-from skrldp.design.run import _limits as run
+from skrldp.design import run
 from skrldp.estimation import expected_std_error_of_mean
 from skrldp.information import entropy, mutual_information
 from skrldp.targets import Mean

@@ -19,15 +19,15 @@ from threadpoolctl import threadpool_limits
 
 import skrldp.design
 from skrldp import JointDistribution, RenyiBall
-from skrldp.design.engine import solve
-from skrldp.design.least_cost import _minimise as search
-from skrldp.design.objectives import (
-    CriterionProblem,
+from skrldp.design import least_cost as search
+from skrldp.design.criterion_problem import CriterionProblem
+from skrldp.design.distance_problem import (
     DistanceProblem,
     distance_matrix,
     expected_distance,
 )
-from skrldp.design.subset import quick_reporting
+from skrldp.design.engine import solve
+from skrldp.design.subset_search import quick_reporting
 from skrldp.information import mutual_information
 from skrldp.privacy import Requirements, privacy_region
 from skrldp.sets import RenyiSet
@@ -88,12 +88,17 @@ CASES = {
 # Which of them a module has a part in; all, if it is not named.
 CONCERNED = {
     "alternation": ["alternation"],
-    "interior_point": ["alternation", "path", "public"],
+    "central_path": ["alternation", "path", "public"],
+    "constraint_blocks": ["alternation", "path", "public"],
+    "newton_system": ["alternation", "path", "public"],
     "least_cost": ["path", "public", "cuts"],
-    "rows": ["columns", "lower", "vertices"],
-    "subset": ["subset"],
+    "cone": ["columns", "lower", "vertices"],
+    "columns": ["columns", "lower", "vertices"],
+    "vertices": ["columns", "lower", "vertices"],
+    "subset_optimum": ["subset"],
+    "subset_search": ["subset"],
     "closed_form": ["subset"],
-    "objectives": ["path"],
+    "distance_problem": ["path"],
     "run": [],
 }
 

@@ -29,8 +29,8 @@ from skrldp import (
 )
 from skrldp.certificate import release
 from skrldp.design.closed_form import block_matrix, independent_reporting
+from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
-from skrldp.design.objectives import CriterionProblem
 from skrldp.privacy import Promise, Requirements, privacy_region
 from skrldp.sets import RenyiSet
 from skrldp.table import learn

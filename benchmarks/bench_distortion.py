@@ -18,9 +18,9 @@ import pytest
 
 from skrldp import JointDistribution, RenyiBall, SolverError
 from skrldp.certificate import certify
-from skrldp.design.least_cost import _minimise as search
+from skrldp.design import least_cost as search
+from skrldp.design.distance_problem import distance_matrix, expected_distance
 from skrldp.design.least_cost import minimise
-from skrldp.design.objectives import distance_matrix, expected_distance
 from skrldp.design.run import Limits
 from skrldp.privacy import Requirements, privacy_region, repair
 from skrldp.sets import RenyiSet

@@ -28,7 +28,7 @@ from skrldp import (
     RenyiBall,
     SRRSanitizer,
 )
-from skrldp.design.run import _limits as run
+from skrldp.design import run
 from skrldp.information import mutual_information
 
 ADULT = {

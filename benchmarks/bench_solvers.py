@@ -19,8 +19,8 @@ import pandas as pd
 from bench_large import COLUMNS, adult_file
 
 from skrldp import LikelihoodRatioSet, PolyOptSanitizer, RenyiBall, RobustMSESanitizer
-from skrldp.design.least_cost import _minimise as by_path
-from skrldp.design.objectives import _criterion_problem as problems
+from skrldp.design import criterion_problem as problems
+from skrldp.design import least_cost as by_path
 
 SETS = {"default": LikelihoodRatioSet(), "lower": RenyiBall(region="lower")}
 INFORMATION = {

@@ -20,7 +20,7 @@ __all__ = ["LinearProgram"]
 
 _INFINITY = float("inf")
 # Primal and dual feasibility tolerance. HiGHS's own is 1e-7; 1e-10 is the least that it takes.
-# Cuts are found to be violated from about 4e-9 on (design/rows/_cone.py), so it must be below that.
+# Cuts are found to be violated from about 4e-9 on (design/cone.py), so it must be below that.
 _FEASIBILITY = 1e-9
 # Least time of a call that has any, in seconds: a small program is solved on a busy machine too.
 _LEAST_SECONDS = 0.02

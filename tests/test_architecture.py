@@ -473,7 +473,7 @@ def test_versions_agree():
 def test_the_reader_sees_every_kind_of_import():
     source = """
 import numpy as np, cvxpy
-from . import rows
+from . import cone
 from ..joint import JointDistribution
 from skrldp import table
 if TYPE_CHECKING:
@@ -487,7 +487,7 @@ def f():
     assert seen == {
         "numpy": True,
         "cvxpy": True,
-        "skrldp.design.rows": True,
+        "skrldp.design.cone": True,
         "skrldp.joint.JointDistribution": True,
         "skrldp.table": True,
         "pandas": False,
@@ -502,10 +502,10 @@ def f():
         ("privacy", "skrldp.mechanism.Mechanism", ["mechanism"]),
         ("privacy._balls", "skrldp.support_function.support", []),
         ("joint", "skrldp.PolyOptSanitizer", ["skrldp itself"]),
-        ("_highs", "skrldp.design.rows", ["design.rows"]),
-        ("design.rows._columns", "skrldp._highs.LinearProgram", []),
-        ("design.rows._columns", "skrldp.sanitizers.Base", ["sanitizers"]),
-        ("sanitizers._grr", "skrldp.design.rows", []),
+        ("_highs", "skrldp.design.cone", ["design.cone"]),
+        ("design.columns", "skrldp._highs.LinearProgram", []),
+        ("design.columns", "skrldp.sanitizers.Base", ["sanitizers"]),
+        ("sanitizers._grr", "skrldp.design.cone", []),
         ("sanitizers._grr", "skrldp.display.MechanismDisplay", ["display"]),
         ("client", "skrldp.privacy.Region", ["privacy"]),
         ("table", "numpy.ndarray", []),
@@ -513,7 +513,7 @@ def f():
 )
 def test_the_order_is_told(module, target, wrong):
     modules = {
-        "", "_highs", "design", "design.rows", "display", "mechanism", "privacy", "sanitizers",
+        "", "_highs", "design", "design.cone", "display", "mechanism", "privacy", "sanitizers",
         "support_function",
     }  # fmt: skip
     assert upward(module, [target], modules) == wrong
@@ -539,10 +539,10 @@ def test_a_new_room_needs_a_place():
 @pytest.mark.parametrize(
     ("module", "target", "taken"),
     [
-        ("design.rows._cone", "skrldp.design.run.Limits", False),
-        ("design.rows._cone", "skrldp.design.rows._facets.facets", False),
-        ("design.objectives._distance_problem", "skrldp.design.rows._facets.facets", True),
-        ("design.objectives._distance_problem", "skrldp.design.rows.facets", False),
+        ("design.cone", "skrldp.design.run.Limits", False),
+        ("certificate._release", "skrldp.certificate._views.views", False),
+        ("design.columns", "skrldp.certificate._views.views", True),
+        ("design.columns", "skrldp.design.cone._beside", True),
         ("sanitizers._grr", "skrldp.privacy._region.ROUNDING", True),
         ("sanitizers._grr", "skrldp.privacy._ROUNDING", True),
         ("sanitizers._grr", "skrldp._typing.Floats", False),

@@ -9,8 +9,8 @@ from conftest import EXAMPLE, EXAMPLE_DISTRIBUTION, ROOT
 from skrldp import AllDistributions, JointDistribution, RenyiBall
 from skrldp.certificate import release
 from skrldp.design.closed_form import block_matrix, grr, srr
+from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
-from skrldp.design.objectives import CriterionProblem
 from skrldp.information import block_information, mutual_information
 from skrldp.privacy import Promise, Requirements, privacy_region
 from skrldp.sets import RenyiSet

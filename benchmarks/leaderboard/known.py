@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import hadamard
 from scipy.optimize import linprog
 
-from skrldp.design.objectives._non_robust import coupled
+from skrldp.design.non_robust import coupled
 
 from .approaches import AT_PUBLIC, POSTERIORS, SOME_VALUES, Approach, DoesNotApplyError
 from .measures import given_secret, greatest

@@ -1,10 +1,7 @@
 """The designs: how a mechanism is chosen.
 
-:mod:`skrldp.design.engine` solves the problems of :mod:`skrldp.design.objectives`; mechanisms by
-formula stand in :mod:`skrldp.design.closed_form`, and the methods in the folders beside them.
+:mod:`skrldp.design.engine` solves problems: :mod:`skrldp.design.criterion_problem` (information,
+or variances of estimates) and :mod:`skrldp.design.distance_problem` (an expected distance). The
+other modules are the methods that they choose from; mechanisms by formula are in
+:mod:`skrldp.design.closed_form`.
 """
-
-from skrldp.design.bounds import information_bound
-from skrldp.design.run import Limits, Progress, Solution
-
-__all__ = ["Limits", "Progress", "Solution", "information_bound"]

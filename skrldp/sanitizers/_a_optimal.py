@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 
 from skrldp._typing import Floats
 from skrldp.alphabet import Record
-from skrldp.design.criteria import Variance
-from skrldp.design.objectives import SOLVERS_OF_MIXTURES, TOL, CriterionProblem
+from skrldp.design.criterion_problem import SOLVERS_OF_MIXTURES, TOL, CriterionProblem
+from skrldp.design.variances import Variance
 from skrldp.exceptions import InfeasibleError
 from skrldp.joint import JointDistribution
 from skrldp.privacy import Promise, Requirements

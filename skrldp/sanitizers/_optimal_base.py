@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 from skrldp._params import OBSERVED, check_choice
 from skrldp.certificate import expected_seconds, release
 from skrldp.design.criteria import Criterion
-from skrldp.design.engine import solve
-from skrldp.design.objectives import SOLVERS, CriterionProblem, Problem
+from skrldp.design.criterion_problem import SOLVERS, CriterionProblem
+from skrldp.design.engine import Problem, solve
 from skrldp.privacy import Promise, Requirements
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._checks import check_limits

@@ -11,7 +11,7 @@ from skrldp._numbers import at_most
 from skrldp._params import check_flag
 from skrldp.alphabet import Record
 from skrldp.design.closed_form import closed_forms
-from skrldp.design.objectives import (
+from skrldp.design.distance_problem import (
     SOLVERS_OF_DISTANCES,
     DistanceProblem,
     distance_matrix,

@@ -6,7 +6,7 @@ from typing import Any
 from sklearn.base import clone
 
 from skrldp._typing import Floats
-from skrldp.design.objectives import expected_distance
+from skrldp.design.distance_problem import expected_distance
 from skrldp.joint import JointDistribution
 from skrldp.sanitizers._fitted_state import Designed
 from skrldp.sets import FittedSet, RenyiBall, RenyiSet

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from skrldp._sentences import series
 from skrldp._typing import Floats
 from skrldp.alphabet import brief
-from skrldp.design import Solution
+from skrldp.design.run import Solution
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution
 from skrldp.sets import FittedSet, estimated_miss

@@ -13,20 +13,19 @@ from scipy.optimize import linprog
 
 from skrldp import JointDistribution, Mechanism
 from skrldp.certificate import release
-from skrldp.design.engine import solve
-from skrldp.design.interior_point import pair_function
-from skrldp.design.interior_point._pair_block import PairBlock
-from skrldp.design.objectives import (
-    CriterionProblem,
+from skrldp.design import cone as cone_module
+from skrldp.design.columns import generate_columns
+from skrldp.design.cone import CompactCone, PrivacyCone, facets
+from skrldp.design.constraint_blocks import PairBlock, pair_function
+from skrldp.design.criterion_problem import CriterionProblem
+from skrldp.design.distance_problem import (
     DistanceProblem,
     distance_matrix,
     expected_distance,
 )
-from skrldp.design.rows import _cone as cone_module
-from skrldp.design.rows import enumerate_vertices, generate_columns
-from skrldp.design.rows._cone import CompactCone, PrivacyCone
-from skrldp.design.rows._facets import facets
+from skrldp.design.engine import solve
 from skrldp.design.run import Limits
+from skrldp.design.vertices import enumerate_vertices
 from skrldp.information import entropy, mutual_information, row_information
 from skrldp.privacy import (
     Layout,

@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 
 from skrldp import JointDistribution, Mechanism
 from skrldp.certificate import proof_region, prove
-from skrldp.design.closed_form import grr, independent_reporting, srr, value_budget
+from skrldp.design.closed_form import (
+    grr,
+    independent_reporting,
+    srr,
+    value_budget,
+)
 from skrldp.information import block_information
 from skrldp.privacy import Requirements, privacy_region
 from skrldp.sets import RenyiSet

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skrldp.design import Solution
+from skrldp.design.run import Solution
 
 VALUES = st.floats(1e-3, 1e3)
 

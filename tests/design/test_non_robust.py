@@ -14,10 +14,10 @@ from skrldp.certificate import release
 from skrldp.design import information_bound
 from skrldp.design.closed_form import grr
 from skrldp.design.criteria import Information
+from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
-from skrldp.design.objectives import CriterionProblem
-from skrldp.design.objectives._non_robust import coupled
-from skrldp.design.subset import optimal_response
+from skrldp.design.non_robust import coupled
+from skrldp.design.subset_optimum import optimal_response
 from skrldp.exceptions import SolverError
 from skrldp.information import entropy
 from skrldp.privacy import Promise

@@ -7,11 +7,11 @@ import pytest
 from conftest import few_iterations
 
 from skrldp import JointDistribution
+from skrldp.design import criterion_problem as problems
+from skrldp.design import run
 from skrldp.design.criteria import Information
+from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
-from skrldp.design.objectives import CriterionProblem
-from skrldp.design.objectives import _criterion_problem as problems
-from skrldp.design.run import _progress as run
 from skrldp.privacy import Requirements, privacy_region
 from skrldp.sets import RenyiSet
 

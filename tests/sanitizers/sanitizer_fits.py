@@ -18,7 +18,7 @@ from skrldp import (
     RobustMSESanitizer,
     SRRSanitizer,
 )
-from skrldp.design import Solution
+from skrldp.design.run import Solution
 
 CLOSED_FORMS = [GRRSanitizer, SRRSanitizer, IRSanitizer]
 

@@ -25,7 +25,7 @@ from skrldp import (
     RobustMSESanitizer,
     certify,
 )
-from skrldp.design.objectives import distance_matrix, expected_distance
+from skrldp.design.distance_problem import distance_matrix, expected_distance
 from skrldp.information import information_by_secret
 from skrldp.privacy import Layout, Requirements, privacy_region
 

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from skrldp import JointDistribution, LikelihoodRatioSet, RenyiBall
-from skrldp.design.bounds import information_bound
+from skrldp.design.criteria import information_bound
 from skrldp.privacy import Promise
 from skrldp.sets import effective_records, likelihood_ratio_budgets
 from skrldp.surveys import SurveyRecords, SurveyTotals

@@ -8,17 +8,23 @@ from hypothesis import strategies as st
 
 from skrldp import JointDistribution, RenyiBall
 from skrldp.certificate import release
-from skrldp.design.alternation import Annealing, Run, alternate, starts
-from skrldp.design.alternation import _alternate as alternation
-from skrldp.design.alternation import _annealing as annealing
-from skrldp.design.alternation import _runs as side_by_side
-from skrldp.design.alternation._alternate import gather
-from skrldp.design.alternation._annealing import distinct_reports, path_requirements
+from skrldp.design import alternation
+from skrldp.design import alternation as annealing
+from skrldp.design import alternation as side_by_side
+from skrldp.design.alternation import (
+    Annealing,
+    Run,
+    alternate,
+    distinct_reports,
+    gather,
+    path_requirements,
+    starts,
+)
 from skrldp.design.closed_form import grr, independent_reporting, srr
+from skrldp.design.cone import Cones
 from skrldp.design.criteria import Information
+from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
-from skrldp.design.objectives import CriterionProblem
-from skrldp.design.rows import Cones
 from skrldp.design.run import Limits, Workers
 from skrldp.information import block_information, entropy, mutual_information
 from skrldp.privacy import (

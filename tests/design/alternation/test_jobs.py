@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from skrldp.design.alternation import _runs as runs
-from skrldp.design.alternation._runs import Run, RunPlan
+from skrldp.design import alternation as runs
+from skrldp.design.alternation import Run, RunPlan
 from skrldp.design.criteria import Information
 from skrldp.design.run import Limits, Workers
 

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from skrldp.design.bounds import everywhere_bound
-from skrldp.design.bounds._everywhere import _extreme_rays, log_ratios
+from skrldp.design.bounds import _extreme_rays, everywhere_bound, log_ratios
 from skrldp.design.criteria import Information
+from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
-from skrldp.design.objectives import CriterionProblem
 from skrldp.joint import JointDistribution
 from skrldp.privacy import Requirements, privacy_region
 from skrldp.sets import AllDistributions, LikelihoodRatioSet

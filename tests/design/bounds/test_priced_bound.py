@@ -5,11 +5,10 @@ import pytest
 from scipy.special import xlogy
 
 from skrldp import LikelihoodRatioSet, RenyiBall
-from skrldp.design.bounds import priced_bound
-from skrldp.design.bounds._priced_bound import relaxation_of
-from skrldp.design.bounds._relaxation import Box
+from skrldp.design.bounds import priced_bound, relaxation_of
+from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
-from skrldp.design.objectives import CriterionProblem
+from skrldp.design.relaxation import Box
 from skrldp.information import mutual_information
 from skrldp.joint import JointDistribution
 from skrldp.privacy import Layout, Requirements, privacy_region

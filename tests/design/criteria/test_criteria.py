@@ -5,7 +5,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from skrldp.design.criteria import Information, Variance
+from skrldp.design.criteria import Information
+from skrldp.design.variances import Variance
 
 SHAPE = (2, 3)
 CELLS = 6

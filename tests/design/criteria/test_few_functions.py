@@ -8,12 +8,12 @@ import pytest
 from conftest import optimum
 
 from skrldp import AOptimalSanitizer, JointDistribution
-from skrldp.design.criteria import Variance
-from skrldp.design.criteria import _variance_mixture as mixture_module
+from skrldp.design import variances as mixture_module
+from skrldp.design.cone import Cones
+from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
-from skrldp.design.objectives import CriterionProblem
-from skrldp.design.rows._choose_cone import Cones
 from skrldp.design.run import Limits
+from skrldp.design.variances import Variance
 from skrldp.privacy import Requirements, privacy_region
 from skrldp.sets import RenyiSet
 from skrldp.targets import Linear, Mean

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from skrldp import JointDistribution, RenyiBall
-from skrldp.design.alternation import _alternate as alternation
-from skrldp.design.alternation import _decomposition as decomposition
-from skrldp.design.alternation._decomposition import set_indicators
-from skrldp.design.criteria import Information, Variance
-from skrldp.design.criteria import _variance_mixture as mixture_module
+from skrldp.design import alternation, decomposition
+from skrldp.design import variances as mixture_module
+from skrldp.design.criteria import Information
+from skrldp.design.criterion_problem import CriterionProblem
+from skrldp.design.decomposition import set_indicators
 from skrldp.design.engine import solve
-from skrldp.design.objectives import CriterionProblem
+from skrldp.design.variances import Variance
 from skrldp.privacy import Requirements, privacy_region
 from skrldp.sets import RenyiSet
 

@@ -6,15 +6,15 @@ from conftest import optimum
 from scipy.optimize import nnls
 
 from skrldp import JointDistribution
-from skrldp.design.alternation import decompose
+from skrldp.design import criterion_problem as problems
+from skrldp.design import variances as mixture_module
 from skrldp.design.closed_form import closed_forms
-from skrldp.design.criteria import Variance
-from skrldp.design.criteria import _variance_mixture as mixture_module
+from skrldp.design.columns import generate_columns
+from skrldp.design.criterion_problem import CriterionProblem
+from skrldp.design.decomposition import decompose
 from skrldp.design.engine import solve
-from skrldp.design.objectives import CriterionProblem
-from skrldp.design.objectives import _criterion_problem as problems
-from skrldp.design.rows import generate_columns
 from skrldp.design.run import Limits
+from skrldp.design.variances import Variance
 from skrldp.exceptions import SolverError
 from skrldp.privacy import Requirements, privacy_region, repair
 from skrldp.sets import RenyiSet

@@ -9,10 +9,8 @@ from path_tables import REGIONS, TABLES, THETAS, has_path, plain_mean, region_of
 from scipy.optimize import minimize
 
 from skrldp import JointDistribution
-from skrldp.design.interior_point import pair_function, path_blocks
-from skrldp.design.interior_point._newton_system import Coupling, inverses
-from skrldp.design.interior_point._pair_block import PairBlock
-from skrldp.design.interior_point._pair_functions import concave_mean
+from skrldp.design.constraint_blocks import PairBlock, concave_mean, pair_function, path_blocks
+from skrldp.design.newton_system import Coupling, inverses
 from skrldp.design.run import Workers
 from skrldp.privacy import Layout, LowerRegion, Requirement, Requirements, privacy_region
 from skrldp.sets import RenyiSet

@@ -8,8 +8,9 @@ from path_tables import TABLES, has_path, region_of
 from scipy.optimize import linprog
 
 from skrldp import JointDistribution, RenyiBall
-from skrldp.design.interior_point import CentralPath, path_blocks
-from skrldp.design.interior_point import _part as part_module
+from skrldp.design import newton_system as part_module
+from skrldp.design.central_path import CentralPath
+from skrldp.design.constraint_blocks import path_blocks
 from skrldp.design.programs import ExpectedCost
 from skrldp.design.run import Workers
 from skrldp.privacy import Promise, Requirements, privacy_region

@@ -5,8 +5,9 @@ import pytest
 from scipy.optimize import linprog
 
 from skrldp import JointDistribution
-from skrldp.design.interior_point import RowPaths, path_blocks
-from skrldp.design.interior_point._part import Part
+from skrldp.design.central_path import RowPaths
+from skrldp.design.constraint_blocks import path_blocks
+from skrldp.design.newton_system import Part
 from skrldp.privacy import Requirements, privacy_region
 from skrldp.sets import ConditionalsSet, RenyiSet
 

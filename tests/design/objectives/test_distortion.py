@@ -11,12 +11,15 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from skrldp import JointDistribution, RenyiBall
+from skrldp.design import least_cost as search_module
 from skrldp.design.closed_form import closed_forms
+from skrldp.design.distance_problem import (
+    DistanceProblem,
+    distance_matrix,
+    expected_distance,
+)
 from skrldp.design.engine import solve
-from skrldp.design.least_cost import _minimise as search_module
-from skrldp.design.least_cost import minimise
-from skrldp.design.least_cost._program import weak_duality
-from skrldp.design.objectives import DistanceProblem, distance_matrix, expected_distance
+from skrldp.design.least_cost import minimise, weak_duality
 from skrldp.design.programs import Cuts
 from skrldp.design.run import Limits
 from skrldp.privacy import Layout, Requirements, privacy_region, repair

@@ -9,15 +9,15 @@ from scipy.optimize import linprog
 
 from skrldp import JointDistribution, RenyiBall
 from skrldp.certificate import release
+from skrldp.design import columns as columns_module
 from skrldp.design.closed_form import grr, independent_reporting, srr
+from skrldp.design.columns import generate_columns
 from skrldp.design.criteria import Information
+from skrldp.design.criterion_problem import SOLVERS, CriterionProblem
 from skrldp.design.engine import solve
-from skrldp.design.objectives import SOLVERS, CriterionProblem
-from skrldp.design.rows import _column_generation as columns_module
-from skrldp.design.rows import generate_columns
 from skrldp.design.run import Limits
-from skrldp.design.subset import quick_reporting
-from skrldp.design.subset._extremal import optimal_response
+from skrldp.design.subset_optimum import optimal_response
+from skrldp.design.subset_search import quick_reporting
 from skrldp.exceptions import SolverError
 from skrldp.information import block_information, mutual_information, row_information
 from skrldp.privacy import Layout, Promise, Requirements, privacy_region

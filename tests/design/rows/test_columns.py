@@ -6,15 +6,16 @@ from conftest import EXAMPLE
 
 from skrldp import JointDistribution, RenyiBall
 from skrldp.certificate import release
+from skrldp.design import columns as columns_module
+from skrldp.design import cone as choice_module
+from skrldp.design import cone as product_module
 from skrldp.design import information_bound
 from skrldp.design.closed_form import independent_reporting, srr
+from skrldp.design.columns import generate_columns
+from skrldp.design.cone import CompactCone, Cones, PrivacyCone
 from skrldp.design.criteria import Information
-from skrldp.design.rows import Cones, enumerate_vertices, generate_columns
-from skrldp.design.rows import _choose_cone as choice_module
-from skrldp.design.rows import _column_generation as columns_module
-from skrldp.design.rows import _product_cone as product_module
-from skrldp.design.rows._cone import CompactCone, PrivacyCone
 from skrldp.design.run import Limits
+from skrldp.design.vertices import enumerate_vertices
 from skrldp.exceptions import CertificateError
 from skrldp.information import block_information, mutual_information
 from skrldp.privacy import Promise, Requirements, privacy_region

@@ -7,9 +7,8 @@ from scipy.optimize import linprog
 
 from skrldp import JointDistribution, RenyiBall
 from skrldp._highs import LinearProgram
-from skrldp.design.rows import _cone as cone_module
-from skrldp.design.rows._cone import CompactCone, PrivacyCone
-from skrldp.design.rows._facets import facets
+from skrldp.design import cone as cone_module
+from skrldp.design.cone import CompactCone, PrivacyCone, facets
 from skrldp.design.run import Limits
 from skrldp.privacy import Requirements, privacy_region
 from skrldp.sets import RenyiSet

@@ -8,11 +8,10 @@ from conftest import EXAMPLE, excess, pairwise
 from scipy.optimize import linprog
 
 from skrldp import JointDistribution, RenyiBall
-from skrldp.design.rows import enumerate_vertices, generate_columns
-from skrldp.design.rows._facets import facets
-from skrldp.design.rows._product_cone import ProductCone, product_cone
-from skrldp.design.rows._vertex_enumeration import _vertices
+from skrldp.design.columns import generate_columns
+from skrldp.design.cone import ProductCone, facets, product_cone
 from skrldp.design.run import Limits
+from skrldp.design.vertices import _vertices, enumerate_vertices
 from skrldp.exceptions import SolverError
 from skrldp.information import row_information
 from skrldp.privacy import Requirements, privacy_region

@@ -9,14 +9,13 @@ from conftest import EXAMPLE, EXAMPLE_RADIUS, excess
 from scipy.optimize import linprog
 
 from skrldp import JointDistribution, RenyiBall
+from skrldp.design import cone as choice_module
+from skrldp.design import vertices as vertices_module
+from skrldp.design.cone import facet_count, facets, is_polyhedral
+from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
-from skrldp.design.objectives import CriterionProblem
-from skrldp.design.rows import _choose_cone as choice_module
-from skrldp.design.rows import _vertex_enumeration as vertices_module
-from skrldp.design.rows import enumerate_vertices, is_polyhedral
-from skrldp.design.rows._facets import facet_count, facets
-from skrldp.design.rows._vertex_enumeration import _vertices
 from skrldp.design.run import Limits
+from skrldp.design.vertices import _vertices, enumerate_vertices
 from skrldp.exceptions import InfeasibleError, SolverError
 from skrldp.information import mutual_information, row_information
 from skrldp.privacy import BoxRegion, Requirements, privacy_region

@@ -12,8 +12,8 @@ from skrldp import (
     PolyOptSanitizer,
     RobustMSESanitizer,
 )
+from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
-from skrldp.design.objectives import CriterionProblem
 from skrldp.exceptions import SolverError
 from skrldp.privacy import Layout, Requirements, privacy_region
 from skrldp.sets import RenyiSet

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+from skrldp.design import subset_optimum as sets_module
 from skrldp.design.closed_form import grr
-from skrldp.design.subset import _sets as sets_module
-from skrldp.design.subset._branching import best_set
-from skrldp.design.subset._extremal import optimal_response
-from skrldp.design.subset._sets import (
+from skrldp.design.subset_optimum import (
     all_sets,
+    best_set,
     distinct_sets,
+    optimal_response,
     reduced_profit,
     set_rows,
     simple_sets,

@@ -8,15 +8,21 @@ from hypothesis import strategies as st
 from skrldp import JointDistribution
 from skrldp._highs import LinearProgram
 from skrldp.certificate import release
+from skrldp.design import subset_optimum as set_mixture
+from skrldp.design import subset_search as quick
+from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
-from skrldp.design.objectives import CriterionProblem
 from skrldp.design.run import Limits
-from skrldp.design.subset import _quick as quick
-from skrldp.design.subset import _set_mixture as set_mixture
-from skrldp.design.subset import optimal_response, quick_reporting
-from skrldp.design.subset._partitions import MANY_VALUES, even_groups, first_sets
-from skrldp.design.subset._set_mixture import SetMixture
-from skrldp.design.subset._sets import set_rows, simple_sets
+from skrldp.design.subset_optimum import (
+    MANY_VALUES,
+    SetMixture,
+    even_groups,
+    first_sets,
+    optimal_response,
+    set_rows,
+    simple_sets,
+)
+from skrldp.design.subset_search import quick_reporting
 from skrldp.information import mutual_information, mutual_information_bound, row_information
 from skrldp.privacy import Promise
 from skrldp.sets import LikelihoodRatioSet

@@ -7,12 +7,9 @@ from hypothesis import strategies as st
 
 from skrldp import JointDistribution, LikelihoodRatioSet
 from skrldp.certificate import proof_region
-from skrldp.design.subset import _quick as quick
-from skrldp.design.subset import quick_reporting
-from skrldp.design.subset._budgets import set_drops
-from skrldp.design.subset._extremal import optimal_response
-from skrldp.design.subset._set_mixture import SetMixture
-from skrldp.design.subset._sets import all_sets, set_rows
+from skrldp.design import subset_search as quick
+from skrldp.design.subset_optimum import SetMixture, all_sets, optimal_response, set_rows
+from skrldp.design.subset_search import quick_reporting, set_drops
 from skrldp.information import mutual_information, product_information
 from skrldp.privacy import Promise, Requirements
 from skrldp.sets import RenyiSet

@@ -1,0 +1,437 @@
+r"""The central path: a near-optimal mechanism, and the conditionals that prove it so.
+
+The programs of RobustMSE minimise an expected cost over mechanisms whose every row meets a list of
+requirements. Each of these is a *block* of constraints on each row. With the λ of each pair of
+secrets as variables of their own, privacy over a set is one smooth concave inequality for each row
+and pair, :math:`\varphi(x_1, x_2) - \lambda_1 - \lambda_2 \ge 0` with
+:math:`x_i = \lambda_i - q_i \ge 0` (:class:`PairBlock`); privacy over all distributions is
+linear in the greatest and least entries (:class:`RangeBlock`); and a robust cost is one more
+concave inequality, with a single mean. A primal-dual interior-point method (Nocedal and Wright,
+*Numerical Optimization*, chapters 14 and 19) follows their central path. A Newton step costs what
+the structure allows: a block's own variables are eliminated first, each row of the mechanism has a
+Hessian of its own, and rows meet only where columns must sum to 1.
+
+Every positive variable (rows, x, slacks) has a *multiplier*, the dual variable of its bound. On
+the path the products of all variables and their multipliers are equal; their common value is the
+*barrier parameter*. Elsewhere their mean is the *complementarity*, and their sum the *duality
+gap*. A step aims at a lower barrier parameter, the complementarity times the *centring
+parameter*. Where it ends long before that, because some variable would be zero, its direction is
+corrected: the products that a longer step would have, as far as they are off, are aimed at anew,
+with the same factors of the Hessians (Gondzio 1996), and so is what the inequalities would miss,
+as they are curved (a second-order correction): what they miss at the end has to be repaired.
+
+The multipliers are scaled conditionals: they give a lower bound on the cost, so the method need
+not be trusted. Rounding ends it some 1e-6 from the optimum.
+
+**Single rows.** Central paths of single rows: linear functions of private rows, many at a time.
+
+The rows of :class:`CentralPath` meet in the sums of the columns. Here each row has the sum 1 and
+is maximised on its own, with its own barrier parameter and its own step length.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from skrldp._typing import Floats
+from skrldp.design.constraint_blocks import concave_mean
+from skrldp.design.newton_system import (
+    FIRST_LENGTH,
+    Block,
+    Coupling,
+    Kind,
+    Part,
+    farthest,
+    parts_of,
+    step_lengths,
+)
+from skrldp.design.programs import Cuts, ExpectedCost
+from skrldp.design.run import Workers
+
+# Usual values of interior-point codes. The path ends when its bounds meet, so they bear on time.
+# Doubled one at a time, or half of the way to 1, they change costs by less than the gap of 1e-4
+# that is allowed, information by at most 6e-5, and time by less than its noise, a sixth
+# (benchmarks/bench_constants.py).
+
+# Range of the centring parameter, which is 1 less the length of the last step: a short step tells
+# that the point is far from the path.
+_CENTRING_RANGE = (0.1, 0.9)
+# Corrections of a direction, at most so many: each costs a tenth of a step. They try to follow it
+# further, by a factor and a part of the step, and end when the parts of the step for variables and
+# multipliers together have grown by less.
+_MOST_CORRECTIONS = 6
+_FURTHER, _FURTHER_BY, _LEAST_CORRECTION = 1.1, 0.1, 0.01
+_LEAST_LENGTH = 1e-3  # a shorter step is not worth taking: rounding has ended the path
+_NEAR = 1.5  # a gap up to so many times the one aimed at has arrived
+_LEAST_GAP = 1e-20  # in units of the costs: nothing that could be told from rounding is left
+
+
+@dataclass(frozen=True)
+class _Direction:
+    """Where a step goes, but for what each part keeps of it."""
+
+    top: float  # step of the top of a robust cost
+    costs: Kind  # a robust cost's slacks and multipliers, with their steps
+    bounds: Floats  # (2,), how many steps it takes until a variable, or a multiplier, is zero
+
+    @property
+    def reach(self) -> Floats:
+        """How far it can be followed, up to the whole step."""
+        return farthest(self.bounds)
+
+
+class CentralPath:
+    """Follow the central path of a design with a linear or robust cost.
+
+    Parameters
+    ----------
+    cost : ExpectedCost
+        What to minimise.
+    blocks : list of Block
+        The requirements on each row.
+    scale : float, optional
+        Unit of the costs; None is their own.
+    gap : float, optional
+        Duality gap to begin with; None is one that suits a cost that stays as it is.
+    workers : Workers, optional
+        Who does the work; None is the thread that calls.
+
+    Attributes
+    ----------
+    gap : float
+        Duality gap, but for the errors that vanish along the path.
+    steps : int
+        Newton steps taken.
+    step_length : float
+        Part of the last Newton step that could be taken.
+    """
+
+    def __init__(
+        self,
+        cost: ExpectedCost,
+        blocks: list[Block],
+        *,
+        scale: float | None = None,
+        gap: float | None = None,
+        workers: Workers | None = None,
+    ) -> None:
+        self.steps, self.gap, self.step_length = 0, np.inf, FIRST_LENGTH
+        self.scale = cost.scale if scale is None else scale
+        self._objective, self._workers = cost, workers or Workers()
+        self._cost = cost.cost / self.scale
+        self._theta = 0.0 if cost.alpha == 1.0 else (cost.alpha - 1.0) / cost.alpha
+        self._shrink = float(np.exp(-cost.radius))
+        self._start(blocks)
+        if gap is not None:
+            self._scale_multipliers(gap)
+
+    def _start(self, blocks: list[Block]) -> None:
+        """Start from uniform reports, which are private with room to spare."""
+        # Half of it uniform, so that no cell costs nothing.
+        distribution = (
+            self._objective.distribution + 1.0 / self._objective.distribution.size
+        ) / 2.0
+        mean_cost = float(np.abs(distribution * self._cost).mean())
+        b, a = self._cost.shape
+        mean = mean_cost / b or 1.0
+        uniform = np.full((b, a), 1.0 / b)
+        places = parts_of(b, a)
+        self._parts = [Part(place, uniform[place], blocks, mean) for place in places]
+        self._top, self._dual_cost = 0.0, np.zeros(0)
+        if self._objective.robust:
+            cells = self._by_cell(uniform)
+            self._top = float(cells.max()) + 1.0
+            self._dual_cost = mean / (self._top - cells)
+
+    @property
+    def rows(self) -> Floats:
+        """The mechanism, shape (b, a). It is private up to an error that vanishes on the way."""
+        return np.concatenate([part.rows for part in self._parts])
+
+    def _scale_multipliers(self, gap: float) -> None:
+        """Scale the multipliers to a duality gap."""
+        mean, count = self._complementarity(self.rows)
+        factor = gap / (mean * count * self.scale)
+        for part in self._parts:
+            part.scale_multipliers(factor)
+        self._dual_cost = self._dual_cost * factor
+        self.gap = gap
+
+    def set_cost(self, cost: Floats) -> None:
+        """Change the costs; the path goes on from where it is.
+
+        Shapes: `cost` (b, a).
+        """
+        self._cost = cost / self.scale
+
+    def _by_cell(self, rows: Floats) -> Floats:
+        return np.einsum("yx,yx->x", rows, self._cost)
+
+    # -- steps ------------------------------------------------------------------------------------
+
+    def _coupling(self, rows: Floats) -> tuple[Coupling, Floats] | None:
+        """Factorise the Newton equations; the second part is the slope of a robust cost."""
+        if not all(self._workers.map(Part.factorise, self._parts)):
+            return None
+        if not self._objective.robust:
+            return Coupling(self._parts, self._workers, self._cost, None), np.zeros(0)
+        slack = self._top - self._by_cell(rows)
+        mean, gradient = concave_mean(slack, self._objective.distribution, self._theta)
+        slope = self._shrink * gradient
+        exponent = 1.0 - self._theta
+        curvature = np.diag(slope * exponent / slack + self._dual_cost / slack)
+        curvature -= (slope[:, None] * gradient) * (exponent / mean)
+        return Coupling(self._parts, self._workers, self._cost, curvature), slope
+
+    def _direction(
+        self,
+        rows: Floats,
+        system: tuple[Coupling, Floats],
+        barrier: float,
+        of_part: Callable[[Part], Floats],
+    ) -> _Direction:
+        """Find the Newton direction, with the gradients of the parts that aim where it goes."""
+        coupling, slope = system
+        gradient = np.concatenate(self._workers.map(of_part, self._parts))
+        by_cell, by_top = slope, 0.0
+        if self._objective.robust:
+            by_cell = slope + barrier / (self._top - self._by_cell(rows))
+            by_top = 1.0 - float(by_cell.sum())
+        else:
+            gradient += self._objective.distribution * self._cost
+        residual = 1.0 - rows.sum(axis=0)
+        step, top = coupling.solve(gradient, residual, by_cell, by_top)
+        found = self._workers.map(lambda part: part.find_steps(step[part.place]), self._parts)
+        costs = self._cost_steps(rows, step, top, barrier)
+        nearest = [_to_boundary(costs), *(of_part.min(axis=0) for of_part in found)]
+        return _Direction(top, costs, np.min(nearest, axis=0))
+
+    def _corrected(
+        self, rows: Floats, system: tuple[Coupling, Floats], barrier: float
+    ) -> _Direction:
+        """Correct the Newton direction, with the same factors, while that takes it further."""
+        found = self._direction(rows, system, barrier, lambda part: part.gradient(barrier))
+        for _ in range(_MOST_CORRECTIONS):
+            reach = found.reach
+            if reach.min() == 1.0:
+                break
+            trial = np.minimum(_FURTHER * reach + _FURTHER_BY, 1.0)
+            correct = partial(Part.correct, lengths=trial, barrier=barrier)
+            found = self._direction(rows, system, barrier, correct)
+            gain = float(found.reach.sum() - reach.sum())
+            if gain < 0.0:
+                found = self._direction(rows, system, barrier, Part.undo_correction)
+            if gain < _LEAST_CORRECTION:
+                break
+        return found
+
+    def _complementarity(self, rows: Floats) -> tuple[float, int]:
+        """Mean product of the positive variables and their multipliers, and how many there are."""
+        found = self._workers.map(Part.complementarity, self._parts)
+        total = sum(float(of_rows.sum()) for of_rows, _ in found)
+        count = sum(len(of_rows) * number for of_rows, number in found)
+        if self._objective.robust:
+            total += float((self._top - self._by_cell(rows)) @ self._dual_cost)
+            count += self._dual_cost.size
+        return total / count, count
+
+    def _cost_steps(self, rows: Floats, step: Floats, top: float, barrier: float) -> Kind:
+        """Find the steps of a robust cost's slacks and their multipliers; none without one."""
+        if not self._objective.robust:
+            return (np.zeros(0),) * 4
+        slack, slack_step = self._top - self._by_cell(rows), top - self._by_cell(step)
+        dual = (barrier - self._dual_cost * slack_step) / slack - self._dual_cost
+        return slack, slack_step, self._dual_cost, dual
+
+    def _products(self, costs: Kind, lengths: Floats) -> tuple[Floats, Floats]:
+        """Multiply variables and multipliers after a part of a step: their sum, and the least."""
+        slack, slack_step, dual, step = costs
+        products = (slack + lengths[0] * slack_step) * (dual + lengths[1] * step)
+        found = self._workers.map(lambda part: part.products(_each(lengths, part)), self._parts)
+        total = float(products.sum()) + sum(float(of_rows.sum()) for of_rows, _ in found)
+        return np.array([total]), np.array(
+            [min(products.min(initial=np.inf), *(float(of_rows.min()) for _, of_rows in found))]
+        )
+
+    def advance(self, least_gap: float = 0.0, centring: float | None = None) -> bool:
+        """Take one Newton step.
+
+        Returns bool: whether the step was taken; False when rounding leaves none that is worth it.
+        """
+        if self.gap <= _LEAST_GAP * self.scale:
+            return False
+        rows = self.rows
+        try:
+            system = self._coupling(rows)
+        except np.linalg.LinAlgError:  # singular to the last digit
+            return False
+        if system is None:
+            return False
+        mean, count = self._complementarity(rows)
+        if centring is None:
+            centring = float(np.clip(1.0 - self.step_length, *_CENTRING_RANGE))
+        barrier = max(centring * mean, min(mean, least_gap / self.scale / count))
+        try:
+            direction = self._corrected(rows, system, barrier)
+        except np.linalg.LinAlgError:
+            return False
+        costs = direction.costs
+        (lengths,), (total,) = step_lengths(
+            direction.bounds[None], lambda lengths: self._products(costs, lengths[0]), count
+        )
+        if not np.isfinite(total) or lengths.max() < _LEAST_LENGTH:
+            return False
+        self._workers.map(lambda part: part.take(_each(lengths, part)), self._parts)
+        self._top += float(lengths[0]) * direction.top
+        self._dual_cost = self._dual_cost + lengths[1] * costs[3]
+        self.step_length = float(lengths.min())
+        self.steps += 1
+        self.gap = float(total) * self.scale
+        return True
+
+    def arrived(self, gap: float) -> bool:
+        """Whether the gap is about as small as one that was aimed at."""
+        return self.gap <= _NEAR * gap
+
+    @property
+    def value(self) -> float:
+        """Cost of the mechanism, nearly."""
+        cells = self._by_cell(self.rows)
+        if not self._objective.robust:
+            return float(self._objective.distribution @ cells) * self.scale
+        mean, _ = concave_mean(self._top - cells, self._objective.distribution, self._theta)
+        return float(self._top - self._shrink * mean) * self.scale
+
+    # -- what it proves ---------------------------------------------------------------------------
+
+    def cuts(self) -> list[tuple[Cuts, Floats]]:
+        """Cuts that the multipliers stand for, with their dual variables in units of the cost.
+
+        Returns (m,): the conditionals are in the regions, and near the end of the path they prove a
+        bound on the cost.
+        """
+        found = []
+        for part in self._parts:
+            for block in part.blocks:
+                cuts, multipliers = block.cuts(part.rows)
+                cuts = replace(cuts, row=cuts.row + part.place.start)
+                found.append((cuts, multipliers * self.scale))
+        return found
+
+    def distribution(self) -> Floats:
+        """Distribution of X that the multipliers of a robust cost stand for.
+
+        Shapes: returns (a,).
+        """
+        if not self._objective.robust:
+            return self._objective.distribution
+        slack = self._top - self._by_cell(self.rows)
+        _, gradient = concave_mean(slack, self._objective.distribution, self._theta)
+        mass = self._shrink * gradient + self._dual_cost
+        return mass / mass.sum()
+
+
+def _each(lengths: Floats, part: Part) -> Floats:
+    """Take the same lengths for each row of a part."""
+    return np.broadcast_to(lengths, (len(part.rows), 2))
+
+
+def _to_boundary(kind: Kind) -> Floats:
+    """How many steps it takes until the first variable, and the first multiplier, is zero."""
+    fastest = [(-kind[i + 1] / kind[i]).max(initial=0.0) for i in (0, 2)]
+    with np.errstate(divide="ignore"):
+        return 1.0 / np.abs(fastest)  # no negative zero
+
+
+# --- Single rows ----------------------------------------------------------------------------------
+
+
+# As above, but that steps are aimed further: a single row is easily centred again.
+_FIRST_GAP = 10.0  # in units of the mean range of the slopes
+# Entries of the Hessians of one part. Doubled, steps take 1.6 times as long at 90 cells: memory is
+# asked for anew.
+_ENTRIES = 250_000
+
+
+class RowPaths:
+    """Follow the central path of each of some rows.
+
+    Parameters
+    ----------
+    slopes : array of shape (b, a)
+        Linear functions, one to be maximised for each row.
+    blocks : list of Block
+        The requirements on each row.
+    workers : Workers, optional
+        Who does the work; None is the thread that calls.
+
+    Attributes
+    ----------
+    gaps : array of shape (b,)
+        Duality gap of each row, but for errors that vanish along the path.
+    """
+
+    def __init__(
+        self, slopes: Floats, blocks: list[Block], *, workers: Workers | None = None
+    ) -> None:
+        self._workers = workers or Workers()
+        b, a = slopes.shape
+        uniform = np.full((b, a), 1.0 / a)
+        places = parts_of(b, a, _ENTRIES)
+        self._parts = [Part(place, uniform[place], blocks, 1.0) for place in places]
+        self._count = self._parts[0].complementarity()[1]
+        gap = _FIRST_GAP * float(np.ptp(slopes, axis=1).mean()) or 1.0
+        for part in self._parts:
+            part.scale_multipliers(gap / self._count)
+        self.gaps = np.full(b, gap)
+        self._lengths = np.full(b, FIRST_LENGTH)
+        self.set_slopes(slopes)
+
+    def set_slopes(self, slopes: Floats) -> None:
+        """Change the linear functions; the paths go on from where they are.
+
+        Shapes: `slopes` (b, a).
+        """
+        self._slopes = slopes
+
+    @property
+    def rows(self) -> Floats:
+        """The rows, shape (b, a). They are private up to errors that vanish on the way."""
+        return np.concatenate([part.rows for part in self._parts])
+
+    def advance(self, least_gaps: Floats) -> bool:
+        """Take one Newton step of each row.
+
+        Shapes: `least_gaps` (b,). Returns bool: whether it was taken; False when rounding has ended
+        a path.
+        """
+        return all(
+            self._workers.map(lambda part: self._advance(part, least_gaps[part.place]), self._parts)
+        )
+
+    def _advance(self, part: Part, least_gaps: Floats) -> bool:
+        try:
+            part.linearise()
+        except np.linalg.LinAlgError:
+            return False
+        place, count = part.place, self._count
+        mean = part.complementarity()[0] / count
+        centring = np.clip(1.0 - self._lengths[place], 0.05, 0.9)
+        barrier = np.maximum(centring * mean, np.minimum(mean, least_gaps / count))
+        gradient = part.gradient(barrier) - self._slopes[place]
+        try:
+            both = part.solve(np.stack([gradient, np.ones_like(gradient)], axis=2))
+        except np.linalg.LinAlgError:
+            return False
+        alone, ones = both[..., 0], both[..., 1]
+        missing = 1.0 - part.rows.sum(axis=1)
+        multiplier = (missing + alone.sum(axis=1)) / ones.sum(axis=1)
+        step = multiplier[:, None] * ones - alone
+        lengths, total = step_lengths(part.find_steps(step), part.products, count)
+        if not np.isfinite(total).all():
+            return False
+        part.take(lengths)
+        self._lengths[place], self.gaps[place] = lengths.min(axis=1), total
+        return True

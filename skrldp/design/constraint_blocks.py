@@ -1,0 +1,709 @@
+r"""From requirements to the blocks of constraints on the central path: :func:`path_blocks`.
+
+**Pairs of secrets** over a region: privacy is one concave function of a row. With :math:`x_i =
+\lambda_i - q_i \ge 0`, :math:`q_1 = e^{-\epsilon} v_{s_1}` and :math:`q_2 = -v_{s_2}`, a row is
+private for a pair iff some λ has :math:`\varphi(x_1, x_2) \ge \lambda_1 + \lambda_2`, where φ is
+a concave mean that the region gives: :math:`A^{-1/\theta} N_\sigma(w_i^{1/\theta} M_\theta(x_i))`
+for a shared budget, :math:`\sum_i c_i M_\theta(x_i)` for conditionals that are free of one
+another. Lower bounds L are the case :math:`\theta = 1`, :math:`c_i M_1(x_i) = L_i \cdot x_i`, and
+no bounds :math:`c_i = 0`.
+
+The λ of a pair of secrets occur in one inequality only, so they are eliminated first (a Schur
+complement). What a pair adds to the Hessian of its row is then a diagonal matrix and one of low
+rank, a quadratic form in two vectors for each secret.
+
+**Ranges**: privacy over all distributions, with greatest and least entries as variables. For each
+row and part, :math:`M_s \ge v_{s,u} \ge m_s` for all u, and
+:math:`m_t - e^{-\epsilon} M_s \ge 0` for each pair. These are linear, with two variables for each
+part and a slack for each entry (twice) and pair, where the general form has two variables and two
+slacks for each entry of each pair.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from skrldp._typing import Floats, Indices
+from skrldp.design.newton_system import Block, Kind, LowRank, by_row, dual_step, inverses
+from skrldp.design.programs import Cuts
+from skrldp.privacy import Layout, Requirement, Requirements
+from skrldp.support_function import log_mean_exp, split_budget, support_shrink
+
+# --- Privacy of a pair of secrets as one concave function of a row --------------------------------
+
+
+# Order alpha up to which a shared budget has no central path. At 1/2 sigma is minus infinity and φ
+# is the lesser of two means, which has a kink; near 1/2 Newton steps are short. Chosen by hand. The
+# path of the product region, or cuts, take its place.
+_NEAR_HALF = 0.55
+
+
+def concave_mean(x: Floats, p: Floats, theta: float) -> tuple[Floats, Floats]:
+    """Power mean of exponent theta <= 1 over the last axis, and its gradient.
+
+    Shapes: `x` (..., k); `p` (..., k); returns `mean` (...), `gradient` (..., k).
+    """
+    if x.ndim == 1:
+        mean, gradient = concave_mean(x[None], p, theta)
+        return mean[0], gradient[0]
+    if theta == 0.5:  # the default order, without transcendental functions
+        root = np.sqrt(x)
+        total = np.einsum("...u,...u->...", p, root)
+        np.divide(p, root, out=root)  # in place: new arrays would take most of the time
+        root *= total[..., None]
+        return total * total, root
+    if theta == 1.0:
+        return np.einsum("...u,...u->...", p, x), np.broadcast_to(p, x.shape)
+    logs = np.log(x)
+    centre = np.einsum("...u,...u->...", p, logs)
+    if theta == 0.0:
+        mean = np.exp(centre)
+        return mean, mean[..., None] * p / x
+    log_total, weights = log_mean_exp(
+        theta * (logs - centre[..., None]), np.broadcast_to(p, x.shape)
+    )
+    mean = np.exp(centre + log_total / theta)
+    return mean, mean[..., None] * weights / x
+
+
+def sum_last(array: Floats) -> Floats:
+    """Sum along the last axis, which is short: several times faster than NumPy's own sum.
+
+    Shapes: `array` (..., k); returns (...).
+    """
+    return np.einsum("...u->...", array)
+
+
+@dataclass(frozen=True, eq=False)
+class PairGroups:
+    """Pairs in groups, as a table; groups that are shorter than others are filled up."""
+
+    members: Indices  # (g, n), the pairs of each group; the number of pairs where there are no more
+    full: bool  # whether all groups have n pairs
+    in_order: bool  # whether the groups, one after the other, are the pairs in their order
+
+    @classmethod
+    def of(cls, group: Indices, count: int) -> "PairGroups":
+        """Sort pairs by their group.
+
+        Shapes: `group` (m,).
+        """
+        order = np.argsort(group, kind="stable")
+        sizes = np.bincount(group, minlength=count)
+        members = np.full((count, sizes.max(initial=0)), len(group))
+        place = np.arange(len(group)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        members[group[order], place] = order
+        full = bool(np.all(sizes == members.shape[1]))
+        return cls(members, full, full and bool(np.all(order == np.arange(len(group)))))
+
+    def take(self, of_pairs: Floats) -> Floats:
+        """Take what belongs to the pairs of each group, 0 where there are no more.
+
+        Shapes: `of_pairs` (b, m, ...); returns (b, g, n, ...).
+        """
+        b, _, *rest = of_pairs.shape
+        if self.in_order:
+            return of_pairs.reshape(b, *self.members.shape, *rest)
+        if not self.full:
+            of_pairs = np.concatenate([of_pairs, np.zeros((b, 1, *rest))], axis=1)
+        return of_pairs[:, self.members]
+
+
+@dataclass(frozen=True, eq=False)
+class PairFunction:
+    """The function φ of each pair of secrets."""
+
+    layout: Layout  # which entries of a row belong to which part
+    # first, second: (m,), the parts of a row that the secrets of each pair have
+    first: Indices
+    second: Indices
+    p: Floats  # (m, 2, k), weights of the means
+    scale: Floats  # (m, 2), the factors c; used where the budget is not shared
+    theta: float  # exponent of the means
+    shared: NDArray[np.bool_]  # (m,), pairs with a shared budget
+    weight: Floats  # (m, 2), marginals of the secrets
+    sigma: float  # exponent that couples a shared pair
+    radius: Floats  # (m,), what the conditionals of each pair may take together, in nats
+    # (m, 2), what each of them may take, in nats, at order 1; None for all of it
+    own: Floats | None
+    factor: Floats  # (m, 2), what the parts of a row are multiplied by: exp(-ε) of the pair, and -1
+    # whether the conditionals p are the only ones: privacy is linear then, without any λ
+    fixed: bool = False
+
+    @cached_property
+    def of_part(self) -> tuple["PairGroups", "PairGroups"]:
+        """Pairs in which each part is the first, and the second."""
+        count = len(self.layout.parts)
+        return PairGroups.of(self.first, count), PairGroups.of(self.second, count)
+
+    @cached_property
+    def of_block(self) -> tuple["PairGroups", Indices, Indices]:
+        """Pairs that have the same two parts, and these parts."""
+        keys, which = np.unique(
+            self.first * len(self.layout.parts) + self.second, return_inverse=True
+        )
+        first, second = np.divmod(keys, len(self.layout.parts))
+        return PairGroups.of(which.ravel(), len(keys)), first, second
+
+    def parts(self, rows: Floats) -> Floats:
+        """Return the q of each row and pair.
+
+        Shapes: `rows` (b, n_cells); returns (b, m, 2, k).
+        """
+        parts = self.layout.split(rows)
+        pairs = np.stack([parts[:, self.first], parts[:, self.second]], axis=2)
+        return self.factor[..., None] * pairs
+
+    def collect(self, parts: Floats) -> Floats:
+        """Add up what belongs to each entry of each row: the adjoint of :meth:`parts`.
+
+        Shapes: `parts` (b, m, 2, k). Returns (b, n_cells): the same function of the rows.
+        """
+        scaled = self.factor[..., None] * parts
+        first, second = self.of_part
+        whole = first.take(scaled[:, :, 0]).sum(axis=2) + second.take(scaled[:, :, 1]).sum(axis=2)
+        return self.layout.gather(whole)
+
+    def __call__(self, x: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        r"""Evaluate φ and what its derivatives are made of.
+
+        Shapes: `x` (b, m, 2, k); returns `value` (b, m). Returns `slope` (b, m, 2): derivatives by
+        the two means; `curvature` (b, m, 2, 2): minus the second derivatives by the means, and
+        minus the part :math:`f_i (1-\theta) / M_i` of theirs that is not diagonal in x; `gradient`
+        (b, m, 2, k): gradients of the means.
+        """
+        mean, gradient = concave_mean(x, self.p, self.theta)
+        slope = np.broadcast_to(self.scale, mean.shape).copy()
+        value = np.einsum("bmi,mi->bm", mean, self.scale)
+        curvature = np.zeros((*mean.shape, 2))
+        if self.shared.any():
+            part = self._shared
+            top, inner, held = self._together(mean[:, part])
+            value[:, part], slope[:, part] = top, inner
+            outer = -(1.0 - self.sigma) * inner[..., :, None] * inner[..., None, :]
+            outer /= top[..., None, None]
+            for i in (0, 1):
+                outer[..., i, i] += (1.0 - self.sigma) * inner[..., i] / mean[:, part, i]
+            if held is not None:
+                outer[held] = 0.0
+            curvature[:, part] = outer
+        for i in (0, 1):
+            curvature[..., i, i] -= slope[..., i] * (1.0 - self.theta) / mean[..., i]
+        return value, slope, curvature, gradient
+
+    def value(self, x: Floats) -> Floats:
+        """Evaluate φ alone.
+
+        Shapes: `x` (b, m, 2, k); returns (b, m).
+        """
+        if self.theta == 0.0:  # without the gradient: in half of the time
+            mean = np.exp(np.einsum("...u,...u->...", self.p, np.log(x)))
+        elif self.theta == 0.5:
+            mean = np.einsum("...u,...u->...", self.p, np.sqrt(x)) ** 2
+        else:
+            mean, _ = concave_mean(x, self.p, self.theta)
+        value: Floats = np.einsum("bmi,mi->bm", mean, self.scale)
+        if self.shared.any():
+            value[:, self._shared] = self._together(mean[:, self._shared])[0]
+        return value
+
+    @cached_property
+    def _shared(self) -> slice | NDArray[np.bool_]:
+        """The pairs that share a budget, as a slice where these are all."""
+        return slice(None) if self.shared.all() else self.shared
+
+    def _together(self, mean: Floats) -> tuple[Floats, Floats, NDArray[np.bool_] | None]:
+        """Couple the means of the pairs that share a budget.
+
+        Returns φ, its derivatives by the means, and where none of them depends on the means,
+        because the best split of the budget is not allowed; None for nowhere.
+        """
+        part = self._shared
+        weight = self.weight[part]
+        if self.theta == 0.0:
+            own = np.full_like(weight, np.inf) if self.own is None else self.own[part]
+            held, kept = split_budget(np.log(mean), weight, self.radius[part], own)
+            left = np.exp(kept)
+            return sum_last(mean * left), left, held
+        total = weight.sum(axis=1, keepdims=True)
+        top, inner = concave_mean(mean / weight, weight / total, self.sigma)
+        # scale holds the factor that the budget takes off, the same for both
+        top = top * (total[:, 0] * self.scale[part, 0])
+        return top, inner * (total / weight * self.scale[part]), None
+
+
+def pair_function(one: Requirement) -> PairFunction | None:
+    """Find the function φ of a region.
+
+    Returns PairFunction or None: none for boxes, for the public distribution with unseen secrets,
+    for a shared budget near order 1/2, where φ has a kink, and for all distributions, which need no
+    function.
+    """
+    region, means, alpha = one.region, one.region.means, one.region.alpha
+    if means is None:
+        return None
+    pair = np.stack(region.pairs, axis=1)
+    weight, scale, sigma = region.weights[pair], means.scale[pair], 1.0
+    shared, radius, own = region.shared(*region.pairs), np.zeros(len(pair)), None
+    if shared.any():
+        if alpha <= _NEAR_HALF:
+            return None
+        sigma = (alpha - 1.0) / (2.0 * alpha - 1.0)
+        radius, own = region.shared_budget(pair)
+        both = shared[:, None]
+        together = np.exp(-support_shrink(np.where(both, weight, 1.0), alpha, radius))
+        scale = np.where(both, together[:, None], scale)
+        shared = shared & (together > 0)  # without a bound on either, nothing is shared
+    return PairFunction(
+        layout=region.rows,
+        first=region.rows.place[pair[:, 0]],
+        second=region.rows.place[pair[:, 1]],
+        p=means.p[pair],
+        scale=scale,
+        theta=means.theta,
+        shared=shared,
+        weight=weight,
+        sigma=sigma,
+        radius=radius,
+        own=own,
+        factor=np.tile([np.exp(-one.eps), -1.0], (len(pair), 1)),
+        fixed=region.is_point,
+    )
+
+
+# --- Privacy of pairs of secrets over a region ----------------------------------------------------
+
+
+_RANK = 4  # of what a pair adds to a Hessian, but for its diagonal
+# The part of a row's entries up to which that is a low rank.
+_LOW = 0.5
+_INSIDE = 0.99  # part of the way to the boundary at which curvature is looked at, at most
+
+
+class PairBlock(Block):
+    r"""The inequalities φ - λ1 - λ2 >= 0 of all rows and pairs; see :class:`Block`.
+
+    Parameters
+    ----------
+    one : Requirement
+        Privacy of pairs of secrets over a region.
+    pairs : PairFunction
+        The function φ of each pair.
+    """
+
+    def __init__(self, one: Requirement, pairs: PairFunction) -> None:
+        self._region, self._eps = one.region, one.eps
+        self.pairs = pairs
+        self._last: tuple[Floats, Floats, Floats] | None = None  # x, and what it was made of
+
+    def start(self, rows: Floats, mean: float) -> None:
+        """See :class:`Block`."""
+        parts = self.pairs.parts(rows)
+        self._lam = np.zeros(parts.shape[:3])
+        if not self.pairs.fixed:
+            # Of b uniform reports q is exp(-ε)/b and -1/b; each λ takes a quarter of the room.
+            room = (1.0 - self.pairs.factor[:, 0]) * float(rows[0, 0]) / 4.0
+            self._lam = parts.max(axis=-1) + room[:, None]
+        x = self._lam[..., None] - parts
+        self._slack = self.pairs(x)[0] - sum_last(self._lam)
+        self._dual = mean / self._slack
+        self._dual_x = np.zeros_like(x) if self.pairs.fixed else mean / x
+
+    def scale_multipliers(self, factor: float) -> None:
+        """See :class:`Block`."""
+        self._dual, self._dual_x = self._dual * factor, self._dual_x * factor
+
+    def _x(self, rows: Floats) -> Floats:
+        if self._last is None or self._last[0] is not rows or self._last[1] is not self._lam:
+            self._last = rows, self._lam, self._lam[..., None] - self.pairs.parts(rows)
+        return self._last[2]
+
+    def variables(self, rows: Floats) -> list[tuple[Floats, Floats]]:
+        """See :class:`Block`."""
+        found = [(self._slack, self._dual)]
+        return found if self.pairs.fixed else [*found, (self._x(rows), self._dual_x)]
+
+    def hessian(self, rows: Floats) -> Floats:
+        """See :class:`Block`."""
+        forms = self._linearise(rows)
+        return _assemble(self.pairs, self._gradient, self._diagonal, forms)
+
+    def low_rank(self, rows: Floats) -> LowRank | None:
+        """See :class:`Block`: with two secrets, for four functions of each pair."""
+        if _RANK * len(self.pairs.first) > _LOW * rows.shape[1]:
+            return None
+        forms = self._linearise(rows)
+        return _low_rank(self.pairs, self._gradient, self._diagonal, forms)
+
+    def _linearise(self, rows: Floats) -> tuple[Floats, Floats, Floats]:
+        """Linearise; return the forms of :func:`_assemble`."""
+        pairs, slack, dual = self.pairs, self._slack, self._dual
+        self._here = x = self._x(rows)
+        value, slope, curvature, gradient = pairs(x)
+        multiplier = dual[..., None, None]
+        scaling = (dual / slack)[..., None, None]
+        gradient_form = slope[..., :, None] * slope[..., None, :] * scaling
+        if pairs.fixed:
+            diagonal, lam_slope = np.zeros_like(x), np.zeros_like(slope)
+            mixed = inner = np.zeros_like(curvature)
+        else:
+            curvature = curvature * multiplier
+            diagonal = self._dual_x / x
+            diagonal += multiplier * (slope * (1.0 - pairs.theta))[..., None] * gradient / x
+            sums = sum_last(gradient)
+            lam_slope = slope * sums - 1.0
+            mixed = curvature * sums[..., None, :]
+            mixed = mixed + slope[..., :, None] * lam_slope[..., None, :] * scaling
+            lam_hessian = sums[..., :, None] * curvature * sums[..., None, :]
+            lam_hessian += lam_slope[..., :, None] * lam_slope[..., None, :] * scaling
+            for i in (0, 1):
+                lam_hessian[..., i, i] += sum_last(diagonal[..., i, :])
+            inner = _inverse_2x2(lam_hessian)
+            gradient_form += curvature - mixed @ inner @ np.swapaxes(mixed, -1, -2)
+        # Of the means and of φ: gradients, derivatives by the means, and by λ of φ - Σλ. The
+        # Hessian by (q, λ) is -(diagonal + gradient mixed); inner is the inverse of that by λ.
+        self._gradient, self._slope, self._lam_slope = gradient, slope, lam_slope
+        self._diagonal, self._mixed, self._inner = diagonal, mixed, inner
+        self._value, self._missed = value, value - sum_last(self._lam) - slack  # by the slacks
+        self._residual = self._missed  # what a step makes up for
+        return gradient_form, -mixed @ inner, -inner
+
+    def gradient(self, targets: Sequence[Floats]) -> Floats:
+        """See :class:`Block`."""
+        self._targets = targets
+        dual = (targets[0] - self._dual * self._residual) / self._slack
+        by_mean, self._lam_rhs = dual[..., None] * self._slope, np.zeros_like(self._lam_slope)
+        if self.pairs.fixed:
+            return self.pairs.collect(by_mean[..., None] * self._gradient)
+        by_part = targets[1] / self._here
+        by_lam = -dual[..., None] * self._lam_slope - sum_last(by_part)
+        # Minus the step of the λ if the rows stay.
+        self._lam_rhs = np.einsum("bmij,bmj->bmi", self._inner, by_lam)
+        by_mean += np.einsum("bmij,bmj->bmi", self._mixed, self._lam_rhs)
+        by_part += by_mean[..., None] * self._gradient
+        by_part += self._diagonal * self._lam_rhs[..., None]
+        return self.pairs.collect(by_part)
+
+    def step(self, rows: Floats) -> list[Kind]:
+        """See :class:`Block`."""
+        parts = self.pairs.parts(rows)
+        lam = np.zeros_like(self._lam_rhs)
+        along = np.einsum("bmiu,bmiu->bmi", self._gradient, parts)
+        if not self.pairs.fixed:
+            by_lam = np.einsum("bmiu,bmiu->bmi", self._diagonal, parts)
+            by_lam += np.einsum("bmij,bmi->bmj", self._mixed, along)
+            lam = np.einsum("bmij,bmj->bmi", self._inner, by_lam) - self._lam_rhs
+        x = lam[..., None] - parts
+        slack = self._residual - np.einsum("bmi,bmi->bm", self._slope, along)
+        slack += np.einsum("bmi,bmi->bm", self._lam_slope, lam)
+        dual = dual_step(self._targets[0], self._slack, slack, self._dual)
+        self._steps, self._x_step = (lam, slack, dual, self._dual_x), x
+        kinds: list[Kind] = [(self._slack, slack, self._dual, dual)]
+        if not self.pairs.fixed:
+            dual_x = dual_step(self._targets[1], self._here, x, self._dual_x)
+            self._steps = lam, slack, dual, dual_x
+            kinds.append((self._here, x, self._dual_x, dual_x))
+        return kinds
+
+    def correct(self, length: float) -> None:
+        """See :class:`Block`: φ is concave, so that steps along its tangent violate privacy."""
+        self._before = self._residual
+        if self.pairs.fixed:
+            return
+        x, step = self._here, self._x_step
+        fastest = (-step / x).reshape(len(x), -1).max(axis=1)  # no further than φ exists
+        part = np.minimum(length, _INSIDE / np.maximum(fastest, _INSIDE / length))
+        along = np.einsum("bmiu,bmiu->bmi", self._gradient, step)
+        tangent = part[:, None] * np.einsum("bmi,bmi->bm", self._slope, along)
+        error = self.pairs.value(x + by_row(part, x) * step) - self._value - tangent
+        self._residual = self._missed + error / part[:, None]
+
+    def undo_correction(self) -> None:
+        """See :class:`Block`."""
+        self._residual = self._before
+
+    def take(self, length: Floats, dual_length: Floats) -> None:
+        """See :class:`Block`."""
+        lam, slack, dual, dual_x = self._steps
+        self._lam = self._lam + by_row(length, lam) * lam
+        self._slack = self._slack + by_row(length, slack) * slack
+        self._dual = self._dual + by_row(dual_length, dual) * dual
+        if not self.pairs.fixed:
+            self._dual_x = self._dual_x + by_row(dual_length, dual_x) * dual_x
+
+    def conditionals(self, rows: Floats) -> Floats:
+        """Return the conditionals that the multipliers stand for, a pair for each row and pair.
+
+        Shapes: `rows` (b, a). Returns (b, m, 2, k): they sum to 1, and near the end of the path
+        they are nearly in the region.
+        """
+        _, slope, _, gradient = self.pairs(self._x(rows))
+        mass = self._dual[..., None, None] * (slope[..., None] * gradient) + self._dual_x
+        return np.asarray(mass / mass.sum(axis=-1, keepdims=True))
+
+    def cuts(self, rows: Floats) -> tuple[Cuts, Floats]:
+        """See :class:`Block`."""
+        found = self.conditionals(rows)
+        b, m = found.shape[:2]
+        row = np.repeat(np.arange(b), m)
+        first, second = (np.tile(secret, b) for secret in self._region.pairs)
+        pairs = self._region.pull_in(first, second, found.reshape(b * m, 2, -1))
+        cuts = Cuts.of(self._region, row, first, second, pairs, np.full(len(row), self._eps))
+        return cuts, self._dual.ravel()
+
+
+def _assemble(
+    pairs: PairFunction, gradient: Floats, diagonal: Floats, forms: tuple[Floats, Floats, Floats]
+) -> Floats:
+    """Hessian of each row: for each pair a diagonal, and a form in (gradient, diagonal).
+
+    The forms are given by their blocks: gradient with gradient, gradient with diagonal, and
+    diagonal with diagonal.
+    """
+    b, _, _, k = gradient.shape
+    p = len(pairs.layout.parts)
+    by_gradient, cross, by_diagonal = forms
+    basis = np.stack([gradient, diagonal], axis=3)  # (b, m, 2, 2, k)
+    factor = pairs.factor.T
+
+    def form(i: int, j: int) -> Floats:
+        part = np.empty((*by_gradient.shape[:2], 2, 2))
+        part[..., 0, 0], part[..., 0, 1] = by_gradient[..., i, j], cross[..., i, j]
+        part[..., 1, 0], part[..., 1, 1] = cross[..., j, i], by_diagonal[..., i, j]
+        return part * (factor[i] * factor[j])[:, None, None]
+
+    def products(groups: PairGroups, i: int, j: int) -> Floats:
+        """Add up over the pairs of each group, shape (g, b, k, k)."""
+        g = len(groups.members)
+        left = groups.take(basis[:, :, i]).reshape(b, g, -1, k)
+        right = groups.take(form(i, j) @ basis[:, :, j]).reshape(b, g, -1, k)
+        return np.swapaxes(np.swapaxes(left, -1, -2) @ right, 0, 1)
+
+    hessian = np.zeros((p, p, b, k, k))  # so that blocks are contiguous
+    groups, first, second = pairs.of_block
+    between = products(groups, 0, 1)
+    hessian[first, second] += between
+    hessian[second, first] += np.swapaxes(between, -1, -2)
+    part, cell, row_diagonal = np.arange(p), np.arange(p * k), np.zeros((b, p, k))
+    for i, groups in enumerate(pairs.of_part):
+        hessian[part, part] += products(groups, i, i)
+        scaled = factor[i][:, None] ** 2 * diagonal[:, :, i]
+        row_diagonal += groups.take(scaled).sum(axis=2)
+    whole = np.ascontiguousarray(hessian.transpose(2, 0, 3, 1, 4)).reshape(b, p * k, p * k)
+    whole[:, cell, cell] += row_diagonal.reshape(b, -1)
+    return pairs.layout.gather_forms(whole)
+
+
+def _low_rank(
+    pairs: PairFunction, gradient: Floats, diagonal: Floats, forms: tuple[Floats, Floats, Floats]
+) -> LowRank:
+    """Hessian of each row as :func:`_assemble` writes it, but not multiplied out."""
+    b, m, _, k = gradient.shape
+    p, factor = len(pairs.layout.parts), pairs.factor[..., None]
+    by_gradient, cross, by_diagonal = forms
+    form = np.zeros((b, m, 2, 2, m, 2, 2))  # pair, gradient or diagonal, secret; and again
+    basis = np.zeros((b, m, 2, 2, p, k))
+    for pair, places in enumerate(zip(pairs.first, pairs.second, strict=True)):
+        form[:, pair, 0, :, pair, 0] = by_gradient[:, pair]
+        form[:, pair, 0, :, pair, 1] = cross[:, pair]
+        form[:, pair, 1, :, pair, 0] = np.swapaxes(cross[:, pair], -1, -2)
+        form[:, pair, 1, :, pair, 1] = by_diagonal[:, pair]
+        for i, place in enumerate(places):
+            basis[:, pair, 0, i, place] = factor[pair, i] * gradient[:, pair, i]
+            basis[:, pair, 1, i, place] = factor[pair, i] * diagonal[:, pair, i]
+    functions = pairs.layout.gather(basis.reshape(-1, p, k)).reshape(b, _RANK * m, -1)
+    squared = pairs.collect(factor * diagonal)
+    return LowRank(squared, functions, form.reshape(b, _RANK * m, _RANK * m))
+
+
+def _inverse_2x2(matrix: Floats) -> Floats:
+    (a, b), (_, d) = np.moveaxis(matrix, (-2, -1), (0, 1))
+    inverse = np.stack([np.stack([d, -b], -1), np.stack([-b, a], -1)], -2)
+    return inverse / (a * d - b * b)[..., None, None]
+
+
+# --- Privacy over all distributions ---------------------------------------------------------------
+
+
+# At the start, greatest and least entries are off by this part of what privacy leaves between them.
+_MARGIN = 0.25
+
+
+class RangeBlock(Block):
+    """See :class:`Block`.
+
+    Parameters
+    ----------
+    one : Requirement
+        Over all distributions.
+    """
+
+    def __init__(self, one: Requirement) -> None:
+        self._layout = one.region.rows
+        self._first, self._second = one.part_pairs
+        self._eps, self._factor = one.eps, float(np.exp(-one.eps))
+        ones, number = np.ones(len(self._first)), np.arange(len(self._first))
+        shape = len(self._layout.parts), len(number)
+        self._is_first = csr_array((ones, (self._first, number)), shape=shape)
+        self._is_second = csr_array((ones, (self._second, number)), shape=shape)
+
+    def start(self, rows: Floats, mean: float) -> None:
+        """See :class:`Block`."""
+        b, p = len(rows), len(self._layout.parts)
+        share = float(rows[0, 0])
+        margin = _MARGIN * share * (1.0 - self._factor)
+        self._top = np.full((b, p), share + margin)
+        self._bottom = np.full((b, p), share - margin)
+        self._duals = [mean / amount for amount in self._amounts(rows)]
+
+    def _amounts(self, rows: Floats) -> list[Floats]:
+        """Room above the entries, below them, and between two parts."""
+        parts = self._layout.split(rows)
+        return [
+            self._top[..., None] - parts,
+            parts - self._bottom[..., None],
+            self._bottom[:, self._second] - self._factor * self._top[:, self._first],
+        ]
+
+    def scale_multipliers(self, factor: float) -> None:
+        """See :class:`Block`."""
+        self._duals = [dual * factor for dual in self._duals]
+
+    def variables(self, rows: Floats) -> list[tuple[Floats, Floats]]:
+        """See :class:`Block`."""
+        return list(zip(self._amounts(rows), self._duals, strict=True))
+
+    def hessian(self, rows: Floats) -> Floats:
+        """See :class:`Block`."""
+        self._here = self._amounts(rows)
+        above, below, between = (
+            dual / amount for amount, dual in zip(self._here, self._duals, strict=True)
+        )
+        b, p, k = above.shape
+        own = np.zeros((b, 2 * p, 2 * p))  # of the greatest entries, then of the least
+        part = np.arange(p)
+        own[:, part, part] = above.sum(axis=2)
+        own[:, p + part, p + part] = below.sum(axis=2)
+        own[:, part, part] += self._sum_first(self._factor**2 * between)
+        own[:, p + part, p + part] += self._sum_second(between)
+        own[:, self._first, p + self._second] -= self._factor * between
+        own[:, p + self._second, self._first] -= self._factor * between
+        inverse = inverses(own)
+        if inverse is None:
+            raise np.linalg.LinAlgError("the Hessian by greatest and least entries is singular")
+        self._above, self._below, self._inverse = above, below, inverse
+        tops, mixed, bottoms = inverse[:, :p, :p], inverse[:, :p, p:], inverse[:, p:, p:]
+        other_above, other_below = above[:, None], below[:, None]
+        left = tops[..., None] * other_above + mixed[..., None] * other_below
+        right = np.swapaxes(mixed, 1, 2)[..., None] * other_above + bottoms[..., None] * other_below
+        form = (
+            above[..., None, None] * left[:, :, None] + below[..., None, None] * right[:, :, None]
+        )
+        whole = -form.reshape(b, p * k, p * k)
+        entry = np.arange(p * k)
+        whole[:, entry, entry] += (above + below).reshape(b, -1)
+        return self._layout.gather_forms(whole)
+
+    def gradient(self, targets: Sequence[Floats]) -> Floats:
+        """See :class:`Block`."""
+        self._targets = targets
+        above, below, between = (
+            target / amount for target, amount in zip(targets, self._here, strict=True)
+        )
+        b, p, _ = above.shape
+        rhs = np.zeros((b, 2 * p))
+        rhs[:, :p] = above.sum(axis=2)
+        rhs[:, p:] = -below.sum(axis=2)
+        rhs[:, :p] -= self._sum_first(self._factor * between)
+        rhs[:, p:] += self._sum_second(between)
+        self._alone = self._solve(rhs)
+        tops, bottoms = self._alone[:, :p, None], self._alone[:, p:, None]
+        return self._layout.gather(above - below - self._above * tops - self._below * bottoms)
+
+    def _sum_first(self, of_pairs: Floats) -> Floats:
+        """Add up over the pairs in which each part is the first, shape (b, p)."""
+        return np.asarray(self._is_first @ of_pairs.T).T
+
+    def _sum_second(self, of_pairs: Floats) -> Floats:
+        return np.asarray(self._is_second @ of_pairs.T).T
+
+    def _solve(self, rhs: Floats) -> Floats:
+        """Return the greatest and least entries, one after the other."""
+        return np.asarray((self._inverse @ rhs[..., None])[..., 0])
+
+    def step(self, rows: Floats) -> list[Kind]:
+        """See :class:`Block`."""
+        parts = self._layout.split(rows)
+        along = [(self._above * parts).sum(axis=2), (self._below * parts).sum(axis=2)]
+        found = self._solve(np.concatenate(along, axis=1)) + self._alone
+        p = parts.shape[1]
+        self._step_top, self._step_bottom = found[:, :p], found[:, p:]
+        steps = [
+            self._step_top[..., None] - parts,
+            parts - self._step_bottom[..., None],
+            self._step_bottom[:, self._second] - self._factor * self._step_top[:, self._first],
+        ]
+        self._dual_steps = [
+            dual_step(target, amount, step, dual)
+            for target, amount, step, dual in zip(
+                self._targets, self._here, steps, self._duals, strict=True
+            )
+        ]
+        return list(zip(self._here, steps, self._duals, self._dual_steps, strict=True))
+
+    def correct(self, length: float) -> None:
+        """See :class:`Block`: this one is linear."""
+
+    def undo_correction(self) -> None:
+        """See :class:`Block`."""
+
+    def take(self, length: Floats, dual_length: Floats) -> None:
+        """See :class:`Block`."""
+        self._top = self._top + length[:, None] * self._step_top
+        self._bottom = self._bottom + length[:, None] * self._step_bottom
+        self._duals = [
+            dual + by_row(dual_length, dual) * step
+            for dual, step in zip(self._duals, self._dual_steps, strict=True)
+        ]
+
+    def cuts(self, rows: Floats) -> tuple[Cuts, Floats]:
+        """See :class:`Block`."""
+        above, below, between = self._duals
+        b, m = between.shape
+        row = np.repeat(np.arange(b), m)
+        most = above / above.sum(axis=2, keepdims=True)
+        least = below / below.sum(axis=2, keepdims=True)
+        pairs = np.stack([most[:, self._first], least[:, self._second]], axis=2)
+        entries = self._layout.parts[np.stack([self._first, self._second], axis=1)]
+        cuts = Cuts(
+            row,
+            np.tile(entries, (b, 1, 1)),
+            pairs.reshape(b * m, 2, -1),
+            np.full(b * m, self._eps),
+        )
+        return cuts, between.ravel()
+
+
+# --- From requirements to blocks ------------------------------------------------------------------
+
+
+def path_blocks(requirements: Requirements) -> list[Block] | None:
+    """Make a block of each requirement that compares anything.
+
+    Returns list of Block, or None: none if there is no central path for one of them; see
+    :func:`pair_function`.
+    """
+    blocks = [_block(one) for one in requirements if one.n_pairs]
+    found = [block for block in blocks if block is not None]
+    return found if len(found) == len(blocks) else None
+
+
+def _block(one: Requirement) -> Block | None:
+    if one.everywhere:
+        return RangeBlock(one)
+    pairs = pair_function(one)
+    return None if pairs is None else PairBlock(one, pairs)

@@ -1,0 +1,343 @@
+"""The mechanism that is best by a criterion of its rows, by whichever solver fits."""
+
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from skrldp._typing import Floats
+from skrldp.design.alternation import Run, alternate
+from skrldp.design.bounds import (
+    MOST_PRICED_CELLS,
+    PricedBound,
+    everywhere_bound,
+    priced_bound,
+)
+from skrldp.design.closed_form import closed_forms
+from skrldp.design.columns import generate_columns
+from skrldp.design.cone import Cones, is_polyhedral
+from skrldp.design.constraint_blocks import path_blocks
+from skrldp.design.criteria import Criterion, Information
+from skrldp.design.decomposition import decompose
+from skrldp.design.engine import Problem, Search, Task
+from skrldp.design.non_robust import optimum_at_public
+from skrldp.design.run import (
+    ObjectiveBound,
+    Solution,
+    ended_by,
+    least,
+)
+from skrldp.design.subset_search import quick_reporting
+from skrldp.design.vertices import enumerate_vertices
+from skrldp.exceptions import SolverError
+from skrldp.joint import JointDistribution
+from skrldp.privacy import repair
+
+SOLVERS = ("auto", "vertices", "columns", "alternation")
+# "decomposition" takes the place of "alternation" for criteria that no central path follows.
+SOLVERS_OF_MIXTURES = ("auto", "vertices", "columns", "decomposition")
+TOL = 1e-3  # sums of variances of designs for some ten tables differ by less from run to run
+# Cells up to which columns follow where ascent is along paths alone, after all of alternation. At
+# 2x20 cells with 3,183 records they raise 2.195 nats to 2.242, and 3 s to 6 s; at 6x15 cells with
+# 32,561 records .6107 of H(X) to .6128, and 16 s to 38 s. At 160 cells they gained nothing in 16 s.
+_MOST_BY_PATHS = 100
+_RECORDS_A_CELL = 2  # below which a short search will do; chosen by hand
+# Part of the time limit for alternation, or for decomposition, where columns go on from what it
+# found. Chosen by hand.
+_TIME_ALTERNATING, _TIME_DECOMPOSING = 0.5, 0.8
+# Part of the time limit for the search for sets of values that independent reports are about.
+_TIME_SIMPLE = 1.0 / 3.0
+# Linear programs of a bound: so many, and without a time limit no more than this for each of the
+# design's iterations. A program takes 1 to 2 ms and an iteration 3 to 5 ms at 10 to 24 cells, so
+# that the bound takes a fifth of a fit.
+_MOST_SOLVES, _SOLVES_AN_ITERATION = 1_000, 0.5
+# What bounds are from.
+_EXTREME = "reduced costs of all extreme rows"
+_PRICED = "reduced costs of all private rows"
+
+
+class CriterionProblem(Problem):
+    """The mechanism that is best by a criterion of its rows.
+
+    If U alone is observed, the mechanisms are functions of U, and I(X; Y) is I(U; Y).
+
+    Parameters
+    ----------
+    joint : JointDistribution
+        The public distribution.
+    criterion : Criterion, optional
+        What is maximised; None: I(X; Y) at the public distribution.
+    tol : float, optional
+        Relative gain of the last rounds at which a search for rows to be mixed ends, and loss
+        at which no more of its rows are merged.
+    """
+
+    def __init__(
+        self, joint: JointDistribution, criterion: Criterion | None = None, tol: float = TOL
+    ) -> None:
+        a1, a2 = joint.counts.shape
+        self.joint, self.criterion, self.tol, self.size = (
+            joint,
+            criterion,
+            tol,
+            f"{a1} secrets x {a2} values",
+        )
+        expandable = criterion is None or isinstance(criterion, Information)
+        self.solvers = SOLVERS if expandable else SOLVERS_OF_MIXTURES
+        self.others = ("columns", self.solvers[-1])
+        self.quantity = criterion or Information(joint.probabilities.ravel())
+
+    def begin(self, task: Task) -> Search:
+        """Begin a search."""
+        return _CriterionSearch(self, task)
+
+
+class _CriterionSearch(Search):
+    """What is asked, and the solvers in the order in which they are tried."""
+
+    def __init__(self, problem: CriterionProblem, task: Task) -> None:
+        self.joint, self.requirements = problem.joint, task.requirements
+        self.solver, self.limits, self.progress = task.solver, task.limits, task.progress
+        self.cones = Cones(self.requirements, self.limits)
+        public = self.requirements.fold(self.joint.probabilities)
+        self.criterion = problem.criterion or Information(public)
+        self.public = self.criterion.at(public)
+        self.tol, self.verbose = problem.tol, task.verbose
+        self.short = False
+
+    def run(self) -> Solution:
+        """Try the solvers in turn; put rows of the mechanism together where little is lost."""
+        solution = self._tried()
+        if self.tol <= TOL or solution.solver != "decomposition":
+            return solution
+        assert solution.matrix is not None
+        matrix = self.criterion.merged(solution.matrix, self.tol)
+        if len(matrix) == len(solution.matrix):
+            return solution
+        return replace(solution, matrix=matrix, objective=self.public.stated(matrix))
+
+    def _tried(self) -> Solution:
+        """Try the solvers in turn."""
+        solver = self.solver
+        self.progress.stage = "formulas and a bound"
+        if solver == "auto":
+            found = optimum_at_public(self.joint, self.requirements, self.criterion, self.limits)
+            if found is not None:
+                return found
+        self.progress.bound = self.bound.value
+        notes: list[str] = []
+        if self.limits.left is not None:
+            self.progress.stage = "independent reports"
+            _ = self.simple  # in time, for a search that is cut short
+        self.progress.stage = "searching"
+        if solver == "vertices" or (solver == "auto" and is_polyhedral(self.requirements)):
+            try:
+                return enumerate_vertices(
+                    self.joint,
+                    self.requirements,
+                    limits=self.limits,
+                    criterion=self.criterion,
+                    quick=solver == "auto",
+                    cones=self.cones,
+                )
+            except SolverError as error:
+                if solver == "vertices":
+                    raise
+                notes.append(f"Vertices were not used: {error}")
+        # With few records, what is best at the public distribution says little about
+        # the true one: a short search will do.
+        self.short = solver == "auto" and self.joint.n < _RECORDS_A_CELL * self.joint.counts.size
+        more = solver == "auto" and not self.short and not self.limits.met
+        more = more and self.cones.exact is not None
+        expandable = isinstance(self.criterion, Information)
+        if solver == "columns" or (expandable and more and not self.cones.by_paths):
+            solution = self.columns([])
+        elif isinstance(self.criterion, Information):
+            few = self.requirements.n_cells <= _MOST_BY_PATHS
+            solution = self.annealed(self.criterion, more and few)
+        else:
+            solution = self.decomposed(more)
+        return replace(solution, message=" ".join([solution.message, *notes]))
+
+    def bounded(self, solution: Solution) -> Solution:
+        """Bound what was not proven optimal by pricing all rows, where that is quick.
+
+        The rows that are found on the way make the mechanism a little better.
+        """
+        self.progress.stage = "a bound"
+        matrix = solution.matrix
+        if matrix is None or solution.status == "optimal":
+            return solution
+        if not isinstance(self.public, Information):
+            return solution
+        extreme = everywhere_bound(
+            self.public.distribution,
+            self.public.about,
+            self.requirements,
+            matrix,
+            limits=self.limits,
+        )
+        if extreme is not None:
+            solution = self.priced(solution, extreme, _EXTREME)
+            if all(one.everywhere for one in self.requirements):
+                return solution
+            matrix = solution.matrix
+            assert matrix is not None
+        cells = self.requirements.n_cells
+        if self.public.about is not None or self.short or cells > MOST_PRICED_CELLS:
+            return solution
+        solves = _MOST_SOLVES
+        if self.limits.left is None:
+            solves = min(solves, int(_SOLVES_AN_ITERATION * self.limits.iterations))
+        found = priced_bound(
+            self.joint, self.requirements, matrix, solves=solves, limits=self.limits
+        )
+        return solution if found is None else self.priced(solution, found, _PRICED)
+
+    def priced(self, solution: Solution, found: PricedBound, by: str) -> Solution:
+        """Take over what a bound found: its value, and its mechanism if that is better."""
+        matrix = solution.matrix
+        assert matrix is not None
+        if self.criterion.value(found.matrix) > self.criterion.value(matrix):
+            matrix = found.matrix
+        known = least(
+            [ObjectiveBound(solution.bound, solution.bound_by), ObjectiveBound(found.value, by)]
+        )
+        return replace(
+            solution,
+            bound=known.value,
+            bound_by=known.by,
+            objective=self.public.stated(matrix),
+            matrix=matrix,
+        )
+
+    def at_least_simple(self, solution: Solution) -> Solution:
+        """Return what a search was too short for: the best mechanism that takes none."""
+        assert solution.matrix is not None
+        value, best = self.simple
+        if value <= self.criterion.value(solution.matrix):
+            return solution
+        message = f"{solution.message} A mechanism that takes no search was better."
+        return replace(
+            solution,
+            objective=self.public.stated(best),
+            message=message,
+            matrix=best,
+            estimate=None,
+        )
+
+    def show(self, matrix: Floats) -> None:
+        """Show how good a mechanism is at the public distribution, if asked to."""
+        if self.verbose:
+            self.progress.show(self.public.stated(matrix))
+
+    @cached_property
+    def bound(self) -> ObjectiveBound:
+        """What no mechanism is better than, before any search."""
+        return self.public.bound(self.joint, self.requirements)
+
+    @cached_property
+    def forms(self) -> list[Floats]:
+        """Closed forms; with several splits of ε where their rows are only mixed."""
+        mixed = not isinstance(self.criterion, Information)
+        return closed_forms(self.joint, self.requirements, splits=mixed)
+
+    @cached_property
+    def known(self) -> tuple[float, Floats]:
+        """Value of the best closed form, and its matrix."""
+        values = [self.criterion.value(form) for form in self.forms]
+        return max(values), self.forms[int(np.argmax(values))]
+
+    @cached_property
+    def simple(self) -> tuple[float, Floats]:
+        """Value of the best mechanism that takes no search, and its matrix."""
+        part = self.limits.part(_TIME_SIMPLE)
+        quick = quick_reporting(self.joint, self.requirements, part)
+        value = -np.inf if quick is None else self.criterion.value(quick)
+        return self.known if quick is None or value <= self.known[0] else (value, quick)
+
+    def columns(self, first: list[Floats]) -> Solution:
+        """Generate columns, from the rows of some mechanisms if there are any."""
+        return generate_columns(
+            self.joint,
+            self.requirements,
+            limits=self.limits,
+            criterion=self.criterion,
+            first=first,
+            known=self.forms[:2],  # SRR and IR; the best of all splits is among the first rows
+            cones=self.cones,
+            callback=self.show,
+            bound=self.bound,
+        )
+
+    def annealed(self, criterion: Information, more: bool) -> Solution:
+        """Alternate between decoder and mechanism; go on by columns if there is more to gain."""
+        if not more:
+            self.show(self.known[1])
+        part = self.limits.part(_TIME_ALTERNATING) if more else self.limits
+        runs, status = alternate(
+            criterion,
+            self.requirements,
+            limits=part,
+            callback=self.show,
+            short=self.short,
+        )
+        if more and not self.limits.met:
+            solution = self.columns([run.matrix for run in runs])
+            return replace(solution, message=f"{solution.message} {_account(runs)}")
+        run = max(runs, key=lambda run: run.value)
+        matrix, message = run.matrix, _account(runs)
+        if self.known[0] > run.value:
+            matrix = self.known[1]
+            message += " A closed form was better."
+        status = self.limits.status if more else status
+        return self.found("alternation", status, matrix, message)
+
+    def decomposed(self, more: bool) -> Solution:
+        """Mix rows that ascend; go on by columns where paths do not reach the exact cone."""
+        known: list[Floats] = []
+        for matrix in self.forms:  # closed forms fit sets, not regions
+            if self.limits.left == 0.0:
+                return self.found(
+                    "decomposition", "time_limit", self.forms[0], "No rows were mixed."
+                )
+            known.append(repair(matrix, self.requirements))
+        more = more and path_blocks(self.requirements) is None
+        matrix, n_rows, rounds, status, promise = decompose(
+            self.criterion,
+            self.requirements,
+            known,
+            limits=self.limits.part(_TIME_DECOMPOSING) if more else self.limits,
+            callback=self.show,
+            few=int(self.short),
+            gain=self.tol,
+        )
+        message = f"{rounds} rounds of ascent, {n_rows} rows mixed."
+        if more and not self.limits.met:
+            solution = self.columns([matrix, *known])
+            return replace(solution, message=f"{solution.message} {message}")
+        status = self.limits.status if more else status
+        solution = self.found("decomposition", status, matrix, message)
+        if promise is None:
+            return solution
+        estimate = self.public.optimum_about(solution.objective, promise)
+        return replace(solution, estimate=estimate)
+
+    def found(self, solver: str, status: str, matrix: Floats, message: str) -> Solution:
+        """Say what was found."""
+        message = ended_by(status, "the search for better mechanisms") + message
+        return Solution(
+            status=status,
+            solver=solver,
+            objective=self.public.stated(matrix),
+            bound=self.bound.value,
+            bound_by=self.bound.by,
+            message=message,
+            matrix=matrix,
+        )
+
+
+def _account(runs: list[Run]) -> str:
+    steps = sum(run.steps for run in runs)
+    reports = ", ".join(str(len(run.matrix)) for run in runs)
+    return f"{len(runs)} runs of annealing with {reports} reports, {steps} Newton steps."

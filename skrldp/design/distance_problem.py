@@ -1,0 +1,266 @@
+r"""RobustMSE: the mechanism whose reports are closest to U among the private ones.
+
+Utility and privacy may each be robust or not, which makes ISIT's four problems: NUNP, NURP, RUNP
+and RURP (ISIT (7)-(10)). All minimise :math:`\max_P \mathbb E_P\, d(U, Y)`, over distributions P
+of a ball if the utility is robust and at the public one alone if not, under the same for privacy.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrldp._arrays import refuse_masked
+from skrldp._params import OBSERVED, check_choice
+from skrldp._typing import Floats
+from skrldp.design.engine import Problem, Search, Task
+from skrldp.design.least_cost import minimise
+from skrldp.design.programs import ExpectedCost
+from skrldp.design.run import Quantity, Solution
+from skrldp.joint import JointDistribution
+from skrldp.privacy import repair
+from skrldp.sets import FittedSet
+
+DISTANCES = ("auto", "squared", "absolute", "hamming")
+_LARGEST = 1e100  # greatest size of numbers whose squares are taken: those stay finite
+
+
+def distance_matrix(
+    distance: str | Callable[[Any, Any], float] | Sequence[Sequence[float]] | Floats,
+    values: Sequence[Any],
+) -> Floats:
+    """Tabulate the distance of each reported value, in columns, from each value, in rows.
+
+    Shapes: `distance` (a2, a2); returns (a2, a2). Raises ValueError if the distance is unknown, is
+    not a table of that shape, or is not made of finite non-negative numbers; if it is a numeric one
+    and values are not numbers.
+
+    Examples
+    --------
+    >>> distance_matrix("squared", (1, 2, 4))
+    array([[0., 1., 9.],
+           [1., 0., 4.],
+           [9., 4., 0.]])
+    """
+    if isinstance(distance, str):
+        table = _named(distance, values)
+    elif callable(distance):
+        table = np.array([[_measured(distance, u, y) for y in values] for u in values])
+    else:
+        table = _as_table(distance)
+        if table.shape != (len(values), len(values)):
+            raise ValueError(
+                f"the table `distance` has shape {table.shape}, but U has {len(values)} values: it "
+                f"needs shape {(len(values), len(values))}, in the order of `joint_.values`."
+            )
+    wrong = ~np.isfinite(table) | (table < 0)
+    if wrong.any():
+        u, y = np.argwhere(wrong)[0]
+        raise ValueError(
+            f"distances must be finite and not negative, but that from value {values[u]!r} to "
+            f"value {values[y]!r} is {table[u, y]}."
+        )
+    return table
+
+
+def suited_distance(values: Sequence[Any]) -> str:
+    """Name the distance that suits some values of U.
+
+    Returns {"squared", "hamming"}: "squared" if all are real numbers of moderate size. Truth values
+    are no numbers here; of two of them both distances are the same.
+
+    Examples
+    --------
+    >>> suited_distance((1, 2.5)), suited_distance((1, None)), suited_distance((1, "other"))
+    ('squared', 'hamming', 'hamming')
+    """
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, Real):
+            return "hamming"
+        if not abs(value) <= _LARGEST:  # type: ignore[operator]
+            return "hamming"
+    return "squared"
+
+
+def _as_table(distance: Any) -> Floats:
+    refuse_masked(distance, "the table `distance`")
+    try:
+        table = np.asarray(distance)
+        if table.ndim == 2 and not np.iscomplexobj(table):
+            return table.astype(float)
+    except (TypeError, ValueError):  # rows of different lengths, or words
+        pass
+    kind = f"a {type(distance).__name__}" if hasattr(distance, "__len__") else repr(distance)
+    raise ValueError(
+        "distance must be 'auto', 'squared', 'absolute', 'hamming', a function of two "
+        f"values of U, or a table of numbers (real), got {kind}."
+    )
+
+
+def _named(name: str, values: Sequence[Any]) -> Floats:
+    if name not in DISTANCES:
+        raise ValueError(
+            f"distance={name!r} must be one of {', '.join(map(repr, DISTANCES))}, a function of "
+            "two values of U, or a table."
+        )
+    if name == "auto":
+        name = suited_distance(values)
+    if name == "hamming":
+        return np.array([[_hamming(u, y) for y in values] for u in values])
+    numbers = _numbers(name, values)
+    gap = np.subtract.outer(numbers, numbers)
+    return np.abs(gap) if name == "absolute" else gap * gap
+
+
+def _numbers(name: str, values: Sequence[Any]) -> Floats:
+    """Values of U as floats."""
+    for value in values:
+        if not isinstance(value, Real):
+            found = "several columns" if isinstance(value, tuple) else f"the value {value!r}"
+            found = "missing values" if value is None else found
+            raise ValueError(
+                f"distance={name!r} needs numbers, but U has {found}; use "
+                "distance='hamming', a function of two values, or a table of distances."
+            )
+        if abs(value) > _LARGEST:  # type: ignore[operator]
+            raise ValueError(
+                f"distance={name!r} needs numbers of moderate size, but U has one beyond "
+                f"{_LARGEST:g}."
+            )
+    return np.array(values, dtype=float)
+
+
+def _hamming(value: Any, output: Any) -> float:
+    if isinstance(value, tuple) and isinstance(output, tuple):
+        return float(sum(u != y for u, y in zip(value, output, strict=True)))
+    return float(value != output)
+
+
+def _measured(distance: Callable[[Any, Any], float], value: Any, output: Any) -> float:
+    found = distance(value, output)
+    try:
+        return float(found)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"distance({value!r}, {output!r}) must be a number, got {found!r}."
+        ) from error
+
+
+def expected_distance(
+    joint: JointDistribution,
+    distance: Floats,
+    uncertainty: FittedSet,
+    *,
+    observe: str = "all",
+) -> ExpectedCost:
+    """Make the distance of reports from U the cost of a design, at the worst of a ball.
+
+    Shapes: `distance` (a2, b).
+    """
+    alpha, radius = uncertainty.alpha, uncertainty.joint_radius
+    assert radius is not None  # as the sanitizer saw
+    check_choice("observe", observe, OBSERVED)
+    if observe == "nonsensitive":
+        return ExpectedCost(distance.T, joint.probabilities.sum(axis=0), alpha, radius)
+    cost = np.tile(distance.T, (1, len(joint.secrets)))
+    return ExpectedCost(cost, joint.probabilities.ravel(), alpha, radius)
+
+
+SOLVERS_OF_DISTANCES = ("auto",)
+
+
+@dataclass
+class _ExpectedDistance:
+    """The expected distance, for readers."""
+
+    name: str = "expected distance"
+    unit: str = ""
+    sense: int = -1
+
+
+class DistanceProblem(Problem):
+    """The mechanism with the least expected distance of its reports from U.
+
+    Parameters
+    ----------
+    cost : ExpectedCost
+        The expected distance.
+    gap : float
+        Relative distance from the optimum that is allowed.
+    simple : callable, optional
+        Makes mechanisms that take no search, of shape (b, n_cells): the solution is not worse, if
+        their reports are taken for the nearest outputs.
+    """
+
+    solvers = SOLVERS_OF_DISTANCES
+    quantity: Quantity = _ExpectedDistance()
+
+    def __init__(
+        self,
+        cost: ExpectedCost,
+        gap: float = 1e-4,
+        simple: Callable[[], Sequence[Floats]] | None = None,
+    ) -> None:
+        self.cost, self.gap, self.simple = cost, gap, simple
+        self.size = "{} outputs x {} cells".format(*cost.cost.shape)
+
+    def begin(self, task: Task) -> Search:
+        """Begin a search."""
+        return _DistanceSearch(self, task)
+
+
+class _DistanceSearch(Search):
+    """A design by a central path, and by linear programs."""
+
+    def __init__(self, problem: DistanceProblem, task: Task) -> None:
+        self.problem, self.task = problem, task
+
+    def run(self) -> Solution:
+        """Solve for the outputs that are of use.
+
+        To send an output that is nowhere nearer than another instead of the other is of no use: to
+        merge the two is private as well.
+        """
+        cost, task = self.problem.cost, self.task
+        useful = _undominated(cost.cost)
+        solution = minimise(
+            replace(cost, cost=cost.cost[useful]),
+            task.requirements,
+            gap=self.problem.gap,
+            limits=task.limits,
+            verbose=task.verbose,
+        )
+        matrix = np.zeros(cost.cost.shape)
+        matrix[useful] = solution.matrix
+        return replace(solution, matrix=matrix)
+
+    def at_least_simple(self, solution: Solution) -> Solution:
+        """Return the best of a solution and mechanisms whose reports are taken for outputs."""
+        cost, simple = self.problem.cost, self.problem.simple
+        message = f"{solution.message} A mechanism that takes no search was better."
+        for form in () if simple is None else simple():
+            private = repair(_as_outputs(form, cost), self.task.requirements)
+            value = cost.worst(private)[0]
+            if value < solution.objective:
+                solution = replace(solution, objective=value, matrix=private, message=message)
+        return solution
+
+
+def _as_outputs(form: Floats, cost: ExpectedCost) -> Floats:
+    """Take each report of a mechanism for the output that is nearest on average."""
+    nearest = ((form * cost.distribution) @ cost.cost.T).argmin(axis=1)
+    merged = np.zeros(cost.cost.shape)
+    np.add.at(merged, nearest, form)
+    return merged
+
+
+def _undominated(cost: Floats) -> NDArray[np.intp]:
+    """Find the outputs to which no other is preferable for every value; of equals the first."""
+    kept: list[int] = []
+    for y in np.lexsort((np.arange(len(cost)), cost.sum(axis=1))):
+        if not np.any(np.all(cost[kept] <= cost[y], axis=1)):
+            kept.append(int(y))
+    return np.sort(kept)

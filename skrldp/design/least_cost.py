@@ -1,0 +1,367 @@
+r"""Linear programs over whole mechanisms, whose privacy constraints are found as they are needed.
+
+The cheapest private mechanism minimises a linear cost, or the worst of many, over stochastic
+matrices Q whose every row satisfies :math:`R_1 \cdot v_{s_1} \le e^\epsilon R_2 \cdot v_{s_2}`
+for all conditionals of the region. Any finite number of these constraints, the *cuts*, gives a
+linear program, whose value is a lower bound; its solution, repaired, is a private mechanism,
+whose cost is an upper bound. The region's worst conditionals
+(:meth:`skrldp.privacy.Region.worst`) are cuts that the solution violates, and so on until the
+bounds meet. The first cuts come from a central path where there is one
+(:mod:`skrldp.design.central_path`); mostly it closes the gap alone. RobustMSE is such a
+program, and so is a step of PolyOpt's alternation.
+"""
+
+import numpy as np
+from scipy.sparse import csr_array, hstack, vstack
+
+from skrldp._highs import LinearProgram
+from skrldp._typing import Floats
+from skrldp.design.central_path import CentralPath
+from skrldp.design.constraint_blocks import path_blocks
+from skrldp.design.programs import Cuts, ExpectedCost, column_sums
+from skrldp.design.run import LIMITS, Limits, Solution
+from skrldp.privacy import Requirements, repair
+
+
+class CutProgram:
+    """The linear program over stochastic matrices under the cuts found so far.
+
+    With a robust cost its value is one more variable, at least the cost at each distribution that
+    was added.
+
+    Parameters
+    ----------
+    cost : ExpectedCost
+        What to minimise.
+    """
+
+    def __init__(self, cost: ExpectedCost) -> None:
+        self.cost = cost
+        self.solves = 0
+        b, a = cost.cost.shape
+        self._scale = cost.scale
+        self._distributions: list[Floats] = []  # of the robust cost
+        self._distribution_rows: list[int] = []
+        self._cut_rows = np.zeros(0, dtype=np.intp)
+        self._cuts = [csr_array((0, b * a))]
+        # Costs of at least 1, so that the worst of them is no smaller than a variable can be.
+        self._positive = (cost.cost - cost.cost.min()) / self._scale + 1.0
+        linear = -cost.at(cost.distribution).ravel() / self._scale
+        if cost.robust:
+            linear = np.append(np.zeros(b * a), -1.0)
+        self._program = LinearProgram(linear, upper=np.inf)
+        ones = column_sums(b, a)
+        if cost.robust:
+            # of arrays, older SciPy makes a matrix
+            ones = csr_array(hstack([ones, csr_array((a, 1))]))
+        self._program.add_rows(ones, 1.0, 1.0)
+
+    def __len__(self) -> int:
+        return len(self._cut_rows)
+
+    def add(self, cuts: Cuts) -> None:
+        """Add privacy constraints."""
+        if not len(cuts):
+            return
+        table = cuts.coefficients(*self.cost.cost.shape)
+        self._cuts.append(table)
+        start = self._program.n_rows
+        self._cut_rows = np.append(self._cut_rows, start + np.arange(len(cuts)))
+        self._program.add_rows(table, -np.inf, 0.0)
+
+    def add_distribution(self, distribution: Floats) -> None:
+        """Add a distribution at which the robust cost counts.
+
+        Shapes: `distribution` (a,).
+        """
+        self._distributions.append(distribution)
+        self._distribution_rows.append(self._program.n_rows)
+        row = np.append((distribution * self._positive).ravel(), -1.0)
+        self._program.add_rows(csr_array(row[None]), -np.inf, 0.0)
+
+    def solve(self, seconds: float | None = None) -> tuple[Floats, float]:
+        """Solve the program.
+
+        Returns `matrix` (b, a): cheapest under the cuts so far; seldom private; `bound`: no private
+        mechanism is cheaper. It follows from the program's dual variables by weak duality, whether
+        they are optimal or not.
+        """
+        x, duals, _ = self._program.solve(seconds)
+        self.solves += 1
+        b, a = self.cost.cost.shape
+        matrix = np.maximum(x[: b * a].reshape(b, a), 0.0)
+        multipliers = np.maximum(duals[self._cut_rows], 0.0) * self._scale
+        distribution = self.cost.distribution
+        if self.cost.robust:
+            share = np.maximum(duals[self._distribution_rows], 0.0)
+            if share.sum() > 0:
+                distribution = share @ np.array(self._distributions) / share.sum()
+        bound = weak_duality(
+            self.cost.at(distribution),
+            vstack(self._cuts, format="csr"),
+            multipliers,
+        )
+        return matrix, bound
+
+
+def weak_duality(cost: Floats, cuts: csr_array, multipliers: Floats) -> float:
+    """Bound the cost of every mechanism that satisfies some cuts from below.
+
+    The Lagrangian with any non-negative multipliers of the cuts is least where each cell takes its
+    cheapest report.
+
+    Shapes: `cost` (b, a); `cuts` (m, b * a); `multipliers` (m,).
+    """
+    lagrangian = cost + (cuts.T @ multipliers).reshape(cost.shape)
+    return float(lagrangian.min(axis=0).sum())
+
+
+def cheapest(cost: ExpectedCost) -> tuple[Floats, float]:
+    """Find the cheapest mechanism, private or not: each cell has its cheapest report.
+
+    Shapes: returns `matrix` (b, a). Returns `bound`: no mechanism is cheaper.
+    """
+    report = np.arange(len(cost.cost))[:, None]
+    matrix = (report == cost.cost.argmin(axis=0)).astype(float)
+    worst = cost.worst(matrix)[1]
+    return matrix, float(cost.at(worst).min(axis=0).sum())
+
+
+# Chosen by hand. Doubled one at a time (benchmarks/bench_constants.py) they change costs by at most
+# 4e-6, less than the gap of 1e-4 that is allowed.
+
+# The central path.
+_PATH_GAP = 0.3  # duality gap that it aims at, relative to the one that is allowed
+_PROVE_BELOW = 5.0  # times the allowed gap: from there on its lower bound is computed
+_CENTRING_STEPS = 15  # steps at the gap aimed at, until the bounds meet or cuts take over
+# Numbers in the Hessians of all rows: 2 GB. Beyond, cuts alone are used.
+_LARGEST_HESSIANS = 250_000_000
+
+# Cuts.
+_NEGLIGIBLE = 1e-9  # gap that is none, in units of the costs: HiGHS's tolerance
+_VIOLATED = 1e-11  # violation, relative to the exponential of eps, that is worth a cut
+# In-out separation (Ben-Ameur and Neto 2007): cuts are sought at this weight of the program's
+# solution, the rest being the best private mechanism; with fewer cuts than _FEW, at the solution.
+_OUT_WEIGHT = 0.25
+_FEW = 5
+# Weights of the program's solution in mixtures with the best private mechanism; each is repaired.
+_MIXTURES = (1.0, 0.3, 0.1, 0.03)
+_STALLED = 25  # programs in a row without a gain of _GAIN of the gap, after which the search ends
+_GAIN = 0.01
+
+# Reports whose probability is at most the first of these everywhere are dropped if that costs at
+# most this part of the allowed gap; else those up to the second.
+_RARE = (1e-4, 1e-9)
+_DROP_COST = 0.05
+
+_ROUNDING = 1e-12  # of a comparison of probabilities
+
+
+def minimise(
+    cost: ExpectedCost,
+    requirements: Requirements,
+    *,
+    gap: float = 1e-4,
+    limits: Limits,
+    verbose: int = 0,
+) -> Solution:
+    """Find the cheapest private mechanism.
+
+    Returns Solution: ``objective`` is the cost of ``matrix``, which is
+    private, and ``bound`` a lower bound on that of every private mechanism.
+    """
+    search = _Search(cost, requirements, gap, limits, verbose)
+    search.follow_path()
+    status = search.add_cuts()
+    search.drop_rare_reports()
+    return Solution(
+        status=status,
+        solver="cuts" if search.programs else "path",
+        objective=search.upper,
+        bound=search.lower,
+        bound_by="the dual of a linear program",
+        message=search.left(status) + search.message(),
+        matrix=search.best,
+    )
+
+
+class _Search:
+    """The best mechanism and the best bound so far."""
+
+    def __init__(
+        self,
+        cost: ExpectedCost,
+        requirements: Requirements,
+        gap: float,
+        limits: Limits,
+        verbose: int,
+    ) -> None:
+        self.cost, self.requirements = cost, requirements
+        self.gap, self.limits, self.verbose = gap, limits, verbose
+        self.negligible = _NEGLIGIBLE * cost.scale
+        self.programs = self.path_steps = 0
+        self.program = CutProgram(cost)
+        # Seldom private, but then unbeatable, and anyway a bound.
+        matrix, self.lower = cheapest(cost)
+        self.best = np.zeros(cost.cost.shape)  # always private: what does not depend on the record
+        self.best[int(cost.worst_constant().argmin())] = 1.0
+        self.upper = cost.worst(self.best)[0]
+        if _private_at_centre(matrix, requirements):
+            self.offer(matrix)
+
+    def offer(self, matrix: Floats) -> None:
+        """Repair a mechanism, and keep it if it is the best."""
+        private = repair(matrix, self.requirements)
+        value = self.cost.worst(private)[0]
+        if value < self.upper:
+            self.upper, self.best = value, private
+
+    def drop_rare_reports(self) -> None:
+        """Drop reports that are hardly ever sent, if that costs next to nothing."""
+        for least in _RARE:
+            used = self.best.max(axis=1) > least
+            if used.all():
+                continue
+            matrix = np.where(used[:, None], self.best, 0.0)
+            private = repair(matrix, self.requirements)
+            value = self.cost.worst(private)[0]
+            if value <= self.upper + _DROP_COST * self.allowed(self.upper):
+                self.upper, self.best = value, private
+                return
+
+    def closed(self) -> bool:
+        """Say whether the gap is."""
+        return self.upper - self.lower <= self.allowed(self.upper)
+
+    def allowed(self, value: float) -> float:
+        """Gap that ends the search at a cost."""
+        return max(self.gap * abs(value), self.negligible)
+
+    def follow_path(self) -> None:
+        """Go along the central path until the gap is closed, or rounding ends it."""
+        b, a = self.cost.cost.shape
+        blocks = path_blocks(self.requirements)
+        if blocks is None or b * a**2 > _LARGEST_HESSIANS:
+            return
+        path = CentralPath(self.cost, blocks, workers=self.limits.workers)
+        arrived = 0
+        while not (self.closed() or self.limits.met) and arrived < _CENTRING_STEPS:
+            allowed = self.allowed(min(path.value, self.upper))
+            self.limits.count()
+            if not path.advance(_PATH_GAP * allowed):
+                break
+            arrived += path.arrived(_PATH_GAP * allowed)
+            if path.gap <= _PROVE_BELOW * allowed:
+                self.prove(path)
+                if path.value - self.lower <= allowed:
+                    self.offer(path.rows)
+        self.path_steps = path.steps
+        if self.closed():
+            return
+        found = self.prove(path)
+        self.offer(path.rows)
+        if not self.limits.met:
+            for cuts in found:
+                self.program.add(cuts)
+            if self.cost.robust:
+                self.program.add_distribution(self.cost.pull_in(path.distribution()))
+            self.separate(path.rows, above=-np.inf)
+
+    def prove(self, path: CentralPath) -> list[Cuts]:
+        """Take the path's multipliers, made conditionals of the regions, for a lower bound."""
+        found = path.cuts()
+        if not found:
+            return []
+        tables = [cuts.coefficients(*self.cost.cost.shape) for cuts, _ in found]
+        bound = weak_duality(
+            self.cost.at(self.cost.pull_in(path.distribution())),
+            csr_array(vstack(tables)),  # of arrays, older SciPy makes a matrix
+            np.concatenate([multipliers for _, multipliers in found]),
+        )
+        self.lower = max(self.lower, bound)
+        return [cuts for cuts, _ in found]
+
+    def cut_off(self, matrix: Floats) -> None:
+        """Add cuts that a program's solution violates.
+
+        Those of a point on its way to the best private mechanism cut it off too, and deeper.
+        """
+        if self.separate(_OUT_WEIGHT * matrix + (1.0 - _OUT_WEIGHT) * self.best) < _FEW:
+            self.separate(matrix)
+
+    def separate(self, matrix: Floats, above: float = _VIOLATED) -> int:
+        """Add the cuts that a mechanism violates: the worst for each row and pair of secrets."""
+        count = 0
+        for one in self.requirements:
+            least = above * float(np.exp(one.eps))
+            worst = one.region.worst(matrix, one.eps, above=least, conditionals=True)
+            worst = worst[worst.bound > above * np.exp(worst.eps)]
+            self.program.add(Cuts.worst(one.region, worst))
+            count += len(worst.row)
+        if self.cost.robust:
+            self.program.add_distribution(self.cost.worst(matrix)[1])
+        return count
+
+    def add_cuts(self) -> str:
+        """Add cuts until the gap is closed; return the status."""
+        if not self.closed() and len(self.program) == 0:
+            self.separate(self.best, above=-np.inf)
+        least_gap, stalled = np.inf, 0
+        while not self.closed():
+            try:
+                if self.limits.met:
+                    return self.limits.status
+                matrix, bound = self.program.solve(self.limits.left)
+            except TimeoutError:
+                return "time_limit"
+            self.programs += 1
+            self.limits.count()
+            self.lower = max(self.lower, bound)
+            for weight in _MIXTURES:
+                self.offer(weight * matrix + (1.0 - weight) * self.best)
+            if self.verbose > 1:
+                self.report()
+            stalled = 0 if self.upper - self.lower < (1.0 - _GAIN) * least_gap else stalled + 1
+            least_gap = min(least_gap, self.upper - self.lower)
+            if stalled == _STALLED:
+                return "converged"
+            self.cut_off(matrix)
+        return "optimal"
+
+    def report(self) -> None:
+        """Print where the search stands."""
+        print(
+            f"[skrldp] {self.message()} Cost {self.upper:.8g}, bound {self.lower:.8g} after "
+            f"{self.limits.elapsed:.2f} s."
+        )
+
+    def left(self, status: str) -> str:
+        """Say what was left to do when the search ended; nothing if the gap is closed."""
+        if status == "optimal":
+            return ""
+        reason = {
+            **{limit: f"{name} ended the search" for limit, name in LIMITS.items()},
+            "converged": f"The last {_STALLED} linear programs gained next to nothing",
+        }[status]
+        gap = (self.upper - self.lower) / max(abs(self.upper), self.negligible)
+        return f"{reason} at a relative gap of {gap:.2g}, where {self.gap:.2g} was asked for. "
+
+    def message(self) -> str:
+        """Say what was done."""
+        return (
+            f"{self.path_steps} steps along the central path, {self.programs} linear programs with "
+            f"{len(self.program)} cuts."
+        )
+
+
+def _private_at_centre(matrix: Floats, requirements: Requirements) -> bool:
+    """Whether a mechanism is private at the public distribution, which is quickly seen."""
+    for one in requirements:
+        region = one.region
+        parts, (first, second) = region.rows.spread(matrix), region.pairs
+        reports = np.einsum("bsu,su->bs", parts, region.conditionals)
+        seen = region.seen[first] & region.seen[second]
+        first, second, factor = first[seen], second[seen], np.exp(one.eps)
+        if np.any(reports[:, first] > factor * reports[:, second] + _ROUNDING):
+            return False
+    return True

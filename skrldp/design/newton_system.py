@@ -1,0 +1,591 @@
+"""The Newton system of the central path: rows, their blocks of constraints, and their coupling.
+
+Each requirement is a *block* of constraints on every row. There is one Hessian for each row of the
+mechanism; rows meet only where columns must sum to 1, and in a robust cost.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from copy import copy
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import lu_factor, lu_solve
+
+from skrldp._typing import Floats
+from skrldp.design.programs import Cuts
+from skrldp.design.run import Workers
+
+# Usual values of interior-point codes; see central_path.py.
+
+# Part of the way to the boundary that a step may go: the usual range of such codes is 0.9 to 0.995.
+_FRACTION_TO_BOUNDARY = 0.97
+FIRST_LENGTH = 0.5  # of the step that the first one is taken to follow
+# Neighbourhood of the path: no product of a variable and its multiplier is less than this part of
+# their mean (usual: 1e-3 to 1e-4). Steps are shortened by the factor until that holds, at most so
+# many times.
+_LEAST_PRODUCT = 1e-4
+_SHORTER, _MOST_SHORTENINGS = 0.8, 12
+
+
+def farthest(bounds: Floats) -> Floats:
+    """Keep a step away from the boundary.
+
+    Shapes: `bounds` (..., 2). Returns array of the same shape: of the variables, and of the
+    multipliers, at most 1.
+    """
+    return np.minimum(1.0, _FRACTION_TO_BOUNDARY * bounds)
+
+
+def step_lengths(
+    bounds: Floats, products: Callable[[Floats], tuple[Floats, Floats]], count: int
+) -> tuple[Floats, Floats]:
+    """Shorten steps until they stay near the path.
+
+    Shapes: `bounds` (m, 2). Returns `lengths` (m, 2): of the variables, and of the multipliers;
+    `total` (m,): sum of the products there.
+    """
+    lengths = farthest(bounds)
+    for _ in range(_MOST_SHORTENINGS):
+        total, least = products(lengths)
+        far = ~(least >= _LEAST_PRODUCT * total / count)
+        if not far.any():
+            break
+        lengths[far] *= _SHORTER
+    return lengths, total
+
+
+# A kind of positive variable, its step, its multiplier and that one's step.
+Kind = tuple[Floats, Floats, Floats, Floats]
+
+
+class LowRank(NamedTuple):
+    """Hessians that are diagonal but for forms in few functions of a row."""
+
+    diagonal: Floats  # (b, a), the diagonal
+    basis: Floats  # (b, r, a), the functions
+    form: Floats  # (b, r, r), a quadratic form in their values
+
+
+class Block(ABC):
+    """One requirement on all rows, with variables of its own and their multipliers.
+
+    The variables occur in this requirement alone, so they are eliminated from the Newton equations:
+    what is left is a Hessian and a gradient for each row.
+    """
+
+    @abstractmethod
+    def start(self, rows: Floats, mean: float) -> None:
+        """Choose variables that are strictly inside, and multipliers.
+
+        Shapes: `rows` (b, a).
+        """
+
+    @abstractmethod
+    def scale_multipliers(self, factor: float) -> None:
+        """Multiply all multipliers by a number."""
+
+    @abstractmethod
+    def variables(self, rows: Floats) -> list[tuple[Floats, Floats]]:
+        """Return the positive variables, each kind with its multipliers.
+
+        Shapes: `rows` (b, a).
+        """
+
+    @abstractmethod
+    def hessian(self, rows: Floats) -> Floats:
+        """Linearise the requirement.
+
+        Shapes: `rows` (b, a). Returns (b, a, a): what it adds to the Hessian of each row.
+        """
+
+    def low_rank(self, rows: Floats) -> LowRank | None:
+        """Linearise the requirement as :meth:`hessian` does, where that is of low rank.
+
+        Shapes: `rows` (b, a). Returns LowRank or None: where it is not, nothing is done.
+        """
+        return None
+
+    @abstractmethod
+    def gradient(self, targets: Sequence[Floats]) -> Floats:
+        """Eliminate the block's own variables from the right-hand side.
+
+        Returns (b, a): what the requirement adds to the gradient of each row.
+        """
+
+    @abstractmethod
+    def step(self, rows: Floats) -> list[Kind]:
+        """Find the steps of the block's own variables from that of the rows.
+
+        Shapes: `rows` (b, a). Returns list of Kind: the positive variables and multipliers with
+        their steps.
+        """
+
+    @abstractmethod
+    def correct(self, length: float) -> None:
+        """Aim at what a part of the last step would miss because the requirement is curved.
+
+        The next gradient and step use it: a second-order correction (Nocedal and Wright,
+        section 18.3). A linear requirement needs none.
+        """
+
+    @abstractmethod
+    def undo_correction(self) -> None:
+        """Aim at what was aimed at before the last correction."""
+
+    @abstractmethod
+    def take(self, length: Floats, dual_length: Floats) -> None:
+        """Take a part of the last step.
+
+        Shapes: `length` and `dual_length` (b,).
+        """
+
+    @abstractmethod
+    def cuts(self, rows: Floats) -> tuple[Cuts, Floats]:
+        """Write the multipliers as cuts and the dual variables of these.
+
+        Shapes: `rows` (b, a). Returns `cuts`: with conditionals of the region; `multipliers` (m,):
+        in units of the path's cost.
+        """
+
+
+def by_row(of_rows: Floats, like: Floats) -> Floats:
+    """Shape what each row has so that it is broadcast along all else.
+
+    Shapes: `of_rows` (b,); `like` (b, ...); returns (b, 1, ..., 1).
+    """
+    return of_rows.reshape(-1, *(1,) * (like.ndim - 1))
+
+
+def dual_step(target: Floats, amount: Floats, step: Floats, dual: Floats) -> Floats:
+    """Find the step of a multiplier, so that its product with the variable is what is aimed at.
+
+    Shapes: `target` and `amount` and `step` and `dual` (b, ...).
+    """
+    found: Floats = (target - dual * step) / amount - dual
+    return found
+
+
+# Entries of the Hessians of one part, but no fewer rows than these: so many that threads seldom
+# wait for one another (two gain 1.5 times at 240 cells, where parts of a fifth gain 1.3 times), and
+# so few that there is a part for each. Fixed, so that sums are the same however many threads work.
+_ENTRIES, _FEWEST_ROWS = 500_000, 4
+
+
+# Range of the products that a corrected direction aims at, in units of the barrier parameter. Usual
+# values are 0.1 and 10; these end nearer to the path, and the mechanisms found along it are better.
+_PRODUCTS = (0.5, 2.0)
+
+
+class Part:
+    """Some rows, their multipliers, and the constraints on them.
+
+    Parameters
+    ----------
+    place : slice
+        Which of all rows they are.
+    rows : array of shape (b, a)
+        Rows of positive numbers, all equal.
+    blocks : list of Block
+        The requirements on each row; each part has blocks of its own.
+    mean : float
+        The product of each positive variable and its multiplier, to begin with.
+
+    Attributes
+    ----------
+    hessian, inverse : arrays of shape (b, a, a)
+        The Hessian of each row, and nearly its inverse.
+    """
+
+    def __init__(self, place: slice, rows: Floats, blocks: list[Block], mean: float) -> None:
+        self.place, self.rows = place, rows
+        self.blocks = [copy(block) for block in blocks]
+        for block in self.blocks:
+            block.start(rows, mean)
+        self.dual_rows = mean / rows
+        self.hessian: Floats
+        self.inverse: Floats
+        self._low: LowRank | None = None
+        self._kinds: list[Kind] = []
+
+    def scale_multipliers(self, factor: float) -> None:
+        """Multiply all multipliers by a number."""
+        for block in self.blocks:
+            block.scale_multipliers(factor)
+        self.dual_rows = self.dual_rows * factor
+
+    def complementarity(self) -> tuple[Floats, int]:
+        """Add up the products of the positive variables and their multipliers.
+
+        Returns `total` (b,): for each row; `count`: number of variables of a row.
+        """
+        variables = [(self.rows, self.dual_rows)]
+        for block in self.blocks:
+            variables += block.variables(self.rows)
+        total = sum(_of_rows(amount * dual).sum(axis=1) for amount, dual in variables)
+        count = sum(amount.size for amount, _ in variables) // len(self.rows)
+        return np.asarray(total), count
+
+    def factorise(self) -> bool:
+        """Compute the Hessian of each row, and its inverse.
+
+        Returns bool: whether rounding has left the Hessians definite.
+        """
+        hessian = np.zeros((*self.rows.shape, self.rows.shape[1]))
+        try:
+            for block in self.blocks:
+                hessian += block.hessian(self.rows)
+        except np.linalg.LinAlgError:
+            return False
+        entry = np.arange(self.rows.shape[1])
+        hessian[:, entry, entry] += self.dual_rows / self.rows
+        inverse = inverses(hessian)
+        if inverse is None:
+            return False
+        self.hessian, self.inverse = hessian, inverse
+        return True
+
+    def linearise(self) -> None:
+        """Compute the Hessian of each row, as far as :meth:`solve` needs it.
+
+        Raises ``LinAlgError`` if rounding has left none.
+        """
+        diagonal = self.dual_rows / self.rows
+        found = [block.low_rank(self.rows) for block in self.blocks]
+        low = [one for one in found if one is not None]
+        self._low = None
+        if low and len(low) == len(found):
+            diagonal += sum(one.diagonal for one in low)
+            basis = np.concatenate([one.basis for one in low], axis=1)
+            self._low = LowRank(diagonal, basis, _block_diagonal([one.form for one in low]))
+            return
+        hessian = np.zeros((*self.rows.shape, self.rows.shape[1]))
+        for block in self.blocks:
+            hessian += block.hessian(self.rows)
+        np.einsum("yii->yi", hessian)[:] += diagonal
+        self.hessian = hessian
+
+    def solve(self, right: Floats) -> Floats:
+        """Solve the equations of each row for some right-hand sides.
+
+        Shapes: `right` (b, a, n); returns (b, a, n). Raises ``LinAlgError`` where they are
+        singular.
+        """
+        if self._low is None:
+            return np.asarray(np.linalg.solve(self.hessian, right))
+        diagonal, basis = self._low.diagonal[..., None], self._low.basis
+        alone = right / diagonal
+        weighted = self._low.form @ basis
+        inner = weighted @ (np.swapaxes(basis, 1, 2) / diagonal)
+        np.einsum("yii->yi", inner)[:] += 1.0
+        found = np.linalg.solve(inner, weighted @ alone)  # Woodbury's identity
+        return np.asarray(alone - np.swapaxes(basis, 1, 2) @ found / diagonal)
+
+    def gradient(self, barrier: float | Floats) -> Floats:
+        """Eliminate the variables of the blocks from the right-hand side.
+
+        Shapes: `barrier` (b,). Returns (b, a): gradient by the rows, without that of the cost.
+        """
+        of_rows = np.broadcast_to(barrier, len(self.rows))
+        self._targets = [[by_row(of_rows, self.rows)]]
+        for block in self.blocks:
+            amounts = [amount for amount, _ in block.variables(self.rows)]
+            self._targets.append([by_row(of_rows, amount) for amount in amounts])
+        return self._gradient()
+
+    def correct(self, lengths: Floats, barrier: float) -> Floats:
+        """Aim anew at what a part of the step misses.
+
+        These are products far from the barrier parameter, and requirements that are curved.
+
+        Shapes: `lengths` (2,). Returns (b, a): gradient by the rows, as from :meth:`gradient`.
+        """
+        self._before = self._targets
+        low, high = (factor * barrier for factor in _PRODUCTS)
+        kinds, targets = iter(self._kinds), []
+        for of_block in self._targets:
+            corrected = []
+            for target in of_block:
+                amount, step, dual, dual_step = next(kinds)
+                product = (amount + lengths[0] * step) * (dual + lengths[1] * dual_step)
+                missing = np.maximum(np.clip(product, low, high) - product, -high)
+                corrected.append(target + missing)
+            targets.append(corrected)
+        self._targets = targets
+        for block in self.blocks:
+            block.correct(float(lengths[0]))
+        return self._gradient()
+
+    def undo_correction(self) -> Floats:
+        """Aim at what was aimed at before the last correction.
+
+        Returns (b, a): gradient by the rows, as from :meth:`gradient`.
+        """
+        self._targets = self._before
+        for block in self.blocks:
+            block.undo_correction()
+        return self._gradient()
+
+    def _gradient(self) -> Floats:
+        gradient: Floats = -self._targets[0][0] / self.rows
+        for block, targets in zip(self.blocks, self._targets[1:], strict=True):
+            gradient += block.gradient(targets)
+        return gradient
+
+    def find_steps(self, step: Floats) -> Floats:
+        """Find the steps of all variables and multipliers from that of the rows.
+
+        Shapes: `step` (b, a). Returns (b, 2): how many steps it takes until the first variable of
+        each row, or the first multiplier, is zero.
+        """
+        dual = dual_step(self._targets[0][0], self.rows, step, self.dual_rows)
+        self._step, self._dual_step = step, dual
+        self._kinds = [(self.rows, step, self.dual_rows, dual)]
+        for block in self.blocks:
+            self._kinds += block.step(step)
+        fastest = [
+            np.max([_of_rows(-kind[i + 1] / kind[i]).max(axis=1) for kind in self._kinds], axis=0)
+            for i in (0, 2)
+        ]
+        with np.errstate(divide="ignore"):
+            return 1.0 / np.abs(np.maximum(np.stack(fastest, axis=1), 0.0))  # no negative zero
+
+    def products(self, lengths: Floats) -> tuple[Floats, Floats]:
+        """Multiply variables and multipliers after a part of the step.
+
+        Shapes: `lengths` (b, 2). Returns `total, least` (b,): sum and least of the products of each
+        row.
+        """
+        found = []
+        for amount, change, dual, dual_change in self._kinds:
+            product = _of_rows(amount) + _of_rows(change) * lengths[:, :1]
+            product *= _of_rows(dual) + _of_rows(dual_change) * lengths[:, 1:]
+            found.append(product)
+        total = sum(product.sum(axis=1) for product in found)
+        return np.asarray(total), np.min([product.min(axis=1) for product in found], axis=0)
+
+    def take(self, lengths: Floats) -> None:
+        """Take a part of the step.
+
+        Shapes: `lengths` (b, 2).
+        """
+        for block in self.blocks:
+            block.take(lengths[:, 0], lengths[:, 1])
+        self.rows = self.rows + lengths[:, :1] * self._step
+        self.dual_rows = self.dual_rows + lengths[:, 1:] * self._dual_step
+
+
+def parts_of(b: int, a: int, entries: int | None = None) -> list[slice]:
+    """Divide rows into parts with so many entries of Hessians."""
+    size = max((entries or _ENTRIES) // a**2, _FEWEST_ROWS)
+    number = -(-b // size)
+    ends = [b * i // number for i in range(number + 1)]
+    return [slice(first, last) for first, last in pairwise(ends)]
+
+
+def _block_diagonal(forms: list[Floats]) -> Floats:
+    """Put quadratic forms together that are in different functions."""
+    ends = np.cumsum([0, *(form.shape[1] for form in forms)])
+    whole = np.zeros((len(forms[0]), ends[-1], ends[-1]))
+    for form, (first, last) in zip(forms, pairwise(ends), strict=True):
+        whole[:, first:last, first:last] = form
+    return whole
+
+
+def _of_rows(table: Floats) -> Floats:
+    return table.reshape(len(table), -1)
+
+
+# --- The system that couples the rows -------------------------------------------------------------
+
+
+_Solution = tuple[Floats, Floats, Floats, float]
+
+# Chosen by hand. Doubled one at a time (benchmarks/bench_constants.py) they change nothing before
+# the 13th digit.
+
+# Steps of iterative refinement of each solve, at most: they undo the regularisation below. Each
+# multiplies the error by about what the last one changed, relative to the solution, so one that
+# changed less than this is the last.
+_REFINEMENTS, _REFINED = 2, 1e-6
+# Regularisation: what is added to a unit diagonal, the least of these with which Cholesky's method
+# succeeds. It begins at a few units of rounding.
+_REGULARISATIONS = (1e-15, 1e-13, 1e-11)
+_SMALL = 16  # size up to which matrices are inverted from their Cholesky factor
+
+
+def inverses(matrices: Floats) -> Floats | None:
+    """Invert positive definite matrices, scaled to a unit diagonal and regularised.
+
+    By halves: the inverse of a leading block and that of its Schur complement make up the whole,
+    so that nearly all work is products of matrices. SciPy's inverse from a Cholesky factor has a
+    quarter less to do, but does so more slowly, and keeps other threads waiting.
+
+    Shapes: `matrices` (b, a, a). Returns (b, a, a): nearly the inverses; None if rounding has made
+    a matrix indefinite.
+    """
+    diagonal = np.einsum("yii->yi", matrices)
+    if not np.all((diagonal > 0.0) & (diagonal < np.inf)):
+        return None
+    unit = 1.0 / np.sqrt(diagonal)
+    both = unit[:, :, None] * unit[:, None, :]
+    scaled = matrices * both
+    diagonal = np.einsum("yii->yi", scaled)
+    diagonal[:] = 1.0 + _REGULARISATIONS[0]
+    try:
+        return _inverse(scaled) * both
+    except np.linalg.LinAlgError:  # of one or more of them
+        found = np.empty_like(scaled)
+    for y, matrix in enumerate(scaled):
+        for added in _REGULARISATIONS:
+            diagonal[y] = 1.0 + added
+            try:
+                found[y] = _inverse(matrix)
+                break
+            except np.linalg.LinAlgError:
+                continue
+        else:
+            return None
+    return found * both
+
+
+def _inverse(matrices: Floats) -> Floats:
+    """Invert positive definite matrices; LinAlgError if one is not."""
+    a = matrices.shape[-1]
+    if a <= _SMALL:
+        half = np.linalg.inv(np.linalg.cholesky(matrices))
+        return np.swapaxes(half, -1, -2) @ half
+    h = a // 2
+    inverse = np.empty_like(matrices)
+    mixed = matrices[..., :h, h:]
+    first = _inverse(matrices[..., :h, :h])
+    weights = first @ mixed
+    last = _inverse(matrices[..., h:, h:] - np.swapaxes(mixed, -1, -2) @ weights)
+    corner = weights @ last
+    inverse[..., h:, h:] = last
+    inverse[..., :h, :h] = first + corner @ np.swapaxes(weights, -1, -2)
+    np.negative(corner, out=inverse[..., :h, h:])
+    inverse[..., h:, :h] = np.swapaxes(inverse[..., :h, h:], -1, -2)
+    return inverse
+
+
+class _Forms:
+    """The Hessians of all rows, and their inverses, in parts that are worked on side by side."""
+
+    def __init__(self, parts: Sequence[Part], workers: Workers) -> None:
+        self._parts, self._workers = parts, workers
+
+    def times(self, vectors: Floats) -> Floats:
+        """Multiply each row's Hessian with a vector."""
+        return self._rows(lambda part: _times(part.hessian, vectors[part.place]))
+
+    def solve(self, vectors: Floats) -> Floats:
+        """Multiply the inverse of each row's Hessian with a vector, shape (b, a)."""
+        return self._rows(lambda part: _times(part.inverse, vectors[part.place]))
+
+    def solve_all(self, vector: Floats) -> Floats:
+        """Multiply the inverse of each row's Hessian with the same vector, shape (a,)."""
+        return self._rows(lambda part: part.inverse @ vector)
+
+    def total(self, of_part: Callable[[Part], Floats]) -> Floats:
+        """Add up something of each part."""
+        found = self._workers.map(of_part, self._parts)
+        return np.asarray(sum(found[1:], start=found[0]))
+
+    def _rows(self, of_part: Callable[[Part], Floats]) -> Floats:
+        return np.concatenate(self._workers.map(of_part, self._parts))
+
+
+class Coupling:
+    """What is left once the rows are eliminated: columns sum to 1, and a robust cost.
+
+    A robust cost depends on the rows through the expected costs of the cells, whose multipliers
+    are a distribution of X, and through one λ of its own, its *top*.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+        All rows, with the Hessian of each and (nearly) its inverse.
+    workers : Workers
+        Who does the work.
+    cost : array of shape (b, a)
+        Cost of each report in each cell.
+    curvature : array of shape (a, a) or None
+        Hessian of a robust cost by the expected costs of the cells; None for a linear cost.
+    """
+
+    def __init__(
+        self, parts: Sequence[Part], workers: Workers, cost: Floats, curvature: Floats | None
+    ) -> None:
+        self._forms = _Forms(parts, workers)
+        self._cost, self._curvature = cost, curvature
+        columns = self._forms.total(lambda part: part.inverse.sum(axis=0))
+        if curvature is None:
+            self._unit = 1.0 / np.sqrt(np.diagonal(columns))
+            self._factors = lu_factor(columns * self._unit[:, None] * self._unit)
+            return
+        mixed = self._forms.total(
+            lambda part: np.einsum("yij,yj->ij", part.inverse, cost[part.place])
+        )
+        cells = self._forms.total(
+            lambda part: np.einsum(
+                "yi,yij,yj->ij", cost[part.place], part.inverse, cost[part.place]
+            )
+        )
+        scale = 1.0 / (1.0 + np.diagonal(curvature))
+        # Of order one, as the rest of the system is.
+        self._scaled = scaled = curvature / (1.0 + np.diagonal(curvature))[:, None]
+        a = len(columns)
+        system = np.block(
+            [  # unknowns: multipliers of the columns, those of the cells, step of the top
+                [columns, -mixed, np.zeros((a, 1))],
+                [-scaled @ mixed.T, np.diag(scale) + scaled @ cells, scaled.sum(axis=1)[:, None]],
+                [np.zeros((1, a)), np.ones((1, a)), np.zeros((1, 1))],
+            ]
+        )
+        self._factors = lu_factor(system)
+
+    def solve(
+        self, gradient: Floats, column_residual: Floats, by_cell: Floats, by_top: float
+    ) -> tuple[Floats, float]:
+        """Solve the Newton equations, with iterative refinement.
+
+        Shapes: `gradient` (b, a); `column_residual` (a,); `by_cell` (a,). Returns `step` (b, a):
+        step of the rows; `top`: step of the top.
+        """
+        step, columns, distribution, top = self._solve(gradient, column_residual, by_cell, by_top)
+        for _ in range(_REFINEMENTS):
+            left = gradient + self._forms.times(step) - columns
+            left_cell, left_top = by_cell, by_top
+            if self._curvature is not None:
+                left += self._cost * distribution
+                second = self._curvature @ (np.einsum("yx,yx->x", step, self._cost) - top)
+                left_cell, left_top = by_cell + second - distribution, by_top - float(second.sum())
+            more = self._solve(left, column_residual - step.sum(axis=0), left_cell, left_top)
+            step, columns = step + more[0], columns + more[1]
+            distribution, top = distribution + more[2], top + more[3]
+            if np.linalg.norm(more[0]) <= _REFINED * np.linalg.norm(step):
+                break
+        return step, top
+
+    def _solve(
+        self, gradient: Floats, column_residual: Floats, by_cell: Floats, by_top: float
+    ) -> _Solution:
+        cost, a = self._cost, gradient.shape[1]
+        alone = self._forms.solve(gradient)  # minus the step of the rows without the coupling
+        rhs = column_residual + alone.sum(axis=0)
+        if self._curvature is None:
+            columns = self._unit * lu_solve(self._factors, self._unit * rhs)
+            return self._forms.solve_all(columns) - alone, columns, np.zeros(a), 0.0
+        cells = by_cell / (1.0 + np.diagonal(self._curvature))
+        cells -= self._scaled @ np.einsum("yi,yi->i", cost, alone)
+        total = [float(by_cell.sum()) + by_top]
+        found = lu_solve(self._factors, np.concatenate([rhs, cells, total]))
+        columns, distribution, top = found[:a], found[a:-1], float(found[-1])
+        step = self._forms.solve(columns - cost * distribution) - alone
+        return step, columns, distribution, top
+
+
+def _times(matrices: Floats, vectors: Floats) -> Floats:
+    return (matrices @ vectors[..., None])[..., 0]

@@ -1,0 +1,174 @@
+r"""The most informative mechanism for the public distribution alone: no search, but a formula.
+
+By the chain rule :math:`I(X;Y) = I(S;Y) + I(U;Y|S)`. The second term is at most H(U|S). If the
+only distribution is the public one, privacy is a matter of S alone: the report, given S, is an
+ε-LDP report of S, so that the first is at most the capacity :math:`C_\epsilon(S)` of such
+reports. Both bounds are attained together:
+
+- Take the best ε-LDP mechanism for S alone, and lay the probabilities of its reports given s as
+  blocks on an interval, one such interval for each s.
+- Cut each interval at the cumulated :math:`P(u|s)`: the pieces are the values of U.
+- Divide each block where it is cut for any s, in proportion to its length. A report is a part of a
+  block. Its probabilities given the secrets have the ratios of the block's, so it is as private,
+  and who knows s and the report knows u.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrldp._typing import Booleans, Floats
+from skrldp.design.criteria import (
+    AT_PUBLIC,
+    NEAR_PUBLIC,
+    Criterion,
+    Information,
+)
+from skrldp.design.run import Limits, ObjectiveBound, Solution
+from skrldp.design.subset_optimum import optimal_response
+from skrldp.information import entropy, mutual_information, mutual_information_bound
+from skrldp.joint import JointDistribution
+from skrldp.privacy import Requirement, Requirements
+
+_GAP = 1e-6  # relative distance from the optimum
+# Linear programs for the report of S: so many by the squared number of secrets, within the range.
+_ROUNDS, _ROUND_RANGE = 400_000, (5, 250)
+_GROUPS = 50  # of more secrets than these, groups are told apart first
+_SAME = 1e-11  # cuts that are nearer, in units of their block, are one
+
+
+class _Response(NamedTuple):
+    """A mechanism for S alone, how good it is, and what no other is better than."""
+
+    matrix: Floats
+    bound: ObjectiveBound
+    status: str
+    rounds: int
+
+
+def optimum_at_public(
+    joint: JointDistribution,
+    requirements: Requirements,
+    criterion: Criterion,
+    limits: Limits,
+) -> Solution | None:
+    """Maximise I(X; Y) where privacy is asked for at the public distribution alone.
+
+    Returns Solution or None: none if something else is required or maximised, or mechanisms see U
+    alone.
+
+    The optimum is at the public distribution. Nothing is required of a cell without records, if
+    its secret has some. Where the criterion's distribution gives it a probability, it has a report
+    of its own, which is best; else it is reported as what is least probable.
+    """
+    one = _on_secrets(joint, requirements)
+    if one is None or not isinstance(criterion, Information) or criterion.about is not None:
+        return None
+    response = _response(joint, one.eps)
+    limits.count(response.rounds)
+    seen = joint.marginal > 0
+    matrix = coupled(response.matrix, joint.conditionals * seen[:, None])
+    matrix = _with_cells_without_records(matrix, criterion.distribution)
+    public = joint.probabilities.ravel()
+    objective = mutual_information(matrix, public)
+    message = f"{len(response.matrix)} reports of S alone, divided by the values of U."
+    if response.status == "optimal_inaccurate":
+        message = f"The report of S is not quite the best. {message}"
+    return Solution(
+        status=response.status,
+        solver="coupling",
+        objective=objective,
+        bound=max(response.bound.value, objective),
+        bound_by=response.bound.by,
+        message=message,
+        matrix=matrix,
+    )
+
+
+def _on_secrets(joint: JointDistribution, requirements: Requirements) -> Requirement | None:
+    """Return the requirement, if it is for all of S at the public distribution and the only one."""
+    one, layout = requirements.items[0], requirements.items[0].region.rows
+    only = len(requirements) == 1 and one.region.is_point
+    plain = layout.in_order and layout.parts.shape == joint.counts.shape
+    return one if only and plain and requirements.any_pair else None
+
+
+def _response(joint: JointDistribution, eps: float) -> _Response:
+    """Find the best report of S alone."""
+    counts = joint.people.sum(axis=1)
+    seen = counts > 0
+    of_values = joint.entropy - entropy(joint.marginal)
+    rounds = int(np.clip(_ROUNDS // len(counts) ** 2, *_ROUND_RANGE))
+    # What is told of S may be little beside what is told of U.
+    most = mutual_information_bound(joint.marginal[:, None], eps)
+    gap = _GAP * (1.0 + of_values / most) if most > 0 else 1.0
+    first = _sets_of_groups(counts[seen], eps, gap) if seen.sum() > _GROUPS else None
+    best = optimal_response(counts[seen], eps, gap=gap, rounds=rounds, first=first)
+    # A secret without records is reported as the most frequent one is.
+    place = np.where(seen, np.cumsum(seen) - 1, int(counts[seen].argmax()))
+    near = best.bound - best.information <= 2.0 * _GAP * (of_values + best.information)
+    bound = ObjectiveBound(of_values + best.bound, AT_PUBLIC if near else NEAR_PUBLIC)
+    status = "optimal" if near else "optimal_inaccurate"
+    return _Response(best.matrix[:, place], bound, status, best.rounds)
+
+
+def _sets_of_groups(counts: NDArray[np.int64], eps: float, gap: float) -> Booleans:
+    """Find the sets of the best report of groups of secrets that have about as many records."""
+    group = np.zeros(len(counts), dtype=np.intp)
+    size = np.zeros(_GROUPS, dtype=np.int64)
+    for secret in np.argsort(-counts, kind="stable"):
+        group[secret] = size.argmin()
+        size[group[secret]] += counts[secret]
+    rounds = int(_ROUNDS // _GROUPS**2)
+    return optimal_response(size, eps, gap=gap, rounds=rounds).sets[:, group]
+
+
+def coupled(response: Floats, conditionals: Floats) -> Floats:
+    """Make reports that tell U, given the secret, of reports of S, at no cost in privacy.
+
+    Shapes: `response` (m, a1); `conditionals` (a1, a2). Returns (b, a1 * a2): mechanism; columns of
+    cells of probability 0 are zero, unless their secret has none at all. With at most a1 reports of
+    S, b is at most a1 * a2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> coupled(np.ones((1, 2)), np.array([[0.5, 0.5], [0.25, 0.75]]))
+    array([[0.5       , 0.        , 1.        , 0.        ],
+           [0.5       , 0.        , 0.        , 0.33333333],
+           [0.        , 1.        , 0.        , 0.66666667]])
+    """
+    (n_secrets, n_values), n_blocks = conditionals.shape, len(response)
+    seen = conditionals.sum(axis=1) > 0
+    ends = np.cumsum(conditionals, axis=1)
+    ends = np.where(seen[:, None], ends / np.where(seen, ends[:, -1], 1.0)[:, None], 0.0)
+    stops = np.cumsum(response, axis=0)
+    stops = stops / stops[-1]
+    starts = np.concatenate([np.zeros((1, n_secrets)), stops[:-1]])
+    rows = []
+    for block in range(n_blocks):
+        length = stops[block] - starts[block]
+        some = seen & (length > 0)
+        within = (ends[some] - starts[block, some, None]) / length[some, None]
+        inner = np.unique(within[(within > _SAME) & (within < 1.0 - _SAME)])
+        cuts = np.append(0.0, inner[np.diff(inner, prepend=0.0) > _SAME])
+        parts = np.diff(cuts, append=1.0)
+        middle = starts[block] + (cuts + parts / 2.0)[:, None] * length  # (parts, secrets)
+        value = (middle[:, :, None] > ends).sum(axis=2)
+        value = np.minimum(value, n_values - 1)
+        told = np.arange(n_values) == value[:, :, None]
+        rows.append(np.where(seen[:, None], told, True) * (parts[:, None] * length)[:, :, None])
+    table = np.concatenate(rows).reshape(-1, n_secrets * n_values)
+    table = table[table.any(axis=1)]
+    total = table.sum(axis=0)
+    return np.asarray(table / np.where(total > 0, total, 1.0))
+
+
+def _with_cells_without_records(matrix: Floats, distribution: Floats) -> Floats:
+    """Report cells whose columns are zero: by reports of their own, or by the rarest one."""
+    empty = ~matrix.any(axis=0)
+    own = np.eye(matrix.shape[1])[empty & (distribution > 0)]
+    full = np.concatenate([matrix, own])
+    full[int((matrix @ distribution).argmin()), empty & (distribution <= 0)] = 1.0
+    return full

@@ -1,0 +1,569 @@
+r"""A-optimality: the sum of the variances of named estimates.
+
+Let π be the distribution of X and q a mechanism. The maximum-likelihood estimate of π from n
+reports has, for large n, the covariance :math:`(M^{-1} - \pi \pi^T) / n` with the *information
+matrix* :math:`M = \sum_y q_y q_y^T / (q_y \cdot \pi)`: the constraint that probabilities sum to 1
+takes away the second term, since :math:`M \pi = 1`. Linear functions C of π have the sum of
+variances :math:`\operatorname{tr} C M^{-1} C^T - |C\pi|^2`, over n. M is linear in the weights of
+rows and the trace is convex in M, so a design with the least sum is an *A-optimal design* over
+private rows. A row v has the price :math:`v^T G v / (v \cdot \pi)` with
+:math:`G = M^{-1} C^T C M^{-1}`.
+
+Reports that are nearly alike are merged, and the best mixture of given rows is found by a
+primal-dual interior-point method.
+"""
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
+
+from skrldp._typing import Booleans, Floats
+from skrldp.design.criteria import Criterion, Mixture, Optimum
+from skrldp.design.run import ObjectiveBound
+from skrldp.exceptions import SolverError
+from skrldp.joint import JointDistribution
+from skrldp.privacy import Requirements
+
+# --- The A-optimal mixture of given rows, by a primal-dual interior-point method ------------------
+
+
+# Usual values of interior-point codes; the gap is relative to the sum of variances.
+_GAP, _FEASIBLE = 1e-8, 1e-10
+_GOOD_GAP, _GOOD_FEASIBLE = 1e-4, 1e-7  # with which rounding may end it
+_MOST_STEPS = 80
+_FRACTION_TO_BOUNDARY = 0.98
+# Least centring parameters, far from the gap that is asked for and near it, where the point is to
+# be on the central path: others begin there. A short step is centred by the second, and not
+# corrected.
+_LEAST_CENTRING, _CENTRING, _NEAR, _SHORT = 1e-3, 0.1, 10.0, 0.1
+_REGULARISATION = 1e-14
+# Where there are weights from before, a mixture begins with them, and with this part of all weight
+# and of the mean price spread evenly. Half or three times as much takes as many steps.
+_SPREAD = 0.1
+# Part of the information of the records themselves that is added to that of the reports, so that
+# the information matrix is regular.
+_PART = 1e-9
+# The best reports may tell nothing but the functions, so that their information matrix is singular.
+# Where the weights are not found, the relative variances of all cells are added, times each of
+# these in turn, in units of the functions' own, until they are no more than the last part of all.
+_CELLS, _MOST_ADDED = (1e-4, 1e-6, 1e-8), 1e-4
+# More rows than the first number, or this many times the cells, are reduced to the second when
+# others join: those with the least reduced costs. Three quarters as many take a fifth less time,
+# for up to 3 % greater sums of variances; a fifth more take up to a third longer for .3 % less at
+# most.
+_MOST_ROWS, _KEPT = (300, 8), (250, 7)
+# Probability from which a report counts as sent; the probabilities up to which reports are left out
+# of a mechanism, as far as the sum of variances grows by no more than the last number, relatively.
+_LEAST_MASS = 1e-6
+_SHARES, _LOSS = (1e-3, 1e-4, 1e-5, 1e-6), 1e-4
+_TINY = 1e-12  # probability of a report: rarer rows are left out
+
+
+class VarianceMixture(Mixture):
+    r"""Weights θ on rows with the least :math:`\operatorname{tr} C M(\theta)^{-1} C^T`.
+
+    Parameters
+    ----------
+    distribution : array of shape (a,)
+        Distribution of the cells of a row, positive.
+    functions : array of shape (m, a)
+        The linear functions C.
+    """
+
+    def __init__(self, distribution: Floats, functions: Floats) -> None:
+        super().__init__(len(distribution))
+        self.distribution, self._root = distribution, np.sqrt(distribution)
+        self._functions = functions * self._root
+        if len(functions) > len(distribution):  # as many will do
+            self._functions = np.linalg.qr(self._functions)[1]
+        self._priced = self._functions  # and all cells, where that is needed
+        self._squares = float(((functions @ distribution) ** 2).sum())
+        self._first = 0  # rows that were added first, which stay
+        self._weights = np.zeros(0)
+        self._duals = np.zeros(len(distribution))
+        self._price = np.zeros((len(distribution),) * 2)
+        # At the best weights, with the means' squares: the sum of variances that are priced, and
+        # that of the functions alone.
+        self._total = self._asked = -np.inf
+
+    def add(self, rows: Floats) -> None:
+        """Add rows; those of no use make room, but for the first ones."""
+        rows = rows[rows @ self.distribution > _TINY * rows.sum(axis=1)]
+        n_cells = len(self.distribution)
+        most, kept = (max(least, times * n_cells) for least, times in (_MOST_ROWS, _KEPT))
+        if len(self._weights) == len(self.rows) > most:
+            order = -self.reduced_costs(self.rows)  # on the central path, in the order of weights
+            order[: self._first] = -np.inf
+            stay = np.sort(np.argsort(order, kind="stable")[: max(kept, self._first)])
+            self.rows, self._weights = self.rows[stay], self._weights[stay]
+            self.dropped += 1
+        if not len(self.rows):
+            self._first = len(rows)
+        self.rows = np.concatenate([self.rows, rows / rows.sum(axis=1, keepdims=True)])
+
+    def _best(
+        self,
+        rows: Floats,
+        end: float = np.inf,
+        gap: float = 0.0,
+        begun: tuple[Floats, Floats] | None = None,
+    ) -> "_Point":
+        point = _Point(rows, self._root, self._priced, max(gap, _GAP), begun)
+        while not point.ended and point.steps < _MOST_STEPS:
+            if time.perf_counter() >= end:
+                if point.good:
+                    break
+                raise TimeoutError(f"the time for the weights of {len(rows)} rows is used up")
+            if not point.step():
+                break
+        return point
+
+    def solve(self, seconds: float | None = None, gap: float = 0.0) -> Optimum:
+        """Find the best weights.
+
+        Raises SolverError if the rows make no mechanism; ``TimeoutError`` if time ran out.
+        """
+        end = np.inf if seconds is None else time.perf_counter() + seconds
+        count = len(self._weights)
+        weights = np.concatenate([self._weights, np.zeros(len(self.rows) - count)])
+        begun = (weights, self._duals) if count else None
+        point = self._best(self.rows, end, gap, begun)
+        if not point.good and count:
+            point = self._best(self.rows, end, gap)
+        if not point.good:
+            point = self._best_with_cells(end, gap)
+        if not point.good:
+            raise SolverError(
+                f"the weights of {len(self.rows)} rows were not found: gap {point.gap:.1e}, sums "
+                f"of columns off by {point.residual:.1e}."
+            )
+        self._weights, self._total = point.weights, point.total
+        self._duals, self._price = point.duals / point.relative, point.price
+        self._asked = point.variance_of(self._functions)
+        if self._priced is not self._functions:
+            self.added = self._total / self._asked - 1.0
+        return Optimum(self._weights, self._duals, self._squares - point.total)
+
+    def _best_with_cells(self, end: float, gap: float) -> "_Point":
+        """Find weights with a little of the variances of all cells, and less while that succeeds.
+
+        The functions' sum of variances is at most so much above the least as these add.
+        """
+        n_cells = len(self.distribution)
+        found, begun = None, None
+        for part in _CELLS:
+            before = self._priced
+            size = np.sqrt(part * float((self._functions**2).sum()) / n_cells)
+            self._priced = np.linalg.qr(np.vstack([self._functions, size * np.eye(n_cells)]))[1]
+            point = self._best(self.rows, end, gap, begun)
+            if not point.good and found is not None:
+                self._priced = before
+                break
+            found, begun = point, (point.weights, point.duals / point.relative)
+            if point.total <= (1.0 + _MOST_ADDED) * point.variance_of(self._functions):
+                break
+        assert found is not None
+        return found
+
+    def at_most(self, rows: Floats, value: float) -> float:
+        r"""Bound minus the sum of variances of all mixtures of some rows, by weak duality.
+
+        With any matrix H, :math:`\operatorname{tr} C M^{-1} C^T \ge (\operatorname{tr} C H)^2 / h`,
+        where h is what a mechanism is worth at most at the prices of :math:`H H^T`. Here H is
+        :math:`M^{-1} C^T` at the best weights: its prices are no more than those that the duals
+        bound, up to the greatest reduced cost.
+        """
+        missed = float((self.reduced_costs(rows) / rows.sum(axis=1)).max(initial=0.0))
+        worth = float(self._duals.sum()) + len(self._duals) * missed
+        most = self._total * worth
+        least = self._asked**2 / most if most > 0.0 else 0.0  # no variance is below 0
+        return self._squares - least
+
+    def support(self, weights: Floats) -> Booleans:
+        """Tell which rows are sent with more than a very small probability."""
+        return weights * (self.rows @ self.distribution) > _LEAST_MASS
+
+    def mechanism(self, weights: Floats) -> Floats:
+        """Write a mixture as a mechanism, without rows that hardly matter where that can be."""
+        for share in _SHARES:
+            some = self.rows[weights * (self.rows @ self.distribution) > share]
+            if not len(some):
+                continue
+            point = self._best(some)
+            if point.good and point.total <= self._total * (1.0 + _LOSS):
+                return some * point.weights[:, None]
+        return super().mechanism(weights)
+
+    def reduced_costs(self, rows: Floats) -> Floats:
+        """Return the reduced costs of rows, relative to the sum of variances."""
+        mass = rows @ self.distribution
+        priced = ((rows @ self._price) * rows).sum(axis=1) / np.maximum(mass, _TINY)
+        return priced - rows @ self._duals
+
+    def slopes(self, rows: Floats) -> Floats:
+        """Return the gradients of the reduced costs."""
+        mass = np.maximum(rows @ self.distribution, _TINY)[:, None]
+        along = rows @ self._price / mass
+        own = (along * rows).sum(axis=1)[:, None] / mass
+        slope: Floats = 2.0 * along - own * self.distribution - self._duals
+        return slope
+
+
+class _Point:
+    """A point of the interior-point method, with the sum of variances at its start as its unit.
+
+    Each step predicts how far the products of weights and multipliers can fall, and corrects itself
+    for that (Mehrotra 1992).
+    """
+
+    def __init__(
+        self,
+        rows: Floats,
+        root: Floats,
+        functions: Floats,
+        gap: float,
+        begun: tuple[Floats, Floats] | None = None,
+    ) -> None:
+        self._sums, self._root, self._functions = rows.T, root, functions
+        self._scaled = np.asfortranarray((rows * root / np.sqrt(rows @ root**2)[:, None]).T)
+        self.wanted, self.steps, self._unit = gap, 0, 1.0
+        self.weights = np.full(len(rows), len(root) / len(rows))
+        self.duals = np.zeros(len(root))
+        if begun is not None:
+            self.weights = (1.0 - _SPREAD) * begun[0] + _SPREAD * self.weights
+            self.duals = begun[1]
+        self._evaluate()
+        self._unit = self.total
+        prices, more = self._prices, 1.0 if begun is None else _SPREAD
+        costs = self.duals @ self._sums - prices if begun is not None else prices
+        self._multipliers = np.abs(costs) + more * prices.mean() + _REGULARISATION
+
+    def _evaluate(self) -> None:
+        """Find the sum of variances, and price the rows."""
+        information = (self._scaled * self.weights) @ self._scaled.T
+        information[np.diag_indices_from(information)] += _PART
+        half = cholesky(information, lower=True, check_finite=False)
+        self._factor, self._known = half, _solve(half, self._scaled)
+        variances = _solve(half, self._functions.T)
+        self.total = float(np.vdot(variances, variances))
+        self._half = _solve(half, variances, transposed=True)
+        self._along = self._half.T @ self._scaled
+        self._raw = np.einsum("ky,ky->y", self._along, self._along)
+
+    def variance_of(self, functions: Floats) -> float:
+        """Sum of the variances of some functions, with the means' squares."""
+        return float((_solve(self._factor, functions.T) ** 2).sum())
+
+    @property
+    def _prices(self) -> Floats:
+        prices: Floats = self._raw / self._unit
+        return prices
+
+    @property
+    def relative(self) -> float:
+        """Sum of variances in units of the point."""
+        return self.total / self._unit
+
+    @property
+    def price(self) -> Floats:
+        """Matrix G of the price of a row v, vᵀ G v / (v · distribution), shape (a, a).
+
+        Relative to the sum of variances.
+        """
+        matrix: Floats = self._half @ self._half.T / self.total
+        return matrix * self._root * self._root[:, None]
+
+    @property
+    def gap(self) -> float:
+        """Duality gap, relative to the sum of variances."""
+        missed = np.abs(self.duals @ self._sums - self._prices - self._multipliers)
+        return float(self.weights @ (self._multipliers + missed)) / self.relative
+
+    @property
+    def residual(self) -> float:
+        """By how much the sums of columns miss 1."""
+        return float(np.abs(1.0 - self._sums @ self.weights).max())
+
+    @property
+    def good(self) -> bool:
+        """Whether the weights may be used."""
+        return self.gap <= max(_GOOD_GAP, self.wanted) and self.residual <= _GOOD_FEASIBLE
+
+    @property
+    def ended(self) -> bool:
+        """Whether the weights are as good as wanted."""
+        feasible = max(_FEASIBLE, min(_GOOD_FEASIBLE, _GOOD_FEASIBLE / _GOOD_GAP * self.wanted))
+        return self.gap <= self.wanted and self.residual <= feasible
+
+    def step(self) -> bool:
+        """Take a step; False if rounding leaves none."""
+        weights, multipliers, prices = self.weights, self._multipliers, self._prices
+        hessian = self._known.T @ self._known
+        hessian *= self._along.T @ self._along
+        hessian *= 2.0 / self._unit
+        hessian[np.diag_indices_from(hessian)] += multipliers / weights
+        missing = 1.0 - self._sums @ weights
+        try:
+            factor = cholesky(hessian.T, overwrite_a=True, check_finite=False).T
+            sums = _solve(factor, self._sums.T)
+            across = sums.T @ sums
+            across[np.diag_indices_from(across)] += _REGULARISATION * np.trace(across)
+            half = cholesky(across, lower=True, check_finite=False)
+        except np.linalg.LinAlgError:
+            return False
+
+        def direction(aim: Floats | float) -> tuple[Floats, Floats, Floats]:
+            """Step, multipliers' step and new duals, for the products that are aimed at."""
+            right = _solve(factor, prices + aim / weights)
+            duals = _solve(half, _solve(half, sums.T @ right - missing), transposed=True)
+            change = _solve(factor, right - sums @ duals, transposed=True)
+            missed = _solve(half, self._sums @ change - missing)  # by rounding
+            more = _solve(half, missed, transposed=True)
+            change -= _solve(factor, sums @ more, transposed=True)
+            duals = duals + more
+            return change, aim / weights - multipliers - multipliers / weights * change, duals
+
+        mean = float(weights @ multipliers) / len(weights)
+        change, turn, _ = direction(0.0)
+        length, other = _length(weights, change, 1.0), _length(multipliers, turn, 1.0)
+        predicted = float((weights + length * change) @ (multipliers + other * turn))
+        near = self.gap <= _NEAR * self.wanted or length * other <= _SHORT**2
+        least = _CENTRING if near else _LEAST_CENTRING
+        aim: Floats | float = max((predicted / len(weights) / mean) ** 3, least) * mean
+        if length * other > _SHORT**2:
+            aim = aim - length * other * change * turn
+        change, turn, duals = direction(aim)
+        length, other = _length(weights, change), _length(multipliers, turn)
+        if not np.isfinite(length * other) or max(length, other) < _REGULARISATION:
+            return False
+        self.steps += 1
+        self.weights = weights + length * change
+        self._multipliers = multipliers + other * turn
+        self.duals = self.duals + other * (duals - self.duals)
+        try:
+            self._evaluate()
+        except np.linalg.LinAlgError:
+            return False
+        return True
+
+
+def _solve(factor: Floats, right: Floats, transposed: bool = False) -> Floats:
+    """Solve with a lower triangular matrix, or with its transpose."""
+    found: Floats = solve_triangular(
+        factor, right, lower=True, trans=int(transposed), check_finite=False
+    )
+    return found
+
+
+def _length(amounts: Floats, changes: Floats, part: float = _FRACTION_TO_BOUNDARY) -> float:
+    fastest = float((-changes / amounts).max())
+    return min(1.0, part / fastest) if fastest > 0 else 1.0
+
+
+# --- Fewer reports: those that are nearly alike are merged ----------------------------------------
+
+
+# Part of the rows that are put together with others at once. A quarter leaves up to a tenth more
+# rows for the same loss at 2 x 30 cells; a thirtieth leaves as many, in twice the time.
+_AT_ONCE = 0.1
+_LEAST = 1e-3  # part of its information that a direction keeps, at least, where rows are compared
+
+
+def merged_rows(matrix: Floats, distribution: Floats, functions: Floats, most: float) -> Floats:
+    """Put rows together as long as the sum of the variances and squared means is at most `most`.
+
+    A sum of private rows is private. Rows go together in pairs, first those whose sum tells least
+    less than both do.
+
+    Shapes: `matrix` (b, a), `distribution` (a,), `functions` (m, a); returns (c, a), c at most b.
+    """
+    root = np.sqrt(distribution)
+    scaled = functions * root
+    if len(scaled) > len(root):  # as many will do
+        scaled = np.linalg.qr(scaled)[1]
+    merged, share = _Merged.of(matrix, root, scaled), _AT_ONCE
+    # With fewer rows than cells, reports would not determine all that they did.
+    while merged is not None and len(merged.matrix) > len(root):
+        number = min(max(int(share * len(merged.matrix)), 1), len(merged.matrix) - len(root))
+        fewer = _Merged.of(merged.paired(number), root, scaled)
+        if fewer is not None and fewer.total <= most:
+            matrix, merged = fewer.matrix, fewer
+        elif number > 1:
+            share /= 2.0
+        else:
+            break
+    return matrix
+
+
+@dataclass(frozen=True, eq=False)
+class _Merged:
+    """A mechanism, and what its reports tell.
+
+    `posteriors` (a, b) are in shares of the probability of each cell, in the coordinates in which
+    the information matrix M is I; `known` (m, b) are their images by C M⁻¹.
+    """
+
+    matrix: Floats
+    mass: Floats
+    posteriors: Floats
+    known: Floats
+    total: float
+
+    @classmethod
+    def of(cls, matrix: Floats, root: Floats, functions: Floats) -> "_Merged | None":
+        """Return None where rounding leaves no information matrix."""
+        mass = matrix @ root**2
+        posteriors = (matrix * root / mass[:, None]).T
+        information = posteriors * mass @ posteriors.T
+        information[np.diag_indices_from(information)] += _PART
+        try:
+            half = cholesky(information, lower=True, check_finite=False)
+        except LinAlgError:
+            return None
+        posteriors = solve_triangular(half, posteriors, lower=True, check_finite=False)
+        variances = solve_triangular(half, functions.T, lower=True, check_finite=False)
+        total = float(np.vdot(variances, variances))
+        return cls(matrix, mass, posteriors, variances.T @ posteriors, total)
+
+    def paired(self, number: int) -> Floats:
+        """Add up to so many rows to others, each once.
+
+        With two rows' posteriors p and q and masses v and w, their sum tells less by the matrix
+        D = d dᵀ = vw / (v + w) (p - q)(p - q)ᵀ. The sum of variances tr C M⁻¹ Cᵀ grows by exactly
+        |C M⁻¹ d|² / (1 - dᵀ M⁻¹ d).
+        """
+        both = self.mass[:, None] * self.mass / (self.mass[:, None] + self.mass)
+        left = np.maximum(1.0 - both * _squares(self.posteriors), _LEAST)
+        losses = both * _squares(self.known) / left
+        np.fill_diagonal(losses, np.inf)
+        nearest, least = losses.argmin(axis=1), losses.min(axis=1)
+        free, stays = np.ones((2, len(nearest)), dtype=bool)
+        sums = self.matrix.copy()
+        for row in np.argsort(least, kind="stable"):
+            other = nearest[row]
+            if number and free[row] and free[other]:
+                free[row] = free[other] = stays[other] = False
+                sums[row] += sums[other]
+                number -= 1
+        return sums[stays]
+
+
+def _squares(points: Floats) -> Floats:
+    """Return the squared distances of columns, (b, b)."""
+    squares = (points**2).sum(axis=0)
+    found: Floats = np.maximum(squares[:, None] + squares - 2.0 * points.T @ points, 0.0)
+    return found
+
+
+# --- The criterion --------------------------------------------------------------------------------
+
+
+# Singular values up to the first, of reports scaled as for uniform records, are rounding errors of
+# 0; a function that reaches further than the second out of the others' space is not determined.
+_NULL, _OUTSIDE = 1e-8, 1e-6
+_OF_CELLS = 0.1  # what the variances of all cells count, where reports are put together
+
+
+class Variance(Criterion):
+    """Sum of the variances of linear functions of the distribution, estimated from one report.
+
+    Parameters
+    ----------
+    distribution : array of shape (a,)
+        Distribution of the cells of a row, positive where a function is not 0.
+    functions : array of shape (m, a)
+        The functions, scaled by the roots of their weights.
+    """
+
+    sense = -1
+    name = "sum of variances"
+    scale = 1.0
+
+    def __init__(self, distribution: Floats, functions: Floats) -> None:
+        super().__init__(distribution)
+        self.functions = functions
+
+    def at(self, distribution: Floats) -> "Variance":
+        """Return the same criterion at another distribution."""
+        return Variance(distribution, self.functions)
+
+    def bound(self, joint: JointDistribution, requirements: Requirements) -> ObjectiveBound:
+        """Return the sum of the variances from records themselves."""
+        return ObjectiveBound(
+            self._of_records(self.distribution), "estimates from the records themselves"
+        )
+
+    def _of_records(self, distribution: Floats) -> float:
+        """Sum of the variances of the functions of one record."""
+        means = self.functions @ distribution
+        return float((self.functions**2 @ distribution).sum() - means @ means)
+
+    def variances(self, matrix: Floats) -> Floats:
+        """Return the asymptotic variances of the estimates, times the number of reports.
+
+        Shapes: `matrix` (b, a). Returns (m,): infinite where reports do not determine the function.
+        """
+        sent = matrix[matrix.max(axis=1) > 0]
+        unit = sent / np.sqrt(sent.sum(axis=1))[:, None]
+        _, sizes, basis = np.linalg.svd(unit, full_matrices=False)
+        basis = basis[sizes > _NULL]
+        parts = self.functions @ basis.T
+        outside = np.linalg.norm(self.functions - parts @ basis, axis=1)
+        determined = outside <= _OUTSIDE * np.linalg.norm(self.functions, axis=1)
+        mass = np.maximum(sent @ self.distribution, 1e-12)
+        half: Floats = np.linalg.qr(sent / np.sqrt(mass)[:, None] @ basis.T)[1]
+        found = (np.linalg.solve(half.T, parts.T) ** 2).sum(axis=0)
+        found -= (self.functions @ self.distribution) ** 2
+        return np.where(determined, np.maximum(found, 0.0), np.inf)
+
+    def value(self, matrix: Floats) -> float:
+        """Return minus the sum of the variances."""
+        return -float(self.variances(matrix).sum())
+
+    def bound_at(self, distribution: Floats, value: float) -> float:
+        """Bound the sum of the variances of every mechanism at another distribution.
+
+        Where that has at least a share of each probability, its information matrix is at most that
+        of this one over the share.
+        """
+        means = self.functions @ self.distribution
+        share = float((distribution / self.distribution).min())
+        others = self.functions @ distribution
+        at_least = share * (float(means @ means) - value) - float(others @ others)
+        return max(at_least, self._of_records(distribution))
+
+    def optimum_about(self, stated: float, promise: float) -> float | None:
+        r"""Estimate the least sum of variances from what further rows promise.
+
+        The trace is convex in the weights, so it falls by no more than its slope says: by the
+        promise, relatively, if no row has a greater reduced cost than those that were found.
+        """
+        means = self.functions @ self.distribution
+        squares = float(means @ means)
+        least = stated - promise * (stated + squares)
+        return min(max(least, self._of_records(self.distribution)), stated)
+
+    def merged(self, matrix: Floats, loss: float) -> Floats:
+        """Put rows together as long as the sum of the variances grows by no more than `loss`.
+
+        What else the reports determine stays determined: the variances of all cells count for a
+        tenth.
+        """
+        sent, value = matrix[matrix.max(axis=1) > 0], self.value(matrix)
+        if not np.isfinite(value) or not (sent @ self.distribution).all():
+            return matrix
+        functions, every = self.functions, np.diag((self.distribution > 0) * 1.0)
+        of_cells = Variance(self.distribution, every).value(matrix)
+        if np.isfinite(of_cells) and of_cells < 0.0:
+            functions = np.vstack([functions, np.sqrt(_OF_CELLS * value / of_cells) * every])
+            value *= 1.0 + _OF_CELLS
+        means = functions @ self.distribution
+        most = float(means @ means) - (1.0 + loss) * value
+        merged = merged_rows(sent, self.distribution, functions, most)
+        return merged if np.isfinite(self.value(merged)) else matrix
+
+    def mixture(self) -> Mixture:
+        """Begin a mixture: a convex program."""
+        return VarianceMixture(self.distribution, self.functions)
