@@ -10,7 +10,7 @@ import numpy as np
 from skrldp._numbers import at_most
 from skrldp.alphabet import Record
 from skrldp.certificate import Certificate, keeps, prove_promise, release
-from skrldp.design import information_bound
+from skrldp.design.criteria import information_bound
 from skrldp.design.run import Solution
 from skrldp.exceptions import CertificateError
 from skrldp.information import Blocks, block_information

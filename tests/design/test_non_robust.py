@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from skrldp import JointDistribution, RenyiBall
 from skrldp._numbers import at_most
 from skrldp.certificate import release
-from skrldp.design import information_bound
 from skrldp.design.closed_form import grr
-from skrldp.design.criteria import Information
+from skrldp.design.criteria import Information, information_bound
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
 from skrldp.design.non_robust import coupled

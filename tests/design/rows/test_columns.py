@@ -9,11 +9,10 @@ from skrldp.certificate import release
 from skrldp.design import columns as columns_module
 from skrldp.design import cone as choice_module
 from skrldp.design import cone as product_module
-from skrldp.design import information_bound
 from skrldp.design.closed_form import independent_reporting, srr
 from skrldp.design.columns import generate_columns
 from skrldp.design.cone import CompactCone, Cones, PrivacyCone
-from skrldp.design.criteria import Information
+from skrldp.design.criteria import Information, information_bound
 from skrldp.design.run import Limits
 from skrldp.design.vertices import enumerate_vertices
 from skrldp.exceptions import CertificateError
