@@ -13,7 +13,8 @@ from skrldp.alphabet import Bins
 from skrldp.joint import as_counts
 from skrldp.sanitizers._a_optimal import AOptimalSanitizer
 from skrldp.sanitizers._base import BaseSanitizer
-from skrldp.sanitizers._checks import check_weights, default_uncertainty
+from skrldp.sanitizers._checks import default_uncertainty
+from skrldp.sanitizers._records import check_weights
 from skrldp.sanitizers._surveys import WEIGHTED
 from skrldp.table import (
     MAX_CELLS,

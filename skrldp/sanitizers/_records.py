@@ -6,15 +6,23 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import validate_data
+from numpy.typing import NDArray
 
 from skrldp._typing import Floats
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import check_categories
-from skrldp.sanitizers._checks import check_weights
 from skrldp.surveys import SurveyTotals
 from skrldp.table import CellCodec, Codes, Table
 
-__all__ = ["UNKNOWN", "check_columns", "public_joint"]
+__all__ = ["UNKNOWN", "check_weights", "check_columns", "public_joint"]
+
+# In a table whose rows repeat, weights may state that some rows were seen a few times, as after
+# resampling; survey weights are in the hundreds and thousands.
+_RECORDS_PER_ROW = 3
+# Cells of one record among so many have a probability of 1e-12, near what linear programs and
+# proofs can tell from none.
+_MOST_RECORDS = 10**12
+
 
 UNKNOWN = ("error", "infrequent_if_exist")
 
@@ -55,6 +63,38 @@ def public_joint(
         beta_of_values=codec.beta_of_values,
         survey=totals,
     )
+
+
+def check_weights(weights: Floats, cells: NDArray[Any]) -> None:
+    """Refuse weights that cannot be counts of records.
+
+    In a table of distinct rows any counts are possible: each states how often the row occurs. Where
+    rows repeat, each row is one record, and weights far above one per row state how many people the
+    record represents, not how many records there are, on which privacy depends.
+
+    Shapes: `weights` (n,), whole numbers; `cells` (n,).
+    """
+    total, seen = int(weights.sum()), cells[weights > 0]
+    if total > _MOST_RECORDS:
+        raise ValueError(
+            f"sample_weight sums to {total:,}, but at most {_MOST_RECORDS:,} records can be told "
+            "from a rare cell. Give the number of records of each row, not weights or shares on a "
+            "large scale."
+        )
+    if total <= _RECORDS_PER_ROW * len(seen):
+        return
+    repeated = len(seen) - len(np.unique(seen))
+    if repeated:
+        raise ValueError(
+            f"sample_weight sums to {total:,} for {len(seen):,} rows, {repeated:,} of which "
+            "repeat others. Weights must be counts: how many records of the public table a row "
+            "stands for. If they are, pass a table of distinct rows: add up the counts of "
+            "equal rows first (in pandas, table.value_counts(dropna=False) of all records, or "
+            "table.groupby(columns, dropna=False)['count'].sum()). Survey weights, which say how "
+            "many people a record represents, are a column of the table: "
+            "survey=SurveyDesign(weights=...). Taken for counts, they would make the set of "
+            "distributions far too small."
+        )
 
 
 def check_columns(sanitizer: Any, X: Any, table: Table, codec: CellCodec, *, observe: str) -> bool:
