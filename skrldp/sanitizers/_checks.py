@@ -5,10 +5,8 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skrldp._params import is_finite, is_number, is_whole, shown
-from skrldp._typing import Floats
 from skrldp.sets import LikelihoodRatioSet
 
 __all__ = [

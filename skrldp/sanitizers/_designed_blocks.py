@@ -18,7 +18,7 @@ from skrldp.sanitizers._column_blocks import blocks_of, design_of, tables_of
 __all__ = ["design_blocks"]
 
 _LINE = "{desc} {n_fmt}/{total_fmt} |{bar:20}| {elapsed}{postfix}"  # how tqdm writes it
-_SHOWN = 5  # blocks that a warning names
+_MOST_NAMED = 5  # blocks that a warning names
 
 _Told = list[tuple[type[Warning], str]]
 
@@ -107,6 +107,6 @@ def _warn_once(told: Sequence[_Told], names: Sequence[Sequence[Any]]) -> None:
         for one in warned:
             blocks.setdefault(one, []).append("(" + ", ".join(map(repr, block)) + ")")
     for (category, message), own in blocks.items():
-        more = f" and {len(own) - _SHOWN:,} more" if len(own) > _SHOWN else ""
-        text = f"blocks {', '.join(own[:_SHOWN])}{more}: {message}"
+        more = f" and {len(own) - _MOST_NAMED:,} more" if len(own) > _MOST_NAMED else ""
+        text = f"blocks {', '.join(own[:_MOST_NAMED])}{more}: {message}"
         warnings.warn(text, category, stacklevel=4)

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 from numpy.typing import NDArray
+from sklearn.utils.validation import validate_data
 
 from skrldp._typing import Floats
 from skrldp.joint import JointDistribution
@@ -14,7 +14,7 @@ from skrldp.mechanism import check_categories
 from skrldp.surveys import SurveyTotals
 from skrldp.table import CellCodec, Codes, Table
 
-__all__ = ["UNKNOWN", "check_weights", "check_columns", "public_joint"]
+__all__ = ["UNKNOWN", "check_columns", "check_weights", "public_joint"]
 
 # In a table whose rows repeat, weights may state that some rows were seen a few times, as after
 # resampling; survey weights are in the hundreds and thousands.

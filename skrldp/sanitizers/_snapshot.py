@@ -1,7 +1,7 @@
 """The parameters of a sanitizer when it was fitted, to detect changes after `fit`."""
 
-import copy
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -42,7 +42,7 @@ def changes(sanitizer: Any, before: Mapping[str, Any]) -> dict[str, tuple[Any, A
 
 def _copied(value: Any) -> Any:
     try:
-        return copy.deepcopy(value)
+        return deepcopy(value)
     except Exception:  # a user's callable may not be copyable; then changes inside it are not seen
         return value
 
