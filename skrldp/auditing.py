@@ -34,7 +34,13 @@ from skrldp.alphabet import CategoryError, plain
 from skrldp.client import RecordReader
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
-from skrldp.sanitizers import as_sanitizer, blank_record, codec_of, known_columns, write_reports
+from skrldp.sanitizers.access import (
+    as_sanitizer,
+    blank_record,
+    codec_of,
+    known_columns,
+    write_reports,
+)
 
 __all__ = ["Audit", "Bound", "Check", "audit"]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from skrldp._params import check_choice, check_positive, is_finite, shown
 from skrldp.estimation import expected_std_error
-from skrldp.sanitizers import joint_of
+from skrldp.sanitizers.access import joint_of
 
 __all__ = ["neg_std_error_scorer", "smallest_eps", "smallest_n"]
 

@@ -505,8 +505,8 @@ def f():
         ("_highs", "skrldp.design.cone", ["design.cone"]),
         ("design.columns", "skrldp._highs.LinearProgram", []),
         ("design.columns", "skrldp.sanitizers.Base", ["sanitizers"]),
-        ("sanitizers._grr", "skrldp.design.cone", []),
-        ("sanitizers._grr", "skrldp.display.MechanismDisplay", ["display"]),
+        ("sanitizers.closed_forms", "skrldp.design.cone", []),
+        ("sanitizers.closed_forms", "skrldp.display.MechanismDisplay", ["display"]),
         ("client", "skrldp.privacy.Region", ["privacy"]),
         ("table", "numpy.ndarray", []),
     ],
@@ -543,9 +543,9 @@ def test_a_new_room_needs_a_place():
         ("certificate._release", "skrldp.certificate._views.views", False),
         ("design.columns", "skrldp.certificate._views.views", True),
         ("design.columns", "skrldp.design.cone._beside", True),
-        ("sanitizers._grr", "skrldp.privacy._region.ROUNDING", True),
-        ("sanitizers._grr", "skrldp.privacy._ROUNDING", True),
-        ("sanitizers._grr", "skrldp._typing.Floats", False),
+        ("sanitizers.closed_forms", "skrldp.privacy._region.ROUNDING", True),
+        ("sanitizers.closed_forms", "skrldp.privacy._ROUNDING", True),
+        ("sanitizers.closed_forms", "skrldp._typing.Floats", False),
     ],
 )
 def test_doors_are_seen(module, target, taken):

@@ -20,7 +20,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from sklearn.base import clone
 
 from skrldp import GRRSanitizer, RenyiBall, certify, client
-from skrldp.sanitizers import changes_since_fit
+from skrldp.sanitizers.access import changes_since_fit
 
 LIVES = int(os.environ.get("SKRLDP_LIVES", "6"))
 STEPS = 12 if LIVES < 50 else 40

@@ -24,13 +24,12 @@ from skrldp.display._style import (
 )
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.sanitizers import (
-    BaseSanitizer,
     GRRSanitizer,
     NonRobustSanitizer,
     RobustMSESanitizer,
-    as_block_sanitizer,
-    fitted_sanitizer,
 )
+from skrldp.sanitizers.access import as_block_sanitizer, fitted_sanitizer
+from skrldp.sanitizers.base import BaseSanitizer
 
 __all__ = [
     "EPS",

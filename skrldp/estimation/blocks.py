@@ -21,7 +21,8 @@ from skrldp.estimation.statistic import Sample, Statistic, ranges, tilt_of, tilt
 from skrldp.joint import JointDistribution, as_counts
 from skrldp.mechanism import Manifest, Mechanism
 from skrldp.pooling import CommonMargins, Pool, ReportInformation, information_of
-from skrldp.sanitizers import as_block_sanitizer, margins_of, smoothed_cells
+from skrldp.sanitizers.access import as_block_sanitizer
+from skrldp.sanitizers.block_sanitizer import margins_of, smoothed_cells
 from skrldp.table import column_names, numbers_of, read_table, resolve_columns
 
 __all__ = ["BlockDesign", "BlockEstimator", "expected_cells"]

@@ -17,7 +17,8 @@ from skrldp._typing import Floats
 from skrldp.estimation.blocks import BlockDesign, count_blocks
 from skrldp.estimation.hypotheses import warn_of_contradiction
 from skrldp.mechanism import Manifest
-from skrldp.sanitizers import as_block_sanitizer, encode_records
+from skrldp.sanitizers.access import as_block_sanitizer
+from skrldp.sanitizers.block_sanitizer import encode_records
 from skrldp.table import category_series
 
 __all__ = ["Calibrator"]

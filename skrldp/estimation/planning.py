@@ -15,7 +15,7 @@ from skrldp.estimation.reports import check_names, read_mechanism
 from skrldp.estimation.statistic import CellShares, Sample, Statistic
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Manifest, Mechanism
-from skrldp.sanitizers import as_block_sanitizer
+from skrldp.sanitizers.access import as_block_sanitizer
 from skrldp.targets import functions_of
 
 __all__ = [

@@ -15,7 +15,7 @@ from skrldp._typing import Floats
 from skrldp.alphabet import Column, is_missing
 from skrldp.joint import JointDistribution, as_counts
 from skrldp.mechanism import Mechanism
-from skrldp.sanitizers import as_block_sanitizer, as_sanitizer
+from skrldp.sanitizers.access import as_block_sanitizer, as_sanitizer
 from skrldp.table import (
     distinct_rows,
     encode_column,

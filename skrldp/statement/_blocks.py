@@ -11,7 +11,7 @@ from skrldp._numbers import at_most
 from skrldp._sentences import NO_BOUND, bound, columns_in_words, holds_for, series
 from skrldp.alphabet import weakest_source
 from skrldp.mechanism import REPORTS
-from skrldp.sanitizers import known_columns
+from skrldp.sanitizers.access import known_columns
 from skrldp.statement._parts import Beyond, Blocks, PublicTable, ReportFigures
 from skrldp.statement._several import sets_in_words, uncertain_sets
 

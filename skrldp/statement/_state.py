@@ -7,13 +7,13 @@ import numpy as np
 from skrldp._sentences import holds_for, sampling
 from skrldp.certificate import certify
 from skrldp.mechanism import Mechanism
-from skrldp.sanitizers import (
+from skrldp.sanitizers.access import (
     as_block_sanitizer,
-    default_uncertainty,
-    explain_rare_cells,
     fitted_sanitizer,
     known_columns,
 )
+from skrldp.sanitizers.parameters import default_uncertainty
+from skrldp.sanitizers.warnings import explain_rare_cells
 from skrldp.sets import FittedSet, RenyiSet
 from skrldp.statement._blocks import beyond_blocks, in_all_blocks, warnings_of_blocks
 from skrldp.statement._by_secret import figures_by_secret

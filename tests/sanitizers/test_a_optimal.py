@@ -21,7 +21,7 @@ from skrldp import (
     privacy_report,
 )
 from skrldp.estimation import expected_std_errors_of_targets
-from skrldp.sanitizers import changes_since_fit
+from skrldp.sanitizers.access import changes_since_fit
 from skrldp.targets import Contrast, Linear, Marginal, Mean
 
 # Time limits are short here; a fit that meets one warns of it.

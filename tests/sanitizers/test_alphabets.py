@@ -14,7 +14,7 @@ from skrldp import (
     RobustMSESanitizer,
     SRRSanitizer,
 )
-from skrldp.sanitizers._checks import larger_designs
+from skrldp.sanitizers.parameters import larger_designs
 
 SIZES = pd.CategoricalDtype(["small", "large", "huge"], ordered=True)  # not sorted by name
 

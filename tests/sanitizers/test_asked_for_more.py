@@ -19,7 +19,7 @@ from skrldp import (
     SRRSanitizer,
 )
 from skrldp.information import mutual_information
-from skrldp.sanitizers._warnings import warn_of_weak_sets
+from skrldp.sanitizers.warnings import warn_of_weak_sets
 
 # Tables are small here; what is learned from few records is looked at in test_learned_alphabets.py.
 pytestmark = pytest.mark.filterwarnings("ignore:the values of U were learned")

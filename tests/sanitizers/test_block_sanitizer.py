@@ -29,7 +29,7 @@ from skrldp import (
     privacy_report,
 )
 from skrldp.mechanism import Manifest
-from skrldp.sanitizers._pooled_blocks import errors_of, models
+from skrldp.sanitizers.block_sanitizer import errors_of, models
 from skrldp.targets import Marginal, Mean
 
 # Designs end early, to save time.
@@ -161,7 +161,7 @@ def test_an_engine_counts_all_blocks_in_one_query(engine, monkeypatch):
 
 
 def test_too_many_distinct_rows_of_a_lazy_frame_are_refused(monkeypatch):
-    monkeypatch.setattr("skrldp.sanitizers._column_blocks.MAX_CELLS", 5)
+    monkeypatch.setattr("skrldp.sanitizers.blocks.MAX_CELLS", 5)
     message = "the columns 'age', 'ill' have more than 5 distinct rows"
     with pytest.raises(ValueError, match=message):
         blocks().fit(pl.from_pandas(TABLE).lazy())

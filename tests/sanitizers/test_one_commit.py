@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skrldp import RobustMSESanitizer, SRRSanitizer
-from skrldp.sanitizers import _base
+from skrldp.sanitizers import base
 
 # Tables are small here; what is learned from few records is looked at in test_learned_alphabets.py.
 pytestmark = pytest.mark.filterwarnings("ignore:the values of U were learned")
@@ -37,7 +37,7 @@ def stop_at(lines):
     left = [lines]
 
     def trace(frame, event, argument):
-        if frame.f_code.co_filename != _base.__file__ or frame.f_code.co_name != "fit":
+        if frame.f_code.co_filename != base.__file__ or frame.f_code.co_name != "fit":
             return None
         if event == "line":
             left[0] -= 1
@@ -74,15 +74,15 @@ def test_a_fit_in_the_middle_of_a_transform_changes_nothing(make, monkeypatch):
     two = [[s, u] for s in (0, 1) for u in (10, 20, 30)] * 9
     sanitizer = make(random_state=3, sensitive=0).fit(one)
     expected = sanitizer.transform(one)
-    plain = _base.check_columns
+    plain = base.check_columns
 
     def check_and_fit(*arguments, **options):
         found = plain(*arguments, **options)
-        monkeypatch.setattr(_base, "check_columns", plain)
+        monkeypatch.setattr(base, "check_columns", plain)
         sanitizer.fit(two)
         return found
 
-    monkeypatch.setattr(_base, "check_columns", check_and_fit)
+    monkeypatch.setattr(base, "check_columns", check_and_fit)
     np.testing.assert_array_equal(sanitizer.transform(one), expected)
     assert sanitizer.joint_.counts.shape == (2, 3)
 

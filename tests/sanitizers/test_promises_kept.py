@@ -17,7 +17,7 @@ from skrldp import (
     certify,
 )
 from skrldp.certificate import guarantee_of
-from skrldp.sanitizers import _closed_forms
+from skrldp.sanitizers import closed_forms
 
 COUNTS = np.array([[300, 200, 100], [150, 250, 500]])
 ROWS = [[s, u] for s in range(2) for u in range(3)]
@@ -25,15 +25,15 @@ ROWS = [[s, u] for s in range(2) for u in range(3)]
 
 def test_four_weights_are_not_released_unproven(monkeypatch):
     """What decides is the bound that is proven, not the leakage that was found."""
-    prove = _closed_forms.prove_promise
+    prove = closed_forms.prove_promise
 
     def unsure(*arguments):
         return replace(prove(*arguments), eps=0.8, eps_attained=0.6)
 
-    monkeypatch.setattr(_closed_forms, "_DENSE_CELLS", 0)
+    monkeypatch.setattr(closed_forms, "_DENSE_CELLS", 0)
     grr = GRRSanitizer(0.7, sensitive=0).fit(ROWS)
     assert grr.mechanism_.form.blocks is not None and grr.certificate_.holds(0.7)
-    monkeypatch.setattr(_closed_forms, "prove_promise", unsure)
+    monkeypatch.setattr(closed_forms, "prove_promise", unsure)
     with pytest.raises(CertificateError, match=r"the last bound is 0\.8"):
         GRRSanitizer(0.7, sensitive=0).fit(ROWS)
 

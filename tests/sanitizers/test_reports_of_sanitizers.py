@@ -31,7 +31,16 @@ from skrldp import (
     RobustMSESanitizer,
     SRRSanitizer,
 )
-from skrldp.sanitizers import _closed_forms, _optimal_base, _write_reports, codec_of
+from skrldp.sanitizers import (
+    closed_forms as _closed_forms,
+)
+from skrldp.sanitizers import (
+    optimal as _optimal_base,
+)
+from skrldp.sanitizers import (
+    reports as _write_reports,
+)
+from skrldp.sanitizers.access import codec_of
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
 pytestmark = pytest.mark.filterwarnings(

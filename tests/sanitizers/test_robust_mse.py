@@ -28,8 +28,8 @@ from skrldp import (
     certify,
     privacy_report,
 )
-from skrldp.sanitizers import changes_since_fit
-from skrldp.sanitizers._utility_set import fit_utility_set
+from skrldp.sanitizers.access import changes_since_fit
+from skrldp.sanitizers.robust_mse import fit_utility_set
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
 # The papers' set is meant here, and tables with rare cells too, for which that set is weak.

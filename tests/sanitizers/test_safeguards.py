@@ -35,7 +35,8 @@ from skrldp import (
     privacy_report,
 )
 from skrldp.joint import as_counts
-from skrldp.sanitizers import _base, as_sanitizer, changes_since_fit
+from skrldp.sanitizers import base as _base
+from skrldp.sanitizers.access import as_sanitizer, changes_since_fit
 
 SANITIZERS = [
     AOptimalSanitizer,

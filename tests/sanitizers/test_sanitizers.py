@@ -35,7 +35,7 @@ from skrldp import (
     RobustMSESanitizer,
     SRRSanitizer,
 )
-from skrldp.sanitizers import _closed_forms, _optimal_base
+from skrldp.sanitizers import closed_forms, optimal
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
 pytestmark = pytest.mark.filterwarnings(
@@ -82,7 +82,7 @@ def test_extreme_eps(cls, eps):
 @pytest.mark.parametrize("eps", [1e-6, 1.0, 30.0])
 def test_blocks_that_stay_blocks_are_certified_too(cls, eps, monkeypatch):
     dense = fitted(cls(eps, sensitive=0), GOOD)
-    monkeypatch.setattr(_closed_forms, "_DENSE_CELLS", 0)
+    monkeypatch.setattr(closed_forms, "_DENSE_CELLS", 0)
     blocks = fitted(cls(eps, sensitive=0), GOOD)
     assert type(blocks.mechanism_.form) is not type(dense.mechanism_.form)
     assert blocks.certificate_.holds(eps)
@@ -92,8 +92,8 @@ def test_blocks_that_stay_blocks_are_certified_too(cls, eps, monkeypatch):
 def test_what_cannot_be_proven_is_not_released(monkeypatch):
     sanitizer = GRRSanitizer(1.0, sensitive=0).fit(GOOD)
     before = dict(vars(sanitizer))
-    monkeypatch.setattr("skrldp.sanitizers._grr.grr", lambda eps, n: (0.9, 0.1, 0.0, 0.0))
-    monkeypatch.setattr(_closed_forms, "_DENSE_CELLS", 0)
+    monkeypatch.setattr("skrldp.sanitizers.closed_forms.grr", lambda eps, n: (0.9, 0.1, 0.0, 0.0))
+    monkeypatch.setattr(closed_forms, "_DENSE_CELLS", 0)
     with pytest.raises(CertificateError, match="Nothing is released"):
         sanitizer.fit(GOOD[:, ::-1])
     assert vars(sanitizer) == before  # what was fitted before still stands
@@ -104,7 +104,7 @@ def test_what_cannot_be_proven_is_not_released(monkeypatch):
 
 
 def test_a_design_that_leaks_is_repaired(monkeypatch):
-    monkeypatch.setattr(_optimal_base, "solve", lambda *args, **options: solution_of(np.eye(4)))
+    monkeypatch.setattr(optimal, "solve", lambda *args, **options: solution_of(np.eye(4)))
     sanitizer = PolyOptSanitizer(0.5, sensitive=0).fit(GOOD)
     assert sanitizer.certificate_.holds(0.5)
     assert np.all(sanitizer.mechanism_.matrix > 0)
@@ -142,7 +142,7 @@ def test_two_reports_may_reveal_the_secret_otherwise(monkeypatch):
     """U or S+U, at random and told which: nothing of S if U is uniform, but both tell all."""
     design = [[1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 0, 1], [0, 1, 1, 0]]
     solution = solution_of(np.array(design) / 2)
-    monkeypatch.setattr(_optimal_base, "solve", lambda *args, **options: solution)
+    monkeypatch.setattr(optimal, "solve", lambda *args, **options: solution)
     sanitizer = fitted(NonRobustSanitizer(0.5, sensitive=0), GOOD)
     assert sanitizer.certificate_.holds(0.5)
     assert together(sanitizer) > 10.0
@@ -211,8 +211,8 @@ def test_polyopt_passes_its_parameters_on(monkeypatch):
         calls.append((problem, requirements.only, options))
         return solve(problem, requirements, **options)
 
-    solve = _optimal_base.solve
-    monkeypatch.setattr(_optimal_base, "solve", spy)
+    solve = optimal.solve
+    monkeypatch.setattr(optimal, "solve", spy)
     papers = RenyiBall(radius=0.001, region="lower", same_secret=True)
     PolyOptSanitizer(0.7, uncertainty=papers, solver="columns", time_limit=0.5, sensitive=0).fit(
         GOOD

@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import BaseEstimator, clone
 
 from skrldp import sanitizers
-from skrldp.sanitizers._texts import with_parameters
+from skrldp.sanitizers.parameters import with_parameters
 
 NAMES = [name for name in sanitizers.__all__ if name.endswith("Sanitizer")]
 SANITIZERS = [getattr(sanitizers, name) for name in NAMES if not name.startswith("Base")]

@@ -20,7 +20,8 @@ from skrldp import (
     privacy_report,
 )
 from skrldp._numbers import at_most
-from skrldp.sanitizers import BaseSanitizer, default_uncertainty
+from skrldp.sanitizers.base import BaseSanitizer
+from skrldp.sanitizers.parameters import default_uncertainty
 from skrldp.sets import ConditionalsSet
 from skrldp.statement import _several
 

@@ -7,24 +7,11 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from skrldp.sanitizers._base import BaseSanitizer
-from skrldp.sanitizers._block_sanitizer import BlockSanitizer
-from skrldp.sanitizers._snapshot import changes
-from skrldp.sanitizers._write_reports import blank_table
+from skrldp.sanitizers.base import BaseSanitizer
+from skrldp.sanitizers.block_sanitizer import BlockSanitizer
+from skrldp.sanitizers.fitted_state import changes
+from skrldp.sanitizers.reports import blank_table
 from skrldp.table import CellCodec
-
-__all__ = [
-    "as_block_sanitizer",
-    "as_sanitizer",
-    "blank_record",
-    "changes_since_fit",
-    "codec_of",
-    "fitted_sanitizer",
-    "joint_of",
-    "known_columns",
-    "reported_its_own_table",
-    "write_reports",
-]
 
 
 def as_sanitizer(candidate: Any) -> Any:

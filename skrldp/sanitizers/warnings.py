@@ -19,20 +19,6 @@ from skrldp.sets import FittedSet, estimated_miss
 from skrldp.table import CellCodec, Rare
 from skrldp.targets import WeightedFunctions, target_in_words
 
-__all__ = [
-    "explain_limit",
-    "explain_rare_cells",
-    "say_if_slow",
-    "warn_of_combinations",
-    "warn_of_few_clusters",
-    "warn_of_first_column",
-    "warn_of_identifiers",
-    "warn_of_limits",
-    "warn_of_rare_values",
-    "warn_of_useless",
-    "warn_of_weak_sets",
-]
-
 # Warn of an asymptotic set that may miss the truth so many times as often as beta says. Below that,
 # estimates from a table are too inexact, and sets that are nearly right would be warned of.
 _TOO_OFTEN = 2.0

@@ -13,16 +13,12 @@ from skrldp.design.variances import Variance
 from skrldp.exceptions import InfeasibleError
 from skrldp.joint import JointDistribution
 from skrldp.privacy import Promise, Requirements
-from skrldp.sanitizers._checks import check_tolerance
-from skrldp.sanitizers._fitted_state import Designed, FromFit
-from skrldp.sanitizers._optimal_base import ObservingSanitizer
-from skrldp.sanitizers._promised import design_requirements
-from skrldp.sanitizers._texts import with_parameters
-from skrldp.sanitizers._warnings import warn_of_useless
+from skrldp.sanitizers.fitted_state import Designed, FromFit
+from skrldp.sanitizers.optimal import ObservingSanitizer
+from skrldp.sanitizers.parameters import check_tolerance, design_requirements, with_parameters
+from skrldp.sanitizers.warnings import warn_of_useless
 from skrldp.sets import FittedSet
 from skrldp.targets import WeightedFunctions, functions_of, target_in_words
-
-__all__ = ["AOptimalSanitizer"]
 
 _SHOWN = 20  # targets whose errors are printed
 

@@ -4,12 +4,10 @@ from typing import Any
 
 from skrldp.alphabet import Record
 from skrldp.privacy import Promise
-from skrldp.sanitizers._fitted_state import Designed
-from skrldp.sanitizers._optimal_base import OptimalSanitizer
-from skrldp.sanitizers._texts import with_parameters
+from skrldp.sanitizers.fitted_state import Designed
+from skrldp.sanitizers.optimal import OptimalSanitizer
+from skrldp.sanitizers.parameters import with_parameters
 from skrldp.sets import FittedSet, RenyiBall
-
-__all__ = ["NonRobustSanitizer"]
 
 
 @with_parameters

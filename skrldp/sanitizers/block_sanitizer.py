@@ -1,5 +1,7 @@
 """The sanitizer of wide tables: each person reports one block of columns."""
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -11,24 +13,131 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from skrldp._arrays import ReadOnly
 from skrldp._indexes import refuse_index
 from skrldp._params import check_beta, check_eps, check_seed
+from skrldp._typing import Floats
+from skrldp.alphabet import Alphabet, group_cells
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Manifest
-from skrldp.pooling import CommonMargins, best_shares
-from skrldp.sanitizers._base import BaseSanitizer
-from skrldp.sanitizers._block_edges import bins_of
-from skrldp.sanitizers._block_records import encode_records
-from skrldp.sanitizers._checks import check_verbose
-from skrldp.sanitizers._column_blocks import checked_base, tables_of
-from skrldp.sanitizers._designed_blocks import design_blocks
-from skrldp.sanitizers._fitted_state import FromFit, columns_of
-from skrldp.sanitizers._output import TableTransformer
-from skrldp.sanitizers._pooled_blocks import errors_of, models
-from skrldp.sanitizers._snapshot import snapshot
-from skrldp.sanitizers._warnings import warn_of_first_column
-from skrldp.sanitizers._write_reports import as_categories, as_frame, blank_frame, to_container
-from skrldp.table import column_names, lazy_frame, lazy_names, resolve_columns
+from skrldp.pooling import CommonMargins, Pool, best_shares, information_of
+from skrldp.sanitizers.base import BaseSanitizer
+from skrldp.sanitizers.blocks import bins_of, checked_base, design_blocks, tables_of
+from skrldp.sanitizers.fitted_state import FromFit, columns_of, snapshot
+from skrldp.sanitizers.parameters import check_verbose
+from skrldp.sanitizers.reports import (
+    TableTransformer,
+    as_categories,
+    as_frame,
+    blank_frame,
+    to_container,
+)
+from skrldp.sanitizers.warnings import warn_of_first_column
+from skrldp.table import (
+    column_names,
+    encode_column,
+    lazy_frame,
+    lazy_names,
+    read_table,
+    refuse_categories,
+    refuse_combinations,
+    resolve_columns,
+)
 
-__all__ = ["BlockSanitizer"]
+# --- Records as codes: every column is checked, whatever block a person reports -------------------
+
+
+_OR_ELSE = "a base with handle_unknown='infrequent_if_exist' in `fit`"
+
+
+def encode_records(
+    X: Any, manifest: Manifest, names: Sequence[Any] | None = None
+) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+    """Write the columns of records as codes of S, and of each column of U.
+
+    Columns are found by name; `names` are those of an array's columns, in their order. Shapes: `X`
+    (n, k). Returns arrays (n,). Raises ValueError if a column is missing or a value is unknown.
+    """
+    table = read_table(X)
+    blind = manifest.observe == "nonsensitive"
+    own = list(table.names) if names is None or not table.is_array else list(names)
+    needed = [name for name, sensitive in manifest.columns if not (blind and sensitive)]
+    missing = [name for name in needed if name not in own]
+    if missing:
+        raise ValueError(f"the table lacks the column {missing[0]!r}; it has {own}.")
+    of_secret = [name for name, sensitive in manifest.columns if sensitive]
+    alphabet = Alphabet.of_members(of_secret, manifest.secrets)
+    codes = []
+    for column in () if blind else alphabet.columns:
+        code, unknown = encode_column(table, own.index(column.name), column)
+        if unknown:
+            refuse_categories(column, code, unknown, secret=True)
+        codes.append(code)
+    secrets = alphabet.index(codes) if codes else np.zeros(table.n_rows, dtype=np.uint8)
+    if secrets.min(initial=0) < 0:
+        refuse_combinations(alphabet.columns, secrets)
+    values = []
+    for column in manifest.encoders:
+        code, unknown = encode_column(table, own.index(column.name), column)
+        if unknown:
+            if manifest.others[column.name] is not True or column.other is None:
+                refuse_categories(column, code, unknown, secret=False, or_else=_OR_ELSE)
+            code = np.where(code < 0, column.other, code)
+        values.append(code)
+    return secrets, values
+
+
+# --- What the reports of blocks reveal together ---------------------------------------------------
+
+
+def margins_of(manifest: Manifest) -> CommonMargins:
+    """Find the parameters that the margins of a manifest's blocks have in common."""
+    sizes = [len(own) for own in manifest.categories.values()]
+    return CommonMargins.of(len(manifest.secrets), sizes, manifest.places)
+
+
+def smoothed_cells(manifest: Manifest, joints: Sequence[JointDistribution]) -> list[Floats]:
+    """Return positive distributions of the blocks' cells near those of public records, (a,)."""
+    return [
+        manifest.in_order(number, joint.smoothed().ravel()) for number, joint in enumerate(joints)
+    ]
+
+
+def models(
+    manifest: Manifest,
+    joints: Sequence[JointDistribution],
+) -> tuple[CommonMargins, list[tuple[int, Floats]], list[Floats]]:
+    """Return the blocks' margins, what is to be estimated, and a report's information.
+
+    That is, for each block, the shares of its values of U.
+    """
+    margins = margins_of(manifest)
+    functions, information = [], []
+    parts = zip(smoothed_cells(manifest, joints), margins.blocks, strict=True)
+    for number, (cells, model) in enumerate(parts):
+        matrix = manifest.in_order(number, manifest.mechanisms[number].matrix)
+        information.append(information_of(model, matrix, cells).matrix)
+        shares = group_cells(manifest.mechanisms[number], None, "nonsensitive").indicators
+        functions.append((number, manifest.in_order(number, shares)))
+    return margins, functions, information
+
+
+def errors_of(
+    margins: CommonMargins,
+    information: Sequence[Floats],
+    functions: Sequence[tuple[int, Floats]],
+    shares: Floats,
+) -> Floats:
+    """Root of the summed variances of each function's shares, for one report."""
+    scaled = tuple(r * matrix for r, matrix in zip(shares, information, strict=True))
+    pool = Pool(margins, scaled, tuple(np.zeros(len(matrix)) for matrix in information))
+    found = []
+    for one in functions:
+        pooled = pool.evaluate([one])
+        is_known = bool(pooled.determined.all())
+        found.append(math.sqrt(np.trace(pooled.covariance)) if is_known else math.inf)
+    return np.array(found)
+
+
+# --- The sanitizer --------------------------------------------------------------------------------
+
 
 _OUT = ("block", "report")
 

@@ -7,13 +7,10 @@ from skrldp.alphabet import Record
 from skrldp.design.criteria import Criterion, Information
 from skrldp.joint import JointDistribution
 from skrldp.privacy import Promise, Requirements
-from skrldp.sanitizers._fitted_state import Designed
-from skrldp.sanitizers._optimal_base import ObservingSanitizer
-from skrldp.sanitizers._promised import design_requirements
-from skrldp.sanitizers._texts import with_parameters
+from skrldp.sanitizers.fitted_state import Designed
+from skrldp.sanitizers.optimal import ObservingSanitizer
+from skrldp.sanitizers.parameters import design_requirements, with_parameters
 from skrldp.sets import FittedSet
-
-__all__ = ["PolyOptSanitizer"]
 
 ABOUT_ALL, ABOUT_U = OBJECTIVES = ("I(X;Y)", "I(U;Y)")
 

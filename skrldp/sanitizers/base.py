@@ -1,4 +1,4 @@
-"""The base class of the sanitizers: from a public table to a mechanism, from records to reports."""
+"""The base class of the sanitizers: from a public table to a mechanism, and on to reports."""
 
 import math
 from abc import ABC, abstractmethod
@@ -15,26 +15,34 @@ from skrldp.alphabet import Record
 from skrldp.certificate import guarantee_of
 from skrldp.joint import JointDistribution, as_counts
 from skrldp.privacy import Promise
-from skrldp.sanitizers._checks import MOST_CELLS, larger_designs, parts_of
-from skrldp.sanitizers._fitted_state import (
+from skrldp.sanitizers.fitted_state import (
     Designed,
     Fitted,
     FromFit,
     columns_of,
     information_of,
     named_record,
+    snapshot,
 )
-from skrldp.sanitizers._output import ReportsMixin
-from skrldp.sanitizers._parameters import Parameters
-from skrldp.sanitizers._promised import (
+from skrldp.sanitizers.parameters import (
+    MOST_CELLS,
+    Parameters,
     grouping_of,
     known_places,
+    larger_designs,
+    parts_of,
     promise_of,
 )
-from skrldp.sanitizers._records import check_columns, public_joint
-from skrldp.sanitizers._snapshot import snapshot
-from skrldp.sanitizers._surveys import WEIGHTED, read_survey, records_of, told_of_survey
-from skrldp.sanitizers._warnings import (
+from skrldp.sanitizers.public_table import (
+    WEIGHTED,
+    check_columns,
+    public_joint,
+    read_survey,
+    records_of,
+    told_of_survey,
+)
+from skrldp.sanitizers.reports import ReportsMixin, blank_table
+from skrldp.sanitizers.warnings import (
     warn_of_combinations,
     warn_of_first_column,
     warn_of_identifiers,
@@ -42,11 +50,8 @@ from skrldp.sanitizers._warnings import (
     warn_of_rare_values,
     warn_of_weak_sets,
 )
-from skrldp.sanitizers._write_reports import blank_table
 from skrldp.sets import FittedSet
 from skrldp.table import Codes, Table, lazy_frame, learn, read_table
-
-__all__ = ["BaseSanitizer"]
 
 
 class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it has no types

@@ -8,13 +8,10 @@ from skrldp.design.criteria import Criterion
 from skrldp.design.criterion_problem import SOLVERS, CriterionProblem
 from skrldp.design.engine import Problem, solve
 from skrldp.privacy import Promise, Requirements
-from skrldp.sanitizers._base import BaseSanitizer
-from skrldp.sanitizers._checks import check_limits
-from skrldp.sanitizers._fitted_state import Designed, FromFit
-from skrldp.sanitizers._texts import with_parameters
-from skrldp.sanitizers._warnings import say_if_slow
-
-__all__ = ["ObservingSanitizer", "OptimalSanitizer"]
+from skrldp.sanitizers.base import BaseSanitizer
+from skrldp.sanitizers.fitted_state import Designed, FromFit
+from skrldp.sanitizers.parameters import check_limits, with_parameters
+from skrldp.sanitizers.warnings import say_if_slow
 
 
 @with_parameters

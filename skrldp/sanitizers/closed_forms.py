@@ -1,0 +1,327 @@
+"""Sanitizers with closed forms, whose sampled weights are proven private: GRR, SRR and IR."""
+
+import time
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from skrldp._numbers import at_most
+from skrldp.alphabet import Record
+from skrldp.certificate import Certificate, keeps, prove_promise, release
+from skrldp.design.closed_form import IndependentReporting, grr, independent_reporting, srr
+from skrldp.design.criteria import information_bound
+from skrldp.design.run import Solution
+from skrldp.exceptions import CertificateError
+from skrldp.information import Blocks, block_information
+from skrldp.mechanism import Mechanism
+from skrldp.privacy import Promise, Requirements
+from skrldp.sanitizers.base import BaseSanitizer
+from skrldp.sanitizers.fitted_state import Designed
+from skrldp.sanitizers.parameters import MOST_CELLS_OF_IR, with_parameters
+from skrldp.sets import AllDistributions, FittedSet
+
+# A dense table is sampled three times as fast as four weights, but its proof looks at every report,
+# pair of secrets and value: at this many combinations it takes a second and some 30 MB.
+_DENSE_CELLS = 512
+_DENSE_WORK = 5_000_000
+_ATTEMPTS = 8
+
+
+@with_parameters
+class ResponseSanitizer(BaseSanitizer):
+    """Base class: a randomised response, private at all distributions.
+
+    Parameters
+    ----------
+    uncertainty : optional
+        Ignored: the mechanism is private at all distributions.
+
+    Attributes
+    ----------
+    uncertainty_ : AllDistributions
+        The distributions that privacy holds for; ``B_`` is the radius, in nats.
+
+    Warns
+    -----
+    PrivacyLeakWarning
+        By `fit`, if the table's columns have names and `sensitive` is None.
+    """
+
+    _name: ClassVar[str]
+
+    @abstractmethod
+    def _response(self, eps: float, a1: int, a2: int) -> Blocks:
+        """Return the probabilities of the response for so many secrets and values."""
+
+    def _uncertainty_set(self) -> Any:
+        return AllDistributions()
+
+    def _design(self, promise: Promise, around: FittedSet, record: Record) -> Designed:
+        eps = promise.requirements().least_eps
+        shape = promise.joint.counts.shape
+        return release_closed_form(lambda: self._response(eps, *shape), self._name, promise)
+
+
+def release_closed_form(
+    design: Callable[[], Blocks],
+    name: str,
+    promise: Promise,
+) -> Designed:
+    """Round a closed form to integer weights and prove it private.
+
+    Returns Designed: the certificate keeps the promise. Raises CertificateError if no proof is
+    found.
+    """
+    start = time.perf_counter()
+    joint, requirements = promise.joint, promise.requirements()
+    blocks = design()
+    n_secrets, n_cells = len(joint.secrets), joint.counts.size
+    if n_cells <= _DENSE_CELLS and n_cells**2 * n_secrets <= _DENSE_WORK:
+        cells = Mechanism.from_blocks(blocks, joint.secrets, joint.values)
+        mechanism, certificate = release(cells.matrix, promise)
+        symbols = cells.symbols
+    else:
+        mechanism, certificate = _release_sparse(blocks, promise, requirements)
+        symbols = mechanism.symbols
+    bound = information_bound(joint, requirements, quick=True)
+    solution = Solution(
+        status="closed form",
+        solver=name,
+        objective=block_information(blocks, joint.probabilities),
+        bound=bound.value,
+        bound_by=bound.by,
+        iterations=0,
+        seconds=time.perf_counter() - start,
+    )
+    return Designed(mechanism, certificate, solution, symbols=symbols)
+
+
+def _release_sparse(
+    blocks: Blocks, promise: Promise, requirements: Requirements
+) -> tuple[Mechanism, Certificate]:
+    """Increase all probabilities so that the rounded ones stay private, as :func:`repair` does."""
+    joint = promise.joint
+    a1, a2 = joint.counts.shape
+    # Rounding down three of the weights can raise the fourth by a unit for each cell.
+    shift = 2.0 * a1 * a2 * 2.0**-53 / np.tanh(requirements.least_eps / 2.0)
+    for _ in range(_ATTEMPTS):
+        same, same_secret, same_value, other = (p + shift for p in blocks)
+        total = 1.0 + a1 * a2 * shift
+        shifted = (same / total, same_secret / total, same_value / total, other / total)
+        mechanism = Mechanism.from_blocks(shifted, joint.secrets, joint.values)
+        certificate = prove_promise(mechanism, promise)
+        if keeps(certificate, promise):
+            return mechanism, certificate
+        shift *= 8.0
+    raise CertificateError(
+        f"the closed form could not be proven private at {requirements.describe()}, on {a1} "
+        f"secrets x {a2} values: the last bound is {at_most(certificate.eps)}, and over all "
+        f"distributions {at_most(certificate.eps_all)}. Nothing is released. Try a larger eps or a "
+        "coarser alphabet."
+    )
+
+
+# --- Generalised randomised response on the whole record ------------------------------------------
+
+
+@with_parameters
+class GRRSanitizer(ResponseSanitizer):
+    """Generalised randomised response: report the record, or any other one, all equally likely.
+
+    It is the baseline: local differential privacy for the whole record, S and U alike.
+
+    Parameters
+    ----------
+    {eps, sensitive, survey, categories, min_frequency}
+    {uncertainty, encode, handle_unknown, random_state, verbose}
+
+    Attributes
+    ----------
+    {joint_, uncertainty_, mechanism_, certificate_, solution_, mutual_information_}
+    {normalized_mutual_information_, information_by_secret_, n_features_in_, feature_names_in_}
+
+    Raises
+    ------
+    {ValueError, CertificateError}
+
+    Warns
+    -----
+    {PrivacyLeakWarning}
+
+    See Also
+    --------
+    SRRSanitizer : A closed form that is private at every distribution.
+    IRSanitizer : Reports S and U independently, each by randomised response.
+    privacy_report : What a fitted sanitizer promises, and what it does not.
+
+    Notes
+    -----
+    The promise: a report changes the odds of any two records by a factor of at most exp(eps),
+    whatever is known about the population and whatever its distribution. Two reports about the same
+    person are together private at 2·eps.
+
+    {Read more in the guide}
+
+    References
+    ----------
+    Mechanisms for Robust Local Differential Privacy, Entropy 2024, (56).
+
+    Examples
+    --------
+    >>> from skrldp import GRRSanitizer
+    >>> X = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
+    >>> sanitizer = GRRSanitizer(eps=1.0, sensitive=0).fit(X, sample_weight=[7, 10, 26, 57])
+    >>> round(sanitizer.mutual_information_, 4)
+    0.0908
+    >>> sanitizer.certificate_.holds(1.0)
+    True
+    >>> sanitizer.transform([["yes", "often"], ["no", "rare"]]).shape
+    (2, 2)
+    """
+
+    _name = "grr"
+
+    def _response(self, eps: float, a1: int, a2: int) -> Blocks:
+        return grr(eps, a1 * a2)
+
+
+# --- Secret randomised response -------------------------------------------------------------------
+
+
+@with_parameters
+class SRRSanitizer(ResponseSanitizer):
+    """Secret randomised response: protects S at every distribution, and U only as far as needed.
+
+    The probabilities of a report given two records differ by a factor of at most exp(ε); if the two
+    records have the same secret, by at most exp(2ε).
+
+    Parameters
+    ----------
+    {eps, sensitive, survey, categories, min_frequency}
+    {uncertainty, encode, handle_unknown, random_state, verbose}
+
+    Attributes
+    ----------
+    {joint_, uncertainty_, mechanism_, certificate_, solution_, mutual_information_}
+    {normalized_mutual_information_, information_by_secret_, n_features_in_, feature_names_in_}
+
+    Raises
+    ------
+    {ValueError, CertificateError}
+
+    Warns
+    -----
+    {PrivacyLeakWarning}
+
+    See Also
+    --------
+    GRRSanitizer : The baseline: protects the whole record, at every distribution.
+    IRSanitizer : Reports S and U independently, each by randomised response.
+    PolyOptSanitizer : Maximal mutual information, private at every distribution of a set.
+    privacy_report : What a fitted sanitizer promises, and what it does not.
+
+    Notes
+    -----
+    The promise: a report changes the odds of any two secrets by a factor of at most exp(eps),
+    whatever the distribution of the population. Nothing is promised about U beyond what it reveals
+    about S. Two reports about the same person are together private at 2·eps.
+
+    {Read more in the guide}
+
+    References
+    ----------
+    Mechanisms for Robust Local Differential Privacy, Entropy 2024, Definition 4 and (58).
+
+    Examples
+    --------
+    >>> from skrldp import SRRSanitizer
+    >>> X = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
+    >>> sanitizer = SRRSanitizer(eps=1.0, sensitive=0).fit(X, sample_weight=[7, 10, 26, 57])
+    >>> round(sanitizer.mutual_information_, 4)
+    0.1936
+    >>> sanitizer.certificate_.holds(1.0)
+    True
+    """
+
+    _name = "srr"
+
+    def _response(self, eps: float, a1: int, a2: int) -> Blocks:
+        return srr(eps, a1, a2)
+
+
+# --- Independent reporting of S and of U ----------------------------------------------------------
+
+
+@with_parameters
+class IRSanitizer(BaseSanitizer):
+    """Independent reporting: S and U are each reported by their own mechanism.
+
+    ε is split between the two in the best proportion. The report of U may be more exact than ε
+    alone would allow, since it reveals S only as far as the two are dependent. Both reports are by
+    randomised response: there is no solver, and up to 4,000 cells are possible.
+
+    Parameters
+    ----------
+    {eps, sensitive, survey, categories, min_frequency}
+    {uncertainty, encode, handle_unknown, random_state, verbose}
+
+    Attributes
+    ----------
+    {joint_, uncertainty_, mechanism_, certificate_, solution_, mutual_information_}
+    {normalized_mutual_information_, information_by_secret_, n_features_in_, feature_names_in_}
+
+    Raises
+    ------
+    {ValueError, CertificateError}
+
+    Warns
+    -----
+    PrivacyLeakWarning
+        By `fit`, if there are too few public records for the asymptotic radius of the set to be
+        reliable, or if the table's columns have names and `sensitive` is None.
+
+    See Also
+    --------
+    PolyOptSanitizer : Maximal mutual information, private at every distribution of a set.
+    SRRSanitizer : A closed form that is private at every distribution.
+    privacy_report : What a fitted sanitizer promises, and what it does not.
+
+    Notes
+    -----
+    The promise: a report changes the odds of any two secrets by a factor of at most exp(eps),
+    whichever distribution of the uncertainty set is the true one. Nothing is promised about U
+    beyond what it reveals about S.
+
+    The promise is for **one report about each person**, to somebody who knows nothing else about
+    them. Two reports, or one and U, may even determine S: ``certify(..., reports=k)`` gives the
+    number for k reports, and `eps_all` of :class:`PolyOptSanitizer` bounds it.
+
+    {Read more in the guide}
+
+    References
+    ----------
+    Mechanisms for Robust Local Differential Privacy, Entropy 2024, Theorem 5 and (82).
+
+    Examples
+    --------
+    >>> from skrldp import IRSanitizer
+    >>> X = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
+    >>> n = [70, 100, 260, 570]
+    >>> sanitizer = IRSanitizer(eps=1.0, sensitive=0).fit(X, sample_weight=n)
+    >>> round(sanitizer.mutual_information_, 4)
+    0.6432
+    >>> sanitizer.certificate_.holds(1.0)
+    True
+    """
+
+    _most_cells = MOST_CELLS_OF_IR
+
+    def _reporting(self, promise: Promise) -> IndependentReporting:
+        return independent_reporting(promise.joint, promise.requirements())
+
+    def _design(self, promise: Promise, around: FittedSet, record: Record) -> Designed:
+        return release_closed_form(
+            lambda: self._reporting(promise).blocks, "independent reporting", promise
+        )

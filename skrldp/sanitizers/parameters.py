@@ -1,0 +1,411 @@
+"""The parameters of all sanitizers: described once, checked, and what they promise."""
+
+import inspect
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from numbers import Integral
+from typing import Any, Self, TypeVar, dataclass_transform
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+
+from skrldp._params import (
+    check_choice,
+    check_eps,
+    check_seed,
+    is_finite,
+    is_number,
+    is_whole,
+    shown,
+)
+from skrldp.alphabet import spent_on_values
+from skrldp.joint import JointDistribution
+from skrldp.privacy import Promise, Requirements
+from skrldp.sanitizers.public_table import UNKNOWN, check_survey
+from skrldp.sanitizers.reports import ENCODINGS
+from skrldp.sets import FittedSet, LikelihoodRatioSet
+from skrldp.table import CellCodec, Grouping, resolve_columns
+
+_Class = TypeVar("_Class", bound=type)
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
+def with_parameters(cls: _Class) -> _Class:
+    """Make an estimator's annotated attributes parameters of its constructor, which assigns them.
+
+    Those of base classes come first. A line ``{eps, known}`` of the docstring stands for what the
+    docstrings of base classes say of these names; the nearest base comes first.
+
+    Raises KeyError if no base class has a text for a name.
+    """
+    known: dict[str, str] = {}
+    for base in reversed(cls.__mro__[1:]):
+        known |= _texts(vars(base).get("__doc__") or "")
+
+    def texts(names: re.Match[str]) -> str:
+        return "\n".join(known[name] for name in names[1].split(", "))
+
+    if cls.__doc__ is not None:  # Python's -OO leaves none
+        lines = inspect.cleandoc(cls.__doc__)
+        cls.__doc__ = re.sub(r"^\{([\w, ]+)\}$", texts, lines, flags=re.MULTILINE)
+    made: Any = dataclass(eq=False, repr=False, kw_only=True)(cls)
+    return made
+
+
+def _texts(doc: str) -> dict[str, str]:
+    """Return the items of a docstring's sections by name, and its paragraphs by their title."""
+    return {re.split(r" ?[,:\n]", text)[0]: text for text in _blocks(inspect.cleandoc(doc))}
+
+
+def _blocks(doc: str) -> Iterator[str]:
+    """Cut a docstring at empty lines, below titles of sections, and where indented lines end."""
+    block: list[str] = []
+    for line in doc.split("\n"):
+        above = block[-1] if block else ""
+        ends = not line or above.startswith("---") or (above[:1] == " " and line[0] != " ")
+        if ends and block:
+            yield "\n".join(block)
+            block = []
+        if line:
+            block.append(line)
+    if block:
+        yield "\n".join(block)
+
+
+def check_limits(sanitizer: Any) -> None:
+    """Refuse limits of a design that are neither None nor positive numbers, and other `n_jobs`."""
+    time_limit, n_jobs = sanitizer.time_limit, sanitizer.n_jobs
+    if time_limit is not None and not (is_finite(time_limit) and time_limit > 0):
+        raise ValueError(
+            f"time_limit={shown(time_limit)} must be a positive number of seconds, or None for no "
+            "limit."
+        )
+    if n_jobs is not None and not (is_whole(n_jobs) and n_jobs != 0):
+        raise ValueError(
+            f"n_jobs={n_jobs!r} must be a number of threads or processes, -1 for one for each "
+            "processor, or None."
+        )
+
+
+def check_tolerance(tol: Any) -> None:
+    """Refuse a relative gap that is not between 0 and 1."""
+    if not (is_number(tol) and 0 < tol < 1):
+        raise ValueError(f"tol={tol!r} must be a number between 0 and 1: a relative gap.")
+
+
+def check_uncertainty(uncertainty: Any) -> None:
+    """Refuse what is not an uncertainty set."""
+    if isinstance(uncertainty, type):
+        raise ValueError(
+            f"uncertainty must be an instance, got the class {uncertainty.__name__}: write "
+            f"uncertainty={uncertainty.__name__}()."
+        )
+    if not hasattr(uncertainty, "fit_set"):
+        raise ValueError(
+            f"uncertainty={uncertainty!r} must be None or an uncertainty set, such as "
+            "LikelihoodRatioSet(), RenyiBall() or AllDistributions()."
+        )
+
+
+def default_uncertainty() -> Any:
+    """Return the set that stands for ``uncertainty=None``, new each time."""
+    return LikelihoodRatioSet()
+
+
+def check_verbose(verbose: Any) -> None:
+    """Refuse a verbosity that is not a whole number >= 0."""
+    if not isinstance(verbose, Integral | np.bool_) or verbose < 0:
+        raise ValueError(f"verbose={verbose!r} must be a whole number >= 0.")
+
+
+MOST_CELLS = 1_000_000  # of a mechanism by formula
+MOST_CELLS_OF_IR = 4_000  # its proof looks at every pair of secrets for every value
+_LARGE = {
+    "IRSanitizer": MOST_CELLS_OF_IR,
+    "SRRSanitizer": MOST_CELLS,
+    "GRRSanitizer": MOST_CELLS,
+}
+
+
+_BLOCKS = (
+    "A BlockSanitizer takes any number of columns: each person reports one block of them "
+    "(docs/guide/wide_tables.md)."
+)
+
+
+def larger_designs(most_cells: int, *, blocks: bool = True) -> str:
+    """Name the sanitizers that hold more than `most_cells` cells, and that of wide tables."""
+    larger = [f"{name} {most:,}" for name, most in _LARGE.items() if most > most_cells]
+    found = [f"Other sanitizers hold more cells: {', '.join(larger)}."] if larger else []
+    return " ".join([*found, _BLOCKS] if blocks else found)
+
+
+def parts_of(columns: Sequence[tuple[Any, bool]]) -> str:
+    """Name the columns of S and of U, or number those without names."""
+    secret, others = (
+        ", ".join(
+            repr(name) if isinstance(name, str) else f"column {name}"
+            for name, flag in columns
+            if flag is sensitive
+        )
+        for sensitive in (True, False)
+    )
+    return f"S = {secret}, U = {others}"
+
+
+# --- From parameters to promises ------------------------------------------------------------------
+
+
+MOST_EPS = 36.0  # weights have at most 53 bits, so no ratio of two can pass exp(36.7)
+
+
+def check_promise(sanitizer: Any) -> None:
+    """Check the parameters of the promise, as far as that can be done without a table.
+
+    Raises ValueError if one of them is not as described.
+    """
+    check_eps("eps", sanitizer.eps)
+    if (eps_all := getattr(sanitizer, "eps_all", None)) is not None:
+        check_eps("eps_all", eps_all)
+
+
+def _given(known: Any) -> bool:
+    return known is not None and not (isinstance(known, list | tuple) and len(known) == 0)
+
+
+def known_places(sanitizer: Any, X: Any) -> tuple[int, ...]:
+    """Find the columns of a table that observers know.
+
+    Returns tuple of int: positions in the table.
+    """
+    known = getattr(sanitizer, "known", None)
+    return resolve_columns(X, known, "known") if _given(known) else ()
+
+
+def _groups_what_is_known(codec: CellCodec, known: tuple[int, ...]) -> bool:
+    """Whether a record's known values may become "other" because of values that are not known."""
+    if not codec.groups_unknown or set(known) >= set(codec.nonsensitive):
+        return False
+    return codec.n_values < math.prod(len(codec.columns[place]) for place in codec.nonsensitive)
+
+
+def grouping_of(sanitizer: Any, uncertainty: Any) -> Grouping:
+    """Say which values are reported as "other", and what part of beta is for learning them."""
+    sets = (uncertainty, getattr(sanitizer, "utility_uncertainty", None))
+    betas = [getattr(one, "beta", None) for one in sets]  # not checked yet
+    own = [float(beta) for beta in betas if is_number(beta) and 0.0 < beta < 1.0]
+    return Grouping(
+        sanitizer.min_frequency,
+        unknown=sanitizer.handle_unknown == "infrequent_if_exist",
+        beta=spent_on_values(min(own, default=0.05)),
+    )
+
+
+def design_requirements(promise: Promise, around: Any) -> Requirements:
+    """List what rows of a design must satisfy, as closely as an uncertainty set states."""
+    same_secret = getattr(around, "same_secret", False)
+    return promise.requirements(getattr(around, "region", "joint"), same_secret)
+
+
+def promise_of(
+    sanitizer: Any,
+    joint: JointDistribution,
+    uncertainty: FittedSet,
+    fit: Callable[[JointDistribution], FittedSet],
+    codec: CellCodec,
+    known: tuple[int, ...],
+) -> Promise:
+    """Make the promise that a sanitizer is asked for.
+
+    Raises ValueError if `eps_all` is too small, or a known column is sensitive.
+    """
+    names = [str(column.name) for column in codec.columns]
+    secret = [names[place] for place in known if place in codec.sensitive]
+    if secret:
+        raise ValueError(
+            f"column {secret[0]} is sensitive, so it cannot be known: known columns are those of U "
+            "that others know of a person. Leave it out of `known`, or out of `sensitive`."
+        )
+    if known and _groups_what_is_known(codec, known):
+        raise ValueError(
+            "handle_unknown='infrequent_if_exist' or min_frequency='auto' with known columns needs "
+            "all combinations of the values of U: one that the alphabet lacks would be reported as "
+            "'other' in every column, the known ones too, and so tell apart people of whom the "
+            "same is known. Use "
+            "categories='product', or list the values in `categories`."
+        )
+    eps = float(sanitizer.eps)
+    eps_all = getattr(sanitizer, "eps_all", None)
+    if eps_all is not None and eps_all < eps:
+        raise ValueError(
+            f"eps_all={eps_all:g} must be at least eps={eps:g}: the set is among all "
+            "distributions. To promise eps_all alone, set eps to it as well."
+        )
+    return Promise.of(
+        joint,
+        uncertainty,
+        min(eps, MOST_EPS),
+        eps_all=None if eps_all is None else min(float(eps_all), MOST_EPS),
+        known=[codec.nonsensitive.index(place) for place in known],
+        observe=getattr(sanitizer, "observe", "all"),
+        fit=fit,
+    )
+
+
+# --- The parameters -------------------------------------------------------------------------------
+
+
+# Parameters that may be None, which has no parameters, and a set to state instead.
+_SETS = {"uncertainty": "LikelihoodRatioSet()", "utility_uncertainty": "RenyiBall()"}
+
+
+@with_parameters
+class Parameters(BaseEstimator):
+    """The parameters that all sanitizers have, and what their docstrings share.
+
+    Parameters
+    ----------
+    eps : float, default=1.0
+        Privacy parameter ε, in nats: no report may be more than exp(ε) times as probable under one
+        secret as under another.
+    sensitive : str, int, list or callable, default=None
+        The columns of the secret S, by name or position, as in
+        :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U. None is the
+        first column; a warning then says which columns are not protected.
+    survey : SurveyDesign, optional
+        How the public records were drawn, if they are those of a survey: columns of weights, strata
+        and clusters, which are neither S nor U; positions of `sensitive` and `known` are those of
+        the other columns. None: the records are independent and alike.
+    categories : "auto", "dtype", "product", list or dict, default="auto"
+        Alphabets of the columns: a list with one for each column in the table's order, or a dict
+        that names some of the columns. They may hold values that the public table lacks. "auto"
+        learns them from the table: the levels that a column's dtype lists (category, Enum, bool,
+        ordered Arrow dictionary), in their order, used or not, or else the values that occur. Only
+        bool and a Polars Enum count as given, since other levels may have been made of the table.
+        "dtype" says that the levels of all these dtypes, and of unordered Arrow dictionaries, were
+        fixed before the table was seen: they count as given. Columns without levels are learned.
+        Lists may have "auto" and "dtype" in place of an alphabet. If S (or U) has several columns,
+        only the combinations that occur in the public table are known with "auto". With "product"
+        or "dtype", or if the alphabet of one of these columns is given, all combinations are.
+    min_frequency : int, float or "auto", optional
+        As in :class:`~sklearn.preprocessing.OneHotEncoder`: the values of a column of U that have
+        fewer records than this (a float: a smaller share of the records) are reported as one value,
+        "other". Secrets are never grouped. "auto" takes the least number for which the confidence
+        level of `uncertainty` holds although the values are learned from the counted records, some
+        40 to 70; "other" then stands for unknown values as well.
+    uncertainty : LikelihoodRatioSet, RenyiBall or AllDistributions, optional
+        The distributions that privacy must hold for; None is ``LikelihoodRatioSet()``. A parameter
+        search reaches the parameters of a set that is stated as ``uncertainty__beta`` and so on.
+    encode : {"symbol", "onehot", "posterior", "cells"}, optional
+        Form of the reports. "symbol": one column of integers from 0 to b − 1, where b is the number
+        of different reports. "onehot": b columns of 0 and 1. "posterior": the probability of each
+        category of each column given the report, at the public distribution. "cells": the columns
+        of X, filled with the cell that the mechanism drew. None is "cells".
+    handle_unknown : {"error", "infrequent_if_exist"}, default="error"
+        Values of U that the alphabet lacks are an error, or "infrequent_if_exist": they are
+        "other", in `fit` as in `transform` and in clients; it must be set before `fit`. A
+        combination of values that it lacks is then "other" in every column of U. An unknown secret
+        is always an error, unless the mechanism does not observe S.
+    random_state : None, int, Generator or RandomState, default=None
+        None takes entropy from the operating system. An int makes `transform` repeatable and is for
+        tests: **it voids the guarantee**, since whoever knows it can undo the randomness. `fit` is
+        deterministic and does not use it.
+    verbose : int, default=0
+        If positive, `fit` prints what it does.
+
+    Attributes
+    ----------
+    joint_ : JointDistribution
+        The public distribution: counts, probabilities, secrets and values.
+    uncertainty_ : LikelihoodRatioSet, RenyiBall or AllDistributions
+        The distributions that privacy holds for, with what was fitted, in nats: the radius ``B_``
+        of a ball, or the bounds ``single_`` and ``pair_`` of log likelihood ratios.
+    mechanism_ : Mechanism
+        The mechanism that is sampled; ``mechanism_.to_json()`` is all that a client needs.
+    certificate_ : Certificate
+        Proof that ``mechanism_`` leaks at most ``certificate_.eps <= eps`` at all those
+        distributions.
+    solution_ : Solution
+        How the mechanism was found: solver, status, objective and its bound, time.
+    mutual_information_ : float
+        I(X; Y) at the public distribution, in nats, of the mechanism as it is sampled.
+    normalized_mutual_information_ : float
+        The same divided by H(X).
+    information_by_secret_, normalized_information_by_secret_ : ndarray of shape (a1,)
+        I(U; Y | S=s) for each secret, in nats, and divided by H(U | S=s); NaN where there is
+        nothing to tell.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of str
+        Names of the columns, if all are strings.
+
+    Raises
+    ------
+    ValueError
+        By `fit` and `transform`, for parameters and tables that are not as described.
+    CertificateError
+        By `fit`, if the mechanism cannot be proven private.
+
+    Notes
+    -----
+    Read more in the guide: :doc:`which sanitizer to take </guide/sanitizers>` and
+    :doc:`what a report looks like </guide/reports>`.
+    """
+
+    eps: float = field(default=1.0, kw_only=False)
+    sensitive: Any = None
+    survey: Any = None
+    categories: Any = "auto"
+    min_frequency: float | str | None = None
+    uncertainty: Any = None
+    encode: str | None = None
+    handle_unknown: str = "error"
+    random_state: Any = None
+    verbose: int = 0
+
+    def _check_parameters(self) -> None:
+        check_promise(self)
+        if self.encode is not None:
+            check_choice("encode", self.encode, ENCODINGS)
+        check_choice("handle_unknown", self.handle_unknown, UNKNOWN)
+        if self.uncertainty is not None:
+            check_uncertainty(self.uncertainty)
+        check_survey(self)
+        check_seed(self.random_state)
+        check_verbose(self.verbose)
+
+    def _uncertainty_set(self) -> Any:
+        """Return a copy of the uncertainty set, which `fit` may change."""
+        if self.uncertainty is None:
+            return default_uncertainty()
+        return clone(self.uncertainty, safe=False)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, also those of the sets of distributions: ``uncertainty__beta=0.01``.
+
+        Parameters
+        ----------
+        **params
+            Values by name. A set must be stated, here or before, to have parameters: None, which
+            stands for the default, has none.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter.
+        """
+        for name in params:
+            outer, _, inner = name.partition("__")
+            if inner and outer in _SETS and params.get(outer, getattr(self, outer, "")) is None:
+                raise ValueError(
+                    f"{name} cannot be set where {outer} is None. State a set, as in "
+                    f"{type(self).__name__}({outer}={_SETS[outer]})."
+                )
+        found: Self = super().set_params(**params)
+        return found

@@ -1,0 +1,395 @@
+"""From symbols to the reports of a table, in its container, and back: `decode`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import sklearn
+from numpy.typing import NDArray
+
+from skrldp._arrays import refuse_masked
+from skrldp._indexes import own_index
+from skrldp._params import check_choice
+from skrldp.alphabet import Column
+from skrldp.joint import JointDistribution
+from skrldp.mechanism import Mechanism
+from skrldp.sanitizers.fitted_state import Fitted
+from skrldp.table import CellCodec, column_names, encode_column, numbers_of, read_table
+
+ENCODINGS = ("symbol", "onehot", "posterior", "cells")
+CONTAINERS = ("default", "pandas", "polars")
+
+_MAX_WORK = 2e9  # multiplications for a table of posteriors: some seconds
+
+
+def report_names(
+    encode: str, codec: CellCodec, n_symbols: int, columns: Sequence[Any]
+) -> list[str]:
+    """Names of the columns that hold the reports."""
+    if encode == "symbol":
+        return ["report"]
+    if encode == "onehot":
+        return [f"report_{symbol}" for symbol in range(n_symbols)]
+    if encode == "cells":
+        return list(columns)
+    return [
+        f"{name}_{category}"
+        for name, column in zip(columns, codec.columns, strict=True)
+        for category in column.categories
+    ]
+
+
+def posterior(mechanism: Mechanism, joint: JointDistribution, codec: CellCodec) -> NDArray[Any]:
+    """Probability of each category of each column given each report, at the public distribution.
+
+    Returns (b, total number of categories): columns in the table's order, categories in the
+    alphabet's. A report that has probability 0 at the public distribution gets the marginal
+    distribution. Raises ValueError if the alphabets are too large for such a table.
+    """
+    n_values = sum(len(codec.columns[position].categories) for position in codec.nonsensitive)
+    n_symbols, work = mechanism.shape[0], mechanism.shape[1] * mechanism.shape[0] * n_values
+    if mechanism.form.blocks is not None:  # a report costs a1 multiplications rather than a
+        work //= codec.n_values
+    if work > _MAX_WORK:
+        raise ValueError(
+            f"encode='posterior' is too large for {n_symbols:,} reports and {codec.n_cells:,} "
+            "cells; use encode='symbol' or 'cells'."
+        )
+    distribution = joint.probabilities
+    by_secret = mechanism.report_distribution(distribution)  # P̂(y, s)
+    parts = []
+    for position, column in enumerate(codec.columns):
+        category = codec.marginal(position).reshape(distribution.shape)
+        share = np.empty((n_symbols, len(column.categories)))  # P̂(y, category)
+        for place in range(share.shape[1]):
+            if position in codec.sensitive:
+                share[:, place] = by_secret[:, category[:, 0] == place].sum(axis=1)
+            else:
+                of_category = np.where(category == place, distribution, 0.0)
+                share[:, place] = mechanism.report_distribution(of_category).sum(axis=1)
+        total = share.sum(axis=1, keepdims=True)
+        marginal = np.bincount(category.ravel(), distribution.ravel(), minlength=share.shape[1])
+        parts.append(np.where(total > 0, share / np.where(total > 0, total, 1.0), marginal))
+    return np.hstack(parts)
+
+
+def read_symbols(reports: Any, n_symbols: int) -> tuple[Any, NDArray[Any]]:
+    """Read the symbols of reports.
+
+    Shapes: `reports` (n,); returns `symbols` (n,). Returns `table`: the reports; a frame where a
+    series was given. Raises ValueError if there is more than one column, or a value is not a
+    symbol.
+    """
+    series = nw.from_native(reports, pass_through=True, allow_series=True)
+    if isinstance(series, nw.Series):
+        reports = series.to_frame().to_native()
+    elif isinstance(reports, list | tuple | range | np.ndarray):
+        refuse_masked(reports, "reports")
+        array = np.asarray(reports)
+        if array.dtype.kind in "US":  # numpy may have made strings of a list's numbers
+            array = np.asarray(reports, dtype=object)
+        reports = array[:, None] if array.ndim == 1 else array
+    table = read_table(reports)
+    if len(table.names) != 1:
+        raise ValueError(
+            f"reports has {len(table.names)} columns, but symbols are one column of whole numbers: "
+            "give what transform returns with encode='symbol', or what clients send."
+        )
+    numbers = numbers_of(table, 0)[:, None]
+    own = read_table(numbers) if numbers.dtype == object else table
+    symbols, unknown = encode_column(own, 0, Column(table.names[0], tuple(range(n_symbols))))
+    if unknown:
+        missing = f", {unknown[None]:,} of them missing" if unknown[None] else ""
+        raise ValueError(
+            f"{unknown.total():,} of {table.n_rows:,} reports are not symbols of this mechanism, "
+            f"which has the symbols 0 to {n_symbols - 1}{missing} (the first in row "
+            f"{int(np.argmax(symbols < 0))}; values are not shown). They are reports of another "
+            "mechanism, or not symbols; drop rows without a report."
+        )
+    return reports, symbols
+
+
+def blank_table(codec: CellCodec, like: Any = None) -> Any:
+    """Make a table with the columns of the public table and one row without values.
+
+    Shapes: returns (1, n_columns).
+    """
+    names = [column.name for column in codec.columns]
+    table = nw.from_native(like, pass_through=True)
+    library: Any = codec.library
+    if like is not None:
+        library = table.implementation.value if isinstance(table, nw.DataFrame) else "numpy"
+    if library == "numpy":
+        return np.zeros((1, len(names)), dtype=_common_dtype(codec))
+    if library == "pandas":  # names need not be strings
+        return blank_frame(names)
+    written = [name if isinstance(name, str) else f"x{name}" for name in names]
+    return nw.from_dict({name: [None] for name in written}, backend=library).to_native()
+
+
+def blank_frame(names: Sequence[Any]) -> Any:
+    """Make a pandas frame of one row without values."""
+    import pandas as pd
+
+    return pd.DataFrame([[None] * len(names)], columns=list(names))
+
+
+def _common_dtype(codec: CellCodec) -> np.dtype[Any]:
+    """Dtype of an array that holds every category: of numbers if all are, else object."""
+    found = np.array([value for column in codec.columns for value in column.categories])
+    return found.dtype if found.dtype.kind in "iuf" else np.dtype(object)
+
+
+def with_index_of(frame: Any, like: Any) -> Any:
+    """Give a pandas frame the index of another one of as many rows; leave the rest as it is."""
+    table = read_table(like)
+    if not table.is_array and table.source.implementation.is_pandas_like():
+        frame.index = own_index(table.source.to_native().index)
+    return frame
+
+
+def as_frame(numbers: NDArray[Any], names: Sequence[str], like: Any) -> Any:
+    """Give an array the container of a user's table: its library and index.
+
+    Shapes: `numbers` (n, len(names)).
+    """
+    table = read_table(like)
+    if table.is_array:
+        return numbers
+    return with_index_of(_frame(numbers, names, table.source.implementation), table)
+
+
+def to_container(output: Any, names: Sequence[str], container: str) -> Any:
+    """Move an output to the library that `set_output` asks for."""
+    if container == "default":
+        return output
+    if isinstance(output, np.ndarray):
+        return _frame(output, names, container)
+    frame = nw.from_native(output)
+    if frame.implementation.value == container:
+        return output
+    return frame.to_pandas() if container == "pandas" else frame.to_polars()
+
+
+def as_categories(frame: Any, sizes: Mapping[str, int], container: str) -> Any:
+    """Turn columns of numbers into categories of a chosen container, the numbers below each size.
+
+    Numbers of reports have no order, and models take a column of numbers for a quantity.
+    """
+    if container == "pandas":
+        import pandas as pd
+
+        return frame.assign(
+            **{name: pd.Categorical(frame[name], range(size)) for name, size in sizes.items()}
+        )
+    if container == "polars":
+        import polars as pl
+
+        return frame.with_columns(
+            pl.col(name).cast(pl.String).cast(pl.Enum([*map(str, range(size))]))
+            for name, size in sizes.items()
+        )
+    return frame
+
+
+def _frame(array: NDArray[Any], names: Sequence[str], library: Any) -> Any:
+    if array.dtype != object:
+        return nw.from_numpy(array, schema=list(names), backend=library).to_native()
+    # Columns of Python objects: each finds its own dtype.
+    columns = {name: array[:, place].tolist() for place, name in enumerate(names)}
+    return nw.from_dict(columns, backend=library).to_native()
+
+
+# --- The output of a sanitizer --------------------------------------------------------------------
+
+
+class TableTransformer:
+    """The part of a transformer of tables that is about containers, tags and its own table."""
+
+    _fitted: Any  # a dataclass with `reported_itself`
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Fit on a table and report the same records: for experiments, not to protect people.
+
+        The mechanism depends on every record that `fit` is given, and that dependence is not
+        private. To protect people, call `fit` with public records and `transform` with the private
+        ones.
+
+        Parameters
+        ----------
+        X : array, list of rows, or data frame of shape (n, n_columns)
+            The table.
+        y : ignored
+            Not used; present for API consistency. Labels of private records are columns of X: in
+            a pipeline, what is given as `y` passes every transformer raw, and no promise covers it.
+        **fit_params
+            Given to `fit`: ``sample_weight``.
+
+        Returns
+        -------
+        array or data frame of n rows
+            As `transform` returns it.
+        """
+        column_names(X)  # raises an error if X is not a table at hand
+        reports = self.fit(X, y, **fit_params).transform(X)  # type: ignore[attr-defined]
+        self._fitted = replace(self._fitted, reported_itself=True)
+        return reports
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Set the container of the output of `transform` and `decode`.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"} or None
+            "default" is the container of the input; None changes nothing. It takes precedence over
+            scikit-learn's global setting ``transform_output``. In "pandas" and "polars", symbols
+            are a category, as models take columns of numbers for quantities.
+
+        Returns
+        -------
+        self
+        """
+        if transform is not None:
+            check_choice("transform", transform, CONTAINERS)
+            self._output_container = transform
+        return self
+
+    def _container(self) -> str:
+        chosen: str | None = getattr(self, "_output_container", None)
+        return sklearn.get_config()["transform_output"] if chosen is None else chosen
+
+    def __sklearn_clone__(self) -> Any:
+        copy = super().__sklearn_clone__()  # type: ignore[misc]
+        return copy.set_output(transform=getattr(self, "_output_container", None))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True  # missing is a category where the public table has it
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+class ReportsMixin(TableTransformer):
+    """The part of a sanitizer that writes reports once their symbols are drawn."""
+
+    encode: str | None
+    _default_encode: str
+    _state: Callable[[], Fitted]
+
+    def decode(self, reports: Any, encode: str = "cells") -> Any:
+        """Write reports that were drawn earlier in another form, without drawing again.
+
+        Privacy is as before, since the result is computed from the symbols alone. To call
+        `transform` again would make a second report about each person.
+
+        Parameters
+        ----------
+        reports : array or list of shape (n,) or (n, 1), series, or data frame of one column
+            Symbols, from 0 to b − 1: what `transform` returns with ``encode="symbol"``, or what
+            clients with this ``mechanism_`` send.
+        encode : {"symbol", "onehot", "posterior", "cells"}, default="cells"
+            The form to write them in, as in the parameter `encode`.
+
+        Returns
+        -------
+        array or data frame of n rows
+            What `transform` would have returned with this `encode`. It is in the container of
+            `reports` (for a series, a data frame), unless `set_output` asks for another.
+
+        Raises
+        ------
+        NotFittedError
+            If the sanitizer has not been fitted.
+        ValueError
+            If `reports` has more than one column, or a value is not a symbol of ``mechanism_``.
+
+        Examples
+        --------
+        >>> from skrldp import SRRSanitizer
+        >>> X = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
+        >>> sanitizer = SRRSanitizer(eps=1.0, sensitive=0).fit(X, sample_weight=[7, 10, 26, 57])
+        >>> sanitizer.decode([3, 0])
+        array([['yes', 'rare'],
+               ['no', 'often']], dtype=object)
+        >>> sanitizer.decode([3, 0], encode="onehot")
+        array([[0., 0., 0., 1.],
+               [1., 0., 0., 0.]])
+        """
+        fitted = self._state()
+        check_choice("encode", encode, ENCODINGS)
+        table, symbols = read_symbols(reports, fitted.mechanism.shape[0])
+        if encode != "cells":
+            return self._emitted(symbols, table, fitted, encode)
+        names = self._report_names(fitted, fitted.names, encode)
+        written = self._written(symbols, encode, names, blank_table(fitted.codec, table), fitted)
+        return to_container(with_index_of(written, table), names, self._container())
+
+    def _emitted(self, symbols: NDArray[Any], X: Any, fitted: Fitted, encode: str) -> Any:
+        """Return the reports, given by their symbols, about the rows of X as `transform` does."""
+        names = self._report_names(fitted, fitted.names, encode)
+        written = self._written(symbols, encode, names, X, fitted)
+        written = to_container(written, names, chosen := self._container())
+        if encode != "symbol":
+            return written
+        return as_categories(written, dict.fromkeys(names, fitted.mechanism.shape[0]), chosen)
+
+    def _written(
+        self, symbols: NDArray[Any], encode: str, names: Sequence[str], like: Any, fitted: Fitted
+    ) -> Any:
+        if encode == "cells":
+            return fitted.codec.decode(fitted.design.reported_cells[symbols], like=like)
+        if encode == "symbol":
+            numbers: NDArray[Any] = symbols.astype(np.int64)[:, None]
+        elif encode == "onehot":
+            numbers = np.zeros((len(symbols), fitted.mechanism.shape[0]))
+            numbers[np.arange(len(symbols)), symbols] = 1.0
+        else:
+            numbers = posterior(fitted.mechanism, fitted.joint, fitted.codec)[symbols]
+        return as_frame(numbers, names, like)
+
+    def _encoding(self) -> str:
+        if self.encode is None:
+            return self._default_encode
+        check_choice("encode", self.encode, ENCODINGS)
+        return self.encode
+
+    # -- scikit-learn's conventions ---------------------------------------------------------------
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Names of the columns of `transform`'s output.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            The names seen in `fit`, if the table had names; otherwise the names to use.
+
+        Returns
+        -------
+        ndarray of str objects
+        """
+        fitted = self._state()
+        seen, n_columns = fitted.names, len(fitted.codec.columns)
+        names: Any = seen
+        if input_features is not None:
+            names = np.asarray(input_features, dtype=object)
+        if names is not None and len(names) != n_columns:
+            raise ValueError(
+                "input_features should have length equal to number of features "
+                f"({n_columns}), got {len(names)}"
+            )
+        if seen is not None and not np.array_equal(seen, names):
+            raise ValueError("input_features is not equal to feature_names_in_")
+        return np.array(self._report_names(fitted, names, self._encoding()), dtype=object)
+
+    def _report_names(
+        self, fitted: Fitted, columns: Sequence[Any] | None, encode: str
+    ) -> list[str]:
+        if columns is None:
+            columns = [f"x{place}" for place in range(len(fitted.codec.columns))]
+        return report_names(encode, fitted.codec, fitted.mechanism.shape[0], columns)
