@@ -205,11 +205,30 @@ def on_its_own(column: Any) -> Any:
         return pa.ExtensionArray.from_storage(column.type, own)
     if isinstance(column, pa.RunEndEncodedArray):
         column = pa.compute.run_end_decode(column)
-    elif any(kind in name for kind in _HELD_WITHIN) and pa.types.is_nested(column.type):
-        return pa.array(column.to_pylist(), column.type)
+    elif any(kind in name for kind in _HELD_WITHIN) and column.type.num_fields:
+        return pa.array(column.to_pylist(), _without_dictionaries(column.type))
     while isinstance(column, pa.DictionaryArray):  # or a dictionary of dictionaries
         column = bare(column)
     return without_views(column).take(arrow_numbers(np.arange(len(column))))
+
+
+def _without_dictionaries(dtype: Any) -> Any:
+    """Return a nested type with plain values: older versions of Arrow build few dictionaries."""
+    pa = pyarrow()
+    if pa.types.is_dictionary(dtype):
+        return dtype.value_type
+    if pa.types.is_struct(dtype):
+        return pa.struct([field.with_type(_without_dictionaries(field.type)) for field in dtype])
+    if pa.types.is_map(dtype):
+        return pa.map_(*map(_without_dictionaries, (dtype.key_type, dtype.item_type)))
+    for is_list, make in (
+        (pa.types.is_list, pa.list_),
+        (pa.types.is_large_list, pa.large_list),
+        (pa.types.is_fixed_size_list, lambda field: pa.list_(field, dtype.list_size)),
+    ):
+        if is_list(dtype):
+            return make(dtype.value_field.with_type(_without_dictionaries(dtype.value_type)))
+    return dtype
 
 
 def own_type(dtype: Any) -> Any:
@@ -240,7 +259,7 @@ def read_values(name: str, column: Any, texts: Sequence[str] = ()) -> Factorized
         f"{kind(column.type)}: these are strings, numbers, booleans, dates or missing. Nothing "
         "was reported."
     )
-    if pa.types.is_nested(column.type):
+    if column.type.num_fields:
         raise ValueError(wrong)
     if 0 < len(texts) <= len(column) and str(column.type) in ("string", "large_string"):
         places = pa.compute.index_in(column, _arrow_texts(texts).cast(column.type))

@@ -153,22 +153,24 @@ def best_set(
         if len(near):
             met.append(near)
             rho = max(rho, float(reduced_cost(near).max()) + gap)
-        branches = _joined(branches, now.some(in_part), place[in_part])
+        # The best whole set of a branch at one rho need not be the best at a greater one.
+        whole = now.some(place < 0)
+        branches = _joined(branches, now.some(in_part), place[in_part], whole)
     while len(branches.free) and problem.solve(branches, rho)[0].max() > 0:
         rho += gap
         gap *= 2.0
     return Found(np.concatenate(met), rho)
 
 
-def _joined(branches: _Branches, parents: _Branches, place: Indices) -> _Branches:
-    """Add two branches for each parent: without one of its values, and with it."""
+def _joined(branches: _Branches, parents: _Branches, place: Indices, again: _Branches) -> _Branches:
+    """Add two branches for each parent, without one of its values and with it, and others again."""
     rows = np.arange(len(place))
     free, inside = parents.free.copy(), parents.inside.copy()
     free[rows, place] = False
     inside[rows, place] = True
     return _Branches(
-        np.concatenate([branches.inside, parents.inside, inside]),
-        np.concatenate([branches.free, free, free]),
+        np.concatenate([branches.inside, again.inside, parents.inside, inside]),
+        np.concatenate([branches.free, again.free, free, free]),
     )
 
 

@@ -56,13 +56,19 @@ COLUMNS_WITH_MORE = {
     "beneath missing": beneath_missing,
     "slice": lambda: pa.array(["a", None, SECRET]).slice(0, 2),
     "slice of runs": lambda: pa.RunEndEncodedArray.from_arrays(
-        pa.array([2, 3], pa.int32()), pa.array(["a", SECRET])
+        [2, 3], pa.array(["a", SECRET])
     ).slice(0, 2),
     "beneath a missing struct": lambda: pa.StructArray.from_arrays(
         [pa.array(["a", SECRET])], ["x"], mask=pa.array([False, True])
     ),
     "dictionary in a list": lambda: pa.ListArray.from_arrays(
         pa.array([0, 1, 2], pa.int32()), dictionary_of_all()
+    ),
+    "dictionary in a struct in a list": lambda: pa.FixedSizeListArray.from_arrays(
+        pa.StructArray.from_arrays([dictionary_of_all()], ["x"]), 1
+    ),
+    "dictionary in a map": lambda: pa.MapArray.from_arrays(
+        pa.array([0, 1, 2], pa.int32()), pa.array(["k", "l"]), dictionary_of_all()
     ),
 }
 
@@ -84,6 +90,8 @@ def files_of(table):
 @pytest.mark.parametrize("kind", COLUMNS_WITH_MORE)
 def test_reports_hold_no_values_of_other_rows(kind):
     """Those of rows that were filtered out, or are missing, stand in buffers and dictionaries."""
+    if kind == "views in a dictionary" and not hasattr(pa, "string_view"):
+        pytest.skip("PyArrow 15 has no views")
     column = COLUMNS_WITH_MORE[kind]()
     batch = batch_of(person=["a", "b"], more=column)
     one = reporter(keep=["more"])
@@ -159,6 +167,7 @@ def test_reports_in_polars_hold_no_values_of_other_rows(kind):
     else:
         records = records.filter(pl.col("person") != 6)
     found = reporter(keep=["more"])(records)
-    assert found["more"].equals(records["more"])
+    assert found["more"].dtype == kind
+    assert found["more"].to_list() == records["more"].to_list()
     for octets in files_of(found):
         assert b"SECRET" not in octets

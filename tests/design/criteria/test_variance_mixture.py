@@ -126,7 +126,7 @@ def test_rows_are_merged_where_little_is_lost():
         assert value * (1.0 + loss) * (1.0 + 1e-6) <= criterion.value(found) <= value * (1.0 - 1e-9)
         # Each row is a sum of rows, each of which is in one sum.
         parts = np.array([nnls(matrix.T, row)[1] for row in found])
-        np.testing.assert_allclose(parts, 0.0, atol=1e-12)
+        np.testing.assert_allclose(parts, 0.0, atol=1e-6)  # old versions of nnls stop there
         np.testing.assert_allclose(found.sum(axis=0), 1.0, atol=1e-12)
     assert sizes[0] == 40
     assert np.all(np.diff(sizes) < 0)
