@@ -23,7 +23,7 @@ if __name__ == "__main__":
         "bench_distortion.py": [] if full else ["--quick"],
         "bench_isit.py": [] if full else ["--quick"],
         "bench_large.py": [] if full else ["--quick"],
-        "bench_coverage.py": [] if full else ["--quick"],
+        "bench_set_coverage.py": [] if full else ["--quick"],
         "bench_surveys.py": [] if full else ["--quick"],
         "bench_eps_all.py": [] if full else ["--quick"],
         "bench_alphabet.py": [] if full else ["--quick"],
