@@ -33,9 +33,18 @@ _UNBIASED = 1e-6  # difference between Qᵀw and c, relative to the greatest c, 
 _RARE = 1e-12  # least probability of a possible symbol
 
 
+class Span(NamedTuple):
+    """Weights of reports that differ independently, from which others are made."""
+
+    weights: Floats  # (m, b)
+    expected: Floats  # (a, m), their averages over the reports about each cell
+    sizes: Floats  # (m,), roots of their mean squares over all reports
+
+
 class Channel(ABC):
     """A mechanism as a linear map; `public` is the distribution at which weights are best."""
 
+    blocks: "FourNumbers | None" = None  # of a symmetric mechanism
     n_symbols: int  # b
     n_cells: int  # a
     public: Floats  # (a,), positive
@@ -60,6 +69,22 @@ class Channel(ABC):
         found: Floats = raised / raised.sum()
         return found
 
+    @abstractmethod
+    def _all_weights(self) -> Span:
+        """Weights of which all others are made that have no needless variance."""
+
+    def span(self, function: Floats) -> Span:
+        """Return weights among which those of a function (a,) are looked for.
+
+        Of a symmetric mechanism they are as symmetric as the function is: four at most.
+        """
+        if self.blocks is None:
+            return self._all_weights()
+        parts, factors = self.blocks.parts(function), np.array(self.blocks[1:])
+        seen = (np.abs(parts).max(axis=1) > _RANK_TOLERANCE) & (np.abs(factors) > _RANK_TOLERANCE)
+        weights = parts[seen] / factors[seen, None]
+        return Span(weights, parts[seen].T, np.sqrt((weights**2).mean(axis=1)))
+
     def determines(self, functions: Floats, weights: Floats) -> Booleans:
         """Whether weights (k, b) estimate functions (k, a) without bias."""
         bias = np.abs(self.backward(weights) - functions).max(axis=1)
@@ -70,8 +95,8 @@ class Channel(ABC):
 class DenseChannel(Channel):
     """A channel given by its matrix (b, a)."""
 
-    def __init__(self, matrix: Floats, public: Floats) -> None:
-        self.matrix, self.public = matrix, public
+    def __init__(self, matrix: Floats, public: Floats, blocks: "FourNumbers | None" = None) -> None:
+        self.matrix, self.public, self.blocks = matrix, public, blocks
         self.n_symbols, self.n_cells = matrix.shape
         self.possible = matrix.max(axis=1) > 0
 
@@ -98,6 +123,11 @@ class DenseChannel(Channel):
     def directions(self) -> Floats:
         """Weights of the reports that span all that tell of the records: (b, r)."""
         return self._factors[0]
+
+    def _all_weights(self) -> Span:
+        """Weights of which all others are made that have no needless variance."""
+        weights = self.directions.T
+        return Span(weights, self.matrix.T @ weights.T, np.ones(len(weights)))
 
     @cached_property
     def _inverse(self) -> Floats:
@@ -139,6 +169,17 @@ class FourNumbers(NamedTuple):
         constant = a1 * a2 * other + of_values + of_secrets - rest
         return cls(shape, constant, of_values, of_secrets, rest)
 
+    @classmethod
+    def of_matrix(cls, shape: tuple[int, int], matrix: Floats) -> "FourNumbers | None":
+        """Recognise such a matrix (a, a), but for rounding; None if it is another one."""
+        (a1, a2), a = shape, matrix.shape[1]
+        if matrix.shape != (a1 * a2, a) or not (a1 > 1 or a2 > 1):
+            return None
+        row, other = matrix[0], a2 if a1 > 1 else 0
+        next_one = 1 if a2 > 1 else 0
+        found = cls.from_entries(shape, (row[0], row[next_one], row[other], row[other + next_one]))
+        return found if np.abs(found.apply(np.eye(a)) - matrix).max() <= _RANK_TOLERANCE else None
+
     def apply(self, functions: Floats) -> Floats:
         """Multiply rows (..., a) by the matrix."""
         table = functions.reshape(*functions.shape[:-1], *self.shape)
@@ -149,6 +190,11 @@ class FourNumbers(NamedTuple):
         result += (self.of_secrets - self.rest) * by_secret
         result += (self.constant - self.of_values - self.of_secrets + self.rest) * mean
         return result.reshape(functions.shape)
+
+    def parts(self, function: Floats) -> Floats:
+        """Split a function (a,) into those of the four eigenspaces: (4, a)."""
+        units = np.eye(4)
+        return np.stack([FourNumbers(self.shape, *unit).apply(function) for unit in units])
 
     def entries(self) -> tuple[float, float, float, float]:
         """Entries: same cell, same secret, same value, other."""
@@ -181,6 +227,8 @@ class StructuredChannel(Channel):
     distribution are taken.
     """
 
+    blocks: FourNumbers
+
     def __init__(self, blocks: FourNumbers, public: Floats) -> None:
         self.blocks, self.public = blocks, public
         self.n_symbols = self.n_cells = blocks.shape[0] * blocks.shape[1]
@@ -200,6 +248,9 @@ class StructuredChannel(Channel):
         """Weights of the reports for linear functions: (k, a) to (k, b)."""
         return self._inverse.apply(functions)  # symmetric
 
+    def _all_weights(self) -> Span:
+        raise AssertionError("a symmetric mechanism has few weights for each function")
+
     @property
     def determines_cells(self) -> bool:
         """Whether the reports determine the probability of every cell."""
@@ -217,7 +268,7 @@ class StructuredChannel(Channel):
         rest = (0.0, entries[1]) if sensitive else (entries[1], 0.0)
         four = FourNumbers.from_entries(shape, (entries[0], *rest, 0.0))
         if len(public) <= _MOST_PART:
-            return DenseChannel(four.apply(np.eye(len(public))), public)
+            return DenseChannel(four.apply(np.eye(len(public))), public, four)
         return StructuredChannel(four, public)
 
     def cell_weights(self, shares: Floats) -> CellWeights:
@@ -246,8 +297,8 @@ class StructuredChannel(Channel):
 
 def channel_of(mechanism: Mechanism, public: Floats) -> Channel:
     """Return the channel of a mechanism, with best weights at a distribution of the cells (a,)."""
-    blocks = mechanism.form.blocks
-    if blocks is None or len(public) <= MOST_DENSE:
-        return DenseChannel(mechanism.matrix, public)
-    shape = len(mechanism.secrets), len(mechanism.values)
-    return StructuredChannel(FourNumbers.from_entries(shape, blocks), public)
+    entries, shape = mechanism.form.blocks, (len(mechanism.secrets), len(mechanism.values))
+    if entries is None or len(public) <= MOST_DENSE:
+        matrix = mechanism.matrix
+        return DenseChannel(matrix, public, FourNumbers.of_matrix(shape, matrix))
+    return StructuredChannel(FourNumbers.from_entries(shape, entries), public)

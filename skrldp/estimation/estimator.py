@@ -604,8 +604,7 @@ class MechanismCells(Cells):
 
     def statistic(self, c: Floats, g: Floats | None, sample: Sample) -> Statistic:
         """Make the statistic of figures c·π / g·π, (k, a); biased weights are kept."""
-        found = Statistic.of(self.channel, c, g)
-        return self._strong(found, sample)
+        return self._strong(Statistic.of(self.channel, c, g), sample)
 
     def _strong(self, found: Statistic, sample: Sample) -> Statistic:
         """Return a statistic without weak weights; what took their place is kept."""
@@ -633,8 +632,13 @@ class MechanismCells(Cells):
             if k > 1 and np.array_equal(
                 table, np.broadcast_to(own[:, None] if sensitive else own, table.shape)
             ):
-                sums = sample.shares.reshape(table.shape).sum(axis=1 if sensitive else 0)
-                part, sample = channel.of_part(sensitive), replace(sample, shares=sums)
+                if (
+                    sample,
+                    sensitive,
+                ) not in self._kept:  # differences know reports by their sample
+                    sums = sample.shares.reshape(table.shape).sum(axis=1 if sensitive else 0)
+                    self._kept[sample, sensitive] = replace(sample, shares=sums)
+                part, sample = channel.of_part(sensitive), self._kept[sample, sensitive]
                 if isinstance(part, StructuredChannel):
                     channel, group = part, replace(group, labels=own)
                     break

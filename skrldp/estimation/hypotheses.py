@@ -362,7 +362,7 @@ def contradicts(channel: Channel, counts: Floats, level: float) -> bool:
         high = steps > 0 and statistic >= -np.log(level)
         return high and float(tail_bound(steps, 0)(statistic)) <= level
 
-    for max_iter in (20, 1_000):
+    for max_iter in (2, 20, 1_000):
         best = most_likely(channel, shares, 1.0 / n, max_iter)
         report = channel.forward(best.distribution)[seen]
         statistic = n * (entropy - float(shares[seen] @ np.log(report)) - best.gap)

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from numbers import Real
-from typing import Any
+from operator import eq
+from typing import Any, NamedTuple
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -54,12 +56,31 @@ _LOST = (
 _NOT_COUNTED = " Nothing can be estimated from encode='posterior': estimate from encode='symbol'."
 
 
+class Coded(NamedTuple):
+    """A column of categories."""
+
+    categories: tuple[Any, ...]
+    codes: NDArray[np.intp]  # (b,), number of each row's category
+
+    @classmethod
+    def of(cls, values: Sequence[Any]) -> "Coded":
+        """Give categories numbers in the order in which they occur."""
+        categories = tuple(dict.fromkeys(values))
+        places = dict(zip(categories, range(len(categories)), strict=True))
+        return cls(categories, np.array([places[value] for value in values], dtype=np.intp))
+
+    def at(self, rows: NDArray[np.intp]) -> "Coded":
+        """Return some rows, with the categories that they have."""
+        present, codes = np.unique(self.codes[rows], return_inverse=True)
+        return Coded(tuple(self.categories[place] for place in present), codes.reshape(-1))
+
+
 @dataclass(frozen=True)
 class Source:
     """Where reports come from: a mechanism, and how it writes them."""
 
     mechanism: Mechanism  # the mechanism that was sampled
-    rows: list[tuple[Any, ...]] | None  # each symbol in a table of cells; None if not known
+    written: list[Coded] | None  # the columns of a table of cells, a row for each symbol, if known
     columns: tuple[Any, ...]  # names of that table's columns; empty if not known
     names: tuple[Any, ...] = ()  # names of the columns that a sanitizer writes; empty if not known
     joint: JointDistribution | None = None  # the public distribution of a sanitizer
@@ -112,37 +133,46 @@ def read_mechanism(mechanism: Any) -> tuple[Mechanism, Any]:
 
 def _written(
     mechanism: Mechanism, distribution: NDArray[Any] | None, written_names: tuple[Any, ...] = ()
-) -> tuple[list[tuple[Any, ...]] | None, tuple[Any, ...]]:
-    """Return what each symbol looks like as a row of cells, and the names of the columns.
+) -> tuple[list[Coded] | None, tuple[Any, ...]]:
+    """Return what symbols look like as cells, column by column, and the names of the columns.
 
     Symbols that are cells or values of U are written as such; numbered symbols as the most probable
     cell at the public distribution, if that is known. Symbols that are integers are values of U if
     the sanitizer writes the columns of U.
     """
-    cells = mechanism.cells
+    names = tuple(name for name, _ in mechanism.columns)
     of_u = tuple(name for name, sensitive in mechanism.columns if not sensitive)
     numbered = mechanism.symbols == tuple(range(mechanism.shape[0]))
     if numbered and not (of_u and written_names == as_strings(of_u)):
         if distribution is None:
-            return None, tuple(name for name, _ in mechanism.columns)
-        written: Sequence[Any] = [cells[cell] for cell in mechanism.likely_cells(distribution)]
+            return None, names
+        cells = mechanism.likely_cells(distribution)
     else:
-        written = mechanism.symbols
-        if not set(written) <= set(cells):
-            return [_parts(symbol, len(of_u) > 1) for symbol in written], of_u
-    flags = [sensitive for _, sensitive in mechanism.columns]
-    several = flags.count(True) > 1, flags.count(False) > 1
-    rows = []
-    for secret, value in written:
-        parts = iter(_parts(secret, several[0])), iter(_parts(value, several[1]))
-        rows.append(
-            tuple(next(parts[0 if sensitive else 1]) for sensitive in flags or (True, False))
-        )
-    return rows, tuple(name for name, _ in mechanism.columns)
+        found = _cells_of(mechanism)
+        if found is None:
+            return _columns_of(mechanism.symbols, len(of_u) > 1), of_u
+        cells = found
+    flags = [sensitive for _, sensitive in mechanism.columns] or [True, False]
+    of_secrets, of_values = np.divmod(cells, len(mechanism.values))
+    secrets = iter(_columns_of(mechanism.secrets, flags.count(True) > 1))
+    values = iter(_columns_of(mechanism.values, flags.count(False) > 1))
+    columns = [next(secrets).at(of_secrets) if s else next(values).at(of_values) for s in flags]
+    return columns, names
 
 
-def _parts(value: Any, several: bool) -> tuple[Any, ...]:
-    return value if several else (value,)
+def _cells_of(mechanism: Mechanism) -> NDArray[np.intp] | None:
+    """Return the cells that the symbols are, (b,); None if some are no cells."""
+    b, a = mechanism.shape
+    if b == a and all(map(eq, mechanism.symbols, product(mechanism.secrets, mechanism.values))):
+        return np.arange(a)
+    places = {cell: place for place, cell in enumerate(mechanism.cells)}
+    if not set(mechanism.symbols) <= set(places):
+        return None
+    return np.array([places[symbol] for symbol in mechanism.symbols], dtype=np.intp)
+
+
+def _columns_of(alphabet: Sequence[Any], several: bool) -> list[Coded]:
+    return [Coded.of(column) for column in (zip(*alphabet, strict=True) if several else [alphabet])]
 
 
 def as_strings(columns: Sequence[Any]) -> tuple[str, ...]:
@@ -164,22 +194,22 @@ def _form_of(table: Any, source: Source) -> str:
         found = _forms_by_name(tuple(names), width, source)
         if len(found) == 1 and (width > 1 or names is table.names or found != ["cells"]):
             return found[0]
-    n_symbols, rows = source.mechanism.shape[0], source.rows
+    n_symbols, written = source.mechanism.shape[0], source.written
     fits = []
     if width == 1:
         fits.append("symbol")
     if width == n_symbols:
         fits.append("onehot")
     numbered = source.mechanism.symbols == tuple(range(n_symbols))
-    if rows and width == len(rows[0]) and not (width == 1 and numbered):
+    if written and width == len(written) and not (width == 1 and numbered):
         fits.append("cells")
     if fits == ["symbol", "cells"]:
         return _numbers_or_values(table, source)
     if len(fits) == 1:
         return fits[0]
     if not fits:
-        third = f", or the {len(rows[0])} column(s) of a record ('cells')" if rows else ""
-        hint = _NOT_COUNTED if rows else _LOST
+        third = f", or the {len(written)} column(s) of a record ('cells')" if written else ""
+        hint = _NOT_COUNTED if written else _LOST
         raise ValueError(
             f"Y has {width} columns, but a report of this mechanism is one number ('symbol') or "
             f"{n_symbols} columns of 0 and 1 ('onehot'){third}.{hint}"
@@ -197,11 +227,15 @@ def _forms_by_name(names: tuple[Any, ...], width: int, source: Source) -> list[s
     found = []
     if names == ("report",):
         found.append("symbol")
-    if names == tuple(f"report_{symbol}" for symbol in range(source.mechanism.shape[0])):
+    if _are_onehot(names, source.mechanism.shape[0]):
         found.append("onehot")
-    if source.rows and sorted(names) == sorted(as_strings(source.columns)):
+    if source.written and sorted(names) == sorted(as_strings(source.columns)):
         found.append("cells")
     return found
+
+
+def _are_onehot(names: Sequence[Any], b: int) -> bool:
+    return len(names) == b and list(names) == [f"report_{symbol}" for symbol in range(b)]
 
 
 def _numbers_or_values(table: Any, source: Source) -> str:
@@ -210,8 +244,8 @@ def _numbers_or_values(table: Any, source: Source) -> str:
     An error is raised if a number in it can be both the number of one symbol and the value of
     another.
     """
-    assert source.rows is not None
-    alphabet = [row[0] for row in source.rows]
+    assert source.written is not None
+    alphabet = [source.written[0].categories[code] for code in source.written[0].codes]
     numbers = range(len(alphabet))
     for symbol, value in enumerate(alphabet):
         if value in numbers and value != symbol:
@@ -451,16 +485,14 @@ def _keys(
 
     Raises ValueError for values that no report has.
     """
-    assert source.rows is not None
-    written = list(zip(*source.rows, strict=True))
-    alphabets = [tuple(dict.fromkeys(column)) for column in written]
-    sizes = [len(alphabet) for alphabet in alphabets]
+    assert source.written is not None
+    sizes = [len(column.categories) for column in source.written]
     if np.prod([float(size) for size in sizes]) > 2.0**62:
         raise ValueError("the columns have too many categories for cells; use encode='symbol'.")
     keys = np.zeros(table.n_rows, dtype=np.int64)
-    symbol_keys = np.zeros(len(source.rows), dtype=np.int64)
-    for place, column, alphabet, size in zip(places, written, alphabets, sizes, strict=True):
-        codes, unknown = encode_column(table, place, Column(table.names[place], alphabet))
+    symbol_keys = np.zeros(source.mechanism.shape[0], dtype=np.int64)
+    for place, column, size in zip(places, source.written, sizes, strict=True):
+        codes, unknown = encode_column(table, place, Column(table.names[place], column.categories))
         if unknown:
             n_rows, row = unknown.total(), int(np.argmax(codes < 0))
             where, first_of = (
@@ -475,8 +507,7 @@ def _keys(
                 "another mechanism, or not reports."
             )
         keys = keys * size + codes
-        index = {category: code for code, category in enumerate(alphabet)}
-        symbol_keys = symbol_keys * size + np.array([index[category] for category in column])
+        symbol_keys = symbol_keys * size + column.codes
     return keys, symbol_keys, int(np.prod(sizes))
 
 
@@ -502,9 +533,9 @@ def _places_of_keys(
 
 def _places(table: Any, source: Source) -> list[int]:
     """Find the columns of the cells: by name if both sides have names, else by number."""
-    if source.rows is None:
+    if source.written is None:
         raise ValueError(f"these reports cannot be read as cells.{_LOST}")
-    names, wanted, width = list(table.names), list(source.columns), len(source.rows[0])
+    names, wanted, width = list(table.names), list(source.columns), len(source.written)
     named = all(isinstance(name, str) for name in [*names, *wanted]) and wanted
     if named and sorted(names) == sorted(wanted):
         return [names.index(name) for name in wanted]

@@ -17,7 +17,7 @@ the kurtosis of w(Y)), weights of bounded bias are taken, and the interval allow
 """
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 
@@ -43,7 +43,7 @@ __all__ = [
 LEAST_REPORTS = 20.0  # that must carry a figure, effectively
 # Prices of the bias, in standard errors, that are tried: the first, greater ones, and smaller ones.
 _PRICES = 1.0, (1.5, 2.5, 5.0), (0.7, 0.4)
-_MOST_SYMBOLS = 400  # for which cones are solved: in some tenths of a second
+_MOST_WEIGHTS = 400  # independent ones for which cones are solved: in some tenths of a second
 _LEAST_SHARE = 4.0  # of a group, in its standard errors, for a standard error within it
 _PARTS = 0.0, 0.25, 0.5  # of the way from the public figure to the greatest one
 _LARGEST_TILT = 500.0  # of a logarithm of a probability
@@ -247,26 +247,28 @@ class Statistic:
     @cached_property
     def classes(self) -> Classes:
         """The cells, with what reports about them weigh."""
-        back, public = self.channel.backward, self.channel.public
-        c, g, of_c, of_g = self.c, self.g, self.of_c, self.of_g
-        values = back(of_c), back(of_g), back(of_c**2), back(of_c * of_g), back(of_g**2)
+        c, g, one, two, public = self.c, self.g, self.of_c, self.of_g, self.channel.public
+        weights = one, two, one**2, one * two, two**2
+        back_of = [self.channel.backward(each) for each in weights]
         if self.are_plain:
             inside, outside = public * c, public * (1.0 - c)
             both = np.stack([outside.sum(axis=1), inside.sum(axis=1)], axis=1)
             means = [
                 np.stack([(part * own).sum(axis=1) for part in (outside, inside)], axis=1) / both
-                for own in values
+                for own in back_of
             ]
             return Classes(
                 both, np.broadcast_to([0.0, 1.0], both.shape), np.ones_like(both), *means
             )
         rows = []
         for k in range(len(c)):
-            both, place = np.unique(np.stack([c[k], g[k]]), axis=1, return_inverse=True)
-            place = place.reshape(-1)
-            mass = np.bincount(place, public, both.shape[1])
-            means = [np.bincount(place, public * own[k], len(mass)) / mass for own in values]
-            rows.append(np.stack([mass, *both, *means]))
+            values, of_c = np.unique(c[k], return_inverse=True)
+            shares, of_g = np.unique(g[k], return_inverse=True)
+            pairs, place = np.unique(of_c * len(shares) + of_g, return_inverse=True)
+            mass = np.bincount(place, public, len(pairs))
+            own = values[pairs // len(shares)], shares[pairs % len(shares)]
+            means = [np.bincount(place, public * back[k], len(mass)) / mass for back in back_of]
+            rows.append(np.stack([mass, *own, *means]))
         found = np.zeros((len(rows[0]), len(rows), max(row.shape[1] for row in rows)))
         for k, row in enumerate(rows):
             found[:, k, : row.shape[1]] = row
@@ -447,13 +449,12 @@ class Statistic:
 
     def with_bounded_bias(self, n: float) -> "Statistic":
         """Replace weights that are biased, or carried by too few of n reports."""
-        rows = np.flatnonzero(self.is_weak(n))
         of_c, of_g = self.of_c.copy(), self.of_g.copy()
-        cone = Cone(self.channel, n) if self.channel.n_symbols <= _MOST_SYMBOLS else None
-        for k in rows:
-            of_c[k] = _bounded(self.channel, self.c[k], of_c[k], n, cone)
+        search = _Search(self.channel, n)
+        for k in np.flatnonzero(self.is_weak(n)):
+            of_c[k] = search.best(self.c[k], of_c[k])
             if np.ptp(self.g[k]):
-                of_g[k] = _bounded(self.channel, self.g[k], of_g[k], n, cone)
+                of_g[k] = search.best(self.g[k], of_g[k])
         return replace(self, of_c=of_c, of_g=of_g, plain=self)
 
 
@@ -465,66 +466,95 @@ def ranges(c: Floats, g: Floats) -> tuple[Floats, Floats]:
     return np.where(empty, np.nan, least), np.where(empty, np.nan, most)
 
 
-def _bounded(
-    channel: Channel, c: Floats, unbiased: Floats, n: float, cone: "Cone | None"
-) -> Floats:
-    """Weights (b,) of a function (a,) with the shortest expected interval at the public one."""
-    least, size = c.min(), np.ptp(c)
-    target = (c - least) / size
+class _Search:
+    """Weights with the shortest expected interval at the public distribution.
 
-    def with_length(weights: Floats) -> tuple[float, Floats]:
-        return _expected_length(channel, target, weights, n), weights
+    Figures of a symmetric mechanism that are alike have the same coefficients of their weights.
+    """
 
-    best = min(
-        with_length((unbiased - least) / size),
-        with_length(np.zeros(channel.n_symbols)),
-        key=lambda one: one[0],
-    )
-    if cone is not None:
-        first = with_length(cone.solved(target, _PRICES[0]))
+    def __init__(self, channel: Channel, n: float) -> None:
+        self._channel, self._n = channel, n
+        self._cones: dict[tuple[bytes, ...], Cone] = {}
+        self._alike: dict[tuple[bytes, ...], Floats] = {}
+
+    def best(self, c: Floats, unbiased: Floats) -> Floats:
+        """Return weights (b,) of a function (a,)."""
+        least, size = c.min(), np.ptp(c)
+        target = (c - least) / size
+        span = self._channel.span(target)
+        rows = np.unique(np.round(np.column_stack([span.expected, target]), 9) + 0.0, axis=0)
+        expected, values = rows[:, :-1], rows[:, -1]
+        problem = expected.tobytes(), span.sizes.round(9).tobytes()
+        key = (*problem, values.tobytes())
+        chosen = None if self._channel.blocks is None else self._alike.get(key)
+        if chosen is None:
+            if problem not in self._cones:
+                self._cones[problem] = Cone(expected, span.sizes, self._n)
+            report = self._channel.report if self._channel.blocks is None else 1.0 / len(unbiased)
+            start = span.weights @ (report * (unbiased - least) / size) / span.sizes**2
+            chosen = self._chosen(span.weights, target, start, self._cones[problem], values)
+            self._alike[key] = chosen
+        weights = chosen @ span.weights
+        off = self._channel.backward(weights) - target
+        found: Floats = least + size * (weights - (off.max() + off.min()) / 2.0)
+        return found
+
+    def _chosen(
+        self, weights: Floats, target: Floats, unbiased: Floats, cone: "Cone", values: Floats
+    ) -> Floats:
+        """Return the coefficients (m,) of weights (m, b) with the shortest interval."""
+
+        def with_length(chosen: Floats) -> tuple[float, Floats]:
+            return _expected_length(self._channel, target, chosen @ weights, self._n), chosen
+
+        def shortest(*found: tuple[float, Floats]) -> tuple[float, Floats]:
+            return min(found, key=lambda one: one[0])
+
+        best = shortest(with_length(unbiased), with_length(np.zeros(len(unbiased))))
+        if min(weights.shape[0], len(target)) > _MOST_WEIGHTS:
+            return best[1]
+        first = with_length(cone.solved(values, _PRICES[0]))
         for prices in _PRICES[1:]:  # away from the first, as long as the interval gets shorter
             last = first
             for price in prices:
-                found = with_length(cone.solved(target, price))
+                found = with_length(cone.solved(values, price))
                 if found[0] >= last[0]:
                     break
                 last = found
-            best = min(best, last, key=lambda one: one[0])
-    off = channel.backward(best[1]) - target
-    found_weights: Floats = least + size * (best[1] - (off.max() + off.min()) / 2.0)
-    return found_weights
+            best = shortest(best, last)
+        return best[1]
 
 
 class Cone:
-    """Weights with the least sum of standard error and bias, at a price of the bias."""
+    """Coefficients of weights with the least sum of standard error and bias, at a price of it.
 
-    def __init__(self, channel: Channel, n: float) -> None:
+    Shapes: `expected` (a, m), the weights' averages over the reports about each kind of cell;
+    `sizes` (m,).
+    """
+
+    def __init__(self, expected: Floats, sizes: Floats, n: float) -> None:
+        self._expected, self._roots = expected, sizes / np.sqrt(n)
+
+    @cached_property
+    def _problem(self) -> tuple[Any, ...]:
         import cvxpy as cp
 
-        self._possible = np.flatnonzero(channel.possible)
-        self._weights = cp.Variable(len(self._possible))
-        self._target = cp.Parameter(channel.n_cells)
-        self._price = cp.Parameter(nonneg=True)
-        self._solver = cp.CLARABEL
-        self._n_symbols = channel.n_symbols
+        chosen = cp.Variable(len(self._roots))
+        target, price = cp.Parameter(len(self._expected)), cp.Parameter(nonneg=True)
         low, high = cp.Variable(), cp.Variable()
-        matrix = channel.backward(np.eye(channel.n_symbols)[self._possible]).T
-        roots = np.sqrt(channel.report[self._possible] / n)
-        off = matrix @ self._weights - self._target
-        error = cp.norm(cp.multiply(roots, self._weights))
-        self._problem = cp.Problem(
-            cp.Minimize(error + self._price * (high - low) / 2), [off <= high, off >= low]
-        )
+        off = self._expected @ chosen - target
+        error = cp.norm(cp.multiply(self._roots, chosen))
+        sum_of_both = cp.Minimize(error + price * (high - low) / 2)
+        return cp.Problem(sum_of_both, [off <= high, off >= low]), chosen, target, price
 
     def solved(self, target: Floats, price: float) -> Floats:
-        """Return weights (b,) for a function (a,); 0 if the solver finds none."""
-        self._target.value, self._price.value = target, price
+        """Return coefficients (m,) for a function of the kinds (a,); 0 if the solver has none."""
+        problem, chosen, of_target, of_price = self._problem
+        of_target.value, of_price.value = target, price
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # any weights do: their bias is computed afterwards
-            self._problem.solve(solver=self._solver)
-        found = np.zeros(self._n_symbols)
-        if self._weights.value is not None:
-            found[self._possible] = self._weights.value
+            problem.solve(solver="CLARABEL")
+        found: Floats = np.zeros(len(self._roots)) if chosen.value is None else chosen.value
         return found
 
 
@@ -566,6 +596,7 @@ class CellShares:
     """Shares of all cells of a channel of which no matrix is made; methods as of Statistic."""
 
     channel: StructuredChannel
+    _kept: dict[Sample, CellWeights] = field(default_factory=dict)
 
     @property
     def determined(self) -> Booleans:
@@ -613,7 +644,9 @@ class CellShares:
         return np.where(np.isnan(self.errors(sample))[:, None], [0.0, 1.0], found)
 
     def _weights(self, sample: Sample) -> CellWeights:
-        return self.channel.cell_weights(sample.shares)
+        if sample not in self._kept:
+            self._kept[sample] = self.channel.cell_weights(sample.shares)
+        return self._kept[sample]
 
 
 def _wilson(at: Floats, variances: Floats, squares: Floats, n: float, quantile: float) -> Floats:

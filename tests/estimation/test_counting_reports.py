@@ -29,7 +29,7 @@ from skrldp import (
     RobustMSESanitizer,
     client,
 )
-from skrldp.estimation.reports import Rows, Source, count_reports, read_rows, read_source
+from skrldp.estimation.reports import Coded, Rows, Source, count_reports, read_rows, read_source
 
 
 @pytest.fixture(scope="module")
@@ -139,11 +139,11 @@ def test_cells_that_stand_for_several_symbols(fitted):
 
 
 def test_kinds_are_in_the_order_of_the_symbols():
-    source = Source(plain(grr(4)), [("b",), ("a",), ("b",), ("c",)], ("u",))
+    source = Source(plain(grr(4)), [Coded.of("babc")], ("u",))
     counts, kinds = count_reports(Rows([["a"], ["c"], ["c"], ["b"], ["a"]]), source, "cells")
     assert kinds.tolist() == [0, 1, 0, 2]
     assert counts.tolist() == [1, 2, 2]
-    source = Source(plain(grr(3)), [("x", 2), ("y", 1), ("x", 1)], ("u", "v"))
+    source = Source(plain(grr(3)), [Coded.of("xyx"), Coded.of([2, 1, 1])], ("u", "v"))
     counts, kinds = count_reports(Rows([["x", 1], ["x", 1], ["x", 2]]), source, "cells")
     assert kinds.tolist() == [0, 1, 2]
     assert counts.tolist() == [1, 0, 2]

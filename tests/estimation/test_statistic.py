@@ -9,7 +9,7 @@ from scipy.optimize import brentq, minimize
 from scipy.stats import norm
 
 from skrldp.estimation.channels import DenseChannel, FourNumbers, StructuredChannel
-from skrldp.estimation.statistic import CellShares, Sample, Statistic, combined_ends, project
+from skrldp.estimation.statistic import CellShares, Cone, Sample, Statistic, combined_ends, project
 
 Z = norm.ppf(0.975)
 SEEDS = st.integers(0, 2**32 - 1)
@@ -244,6 +244,25 @@ def test_a_figure_that_few_reports_decide_gets_other_weights():
     kept = statistic.with_bounded_bias(2_000)
     assert np.abs(kept.of_c).max() < np.abs(statistic.of_c).max() / 10.0
     assert np.isnan(kept.errors(Sample(channel.report, 2_000.0))).all()
+
+
+def test_figures_of_a_symmetric_mechanism_that_are_alike_are_searched_once(monkeypatch):
+    """Twelve cells have weights of one cone, about as good as those of twelve."""
+    calls, solved = [], Cone.solved
+    monkeypatch.setattr(Cone, "solved", lambda *own: calls.append(own) or solved(*own))
+    public = np.random.default_rng(0).dirichlet(np.full(12, 2.0))
+    matrix = grr(12, 0.5)
+    blocks = FourNumbers.of_matrix((3, 4), matrix)
+    assert FourNumbers.of_matrix((3, 4), matrix + 1e-6 * np.eye(12)[0]) is None
+    numbers, widths = [], []
+    for own in (blocks, None):
+        channel = DenseChannel(matrix, public, own)
+        found = Statistic.of(channel, np.eye(12)).with_bounded_bias(60)
+        assert found.plain.is_weak(60).all()
+        numbers.append(len(calls))
+        widths.append(np.ptp(found.ends(Sample(channel.report, 60.0), 0.95), axis=1))
+    assert numbers[0] <= 6 and numbers[1] - numbers[0] >= 24
+    assert widths[0] == pytest.approx(widths[1], rel=0.1)
 
 
 # -- coverage -------------------------------------------------------------------------------------
