@@ -28,7 +28,9 @@ from skrldp.design.run import (
     least,
 )
 from skrldp.design.subset_search import quick_reporting
+from skrldp.design.variances import Variance
 from skrldp.design.vertices import enumerate_vertices
+from skrldp.design.whole_records import least_variance
 from skrldp.exceptions import SolverError
 from skrldp.joint import JointDistribution
 from skrldp.privacy import repair
@@ -51,6 +53,8 @@ _TIME_SIMPLE = 1.0 / 3.0
 # design's iterations. A program takes 1 to 2 ms and an iteration 3 to 5 ms at 10 to 24 cells, so
 # that the bound takes a fifth of a fit.
 _MOST_SOLVES, _SOLVES_AN_ITERATION = 1_000, 0.5
+# Solvers whose mechanisms may have many more reports than cells.
+_MIXING = ("decomposition", "thresholds")
 # What bounds are from.
 _EXTREME = "reduced costs of all extreme rows"
 _PRICED = "reduced costs of all private rows"
@@ -108,7 +112,7 @@ class _CriterionSearch(Search):
     def run(self) -> Solution:
         """Try the solvers in turn; put rows of the mechanism together where little is lost."""
         solution = self._tried()
-        if self.tol <= TOL or solution.solver != "decomposition":
+        if self.tol <= TOL or solution.solver not in _MIXING:
             return solution
         assert solution.matrix is not None
         matrix = self.criterion.merged(solution.matrix, self.tol)
@@ -124,6 +128,8 @@ class _CriterionSearch(Search):
             found = optimum_at_public(self.joint, self.requirements, self.criterion, self.limits)
             if found is not None:
                 return found
+            if self.requirements.of_whole_records and isinstance(self.criterion, Variance):
+                return self.thresholds(self.criterion)
         self.progress.bound = self.bound.value
         notes: list[str] = []
         if self.limits.left is not None:
@@ -322,6 +328,12 @@ class _CriterionSearch(Search):
             return solution
         estimate = self.public.optimum_about(solution.objective, promise)
         return replace(solution, estimate=estimate)
+
+    def thresholds(self, criterion: Variance) -> Solution:
+        """Mix rows of two levels, where the whole record is the secret."""
+        eps = self.requirements.least_eps
+        status, matrix = least_variance(criterion, eps, self.tol, self.limits)
+        return self.found("thresholds", status, matrix, f"{len(matrix)} sets of cells.")
 
     def found(self, solver: str, status: str, matrix: Floats, message: str) -> Solution:
         """Say what was found."""

@@ -53,7 +53,9 @@ def optimum_at_public(
     criterion: Criterion,
     limits: Limits,
 ) -> Solution | None:
-    """Maximise I(X; Y) where privacy is asked for at the public distribution alone.
+    """Maximise I(X; Y) where privacy is asked for at the public distribution alone, or of records.
+
+    Where the whole record is the secret, nothing is left of U, and every distribution is the same.
 
     Returns Solution or None: none if something else is required or maximised, or mechanisms see U
     alone.
@@ -87,9 +89,9 @@ def optimum_at_public(
 
 
 def _on_secrets(joint: JointDistribution, requirements: Requirements) -> Requirement | None:
-    """Return the requirement, if it is for all of S at the public distribution and the only one."""
+    """Return the requirement, if it is for all of S and the only one, at one distribution of U."""
     one, layout = requirements.items[0], requirements.items[0].region.rows
-    only = len(requirements) == 1 and one.region.is_point
+    only = len(requirements) == 1 and (one.region.is_point or requirements.of_whole_records)
     plain = layout.in_order and layout.parts.shape == joint.counts.shape
     return one if only and plain and requirements.any_pair else None
 

@@ -43,8 +43,9 @@ _REGULARISATION = 1e-14
 # and of the mean price spread evenly. Half or three times as much takes as many steps.
 _SPREAD = 0.1
 # Part of the information of the records themselves that is added to that of the reports, so that
-# the information matrix is regular.
-_PART = 1e-9
+# the information matrix is regular: the first where all cells are equally likely, and less where
+# some are rare, down to the second, as it would be much beside what reports tell of these.
+_PART, _LEAST_PART = 1e-9, 1e-13
 # The best reports may tell nothing but the functions, so that their information matrix is singular.
 # Where the weights are not found, the relative variances of all cells are added, times each of
 # these in turn, in units of the functions' own, until they are no more than the last part of all.
@@ -70,10 +71,24 @@ class VarianceMixture(Mixture):
         Distribution of the cells of a row, positive.
     functions : array of shape (m, a)
         The linear functions C.
+    most_rows : int, optional
+        Number of rows beyond which those of no use make room for others; None is 300, or eight
+        times the cells.
+
+    Attributes
+    ----------
+    duals : array of shape (a,)
+        Dual variables of the columns' sums at the best weights, relative to the sum of variances.
+    price : array of shape (a, a)
+        The matrix G by which a row v has the price vᵀ G v / (v · distribution), likewise.
     """
 
-    def __init__(self, distribution: Floats, functions: Floats) -> None:
+    def __init__(
+        self, distribution: Floats, functions: Floats, most_rows: int | None = None
+    ) -> None:
         super().__init__(len(distribution))
+        of_cells = (max(least, times * len(distribution)) for least, times in (_MOST_ROWS, _KEPT))
+        self._limits = tuple(of_cells) if most_rows is None else (most_rows, 5 * most_rows // 6)
         self.distribution, self._root = distribution, np.sqrt(distribution)
         self._functions = functions * self._root
         if len(functions) > len(distribution):  # as many will do
@@ -82,8 +97,8 @@ class VarianceMixture(Mixture):
         self._squares = float(((functions @ distribution) ** 2).sum())
         self._first = 0  # rows that were added first, which stay
         self._weights = np.zeros(0)
-        self._duals = np.zeros(len(distribution))
-        self._price = np.zeros((len(distribution),) * 2)
+        self.duals = np.zeros(len(distribution))
+        self.price = np.zeros((len(distribution),) * 2)
         # At the best weights, with the means' squares: the sum of variances that are priced, and
         # that of the functions alone.
         self._total = self._asked = -np.inf
@@ -91,8 +106,7 @@ class VarianceMixture(Mixture):
     def add(self, rows: Floats) -> None:
         """Add rows; those of no use make room, but for the first ones."""
         rows = rows[rows @ self.distribution > _TINY * rows.sum(axis=1)]
-        n_cells = len(self.distribution)
-        most, kept = (max(least, times * n_cells) for least, times in (_MOST_ROWS, _KEPT))
+        most, kept = self._limits
         if len(self._weights) == len(self.rows) > most:
             order = -self.reduced_costs(self.rows)  # on the central path, in the order of weights
             order[: self._first] = -np.inf
@@ -128,7 +142,7 @@ class VarianceMixture(Mixture):
         end = np.inf if seconds is None else time.perf_counter() + seconds
         count = len(self._weights)
         weights = np.concatenate([self._weights, np.zeros(len(self.rows) - count)])
-        begun = (weights, self._duals) if count else None
+        begun = (weights, self.duals) if count else None
         point = self._best(self.rows, end, gap, begun)
         if not point.good and count:
             point = self._best(self.rows, end, gap)
@@ -140,11 +154,11 @@ class VarianceMixture(Mixture):
                 f"of columns off by {point.residual:.1e}."
             )
         self._weights, self._total = point.weights, point.total
-        self._duals, self._price = point.duals / point.relative, point.price
+        self.duals, self.price = point.duals / point.relative, point.price
         self._asked = point.variance_of(self._functions)
         if self._priced is not self._functions:
             self.added = self._total / self._asked - 1.0
-        return Optimum(self._weights, self._duals, self._squares - point.total)
+        return Optimum(self._weights, self.duals, self._squares - point.total)
 
     def _best_with_cells(self, end: float, gap: float) -> "_Point":
         """Find weights with a little of the variances of all cells, and less while that succeeds.
@@ -176,7 +190,7 @@ class VarianceMixture(Mixture):
         bound, up to the greatest reduced cost.
         """
         missed = float((self.reduced_costs(rows) / rows.sum(axis=1)).max(initial=0.0))
-        worth = float(self._duals.sum()) + len(self._duals) * missed
+        worth = float(self.duals.sum()) + len(self.duals) * missed
         most = self._total * worth
         least = self._asked**2 / most if most > 0.0 else 0.0  # no variance is below 0
         return self._squares - least
@@ -199,15 +213,15 @@ class VarianceMixture(Mixture):
     def reduced_costs(self, rows: Floats) -> Floats:
         """Return the reduced costs of rows, relative to the sum of variances."""
         mass = rows @ self.distribution
-        priced = ((rows @ self._price) * rows).sum(axis=1) / np.maximum(mass, _TINY)
-        return priced - rows @ self._duals
+        priced = ((rows @ self.price) * rows).sum(axis=1) / np.maximum(mass, _TINY)
+        return priced - rows @ self.duals
 
     def slopes(self, rows: Floats) -> Floats:
         """Return the gradients of the reduced costs."""
         mass = np.maximum(rows @ self.distribution, _TINY)[:, None]
-        along = rows @ self._price / mass
+        along = rows @ self.price / mass
         own = (along * rows).sum(axis=1)[:, None] / mass
-        slope: Floats = 2.0 * along - own * self.distribution - self._duals
+        slope: Floats = 2.0 * along - own * self.distribution - self.duals
         return slope
 
 
@@ -229,6 +243,7 @@ class _Point:
         self._sums, self._root, self._functions = rows.T, root, functions
         self._scaled = np.asfortranarray((rows * root / np.sqrt(rows @ root**2)[:, None]).T)
         self.wanted, self.steps, self._unit = gap, 0, 1.0
+        self._part = max(_PART * len(root) * float(root.min()) ** 2, _LEAST_PART)
         self.weights = np.full(len(rows), len(root) / len(rows))
         self.duals = np.zeros(len(root))
         if begun is not None:
@@ -243,7 +258,7 @@ class _Point:
     def _evaluate(self) -> None:
         """Find the sum of variances, and price the rows."""
         information = (self._scaled * self.weights) @ self._scaled.T
-        information[np.diag_indices_from(information)] += _PART
+        information[np.diag_indices_from(information)] += self._part
         half = cholesky(information, lower=True, check_finite=False)
         self._factor, self._known = half, _solve(half, self._scaled)
         variances = _solve(half, self._functions.T)

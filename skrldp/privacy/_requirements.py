@@ -65,6 +65,17 @@ class Requirements:
         return self.items[0] if len(self.items) == 1 else None
 
     @property
+    def of_whole_records(self) -> bool:
+        """Whether every entry is a secret of its own, so that no distribution plays a part.
+
+        A row is then private if its greatest entry is at most e^ε times its least.
+        """
+        one = self.only
+        if one is None or one.region.compared is not None:
+            return False
+        return one.region.rows.parts.shape == (self.n_cells, 1)
+
+    @property
     def n_cells(self) -> int:
         """Number of entries of a row."""
         return self.items[0].region.rows.n_cells
