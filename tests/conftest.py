@@ -6,6 +6,7 @@ import os
 import warnings
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 from unittest import mock
 
 import numpy as np
@@ -56,6 +57,15 @@ def pairwise(*choices):
 def few_iterations(number=2):
     """Let designs end after so few iterations, to save time: they are private all the same."""
     return mock.patch("skrldp.design.engine._MOST_ITERATIONS", number)
+
+
+def slow_clock(seconds):
+    """Let designs find it so much later at each look at the clock, however fast the machine is."""
+    from skrldp.design.run import Limits
+
+    looks = itertools.count(0.0, seconds)
+    clock = SimpleNamespace(perf_counter=lambda: next(looks))
+    return mock.patch(f"{Limits.__module__}.time", clock)
 
 
 def renyi(centre, distribution, alpha):

@@ -192,8 +192,9 @@ def tied_program(joint, region, cost, eps):
     return found.fun
 
 
-@pytest.mark.parametrize("kind", POLYHEDRAL)
-@pytest.mark.parametrize("table", range(3))
+@pytest.mark.parametrize(
+    ("kind", "table"), [("box", 1), ("box", 2), ("lower", 1), ("simplex", 0), ("point", 1)]
+)
 def test_closest_reports_by_a_plain_linear_program(kind, table):
     joint = JointDistribution(TABLES[table])
     values = range(joint.counts.shape[1])
@@ -230,9 +231,8 @@ def tied_conic(joint, cost, eps, radius):
     return optimum(cp.Problem(cp.Minimize(cp.sum(cp.multiply(distribution * cost, q))), limits))
 
 
-@pytest.mark.parametrize("table", [0, 2])
-def test_closest_reports_over_the_ball_by_a_conic_program(table):
-    joint = JointDistribution(TABLES[table])
+def test_closest_reports_over_the_ball_by_a_conic_program():
+    joint = JointDistribution(TABLES[2])
     values = range(joint.counts.shape[1])
     distance = distance_matrix("absolute", values)
     cost = expected_distance(joint, distance, RenyiSet(2.0, 0.0), observe="nonsensitive")
@@ -245,12 +245,12 @@ def test_closest_reports_over_the_ball_by_a_conic_program(table):
 @pytest.mark.parametrize(
     ("kind", "alpha"),
     [
-        *itertools.product(("joint", "product"), (0.8, 1.0, 2.0)),
+        *(("joint", 0.8), ("joint", 2.0), ("product", 1.0)),
         *(("box", 0.8), ("lower", 2.0), ("simplex", 1.0), ("point", 2.0)),
     ],
 )
 def test_seeing_less_is_never_better(kind, alpha):
-    for counts, radius in zip(TABLES, (0.02, 0.0, 0.02), strict=True):
+    for counts, radius in zip(TABLES[1:], (0.0, 0.02), strict=True):
         joint = JointDistribution(counts)
         values = range(counts.shape[1])
         distance = distance_matrix("squared", values)
@@ -272,8 +272,10 @@ def test_seeing_less_is_never_better(kind, alpha):
         np.testing.assert_allclose(private, tiled(alone.matrix, joint), atol=1e-9)
 
 
-@pytest.mark.parametrize("alpha", [0.3, 0.8, 1.0, 2.0, 3.0])
-@pytest.mark.parametrize("radius", [0.0, 0.05, np.inf])
+@pytest.mark.parametrize(
+    ("alpha", "radius"),
+    [(0.3, 0.05), (1.0, 0.05), (2.0, 0.05), (3.0, 0.05), (2.0, 0.0), (1.0, np.inf)],
+)
 def test_a_ball_of_joint_distributions_is_a_ball_for_u(alpha, radius):
     rng = np.random.default_rng(0)
     for counts in TABLES:
@@ -295,8 +297,9 @@ def test_a_ball_of_joint_distributions_is_a_ball_for_u(alpha, radius):
 # --- PolyOpt -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", POLYHEDRAL)
-@pytest.mark.parametrize("table", range(3))
+@pytest.mark.parametrize(
+    ("kind", "table"), [("box", 0), ("box", 2), ("lower", 1), ("simplex", 1), ("point", 1)]
+)
 def test_vertices_and_columns_agree(kind, table, cdd):
     joint = JointDistribution(TABLES[table])
     region = region_of(joint, kind)
@@ -372,7 +375,7 @@ def test_what_is_independent_of_s_is_told(counts):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("counts", [[[5], [9]], [[4, 7, 2]], [[3]]])
+@pytest.mark.parametrize("counts", [[[5], [9]], [[4, 7, 2]]])
 def test_one_value_or_one_secret(counts, kind, request):
     joint = JointDistribution(counts)
     region = region_of(joint, kind)
@@ -392,7 +395,7 @@ def test_one_value_or_one_secret(counts, kind, request):
     )
 
 
-@pytest.mark.parametrize("kind", REGIONS)
+@pytest.mark.parametrize("kind", ["joint", "lower"])
 def test_an_unseen_secret_may_have_any_distribution(kind):
     joint = JointDistribution([[30, 40, 50], [0, 0, 0]])
     found = solve(

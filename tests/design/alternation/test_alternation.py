@@ -338,7 +338,7 @@ def test_time_for_gathering_is_kept():
     assert side_by_side.affordable(40, [], Left(), reserved=50) == 40
 
 
-@pytest.mark.parametrize("looks", [1, 2, 10, 30, 50])
+@pytest.mark.parametrize("looks", [1, 2, 10, 30])
 def test_time_is_up(looks):
     region = region_of(TABLE)
     runs, status = alternate(
@@ -369,16 +369,12 @@ def test_steps_grow_longer_when_time_is_short():
 
 
 # Of the second the cone is curved: columns ascend along paths alone.
-@pytest.mark.parametrize("kind", ["joint", "curved", "lower"])
-def test_auto_is_no_worse_than_its_parts(kind):
-    table = {
-        "joint": TABLE[:2],
-        "curved": [[12, 9, 1, 3], [5, 4, 11, 13]],
-        "lower": TABLE,
-    }[kind]
-    joint, region = JointDistribution(table), region_of(table, kind.replace("curved", "joint"))
-    cones = Cones(Requirements.of(region, 1.0), Limits(None))
-    assert cones.by_paths is (kind == "curved")
+@pytest.mark.parametrize(
+    ("table", "curved"), [(TABLE[:2], False), ([[12, 9, 1, 3], [5, 4, 11, 13]], True)]
+)
+def test_auto_is_no_worse_than_its_parts(table, curved):
+    joint, region = JointDistribution(table), region_of(table)
+    assert Cones(Requirements.of(region, 1.0), Limits(None)).by_paths is curved
     found = {
         solver: solve(
             CriterionProblem(joint), Requirements.of(region, 1.0), solver=solver, time_limit=None
@@ -394,9 +390,9 @@ def test_auto_is_no_worse_than_its_parts(kind):
 
 def test_large_table_is_certified_and_far_better_than_the_closed_forms():
     rng = np.random.default_rng(3)
-    joint = JointDistribution(rng.multinomial(30_000, rng.dirichlet(np.ones(120))).reshape(10, 12))
+    joint = JointDistribution(rng.multinomial(30_000, rng.dirichlet(np.ones(48))).reshape(6, 8))
     region, eps = region_of(joint.counts), 1.0
-    radius = RenyiBall().radius_for(joint.n, 120)
+    radius = RenyiBall().radius_for(joint.n, 48)
     distribution = joint.probabilities.ravel()
     run = one_path(joint.counts, region, eps, b=12, factor=0.6)
     mechanism, certificate = release(run.matrix, Promise.of(joint, RenyiSet(2.0, radius), eps))

@@ -37,7 +37,7 @@ def least_variance(rows, distribution, function):
     return found - (function @ distribution) ** 2
 
 
-@pytest.mark.parametrize(("n_values", "radius"), [(2, 0.0), (3, np.inf), (4, 0.0)])
+@pytest.mark.parametrize(("n_values", "radius"), [(2, 0.0), (3, np.inf)])
 def test_one_function_is_estimated_as_well_as_can_be(n_values, radius):
     rng = np.random.default_rng(n_values)
     counts = rng.multinomial(3000, rng.dirichlet(np.full(2 * n_values, 2.0))) + 5
@@ -62,7 +62,6 @@ def test_one_function_is_estimated_as_well_as_can_be(n_values, radius):
     ("target", "solver"),
     [
         (Linear(np.repeat([[1.0, 0.0, 0.0]] * 2, 2, axis=1)), "auto"),
-        (Linear(np.arange(12).reshape(2, 6)), "auto"),
         (Mean("hours"), "columns"),
     ],
 )

@@ -77,12 +77,10 @@ def test_what_comes_back(kind, eps):
     assert "rows generated" in found.message and "linear programs" in found.message
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("shape", [(2, 4), (3, 2)])
 @pytest.mark.parametrize("kind", ["lower", "box", "simplex", "point"])
-def test_against_enumeration(kind, seed):
-    rng = np.random.default_rng(seed)
-    a1, a2 = ((2, 3), (3, 2), (2, 4), (4, 2))[seed]
-    joint = JointDistribution(rng.integers(1, 150, size=(a1, a2)))
+def test_against_enumeration(kind, shape):
+    joint = JointDistribution(np.random.default_rng(1).integers(1, 150, size=shape))
     if kind in ("simplex", "point"):
         radius = np.inf if kind == "simplex" else 0.0
         region = privacy_region(joint, RenyiSet(2.0, radius))
@@ -153,10 +151,7 @@ def by_programs(monkeypatch):
     monkeypatch.setattr(choice_module, "product_cone", lambda *_: None)
 
 
-@pytest.mark.parametrize(
-    ("kind", "shape"),
-    [("lower", (2, 3)), ("box", (2, 3)), ("lower", (3, 2)), ("simplex", (3, 2)), ("point", (3, 2))],
-)
+@pytest.mark.parametrize(("kind", "shape"), [("box", (2, 3)), ("lower", (3, 2)), ("point", (3, 2))])
 def test_three_ways_to_price(monkeypatch, kind, shape):
     """From a list, by ascent over products, and by linear programs."""
     joint = JointDistribution(np.random.default_rng(8).integers(1, 150, size=shape))
@@ -196,7 +191,7 @@ def test_time_may_run_out_over_products(unlisted, glances):
     check(found, joint, region, 0.5)
 
 
-@pytest.mark.parametrize("glances", [1, 3, 10, 40, 150, 300])
+@pytest.mark.parametrize("glances", [1, 3, 10, 40, 150])
 @pytest.mark.parametrize("kind", ["joint", "lower"])
 def test_time_may_run_out_anywhere(by_programs, kind, glances):
     joint = JointDistribution([[9, 4, 31], [40, 25, 14]])
@@ -238,10 +233,10 @@ def test_no_time_at_all():
 
 
 @pytest.mark.parametrize(
-    ("shape", "cone", "glances"), [((3, 40), PrivacyCone, 150), ((12, 12), CompactCone, 300)]
+    ("shape", "cone", "glances"), [((3, 24), PrivacyCone, 150), ((12, 12), CompactCone, 300)]
 )
 def test_large_tables(shape, cone, glances):
-    """Hundreds of cells: certified, and clearly better than the closed forms."""
+    """Certified, and clearly better than the closed forms."""
     rng = np.random.default_rng(3)
     cells = shape[0] * shape[1]
     joint = JointDistribution(rng.multinomial(30_000, rng.dirichlet(np.ones(cells))).reshape(shape))

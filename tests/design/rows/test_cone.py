@@ -53,12 +53,12 @@ def directions_for(region, count=12, seed=0, units=True):
     return np.concatenate([random, -np.eye(size)]) if units else random
 
 
-@pytest.mark.parametrize("table", list(TABLES))
 @pytest.mark.parametrize(
-    ("kind", "alpha"),
+    ("kind", "alpha", "table"),
     [
-        *(("joint", 2.0), ("joint", 1.0), ("joint", 0.7), ("product", 2.0), ("product", 0.3)),
-        *(("box", 2.0), ("lower", 2.0), ("point", 1.0), ("simplex", 1.0)),
+        *(("joint", 2.0, "3x2 unseen"), ("joint", 1.0, "2x3"), ("joint", 0.7, "2x2")),
+        *(("product", 2.0, "2x3"), ("product", 0.3, "3x3"), ("box", 2.0, "2x3")),
+        *(("lower", 2.0, "3x2 unseen"), ("point", 1.0, "3x3"), ("simplex", 1.0, "3x2 unseen")),
     ],
 )
 def test_rows_are_private(kind, alpha, table):
@@ -99,7 +99,7 @@ def pairs_of_conditionals(joint, alpha, radius, seed=5):
     return distributions / distributions.sum(axis=2, keepdims=True)
 
 
-@pytest.mark.parametrize("alpha", [0.7, 1.0, 2.0])
+@pytest.mark.parametrize("alpha", [0.7, 2.0])
 def test_maxima_over_the_joint_ball(alpha):
     """Between those over smaller cones and those under the constraints of sampled distributions."""
     joint = JointDistribution([[9, 4, 31], [40, 25, 14]])
@@ -220,8 +220,10 @@ def test_limits():
     assert later.elapsed >= 0.0
 
 
-@pytest.mark.parametrize("table", list(TABLES))
-@pytest.mark.parametrize("kind", ["joint", "product", "lower"])
+@pytest.mark.parametrize(
+    ("kind", "table"),
+    [("joint", "3x3"), ("product", "2x3"), ("product", "3x2 unseen"), ("lower", "2x2")],
+)
 def test_compact_cone(kind, table):
     region = region_of(table, kind)
     lower = region_of(table, "lower")

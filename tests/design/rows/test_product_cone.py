@@ -1,7 +1,5 @@
 """The cone taken apart by secret: against linear programs and against cddlib."""
 
-import itertools
-
 import numpy as np
 import pytest
 from conftest import EXAMPLE, excess, pairwise
@@ -86,13 +84,8 @@ def test_maxima(kind, table, same_secret):
     np.testing.assert_allclose((directions @ listed.T).max(axis=1), expected, atol=1e-7)
 
 
-SHAPES = [(2, 2), (2, 3), (3, 2), (2, 4), (4, 2), (3, 3)]
-LONG = ("box", (3, 3))  # it takes longer than all others
-
-
-@pytest.mark.parametrize(
-    ("kind", "shape"), [case for case in itertools.product(KINDS, SHAPES) if case != LONG]
-)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shape", [(2, 3), (3, 2)])
 def test_every_vertex_is_listed(kind, shape, cdd):
     rng = np.random.default_rng(shape[0] + 10 * shape[1])
     region = region_of(rng.integers(1, 200, size=shape), kind)
@@ -111,7 +104,7 @@ def test_every_order(kind, alpha):
     np.testing.assert_allclose((rows * directions).sum(axis=1), expected, atol=1e-7)
 
 
-@pytest.mark.parametrize("radius", [1e-12, 1e-9, 1e-8, 1e-7, 1e-6, 1e-4, 1.0, 50.0])
+@pytest.mark.parametrize("radius", [1e-12, 1e-8, 1e-6, 50.0])
 @pytest.mark.parametrize("kind", ["box", "lower"])
 def test_every_radius(kind, radius):
     """Polytopes that are nearly points, and nearly everything."""
@@ -159,18 +152,11 @@ def test_no_time():
     check_private(rows, region, 1.0)
 
 
-def jeffreys(seed):
-    """A table as of the issue: 2 x 5 or 5 x 2, with 10^3 to 10^5 records."""
-    rng = np.random.default_rng(seed)
-    shape = (2, 5) if seed % 2 == 0 else (5, 2)
-    n = int(10 ** rng.uniform(3, 5))
-    return JointDistribution(rng.multinomial(n, rng.dirichlet(np.full(10, 0.5))).reshape(shape))
-
-
-@pytest.mark.parametrize("seed", [2, 3])
-def test_ten_cells(seed, cdd):
+def test_ten_cells(cdd):
     """Both solvers reach the optimum over cddlib's vertices."""
-    joint, eps = jeffreys(seed), (0.1, 0.5, 1.0, 1.5, 2.5)[seed % 5]
+    rng, eps = np.random.default_rng(2), 1.0
+    counts = rng.multinomial(5_000, rng.dirichlet(np.full(10, 0.5))).reshape(2, 5)
+    joint = JointDistribution(counts)
     region = region_of(joint.counts, "lower")
     distribution = joint.probabilities.ravel()
     every = _vertices(facets(Requirements.of(region, eps)))
