@@ -12,7 +12,10 @@ from decimal import Decimal
 from inspect import signature
 from typing import Annotated, Any, Literal
 
+import numpy as np
+
 from skrldp.alphabet import brief
+from skrldp.batches import arrow_numbers, numbers_of
 from skrldp.cli import _options as o
 from skrldp.cli._errors import CommandError
 from skrldp.cli._mechanism import NUMBER, cut_numbers, read_text
@@ -32,6 +35,7 @@ _SANITIZERS = {
     "non-robust": "NonRobustSanitizer",
 }
 _SPELLINGS = 3  # columns that the note names
+_ROWS_HELD = 1 << 20  # rows that are read before equal ones are put together
 
 
 def design(
@@ -279,31 +283,58 @@ def _read(
     source: Table, columns: list[str], counts: str | None, missing: list[str], cut: list[str]
 ) -> tuple[Any, Any]:
     """Read the public table; returns it, and how many records each row stands for."""
-    import numpy as np
     import pyarrow as pa
+    from pyarrow.types import is_dictionary
 
     if missing and not source.is_text:
         raise CommandError(f"--missing is for texts, and {source.path} has types.")
-    batches, weights, first = [], [], 0
+    held, n_held, most, first = [], 0, _ROWS_HELD, 0
+    own = [*columns, _number_column(columns)]
+    plain = not any(is_dictionary(of.type) or of.type.num_fields for of in source.schema)
     for batch in progress(source.batches(), source.path):
+        weights = np.ones(batch.num_rows, np.int64)
         if counts is not None:
-            weights.append(whole_numbers(batch, counts, source.path, first))
-        own = batch.select(columns)
+            weights = whole_numbers(batch, counts, source.path, first)
+        read = batch.select(columns)
         if source.is_text:
-            own = mark_missing(own, columns, missing)
-            where = f"{source.path}: row {{:,}} (counted from 0)"
-            arrays = [
-                cut_numbers(array, name, where, first) if name in cut else array.dictionary_encode()
-                for name, array in zip(columns, own.columns, strict=True)
-            ]
-            own = pa.RecordBatch.from_arrays(arrays, names=columns)
-        batches.append(own)
-        first += batch.num_rows
-    table = pa.Table.from_batches(batches)
+            read = mark_missing(read, columns, missing)
+        where = f"{source.path}: row {{:,}} (counted from 0)"
+        arrays = [
+            cut_numbers(array, name, where, first) if source.is_text and name in cut else array
+            for name, array in zip(columns, read.columns, strict=True)
+        ]
+        held.append(pa.table([*arrays, arrow_numbers(weights)], own))
+        first, n_held = first + batch.num_rows, n_held + batch.num_rows
+        if plain and n_held > most:
+            held = [_distinct(held)]
+            n_held = held[0].num_rows
+            most = max(_ROWS_HELD, 2 * n_held)
+    table = _distinct(held) if plain else pa.concat_tables(held)
+    weights = numbers_of(table[own[-1]].combine_chunks())
+    table = table.select(columns)
     if source.is_text:
-        table = table.unify_dictionaries()
+        encoded = [
+            table[name] if name in cut else table[name].combine_chunks().dictionary_encode()
+            for name in columns
+        ]
+        table = pa.table(encoded, columns)
         _note_spellings(table, [name for name in columns if name not in cut], source.path)
-    return table, np.concatenate(weights) if weights else None
+    return table, weights
+
+
+def _number_column(columns: Sequence[str]) -> str:
+    """Return a name that no column has."""
+    return max(columns, key=len) + "_"
+
+
+def _distinct(tables: Sequence[Any]) -> Any:
+    """Return the distinct rows, in the order in which they come; the last column is added up."""
+    import pyarrow as pa
+
+    table = pa.concat_tables(tables)
+    *keys, number = table.column_names
+    grouped = table.group_by(keys, use_threads=False).aggregate([(number, "sum")])
+    return grouped.select([*keys, f"{number}_sum"]).rename_columns([*keys, number])
 
 
 def _note_spellings(table: Any, columns: Sequence[str], path: str) -> None:

@@ -48,6 +48,20 @@ def test_design_writes_what_the_sanitizer_finds(call, folder):
     assert err.startswith("Privacy report: SRRSanitizer")
 
 
+def test_a_design_of_many_rows_is_that_of_their_counts(call, folder, monkeypatch):
+    """Equal rows are put together while they are read, so that memory grows with the values."""
+    counts = {"a,y": 70, "b,x": 50, "a,x": 20}
+    rows = [f"{row}\n" * n for row, n in counts.items()]
+    (folder / "many.csv").write_text("s,u\n" + "".join(rows))
+    (folder / "few.csv").write_text("s,u,n\na,y,70\nb,x,50\na,x,20\n")
+    monkeypatch.setattr("skrldp.cli._tables._ROWS", 16)
+    monkeypatch.setattr("skrldp.cli._design._ROWS_HELD", 30)
+    asked = ("--sensitive", "s", "--eps", "1", "--sanitizer", "grr")
+    assert call("design", "many.csv", *asked, "-o", "many.json")[0] == 0
+    assert call("design", "few.csv", "--counts", "n", *asked, "-o", "few.json")[0] == 0
+    assert (folder / "many.json").read_bytes() == (folder / "few.json").read_bytes()
+
+
 def test_shares_of_a_column_matter_if_it_is_named(call, folder):
     of = table().select(["ill", "zip"])
     write(of, folder / "public.parquet")
