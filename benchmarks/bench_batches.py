@@ -20,7 +20,12 @@ import pyarrow as pa
 
 import skrldp
 from skrldp import batches
-from skrldp.sampling import IntegerIds, KeyedStream, OctetIds, RandomStream
+from skrldp.sampling.streams import (
+    IntegerIds,
+    KeyedStream,
+    OctetIds,
+    RandomStream,
+)
 
 KEY = bytes(range(32))
 ROWS = 1 << 16  # of a batch

@@ -29,8 +29,9 @@ from skrldp.design.distance_problem import (
 from skrldp.design.engine import solve
 from skrldp.design.subset_search import quick_reporting
 from skrldp.information import mutual_information
-from skrldp.privacy import Requirements, privacy_region
-from skrldp.sets import RenyiSet
+from skrldp.privacy.regions import privacy_region
+from skrldp.privacy.requirements import Requirements
+from skrldp.sets.fitted_sets import RenyiSet
 
 
 def draw(a1, a2, seed=0, n=20_000):

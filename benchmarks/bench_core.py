@@ -31,8 +31,9 @@ from skrldp.certificate import release
 from skrldp.design.closed_form import block_matrix, independent_reporting
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
-from skrldp.privacy import Promise, Requirements, privacy_region
-from skrldp.sets import RenyiSet
+from skrldp.privacy.regions import privacy_region
+from skrldp.privacy.requirements import Promise, Requirements
+from skrldp.sets.fitted_sets import RenyiSet
 from skrldp.table import learn
 
 # Counts of the reference cases, made by drawing from Jeffreys priors, and their shapes of interest.

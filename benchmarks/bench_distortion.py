@@ -22,8 +22,9 @@ from skrldp.design import least_cost as search
 from skrldp.design.distance_problem import distance_matrix, expected_distance
 from skrldp.design.least_cost import minimise
 from skrldp.design.run import Limits
-from skrldp.privacy import Requirements, privacy_region, repair
-from skrldp.sets import RenyiSet
+from skrldp.privacy.regions import privacy_region
+from skrldp.privacy.requirements import Requirements, repair
+from skrldp.sets.fitted_sets import RenyiSet
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
 from conic_program import solve_conic

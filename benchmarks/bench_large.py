@@ -37,7 +37,8 @@ from skrldp.design.alternation import alternate
 from skrldp.design.criteria import Information
 from skrldp.design.run import Limits
 from skrldp.information import entropy, mutual_information
-from skrldp.privacy import Requirements, privacy_region
+from skrldp.privacy.regions import privacy_region
+from skrldp.privacy.requirements import Requirements
 
 COLUMNS = [
     "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation",

@@ -17,7 +17,8 @@ import time
 
 import numpy as np
 
-from skrldp.sampling import AliasTable, BlockTable, RandomStream
+from skrldp.sampling.streams import RandomStream
+from skrldp.sampling.tables import AliasTable, BlockTable
 
 EPS = 1.0
 

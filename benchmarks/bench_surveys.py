@@ -24,7 +24,7 @@ from skrldp import (
     LikelihoodRatioSet,
     SurveyDesign,
 )
-from skrldp.surveys import SurveyRecords, SurveyTotals, independent_part
+from skrldp.surveys.records import SurveyRecords, SurveyTotals, independent_part
 
 ASYMPTOTIC = LikelihoodRatioSet(radius="asymptotic")
 

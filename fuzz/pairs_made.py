@@ -5,7 +5,7 @@ import pandas as pd
 from pairs_case import LEVELLED, Later
 from pairs_forms import PLACES, in_form, value_of
 
-from skrldp.surveys import SurveyDesign
+from skrldp.surveys.design import SurveyDesign
 
 _SEARCHED = ("PolyOptSanitizer", "AOptimalSanitizer", "NonRobustSanitizer", "RobustMSESanitizer")
 

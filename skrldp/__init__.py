@@ -10,37 +10,37 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
-    "AOptimalSanitizer": "sanitizers",
-    "AllDistributions": "sets",
+    "AOptimalSanitizer": "sanitizers.a_optimal",
+    "AllDistributions": "sets.parameter_objects",
     "Audit": "auditing",
     "BlockEstimator": "estimation",
-    "BlockSanitizer": "sanitizers",
+    "BlockSanitizer": "sanitizers.block_sanitizer",
     "Calibrator": "estimation",
     "Certificate": "certificate",
     "CertificateError": "exceptions",
     "EstimationErrorDisplay": "display",
     "FrequencyEstimator": "estimation",
-    "GRRSanitizer": "sanitizers",
-    "IRSanitizer": "sanitizers",
+    "GRRSanitizer": "sanitizers.closed_forms",
+    "IRSanitizer": "sanitizers.closed_forms",
     "InfeasibleError": "exceptions",
     "IntervalDisplay": "display",
     "JointDistribution": "joint",
-    "LikelihoodRatioSet": "sets",
+    "LikelihoodRatioSet": "sets.parameter_objects",
     "Manifest": "mechanism",
     "Mechanism": "mechanism",
     "MechanismDisplay": "display",
-    "NonRobustSanitizer": "sanitizers",
-    "PolyOptSanitizer": "sanitizers",
+    "NonRobustSanitizer": "sanitizers.non_robust",
+    "PolyOptSanitizer": "sanitizers.polyopt",
     "PrivacyLeakWarning": "exceptions",
     "PrivacyReport": "statement",
     "PrivacyUtilityDisplay": "display",
-    "RenyiBall": "sets",
+    "RenyiBall": "sets.parameter_objects",
     "ReportLimitError": "exceptions",
-    "RobustMSESanitizer": "sanitizers",
-    "SRRSanitizer": "sanitizers",
+    "RobustMSESanitizer": "sanitizers.robust_mse",
+    "SRRSanitizer": "sanitizers.closed_forms",
     "SkrldpError": "exceptions",
     "SolverError": "exceptions",
-    "SurveyDesign": "surveys",
+    "SurveyDesign": "surveys.design",
     "audit": "auditing",
     "certify": "certificate",
     "expected_std_error": "estimation",
@@ -86,7 +86,8 @@ __all__ = [
 ]
 
 # Rooms that need no import of their own: `skrldp.auditing.Check` works after `import skrldp`.
-_ROOMS = {*_HOMES.values(), "batches", "client", "model_selection", "regression", "targets"}
+_ROOMS = {home.partition(".")[0] for home in _HOMES.values()}
+_ROOMS |= {"batches", "client", "model_selection", "regression", "targets"}
 
 if TYPE_CHECKING:
     from skrldp.auditing import Audit, audit
@@ -113,19 +114,15 @@ if TYPE_CHECKING:
     )
     from skrldp.joint import JointDistribution
     from skrldp.mechanism import Manifest, Mechanism
-    from skrldp.sanitizers import (
-        AOptimalSanitizer,
-        BlockSanitizer,
-        GRRSanitizer,
-        IRSanitizer,
-        NonRobustSanitizer,
-        PolyOptSanitizer,
-        RobustMSESanitizer,
-        SRRSanitizer,
-    )
-    from skrldp.sets import AllDistributions, LikelihoodRatioSet, RenyiBall
+    from skrldp.sanitizers.a_optimal import AOptimalSanitizer
+    from skrldp.sanitizers.block_sanitizer import BlockSanitizer
+    from skrldp.sanitizers.closed_forms import GRRSanitizer, IRSanitizer, SRRSanitizer
+    from skrldp.sanitizers.non_robust import NonRobustSanitizer
+    from skrldp.sanitizers.polyopt import PolyOptSanitizer
+    from skrldp.sanitizers.robust_mse import RobustMSESanitizer
+    from skrldp.sets.parameter_objects import AllDistributions, LikelihoodRatioSet, RenyiBall
     from skrldp.statement import PrivacyReport, privacy_report
-    from skrldp.surveys import SurveyDesign
+    from skrldp.surveys.design import SurveyDesign
 
 
 def __getattr__(name: str) -> Any:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
-from skrldp._numbers import at_least, at_most
+from skrldp._params import at_least, at_most
 from skrldp.alphabet import source_in_words
 
 __all__ = [

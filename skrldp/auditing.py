@@ -25,9 +25,8 @@ import numpy as np
 from scipy.special import bdtrc, betainccinv, betaincinv, gammaln, logsumexp, ndtri
 
 from skrldp._arrays import refuse_masked
-from skrldp._numbers import at_least, at_most, p_in_words
 from skrldp._pages import page, text_page
-from skrldp._params import generator_of, is_number, is_whole, shown
+from skrldp._params import at_least, at_most, generator_of, is_number, is_whole, p_in_words, shown
 from skrldp._sentences import repeatable
 from skrldp._typing import Floats, Indices, Integers
 from skrldp.alphabet import CategoryError, plain

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skrldp._arrays import ReadOnly, read_only, real_numbers, refuse_masked
-from skrldp._dictionaries import decoded
+from skrldp._frames import decoded
 from skrldp._params import check_choice, is_whole, shown
 from skrldp._typing import Floats
 from skrldp.alphabet import SOURCES, is_missing, numbered, spent_on_values
 from skrldp.information import conditionals_of, entropy
-from skrldp.surveys import SurveyTotals
+from skrldp.surveys.records import SurveyTotals
 
 __all__ = ["JointDistribution", "as_counts"]
 

@@ -30,15 +30,14 @@ import scipy.sparse as sp
 from skrldp._typing import Floats, Indices
 from skrldp.design.programs import ExpectedCost, column_sums
 from skrldp.exceptions import SolverError
-from skrldp.privacy import (
+from skrldp.privacy.regions import (
     JointRegion,
     PointRegion,
     ProductRegion,
     Region,
-    Requirement,
-    Requirements,
     SimplexRegion,
 )
+from skrldp.privacy.requirements import Requirement, Requirements
 
 Part = tuple[Any, list[Any]]  # a cvxpy expression, and the constraints that give it its meaning
 

@@ -18,8 +18,9 @@ from skrldp.information import (
     row_information,
     row_information_gradient,
 )
-from skrldp.privacy import Requirements, privacy_region, repair
-from skrldp.sets import RenyiSet
+from skrldp.privacy.regions import privacy_region
+from skrldp.privacy.requirements import Requirements, repair
+from skrldp.sets.fitted_sets import RenyiSet
 
 SEEDS = st.integers(0, 10**6)
 

@@ -9,7 +9,7 @@ from conftest import ROOT
 from skrldp import GRRSanitizer, SRRSanitizer, certify, expected_std_error
 from skrldp.estimation import expected_std_error_of_mean
 from skrldp.information import mutual_information
-from skrldp.sets import AllDistributions
+from skrldp.sets.parameter_objects import AllDistributions
 
 sys.path.append(str(ROOT / "benchmarks"))
 

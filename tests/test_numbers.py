@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skrldp._numbers import at_least, at_most
+from skrldp._params import at_least, at_most
 
 
 @given(

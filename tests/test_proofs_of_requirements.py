@@ -9,7 +9,7 @@ from conftest import EXAMPLE, budget, cost, on_the_boundary, random_directions, 
 from numpy.testing import assert_allclose
 from scipy.optimize import linprog, minimize_scalar
 
-from skrldp.sets import likelihood_ratio_budgets
+from skrldp.sets.radii import likelihood_ratio_budgets
 
 UP = 1.0 + 1e-9
 

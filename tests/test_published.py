@@ -12,8 +12,9 @@ from skrldp.design.closed_form import block_matrix, grr, srr
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
 from skrldp.information import block_information, mutual_information
-from skrldp.privacy import Promise, Requirements, privacy_region
-from skrldp.sets import RenyiSet
+from skrldp.privacy.regions import privacy_region
+from skrldp.privacy.requirements import Promise, Requirements
+from skrldp.sets.fitted_sets import RenyiSet
 from skrldp.support_function import cell_bounds
 
 sys.path.append(str(ROOT / "examples"))

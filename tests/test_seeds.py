@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from skrldp import GRRSanitizer, JointDistribution, audit, client
-from skrldp.sampling import RandomStream
+from skrldp.sampling.streams import RandomStream
 
 ROWS = [["no", "a"], ["yes", "b"], ["no", "b"], ["yes", "a"]]
 JOINT = JointDistribution([[3, 2], [1, 4]])

@@ -68,10 +68,11 @@ def cited(path):
 
 def named(name):
     """What a dotted name below skrldp stands for."""
-    room, *rest = name.split(".")
-    if rest[0].startswith("_"):
-        room = f"{room}.{rest.pop(0)}"
-    return reduce(getattr, rest, importlib.import_module(f"skrldp.{room}"))
+    parts = name.split(".")
+    module = [part for part in parts[:-1] if part.islower()]
+    return reduce(
+        getattr, parts[len(module) :], importlib.import_module(".".join(["skrldp", *module]))
+    )
 
 
 @pytest.mark.parametrize(("statement", "name"), ROWS)

@@ -1,8 +1,8 @@
 """From how many records on a value may be one of its own, though it was learned from them.
 
-What is learned from the counted records favours what happened to be frequent among them. But values
-that have many records are there in almost every table, so that a confidence level can allow for
-them (docs/proofs.md, Theorem 36).
+What is learned from the counted records favours what happened to be frequent among them. But
+values that have many records are there in almost every table, so that a confidence level can
+allow for them (docs/proofs.md, Theorem 36).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Texts about columns and values, for messages.
 
-Messages end up in logs, so they must contain nothing of private records: values of U tell about the
-secret as well. They show categories, which are public, and numbers of rows.
+Messages end up in logs, so they must contain nothing of private records: values of U tell about
+the secret as well. They show categories, which are public, and numbers of rows.
 """
 
 from __future__ import annotations

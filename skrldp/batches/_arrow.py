@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skrldp._dictionaries import values_of, without_views
+from skrldp._frames import values_of, without_views
 from skrldp.alphabet import Factorized, brief, listed
-from skrldp.sampling import IntegerIds, OctetIds
+from skrldp.sampling.streams import IntegerIds, OctetIds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,7 +11,7 @@ from skrldp.mechanism import Manifest
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from skrldp.sampling import IntegerIds, OctetIds
+    from skrldp.sampling.streams import IntegerIds, OctetIds
 
 __all__ = ["BlockReporter"]
 

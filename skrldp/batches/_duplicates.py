@@ -9,7 +9,7 @@ import numpy as np
 from skrldp._arrays import chunks
 from skrldp.alphabet import brief, listed
 from skrldp.batches._arrow import bare, pyarrow
-from skrldp.sampling import IntegerIds, OctetIds
+from skrldp.sampling.streams import IntegerIds, OctetIds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from skrldp._dictionaries import one_dictionary
-from skrldp._indexes import own_index
-from skrldp._plugins import refuse_without_plugin
+from skrldp._frames import one_dictionary, own_index, refuse_without_plugin
 from skrldp.alphabet import brief
 from skrldp.batches._arrow import check_columns, kind, pyarrow
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skrldp._numbers import at_most
-from skrldp._params import check_positive, is_whole
+from skrldp._params import at_most, check_positive, is_whole
 from skrldp.alphabet import listed
 from skrldp.batches._arrow import pyarrow
 from skrldp.batches._check_ids import check_ids
@@ -16,7 +15,7 @@ from skrldp.batches._frames import as_frame
 from skrldp.batches._keys import CheckedKey
 from skrldp.batches._reporter import Reporter
 from skrldp.mechanism import bound_of_reports
-from skrldp.sampling import IntegerIds, KeyedStream, OctetIds
+from skrldp.sampling.streams import IntegerIds, KeyedStream, OctetIds
 
 if TYPE_CHECKING:
     from skrldp.mechanism import Mechanism

@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from skrldp._arrays import SetOnce, smallest_dtype
-from skrldp._indexes import refuse_index
-from skrldp._numbers import at_most
+from skrldp._frames import refuse_index
+from skrldp._params import at_most
 from skrldp.alphabet import brief, listed
 from skrldp.batches._arrow import (
     arrow_numbers,
@@ -26,7 +26,7 @@ from skrldp.batches._frames import is_table, report_table
 from skrldp.batches._keys import CheckedKey
 from skrldp.client import RecordReader
 from skrldp.mechanism import Manifest, Mechanism, read_json
-from skrldp.sampling import IntegerIds, KeyedStream, OctetIds
+from skrldp.sampling.streams import IntegerIds, KeyedStream, OctetIds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -15,7 +15,7 @@ from skrldp.certificate._views import (
     least_provable,
 )
 from skrldp.joint import JointDistribution
-from skrldp.sets import FittedSet
+from skrldp.sets.fitted_sets import FittedSet
 
 __all__ = ["LeakageBound", "bound_over"]
 

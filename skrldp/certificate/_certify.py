@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skrldp._arrays import ReadOnly
-from skrldp._numbers import at_least, at_most
 from skrldp._pages import page
+from skrldp._params import at_least, at_most
 from skrldp._sentences import (
     BY_COMPOSITION,
     attained_at_worst,
@@ -29,11 +29,11 @@ from skrldp.certificate._views import dense_view, mechanism_views
 from skrldp.certificate._witness import states, witness_of
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
-from skrldp.privacy import Region, privacy_region
-from skrldp.sets import FittedSet, fitted_set
+from skrldp.privacy.regions import Region, privacy_region
+from skrldp.sets.fitted_sets import FittedSet, fitted_set
 
 if TYPE_CHECKING:
-    from skrldp.sets import AllDistributions, LikelihoodRatioSet, RenyiBall
+    from skrldp.sets.parameter_objects import AllDistributions, LikelihoodRatioSet, RenyiBall
 
 __all__ = ["Certificate", "certificate_from", "certify", "proof_region", "prove", "prove_reports"]
 

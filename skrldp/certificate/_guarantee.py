@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from skrldp.certificate._certify import Certificate
 from skrldp.mechanism import STATED_SETS, FurtherBound, Guarantee, StatedSet
-from skrldp.sets import FittedSet
+from skrldp.sets.fitted_sets import FittedSet
 
 __all__ = ["guarantee_of"]
 

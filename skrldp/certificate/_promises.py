@@ -8,7 +8,7 @@ from skrldp.certificate._bounds import bound_over
 from skrldp.certificate._certify import Certificate, certificate_from, prove
 from skrldp.certificate._views import View
 from skrldp.mechanism import Mechanism
-from skrldp.privacy import Promise, Statement
+from skrldp.privacy.requirements import Promise, Statement
 
 __all__ = ["keeps", "prove_promise"]
 

@@ -5,14 +5,14 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from skrldp._numbers import at_most
+from skrldp._params import at_most
 from skrldp._typing import Floats
 from skrldp.certificate._certify import Certificate
 from skrldp.certificate._promises import keeps, prove_promise
 from skrldp.exceptions import CertificateError
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism, slot_bits
-from skrldp.privacy import Promise, Requirements, repair
+from skrldp.privacy.requirements import Promise, Requirements, repair
 
 __all__ = ["expected_seconds", "release"]
 

@@ -1,9 +1,9 @@
 r"""What several reports about one record leak, for somebody who gets all of them.
 
-k independent reports are one report of a mechanism whose rows are products of k rows. The order of
-the reports tells nothing, and the number of orders cancels in every ratio, so each multiset of rows
-is compared once. Where there are too many multisets, the bound is a sum: given the first reports,
-the distribution of U may be any, so each further report adds at most the bound over all
+k independent reports are one report of a mechanism whose rows are products of k rows. The order
+of the reports tells nothing, and the number of orders cancels in every ratio, so each multiset of
+rows is compared once. Where there are too many multisets, the bound is a sum: given the first
+reports, the distribution of U may be any, so each further report adds at most the bound over all
 distributions (docs/proofs.md, Theorem 27).
 """
 
@@ -23,8 +23,8 @@ from skrldp.certificate._bounds import LeakageBound, bound_over
 from skrldp.certificate._views import View, block_views, leakage_at
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
-from skrldp.privacy import Region
-from skrldp.sets import FittedSet
+from skrldp.privacy.regions import Region
+from skrldp.sets.fitted_sets import FittedSet
 
 __all__ = ["WORK", "SeveralReports"]
 

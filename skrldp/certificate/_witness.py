@@ -18,7 +18,7 @@ from skrldp.certificate._verify import ONE, NotShown, Sides, Statement, read_cla
 from skrldp.exceptions import CertificateError
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism, as_json
-from skrldp.sets import FittedSet
+from skrldp.sets.fitted_sets import FittedSet
 from skrldp.support_function import split_budget, support
 
 __all__ = ["counts_to_json", "states", "witness_of"]

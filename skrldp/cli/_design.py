@@ -24,16 +24,6 @@ from skrldp.cli._progress import for_people, progress, tell
 from skrldp.cli._tables import STANDARD, Table, mark_missing, whole_numbers, with_counts
 
 __all__ = ["design"]
-
-_SANITIZERS = {
-    "a-optimal": "AOptimalSanitizer",
-    "polyopt": "PolyOptSanitizer",
-    "robust-mse": "RobustMSESanitizer",
-    "ir": "IRSanitizer",
-    "srr": "SRRSanitizer",
-    "grr": "GRRSanitizer",
-    "non-robust": "NonRobustSanitizer",
-}
 _SPELLINGS = 3  # columns that the note names
 _ROWS_HELD = 1 << 20  # rows that are read before equal ones are put together
 
@@ -191,15 +181,28 @@ def _designer(
     sanitizer: str, blocks: Sequence[str], targets: Sequence[str], parameters: dict[str, Any]
 ) -> Any:
     """Make the sanitizer, and refuse options that it does not have."""
-    from skrldp import sanitizers
+    from skrldp.sanitizers.a_optimal import AOptimalSanitizer
+    from skrldp.sanitizers.block_sanitizer import BlockSanitizer
+    from skrldp.sanitizers.closed_forms import GRRSanitizer, IRSanitizer, SRRSanitizer
+    from skrldp.sanitizers.non_robust import NonRobustSanitizer
+    from skrldp.sanitizers.polyopt import PolyOptSanitizer
+    from skrldp.sanitizers.robust_mse import RobustMSESanitizer
     from skrldp.targets import Marginal
 
     given = {name: value for name, value in parameters.items() if value not in (None, [], {})}
     if targets:
         given["targets"] = [Marginal(name) for name in targets]
-    kinds = {name: getattr(sanitizers, of_class) for name, of_class in _SANITIZERS.items()}
+    kinds: dict[str, Any] = {
+        "a-optimal": AOptimalSanitizer,
+        "polyopt": PolyOptSanitizer,
+        "robust-mse": RobustMSESanitizer,
+        "ir": IRSanitizer,
+        "srr": SRRSanitizer,
+        "grr": GRRSanitizer,
+        "non-robust": NonRobustSanitizer,
+    }
     has = {name: signature(kind).parameters for name, kind in kinds.items()}
-    of_blocks = signature(sanitizers.BlockSanitizer).parameters if blocks else {}
+    of_blocks = signature(BlockSanitizer).parameters if blocks else {}
     for name in given:
         if name not in has[sanitizer] and name not in of_blocks:
             option = "--" + name.replace("_", "-").removesuffix("s" if name == "targets" else "")
@@ -211,7 +214,7 @@ def _designer(
         given["distance"] = "hamming"
     own = {name: given.pop(name) for name in list(given) if name in of_blocks}
     base = kinds[sanitizer](**given)
-    return sanitizers.BlockSanitizer(blocks=_blocks(blocks), base=base, **own) if blocks else base
+    return BlockSanitizer(blocks=_blocks(blocks), base=base, **own) if blocks else base
 
 
 def _blocks(texts: Sequence[str]) -> str | list[list[str]]:

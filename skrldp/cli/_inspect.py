@@ -62,7 +62,7 @@ def _everywhere(own: Mechanism | Manifest) -> tuple[float, float] | None:
         return None
     from skrldp.certificate import certify  # these take a while
     from skrldp.joint import JointDistribution
-    from skrldp.sets import RenyiSet
+    from skrldp.sets.fitted_sets import RenyiSet
 
     shape = len(own.secrets), len(own.values)
     any_table = JointDistribution(np.ones(shape), own.secrets, own.values)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from skrldp._numbers import at_most
 from skrldp._pages import text_page
+from skrldp._params import at_most
 from skrldp._sentences import (
     attained_at_worst,
     bound,
@@ -38,7 +38,7 @@ from skrldp.mechanism import Mechanism, further_lines, notes_of
 if TYPE_CHECKING:
     from skrldp.certificate import Certificate
     from skrldp.joint import JointDistribution
-    from skrldp.privacy import Promise
+    from skrldp.privacy.requirements import Promise
 
 __all__ = ["verify"]
 
@@ -183,7 +183,7 @@ def _most_values_of(claim: Any) -> int | None:
 
 def _set_of(claim: Any) -> Any:
     """Make the set that a guarantee states, by its rule."""
-    from skrldp.sets import AllDistributions, LikelihoodRatioSet, RenyiBall
+    from skrldp.sets.parameter_objects import AllDistributions, LikelihoodRatioSet, RenyiBall
 
     around = claim.distributions
     if isinstance(around, str):
@@ -194,7 +194,7 @@ def _set_of(claim: Any) -> Any:
 
 def _promise_of(own: Mechanism, joint: JointDistribution, eps: float) -> Promise:
     """Make the statements of a guarantee again, each with the set that its rule makes."""
-    from skrldp.privacy import Promise
+    from skrldp.privacy.requirements import Promise
 
     claim: Any = own.guarantee
     around = _set_of(claim)

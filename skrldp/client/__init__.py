@@ -1,9 +1,9 @@
 """The client: load a mechanism's JSON and report records, with NumPy alone.
 
-The client runs on a person's device, or wherever the records are. It needs no scikit-learn, no data
-frames and no solver; ``cryptography`` speeds up the randomness, and permanent reports need it.
-`docs/client.md` describes the JSON, and what a client can and cannot check. The import is fast:
-:func:`load` imports what it needs, NumPy included.
+The client runs on a person's device, or wherever the records are. It needs no scikit-learn, no
+data frames and no solver; ``cryptography`` speeds up the randomness, and permanent reports need
+it. `docs/client.md` describes the JSON, and what a client can and cannot check. The import is
+fast: :func:`load` imports what it needs, NumPy included.
 
 >>> import skrldp
 >>> from skrldp import client

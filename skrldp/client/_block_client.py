@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from skrldp._arrays import SetOnce
-from skrldp._numbers import at_most
+from skrldp._params import at_most
 from skrldp.client._memory import Memory, octets_of
 from skrldp.client._records import BlockReader
 from skrldp.mechanism import Manifest
-from skrldp.sampling import RandomStream
+from skrldp.sampling.streams import RandomStream
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skrldp._arrays import SetOnce
-from skrldp._numbers import at_most
+from skrldp._params import at_most
 from skrldp.client._fresh_reports import FreshReports
 from skrldp.client._memory import Memory
 from skrldp.client._records import RecordReader
 from skrldp.mechanism import Guarantee, Mechanism
-from skrldp.sampling import RandomStream
+from skrldp.sampling.streams import RandomStream
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skrldp._arrays import SetOnce
-from skrldp._numbers import at_most
-from skrldp._params import check_positive, is_whole
+from skrldp._params import at_most, check_positive, is_whole
 from skrldp.client._memory import octets_of
 from skrldp.exceptions import ReportLimitError
 from skrldp.mechanism import bound_of_reports

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skrldp._arrays import chunks
-from skrldp.sampling import AliasTable, BlockTable, KeyedStream, OctetIds, Tapes
+from skrldp.sampling.streams import KeyedStream, OctetIds, Tapes
+from skrldp.sampling.tables import AliasTable, BlockTable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

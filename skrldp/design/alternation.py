@@ -37,7 +37,7 @@ from skrldp.design.constraint_blocks import pair_function, path_blocks
 from skrldp.design.criteria import TINY, Information
 from skrldp.design.programs import ExpectedCost
 from skrldp.design.run import Limits, Workers
-from skrldp.privacy import Requirement, Requirements, repair
+from skrldp.privacy.requirements import Requirement, Requirements, repair
 
 # Gamma noise of shape 1/2, times 1 + _BIAS where report y stands for value y. Noise alone leaves
 # values without a report of their own, and values alone leave S out. The bias doubled loses

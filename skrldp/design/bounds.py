@@ -31,7 +31,7 @@ from skrldp.design.relaxation import Box, Priced, Relaxation
 from skrldp.design.run import Limits
 from skrldp.information import row_information
 from skrldp.joint import JointDistribution
-from skrldp.privacy import Requirement, Requirements
+from skrldp.privacy.requirements import Requirement, Requirements
 
 # Cells up to which this pays: the boxes have as many dimensions.
 MOST_PRICED_CELLS = 12

@@ -18,7 +18,9 @@ from skrldp._arrays import LARGEST_EXPONENT, chunks
 from skrldp._typing import Floats, Indices
 from skrldp.information import Blocks, block_information
 from skrldp.joint import JointDistribution
-from skrldp.privacy import Region, Requirement, Requirements, odds_factor, screened_maxima
+from skrldp.privacy.regions import Region
+from skrldp.privacy.requirements import Requirement, Requirements
+from skrldp.privacy.screening import odds_factor, screened_maxima
 
 _MOST_ROUGH = 1 << 22  # upper bounds that are in memory together
 _FIRST_GAPS = 64  # pairs of secrets and values whose exact worst case is taken at once
@@ -198,9 +200,9 @@ def independent_reporting(
     --------
     A bound over all distributions limits the report of U, which could else be sent as it is:
 
-    >>> from skrldp.privacy import Requirement, Requirements
-    >>> from skrldp.privacy import privacy_region
-    >>> from skrldp.sets import RenyiSet
+    >>> from skrldp.privacy.requirements import Requirement, Requirements
+    >>> from skrldp.privacy.regions import privacy_region
+    >>> from skrldp.sets.fitted_sets import RenyiSet
     >>> joint = JointDistribution([[40, 30], [30, 20]])
     >>> one = Requirement(privacy_region(joint, RenyiSet(2.0, 0.001)), 0.8)
     >>> everywhere = Requirement(privacy_region(joint, RenyiSet(1.0, np.inf)), 2.0)

@@ -33,7 +33,7 @@ from skrldp.design.run import (
     ended_by,
 )
 from skrldp.joint import JointDistribution
-from skrldp.privacy import Requirements, repair
+from skrldp.privacy.requirements import Requirements, repair
 
 # Gaps, in units of the range of a row's slopes: from the first on the slopes follow the row, as
 # they do from program to program in other ascents; at the second an ascent ends. By hand.

@@ -40,7 +40,8 @@ from skrldp.design.newton_system import Block
 from skrldp.design.programs import Cuts, used
 from skrldp.design.run import Limits
 from skrldp.exceptions import SolverError
-from skrldp.privacy import LowerRegion, Requirement, Requirements, shifted
+from skrldp.privacy.regions import LowerRegion
+from skrldp.privacy.requirements import Requirement, Requirements, shifted
 
 # --- Facets, where regions are polytopes with few vertices ----------------------------------------
 

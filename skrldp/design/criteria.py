@@ -33,7 +33,7 @@ from skrldp.information import (
     row_information_gradient,
 )
 from skrldp.joint import JointDistribution
-from skrldp.privacy import Requirements
+from skrldp.privacy.requirements import Requirements
 
 # Added to the probabilities of reports before a decoder is made of them. Doubled, 2e-4 of the
 # information is lost (benchmarks/bench_constants.py).

@@ -33,7 +33,7 @@ from skrldp.design.vertices import enumerate_vertices
 from skrldp.design.whole_records import least_variance
 from skrldp.exceptions import SolverError
 from skrldp.joint import JointDistribution
-from skrldp.privacy import repair
+from skrldp.privacy.requirements import repair
 
 SOLVERS = ("auto", "vertices", "columns", "alternation")
 # "decomposition" takes the place of "alternation" for criteria that no central path follows.

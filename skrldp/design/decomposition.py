@@ -20,7 +20,7 @@ from skrldp.design.constraint_blocks import path_blocks
 from skrldp.design.criteria import Criterion
 from skrldp.design.programs import LEAST_GAIN
 from skrldp.design.run import Limits
-from skrldp.privacy import Requirements
+from skrldp.privacy.requirements import Requirements
 
 # Chosen by hand.
 _ROWS = 50  # that ascend at once

@@ -21,8 +21,8 @@ from skrldp.design.least_cost import minimise
 from skrldp.design.programs import ExpectedCost
 from skrldp.design.run import Quantity, Solution
 from skrldp.joint import JointDistribution
-from skrldp.privacy import repair
-from skrldp.sets import FittedSet
+from skrldp.privacy.requirements import repair
+from skrldp.sets.fitted_sets import FittedSet
 
 DISTANCES = ("auto", "squared", "absolute", "hamming")
 _LARGEST = 1e100  # greatest size of numbers whose squares are taken: those stay finite

@@ -17,7 +17,7 @@ from skrldp.design.run import (
     Workers,
 )
 from skrldp.exceptions import InfeasibleError, SolverError
-from skrldp.privacy import Requirements
+from skrldp.privacy.requirements import Requirements
 
 
 @dataclass(frozen=True, eq=False)

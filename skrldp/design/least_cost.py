@@ -4,11 +4,10 @@ The cheapest private mechanism minimises a linear cost, or the worst of many, ov
 matrices Q whose every row satisfies :math:`R_1 \cdot v_{s_1} \le e^\epsilon R_2 \cdot v_{s_2}`
 for all conditionals of the region. Any finite number of these constraints, the *cuts*, gives a
 linear program, whose value is a lower bound; its solution, repaired, is a private mechanism,
-whose cost is an upper bound. The region's worst conditionals
-(:meth:`skrldp.privacy.Region.worst`) are cuts that the solution violates, and so on until the
-bounds meet. The first cuts come from a central path where there is one
-(:mod:`skrldp.design.central_path`); mostly it closes the gap alone. RobustMSE is such a
-program, and so is a step of PolyOpt's alternation.
+whose cost is an upper bound. The region's worst conditionals (:meth:`Region.worst`) are cuts that
+the solution violates, and so on until the bounds meet. The first cuts come from a central path
+where there is one (:mod:`skrldp.design.central_path`); mostly it closes the gap alone. RobustMSE
+is such a program, and so is a step of PolyOpt's alternation.
 """
 
 import numpy as np
@@ -20,7 +19,7 @@ from skrldp.design.central_path import CentralPath
 from skrldp.design.constraint_blocks import path_blocks
 from skrldp.design.programs import Cuts, ExpectedCost, column_sums
 from skrldp.design.run import LIMITS, Limits, Solution
-from skrldp.privacy import Requirements, repair
+from skrldp.privacy.requirements import Requirements, repair
 
 
 class CutProgram:

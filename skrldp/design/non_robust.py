@@ -29,7 +29,7 @@ from skrldp.design.run import Limits, ObjectiveBound, Solution
 from skrldp.design.subset_optimum import optimal_response
 from skrldp.information import entropy, mutual_information, mutual_information_bound
 from skrldp.joint import JointDistribution
-from skrldp.privacy import Requirement, Requirements
+from skrldp.privacy.requirements import Requirement, Requirements
 
 _GAP = 1e-6  # relative distance from the optimum
 # Linear programs for the report of S: so many by the squared number of secrets, within the range.

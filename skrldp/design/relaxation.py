@@ -26,7 +26,7 @@ from skrldp._highs import LinearProgram
 from skrldp._typing import Booleans, Floats, Indices
 from skrldp.design.programs import Cuts
 from skrldp.information import row_information
-from skrldp.privacy import Requirements
+from skrldp.privacy.requirements import Requirements
 
 # Ranges are made wider than they were computed, for rounding: relatively, and by the rest. A range
 # below the second is none.

@@ -33,7 +33,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from skrldp._arrays import ReadOnly
-from skrldp._numbers import at_most
+from skrldp._params import at_most
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

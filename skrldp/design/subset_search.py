@@ -41,7 +41,9 @@ from skrldp.design.subset_optimum import (
 )
 from skrldp.information import mutual_information, product_information
 from skrldp.joint import JointDistribution
-from skrldp.privacy import Region, Requirements, odds_factor, screened_maxima
+from skrldp.privacy.regions import Region
+from skrldp.privacy.requirements import Requirements
+from skrldp.privacy.screening import odds_factor, screened_maxima
 
 _CHUNK = 2_000_000  # sets times pairs of secrets in memory: 16 MB for each array
 _FIRST_PAIRS = 4  # pairs of secrets, for each set, whose exact worst case is taken at once

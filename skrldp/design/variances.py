@@ -24,7 +24,7 @@ from skrldp.design.criteria import Criterion, Mixture, Optimum
 from skrldp.design.run import ObjectiveBound
 from skrldp.exceptions import SolverError
 from skrldp.joint import JointDistribution
-from skrldp.privacy import Requirements
+from skrldp.privacy.requirements import Requirements
 
 # --- The A-optimal mixture of given rows, by a primal-dual interior-point method ------------------
 

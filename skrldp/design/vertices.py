@@ -30,7 +30,7 @@ from skrldp.design.programs import LEAST_GAIN, RowMixture, used
 from skrldp.design.run import Limits, Solution
 from skrldp.exceptions import InfeasibleError, SolverError
 from skrldp.joint import JointDistribution
-from skrldp.privacy import Requirements
+from skrldp.privacy.requirements import Requirements
 
 # Double description takes a second or two at these sizes; beyond, its time explodes. The last is
 # of facets times 2**cells, where U alone is observed: there rows of few cells have facets of many

@@ -23,13 +23,11 @@ from skrldp.display._style import (
     number,
 )
 from skrldp.exceptions import PrivacyLeakWarning
-from skrldp.sanitizers import (
-    GRRSanitizer,
-    NonRobustSanitizer,
-    RobustMSESanitizer,
-)
 from skrldp.sanitizers.access import as_block_sanitizer, fitted_sanitizer
 from skrldp.sanitizers.base import BaseSanitizer
+from skrldp.sanitizers.closed_forms import GRRSanitizer
+from skrldp.sanitizers.non_robust import NonRobustSanitizer
+from skrldp.sanitizers.robust_mse import RobustMSESanitizer
 
 __all__ = [
     "EPS",

@@ -22,7 +22,8 @@ from skrldp.display._curves import (
 from skrldp.display._style import BASELINE, number
 from skrldp.estimation import expected_std_error
 from skrldp.mechanism import Manifest, Mechanism
-from skrldp.sanitizers import BlockSanitizer, GRRSanitizer
+from skrldp.sanitizers.block_sanitizer import BlockSanitizer
+from skrldp.sanitizers.closed_forms import GRRSanitizer
 
 __all__ = ["EstimationErrorDisplay"]
 

@@ -1,7 +1,7 @@
 """The most likely distribution of the records, by accelerated EM.
 
-The average log-likelihood of the reports, L(π) = Σ_y f_y log (Qπ)_y, is concave in the distribution
-π. With g = Qᵀ(f / Qπ), its gradient, π·g = Σ f = 1, so for the best distribution π*
+The average log-likelihood of the reports, L(π) = Σ_y f_y log (Qπ)_y, is concave in the
+distribution π. With g = Qᵀ(f / Qπ), its gradient, π·g = Σ f = 1, so for the best distribution π*
 
     L(π*) − L(π) ≤ g·(π* − π) ≤ max_x g_x − 1,
 

@@ -41,8 +41,9 @@ from skrldp.estimation.reports import (
 from skrldp.estimation.statistic import CellShares, Sample, Statistic, project
 from skrldp.joint import JointDistribution, as_counts
 from skrldp.mechanism import Mechanism
-from skrldp.sets import effective_size
-from skrldp.surveys import MOST_CELLS, SurveyDesign, SurveyTotals
+from skrldp.sets.radii import effective_size
+from skrldp.surveys.design import SurveyDesign
+from skrldp.surveys.records import MOST_CELLS, SurveyTotals
 from skrldp.table import column_reader, distinct_rows, lazy_frame, without_columns
 
 if TYPE_CHECKING:

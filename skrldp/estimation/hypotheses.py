@@ -21,7 +21,7 @@ from skrldp.estimation.figures import Pairs
 from skrldp.estimation.statistic import Sample, Statistic, project
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
-from skrldp.sets import tail_bound
+from skrldp.sets.radii import tail_bound
 
 __all__ = [
     "DRIFT",

@@ -23,7 +23,8 @@ from skrldp.mechanism._json_checks import check_columns
 from skrldp.mechanism._messages import claim, lines_of, sizes
 from skrldp.mechanism._others import Others, check_others
 from skrldp.mechanism._rounding import as_distribution, check_matrix, round_columns, slot_bits
-from skrldp.sampling import BlockTable, RandomStream
+from skrldp.sampling.streams import RandomStream
+from skrldp.sampling.tables import BlockTable
 
 __all__ = ["Mechanism"]
 

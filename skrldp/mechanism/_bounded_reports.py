@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from skrldp._numbers import at_most
+from skrldp._params import at_most
 from skrldp.mechanism._guarantee import Guarantee
 
 __all__ = ["bound_of_reports"]

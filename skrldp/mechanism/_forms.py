@@ -1,7 +1,7 @@
 """The forms of a mechanism: a dense weight matrix, one of U's values alone, or four weights.
 
-A form holds numbers without names: weights over a power of two, how to sample them, and what can be
-computed from them. The mechanism adds the alphabets.
+A form holds numbers without names: weights over a power of two, how to sample them, and what can
+be computed from them. The mechanism adds the alphabets.
 """
 
 from abc import ABC, abstractmethod
@@ -21,7 +21,7 @@ from skrldp.information import (
     information_by_secret,
     mutual_information,
 )
-from skrldp.sampling import AliasTable, BlockTable, check_codes
+from skrldp.sampling.tables import AliasTable, BlockTable, check_codes
 
 __all__ = ["BlockForm", "DenseForm", "Form", "ValuesForm"]
 

@@ -29,7 +29,7 @@ from skrldp.mechanism._json_checks import (
 )
 from skrldp.mechanism._others import Others
 from skrldp.mechanism._parts import Parts
-from skrldp.sampling import BlockTable
+from skrldp.sampling.tables import BlockTable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

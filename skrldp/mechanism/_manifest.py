@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skrldp._arrays import ReadOnly, chunks, rows_of_each
-from skrldp._numbers import at_most
 from skrldp._pages import page
+from skrldp._params import at_most
 from skrldp._typing import Floats
 from skrldp.alphabet import Bins, Column, combine
 from skrldp.mechanism import _json
@@ -28,7 +28,8 @@ from skrldp.mechanism._manifest_columns import (
 )
 from skrldp.mechanism._others import Others
 from skrldp.mechanism._rounding import slot_bits
-from skrldp.sampling import AliasTable, RandomStream, Tapes
+from skrldp.sampling.streams import RandomStream, Tapes
+from skrldp.sampling.tables import AliasTable
 
 __all__ = ["Manifest", "read_json"]
 

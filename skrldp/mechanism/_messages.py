@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from skrldp._numbers import at_most
+from skrldp._params import at_most
 from skrldp._sentences import (
     bound,
     columns_in_words,

@@ -11,42 +11,8 @@ A region's :class:`Layout` says which entries of a row belong to which secret. W
 ``observe="nonsensitive"`` a mechanism sees U alone: its rows are functions :math:`(Q_{y|u})_u` of
 U, private under the same condition with :math:`v_s = Q_y` for every secret.
 
-A *requirement* names pairs of secrets, an ε and a region. Designs, repair, release
-and proof take a list of requirements: whatever is promised besides the privacy of S over a set of
-distributions (privacy over all distributions at a larger ε, towards somebody who knows some columns
-of U, or of each sensitive column by itself) is one more entry.
+A *requirement* names pairs of secrets, an ε and a region. Designs, repair, release and proof take
+a list of requirements: whatever is promised besides the privacy of S over a set of distributions
+(privacy over all distributions at a larger ε, towards somebody who knows some columns of U, or of
+each sensitive column by itself) is one more entry.
 """
-
-from skrldp.privacy._balls import JointRegion, ProductRegion
-from skrldp.privacy._build import privacy_region
-from skrldp.privacy._layout import Layout
-from skrldp.privacy._polyhedra import BoxRegion, LowerRegion, PointRegion, SimplexRegion
-from skrldp.privacy._promise import Promise, Statement
-from skrldp.privacy._region import Region
-from skrldp.privacy._repair import repair
-from skrldp.privacy._requirements import Requirement, Requirements, shifted
-from skrldp.privacy._screened import Screened
-from skrldp.privacy._screened_maximum import screened_maxima
-from skrldp.privacy._worst_pairs import WorstPairs, odds_factor
-
-__all__ = [
-    "BoxRegion",
-    "JointRegion",
-    "Layout",
-    "LowerRegion",
-    "PointRegion",
-    "ProductRegion",
-    "Promise",
-    "Region",
-    "Requirement",
-    "Requirements",
-    "Screened",
-    "SimplexRegion",
-    "Statement",
-    "WorstPairs",
-    "odds_factor",
-    "privacy_region",
-    "repair",
-    "screened_maxima",
-    "shifted",
-]

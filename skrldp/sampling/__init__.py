@@ -13,21 +13,3 @@ a secret key and the id of each row (:class:`KeyedStream`, and :class:`Tapes` in
 
 Only the standard library and NumPy are imported here, since clients sample with it.
 """
-
-from skrldp.sampling._alias_table import AliasTable
-from skrldp.sampling._block_table import BlockTable
-from skrldp.sampling._codes import check_codes
-from skrldp.sampling._keyed_stream import IntegerIds, KeyedStream, OctetIds
-from skrldp.sampling._random_stream import RandomStream
-from skrldp.sampling._tapes import Tapes
-
-__all__ = [
-    "AliasTable",
-    "BlockTable",
-    "IntegerIds",
-    "KeyedStream",
-    "OctetIds",
-    "RandomStream",
-    "Tapes",
-    "check_codes",
-]

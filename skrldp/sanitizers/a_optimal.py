@@ -12,12 +12,12 @@ from skrldp.design.criterion_problem import SOLVERS_OF_MIXTURES, TOL, CriterionP
 from skrldp.design.variances import Variance
 from skrldp.exceptions import InfeasibleError
 from skrldp.joint import JointDistribution
-from skrldp.privacy import Promise, Requirements
+from skrldp.privacy.requirements import Promise, Requirements
 from skrldp.sanitizers.fitted_state import Designed, FromFit
 from skrldp.sanitizers.optimal import ObservingSanitizer
 from skrldp.sanitizers.parameters import check_tolerance, design_requirements, with_parameters
 from skrldp.sanitizers.warnings import warn_of_useless
-from skrldp.sets import FittedSet
+from skrldp.sets.fitted_sets import FittedSet
 from skrldp.targets import WeightedFunctions, functions_of, target_in_words
 
 _SHOWN = 20  # targets whose errors are printed

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skrldp._indexes import refuse_index
+from skrldp._frames import refuse_index
 from skrldp.alphabet import Record
 from skrldp.certificate import guarantee_of
 from skrldp.joint import JointDistribution, as_counts
-from skrldp.privacy import Promise
+from skrldp.privacy.requirements import Promise
 from skrldp.sanitizers.fitted_state import (
     Designed,
     Fitted,
@@ -50,7 +50,7 @@ from skrldp.sanitizers.warnings import (
     warn_of_rare_values,
     warn_of_weak_sets,
 )
-from skrldp.sets import FittedSet
+from skrldp.sets.fitted_sets import FittedSet
 from skrldp.table import Codes, Table, lazy_frame, learn, read_table
 
 

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skrldp._arrays import ReadOnly
-from skrldp._indexes import refuse_index
+from skrldp._frames import refuse_index
 from skrldp._params import check_beta, check_eps, check_seed
 from skrldp._typing import Floats
 from skrldp.alphabet import Alphabet, group_cells

@@ -7,20 +7,26 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skrldp._numbers import at_most
+from skrldp._params import at_most
 from skrldp.alphabet import Record
 from skrldp.certificate import Certificate, keeps, prove_promise, release
-from skrldp.design.closed_form import IndependentReporting, grr, independent_reporting, srr
+from skrldp.design.closed_form import (
+    IndependentReporting,
+    grr,
+    independent_reporting,
+    srr,
+)
 from skrldp.design.criteria import information_bound
 from skrldp.design.run import Solution
 from skrldp.exceptions import CertificateError
 from skrldp.information import Blocks, block_information
 from skrldp.mechanism import Mechanism
-from skrldp.privacy import Promise, Requirements
+from skrldp.privacy.requirements import Promise, Requirements
 from skrldp.sanitizers.base import BaseSanitizer
 from skrldp.sanitizers.fitted_state import Designed
 from skrldp.sanitizers.parameters import MOST_CELLS_OF_IR, with_parameters
-from skrldp.sets import AllDistributions, FittedSet
+from skrldp.sets.fitted_sets import FittedSet
+from skrldp.sets.parameter_objects import AllDistributions
 
 # A dense table is sampled three times as fast as four weights, but its proof looks at every report,
 # pair of secrets and value: at this many combinations it takes a second and some 30 MB.

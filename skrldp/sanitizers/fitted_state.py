@@ -18,8 +18,8 @@ from skrldp.design.run import Solution
 from skrldp.information import shares_of_entropy
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
-from skrldp.sets import FittedSet
-from skrldp.surveys import SurveySummary
+from skrldp.sets.fitted_sets import FittedSet
+from skrldp.surveys.design import SurveySummary
 from skrldp.table import CellCodec
 
 

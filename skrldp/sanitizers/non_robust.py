@@ -3,11 +3,12 @@
 from typing import Any
 
 from skrldp.alphabet import Record
-from skrldp.privacy import Promise
+from skrldp.privacy.requirements import Promise
 from skrldp.sanitizers.fitted_state import Designed
 from skrldp.sanitizers.optimal import OptimalSanitizer
 from skrldp.sanitizers.parameters import with_parameters
-from skrldp.sets import FittedSet, RenyiBall
+from skrldp.sets.fitted_sets import FittedSet
+from skrldp.sets.parameter_objects import RenyiBall
 
 
 @with_parameters

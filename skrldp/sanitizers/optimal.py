@@ -7,7 +7,7 @@ from skrldp.certificate import expected_seconds, release
 from skrldp.design.criteria import Criterion
 from skrldp.design.criterion_problem import SOLVERS, CriterionProblem
 from skrldp.design.engine import Problem, solve
-from skrldp.privacy import Promise, Requirements
+from skrldp.privacy.requirements import Promise, Requirements
 from skrldp.sanitizers.base import BaseSanitizer
 from skrldp.sanitizers.fitted_state import Designed, FromFit
 from skrldp.sanitizers.parameters import check_limits, with_parameters

@@ -22,10 +22,11 @@ from skrldp._params import (
 )
 from skrldp.alphabet import spent_on_values
 from skrldp.joint import JointDistribution
-from skrldp.privacy import Promise, Requirements
+from skrldp.privacy.requirements import Promise, Requirements
 from skrldp.sanitizers.public_table import UNKNOWN, check_survey
 from skrldp.sanitizers.reports import ENCODINGS
-from skrldp.sets import FittedSet, LikelihoodRatioSet
+from skrldp.sets.fitted_sets import FittedSet
+from skrldp.sets.parameter_objects import LikelihoodRatioSet
 from skrldp.table import CellCodec, Grouping, resolve_columns
 
 _Class = TypeVar("_Class", bound=type)

@@ -6,11 +6,11 @@ from skrldp._params import check_choice
 from skrldp.alphabet import Record
 from skrldp.design.criteria import Criterion, Information
 from skrldp.joint import JointDistribution
-from skrldp.privacy import Promise, Requirements
+from skrldp.privacy.requirements import Promise, Requirements
 from skrldp.sanitizers.fitted_state import Designed
 from skrldp.sanitizers.optimal import ObservingSanitizer
 from skrldp.sanitizers.parameters import design_requirements, with_parameters
-from skrldp.sets import FittedSet
+from skrldp.sets.fitted_sets import FittedSet
 
 ABOUT_ALL, ABOUT_U = OBJECTIVES = ("I(X;Y)", "I(U;Y)")
 

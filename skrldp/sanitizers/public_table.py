@@ -13,11 +13,11 @@ from skrldp._typing import Floats
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import check_categories
 from skrldp.sanitizers.warnings import warn_of_few_clusters
-from skrldp.sets import FittedSet, effective_records
-from skrldp.surveys import (
-    SurveyDesign,
+from skrldp.sets.fitted_sets import FittedSet
+from skrldp.sets.radii import effective_records
+from skrldp.surveys.design import SurveyDesign, SurveySummary
+from skrldp.surveys.records import (
     SurveyRecords,
-    SurveySummary,
     SurveyTotals,
     WeightSums,
     independent_part,

@@ -12,7 +12,7 @@ import sklearn
 from numpy.typing import NDArray
 
 from skrldp._arrays import refuse_masked
-from skrldp._indexes import own_index
+from skrldp._frames import own_index
 from skrldp._params import check_choice
 from skrldp.alphabet import Column
 from skrldp.joint import JointDistribution

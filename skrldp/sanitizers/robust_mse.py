@@ -8,8 +8,7 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from skrldp._numbers import at_most
-from skrldp._params import check_flag
+from skrldp._params import at_most, check_flag
 from skrldp._typing import Floats
 from skrldp.alphabet import Record
 from skrldp.design.closed_form import closed_forms
@@ -22,11 +21,12 @@ from skrldp.design.distance_problem import (
 )
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution
-from skrldp.privacy import Promise
+from skrldp.privacy.requirements import Promise
 from skrldp.sanitizers.fitted_state import Designed, Fitted, FromFit
 from skrldp.sanitizers.optimal import ObservingSanitizer
 from skrldp.sanitizers.parameters import design_requirements, with_parameters
-from skrldp.sets import FittedSet, RenyiBall, RenyiSet
+from skrldp.sets.fitted_sets import FittedSet, RenyiSet
+from skrldp.sets.parameter_objects import RenyiBall
 
 # --- The set for the worst expected cost: of joint distributions, apart from the privacy set ------
 

@@ -15,7 +15,7 @@ from skrldp.alphabet import brief
 from skrldp.design.run import Solution
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution
-from skrldp.sets import FittedSet, estimated_miss
+from skrldp.sets.fitted_sets import FittedSet, estimated_miss
 from skrldp.table import CellCodec, Rare
 from skrldp.targets import WeightedFunctions, target_in_words
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skrldp._numbers import at_most
+from skrldp._params import at_most
 from skrldp._sentences import NO_BOUND, bound, columns_in_words, holds_for, series
 from skrldp.alphabet import weakest_source
 from skrldp.mechanism import REPORTS

@@ -2,7 +2,7 @@
 
 import math
 
-from skrldp._numbers import at_most
+from skrldp._params import at_most
 from skrldp._sentences import (
     BY_COMPOSITION,
     NO_BOUND,

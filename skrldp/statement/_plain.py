@@ -2,7 +2,7 @@
 
 import math
 
-from skrldp._numbers import at_most
+from skrldp._params import at_most
 from skrldp._sentences import columns_in_words, odds
 from skrldp.statement._parts import ReportFigures
 

@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from typing import Any
 
-from skrldp._numbers import at_most
+from skrldp._params import at_most
 from skrldp._sentences import chance_of_missing, holds_for
 from skrldp.alphabet import source_in_words
 from skrldp.certificate import Certificate, prove_reports
 from skrldp.mechanism import REPORTS, beta_together
-from skrldp.sets import FittedSet
+from skrldp.sets.fitted_sets import FittedSet
 from skrldp.statement._parts import Beyond
 
 __all__ = ["beyond_one_report", "sets_in_words", "uncertain_sets"]

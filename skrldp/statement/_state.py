@@ -14,7 +14,7 @@ from skrldp.sanitizers.access import (
 )
 from skrldp.sanitizers.parameters import default_uncertainty
 from skrldp.sanitizers.warnings import explain_rare_cells
-from skrldp.sets import FittedSet, RenyiSet
+from skrldp.sets.fitted_sets import FittedSet, RenyiSet
 from skrldp.statement._blocks import beyond_blocks, in_all_blocks, warnings_of_blocks
 from skrldp.statement._by_secret import figures_by_secret
 from skrldp.statement._expected_errors import (

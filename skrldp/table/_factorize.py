@@ -8,7 +8,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from skrldp._dictionaries import one_dictionary
+from skrldp._frames import one_dictionary
 from skrldp.alphabet import CategoryError, plain
 
 __all__ = ["factorize", "levels_of", "series_from_array"]

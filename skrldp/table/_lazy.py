@@ -1,7 +1,7 @@
 """Tables that are elsewhere: an engine counts their equal rows, and one of each kind is brought.
 
-The lazy frames of Polars, DuckDB's relations and the frames of Dask, PySpark, Ibis and SQLFrame are
-lazy frames of narwhals. Missing values of every kind are one value, as for tables at hand.
+The lazy frames of Polars, DuckDB's relations and the frames of Dask, PySpark, Ibis and SQLFrame
+are lazy frames of narwhals. Missing values of every kind are one value, as for tables at hand.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A common interface to the columns of numpy, pandas, polars and pyarrow tables.
 
-A table is read one chunk of one column at a time, each as *positions* into a short list of distinct
-Python scalars, so that Python handles distinct values rather than rows.
+A table is read one chunk of one column at a time, each as *positions* into a short list of
+distinct Python scalars, so that Python handles distinct values rather than rows.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from skrldp._dictionaries import decoded
-from skrldp._plugins import refuse_without_plugin
+from skrldp._frames import decoded, refuse_without_plugin
 from skrldp.alphabet import CategoryError
 from skrldp.table._factorize import factorize, levels_of, series_from_array
 

@@ -16,7 +16,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from skrldp._indexes import own_index
+from skrldp._frames import own_index
 from skrldp.alphabet import OTHER, is_missing, plain
 from skrldp.table._factorize import factorize, series_from_array
 from skrldp.table._read import Table, is_object

@@ -14,7 +14,7 @@ from skrldp import AllDistributions, JointDistribution, Mechanism, RenyiBall, ce
 from skrldp.certificate._all_distributions import leakage_over_all, times
 from skrldp.design.closed_form import grr, srr
 from skrldp.mechanism import BlockForm
-from skrldp.sampling import BlockTable
+from skrldp.sampling.tables import BlockTable
 
 getcontext().prec = 60
 

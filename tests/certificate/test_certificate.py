@@ -29,8 +29,8 @@ from skrldp import (
 from skrldp.alphabet import source_in_words
 from skrldp.certificate import proof_region, prove, release
 from skrldp.design.closed_form import grr, srr
-from skrldp.privacy import Promise, Requirements, repair
-from skrldp.sets import RenyiSet
+from skrldp.privacy.requirements import Promise, Requirements, repair
+from skrldp.sets.fitted_sets import RenyiSet
 
 ALPHAS = (0.5, 0.55, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0)
 # Entropy (49), columns (s1,u1), (s1,u2), (s2,u1), (s2,u2), reports in rows

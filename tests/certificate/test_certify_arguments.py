@@ -21,8 +21,8 @@ from skrldp import (
     certify,
 )
 from skrldp.design.closed_form import srr
-from skrldp.sets import RenyiSet
-from skrldp.surveys import SurveyRecords, SurveyTotals
+from skrldp.sets.fitted_sets import RenyiSet
+from skrldp.surveys.records import SurveyRecords, SurveyTotals
 
 COUNTS = np.array([[40, 30, 20, 10], [10, 60, 25, 5], [5, 5, 10, 80]])
 SECRETS, VALUES = ("ann", "bob", None), (1, 2.5, "x", ("y", 2))

@@ -8,8 +8,9 @@ import pytest
 from conftest import excess
 
 from skrldp import AllDistributions, JointDistribution, RenyiBall, certify
-from skrldp.privacy import _region, _screened, privacy_region
-from skrldp.sets import REGIONS, RenyiSet
+from skrldp.privacy import regions, screening
+from skrldp.privacy.regions import privacy_region
+from skrldp.sets.fitted_sets import REGIONS, RenyiSet
 
 EVEN = JointDistribution([[5, 5], [5, 5]])
 
@@ -70,8 +71,8 @@ def test_many_reports_take_no_more_memory(monkeypatch):
     matrix /= matrix.sum(axis=0)
     found, peaks = [], []
     for number in (1 << 17, 1 << 11):
-        monkeypatch.setattr(_region, "_PAIRS", number)
-        monkeypatch.setattr(_screened, "_PAIR_CELLS", 8 * number)
+        monkeypatch.setattr(regions, "_PAIRS", number)
+        monkeypatch.setattr(screening, "_PAIR_CELLS", 8 * number)
         tracemalloc.start()
         found.append(certify(matrix, RenyiBall(), joint))
         peaks.append(tracemalloc.get_traced_memory()[1])

@@ -11,8 +11,9 @@ from skrldp import AllDistributions, CertificateError, JointDistribution, Mechan
 from skrldp.certificate import _release as release_module
 from skrldp.certificate import certify, release
 from skrldp.certificate._views import View, least_provable
-from skrldp.privacy import Promise, Screened
-from skrldp.sets import RenyiSet
+from skrldp.privacy.requirements import Promise
+from skrldp.privacy.screening import Screened
+from skrldp.sets.fitted_sets import RenyiSet
 
 EVEN = JointDistribution([[25, 25], [25, 25]])
 EVERYTHING = RenyiSet(1.0, math.inf)

@@ -22,7 +22,7 @@ from skrldp.certificate import _several_reports, prove, prove_reports
 from skrldp.certificate._several_reports import distinct_rows, n_multisets, power
 from skrldp.design.closed_form import srr
 from skrldp.mechanism import BlockForm
-from skrldp.sets import RenyiSet
+from skrldp.sets.fitted_sets import RenyiSet
 
 EVEN = JointDistribution([[25, 25], [25, 25]])
 EVERYTHING = RenyiSet(1.0, math.inf)

@@ -43,7 +43,7 @@ from skrldp import (
 )
 from skrldp.client import load
 from skrldp.design.closed_form import grr
-from skrldp.sampling import RandomStream
+from skrldp.sampling.streams import RandomStream
 from skrldp.table import Grouping, learn
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
@@ -88,7 +88,7 @@ def test_one_by_one_or_together(form):
     mechanism = FORMS[form]()
     rows, cells = rows_of(60)
     client = load(mechanism.to_json(), random_state=np.random.RandomState(3))
-    stream = skrldp.sampling._random_stream.RandomStream(np.random.RandomState(3))
+    stream = skrldp.sampling.streams.RandomStream(np.random.RandomState(3))
     codes = cells % 5 if form == "blind" else cells
     for number, (row, code) in enumerate(zip(rows, codes, strict=True)):
         record = [row, by_name([row])[0], np.array(row, dtype=object), pd.Series(by_name([row])[0])]

@@ -27,17 +27,15 @@ from skrldp.design.engine import solve
 from skrldp.design.run import Limits
 from skrldp.design.vertices import enumerate_vertices
 from skrldp.information import entropy, mutual_information, row_information
-from skrldp.privacy import (
-    Layout,
-    LowerRegion,
+from skrldp.privacy.regions import Layout, LowerRegion, privacy_region
+from skrldp.privacy.requirements import (
     Promise,
     Requirement,
     Requirements,
-    privacy_region,
     repair,
 )
-from skrldp.sampling import RandomStream
-from skrldp.sets import REGIONS, RenyiSet
+from skrldp.sampling.streams import RandomStream
+from skrldp.sets.fitted_sets import REGIONS, RenyiSet
 
 KINDS = [*REGIONS, "simplex", "point"]
 POLYHEDRAL = ["box", "lower", "simplex", "point"]

@@ -17,8 +17,9 @@ from skrldp.design.closed_form import (
     value_budget,
 )
 from skrldp.information import block_information
-from skrldp.privacy import Requirements, privacy_region
-from skrldp.sets import RenyiSet
+from skrldp.privacy.regions import privacy_region
+from skrldp.privacy.requirements import Requirements
+from skrldp.sets.fitted_sets import RenyiSet
 
 JOINT = JointDistribution(EXAMPLE)
 REGION = privacy_region(JOINT, RenyiSet(2.0, EXAMPLE_RADIUS))

@@ -13,8 +13,8 @@ from skrldp.design.closed_form import (
     value_budget,
 )
 from skrldp.information import mutual_information
-from skrldp.privacy import Promise
-from skrldp.sets import RenyiSet
+from skrldp.privacy.requirements import Promise
+from skrldp.sets.fitted_sets import RenyiSet
 
 SETS = [
     LikelihoodRatioSet().fit_set,

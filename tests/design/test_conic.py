@@ -18,8 +18,9 @@ from skrldp import JointDistribution, RenyiBall
 from skrldp.design.least_cost import minimise
 from skrldp.design.programs import ExpectedCost
 from skrldp.design.run import Limits
-from skrldp.privacy import JointRegion, Promise, Requirements, privacy_region, repair
-from skrldp.sets import RenyiSet
+from skrldp.privacy.regions import JointRegion, privacy_region
+from skrldp.privacy.requirements import Promise, Requirements, repair
+from skrldp.sets.fitted_sets import RenyiSet
 
 CASES = REFERENCE["mse"]
 TABLES = {

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skrldp import JointDistribution, RenyiBall
-from skrldp._numbers import at_most
+from skrldp._params import at_most
 from skrldp.certificate import release
 from skrldp.design.closed_form import grr
 from skrldp.design.criteria import Information, information_bound
@@ -19,8 +19,8 @@ from skrldp.design.non_robust import coupled
 from skrldp.design.subset_optimum import optimal_response
 from skrldp.exceptions import SolverError
 from skrldp.information import entropy
-from skrldp.privacy import Promise
-from skrldp.sets import RenyiSet
+from skrldp.privacy.requirements import Promise
+from skrldp.sets.fitted_sets import RenyiSet
 
 POINT = RenyiSet(2.0, 0.0)
 AT_PUBLIC = "the optimum for the public distribution alone"

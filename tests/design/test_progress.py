@@ -12,8 +12,9 @@ from skrldp.design import run
 from skrldp.design.criteria import Information
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
-from skrldp.privacy import Requirements, privacy_region
-from skrldp.sets import RenyiSet
+from skrldp.privacy.regions import privacy_region
+from skrldp.privacy.requirements import Requirements
+from skrldp.sets.fitted_sets import RenyiSet
 
 _LONG = 60.0  # seconds after which a line that is awaited will not come
 

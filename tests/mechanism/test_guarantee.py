@@ -25,7 +25,7 @@ from skrldp import (
     RobustMSESanitizer,
     SRRSanitizer,
 )
-from skrldp._numbers import at_most
+from skrldp._params import at_most
 from skrldp.alphabet import SOURCES
 from skrldp.mechanism import (
     RULES,

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from skrldp import JointDistribution, LikelihoodRatioSet, RenyiBall
-from skrldp.privacy import Promise, privacy_region, repair
+from skrldp.privacy.regions import privacy_region
+from skrldp.privacy.requirements import Promise, repair
 
 SECRETS = [("a", 0), ("a", 1), ("b", 0), ("b", 1)]
 VALUES = [("x", 0), ("x", 1), ("x", 2), ("y", 0), ("y", 1), ("z", 0)]  # ragged in the first column

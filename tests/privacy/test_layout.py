@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skrldp import JointDistribution
-from skrldp.privacy import Layout, SimplexRegion, privacy_region
-from skrldp.sets import REGIONS, RenyiSet
+from skrldp.privacy.regions import Layout, SimplexRegion, privacy_region
+from skrldp.sets.fitted_sets import REGIONS, RenyiSet
 
 
 @st.composite

@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from skrldp import JointDistribution
-from skrldp.privacy import privacy_region
-from skrldp.sets import REGIONS, RenyiSet
+from skrldp.privacy.regions import privacy_region
+from skrldp.sets.fitted_sets import REGIONS, RenyiSet
 
 ALPHAS = (0.5, 0.55, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0)
 

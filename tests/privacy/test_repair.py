@@ -5,8 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skrldp import JointDistribution
-from skrldp.privacy import Requirement, Requirements, privacy_region, repair
-from skrldp.sets import RenyiSet
+from skrldp.privacy.regions import privacy_region
+from skrldp.privacy.requirements import Requirement, Requirements, repair
+from skrldp.sets.fitted_sets import RenyiSet
 
 EVERYTHING = RenyiSet(1.0, np.inf)
 

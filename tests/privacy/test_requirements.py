@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skrldp import JointDistribution
-from skrldp.privacy import Promise, Requirements, privacy_region, repair
-from skrldp.sets import ConditionalsSet, RenyiSet
+from skrldp.privacy.regions import privacy_region
+from skrldp.privacy.requirements import Promise, Requirements, repair
+from skrldp.sets.fitted_sets import ConditionalsSet, RenyiSet
 
 # Two sensitive columns and two others; one combination of each never occurs.
 SECRETS = [(0, "a"), (0, "b"), (1, "a")]

@@ -7,8 +7,12 @@ from hypothesis import strategies as st
 
 from skrldp import JointDistribution, certify
 from skrldp.certificate import _views
-from skrldp.privacy import Requirements, _balls, _region, privacy_region, screened_maxima
-from skrldp.sets import ConditionalsSet, RenyiSet
+from skrldp.privacy import regions
+from skrldp.privacy import regions as _region
+from skrldp.privacy.regions import privacy_region
+from skrldp.privacy.requirements import Requirements
+from skrldp.privacy.screening import screened_maxima
+from skrldp.sets.fitted_sets import ConditionalsSet, RenyiSet
 from skrldp.support_function import support
 
 SETS = (
@@ -56,7 +60,7 @@ def test_screened_heights_are_those_of_all_pairs(seed, around, eps, differ, roun
     region = privacy_region(joint, around)
     eps = np.full(30, eps) * (np.random.default_rng(seed).uniform(0.5, 1.5, 30) if differ else 1.0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_balls, "_FEW_PAIRS", 0)  # screened by the ball of each secret
+        patch.setattr(regions, "_FEW_PAIRS", 0)  # screened by the ball of each secret
         patch.setattr(_region, "_PAIRS", 2 * 30)  # two rows at a time
         patch.setattr(_region, "_FIRST_PAIRS", 1)
         shifts = Requirements.of(region, eps).shifts(rows, rounding)
@@ -87,7 +91,7 @@ def test_the_proof_is_that_of_all_pairs(seed, around):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(_views, "_FIRST_PAIRS", first)
             patch.setattr(_region, "_PAIRS", pairs)
-            patch.setattr(_balls, "_FEW_PAIRS", few)
+            patch.setattr(regions, "_FEW_PAIRS", few)
             proofs.append(certify(rows, around, joint))
     for proof in proofs:
         assert every_pair(region, rows, np.full(30, proof.eps)).max() <= 1e-14

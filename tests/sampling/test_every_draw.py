@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skrldp.sampling import AliasTable, BlockTable
+from skrldp.sampling.tables import AliasTable, BlockTable
 
 
 class Counting:

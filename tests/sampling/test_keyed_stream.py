@@ -18,7 +18,12 @@ from scipy import stats
 
 from skrldp.design.closed_form import srr
 from skrldp.mechanism import Mechanism
-from skrldp.sampling import IntegerIds, KeyedStream, OctetIds, Tapes
+from skrldp.sampling.streams import (
+    IntegerIds,
+    KeyedStream,
+    OctetIds,
+    Tapes,
+)
 
 FALSE_ALARM = 1e-9
 KEY = bytes(range(32))
@@ -165,7 +170,7 @@ def test_a_report_is_drawn_from_its_own_tape(mechanism, data):
         for cell, person in zip(cells, persons, strict=True)
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("skrldp.sampling._codes.BLOCK", data.draw(st.integers(1, 10)))
+        patch.setattr("skrldp.sampling.tables.BLOCK", data.draw(st.integers(1, 10)))
         found = KeyedStream(KEY, DIGEST).sample(sampler, cells, ids_of(persons))
     assert found.tolist() == expected
 

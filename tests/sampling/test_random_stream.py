@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from scipy import stats
 from scripted import FALSE_ALARM, Scripted
 
-from skrldp.sampling import RandomStream
+from skrldp.sampling.streams import RandomStream
 
 # The stream
 
@@ -24,7 +24,7 @@ def take(stream, n, dtype=np.uint8):
 
 
 def test_stream_is_aes_256_in_counter_mode():
-    key = hashlib.sha256(b"skrldp.sampling.RandomStream:7").digest()
+    key = hashlib.sha256(b"skrldp.sampling.streams.RandomStream:7").digest()
     zeros = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor().update(bytes(10**6))
     assert take(RandomStream(7), 10**6).tobytes() == zeros
     # And block by block: the cipher of 0, 1, 2, ...
@@ -131,7 +131,7 @@ def test_a_child_process_may_have_the_number_of_its_parent():
     script = (
         "import os, numpy as np\n"
         "os.getpid = lambda: 1\n"
-        "from skrldp.sampling import RandomStream\n"
+        "from skrldp.sampling.streams import RandomStream\n"
         "stream, out = RandomStream(), np.empty(4, dtype=np.uint64)\n"
         "stream.fill(out)\n"
         "child = os.fork()\n"
@@ -161,15 +161,12 @@ def test_without_cryptography(monkeypatch):
 def test_sampling_needs_numpy_alone():
     # A client ships these and NumPy; cryptography is loaded by the first stream.
     script = (
-        "import sys, skrldp.sampling, skrldp.sampling._random_stream\n"
+        "import sys, skrldp.sampling, skrldp.sampling.streams\n"
         "assert not {'scipy', 'sklearn', 'pandas', 'cryptography'} & set(sys.modules)\n"
         "assert {name for name in sys.modules if name.startswith('skrldp')} <= {'skrldp', "
-        "'skrldp._arrays', 'skrldp._params', 'skrldp.sampling', 'skrldp.sampling._alias_table', "
-        "'skrldp.sampling._block_table', "
-        "'skrldp.sampling._codes', 'skrldp.sampling._decimal_ids', "
-        "'skrldp.sampling._keyed_stream', "
-        "'skrldp.sampling._random_stream', 'skrldp.sampling._tapes'}\n"
-        "skrldp.sampling.RandomStream()\n"
+        "'skrldp._arrays', 'skrldp._params', 'skrldp.sampling', 'skrldp.sampling.tables', "
+        "'skrldp.sampling.streams'}\n"
+        "skrldp.sampling.streams.RandomStream()\n"
         "assert 'cryptography' in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True)

@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from scripted import FALSE_ALARM, Scripted
 
-from skrldp.sampling import AliasTable, BlockTable, RandomStream, _codes
+from skrldp.sampling import tables as _codes
+from skrldp.sampling.streams import RandomStream
+from skrldp.sampling.tables import AliasTable, BlockTable
 
 
 class Unusable:

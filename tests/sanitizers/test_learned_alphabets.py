@@ -23,8 +23,8 @@ from skrldp import (
 from skrldp.alphabet import SEEN_OFTEN, frequent_from, source_in_words, spent_on_values
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution
-from skrldp.privacy import Promise
-from skrldp.sets import budgets_up_to, likelihood_ratio_budgets
+from skrldp.privacy.requirements import Promise
+from skrldp.sets.radii import budgets_up_to, likelihood_ratio_budgets
 
 RARE = "has 3 values with fewer than 50 records"
 

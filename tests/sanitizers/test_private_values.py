@@ -28,7 +28,7 @@ from skrldp import (
     batches,
     client,
 )
-from skrldp._indexes import refuse_index
+from skrldp._frames import refuse_index
 
 # Tables are small here; what is learned from few records is looked at in test_learned_alphabets.py.
 pytestmark = pytest.mark.filterwarnings("ignore:the values of U were learned")

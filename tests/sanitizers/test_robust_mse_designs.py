@@ -23,7 +23,7 @@ from skrldp import (
     RenyiBall,
 )
 from skrldp.certificate import proof_region
-from skrldp.sets import RenyiSet
+from skrldp.sets.fitted_sets import RenyiSet
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
 # The papers' set is meant here, and tables with rare cells too, for which that set is weak.

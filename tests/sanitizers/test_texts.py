@@ -6,11 +6,11 @@ import re
 import pytest
 from sklearn.base import BaseEstimator, clone
 
-from skrldp import sanitizers
+import skrldp
 from skrldp.sanitizers.parameters import with_parameters
 
-NAMES = [name for name in sanitizers.__all__ if name.endswith("Sanitizer")]
-SANITIZERS = [getattr(sanitizers, name) for name in NAMES if not name.startswith("Base")]
+NAMES = [name for name in skrldp.__all__ if name.endswith("Sanitizer")]
+SANITIZERS = [getattr(skrldp, name) for name in NAMES]
 
 
 @with_parameters

@@ -14,7 +14,8 @@ from skrldp import (
     LikelihoodRatioSet,
     RenyiBall,
 )
-from skrldp.sets import ConditionalsSet, RenyiSet, chi2_radius, finite_sample_radius
+from skrldp.sets.fitted_sets import ConditionalsSet, RenyiSet
+from skrldp.sets.radii import chi2_radius, finite_sample_radius
 from skrldp.support_function import divergence
 
 JOINT = JointDistribution([[7, 10], [26, 57]])

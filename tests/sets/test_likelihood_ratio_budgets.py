@@ -13,9 +13,8 @@ from scipy.integrate import quad
 from scipy.special import gammaln, xlogy
 from scipy.stats import binom, chi2, gamma
 
-from skrldp.sets import _likelihood_ratio_budgets as budgets
-from skrldp.sets import likelihood_ratio_budgets
-from skrldp.sets._multinomial_tails import tail_bound
+from skrldp.sets import radii as budgets
+from skrldp.sets.radii import likelihood_ratio_budgets, tail_bound
 
 RULES = ("finite-sample", "asymptotic")
 

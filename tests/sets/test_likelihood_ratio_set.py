@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from scipy.special import rel_entr
 
 from skrldp import JointDistribution, LikelihoodRatioSet, RenyiBall
-from skrldp.privacy import PointRegion, privacy_region
-from skrldp.sets import ConditionalsSet, likelihood_ratio_budgets
+from skrldp.privacy.regions import PointRegion, privacy_region
+from skrldp.sets.fitted_sets import ConditionalsSet
+from skrldp.sets.radii import likelihood_ratio_budgets
 
 # A value that nobody has counts all the same; a secret that nobody has tells nothing.
 JOINT = JointDistribution([[70, 10, 0], [26, 57, 0], [0, 0, 0], [300, 1, 0]])

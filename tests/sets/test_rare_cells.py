@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom, multinomial
 
 from skrldp import AllDistributions, JointDistribution, LikelihoodRatioSet, RenyiBall
-from skrldp.sets import estimated_miss
+from skrldp.sets.fitted_sets import estimated_miss
 from skrldp.support_function import divergence
 
 # 2,000 tables are drawn: four standard errors, which a correct estimate exceeds in 6 of 100,000

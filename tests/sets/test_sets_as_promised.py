@@ -8,7 +8,8 @@ import pytest
 from conftest import renyi
 
 from skrldp import JointDistribution, RenyiBall
-from skrldp.sets import RenyiSet, chi2_radius, finite_sample_radius
+from skrldp.sets.fitted_sets import RenyiSet
+from skrldp.sets.radii import chi2_radius, finite_sample_radius
 
 JOINT = JointDistribution([[7, 10], [26, 57]])
 

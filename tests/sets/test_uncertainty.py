@@ -16,7 +16,7 @@ from scipy import stats
 from sklearn.base import clone
 
 from skrldp import AllDistributions, RenyiBall
-from skrldp.sets import chi2_radius, finite_sample_radius
+from skrldp.sets.radii import chi2_radius, finite_sample_radius
 
 FALSE_ALARM = 1e-9
 ALPHAS = (0.3, 0.5, 0.55, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0)

@@ -32,10 +32,10 @@ from skrldp import (
     expected_std_error,
     privacy_report,
 )
-from skrldp._numbers import at_most
+from skrldp._params import at_most
 from skrldp._sentences import odds
 from skrldp.statement import _expected_errors, _several, _state
-from skrldp.surveys import SurveyDesign
+from skrldp.surveys.design import SurveyDesign
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

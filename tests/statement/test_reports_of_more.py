@@ -26,7 +26,7 @@ from skrldp import (
     certify,
     privacy_report,
 )
-from skrldp._numbers import at_most
+from skrldp._params import at_most
 from skrldp.mechanism import lines_of, notes_of, read_json
 from skrldp.statement import _several
 

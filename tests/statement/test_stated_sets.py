@@ -19,10 +19,10 @@ from skrldp import (
     certify,
     privacy_report,
 )
-from skrldp._numbers import at_most
+from skrldp._params import at_most
 from skrldp.sanitizers.base import BaseSanitizer
 from skrldp.sanitizers.parameters import default_uncertainty
-from skrldp.sets import ConditionalsSet
+from skrldp.sets.fitted_sets import ConditionalsSet
 from skrldp.statement import _several
 
 ROWS = [[s, u] for s in range(3) for u in range(2)]

@@ -11,8 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skrldp.support_function import divergence, pull_in, split_budget, support, worst_conditionals
-from skrldp.support_function._worst_case import Ball
+from skrldp.support_function import (
+    Ball,
+    divergence,
+    pull_in,
+    split_budget,
+    support,
+    worst_conditionals,
+)
 
 SINGLES = st.floats(0.02, 1.3)  # shares of the common budget; above 1 they do not limit
 

@@ -21,7 +21,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from skrldp.support_function import divergence, pull_in, support, worst_conditionals
+from skrldp.support_function import (
+    divergence,
+    pull_in,
+    support,
+    worst_conditionals,
+)
 
 ALPHAS = (0.5, 0.55, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0)
 

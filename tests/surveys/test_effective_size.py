@@ -5,7 +5,7 @@ import pytest
 from test_survey_sets import drawn, joint_of
 
 from skrldp import JointDistribution
-from skrldp.sets import effective_size
+from skrldp.sets.radii import effective_size
 
 SHARE = np.array([3, 5, 2, 4]) / 14
 

@@ -18,7 +18,7 @@ from skrldp import (
     PrivacyLeakWarning,
     SurveyDesign,
 )
-from skrldp.surveys import SurveyRecords, independent_part
+from skrldp.surveys.records import SurveyRecords, independent_part
 
 SIZES = np.array([5.0, 3.0, 2.0])  # of the population's strata
 DRAWN = np.array([100, 100, 200])  # records of each

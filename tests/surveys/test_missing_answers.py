@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from skrldp import IRSanitizer, LikelihoodRatioSet, SurveyDesign
-from skrldp.surveys import SurveyRecords, SurveyTotals
+from skrldp.surveys.records import SurveyRecords, SurveyTotals
 
 VALUES = {"ill": ["no", "yes"], "visits": ["few", "many"]}
 DESIGN = SurveyDesign(weights="weight", clusters="place")

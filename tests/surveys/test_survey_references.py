@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 from skrldp import SurveyDesign
-from skrldp.surveys import SurveyTotals
+from skrldp.surveys.records import SurveyTotals
 
 
 def nhanes2():

@@ -9,9 +9,9 @@ from scipy import stats
 
 from skrldp import JointDistribution, LikelihoodRatioSet, RenyiBall
 from skrldp.design.criteria import information_bound
-from skrldp.privacy import Promise
-from skrldp.sets import effective_records, likelihood_ratio_budgets
-from skrldp.surveys import SurveyRecords, SurveyTotals
+from skrldp.privacy.requirements import Promise
+from skrldp.sets.radii import effective_records, likelihood_ratio_budgets
+from skrldp.surveys.records import SurveyRecords, SurveyTotals
 
 
 def drawn(rng, clusters, size, correlation, weights, share):

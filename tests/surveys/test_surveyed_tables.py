@@ -24,7 +24,7 @@ from skrldp import (
     certify,
     privacy_report,
 )
-from skrldp.surveys import SurveyRecords, independent_part
+from skrldp.surveys.records import SurveyRecords, independent_part
 
 SHARE = np.array([[0.3, 0.1], [0.15, 0.45]])
 VALUES = {"ill": ["no", "yes"], "visits": ["few", "many"]}

@@ -27,17 +27,15 @@ from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
 from skrldp.design.run import Limits, Workers
 from skrldp.information import block_information, entropy, mutual_information
-from skrldp.privacy import (
+from skrldp.privacy.regions import (
     JointRegion,
     LowerRegion,
     ProductRegion,
-    Promise,
-    Requirements,
     SimplexRegion,
     privacy_region,
-    repair,
 )
-from skrldp.sets import REGIONS, RenyiSet
+from skrldp.privacy.requirements import Promise, Requirements, repair
+from skrldp.sets.fitted_sets import REGIONS, RenyiSet
 
 TABLE = [[90, 40, 310], [400, 250, 140], [30, 5, 77]]
 EMPTY = [[90, 0, 310], [400, 250, 0], [0, 5, 77]]

@@ -11,7 +11,8 @@ from skrldp.design.engine import solve
 from skrldp.design.relaxation import Box
 from skrldp.information import mutual_information
 from skrldp.joint import JointDistribution
-from skrldp.privacy import Layout, Requirements, privacy_region
+from skrldp.privacy.regions import Layout, privacy_region
+from skrldp.privacy.requirements import Requirements
 
 TABLES = {
     "2x3": [[30, 50, 20], [80, 40, 60]],

@@ -14,8 +14,9 @@ from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
 from skrldp.design.run import Limits
 from skrldp.design.variances import Variance
-from skrldp.privacy import Requirements, privacy_region
-from skrldp.sets import RenyiSet
+from skrldp.privacy.regions import privacy_region
+from skrldp.privacy.requirements import Requirements
+from skrldp.sets.fitted_sets import RenyiSet
 from skrldp.targets import Linear, Mean
 
 CATEGORIES = {"sex": ["f", "m"], "school": ["a", "b", "c"], "hours": [20, 40]}

@@ -11,8 +11,9 @@ from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.decomposition import set_indicators
 from skrldp.design.engine import solve
 from skrldp.design.variances import Variance
-from skrldp.privacy import Requirements, privacy_region
-from skrldp.sets import RenyiSet
+from skrldp.privacy.regions import privacy_region
+from skrldp.privacy.requirements import Requirements
+from skrldp.sets.fitted_sets import RenyiSet
 
 JOINT = JointDistribution([[90, 40, 310], [400, 250, 140]])
 PUBLIC = JOINT.probabilities.ravel()

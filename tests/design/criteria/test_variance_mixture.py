@@ -16,8 +16,9 @@ from skrldp.design.engine import solve
 from skrldp.design.run import Limits
 from skrldp.design.variances import Variance
 from skrldp.exceptions import SolverError
-from skrldp.privacy import Requirements, privacy_region, repair
-from skrldp.sets import RenyiSet
+from skrldp.privacy.regions import privacy_region
+from skrldp.privacy.requirements import Requirements, repair
+from skrldp.sets.fitted_sets import RenyiSet
 
 
 @pytest.mark.parametrize(("cells", "count", "targets"), [(3, 8, 1), (4, 15, 4), (6, 30, 2)])

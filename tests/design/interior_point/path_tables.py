@@ -3,8 +3,8 @@
 import numpy as np
 
 from skrldp import JointDistribution
-from skrldp.privacy import LowerRegion, privacy_region
-from skrldp.sets import ConditionalsSet, RenyiSet
+from skrldp.privacy.regions import LowerRegion, privacy_region
+from skrldp.sets.fitted_sets import ConditionalsSet, RenyiSet
 
 TABLES = {
     "2x2": [[7, 10], [26, 57]],

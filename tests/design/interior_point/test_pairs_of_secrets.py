@@ -12,8 +12,9 @@ from skrldp import JointDistribution
 from skrldp.design.constraint_blocks import PairBlock, concave_mean, pair_function, path_blocks
 from skrldp.design.newton_system import Coupling, inverses
 from skrldp.design.run import Workers
-from skrldp.privacy import Layout, LowerRegion, Requirement, Requirements, privacy_region
-from skrldp.sets import RenyiSet
+from skrldp.privacy.regions import Layout, LowerRegion, privacy_region
+from skrldp.privacy.requirements import Requirement, Requirements
+from skrldp.sets.fitted_sets import RenyiSet
 
 
 @pytest.mark.parametrize("theta", THETAS)

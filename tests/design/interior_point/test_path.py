@@ -13,8 +13,9 @@ from skrldp.design.central_path import CentralPath
 from skrldp.design.constraint_blocks import path_blocks
 from skrldp.design.programs import ExpectedCost
 from skrldp.design.run import Workers
-from skrldp.privacy import Promise, Requirements, privacy_region
-from skrldp.sets import RenyiSet
+from skrldp.privacy.regions import privacy_region
+from skrldp.privacy.requirements import Promise, Requirements
+from skrldp.sets.fitted_sets import RenyiSet
 
 
 def vertices_of(region, secret):

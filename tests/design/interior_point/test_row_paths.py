@@ -8,8 +8,9 @@ from skrldp import JointDistribution
 from skrldp.design.central_path import RowPaths
 from skrldp.design.constraint_blocks import path_blocks
 from skrldp.design.newton_system import Part
-from skrldp.privacy import Requirements, privacy_region
-from skrldp.sets import ConditionalsSet, RenyiSet
+from skrldp.privacy.regions import privacy_region
+from skrldp.privacy.requirements import Requirements
+from skrldp.sets.fitted_sets import ConditionalsSet, RenyiSet
 
 TABLE = np.random.default_rng(0).integers(5, 60, size=(2, 9))
 SETS = {

@@ -20,8 +20,9 @@ from skrldp.design.subset_optimum import optimal_response
 from skrldp.design.subset_search import quick_reporting
 from skrldp.exceptions import SolverError
 from skrldp.information import block_information, mutual_information, row_information
-from skrldp.privacy import Layout, Promise, Requirements, privacy_region
-from skrldp.sets import RenyiSet
+from skrldp.privacy.regions import Layout, privacy_region
+from skrldp.privacy.requirements import Promise, Requirements
+from skrldp.sets.fitted_sets import RenyiSet
 
 CASES = REFERENCE["mi"]
 NAMES = ["x".join(map(str, np.shape(case["counts"]))) for case in CASES]

@@ -17,8 +17,9 @@ from skrldp.design.run import Limits
 from skrldp.design.vertices import enumerate_vertices
 from skrldp.exceptions import CertificateError
 from skrldp.information import block_information, mutual_information
-from skrldp.privacy import Promise, Requirements, privacy_region
-from skrldp.sets import RenyiSet
+from skrldp.privacy.regions import privacy_region
+from skrldp.privacy.requirements import Promise, Requirements
+from skrldp.sets.fitted_sets import RenyiSet
 
 JOINT = JointDistribution(EXAMPLE)
 

@@ -10,8 +10,9 @@ from skrldp._highs import LinearProgram
 from skrldp.design import cone as cone_module
 from skrldp.design.cone import CompactCone, PrivacyCone, facets
 from skrldp.design.run import Limits
-from skrldp.privacy import Requirements, privacy_region
-from skrldp.sets import RenyiSet
+from skrldp.privacy.regions import privacy_region
+from skrldp.privacy.requirements import Requirements
+from skrldp.sets.fitted_sets import RenyiSet
 
 TABLES = {
     "2x2": EXAMPLE,

@@ -12,8 +12,9 @@ from skrldp.design.run import Limits
 from skrldp.design.vertices import _vertices, enumerate_vertices
 from skrldp.exceptions import SolverError
 from skrldp.information import row_information
-from skrldp.privacy import Requirements, privacy_region
-from skrldp.sets import RenyiSet
+from skrldp.privacy.regions import privacy_region
+from skrldp.privacy.requirements import Requirements
+from skrldp.sets.fitted_sets import RenyiSet
 
 TABLES = {
     "1x3": [[5, 9, 20]],

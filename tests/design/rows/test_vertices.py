@@ -18,8 +18,9 @@ from skrldp.design.run import Limits
 from skrldp.design.vertices import _vertices, enumerate_vertices
 from skrldp.exceptions import InfeasibleError, SolverError
 from skrldp.information import mutual_information, row_information
-from skrldp.privacy import BoxRegion, Requirements, privacy_region
-from skrldp.sets import RenyiSet
+from skrldp.privacy.regions import BoxRegion, privacy_region
+from skrldp.privacy.requirements import Requirements
+from skrldp.sets.fitted_sets import RenyiSet
 
 JOINT = JointDistribution(EXAMPLE)
 DISTRIBUTION = JOINT.probabilities.ravel()

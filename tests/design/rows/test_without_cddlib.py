@@ -15,8 +15,9 @@ from skrldp import (
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
 from skrldp.exceptions import SolverError
-from skrldp.privacy import Layout, Requirements, privacy_region
-from skrldp.sets import RenyiSet
+from skrldp.privacy.regions import Layout, privacy_region
+from skrldp.privacy.requirements import Requirements
+from skrldp.sets.fitted_sets import RenyiSet
 
 COUNTS = np.array([[46, 11, 8], [43, 2, 30]])
 ROWS = np.column_stack([index.ravel() for index in np.indices(COUNTS.shape)])

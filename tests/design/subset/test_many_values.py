@@ -24,8 +24,8 @@ from skrldp.design.subset_optimum import (
 )
 from skrldp.design.subset_search import quick_reporting
 from skrldp.information import mutual_information, mutual_information_bound, row_information
-from skrldp.privacy import Promise
-from skrldp.sets import LikelihoodRatioSet
+from skrldp.privacy.requirements import Promise
+from skrldp.sets.parameter_objects import LikelihoodRatioSet
 
 
 def promise(a1, a2, n=20_000, eps=1.0):

@@ -11,8 +11,8 @@ from skrldp.design import subset_search as quick
 from skrldp.design.subset_optimum import SetMixture, all_sets, optimal_response, set_rows
 from skrldp.design.subset_search import quick_reporting, set_drops
 from skrldp.information import mutual_information, product_information
-from skrldp.privacy import Promise, Requirements
-from skrldp.sets import RenyiSet
+from skrldp.privacy.requirements import Promise, Requirements
+from skrldp.sets.fitted_sets import RenyiSet
 
 BALL = RenyiSet(2.0, 0.01)
 EVERYTHING = RenyiSet(1.0, np.inf)

@@ -5,16 +5,66 @@ conditional makes of a row at most, and at least, takes one search for each secr
 together bound a pair, from above: few pairs need a closer look.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-from skrldp._arrays import Batch, chunks
+from skrldp._arrays import LARGEST_EXPONENT, Batch, chunks
 from skrldp._typing import Booleans, Floats, Indices
-from skrldp.privacy._worst_pairs import WorstPairs, odds_factor
 
-__all__ = ["ROUNDING", "RoughPairs", "Screened"]
+# By how much more than needed rows are shifted, relatively: covers rounding. Twice as much costs
+# utility of the same order.
+_MARGIN = 1e-9
+
+
+def odds_factor(eps: float | Floats) -> Any:
+    """Return exp(ε), or less where that would overflow: bounds are then too large."""
+    return np.exp(np.minimum(eps, LARGEST_EXPONENT))
+
+
+def shifts_of(bound: Floats, eps: Floats) -> Floats:
+    r"""Find what to add to rows so that they are private for pairs of secrets.
+
+    If a row violates the privacy of a pair by at most δ, adding
+    :math:`\delta/(e^\epsilon - 1)` to all its entries makes it private for the pair, and so
+    does anything more (docs/proofs.md, the repair lemma).
+    """
+    return bound * (1.0 + _MARGIN) / np.expm1(np.minimum(eps, LARGEST_EXPONENT))
+
+
+@dataclass(frozen=True)
+class WorstPairs(Batch):
+    """Pairs of secrets and how much they may violate privacy in some row, one entry each."""
+
+    # row, first, second: (m,), row of the mechanism and the two secrets
+    row: Indices
+    first: Indices
+    second: Indices
+    # (m,), upper bound on ``R1 . v[first] - exp(eps) R2 . v[second]`` over the region.
+    bound: Floats
+    eps: Floats  # (m,), ε of the pair, in nats
+    conditionals: Floats | None  # (m, 2, k), conditionals of the region that nearly attain it
+
+    @property
+    def shifts(self) -> Floats:
+        """What to add to the rows so that they are private for these pairs, shape (m,)."""
+        return shifts_of(self.bound, self.eps)
+
+    @property
+    def odds_room(self) -> Floats:
+        """The height for a violation by exp(ε), shape (m,)."""
+        return odds_factor(self.eps) / np.expm1(np.minimum(self.eps, LARGEST_EXPONENT))
+
+    def per_row(self, n_rows: int) -> Floats:
+        """Greatest height of each row; 0 for a row without entries.
+
+        Shapes: returns (n_rows,).
+        """
+        greatest = np.zeros(n_rows)
+        np.maximum.at(greatest, self.row, self.shifts)
+        return greatest
 
 
 # Relative: covers the products and sums that make a bound of bounds. Twice as much would raise
@@ -44,11 +94,13 @@ class Compared(Protocol):
     """A region, as far as pairs of its secrets are compared."""
 
     @property
-    def pairs(self) -> tuple[Indices, Indices]: ...
+    def pairs(self) -> tuple[Indices, Indices]:
+        """The two secrets of each pair."""
 
     def closely(
         self, pairs: RoughPairs, above: float, conditionals: bool
-    ) -> tuple[Floats, Floats | None]: ...
+    ) -> tuple[Floats, Floats | None]:
+        """Bound some pairs, and give their worst conditionals if asked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,3 +171,29 @@ def _gaps(most: Floats, least: Floats, factor: Floats) -> Floats:
     gaps += ROUNDING * (np.abs(most) + factor * np.abs(least))
     gaps[np.isnan(gaps)] = np.inf  # nothing is known of these
     return gaps
+
+
+def screened_maxima(
+    upper: Floats, exact: Callable[[Indices, Indices], Floats], first: int
+) -> Floats:
+    """Find the greatest value of each row, evaluating entries in the order of their upper bounds.
+
+    An entry whose bound does not exceed the greatest value of its row so far is left out.
+
+    Shapes: `upper` (n, m). Returns (n,): greatest values, or 0 if those are negative.
+    """
+    left = np.where(np.isnan(upper), np.inf, upper)  # of what is no number nothing is known
+    greatest = np.zeros(len(upper))
+    width = min(first, upper.shape[1])
+    active = np.flatnonzero(left.max(axis=1, initial=-np.inf) > 0.0)
+    while len(active):
+        some = left[active]
+        columns = np.argpartition(-some, width - 1, axis=1)[:, :width]
+        promising = np.take_along_axis(some, columns, axis=1) > greatest[active, None]
+        row, column = np.repeat(active, promising.sum(axis=1)), columns[promising]
+        values = np.minimum(exact(row, column), left[row, column])
+        np.maximum.at(greatest, row, values)
+        left[row, column] = -np.inf
+        active = active[left[active].max(axis=1) > greatest[active]]
+        width = min(2 * width, upper.shape[1])
+    return greatest

@@ -1,26 +1,256 @@
 """How the records of a public table were drawn, as people who run surveys state it."""
 
+import math
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skrldp._params import check_choice, check_flag, check_positive
 from skrldp._typing import Floats, Indices
-from skrldp.surveys._columns import (
-    check_sums,
-    codes_of,
-    of_strata,
-    warn_of_other_sizes,
-    weights_of,
-    within_strata,
-)
-from skrldp.surveys._complete import complete_records
-from skrldp.surveys._from_svy import design_of_svy
-from skrldp.surveys._records import SurveyRecords, WeightSums
+from skrldp.alphabet import is_missing, numbered
+from skrldp.exceptions import PrivacyLeakWarning
+from skrldp.surveys.records import SurveyRecords, WeightSums
 
-__all__ = ["SINGLETONS", "SurveyDesign"]
+# --- Columns of a survey's design, read and checked -----------------------------------------------
+
+
+# Factor between a stratum's stated part of the population and its part of the weights from which
+# one of them seems wrong. Sums of the weights of few clusters may be off by half.
+_APART = 2.0
+
+# Squares of far smaller weights are 0, and of their inverses infinite, and so would be a set that
+# rests on them. Up to 1e-150 would do; no survey has such weights.
+_LEAST_WEIGHT = 1e-50
+
+
+def weights_of(name: Any, column: Callable[[Any], Any], *, positive: bool) -> np.ndarray:
+    """Return a column of weights; replicate weights may be 0."""
+    values = _numbers("weights", name, column)
+    missing = np.flatnonzero(np.isnan(values))
+    if missing.size:
+        raise ValueError(
+            f"column {name!r} lacks the weight of {len(missing):,} of {len(values):,} records: "
+            f"{numbered(missing)}. Records without a weight stand for nobody: drop them."
+        )
+    wrong = ~np.isfinite(values) | (values < 0) | (positive & (values == 0))
+    if wrong.any():
+        what = "positive numbers" if positive else "numbers of at least 0"
+        raise _wrong_weights(name, what, _how_many(wrong))
+    given = values[values > 0]
+    if given.size:
+        _check_range(name, given.min(), given.max())
+    return values
+
+
+def _numbers(what: str, name: Any, column: Callable[[Any], Any]) -> Floats:
+    found = np.asarray(column(name))
+    if found.dtype == object:
+        found = np.array([None if is_missing(value) else value for value in found], dtype=object)
+    try:
+        return found.astype(float)
+    except (TypeError, ValueError):
+        raise ValueError(f"column {name!r} of {what} must hold numbers.") from None
+
+
+def _how_many(wrong: NDArray[np.bool_]) -> str:
+    return f"{int(wrong.sum()):,} of {len(wrong):,} are not: {numbered(np.flatnonzero(wrong))}"
+
+
+def check_sums(name: Any, sums: WeightSums) -> None:
+    """Check weights by their sums, as single ones are."""
+    lacking = int(sums.counts.sum() - sums.present.sum())
+    if lacking or not np.all(np.isfinite(sums.weights)) or not np.all(sums.least > 0):
+        found = f"{lacking:,} are missing" if lacking else "some are not"
+        raise _wrong_weights(name, "positive numbers", found)
+    _check_range(name, sums.least.min(), sums.most.max())
+
+
+def _wrong_weights(name: Any, what: str, found: str) -> ValueError:
+    return ValueError(
+        f"column {name!r} of weights must hold {what}, but {found}. Records of weight 0, or "
+        "without a weight, stand for nobody: drop them."
+    )
+
+
+def _check_range(name: Any, least: float, most: float) -> None:
+    if least < _LEAST_WEIGHT or most > 1.0 / _LEAST_WEIGHT:
+        raise ValueError(
+            f"column {name!r} of weights has numbers below {_LEAST_WEIGHT:g} or above "
+            f"{1.0 / _LEAST_WEIGHT:g}, whose squares are not exact: give weights in other units."
+        )
+
+
+def of_strata(what: str, name: Any, column: Callable[[Any], Any], strata: Indices) -> Floats:
+    """Return what a column says of each stratum: positive numbers, shape (strata,)."""
+    values = _numbers(what, name, column)
+    wrong = ~(np.isfinite(values) & (values > 0))
+    if wrong.any():
+        raise ValueError(
+            f"column {name!r} of {what} must hold positive numbers, but {_how_many(wrong)}."
+        )
+    found = np.zeros(int(strata.max()) + 1)
+    np.maximum.at(found, strata, values)
+    differs = values < found[strata] * (1.0 - 1e-9)  # more than by rounding
+    if differs.any():
+        raise ValueError(
+            f"column {name!r} of {what} must hold one number for each stratum, and in "
+            f"{len(np.unique(strata[differs])):,} of {len(found):,} it differs between records."
+        )
+    return found
+
+
+def warn_of_other_sizes(sizes: Floats, weights: Any) -> None:
+    """Warn where stated sizes of strata and the sums of their weights are far apart."""
+    stated, summed = sizes / sizes.sum(), weights / weights.sum()
+    worst = int(np.abs(np.log(summed / stated)).argmax())
+    if not 1.0 / _APART < summed[worst] / stated[worst] < _APART:
+        warnings.warn(
+            f"stratum_sizes say that a stratum has {stated[worst]:.1%} of the population, and its "
+            f"records have {summed[worst]:.1%} of the weights. If the sizes are not those of the "
+            "population, as where they count records, the confidence set is around another one.",
+            PrivacyLeakWarning,
+            stacklevel=2,
+        )
+
+
+def within_strata(strata: Indices, clusters: Indices, *, nest: bool) -> Indices:
+    """Return codes of clusters, each in one stratum."""
+    both = strata.astype(np.int64) * (int(clusters.max()) + 1) + clusters
+    found, codes = np.unique(both, return_inverse=True)
+    spanning = len(found) - len(np.unique(clusters))
+    if spanning and not nest:
+        raise ValueError(
+            f"{spanning:,} codes of clusters are in more than one stratum. If codes begin anew in "
+            "each stratum, say nest=True; if not, a cluster that spans strata cannot have been "
+            "drawn within one."
+        )
+    return codes
+
+
+def codes_of(what: str, names: Any, column: Callable[[Any], Any]) -> Indices:
+    """Write the values of a column, or the combinations of several, as codes from 0."""
+    if not isinstance(names, tuple):
+        return _codes_of_one(what, names, column)
+    found = np.stack([_codes_of_one(what, name, column) for name in names], axis=1)
+    return np.unique(found, axis=0, return_inverse=True)[1].reshape(-1)
+
+
+def _codes_of_one(what: str, name: Any, column: Callable[[Any], Any]) -> Indices:
+    values = np.asarray(column(name), dtype=object)
+    missing = np.flatnonzero([is_missing(value) for value in values])
+    if missing.size:
+        raise ValueError(
+            f"column {name!r} lacks the {what} of {len(missing):,} of {len(values):,} records: "
+            f"{numbered(missing)}."
+        )
+    place: dict[Any, int] = {}
+    codes = np.array([place.setdefault(value, len(place)) for value in values.tolist()])
+    if len({isinstance(value, str) for value in place}) > 1:  # 7 and "7" would be two
+        raise ValueError(
+            f"column {name!r} names some {what} by a text and some by a number, as pandas.read_csv "
+            "does in large files, so that one may pass for two: give the column one type, such as "
+            f"by astype(str), or read it with dtype={{{name!r}: str}}."
+        )
+    return codes.astype(np.intp)
+
+
+# --- Records without an answer, left out: others like them stand for them -------------------------
+
+
+def complete_records(
+    sample: Any, design: Any, answers: Any = None, within: Sequence[Any] = ()
+) -> Any:
+    """Drop records that lack an answer, and raise the weights of others; see `SurveyDesign`."""
+    from skrldp.table import (
+        column_names,
+        column_reader,
+        is_missing,
+        resolve_columns,
+        take_rows,
+        with_values,
+    )
+
+    if design.weights is None:
+        raise ValueError(
+            "records that stand for others need weights: add a column of ones, and name it in "
+            "SurveyDesign(weights=...)."
+        )
+    own = resolve_columns(sample, list(design.columns), "survey")
+    rest = [place for place in range(len(column_names(sample))) if place not in own]
+    asked = rest if answers is None else resolve_columns(sample, answers, "answers")
+    read = column_reader(sample, "within")
+    records = design.read(column_reader(sample, "survey"))
+    kept = ~is_missing(sample, asked)
+    classes = np.zeros(len(kept), dtype=np.intp)
+    for name in within:
+        code = codes_of("class", name, read)
+        classes = np.unique(classes * (int(code.max()) + 1) + code, return_inverse=True)[1]
+
+    columns = {design.weights: records.weights}
+    if records.replicates is not None:
+        columns |= dict(zip(design.replicate_weights or (), records.replicates.T, strict=True))
+    raised = {}
+    for name, weights in columns.items():
+        whole = np.bincount(classes, weights)
+        answered = np.bincount(classes[kept], weights[kept], len(whole))
+        if np.any((answered <= 0) & (whole > 0)):
+            raise ValueError(
+                f"{int(np.sum((answered <= 0) & (whole > 0))):,} of {len(whole):,} classes have no "
+                "record with all answers that could stand for the others: make classes larger."
+            )
+        factor = np.divide(whole, answered, out=np.ones_like(whole), where=answered > 0)
+        (place,) = resolve_columns(sample, [name], "survey")
+        raised[place] = weights * factor[classes]
+    return take_rows(with_values(sample, raised), kept)
+
+
+# --- The design of a sample of the package svy; svy itself is not needed --------------------------
+
+
+_SINGLETONS = {None: "error", "center": "center", "skip": "certainty"}
+
+
+def design_of_svy(sample: Any) -> dict[str, Any]:
+    """Return the parameters of a `SurveyDesign`; see there."""
+    design = getattr(sample, "design", None)
+    if design is None or not hasattr(design, "wgt"):
+        raise TypeError(f"a svy.Sample has a design, and {type(sample).__name__} has none.")
+    if design.wgt is None and design.prob is not None:
+        raise ValueError(
+            f"the sample has selection probabilities ({design.prob!r}) and no weights: add a "
+            "column of their inverses, and name it in Design(wgt=...)."
+        )
+    if design.rep_wgts is not None:
+        factors = list(sample.rep_coefs.values())
+        if not all(math.isclose(factor, factors[0]) for factor in factors):
+            raise ValueError(
+                "the replicates have coefficients that differ, and SurveyDesign(scale=...) is one "
+                "for all: give strata and clusters in place of replicate weights."
+            )
+        columns = list(sample.rep_columns)
+        return {"weights": design.wgt, "replicate_weights": columns, "scale": float(factors[0])}
+    rule = getattr(design.singleton, "method", None)
+    rule = getattr(rule, "value", rule)
+    if rule not in _SINGLETONS:
+        raise ValueError(
+            f"singleton={rule!r} has no equivalent here: join strata of one cluster with others, "
+            f"or choose one of {[name for name in _SINGLETONS if name]}."
+        )
+    return {
+        "weights": design.wgt,
+        "strata": design.stratum,
+        "clusters": design.psu,
+        "nest": design.stratum is not None and design.psu is not None,
+        "singleton": _SINGLETONS[rule],
+    }
+
+
+# --- The design -----------------------------------------------------------------------------------
+
 
 SINGLETONS = ("error", "center", "certainty")
 
@@ -323,3 +553,65 @@ class SurveyDesign:
         2     3.0  yes     1.0
         """
         return complete_records(sample, self, answers, within)
+
+
+# --- What a fitted sanitizer says of the survey ---------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SurveySummary:
+    """How the design of a survey was taken into account.
+
+    Attributes
+    ----------
+    design : SurveyDesign
+        The design, as it was stated.
+    exact : bool
+        Whether an independent part of the records was kept; if not, the covariance of the estimates
+        was estimated.
+    n_rows, n_records : int
+        Rows of the table, and records that were counted.
+    n_clusters : int
+        Clusters, or records where none are stated.
+    degrees : int
+        Degrees of freedom of the estimated covariance.
+    effective : tuple of (secret, float)
+        How many independent records tell as much of each secret's conditional; empty if `exact`, or
+        where no confidence set needs it.
+    """
+
+    design: SurveyDesign
+    exact: bool
+    n_rows: int
+    n_records: int
+    n_clusters: int
+    degrees: int
+    effective: tuple[tuple[Any, float], ...] = ()
+
+    def describe(self) -> str:
+        """Say what was done, and what it assumes."""
+        of = f"a survey of {self.n_rows:,} records ({self.design!r})"
+        what = "clusters" if self.design.clusters is not None else "records"
+        if self.exact:
+            most, within = self.design.max_weight, ""
+            most = f"that in column {most!r}" if isinstance(most, str) else f"{most:g}"
+            if self.design.strata is not None:
+                within = f" within strata, whose sizes are those in {self.design.stratum_sizes!r}"
+            return (
+                f"{of}; {self.n_records:,} of them were kept at random, in proportion to their "
+                f"weights, and are an independent sample of the population if {what} were drawn "
+                f"independently{within}, with probabilities inverse to their weights, of which "
+                f"{most} is the greatest that there could be"
+            )
+        if not self.effective:
+            return (
+                f"{of}, whose weights the distribution has; no confidence set rests on its design"
+            )
+        how = "replicate weights" if self.design.replicate_weights else "Taylor linearisation"
+        told = ", ".join(f"{n:,.0f} for {secret!r}" for secret, n in self.effective[:5])
+        more = len(self.effective) - 5
+        return (
+            f"{of}; variances are those of {how} with {self.degrees:,} degrees of freedom, which "
+            "needs many clusters with records of each secret; as much as so many independent "
+            f"records: {told}" + (f" and {more:,} more" if more > 0 else "")
+        )

@@ -1,0 +1,87 @@
+"""Frames of some libraries: pandas' indexes, Arrow's dictionaries, narwhals' plugins."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import Any
+
+
+def refuse_index(frame: Any, columns: Container[Any]) -> None:
+    """Refuse a pandas frame that has one of some columns as its index, which would leave.
+
+    Raises ValueError; frames of other libraries have no index.
+    """
+    # Of the type: a frame of Spark Connect gives a column for any name.
+    own = frame.index if hasattr(type(frame), "index") else None
+    names = getattr(own, "names", None) or ()
+    raw = [repr(name) for name in names if name is not None and name in columns]
+    if raw:
+        raise ValueError(
+            f"the index is the column {', '.join(raw)}, which is to be reported: beside the "
+            "report, it would itself leave as it is. Give the records another index, as "
+            "frame.reset_index() does. Nothing was reported."
+        )
+
+
+def own_index(index: Any) -> Any:
+    """Return pandas' index without the labels of rows that were filtered out."""
+    if hasattr(index, "levels"):
+        index = index.remove_unused_levels()
+        return index.set_levels([own_index(level) for level in index.levels])
+    return getattr(index, "remove_unused_categories", lambda: index)()
+
+
+def without_views(column: Any) -> Any:
+    """Cast types for which Arrow lacks functions."""
+    import pyarrow as pa
+
+    name = str(column.type)
+    if name in ("string_view", "binary_view"):
+        return column.cast(pa.large_string() if name == "string_view" else pa.large_binary())
+    return column
+
+
+def values_of(column: Any) -> Any:
+    """Return the values of a dictionary column's rows, which may be a dictionary column again."""
+    return without_views(column.dictionary).take(column.indices)
+
+
+def decoded(column: Any) -> Any:
+    """Return an Arrow column, in chunks or not, in chunks without dictionaries.
+
+    NumPy's array of a dictionary has the last value in place of a missing one.
+    """
+    import pyarrow as pa
+
+    while pa.types.is_dictionary(column.type):
+        held = without_views(pa.nulls(0, column.type.value_type)).type
+        chunks = getattr(column, "chunks", [column])
+        column = pa.chunked_array([values_of(chunk) for chunk in chunks], held)
+    return column
+
+
+def one_dictionary(column: Any) -> Any:
+    """Give the chunks of an Arrow column one dictionary, with codes that are wide enough.
+
+    Arrow keeps the width of the chunks' codes, and unites no dictionaries with missing values.
+    """
+    if column.num_chunks == 1 or not hasattr(column.type, "index_type"):
+        return column
+    return decoded(column).dictionary_encode()
+
+
+_PLUGINS = {"dask": "narwhals-dask"}
+
+
+def refuse_without_plugin(frame: Any) -> None:
+    """Raise an error that names the package, for a frame that narwhals does not read.
+
+    Raises TypeError if a package is missing.
+    """
+    library = type(frame).__module__.partition(".")[0]
+    if library in _PLUGINS:
+        plugin = _PLUGINS[library]
+        raise TypeError(
+            f"narwhals does not read this frame of {library} without the package {plugin!r}: "
+            f"pip install {plugin}, or narwhals 2.29, which does without it."
+        )

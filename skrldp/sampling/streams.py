@@ -1,0 +1,494 @@
+"""Random bits: secure ones, and those computed from a key, a row's cell and its id."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import operator
+import os
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from skrldp._arrays import chunks
+from skrldp._params import check_seed
+from skrldp.sampling.tables import BLOCK, check_codes
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from skrldp.sampling.tables import AliasTable, BlockTable
+
+
+# --- An AES-256 keystream, keyed by the operating system ------------------------------------------
+
+
+_DRAWS = 1 << 15  # integers drawn at a time
+
+# Encrypting zeros yields the bare keystream.
+_ZEROS = memoryview(bytes(1 << 16))
+
+# How many forks lie between the first process and this one. The number of a process does not tell
+# it from its parent if each is the first of its own container; a fork outside of Python does not
+# count here. So a stream remembers both.
+_forks = 0
+
+
+def _count_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_count_fork)
+
+
+def _process() -> tuple[int, int]:
+    return os.getpid(), _forks
+
+
+class RandomStream:
+    """A stream of random bits: the keystream of AES-256 in counter mode.
+
+    Parameters
+    ----------
+    random_state : None, int, numpy.random.Generator or numpy.random.RandomState, default=None
+        Where the key comes from.
+
+        - None: 32 bytes of operating-system entropy, fresh for every stream. The only choice that
+          gives privacy.
+        - int: a hash of the number, so that results can be repeated. **For tests only**: whoever
+          knows or guesses the number can undo the randomisation, and no guarantee holds.
+        - generator: 32 bytes are drawn from it. As predictable as the generator: for tests. Copies
+          of a generator, as in forked or pickled workers, give the same key, so that reports
+          repeat; give each worker one of ``generator.spawn(n)``.
+
+    Raises
+    ------
+    ValueError
+        If `random_state` is none of these, a truth value, or a negative int.
+    ImportError
+        If `random_state` is given and the package ``cryptography`` is missing. With
+        ``random_state=None`` the stream then reads the operating system's generator directly,
+        which is as secure and some twenty times slower.
+
+    Notes
+    -----
+    A stream is not safe to share between threads: give each its own. A child process that inherits
+    a stream keyed by the operating system rekeys it, so that parent and child never use the same
+    bits twice.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skrldp.sampling.streams import RandomStream
+    >>> coins = np.empty(4, dtype=np.uint32)
+    >>> RandomStream(0).fill(coins)
+    >>> again = np.empty(4, dtype=np.uint32)
+    >>> RandomStream(0).fill(again)
+    >>> bool((coins == again).all())
+    True
+    """
+
+    def __init__(
+        self, random_state: int | np.random.Generator | np.random.RandomState | None = None
+    ) -> None:
+        self._secure = random_state is None
+        self._rekey(_key(random_state))
+
+    def _rekey(self, key: bytes) -> None:
+        self._owner = _process()
+        self._keystream = _keystream(key, required=not self._secure)
+
+    def fill(self, out: NDArray[Any]) -> None:
+        """Overwrite an array with the next bits of the stream, in place.
+
+        The stream's bytes are read as little-endian numbers on every platform.
+
+        Raises TypeError if `out` is not an array of unsigned integers in native byte order. Raises
+        ValueError if `out` is not C-contiguous or not writeable.
+        """
+        if not isinstance(out, np.ndarray) or out.dtype.kind != "u" or not out.dtype.isnative:
+            raise TypeError("out must be an array of native unsigned integers")
+        if not (out.flags.c_contiguous and out.flags.writeable):
+            raise ValueError("out must be C-contiguous and writeable")
+        if self._secure and self._owner != _process():
+            self._rekey(_key(None))
+        octets = out.reshape(-1).view(np.uint8)
+        for start in range(0, octets.size, len(_ZEROS)):
+            chunk = octets[start : start + len(_ZEROS)]
+            if self._keystream is None:
+                chunk[:] = np.frombuffer(os.urandom(chunk.size), dtype=np.uint8)
+            else:
+                self._keystream.update_into(_ZEROS[: chunk.size], chunk)
+        if sys.byteorder == "big":
+            out.byteswap(inplace=True)
+
+    def integers(self, upper: int, size: int | tuple[int, ...]) -> NDArray[np.int64]:
+        """Draw integers exactly uniform on ``0, ..., upper - 1``.
+
+        Raises TypeError if `upper` is not an integer. Raises ValueError if `upper` is out of range.
+
+        Examples
+        --------
+        >>> from skrldp.sampling.streams import RandomStream
+        >>> draws = RandomStream(0).integers(6, size=1000)
+        >>> int(draws.min()), int(draws.max())
+        (0, 5)
+        """
+        upper = operator.index(upper)
+        if not 1 <= upper < 1 << 63:
+            raise ValueError(f"upper must lie in [1, 2**63), got {upper}")
+        out = np.empty(size, dtype=np.int64)
+        flat = out.reshape(-1)
+        mask = np.uint64((1 << (upper - 1).bit_length()) - 1)
+        buffer = np.empty(min(flat.size, _DRAWS), dtype=np.uint64)
+        done = 0
+        while done < flat.size:
+            # Rejection rather than a remainder, which would favour small values.
+            draws = buffer[: flat.size - done]
+            self.fill(draws)
+            draws &= mask
+            kept = draws[draws < upper]
+            flat[done : done + kept.size] = kept
+            done += kept.size
+        return out
+
+
+def _key(random_state: Any) -> bytes:
+    """Return the 32 bytes of an AES-256 key."""
+    if random_state is None:
+        return os.urandom(32)
+    check_seed(random_state)
+    if isinstance(random_state, np.random.Generator | np.random.RandomState):
+        return random_state.bytes(32)
+    return hashlib.sha256(
+        f"skrldp.sampling.streams.RandomStream:{int(random_state)}".encode()
+    ).digest()
+
+
+def _keystream(key: bytes, *, required: bool) -> Any:
+    """Return an AES-256-CTR encryptor; None if the package for it is missing and not required."""
+    try:
+        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+    except ImportError as error:
+        if required:
+            raise ImportError(
+                "A repeatable stream needs the package 'cryptography': pip install cryptography. "
+                "Without it, only random_state=None (operating-system entropy) is available."
+            ) from error
+        return None
+    # A key serves one stream, so that the counter may start anywhere.
+    return Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
+
+
+# --- A stream in which every row has its own part -------------------------------------------------
+
+
+class Tapes:
+    """A stream of which every row has its own part, its *tape*.
+
+    A sampler fills one number of each row at a time, as long as it has at most `BLOCK` rows.
+    Numbers are little endian, as those of :class:`~skrldp.sampling.streams.RandomStream`.
+
+    Parameters
+    ----------
+    octets : array of uint8, shape (n, width)
+        The random bytes of each row; C-contiguous. A sampler reads 8 at most.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skrldp.sampling.streams import Tapes
+    >>> tapes = Tapes(np.array([[1, 2, 3, 4], [5, 6, 7, 8]], dtype=np.uint8))
+    >>> out = np.empty(2, dtype=np.uint16)
+    >>> tapes.fill(out)
+    >>> [hex(number) for number in out]
+    ['0x201', '0x605']
+    """
+
+    def __init__(self, octets: NDArray[np.uint8]) -> None:
+        self._octets = octets
+        self._place = 0
+
+    def fill(self, out: NDArray[Any]) -> None:
+        """Overwrite an array with the next number of each tape, in place.
+
+        Shapes: `out` (n,). Raises AssertionError if it has not one entry for each tape, or the
+        tapes have no bytes left.
+        """
+        n, width = self._octets.shape
+        end = self._place + out.itemsize
+        if out.shape != (n,) or end > width:
+            raise AssertionError("a sampler read another number of bits than one for each record")
+        out[...] = np.ndarray(
+            (n,), f"<u{out.itemsize}", self._octets, offset=self._place, strides=(width,)
+        )
+        self._place = end
+
+
+# --- Which texts are whole numbers: those that their decimal digits are written as, and no others -
+
+
+_LONGEST = 20  # characters of 2**64 - 1, and of -2**63
+_LEAST_LONGEST = np.uint64(10**19)  # the least number of 20 digits; of 19, none is beyond 2**64
+_MOST_NEGATIVE = np.uint64(2**63)
+_ZERO, _NINE, _MINUS = b"09-"
+
+
+def whole_numbers(
+    octets: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]
+) -> tuple[NDArray[np.intp], NDArray[np.bool_], NDArray[np.uint64]]:
+    """Find the texts that are an integer from -2**63 to 2**64 - 1, as Python would write it.
+
+    Shapes: `octets` (m,); `starts` and `lengths` (n,); returns `negative` (k,). Returns `rows`
+    (k,): the texts that are numbers: "7" is, but "007", "+7", "-0" and "7.0" are not; `values`
+    (k,): the numbers modulo 2**64.
+    """
+    rows = np.flatnonzero((lengths > 0) & (lengths <= _LONGEST))
+    lead = octets[starts[rows]]  # of most texts that are no numbers, it is a letter
+    rows = rows[(lead <= _NINE) & ((lead >= _ZERO) | (lead == _MINUS))]
+    last = octets[starts[rows] + lengths[rows] - 1]
+    rows = rows[(last >= _ZERO) & (last <= _NINE)]
+    first, n = starts[rows], lengths[rows]
+    negative = octets[first] == _MINUS
+    first, n = first + negative, n - negative
+    lead = octets[first]  # the last character is a digit, so one follows the sign
+    fits = (n < _LONGEST) | (lead == _ZERO + 1)
+    fits &= (lead != _ZERO) | ((n == 1) & ~negative)
+    values = np.zeros(len(rows), dtype=np.uint64)
+    for place in range(int(n.max(initial=0))):
+        within = place < n
+        digit = octets[np.minimum(first + place, len(octets) - 1)] - np.uint8(_ZERO)  # wraps
+        fits &= ~within | (digit <= _NINE - _ZERO)
+        values = np.where(within, values * np.uint64(10) + digit, values)
+    fits &= (n < _LONGEST) | (values >= _LEAST_LONGEST)  # else it went beyond 2**64
+    fits &= ~negative | ((n < _LONGEST) & (values <= _MOST_NEGATIVE))
+    values = np.where(negative, np.uint64(0) - values, values)
+    return rows[fits], negative[fits], values[fits]
+
+
+# --- Random bytes computed from a key, a row's cell and its id: AES-256, for whole arrays at once -
+
+
+_DOMAIN = b"skrldp keyed report, version 1\0"
+_BLOCK = 16  # bytes of AES
+_CELLS = 1 << 56  # a cell has seven bytes
+_INTEGER, _NEGATIVE, _STRING, _BYTES = b"insb"
+# The bytes of a block that belong to an id of which 0, 1, ..., 16 bytes are left.
+_KEPT = np.array([b"\xff" * left for left in range(_BLOCK + 1)], f"V{_BLOCK}")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class IntegerIds:
+    """Ids that are whole numbers.
+
+    Attributes
+    ----------
+    numbers : array of int, shape (n,)
+        Of any integer dtype; equal numbers are one id whatever the dtype.
+    """
+
+    numbers: NDArray[Any]
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OctetIds:
+    """Ids that are strings, in UTF-8, or bytes.
+
+    Attributes
+    ----------
+    octets : array of uint8, shape (m,)
+        The ids' bytes, one id after the other.
+    ends : array of int, shape (n + 1,)
+        Id i is ``octets[ends[i]:ends[i + 1]]``.
+    are_strings : bool
+        A string and its bytes are two ids. The string of an integer's decimal digits, such as "7",
+        is the integer; "007", "+7" and "7.0" are strings.
+    """
+
+    octets: NDArray[np.uint8]
+    ends: NDArray[Any]
+    are_strings: bool
+
+    def __len__(self) -> int:
+        return len(self.ends) - 1
+
+
+class KeyedStream:
+    r"""Random bits that are a function of a key, a mechanism, a cell and an id.
+
+    Each pair of a cell and an id has 16 bytes of its own, the *tape*, from which a sampler draws
+    the report. The same pair gives the same report, in any order, split or process.
+
+    Parameters
+    ----------
+    key : bytes
+        The secret key. It is not kept: only what is derived from it for this mechanism.
+    digest : str
+        Digest of the mechanism, in hexadecimal.
+    epoch : int, default=0
+        Number of a round of reports, below 2**64. Each has bits of its own.
+
+    Raises
+    ------
+    ImportError
+        If the package ``cryptography`` is missing.
+
+    Notes
+    -----
+    *Construction.* The AES-256 key is HMAC-SHA256(key, domain ‖ digest), and in later epochs than 0
+    HMAC-SHA256(key, domain ‖ digest ‖ epoch), the epoch in 8 bytes, big endian. A pair is written
+    in blocks of 16 bytes. The first holds the id's type (a letter), the cell (7 bytes) and 8 bytes
+    more: an integer's value, or the length of a string or of bytes. For these two, the bytes
+    themselves follow, the last block filled up with zeros. A string that is an integer is written
+    as that integer, so that those are one id. The tape is the CBC-MAC of the blocks:
+    with :math:`C_0 = E(B_0)` and :math:`C_j = E(C_{j-1} \oplus B_j)`, it is the last C.
+
+    *Why this is as good as independent uniform tapes.* The first block determines the number of
+    blocks, so no pair is written as the beginning of another (the encoding is prefix-free), and
+    different pairs are written differently. For such inputs CBC-MAC is a pseudorandom function if
+    AES is a pseudorandom permutation (Petrank and Rackoff, CBC MAC for real-time data sources, J.
+    Cryptology 2000, extending Bellare, Kilian and Rogaway, J. Computer and System Sciences 2000).
+    The proof is short. Let a uniformly random function take the place of E. The beginnings of what
+    is written form a forest, with m nodes of one block each; the input of E at a node is its block,
+    exclusive-or the output at its parent. With independent uniform outputs at all nodes, two inputs
+    below one parent differ as the blocks do; of two others, one depends on an output that the other
+    does not depend on, so they agree with probability :math:`2^{-128}`. Unless two inputs agree,
+    this is the same as E. The tapes are the outputs at the leaves, which no input depends on. So
+    tapes differ from uniform ones by at most :math:`m^2 / 2^{129}` in total variation. A random
+    permutation in place of the function adds at most as much again: together
+    :math:`m^2 / 2^{128}`, plus what tells AES-256 from a random permutation, and HMAC-SHA256 from a
+    random function. For :math:`10^{12}` ids of two blocks the first is about :math:`10^{-14}`.
+
+    The object is immutable, and threads may share it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skrldp.sampling.streams import IntegerIds, KeyedStream
+    >>> from skrldp.sampling.tables import AliasTable
+    >>> table = AliasTable.from_weights(np.array([[3, 1], [1, 3]]) << 31, bits=33)
+    >>> stream = KeyedStream(bytes(32), digest="00" * 32)
+    >>> cells, ids = np.zeros(1000, dtype=np.uint8), np.arange(1000)
+    >>> reports = stream.sample(table, cells, IntegerIds(ids))
+    >>> bool(700 < (reports == 0).sum() < 800)
+    True
+    >>> again = stream.sample(table, cells[::-1], IntegerIds(ids[::-1]))
+    >>> bool((again[::-1] == reports).all())
+    True
+    """
+
+    def __init__(self, key: bytes, digest: str, epoch: int = 0) -> None:
+        try:
+            from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+        except ImportError as error:
+            raise ImportError(
+                "Reports computed from a key need the package 'cryptography': "
+                "pip install cryptography."
+            ) from error
+        later = epoch.to_bytes(8, "big") if epoch else b""
+        derived = hmac.digest(key, _DOMAIN + bytes.fromhex(digest) + later, "sha256")
+        # ECB is the bare permutation, of many blocks at once; CBC is made of it below.
+        self._cipher = Cipher(algorithms.AES(derived), modes.ECB())
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError("a KeyedStream cannot be pickled, since the file would hold its key.")
+
+    def __deepcopy__(self, memo: Any) -> KeyedStream:
+        return self  # nothing in it changes
+
+    def sample(
+        self, table: AliasTable | BlockTable, cells: ArrayLike, ids: IntegerIds | OctetIds
+    ) -> NDArray[Any]:
+        """Draw the report of each row.
+
+        Shapes: `cells` (n,); returns (n,). Raises TypeError if the cells are not integers. Raises
+        ValueError if there are not n ids, or a code is no cell of the table.
+        """
+        cells = check_codes(cells, min(table.n_cells, _CELLS))
+        if len(ids) != len(cells):
+            raise ValueError(f"there are {len(cells):,} cells, but {len(ids):,} ids.")
+        parts = [table.sample(cells[:0], Tapes(np.empty((0, _BLOCK), np.uint8)))]
+        for rows in chunks(len(cells), BLOCK):
+            parts.append(table.sample(cells[rows], Tapes(self.tapes(cells[rows], ids, rows.start))))
+        return np.concatenate(parts)
+
+    def tapes(
+        self, cells: NDArray[Any], ids: IntegerIds | OctetIds, start: int = 0
+    ) -> NDArray[np.uint8]:
+        """Compute the tapes of some rows.
+
+        Shapes: `cells` (n,); returns (n, 16).
+        """
+        encryptor = self._cipher.encryptor()  # threads must not share one
+        rows = slice(start, start + len(cells))
+        if isinstance(ids, IntegerIds):
+            return _encrypted(encryptor, _first_blocks(cells, *_typed(ids.numbers[rows])))
+        ends = ids.ends[start : start + len(cells) + 1].astype(np.int64, copy=False)
+        octets = ids.octets[ends[0] : ends[-1]]
+        starts, lengths = ends[:-1] - ends[0], np.diff(ends)
+        kind = _STRING if ids.are_strings else _BYTES
+        letters = np.full(len(cells), kind, dtype=np.uint64)
+        values = lengths.astype(np.uint64)
+        if ids.are_strings:
+            numbers, negative, own = whole_numbers(octets, starts, lengths)
+            letters[numbers], values[numbers] = _letters(negative), own
+            lengths[numbers] = 0  # nothing follows the first block
+        state = _encrypted(encryptor, _first_blocks(cells, letters, values))
+        return _chained(encryptor, state, octets, starts, lengths)
+
+
+def _typed(numbers: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
+    """Return the letter of each integer, and its value modulo 2**64."""
+    if numbers.dtype.kind == "u":
+        return _INTEGER, numbers
+    return _letters(numbers < 0), numbers.astype(np.int64, copy=False).view(np.uint64)
+
+
+def _letters(negative: NDArray[Any]) -> NDArray[Any]:
+    return np.where(negative, np.uint64(_NEGATIVE), np.uint64(_INTEGER))
+
+
+def _first_blocks(cells: NDArray[Any], letters: Any, values: NDArray[Any]) -> NDArray[np.uint8]:
+    """Write type, cell, and value or length: big endian."""
+    blocks = np.empty((len(cells), 2), dtype=">u8")
+    blocks[:, 0] = cells.astype(np.uint64) | (np.asarray(letters, np.uint64) << np.uint64(56))
+    blocks[:, 1] = values
+    return blocks.view(np.uint8)
+
+
+def _encrypted(encryptor: Any, blocks: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Encrypt each row, a block of 16 bytes."""
+    room = np.empty(blocks.size + _BLOCK - 1, dtype=np.uint8)  # the package wants some to spare
+    encryptor.update_into(np.ascontiguousarray(blocks).reshape(-1), room)
+    return room[: blocks.size].reshape(blocks.shape)
+
+
+def _chained(
+    encryptor: Any,
+    state: NDArray[np.uint8],
+    octets: NDArray[np.uint8],
+    starts: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+) -> NDArray[np.uint8]:
+    """Go on with the CBC-MAC over the bytes of each row, in blocks filled up with zeros."""
+    padded = np.concatenate([octets, np.zeros(_BLOCK, np.uint8)])
+    windows = np.ndarray((len(octets) + 1,), f"V{_BLOCK}", padded, strides=(1,))
+    done = 0  # bytes of each id that are in the state
+    rows: Any = slice(None)
+    while lengths.max(initial=0) > done:
+        if lengths.min() <= done:  # some ids are complete
+            rows = np.flatnonzero(lengths > done)
+        left = np.minimum(lengths[rows] - done, _BLOCK)
+        blocks = windows[starts[rows] + done].view(np.uint8).reshape(-1, _BLOCK)
+        blocks &= _KEPT.take(left).view(np.uint8).reshape(-1, _BLOCK)
+        blocks ^= state[rows]
+        state[rows] = _encrypted(encryptor, blocks)
+        done += _BLOCK
+    return state

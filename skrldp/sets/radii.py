@@ -1,0 +1,613 @@
+"""Radii of confidence sets, from a significance level and the size of the public table.
+
+**Likelihood ratios.** How large can the statistics of the true conditionals be, at error beta?
+The statistic of secret s is G_s = N_s KL(p_s || R_s): N_s records with the secret, observed
+conditional p_s, true conditional R_s. Its double is the likelihood-ratio statistic of R_s. The
+proof is that of Proposition 24 (docs/proofs.md).
+
+**Tails**: bounds on the tail of N KL(p || R), p the frequencies of N draws from R, for every N
+and R.
+
+A multinomial with k + 1 cells is a chain of k binomials, and N KL(p || R) is the sum of their own
+statistics (docs/proofs.md, Theorem 21). What one step can add is bounded by tables: over all N,
+and over N >= 100, where rare large values are rarer. ``benchmarks/tail_bounds`` makes the tables.
+
+**Surveys.** How large the likelihood-ratio statistics of a survey can be: Rao and Scott's second
+order.
+
+With n_s records of secret s, ``2 G_s = 2 n_s KL(p_s || R_s)`` is about a sum of chi-squared
+variables, weighted with the eigenvalues of the estimates' covariance, in units of that of n_s
+independent records. Such a sum with the trace T and the sum of squares Q of these eigenvalues is
+about T times an F variable of T²/Q and (T²/Q) df degrees of freedom.
+
+The estimated covariance is blind to what was not drawn, so T is no less than Kish's effect of the
+weights allows, and values without records have the mean effect of those that have some. Few
+records in a cell make the statistics larger than they are with many, so the bounds are multiplied
+by what that costs with independent records.
+"""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+from itertools import combinations, permutations
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import bdtrc, chdtrc, chdtri, fdtri
+
+from skrldp._params import is_finite, is_number, shown
+from skrldp._typing import Floats
+from skrldp.joint import JointDistribution
+from skrldp.surveys.records import MOST_CELLS
+
+# Less is no set that linear programs can tell from the public distribution alone: at 1e-14 proofs
+# of designs fail on some tables, at 1e-100 programs do not end.
+_LEAST = 1e-15
+
+
+# Relative surplus of a radius over the root that was found: the root is known to 1e-14, so this
+# errs on the safe side. Twice as much would widen the set by as little.
+_SURPLUS = 1e-12
+
+
+def given_radius(radius: Any, rules: str) -> float:
+    """Return a radius that is given as a number.
+
+    Raises ValueError if it is neither 0 nor a number of at least 1e-15, which may be infinite.
+
+    Examples
+    --------
+    >>> given_radius(1e-100, "'chi2'")
+    Traceback (most recent call last):
+    ValueError: radius=1e-100 must be 'chi2' or a number >= 0 (nats), and at least 1e-15 if not 0.
+    """
+    if is_number(radius) and (is_finite(radius) or radius == math.inf):
+        number = float(radius)
+        if number == 0.0 or number >= _LEAST:
+            return number
+    raise ValueError(
+        f"radius={shown(radius)} must be {rules} or a number >= 0 (nats), and at least {_LEAST:g} "
+        "if not 0."
+    )
+
+
+def chi2_radius(alpha: float, beta: float, n: int, n_cells: int) -> float:
+    """Asymptotic radius: the chi-squared quantile, expressed as a Rényi divergence.
+
+    Returns float: in nats; infinite where, for alpha < 1, the quantile exceeds what the divergence
+    can be.
+    """
+    if n_cells == 1:  # a single distribution, at divergence 0
+        return 0.0
+    quantile = float(chdtri(n_cells - 1, beta))
+    if alpha == 1.0:
+        return quantile / (2.0 * n)
+    argument = alpha * (alpha - 1.0) * quantile / (2.0 * n)
+    if argument <= -1.0:
+        return math.inf
+    return math.log1p(argument) / (alpha - 1.0)
+
+
+def finite_sample_radius(beta: float, n: int, n_cells: int) -> float:
+    """Kullback-Leibler radius that holds for every n, not only asymptotically.
+
+    The smallest ``B > (a-1)/n`` with ``exp(-nB) (e n B / (a-1))^(a-1) <= beta`` (R. Agrawal,
+    Finite-sample concentration of the multinomial in relative entropy, IEEE Transactions on
+    Information Theory, 2020).
+
+    Returns float: in nats.
+    """
+    from scipy.optimize import brentq  # slow to import, and seldom needed
+
+    if n_cells == 1:  # a single distribution, at divergence 0
+        return 0.0
+    degrees = n_cells - 1
+    level = -math.log(beta) / degrees
+    # With B = (a-1) x / n the condition reads x - 1 - log(x) >= level, x > 1.
+    upper = 2.0 * level + 4.0
+    root = brentq(lambda x: x - 1.0 - math.log(x) - level, 1.0, upper, xtol=1e-14, rtol=1e-14)
+    return degrees * float(root) * (1.0 + _SURPLUS) / n
+
+
+def asymptotic_values(joint: JointDistribution) -> int:
+    """Count the values of U that an asymptotic set is made for.
+
+    Values that were grouped by their counts count one by one, as those that stand alone were chosen
+    by the very counts. With more and more records all values of the population are seen, so the one
+    that `joint.most_values` has for those without records does not count.
+    """
+    return max(joint.counts.shape[1], joint.most_values - (joint.alphabet == "frequent"))
+
+
+def more_values(joint: JointDistribution) -> int | None:
+    """Count the values of U that there may be; None if there are no more than are listed.
+
+    A set that is stated by its numbers keeps this, so that another one can be made by a rule.
+    """
+    return joint.most_values if joint.most_values > joint.counts.shape[1] else None
+
+
+# --- Bounds on the tail of N KL(p || R) -----------------------------------------------------------
+
+
+#: A step of a chain is large if it has at least so many draws.
+LARGE = 100
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Of one class of steps, at the orders ``lambda`` and at the knots."""
+
+    moments: npt.NDArray[np.float64]  # (orders,): log of the greatest E exp(lambda G) of a step
+    heads: npt.NDArray[np.float64]  # (1 + steps, orders): log of sup_y exp(lambda y) T_j(y)
+    tails: npt.NDArray[np.float64]  # (steps, knots): log T_j; between knots, linear
+
+
+@cache
+def _tables() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], _Table, _Table]:
+    """Orders, knots, and the tables for steps with any number of draws and for large ones."""
+    data = json.loads(files(__package__).joinpath("tail_bounds.json").read_text("utf-8"))
+    orders, knots = np.array(data["orders"]), np.array(data["knots"])
+    any_size, large = (
+        _with_heads(orders, knots, np.array(data[name]["moments"]), np.array(data[name]["tails"]))
+        for name in ("any", "large")
+    )
+    return orders, knots, any_size, large
+
+
+def _with_heads(
+    orders: npt.NDArray[np.float64],
+    knots: npt.NDArray[np.float64],
+    moments: npt.NDArray[np.float64],
+    tails: npt.NDArray[np.float64],
+) -> _Table:
+    """Up to the last knot from the tails, beyond it from the moments at a larger order."""
+    heads = [np.zeros(len(orders))]
+    for steps, tail in enumerate(tails, start=1):
+        near = np.maximum(0.0, (orders[:, None] * knots + tail).max(axis=1))
+        far = (orders[:, None] - orders) * knots[-1] + steps * moments
+        far[orders[:, None] >= orders] = np.inf
+        heads.append(np.minimum(np.maximum(near, far.min(axis=1)), steps * moments))
+    return _Table(moments, np.array(heads), tails)
+
+
+@dataclass(frozen=True)
+class TailBound:
+    """``P(G >= y)`` is at most this function of y, which falls in y."""
+
+    exponents: npt.NDArray[np.float64]  # log P(G >= y) <= exponent - order * y
+    tail: npt.NDArray[np.float64] | None  # at the knots, if the table has the whole chain
+
+    def __call__(self, y: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Bound it at each y >= 0; at most 1."""
+        y = np.asarray(y, dtype=float)
+        orders, knots, *_ = _tables()
+        bound = np.minimum(0.0, (self.exponents - orders * y[..., None]).min(axis=-1))
+        if self.tail is not None:
+            bound = np.minimum(bound, np.interp(y, knots, self.tail))
+        return np.exp(bound)
+
+
+def tail_bound(steps: int, *large: int) -> TailBound:
+    """Bound for the sum over independent multinomials."""
+    _, _, of_any, of_large = _tables()
+    most = min(len(of_any.tails), steps * len(large))
+    options = []
+    for order in set(permutations(large)):  # the order of the multinomials is free
+        chain = np.concatenate([np.arange(steps) < number for number in order])
+        for last in range(most + 1):
+            front = chain[: chain.size - last]
+            table = of_large if chain[chain.size - last :].all() else of_any
+            options.append(
+                front.sum() * of_large.moments + (~front).sum() * of_any.moments + table.heads[last]
+            )
+    tail = None
+    if chain.size == most:
+        tail = (of_large if chain.all() else of_any).tails[most - 1]
+    return TailBound(np.min(options, axis=0), tail)
+
+
+# --- Budgets of likelihood-ratio statistics -------------------------------------------------------
+
+
+Tail = Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]
+
+#: Budgets are computed for up to so many values; of more no table has enough records.
+MOST_VALUES = 1_000_000
+# `budgets_up_to` takes every number of values up to here, and then steps of this share.
+_EVERY, _STEP = 40, 0.04
+
+# Ratios single / pair that are tried. At 1 the bound on single secrets says nothing new, at 1/2 the
+# bound on pairs.
+_RATIOS = np.linspace(0.5, 1.0, 11)
+# Cells of the sums that stand for integrals: to compare ratios, and for the result.
+_ROUGH, _FINE = 50, 1000
+# The part of beta that may be spent on taking steps for large ones.
+_SPENT = 0.01
+_ROUNDING = 1e-9  # relative, of a sum of positive terms, at most
+
+
+def likelihood_ratio_budgets(
+    counts: Sequence[int] | npt.NDArray[np.integer],
+    n_values: int,
+    beta: float,
+    rule: Literal["finite-sample", "asymptotic"],
+) -> tuple[float, float]:
+    """Bounds on the statistics of single secrets and on their sums over pairs, at joint error beta.
+
+    With probability at least ``1 - beta`` every secret has ``G_s <= single`` and every pair of
+    secrets has ``G_s + G_t <= pair``. Among such bounds these are of the least mean width of the
+    set of a pair's standardised deviations, ``(2 G_s)^(1/2)`` and ``(2 G_t)^(1/2)``, over some
+    ratios ``single / pair``. So it is this width that falls in beta, not each of the two bounds.
+
+    Shapes: `counts` (n_secrets,). Returns `single, pair`: in nats, multiplied by records; ``single
+    <= pair <= 2 * single``. Where only one secret has records, they are the same; with one value of
+    U, or no records, they are 0. Raises ValueError if beta or rule is not among those named.
+
+    Examples
+    --------
+    >>> single, pair = likelihood_ratio_budgets([400, 600], 5, 0.05, "finite-sample")
+    >>> print(f"{single:.2f} {pair:.2f}")
+    9.78 9.78
+    >>> single, pair = likelihood_ratio_budgets([400, 600], 5, 0.05, "asymptotic")
+    >>> print(f"{single:.2f} {pair:.2f}")
+    6.33 7.92
+    """
+    if rule not in ("finite-sample", "asymptotic"):
+        raise ValueError(f"rule must be 'finite-sample' or 'asymptotic'; got {rule!r}")
+    if not 0.0 < beta < 1.0:
+        raise ValueError(f"beta must lie between 0 and 1; got {beta}")
+    records = np.asarray(counts)
+    records = np.sort(records[records > 0])  # the other secrets have G_s = 0
+    if n_values <= 1 or records.size == 0:
+        return 0.0, 0.0
+    if rule == "asymptotic":  # where the numbers do not matter
+        records = np.ones_like(records)
+    return _budgets(tuple(records.tolist()), n_values, float(beta), rule)
+
+
+def budgets_up_to(
+    counts: Sequence[int] | npt.NDArray[np.integer], most_values: int, beta: float
+) -> tuple[float, float]:
+    """Bounds that do not fall with the number of values, for any number up to the given one.
+
+    Theorem 36 needs such bounds where that number is not known in advance, but is at most one that
+    the records show: those of fewer values must be no larger than those of more. The bounds of
+    :func:`likelihood_ratio_budgets` need not do so by themselves, as their ratio changes. So these
+    are the greatest over all numbers, those between two steps having the bounds of the next step.
+
+    Shapes: `counts` (a1,).
+
+    Examples
+    --------
+    >>> for most in 6, 7:
+    ...     own = likelihood_ratio_budgets([400, 600], most, 0.05, "finite-sample")
+    ...     print("%.1f %.1f" % own, "%.1f %.1f" % budgets_up_to([400, 600], most, 0.05))
+    11.9 11.9 11.9 11.9
+    11.2 14.0 11.9 14.0
+    """
+    step, numbers = 2, [2]
+    while step < most_values:
+        step = step + 1 if step < _EVERY else math.ceil(step * (1.0 + _STEP))
+        numbers.append(step)
+    found = [likelihood_ratio_budgets(counts, number, beta, "finite-sample") for number in numbers]
+    singles, pairs = zip(*found, strict=True)
+    return max(singles), max(pairs)
+
+
+@lru_cache(maxsize=1024)  # a search over eps asks for the same table again and again
+def _budgets(counts: tuple[int, ...], n_values: int, beta: float, rule: str) -> tuple[float, float]:
+    """Compute the budgets of secrets that have records, in ascending order."""
+    records = np.array(counts)
+    if rule == "asymptotic":
+        tails = _asymptotic(records.size, n_values - 1)
+    else:
+        tails = _finite_sample(records, n_values - 1, beta)
+    ratios = _RATIOS if records.size > 1 else np.ones(1)
+    pair, roots = float(n_values), []
+    for ratio in ratios:
+        pair = _pair_bound(tails, ratio, beta, _ROUGH, 1e-3, near=pair)
+        roots.append(pair)
+    best = int(np.argmin([mean_width(*row) for row in zip(ratios, roots, strict=True)]))
+    ratio = float(ratios[best])
+    pair = _pair_bound(tails, ratio, beta, _FINE, 1e-10, near=roots[best])
+    surplus = 1e-9  # the root may lie on either side
+    while _failure(tails, ratio * pair * (1.0 + surplus), pair * (1.0 + surplus), _FINE) > beta:
+        surplus *= 2.0
+    return ratio * pair * (1.0 + surplus), pair * (1.0 + surplus)
+
+
+@dataclass(frozen=True)
+class _Tails:
+    """What is known of the independent statistics: bounds on their tails, or the tails."""
+
+    groups: Sequence[tuple[int, Tail]]  # secrets with the same tail: how many, P(G_s >= y)
+    pairs: Sequence[tuple[int, Tail]]  # the same for sums of two; empty if not known
+    missed: float  # probability that these bounds do not apply
+    exact: bool  # tails and no bounds, so integrals are rounded to nearest, not up
+
+
+def _asymptotic(secrets: int, degrees: int) -> _Tails:
+    """Half a chi-squared variable each."""
+    return _Tails([(secrets, lambda y: chdtrc(degrees, 2.0 * y))], [], 0.0, True)
+
+
+def _finite_sample(records: npt.NDArray[np.integer], steps: int, beta: float) -> _Tails:
+    """Each secret's first steps are counted as large, as many as a part of beta allows."""
+    allowance = _SPENT * beta / records.size
+    spared = [0]  # last steps that are not counted as large: 0, 1, 3, 7, ..., all
+    while spared[-1] < steps:
+        spared.append(min(2 * spared[-1] + 1, steps))
+    numbers: Counter[int] = Counter()
+    missed = 0.0
+    for size, secrets in Counter(records.tolist()).items():
+        for spare in spared:
+            lost = 0.0 if spare == steps else _few(size, (spare + 2) / (steps + 1))
+            if lost <= allowance:
+                break
+        numbers[steps - spare] += secrets
+        missed += secrets * lost
+    groups = [(number, tail_bound(steps, large)) for large, number in numbers.items()]
+    pairs = [
+        (number * (number - 1) // 2, tail_bound(steps, large, large))
+        for large, number in numbers.items()
+        if number > 1
+    ]
+    pairs += [
+        (one * two, tail_bound(steps, first, second))
+        for (first, one), (second, two) in combinations(numbers.items(), 2)
+    ]
+    return _Tails(groups, pairs, missed, False)
+
+
+def _few(size: int, probability: float) -> float:
+    """Bound of the probability that of so many records fewer than LARGE are of some kind."""
+    share = (LARGE - 1) / size
+    if share >= probability:
+        return 1.0
+    if probability >= 1.0:
+        return 0.0
+    divergence = share * math.log(share / probability)
+    divergence += (1.0 - share) * math.log((1.0 - share) / (1.0 - probability))
+    return math.exp(-size * divergence)
+
+
+def _pair_bound(
+    tails: _Tails, ratio: float, beta: float, cells: int, tolerance: float, near: float
+) -> float:
+    """Find the bound on pairs that, with ``ratio`` times it on secrets, fails with beta."""
+    from scipy.optimize import brentq  # slow to import, and seldom needed
+
+    def excess(pair: float) -> float:
+        failure = _failure(tails, ratio * pair, pair, cells)
+        return math.log(max(failure, 1e-320)) - math.log(beta)
+
+    lower, upper, step = 0.98 * near, 1.02 * near, 1.1
+    while excess(upper) > 0.0:
+        lower, upper, step = upper, step * upper, step * step
+    while excess(lower) < 0.0:
+        lower, upper = lower / step, lower
+    return float(brentq(excess, lower, upper, xtol=tolerance * upper, rtol=1e-12))
+
+
+def _failure(tails: _Tails, single: float, pair: float, cells: int) -> float:
+    """Probability that a secret exceeds ``single`` or two exceed ``pair``, at most.
+
+    The smaller of two bounds: as if the statistics had the bounds for their tails (Proposition
+    24), and the sum over secrets and pairs.
+    """
+    failure = _joint_failure(tails.groups, single, pair, cells, tails.exact)
+    if not tails.exact:
+        total = 0.0
+        if single < pair or not tails.pairs:
+            total += sum(number * float(tail(np.array(single))) for number, tail in tails.groups)
+        if pair < 2.0 * single:
+            total += sum(number * float(tail(np.array(pair))) for number, tail in tails.pairs)
+        failure = min(failure, total)
+    return (failure + tails.missed) * (1.0 + _ROUNDING)
+
+
+def _joint_failure(
+    groups: Sequence[tuple[int, Tail]], single: float, pair: float, cells: int, exact: bool
+) -> float:
+    """Probability as above for independent statistics with these tails, rounded up unless exact.
+
+    Either two secrets exceed half of ``pair``, or one alone does, and exceeds ``single`` or what
+    another leaves of ``pair``.
+    """
+    grid = np.linspace(pair / 2.0, single, cells + 1)
+    numbers = [number for number, _ in groups]
+    above = np.array([tail(grid) for _, tail in groups])  # (groups, cells + 1)
+    half = above[:, 0]
+    if half.max() >= 1.0:
+        return 1.0
+    others = np.array([tail(pair - grid) for _, tail in groups])
+    with np.errstate(divide="ignore"):  # a tail of 1
+        # log of the probability that a secret is below what is left, given that it is below half
+        room = np.log1p(-np.minimum(others, 1.0)) - np.log1p(-half)[:, None]
+    none, one, more = 1.0, 0.0, 0.0  # probabilities that so many secrets exceed half
+    failure = 0.0
+    for i, (number, _) in enumerate(groups):
+        zero = (1.0 - half[i]) ** number
+        more += one * (1.0 - zero) + none * float(bdtrc(1, number, half[i]))
+        one = one * zero + none * number * half[i] * (1.0 - half[i]) ** (number - 1)
+        none *= zero
+        left = np.array(numbers) - (np.arange(len(groups)) == i)  # the other secrets
+        below = np.prod((1.0 - half) ** left)
+        taken = -np.expm1((left[left > 0, None] * room[left > 0]).sum(axis=0))
+        taken = (taken[1:] + taken[:-1]) / 2.0 if exact else taken[1:]
+        failure += number * below * (above[i, -1] - np.diff(above[i]) @ taken)
+    return float(failure + more)
+
+
+def mean_width(ratio: float, pair: float) -> float:
+    """Mean over directions in the quarter plane of the support function of the deviations' set.
+
+    The set is ``x, y >= 0, x^2, y^2 <= 2 single, x^2 + y^2 <= 2 pair``: a disc, cut straight.
+    """
+    angle = math.acos(math.sqrt(ratio))  # nearer to an axis than this, a corner supports
+    return math.sqrt(2.0 * pair) * (1.0 + 4.0 / math.pi * (math.sin(angle) - angle))
+
+
+# --- Surveys: Rao and Scott's second order --------------------------------------------------------
+
+
+NOT_INDEPENDENT = (
+    "radius='finite-sample' is for independent records, and these are a survey's. A sanitizer with "
+    "survey=SurveyDesign(max_weight=...) keeps an independent part of them; or use "
+    "LikelihoodRatioSet(radius='asymptotic'), which takes the design into account."
+)
+
+
+def survey_budgets(joint: JointDistribution, beta: float) -> tuple[float, float]:
+    """Bounds on the statistics of single secrets and of pairs, at joint error about beta.
+
+    Secrets depend on one another, so beta is divided among all bounds. Among bounds of the single
+    secrets, of the pairs, and of both, those of the least mean width are taken.
+
+    Returns `single, pair`: in nats, multiplied by records. Raises ValueError if the table has too
+    many cells for a covariance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skrldp.surveys.records import SurveyRecords, SurveyTotals
+    >>> cells = np.repeat(range(4), [70, 100, 260, 570])
+    >>> records = SurveyRecords(np.ones(1000), np.zeros(1000, int), np.arange(1000))
+    >>> survey = SurveyTotals.of(records, cells, 4)
+    >>> joint = JointDistribution([[70, 100], [260, 570]], survey=survey)
+    >>> print("%.2f %.2f" % survey_budgets(joint, 0.05))
+    4.43 4.43
+    """
+    records, values = joint.counts.sum(axis=1), joint.most_values
+    seen = np.flatnonzero(records)
+    trace, squares = _of_secrets(joint)
+    if values <= 1:
+        return 0.0, 0.0
+
+    own_squares = np.diag(squares)
+    s, t = (seen[places] for places in np.triu_indices(len(seen), 1))
+
+    def single_at(error: float) -> float:
+        return float(_bound(trace[seen], own_squares[seen], joint, error).max())
+
+    def pair_at(error: float) -> float:
+        both = own_squares[s] + own_squares[t] + 2.0 * squares[s, t]
+        return float(_bound(trace[s] + trace[t], both, joint, error).max())
+
+    own = likelihood_ratio_budgets(records, values, beta, "finite-sample")
+    usual = likelihood_ratio_budgets(records, values, beta, "asymptotic")
+    if len(seen) == 1:
+        bound = single_at(beta) * max(own[0] / usual[0], 1.0)
+        return bound, bound
+    few = max(own[1] / usual[1], 1.0)
+    alone, both = single_at(beta / len(seen)), pair_at(beta / len(s))
+    halves = single_at(beta / 2 / len(seen)), pair_at(beta / 2 / len(s))
+    tried = [(alone, 2.0 * alone), (both, both), (min(halves), halves[1])]
+    single, pair = min(tried, key=lambda found: mean_width(max(found[0] / found[1], 0.5), found[1]))
+    return single * few, min(pair, 2.0 * single) * few
+
+
+def effective_records(joint: JointDistribution) -> Floats:
+    """How many independent records tell as much of each secret's conditional, shape (a1,)."""
+    trace, _ = _of_secrets(joint)
+    records = joint.counts.sum(axis=1)
+    free = max(joint.most_values - 1, 1)
+    found: Floats = records / np.where(trace > 0, trace / free, 1.0)
+    return found
+
+
+def effective_size(joint: JointDistribution) -> float:
+    """How many independent records tell as much of the joint distribution: `n`, unless a survey."""
+    if joint.survey is None:
+        return float(joint.n)
+    size = joint.counts.size
+    (trace,), _ = _effects(joint, 1, size - 1)
+    return float(joint.n / (trace / (size - 1))) if trace > 0 else float(joint.n)
+
+
+def survey_radius(joint: JointDistribution, beta: float) -> float:
+    """Radius of the Kullback-Leibler ball around a survey's distribution, at error about beta."""
+    n, size = joint.n, len(joint.counts) * joint.most_values
+    trace, squares = _effects(joint, 1, size - 1)
+    few = finite_sample_radius(beta, n, size) / chi2_radius(1.0, beta, n, size)
+    return float(_bound(trace, squares[0], joint, beta)[0]) / n * max(few, 1.0)
+
+
+def _covariance(joint: JointDistribution) -> Floats:
+    assert joint.survey is not None
+    if joint.survey.covariance is None:
+        raise ValueError(
+            f"a survey's confidence set is for at most {MOST_CELLS:,} cells, and the table has "
+            f"{joint.counts.size:,}. Use fewer columns, or fewer categories."
+        )
+    return joint.survey.covariance
+
+
+def _apart(covariance: Floats, shares: Floats, totals: Floats) -> Floats:
+    """Covariance of shares within groups, linearised: (t_u - p_u sum t) / T of each group.
+
+    Shapes: `covariance` (g k, g k); `shares` (g, k); `totals` (g,); returns (g, k, g, k).
+    """
+    g, k = shares.shape
+    found = covariance.reshape(g, k, g, k)
+    found = found - shares[:, :, None, None] * found.sum(axis=1, keepdims=True)
+    found = found - shares * found.sum(axis=3, keepdims=True)
+    inverse = np.where(totals > 0, 1.0 / np.where(totals > 0, totals, 1.0), 0.0)
+    result: Floats = found * inverse[:, None, None, None] * inverse[:, None]
+    return result
+
+
+def _of_secrets(joint: JointDistribution) -> tuple[Floats, Floats]:
+    return _effects(joint, len(joint.counts), joint.most_values - 1)
+
+
+def _effects(joint: JointDistribution, groups: int, free: int) -> tuple[Floats, Floats]:
+    """Traces of groups' blocks of the standardised covariance, and sums of squares of blocks.
+
+    The groups are the secrets, or all cells as one. The units are those in which the covariance of
+    independent records is a projection, with `free` eigenvalues of 1 for each group.
+
+    Shapes: returns (groups,) and (groups, groups).
+    """
+    survey = joint.survey
+    assert survey is not None
+    records = joint.counts.reshape(groups, -1).sum(axis=1)
+    totals = survey.totals.reshape(groups, -1).sum(axis=1)
+    seen = records > 0
+    own = joint.people.reshape(groups, -1)
+    shares = own / np.maximum(own.sum(axis=1, keepdims=True), 1)
+    units = np.sqrt(np.divide(records[:, None], shares, out=np.zeros_like(shares), where=own > 0))
+    matrix = _apart(_covariance(joint), shares, totals)
+    matrix = matrix * units[:, :, None, None] * units
+    trace = np.einsum("susu->s", matrix)
+    squares = (matrix**2).sum(axis=(1, 3))
+    weights = survey.squares.reshape(groups, -1).sum(axis=1)
+    kish = np.divide(records * weights, totals**2, out=np.zeros(groups), where=seen)
+    # The covariance is blind to values without records: they have the mean effect of the others.
+    shown = np.maximum((own > 0).sum(axis=1) - 1, 0)
+    of_all = trace.sum() / max(shown.sum(), 1)
+    of_value = np.divide(trace, shown, out=np.full(groups, of_all), where=shown > 0)
+    least = np.maximum(kish, of_value) * free
+    for s in np.flatnonzero(seen):
+        if trace[s] <= 0.0:  # nothing varies: as if all values had this effect alike
+            trace[s], squares[s, s] = least[s], least[s] ** 2 / max(free, 1)
+        factor = max(least[s] / trace[s], 1.0) if trace[s] > 0 else 1.0
+        trace[s] *= factor
+        squares[s] *= factor
+        squares[:, s] *= factor  # the block of s with itself twice
+    return trace, squares
+
+
+def _bound(trace: Floats, squares: Floats, joint: JointDistribution, error: float) -> Floats:
+    """Bound half of weighted sums of chi-squared variables, each but for this error."""
+    assert joint.survey is not None
+    degrees = trace**2 / np.where(trace > 0.0, squares, 1.0)
+    quantile = fdtri(degrees, degrees * joint.survey.degrees, 1.0 - error)
+    bound: Floats = np.where(trace > 0.0, trace * quantile / 2.0, 0.0)
+    return bound

@@ -1,0 +1,924 @@
+r"""The worst distribution of a Rényi ball for a linear function of one or two conditionals.
+
+The problem is the *support function* of what the ball allows (Entropy Theorem 1, ISIT Theorem 3)
+
+.. math:: \max \sum_{i} R_i \cdot q_i \quad\text{over conditionals } R_i
+   \text{ that some distribution of the ball has together},
+
+for one secret or for a pair of them. Lagrangian duality, with the price of the shared budget
+eliminated in closed form, leaves one slack :math:`\tau_i \ge 0` for each conditional
+(:math:`\lambda_i = \max q_i + \tau_i`, :math:`\theta = (\alpha-1)/\alpha`):
+
+.. math::
+
+    \sum_i \lambda_i
+    - A^{-1/\theta}\, N_\sigma\bigl(w_i^{1/\theta} M_\theta(\lambda_i - q_i)\bigr),
+
+where :math:`M_\theta` is the power mean of exponent θ under :math:`\hat P_{U|s_i}`,
+:math:`N_\sigma(x) = (\sum x_i^\sigma)^{1/\sigma}` with :math:`\sigma = (\alpha-1)/(2\alpha-1)`,
+:math:`w_i = \hat P_{s_i}` and :math:`A = \sum w_i + e^{(\alpha-1)B/\alpha} - 1`. For one secret
+this is :math:`\lambda - e^{-B_s} M_\theta(\lambda - q)`. The expression is convex in τ and is an
+upper bound at *every* τ, converged or not: that is what makes a certificate rigorous.
+``docs/mathematics.md`` has the derivation. This room knows arrays and numbers only, not secrets,
+tables or uncertainty sets: a ball is its order and radius here.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skrldp._arrays import LARGEST_EXPONENT, Batch, chunks
+from skrldp._typing import Floats
+
+# An interval of length 1 shrinks to 1e-15, the last digits of what is sought. Twice as many steps
+# would change nothing and take twice the time.
+_STEPS = 50
+
+
+def bisect(
+    holds: Callable[[Floats], Any], low: Floats, high: Floats, steps: int = _STEPS
+) -> Floats:
+    """Greatest points at which a condition holds that is true below them and false above.
+
+    Shapes: `low` and `high` (N,). Returns (N,): the last points at which the condition was seen to
+    hold; `low` where there was none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bisect(lambda x: x * x <= np.array([0.25, 2.0]), np.zeros(2), np.full(2, 4.0)).round(6)
+    array([0.5     , 1.414214])
+    """
+    for _ in range(steps):
+        middle = (low + high) / 2.0
+        held = holds(middle)
+        low, high = np.where(held, middle, low), np.where(held, high, middle)
+    return low
+
+
+# --- The dual function of N problems at once, with its derivatives --------------------------------
+
+
+# Relative to the range of q. Gaps below it are last digits, of which the power means of some orders
+# would make much; they are taken for zero, which loosens a bound by at most as much.
+_NO_GAP = 1e-14
+# Stands for a slack of zero, relative to the range of q: small enough for its inverse square root
+# to outweigh any cell, and large enough for powers of it to be finite.
+FLOOR = 1e-25
+# Relative: by so much what a budget allows is moved outwards, so that where a conditional becomes
+# free, which takes a logarithm to infinity, and where a part of a budget is taken off the whole,
+# rounding errs on the safe side. Twice as much would widen balls by some 1e-15.
+_OUTWARDS = 16.0 * np.finfo(float).eps
+_LARGE = 30.0  # exponents above it, exp(30) = 1e13, are centred at the greatest
+
+
+@dataclass(frozen=True)
+class SupportProblem(Batch):
+    """N problems of T conditionals over k cells, scaled to gaps in [0, 1].
+
+    Budgets are in nats of the joint distribution: a conditional R takes w KL(p || R) at order 1.
+    """
+
+    gaps: Floats  # (N, T, k)  (max q - q) / scale
+    p: Floats  # (N, T, k)
+    weight: Floats  # (N, T)
+    shrink: Floats  # (N,)  log of what the budget takes off the power means
+    floored: NDArray[np.bool_]  # (N, T)  zero cells hold the maximum: a slack of 0 may be optimal
+    radius: Floats  # (N,)  the budget that the conditionals share
+    own: Floats | None  # (N, T)  what each may take of it at most; None for all of it
+    alpha: float
+
+
+@dataclass(frozen=True)
+class DualPoint(Batch):
+    """The dual function at given slacks, with its derivatives."""
+
+    value: Floats  # (N,)
+    means: Floats  # (N,)  A^{-1/theta} N_sigma, the part subtracted from the slacks
+    mass: Floats  # (N, T)  sum of the maximiser R: the gradient is 1 - mass
+    hessian: Floats  # (N, T, T)
+
+    def overwrite(self, some: NDArray[np.bool_], others: "DualPoint") -> None:
+        """Put other problems' numbers in place of some."""
+        for name, own in vars(self).items():
+            own[some] = getattr(others, name)
+
+
+def power_mean(gaps: Floats, p: Floats, alpha: float) -> tuple[Floats, Floats, Floats]:
+    """Log of the power mean of the gaps, its slope S0/W, and S1/S0 (see dual)."""
+    if alpha == 2.0:  # the default, and the only case without transcendental functions
+        root = p / np.sqrt(gaps)
+        total = np.einsum("ntu,ntu->nt", root, gaps)
+        log_mean = 2.0 * np.log(total)
+    elif alpha == 1.0:
+        root = p / gaps
+        total = np.ones(p.shape[:2])
+        log_mean = np.einsum("ntu,ntu->nt", p, np.log(gaps))
+    else:
+        # Centred at the geometric mean: exact as alpha -> 1, and total >= 1 by Jensen.
+        theta = (alpha - 1.0) / alpha
+        logs = np.log(gaps)
+        centre = np.einsum("ntu,ntu->nt", p, logs)
+        log_total, root = log_mean_exp(theta * (logs - centre[..., None]), p)
+        log_mean = centre + log_total / theta
+        total = np.ones(p.shape[:2])
+        root = root / gaps
+    first = root.sum(axis=-1)
+    second = np.einsum("ntu,ntu->nt", root, 1.0 / gaps)
+    return log_mean, first / total, second / first
+
+
+def log_mean_exp(exponents: Floats, p: Floats) -> tuple[Floats, Floats]:
+    """Log of the mean of exp(exponents) under p, and p in proportion to them (sums to 1).
+
+    Accurate for small exponents, whose mean should be near zero, and safe for large ones.
+    """
+    exponents = np.where(p > 0, exponents, 0.0)
+    greatest = exponents.max(axis=-1)
+    large = greatest > _LARGE
+    small = np.where(large[..., None], 0.0, exponents)
+    log_mean = np.log1p(np.einsum("...u,...u->...", p, np.expm1(small)))
+    if large.any():
+        powers = np.exp(exponents[large] - greatest[large, None])
+        total = np.einsum("nu,nu->n", p[large], powers)
+        log_mean[large] = greatest[large] + np.log(total)
+    return log_mean, p * np.exp(exponents - log_mean[..., None])
+
+
+def dual(problem: SupportProblem, slack: Floats) -> DualPoint:
+    """Evaluate the dual function with its derivatives."""
+    alpha = problem.alpha
+    theta = (alpha - 1.0) / alpha
+    log_mean, slope, bend = power_mean(slack[..., None] + problem.gaps, problem.p, alpha)
+    families = slack.shape[1]
+    if families == 1:
+        sigma = 0.0
+        share = np.ones_like(slack)
+        log_means = log_mean[:, 0] - problem.shrink
+    else:
+        share = problem.weight / problem.weight.sum(axis=1, keepdims=True)
+        logs = log_mean - np.log(problem.weight)
+        centre = np.einsum("nt,nt->n", share, logs)
+        log_means = centre + np.log(problem.weight.sum(axis=1)) - problem.shrink
+        sigma = _sigma(alpha)
+        if sigma != 0.0:  # finite here: at alpha=1/2 a pair is solved by its price
+            log_total, share = log_mean_exp(sigma * (logs - centre[:, None]), share)
+            log_means += log_total / sigma
+    means = np.exp(log_means)
+    mass = means[:, None] * share * slope
+    hessian = (sigma - 1.0) * mass[:, :, None] * (share * slope)[:, None, :]
+    for i in range(families):
+        hessian[:, i, i] -= mass[:, i] * ((sigma - theta) * slope[:, i] - bend[:, i] / alpha)
+    if problem.own is not None and families == 2:
+        held, kept = split_budget(log_mean, problem.weight, problem.radius, problem.own)
+        if held.any():
+            parts = np.exp(log_mean[held] + kept[held])
+            means[held] = parts.sum(axis=1)
+            mass[held] = parts * slope[held]
+            hessian[held] = 0.0
+            for i in range(2):
+                hessian[held, i, i] = mass[held, i] * (bend[held, i] - slope[held, i])
+    return DualPoint(slack.sum(axis=1) - means, means, mass, hessian)
+
+
+def split_budget(
+    log_mean: Floats, weight: Floats, radius: Floats, own: Floats
+) -> tuple[NDArray[np.bool_], Floats]:
+    r"""How two conditionals split a budget of which each may take a part at most (order 1).
+
+    The part subtracted from the slacks is the least of :math:`\sum_i e^{-k_i/w_i} M_i` over the
+    splits :math:`k_1 + k_2 \le B`, :math:`k_i \le b_i`. It is convex in :math:`k_1` on the line
+    :math:`k_1 + k_2 = B`, so the best split is the unlimited one moved to the nearest that is
+    allowed. Another split would be no bound (docs/proofs.md, Theorem 37 and Corollary 38), so the
+    parts are rounded outwards.
+
+    Shapes: `log_mean` (..., 2); `weight` and `own` (..., 2); `radius` (...). Returns `held` (...):
+    where the unlimited split is not allowed; `kept` (..., 2): minus k/w, the logarithms of what is
+    left of the means.
+    """
+    both = own.sum(axis=-1) <= radius  # then nothing is shared
+    total = weight.sum(axis=-1)
+    # On the line k1 + k2 = B the derivatives by k1 and k2 are equal.
+    apart = log_mean[..., 0] - log_mean[..., 1] - np.log(weight[..., 0] / weight[..., 1])
+    first = weight.prod(axis=-1) / total * apart + weight[..., 0] / total * radius
+    allowed = np.clip(first, radius - own[..., 1], own[..., 0])  # the latter where they cross
+    # Outwards on both sides, for a part that is small beside the budget: its last digits count, and
+    # the budgets are rounded already.
+    spare = _OUTWARDS * radius
+    most = np.minimum(allowed + spare, own[..., 0])
+    rest = np.minimum(radius + spare - allowed, own[..., 1])
+    return both | (allowed != first), np.stack([-most, -rest], axis=-1) / weight
+
+
+def _sigma(alpha: float) -> float:
+    """Exponent that couples two conditionals (at alpha=1/2 a minimum, treated apart)."""
+    return (alpha - 1.0) / (2.0 * alpha - 1.0) if alpha > 0.5 else -1.0
+
+
+def support_shrink(weight: Floats, alpha: float, radius: float | Floats) -> Floats:
+    """log(A^{1/theta}) without the marginals' part; infinite where the conditionals are free."""
+    return radius_of(weight.sum(axis=1), alpha, radius)
+
+
+def radius_of(total: Floats, alpha: float, radius: float | Floats) -> Floats:
+    """Radius that is left for secrets of this total mass (Entropy Theorem 1), rounded outwards."""
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        if alpha == 1.0:
+            radii = radius / total
+        else:
+            theta = (alpha - 1.0) / alpha
+            reach = np.expm1(theta * radius) / total
+            radii = np.log1p(reach * (1.0 + _OUTWARDS)) / theta
+    return np.where(np.isnan(radii), np.inf, radii)
+
+
+def prepare(
+    q: Floats,
+    p: Floats,
+    weight: Floats,
+    alpha: float,
+    radius: float | Floats,
+    own: Floats | None = None,
+) -> tuple[SupportProblem, Floats, Floats]:
+    """Return the problem scaled to a range of 1, its tops and its scales."""
+    top = q.max(axis=-1)
+    scale = (top - q.min(axis=-1)).max(axis=1)
+    gaps = (top[..., None] - q) / np.where(scale > 0, scale, 1.0)[:, None, None]
+    gaps[gaps < _NO_GAP] = 0.0  # raises q a little, so bounds stay bounds
+    shrink = support_shrink(weight, alpha, radius)
+    floored = ~(np.where(gaps <= 0.0, p, 0.0).sum(axis=-1) > 0.0)
+    radius = np.broadcast_to(np.asarray(radius, dtype=float), len(q))
+    return SupportProblem(gaps, p, weight, shrink, floored, radius, own, alpha), top, scale
+
+
+def value(problem: SupportProblem, slack: Floats) -> tuple[Floats, Floats]:
+    """Return the bound and the subtracted part, at alpha=1/2 with the true minimum."""
+    if problem.alpha != 0.5 or slack.shape[1] == 1:
+        point = dual(problem, slack)
+        return point.value, point.means
+    log_mean, _, _ = power_mean(slack[..., None] + problem.gaps, problem.p, 0.5)
+    least = (log_mean - np.log(problem.weight)).min(axis=1)
+    means = np.exp(least + np.log(problem.weight.sum(axis=1)) - problem.shrink)
+    return slack.sum(axis=1) - means, means
+
+
+# --- Newton's method on the dual function ---------------------------------------------------------
+
+
+# When a problem is done. Every point gives a valid bound, so these decide only how tight it is:
+# twice as large, a step is saved here and there, and bounds are looser by at most as much.
+_TOLERANCE = 1e-13  # Newton decrement, relative to the range of q: some 450 units of rounding
+_BALANCE = 1e-9  # how far from 1 the mass of the worst conditional may be
+
+# Bounds of a step, so that slacks stay positive and no step leaves where the model is any good.
+# Steps were counted on 3,000 random pairs each at alpha .55, 1, 2, 4 and B .001, .05, 1.
+_SHRINK = 0.9  # at most this share of a slack is taken off; .8 or .95: as many steps within a tenth
+_GROWTH = 9.0  # a slack at most grows to 1 plus ten times itself; 4 or 18: as many steps
+_SHORTER = 0.3  # share of a step that is tried next where the dual function rose
+_SHORTENINGS = 25  # 0.3**25 is below 1e-13: then no step helps
+# From order 1 on 5 to 12 do on average, and 35 at most. At .55 with B = 1 it is 25, and 1 % are
+# left after 80: they are solved by their price. With twice as many they would take twice as long.
+_NEWTON_STEPS = 80
+
+# Guards against division by zero and lost digits; their size does not matter within a factor of 10.
+_LEAST_VARIANCE = 1e-30
+_LEAST_SLACK = 1e-12
+_LEAST_CURVATURE = 1e-300
+_SINGULAR = 1e-14  # determinants below this, relatively, are rounding
+_RISE = 4e-15  # relative: by so much the dual function may rise, by rounding alone
+
+
+def start(problem: SupportProblem) -> Floats:
+    """Return slacks that are right for a small ball, and of the right order for a large one."""
+    alpha, p, gaps, weight = problem.alpha, problem.p, problem.gaps, problem.weight
+    theta = (alpha - 1.0) / alpha
+    mean = np.einsum("ntu,ntu->nt", p, gaps)
+    variance = np.maximum(np.einsum("ntu,ntu->nt", p, gaps * gaps) - mean**2, 0.0)
+    budget = problem.radius if alpha == 1.0 else np.abs(np.expm1(theta * problem.radius))
+    curve = 0.5 if alpha == 1.0 else 1.0 / (2.0 * abs(theta) * alpha)
+    spread = np.sqrt(
+        np.maximum((variance / weight).sum(axis=1), _LEAST_VARIANCE) * curve / alpha / budget
+    )
+    level = spread[:, None] * weight * (1.0 if alpha == 1.0 else abs(theta))
+    top = np.where(gaps <= 0.0, p, 0.0).sum(axis=-1)
+    small = np.maximum(level * np.maximum(top, _LEAST_SLACK) ** alpha, _LEAST_SLACK)
+    return np.where(level > 2.0 * mean, level - mean, np.minimum(level, small))
+
+
+def _newton_step(problem: SupportProblem, slack: Floats, point: DualPoint) -> Floats:
+    """Minimiser of the quadratic model that keeps the slacks positive (T = 1 or 2)."""
+    gradient, hessian = 1.0 - point.mass, point.hessian
+    lowest = np.where(problem.floored, FLOOR - slack, -_SHRINK * slack)
+    if slack.shape[1] == 1:
+        return np.maximum(-gradient / np.maximum(hessian[:, 0], _LEAST_CURVATURE), lowest)
+    g1, g2 = gradient.T
+    low1, low2 = lowest.T
+    h12 = hessian[:, 0, 1]
+    h11 = np.maximum(hessian[:, 0, 0], _LEAST_CURVATURE)
+    h22 = np.maximum(hessian[:, 1, 1], _LEAST_CURVATURE)
+    determinant = h11 * h22 - h12 * h12
+    regular = determinant > _SINGULAR * h11 * h22
+    determinant = np.where(regular, determinant, 1.0)
+    step1 = np.where(regular, (h12 * g2 - h22 * g1) / determinant, -g1 / h11)
+    step2 = np.where(regular, (h12 * g1 - h11 * g2) / determinant, -g2 / h22)
+    most1, most2 = (1.0 + _GROWTH * slack).T
+    step1, step2 = np.minimum(step1, most1), np.minimum(step2, most2)
+    # Where a bound is passed, the best of the two edges.
+    edge2 = np.clip(-(g2 + h12 * low1) / h22, low2, most2)
+    edge1 = np.clip(-(g1 + h12 * low2) / h11, low1, most1)
+    first = low1 * (g1 + h11 * low1 / 2 + h12 * edge2) + edge2 * (g2 + h22 * edge2 / 2)
+    second = edge1 * (g1 + h11 * edge1 / 2 + h12 * low2) + low2 * (g2 + h22 * low2 / 2)
+    outside = (step1 < low1) | (step2 < low2)
+    on_first = first <= second
+    step1 = np.where(outside, np.where(on_first, low1, edge1), step1)
+    step2 = np.where(outside, np.where(on_first, edge2, low2), step2)
+    return np.stack([step1, step2], axis=1)
+
+
+def _descend(
+    problem: SupportProblem, slack: Floats, point: DualPoint, step: Floats
+) -> tuple[Floats, DualPoint]:
+    """Take the step, shortened where the dual function would rise."""
+    moved = np.maximum(slack + step, FLOOR)
+    after = dual(problem, moved)
+    allowance = _RISE * (1.0 + slack.sum(axis=1))
+    for _ in range(_SHORTENINGS):
+        worse = ~(after.value <= point.value + allowance)
+        if not worse.any():
+            break
+        moved[worse] = (1.0 - _SHORTER) * slack[worse] + _SHORTER * moved[worse]
+        after.overwrite(worse, dual(problem[worse], moved[worse]))
+    worse = ~(after.value <= point.value + allowance)
+    if worse.any():  # no step helps: stay
+        moved[worse] = slack[worse]
+        after.overwrite(worse, point[worse])
+    return moved, after
+
+
+def minimise(problem: SupportProblem, slack: Floats) -> tuple[Floats, NDArray[np.intp]]:
+    """Slacks that minimise the dual function, by a bounded Newton method for all at once.
+
+    Returns the problems that did not converge too.
+    """
+    best = slack.copy()
+    active = np.arange(len(slack))
+    point = dual(problem, slack)
+    for _ in range(_NEWTON_STEPS):
+        step = _newton_step(problem, slack, point)
+        decrement = -((1.0 - point.mass) * step).sum(axis=1)
+        # A tiny slack moves the bound by nothing and the worst conditional by much: ask for both.
+        off = np.where(slack > 2.0 * FLOOR, np.abs(1.0 - point.mass), point.mass - 1.0)
+        going = (decrement > _TOLERANCE) | (off.max(axis=1) > _BALANCE)
+        if not going.all():
+            best[active] = slack
+            active_left = active[going]
+            if len(active_left) == 0:
+                return best, active_left
+            active, slack, step = active_left, slack[going], step[going]
+            problem, point = problem[going], point[going]
+        slack, point = _descend(problem, slack, point, step)
+        best[active] = slack
+    return best, active
+
+
+# --- Slacks of pairs for orders near 1/2, as roots in brackets: sure where Newton's method is not -
+
+
+# Logarithms that are looked at, relative to the range of q: exp(60) is as good as infinite. Twice
+# as wide would cost one step more.
+_WIDEST = 60.0
+# The outer root: by chords, some 10 where the function is smooth, and every third time, or after so
+# many, by the middle. The most close the bracket where it jumps.
+_CHORDS, _MOST_POINTS = 24, 80
+_MET, _NARROW = 1e-12, 1e-15  # of equation and bracket; every slack gives a valid bound
+_NO_SLACK = 1e-14  # last digits of a slack: taken for zero. Twice as much would loosen bounds by it
+
+# The inner root, a slack's: by Newton's steps inside a bracket.
+_MOST_LOG_SLACK = 140.0  # above the root at any price that is looked at
+_MOST_STEPS = 100  # bisection alone would close the bracket in 51
+_DONE, _CLOSE = 1e-12, 1e-13  # of equation and bracket; every slack gives a valid bound
+
+
+def minimise_by_price(problem: SupportProblem) -> Floats:
+    """Slacks for pairs, 1/2 < alpha < 1, by a root in the price of the shared budget.
+
+    At a price each conditional has its own slack, the root of a decreasing function, and its
+    h; the price is right when the h, weighted, add up to A. Slow, and sure: for the few problems
+    near 1/2 on which Newton fails.
+    """
+    log_weight = np.log(problem.weight)
+
+    def spent(price: Floats, slack: Floats) -> tuple[Floats, Floats]:
+        return _at_price(problem, log_weight + price[:, None], slack)
+
+    return _at_root(spent, problem.weight)
+
+
+def minimise_at_half(problem: SupportProblem) -> Floats:
+    """Slacks for pairs, alpha = 1/2, by a root in the level that both power means reach.
+
+    The dual function has a kink where the means, divided by the weights, are equal, and its
+    minimum lies there. With x = 1 / (slack + gap), the derivative along the kink is zero where the
+    weighted shares of variance, Var(x) / E(x^2), add up to what the budget takes off.
+    """
+    weight = problem.weight
+    taken = np.log(weight.sum(axis=1)) + np.log(-np.expm1(-problem.shrink))
+
+    def short(level: Floats, _: Floats) -> tuple[Floats, Floats]:
+        slack = _at_level(problem, weight * np.exp(level)[:, None])
+        inverse = 1.0 / (slack[..., None] + problem.gaps)
+        mean = np.einsum("ntu,ntu->nt", problem.p, inverse)
+        second = np.einsum("ntu,ntu->nt", problem.p, inverse**2)
+        variance = np.einsum("ntu,ntu->nt", problem.p, (inverse - mean[..., None]) ** 2)
+        # A conditional that is above the level without slack does not count.
+        share = np.where(slack <= FLOOR, 1.0, variance / second)
+        with np.errstate(divide="ignore"):
+            return np.log(slack), taken - np.log(np.einsum("nt,nt->n", weight, share))
+
+    return _at_root(short, weight)
+
+
+def _at_root(excess: Callable[[Floats, Floats], tuple[Floats, Floats]], weight: Floats) -> Floats:
+    """Slacks at the last points at which increasing functions were seen to be negative.
+
+    Shapes: `excess` of points (N,) and of log slacks (N, 2) to start from: log slacks and values
+    (N,); `weight` (N, 2); returns (N, 2).
+    """
+    low, high = (np.full(len(weight), end) for end in (-_WIDEST, _WIDEST))
+    found, below = excess(low, np.log(weight) + low[:, None])
+    log_slack, above, was_short = found, np.full(len(low), np.inf), np.ones(len(low), dtype=bool)
+    for step in range(_MOST_POINTS):
+        with np.errstate(invalid="ignore"):
+            point = low - below * (high - low) / (above - below)
+        chord = np.isfinite(point) & (step % 3 < 2) & (step < _CHORDS)
+        point = np.clip(np.where(chord, point, (low + high) / 2.0), low, high)
+        log_slack, value = excess(point, log_slack)
+        short, met = value < 0.0, np.abs(value) < _MET
+        # The end that stays twice counts half, so that the chord moves it (the Illinois method).
+        again = short == was_short
+        above = np.where(short, np.where(again, above / 2.0, above), value)
+        below = np.where(short, value, np.where(again, below / 2.0, below))
+        found = np.where((short | met)[:, None], log_slack, found)
+        low, high = np.where(short | met, point, low), np.where(short & ~met, high, point)
+        was_short = short
+        if (high - low < _NARROW).all():
+            break
+    slack = np.exp(found)
+    return np.where(slack < _NO_SLACK, FLOOR, slack)
+
+
+def _at_level(problem: SupportProblem, level: Floats) -> Floats:
+    """Slacks at which the harmonic means of slack + gap are at a level, (N, 2); else the floor.
+
+    The mean is concave in the slack, and its inverse in the inverse: tangents bound the root.
+    """
+    high = np.maximum(level, FLOOR)
+    low = np.maximum(level - np.einsum("ntu,ntu->nt", problem.p, problem.gaps), FLOOR)
+    for step in range(_MOST_STEPS):
+        slack = low if step % 2 else high
+        inverse = 1.0 / (slack[..., None] + problem.gaps)
+        first = np.einsum("ntu,ntu->nt", problem.p, inverse)
+        second = np.einsum("ntu,ntu->nt", problem.p, inverse**2)
+        below = slack + (level * first - 1.0) * first / second
+        above = 1.0 / np.maximum(
+            1.0 / slack + (1.0 / level - first) / (slack**2 * second), 1.0 / high
+        )
+        low, high = np.maximum(low, below), np.maximum(np.minimum(high, above), FLOOR)
+        if (high - low <= _CLOSE * high).all():
+            break
+    return np.minimum(low, high)
+
+
+def _at_price(problem: SupportProblem, log_price: Floats, start: Floats) -> tuple[Floats, Floats]:
+    """Each conditional's log slack at log prices of its budget, by bracketed Newton steps.
+
+    Shapes: `log_price` and `start` (N, 2); returns (N, 2), and (N,): the log of the part of the
+    budget that is spent.
+    """
+    alpha = problem.alpha
+    theta = (alpha - 1.0) / alpha
+    log_slack = np.clip(start, np.log(FLOOR), _WIDEST)
+    low, high = np.full(log_slack.shape, np.log(FLOOR)), np.full(log_slack.shape, _MOST_LOG_SLACK)
+    tried_floor = np.zeros(log_slack.shape, dtype=bool)
+    for _ in range(_MOST_STEPS):
+        slack = np.exp(log_slack)
+        log_mean, slope, bend = power_mean(slack[..., None] + problem.gaps, problem.p, alpha)
+        excess = theta * log_mean + (1.0 + theta) * np.log(slope) + log_price
+        low, high = np.where(excess > 0, log_slack, low), np.where(excess > 0, high, log_slack)
+        settled = (np.abs(excess) < _DONE) | (high - low < _CLOSE)
+        if settled.all():
+            break
+        step = excess / (slack * (theta**2 * slope + (1.0 + theta) * bend / alpha))
+        moved = log_slack + step
+        # A step below the bracket is tried at the floor first: many slacks rest there.
+        below = (moved <= low) & ~tried_floor & ~settled
+        tried_floor |= below
+        middle = np.where(below, low, (low + high) / 2.0)
+        moved = np.where((moved > low) & (moved < high), moved, middle)
+        log_slack = np.where(settled, log_slack, moved)
+    log_sum = log_mean * theta
+    spread = np.exp(log_sum / alpha + theta * (np.log(slope) + log_sum))
+    resting = (slack <= 2.0 * FLOOR) & (excess < 0)
+    gamma = alpha / (2.0 * alpha - 1.0)
+    share = np.minimum(gamma * log_price + (gamma - 1.0) * log_sum, LARGEST_EXPONENT)
+    h = np.where(resting, np.exp(((1.0 - alpha) * share + log_sum) / alpha), spread)
+    with np.errstate(divide="ignore"):
+        spent = np.log(np.einsum("nt,nt->n", problem.weight, h))
+    return log_slack, spent - np.log(problem.weight.sum(axis=1)) - theta * problem.shrink
+
+
+# --- An upper bound on the support function (docs/proofs.md, Theorem 12 and Theorem 15) -----------
+
+
+# Cells of a batch: its arrays, a megabyte each, stay in the cache. Half or twice as many took 12 %
+# and 5 % longer on 60,000 pairs of 8 values.
+_CHUNK = 1 << 17
+# At 1/2 the dual function of pairs has a kink, along which they are solved; up to this order, by
+# their price. Further up Newton's method is tried first; up to .6 it fails on one pair in a hundred
+# if the ball is large.
+_NEAR_HALF = 0.52
+# Rounding of a power mean, in units: a few operations at alpha = 2, and elsewhere powers whose
+# exponents multiply relative errors. Twice as much would raise bounds by some 1e-14.
+_UNITS_SQUARE, _UNITS_OTHER = 8.0, 128.0
+_UNITS_SUM = 16  # of the few sums besides the one over the cells
+
+
+@dataclass(frozen=True)
+class Support:
+    """Upper bounds on N support functions, and the dual slacks that prove them."""
+
+    bound: Floats  # (N,), rigorous upper bounds, rounding included
+    slack: Floats  # (N, T), dual slacks, relative to ``scale``
+    scale: Floats  # (N,), range of q in each problem
+
+
+def _solve(problem: SupportProblem) -> Floats:
+    """Minimise by Newton's method, and by roots in brackets where that is known to fail or did."""
+    pairs = problem.weight.shape[1] == 2
+    if pairs and problem.alpha == 0.5:
+        return minimise_at_half(problem)
+    if pairs and 0.5 < problem.alpha <= _NEAR_HALF:
+        return minimise_by_price(problem)
+    found, stuck = minimise(problem, np.maximum(start(problem), FLOOR))
+    if pairs and problem.alpha < 1.0 and len(stuck):
+        other = minimise_by_price(problem[stuck])
+        better = value(problem[stuck], other)[0] < value(problem[stuck], found[stuck])[0]
+        found[stuck] = np.where(better[:, None], other, found[stuck])
+    return found
+
+
+def _support(
+    q: Floats, p: Floats, weight: Floats, alpha: float, radius: Floats, own: Floats | None
+) -> Support:
+    problem, top, scale = prepare(q, p, weight, alpha, radius, own)
+    slack = np.full(weight.shape, FLOOR)
+    reduction = np.zeros(len(q))
+    size = np.zeros(len(q))
+    bound_by_budget = (scale > 0) & np.isfinite(problem.shrink) & (radius > 0)
+    if bound_by_budget.any():
+        inner = problem[bound_by_budget]
+        found = _solve(inner)
+        reached, means = value(inner, found)
+        slack[bound_by_budget] = found
+        helps = reached < 0.0
+        reduction[bound_by_budget] = np.where(helps, reached, 0.0)
+        size[bound_by_budget] = np.where(helps, found.sum(axis=1) + means, 0.0)
+    # Rounding: sums of k products, and powers whose exponent multiplies the relative error.
+    amplification = _UNITS_SQUARE if alpha == 2.0 else _UNITS_OTHER
+    unit = (q.shape[-1] + _UNITS_SUM) * np.finfo(float).eps
+    margin = unit * (np.abs(top).sum(axis=1) + scale * (1.0 + amplification * size))
+    return Support(top.sum(axis=1) + scale * reduction + margin, slack, scale)
+
+
+def support(
+    q: Floats,
+    p: Floats,
+    weight: Floats,
+    alpha: float,
+    radius: float | Floats,
+    own: Floats | None = None,
+) -> Support:
+    r"""Upper bounds on the support function, N problems at once.
+
+    Shapes: `q` (N, T, k); `p` (N, T, k); `weight` (N, T); `radius` (N,); `own` (N, T).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> q = np.array([[[1.0, 0.0]]])
+    >>> p = np.array([[[0.4118, 0.5882]]])
+    >>> found = support(q, p, np.array([[0.17]]), 2.0, 0.0752)
+    >>> round(float(found.bound[0]), 3)    # 1 - 0.2727, Entropy Example 2 put right
+    0.727
+    """
+    count = max(1, _CHUNK // max(1, q.shape[1] * q.shape[2]))
+    radii = np.broadcast_to(np.asarray(radius, dtype=float), len(q))
+    parts = []
+    for part in chunks(max(len(q), 1), count):
+        limit = None if own is None else own[part]
+        parts.append(_support(q[part], p[part], weight[part], alpha, radii[part], limit))
+    if len(parts) == 1:
+        return parts[0]
+    columns = zip(*(vars(part).values() for part in parts), strict=True)
+    return Support(*(np.concatenate(column) for column in columns))
+
+
+# --- What a ball allows for one conditional (docs/proofs.md, Theorem 4, Theorem 8 and Theorem 10) -
+
+
+# Bounds of probabilities are moved outwards by this, for the rounding of the closed form: its y is
+# right to 5 units, relatively, and moves a bound by at most as many. Twice as much would widen the
+# intervals by 2e-15.
+_NUDGE = 8.0 * np.finfo(float).eps
+
+# The peak of a concave function: each grid is 32 times as fine as the one before, so the last one
+# is at the last digits. Twice as many points or grids would change nothing.
+_GRID, _GRIDS = 65, 12
+
+
+def conditional_radius(marginal: ArrayLike, alpha: float, radius: float | Floats) -> Floats:
+    r"""Radius of the ball of P(U|s) around the public conditional (Entropy Theorem 1).
+
+    Shapes: `marginal` (a1,); `radius` (a1,). Returns (a1,): :math:`B_s`, in nats; infinite for a
+    secret whose conditional may be anything.
+
+    Examples
+    --------
+    >>> conditional_radius([0.17, 0.83], 2.0, 0.0752).round(3)
+    array([0.407, 0.09 ])
+    """
+    weight = np.asarray(marginal, dtype=float)
+    return np.where(weight <= 0, np.inf, radius_of(weight, alpha, radius))
+
+
+def cell_bounds(
+    p: ArrayLike, marginal: ArrayLike, alpha: float, radius: float | Floats
+) -> tuple[Floats, Floats]:
+    """Least and greatest probability of each value in what the ball allows (Entropy (29)).
+
+    Shapes: `p` (a1, k); `marginal` (a1,); `radius` (a1,); returns `lower, upper` (a1, k).
+
+    Examples
+    --------
+    >>> lower, upper = cell_bounds([[0.07 / 0.17, 0.10 / 0.17]], [0.17], 2.0, 0.07524)
+    >>> lower.round(4)
+    array([[0.1552, 0.2727]])
+    """
+    rho = np.asarray(p, dtype=float)
+    weight = np.broadcast_to(np.asarray(marginal, dtype=float)[:, None], rho.shape)
+    radii = np.broadcast_to(np.asarray(radius, dtype=float).reshape(-1, 1), rho.shape)
+    if not radii.any():
+        lower, upper = rho.copy(), rho.copy()
+    elif alpha == 2.0:
+        lower, upper = _chi2_bounds(rho, conditional_radius(weight, alpha, radii))
+    else:
+        lower, upper = _general_bounds(rho, weight, alpha, radii)
+    unseen = weight <= 0
+    lower = np.where(unseen, 0.0, np.clip(lower, 0.0, 1.0))
+    upper = np.where(unseen, 1.0, np.clip(upper, 0.0, 1.0))
+    return lower, upper
+
+
+def _chi2_bounds(rho: Floats, radii: Floats) -> tuple[Floats, Floats]:
+    """Evaluate the closed form at alpha=2 in y = 1 - exp(-B_s), which keeps its digits."""
+    y = -np.expm1(-radii)
+    root = np.sqrt(y * (y + 4.0 * rho * (1.0 - rho) * (1.0 - y)))
+    tilt = (2.0 * rho - 1.0) * y
+    return rho - (tilt + root) / 2.0 - _NUDGE, rho - (tilt - root) / 2.0 + _NUDGE
+
+
+def _general_bounds(
+    rho: Floats, weight: Floats, alpha: float, radii: Floats
+) -> tuple[Floats, Floats]:
+    """Bounds for any alpha: one probability against the rest, so an alphabet of two."""
+    p = np.stack([rho.ravel(), 1.0 - rho.ravel()], axis=1)[:, None, :]
+    w = np.where(weight > 0, weight, 1.0).ravel()[:, None]
+    pick = np.broadcast_to(np.array([1.0, 0.0]), p.shape)
+    upper = support(pick, p, w, alpha, radii.ravel()).bound
+    lower = -support(-pick, p, w, alpha, radii.ravel()).bound
+    return lower.reshape(rho.shape), upper.reshape(rho.shape)
+
+
+def l1_radius(p: ArrayLike, marginal: ArrayLike, alpha: float, radius: float | Floats) -> Floats:
+    r"""Upper bound on the ℓ1 distance of the ball's conditionals from the public ones.
+
+    With H(ρ) the greatest probability that the ball gives to a set of public probability ρ, the
+    radius is the maximum of :math:`g(\rho_A) = 2(H(\rho_A) - \rho_A)` over subsets A
+    (Entropy (30)); g is concave. This is the peak of g above the smallest probability, as in
+    Entropy Proposition 2. At alpha = 2 it is :math:`\sqrt{e^{B_s} - 1}`, or g at the smallest
+    probability if that lies above the peak.
+
+    Shapes: `p` (a1, a2); `marginal` (a1,); `radius` (a1,); returns (a1,).
+
+    Examples
+    --------
+    >>> l1_radius([[0.07 / 0.17, 0.10 / 0.17]], [0.17], 2.0, 0.07524).round(3)
+    array([0.631])
+    """
+    rho = np.asarray(p, dtype=float)
+    weight = np.asarray(marginal, dtype=float)
+    radii = np.broadcast_to(np.asarray(radius, dtype=float), len(rho))
+
+    def excess(secret: int, probabilities: Floats) -> Floats:
+        _, upper = cell_bounds(probabilities[None, :], weight[[secret]], alpha, radii[[secret]])
+        return np.maximum(2.0 * (upper[0] - probabilities), 0.0)
+
+    radii = np.array([_concave_peak(partial(excess, s), rho[s].min()) for s in range(len(rho))])
+    return np.where(weight > 0, np.minimum(radii, 2.0), 2.0)
+
+
+def _concave_peak(function: Callable[[Floats], Floats], start: float) -> float:
+    """Greatest value on [start, 1] of a concave function, by ever finer grids, from above."""
+    grid = np.linspace(start, 1.0, _GRID)
+    values = function(grid)
+    for _ in range(_GRIDS):
+        best = int(values.argmax())
+        grid = np.linspace(grid[max(best - 1, 0)], grid[min(best + 1, _GRID - 1)], _GRID)
+        values = function(grid)
+    # By concavity the peak lies at most one last step's rise above the best value seen.
+    return float(values.max() + np.abs(np.diff(values)).max() + _NUDGE)
+
+
+# --- Conditionals that attain the support function (docs/proofs.md, Lemma 13) ---------------------
+
+
+# Less of the budget than this share is not worth going for: it moves a conditional by about as
+# little. Twice as much would leave cuts weaker by as little.
+_WORTHWHILE = 1e-7
+
+
+def worst_conditionals(
+    q: Floats,
+    p: Floats,
+    weight: Floats,
+    alpha: float,
+    radius: float | Floats,
+    slack: Floats,
+    own: Floats | None = None,
+) -> Floats:
+    """Conditionals inside the ball that (nearly) attain the support function.
+
+    Shapes: `slack` (N, T). Returns (N, T, k): conditionals; they keep the budgets whatever the
+    slacks are.
+    """
+    ball = Ball(p, weight, alpha, np.broadcast_to(np.asarray(radius, dtype=float), len(q)), own)
+    problem, _, scale = prepare(q, p, weight, alpha, radius, own)
+    logs = -np.log(slack[..., None] + problem.gaps) / alpha
+    conditionals = p * np.exp(logs - logs.max(axis=-1, keepdims=True))
+    conditionals /= conditionals.sum(axis=-1, keepdims=True)
+    summit = np.zeros_like(conditionals)
+    np.put_along_axis(summit, q.argmax(axis=-1)[..., None], 1.0, axis=-1)
+    conditionals[scale <= 0] = p[scale <= 0]
+    # Newton's steps end on the floor or far above it.
+    at_floor = (slack <= 10 * FLOOR) & (scale > 0)[:, None]
+    some = at_floor.any(axis=1)
+    if some.any():  # the cells that hold the maximum take the mass that is left over
+        those = problem[np.flatnonzero(some)]
+        mass = np.where(np.isfinite(those.shrink)[:, None], dual(those, slack[some]).mass, 0.0)
+        spare = np.where(at_floor[some], np.clip(1.0 - mass, 0.0, 1.0), 0.0)
+        if alpha == 0.5:
+            spare[:] = 0.0  # there the budget alone tells
+        conditionals[some] += spare[..., None] * (summit[some] - conditionals[some])
+    conditionals = ball.pull_in(conditionals)
+    some &= ball.room(conditionals)
+    if some.any():
+        start, goal, floor = conditionals[some], summit[some], at_floor[some]
+        part = ball[some]
+        best = _push_out(start, goal, floor, part)
+        for order in ((0, 1), (1, 0)) if p.shape[1] == 2 else ():
+            moved = start
+            for secret in order:
+                only = np.arange(2) == secret
+                moved = _push_out(moved, goal, floor & only, part)
+            better = ((moved - best) * q[some]).sum(axis=(1, 2)) > 0
+            best = np.where(better[:, None, None], moved, best)
+        conditionals[some] = best
+    return conditionals
+
+
+def _push_out(
+    conditionals: Floats, summit: Floats, movable: NDArray[np.bool_], ball: "Ball"
+) -> Floats:
+    """Move the movable conditionals towards their summits as far as the budgets allow."""
+
+    def moved(fraction: Floats) -> Floats:
+        part = np.where(movable, fraction[:, None], 0.0)[..., None]
+        return (1.0 - part) * conditionals + part * summit
+
+    def within(fraction: Floats) -> NDArray[np.bool_]:
+        return ball.contains(moved(fraction))
+
+    none, all_the_way = np.zeros(len(conditionals)), np.ones(len(conditionals))
+    part_of_it = bisect(within, none, all_the_way)
+    return moved(np.where(within(all_the_way), 1.0, part_of_it))
+
+
+def pull_in(
+    conditionals: Floats,
+    p: Floats,
+    weight: Floats,
+    alpha: float,
+    radius: float | Floats,
+    own: Floats | None = None,
+) -> Floats:
+    """Mix with the centre until the budgets hold: the cost is convex and zero at the centre.
+
+    Shapes: `conditionals` (N, T, k). Returns (N, T, k): conditionals inside the ball.
+    """
+    radii = np.broadcast_to(np.asarray(radius, dtype=float), len(conditionals))
+    return Ball(p, weight, alpha, radii, own).pull_in(conditionals)
+
+
+@dataclass(frozen=True)
+class Ball(Batch):
+    """What N groups of T conditionals may be: their budgets, and what conditionals take of them."""
+
+    p: Floats  # (N, T, k)
+    weight: Floats  # (N, T)
+    alpha: float
+    radius: Floats  # (N,)
+    own: Floats | None  # (N, T)
+
+    def pull_in(self, conditionals: Floats) -> Floats:
+        """Mix with the centre, each conditional by itself and then all alike."""
+        if self.own is not None:
+            keep = _share_kept(self.own_cost(conditionals), self.own)[..., None]
+            conditionals = keep * conditionals + (1.0 - keep) * self.p
+        keep = _share_kept(*self.cost(conditionals))[:, None, None]
+        return keep * conditionals + (1.0 - keep) * self.p
+
+    def contains(self, conditionals: Floats) -> NDArray[np.bool_]:
+        """Whether the budgets are kept."""
+        cost, budget = self.cost(conditionals)
+        inside = cost <= budget
+        if self.own is not None:
+            inside &= (self.own_cost(conditionals) <= self.own).all(axis=1)
+        return inside
+
+    def room(self, conditionals: Floats) -> NDArray[np.bool_]:
+        """Whether a noticeable part of the shared budget is left, and of one that is not."""
+        cost, budget = self.cost(conditionals)
+        left = cost < budget * (1.0 - _WORTHWHILE)
+        if self.own is not None:
+            left &= (self.own_cost(conditionals) < self.own * (1.0 - _WORTHWHILE)).any(axis=1)
+        return left
+
+    def own_cost(self, conditionals: Floats) -> Floats:
+        """Return what each conditional takes, at order 1: its divergence times its weight."""
+        return self.weight * _power_sum(conditionals, self.p, 1.0)
+
+    def cost(self, conditionals: Floats) -> tuple[Floats, Floats]:
+        """Return what conditionals take of the shared budget, and the budget."""
+        alpha, radius = self.alpha, self.radius
+        power = _power_sum(conditionals, self.p, alpha)
+        if alpha == 1.0:
+            return np.einsum("nt,nt->n", self.weight, power), radius
+        if conditionals.shape[1] == 1:  # convex for every alpha in this form
+            with np.errstate(over="ignore"):
+                limit = np.expm1((alpha - 1.0) * support_shrink(self.weight, alpha, radius))
+            return np.abs(power[:, 0]), np.abs(limit)
+        theta = (alpha - 1.0) / alpha
+        with np.errstate(divide="ignore", over="ignore"):
+            log_h = np.log1p(np.maximum(power, -1.0)) / alpha
+            cost = np.einsum("nt,nt->n", self.weight, np.abs(np.expm1(log_h)))
+            limit = np.abs(np.expm1(theta * radius))
+        return cost, limit
+
+
+def _share_kept(cost: Floats, budget: Floats) -> Floats:
+    """How much of a conditional to keep when mixing with the centre, by convexity of the cost."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(cost > budget, budget / cost, 1.0)
+
+
+def _power_sum(conditionals: Floats, p: Floats, alpha: float) -> Floats:
+    """Sum of p^alpha R^(1-alpha) over the last axis, less 1; at alpha=1 the divergence itself.
+
+    Without the 1 the digits are kept, however near alpha is to 1.
+    """
+    seen, held = p > 0, conditionals > 0
+    against = np.where(held, conditionals, 1.0)
+    with np.errstate(over="ignore"):
+        log_ratio = np.log(np.where(seen, p, against) / against)
+        if alpha == 1.0:
+            terms = np.where(held, p * log_ratio, np.inf)
+        else:
+            missed = np.inf if alpha > 1.0 else -p
+            terms = np.where(held, p * np.expm1((alpha - 1.0) * log_ratio), missed)
+    return np.where(seen, terms, 0.0).sum(axis=-1)
+
+
+def divergence(center: Floats, distribution: Floats, alpha: float) -> float:
+    """Rényi divergence D_alpha(center || distribution), in nats.
+
+    Returns float: infinite where ``distribution`` misses mass that ``center`` has (alpha >= 1).
+    """
+    center, distribution = np.ravel(center).astype(float), np.ravel(distribution).astype(float)
+    excess = float(_power_sum(distribution, center, alpha))
+    if alpha == 1.0 or excess == np.inf:
+        return excess
+    return float(np.log1p(excess) / (alpha - 1.0)) if excess > -1.0 else float("inf")
