@@ -13,7 +13,11 @@ import numpy as np
 from scipy.special import betaincinv, xlogy
 from scipy.stats import binom, multinomial
 
-from skrldp.sets import chi2_radius, finite_sample_radius, likelihood_ratio_budgets
+from skrldp.sets.radii import (
+    chi2_radius,
+    finite_sample_radius,
+    likelihood_ratio_budgets,
+)
 
 BETA = 0.05
 SHAPES = ((3, 1), (2, 2), (2, 5), (5, 2), (6, 15), (15, 16), (42, 6))

@@ -11,8 +11,9 @@ from skrldp.design.run import Limits
 from skrldp.design.variances import Variance
 from skrldp.design.whole_records import balanced_sets, best_sets, least_variance
 from skrldp.joint import JointDistribution
-from skrldp.privacy import Promise
-from skrldp.sets import AllDistributions, fitted_set
+from skrldp.privacy.requirements import Promise
+from skrldp.sets.fitted_sets import fitted_set
+from skrldp.sets.parameter_objects import AllDistributions
 
 RACES = np.array([311, 1039, 3124, 271, 27816])  # Adult
 EDUCATIONS = np.array(
