@@ -164,9 +164,7 @@ def _key(random_state: Any) -> bytes:
     check_seed(random_state)
     if isinstance(random_state, np.random.Generator | np.random.RandomState):
         return random_state.bytes(32)
-    return hashlib.sha256(
-        f"skrldp.sampling.streams.RandomStream:{int(random_state)}".encode()
-    ).digest()
+    return hashlib.sha256(f"skrldp.sampling.RandomStream:{int(random_state)}".encode()).digest()
 
 
 def _keystream(key: bytes, *, required: bool) -> Any:

@@ -24,7 +24,7 @@ def take(stream, n, dtype=np.uint8):
 
 
 def test_stream_is_aes_256_in_counter_mode():
-    key = hashlib.sha256(b"skrldp.sampling.streams.RandomStream:7").digest()
+    key = hashlib.sha256(b"skrldp.sampling.RandomStream:7").digest()
     zeros = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor().update(bytes(10**6))
     assert take(RandomStream(7), 10**6).tobytes() == zeros
     # And block by block: the cipher of 0, 1, 2, ...
