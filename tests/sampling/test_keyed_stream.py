@@ -170,7 +170,9 @@ def test_a_report_is_drawn_from_its_own_tape(mechanism, data):
         for cell, person in zip(cells, persons, strict=True)
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("skrldp.sampling.tables.BLOCK", data.draw(st.integers(1, 10)))
+        rows = data.draw(st.integers(1, 10))
+        patch.setattr("skrldp.sampling.tables.BLOCK", rows)
+        patch.setattr("skrldp.sampling.streams.BLOCK", rows)
         found = KeyedStream(KEY, DIGEST).sample(sampler, cells, ids_of(persons))
     assert found.tolist() == expected
 
