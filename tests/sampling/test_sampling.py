@@ -268,12 +268,12 @@ def test_a_block_table_and_an_alias_table_agree_on_the_weights():
 # Both tables
 
 
-def tables():
+def both_tables():
     yield AliasTable.from_weights(random_weights(200, 200), 40)
     yield BlockTable(20, 10, 256 - 199, 1, 1, 1, bits=8)
 
 
-both = pytest.mark.parametrize("table", list(tables()), ids=lambda table: type(table).__name__)
+both = pytest.mark.parametrize("table", list(both_tables()), ids=lambda table: type(table).__name__)
 
 
 @both
