@@ -8,6 +8,8 @@ person reports one block, of a column or of a pair of columns, with ε = 1. The 
   its summed squared errors, averaged over the 66 tables of two columns, or the 12 of one;
 - ``drift``: the people change, by weights: calibrated public records are compared with the public
   records and with the reports alone;
+- ``remedies``: what single columns leak when the people change, also with ``drift=`` and
+  ``eps_all=``;
 - ``plain``: the same people by plain local differential privacy, and by SRR of all columns;
 - ``speed``: keyed reports, and loading the manifest of all pairs in Python and, where it is
   installed, Node;
@@ -33,10 +35,12 @@ from bench_large import COLUMNS, adult_file
 from sklearn.exceptions import ConvergenceWarning
 
 from skrldp import (
+    AOptimalSanitizer,
     BlockEstimator,
     BlockSanitizer,
     Calibrator,
     FrequencyEstimator,
+    LikelihoodRatioSet,
     PrivacyLeakWarning,
     SRRSanitizer,
     client,
@@ -52,7 +56,7 @@ except ImportError:
 N = 16_280  # people who report
 BATCH = 1_000_000  # rows that report at once
 CLIENT = Path(__file__).parent.parent / "javascript" / "skrldp.js"
-PARTS = ("errors", "drift", "plain", "speed", "thirty")
+PARTS = ("errors", "drift", "remedies", "plain", "speed", "thirty")
 
 
 def twelve_columns():
@@ -81,7 +85,7 @@ def twelve_columns():
 
 
 def drifts(people):
-    """How many times as many people there are of each kind: five changes, and none."""
+    """How many times as many people there are of each kind: six changes, and none."""
     rich, long = people["income"] == ">50K", people["hours"] >= 3
     young = people["age"] == 0
     return {
@@ -91,6 +95,7 @@ def drifts(people):
         "not US x 5": np.where(people["us"] == 0, 5.0, 1.0),
         "hours x income": np.where(rich == long, 3.0, 1.0),
         "age x hours x income": np.where((young ^ rich) == long, 3.0, 1.0),
+        "married x 3": np.where(people["marital"] == "Married-civ-spouse", 3.0, 1.0),
     }
 
 
@@ -211,6 +216,24 @@ def under_drift(sanitizers, public, people, categories, pairs, simulations):
         )
 
 
+def remedies(public, people, categories):
+    """What single columns leak under drift, without a remedy and with each."""
+    wide = AOptimalSanitizer(tol=0.1, uncertainty=LikelihoodRatioSet(drift=0.05))
+    designs = {"nothing": {}, "drift=0.05": {"base": wide}, "eps_all=4": {"eps_all": 4.0}}
+    print("\nLeakage of the worst column at the true distribution")
+    for name, more in designs.items():
+        found = BlockSanitizer(sensitive="sex", categories=categories, **more).fit(public)
+        for change, weights in drifts(people).items():
+            leaks = []
+            for (column,), one in zip(found.blocks_, found.sanitizers_, strict=True):
+                pairs = pd.MultiIndex.from_product([categories["sex"], categories[column]])
+                true = shares(people, ["sex", column], categories, weights)
+                own = pd.MultiIndex.from_product([one.joint_.secrets, one.joint_.values])
+                cells = true[pairs.get_indexer(own)].reshape(one.joint_.counts.shape)
+                leaks.append(one.mechanism_.leakage(cells))
+            print(f"  {name:<12}{change:<22}{max(leaks):.2f}", flush=True)
+
+
 def plain(people, categories, tables, simulations):
     """Errors of multi-freq-ldpy, which protects the columns of U and S alike."""
     if SMP_solution is None:
@@ -328,10 +351,11 @@ if __name__ == "__main__":
     names = [name for name in table if name != "sex"]
     pairs = list(combinations(names, 2))
     tables = [(name,) for name in names] + pairs
-    sanitizers = {
-        kind: designed(kind, kind, public, categories, chosen.n_jobs)
-        for kind in ("singles", "pairs")
-    }
+    if "remedies" in chosen.only:
+        remedies(public, people, categories)
+    needed = {"errors", "drift", "plain", "speed"} & set(chosen.only)
+    kinds = ("singles", "pairs") if needed else ()
+    sanitizers = {kind: designed(kind, kind, public, categories, chosen.n_jobs) for kind in kinds}
     if "errors" in chosen.only:
         accuracy(sanitizers, people, categories, tables, chosen.simulations)
     if "drift" in chosen.only:

@@ -102,8 +102,8 @@ class AOptimalSanitizer(ObservingSanitizer):
 
     {Further reports}
 
-    Read more in the guide: :doc:`which sanitizer to take </guide/sanitizers>`, :doc:`what a region
-    is </guide/regions>`, and
+    Read more in the guide: :doc:`which sanitizer to take </guide/designs>`, :doc:`what a region
+    is </guide/sets>`, and
     :doc:`what a report looks like </guide/reports>`.
 
     References

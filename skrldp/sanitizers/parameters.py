@@ -351,7 +351,7 @@ class Parameters(BaseEstimator):
 
     Notes
     -----
-    Read more in the guide: :doc:`which sanitizer to take </guide/sanitizers>` and
+    Read more in the guide: :doc:`which sanitizer to take </guide/designs>` and
     :doc:`what a report looks like </guide/reports>`.
     """
 
