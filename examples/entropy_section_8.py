@@ -1,6 +1,6 @@
 """The experiments of Entropy section 8: how much robust mechanisms say, and what they leak.
 
-``plot_entropy_section_8.py`` draws what this module computes; ``docs/entropy_section_8.md`` says
+``plot_entropy_section_8.py`` draws what this module computes; ``docs/reproduced.md`` says
 what agrees with the paper. As a script it computes the tables behind Figures 2 to 5 and Table 2:
 
     python examples/entropy_section_8.py --full --cache DIR --save DIR --adult FILE

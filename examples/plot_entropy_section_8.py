@@ -23,7 +23,7 @@ IR, tight       independent reports with the largest budget that is private
 As a script this page computes a few distributions. ``--full`` takes a hundred, as the paper does,
 and hours. ``--tables DIR`` computes nothing, and draws from the tables that ``entropy_section_8.py
 --save DIR`` has written. The computation is in ``entropy_section_8.py``;
-``docs/entropy_section_8.md`` says what agrees with the paper, and what does not.
+``docs/reproduced.md`` says what agrees with the paper, and what does not.
 """
 
 from pathlib import Path

@@ -60,10 +60,10 @@ def test_a_raw_label_beside_a_report_breaks_the_promise(pipelines):
     counts = count(report, records, pipelines["buys"][:2_000])
     nothing = np.ones((1, report.shape[1]))
     assert pipelines["pipe"]["priv"].certificate_.eps <= 1.0
-    assert np.round(leakages(seen_beside(nothing, counts), counts), 2).tolist() == [1.03, 1.62]
+    assert np.round(leakages(seen_beside(nothing, counts), counts), 2).tolist() == [1.04, 1.61]
     assert np.round(leakages(seen_beside(report.matrix, counts), counts), 2).tolist() == [
-        1.64,
-        2.75,
+        1.69,
+        2.77,
     ]
 
 
