@@ -182,7 +182,7 @@ function readMechanism(fields) {
   for (const [where, flag] of [["secrets", true], ["values", false]]) {
     checkNames(fields[where], where);
     const n = columns.filter(([, isSecret]) => isSecret === flag).length;
-    const fits = (it) => n > 0 && (n > 1 ? Array.isArray(it) && it.length === n : !Array.isArray(it));
+    const fits = (it) => (n === 1 ? !Array.isArray(it) : (n || !flag) && Array.isArray(it) && it.length === n);
     if (columns.length && !fields[where].every(fits)) malformed(`${where} do not fit the ${n} columns of this kind`);
   }
   const { draw, symbols, body } = "blocks" in fields ? readBlocks(fields) : readWeights(fields);

@@ -19,6 +19,7 @@ __all__ = [
     "amount",
     "attained_at_worst",
     "bound",
+    "cells_in_words",
     "chance_of_missing",
     "columns_in_words",
     "factor",
@@ -27,6 +28,7 @@ __all__ = [
     "known_by_category",
     "odds",
     "of_reports",
+    "protected",
     "repeatable",
     "sees",
     "series",
@@ -95,6 +97,30 @@ def factor(eps: float) -> str:
 def columns_in_words(names: Iterable[Any]) -> str:
     """Name columns, those without names by their positions."""
     return ", ".join(repr(n) if isinstance(n, str) else f"column {n}" for n in names)
+
+
+def protected(secret: Sequence[Any], others: Sequence[Any]) -> str:
+    """Name the columns that are protected, S, and the others, U.
+
+    Examples
+    --------
+    >>> protected(["sex"], ["job"]), protected(["sex", "job"], [])
+    ("S = 'sex'; U = 'job'", "the whole record: 'sex', 'job'")
+    """
+    if not others:
+        return f"the whole record: {columns_in_words(secret)}"
+    return f"S = {columns_in_words(secret)}; U = {columns_in_words(others)}"
+
+
+def cells_in_words(n_secrets: int, n_values: int) -> str:
+    """Say how many cells there are; where U is empty, each is a secret.
+
+    Examples
+    --------
+    >>> cells_in_words(2, 5), cells_in_words(16, 1)
+    ('2 secrets x 5 values', '16 secrets')
+    """
+    return f"{n_secrets:,} secrets" + (f" x {n_values:,} values" if n_values > 1 else "")
 
 
 def series(parts: Sequence[str]) -> str:

@@ -62,7 +62,12 @@ def group_cells(record: Record, columns: Any, part: str) -> CellGroups:
         named = record.columns or (("S", True), ("U", False))
         of_secret = tuple(name for name, sensitive in named if sensitive)
         of_value = tuple(name for name, sensitive in named if not sensitive)
-        if part == "sensitive":
+        if part == "nonsensitive" and not of_value:
+            raise ValueError(
+                "all columns are sensitive, so there are no others whose shares could be "
+                "estimated: use part='all'."
+            )
+        if part == "sensitive" or not of_value:
             return CellGroups(of_secret, record.secrets, secret)
         if part == "nonsensitive":
             return CellGroups(of_value, record.values, value)

@@ -27,6 +27,8 @@ _ENTRIES_PER_ROW = 4
 class Alphabet:
     """The combinations of categories that some columns can take, each with a number.
 
+    No columns have one combination, the empty tuple: U where all columns are sensitive.
+
     A key stands for a combination. Column by column, `keys[j]` holds the sorted keys
     ``prefix * len(columns[j + 1]) + category`` of the combinations that exist; a key's place in it
     numbers the prefix that is one column longer.
@@ -39,13 +41,17 @@ class Alphabet:
     order: NDArray[np.int64] | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
-        return len(self.keys[-1]) if self.keys else len(self.columns[0])
+        if self.keys:
+            return len(self.keys[-1])
+        return len(self.columns[0]) if self.columns else 1
 
     # -- constructors -----------------------------------------------------------------------------
 
     @classmethod
     def product(cls, columns: Sequence[Column]) -> Alphabet:
         """List all combinations, in lexicographic order."""
+        if not columns:
+            return cls(())
         n, keys = len(columns[0]), []
         for column in columns[1:]:
             n *= len(column)
@@ -82,6 +88,8 @@ class Alphabet:
         infrequent: Sequence[Sequence[Any]] | None = None,
     ) -> Alphabet:
         """Take some combinations in their own order."""
+        if not names:
+            return cls(())
         rare = [tuple(map(plain, few)) for few in infrequent or [()] * len(names)]
         if len(names) == 1:
             return cls((Column(names[0], tuple(map(plain, members)), infrequent=rare[0]),))
@@ -101,6 +109,8 @@ class Alphabet:
 
         Shapes: returns (len(self), n_columns).
         """
+        if not self.columns:
+            return np.zeros((1, 0), dtype=np.int64)
         prefix, parts = np.arange(len(self)), []
         for column, keys in zip(self.columns[:0:-1], self.keys[::-1], strict=True):
             prefix, category = np.divmod(keys[prefix], len(column))
@@ -109,7 +119,9 @@ class Alphabet:
         return found if self.order is None else found[np.argsort(self.order)]
 
     def members(self) -> tuple[Any, ...]:
-        """Categories if there is one column, tuples of them if there are several."""
+        """Categories if there is one column, otherwise tuples of them."""
+        if not self.columns:
+            return ((),)
         if len(self.columns) == 1:
             return self.columns[0].categories
         picked: Iterable[list[Any]] = (
@@ -124,6 +136,8 @@ class Alphabet:
         Returns int: -1 for an unknown category or combination. Raises TypeError if a value cannot
         be a category.
         """
+        if not self.columns:
+            return 0
         prefix = self.columns[0].code(values[0])
         for column, value, known in zip(self.columns[1:], values[1:], self.keys, strict=True):
             code = column.code(value)
@@ -136,7 +150,7 @@ class Alphabet:
         return prefix if prefix < 0 or self.order is None else int(self.order[prefix])
 
     def index(self, codes: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        """Find the number of each row's combination.
+        """Find the number of each row's combination, of one column at least.
 
         Shapes: `codes` (n,). Returns (n,): -1 for an unknown category or combination.
         """

@@ -15,6 +15,7 @@ from skrldp._sentences import (
     BY_COMPOSITION,
     attained_at_worst,
     bound,
+    cells_in_words,
     lines_of_set,
     of_reports,
     told_u,
@@ -173,7 +174,7 @@ class Certificate(ReadOnly):
                 ("everywhere", f"{bound(self.eps_all)}{several}, for all distributions"),
                 ("knows U", told_u(self.eps_given_u, several=several)),
             ]
-        rows.append(("cells", f"{a1:,} secrets x {a2:,} values"))
+        rows.append(("cells", cells_in_words(a1, a2)))
         return page("Certificate", rows)
 
 

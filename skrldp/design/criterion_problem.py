@@ -333,6 +333,8 @@ class _CriterionSearch(Search):
         """Mix rows of two levels, where the whole record is the secret."""
         eps = self.requirements.least_eps
         status, matrix = least_variance(criterion, eps, self.tol, self.limits)
+        if status == "closed form":
+            return self.found("grr", status, matrix, "Randomised response of all cells.")
         return self.found("thresholds", status, matrix, f"{len(matrix)} sets of cells.")
 
     def found(self, solver: str, status: str, matrix: Floats, message: str) -> Solution:

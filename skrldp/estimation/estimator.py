@@ -224,8 +224,9 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         found.counts_ = np.rint(counts).astype(np.int64)
         found.n_reports_ = round(counts.sum())
         found.drift_ = None
-        if public is not None and isinstance(channel, DenseChannel) and self.survey is None:
-            found.drift_ = _drift(channel, counts, public, source.mechanism)
+        of_u = public if self.survey is None and len(source.mechanism.values) > 1 else None
+        if of_u is not None and isinstance(channel, DenseChannel):
+            found.drift_ = _drift(channel, counts, of_u, source.mechanism)
             stated = source.mechanism.guarantee
             if (
                 stated is None or stated.distributions != "all"
@@ -333,6 +334,11 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         True
         """
         check_is_fitted(self)
+        if len(self.mechanism_.values) == 1:
+            raise ValueError(
+                "all columns are sensitive, so the promise is for all distributions: there is no "
+                "drift to test for."
+            )
         if self.drift_ is None:
             raise ValueError(
                 "the public distribution is not known, or the mechanism has too many cells: fit "

@@ -110,10 +110,14 @@ def unique_key(name: Any) -> Any:
 
 
 def _check_arity(part: str, names: Sequence[Any], columns: Sequence[Any]) -> None:
-    """Check that one column has categories, and several columns tuples of them."""
+    """Check that one column has categories, and others tuples of them: U's may be empty."""
     n = len(columns)
     widths = {len(name) if isinstance(name, tuple) else 1 for name in names}
-    if n == 0 or widths != {n} or (n == 1 and any(isinstance(name, tuple) for name in names)):
+    if (
+        (n == 0 and part == "secrets")
+        or widths != {n}
+        or (n == 1 and any(isinstance(name, tuple) for name in names))
+    ):
         raise malformed(f"{part} do not fit the {n} column{'' if n == 1 else 's'} {columns}")
 
 

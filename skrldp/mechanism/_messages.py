@@ -9,10 +9,12 @@ from typing import Any
 from skrldp._params import at_most
 from skrldp._sentences import (
     bound,
+    cells_in_words,
     columns_in_words,
     holds_for,
     known_by_category,
     lines_of_set,
+    protected,
     sees,
     series,
     told_u,
@@ -43,7 +45,7 @@ Line = tuple[str, str]
 def sizes(mechanism: Parts) -> str:
     """Say how many reports, secrets and values there are."""
     n_secrets, n_values = len(mechanism.secrets), len(mechanism.values)
-    return f"{mechanism.form.shape[0]:,} reports of {n_secrets:,} secrets x {n_values:,} values"
+    return f"{mechanism.form.shape[0]:,} reports of {cells_in_words(n_secrets, n_values)}"
 
 
 def claim(mechanism: Parts) -> str:
@@ -64,12 +66,10 @@ def lines_of(mechanism: Parts) -> list[Line]:
     shown: list[Line] = [
         (
             "protects",
-            f"S = {columns_in_words(own)}; U = {columns_in_words(other)}"
-            if mechanism.columns
-            else "S; the columns are not named",
+            protected(own, other) if mechanism.columns else "S; the columns are not named",
         ),
         ("secrets", _counted(mechanism.secrets)),
-        ("values of U", _counted(mechanism.values)),
+        *([("values of U", _counted(mechanism.values))] if other or not own else []),
         ("sees", sees(mechanism.form.observe)),
         ("reports", _counted(mechanism.symbols)),
         ("weights", f"{kind}, whole numbers over 2^{mechanism.form.bits}"),
@@ -85,7 +85,7 @@ def lines_of_blocks(own: Any) -> list[Line]:
     """State what a manifest is and claims, as labels and texts."""
     secret, other = ([n for n, flag in own.columns if flag is kind] for kind in (True, False))
     lines: list[Line] = [
-        ("protects", f"S = {columns_in_words(secret)}; U = {columns_in_words(other)}"),
+        ("protects", protected(secret, other)),
         ("sees", sees(own.observe)),
         (
             "blocks",

@@ -31,10 +31,11 @@ class AOptimalSanitizer(ObservingSanitizer):
     ----------
     {eps, eps_all, sensitive, survey, known, categories, min_frequency}
     {uncertainty}
-    targets : {"nonsensitive", "sensitive", "all"}, Marginal, Mean, Linear or list of these
+    targets : {"nonsensitive", "sensitive", "all"}, Marginal, Mean, Linear or list, optional
         What is to be estimated from the reports: the distribution of U, of S, the crosstab of both,
         or the targets of :mod:`skrldp.targets`: shares of some columns, means of numeric columns,
-        any linear functions, each with a weight.
+        any linear functions, each with a weight. None is the distribution of U, or of all records
+        where all columns are sensitive.
     {observe}
     solver : {"auto", "vertices", "columns", "decomposition"}, default="auto"
         How the optimum is searched. "vertices" enumerates the vertices of the region and finds the
@@ -124,7 +125,7 @@ class AOptimalSanitizer(ObservingSanitizer):
 
     _solvers = SOLVERS_OF_MIXTURES
 
-    targets: Any = "nonsensitive"
+    targets: Any = None
     tol: float = TOL
 
     variances_ = FromFit("figures.variances_")
@@ -157,7 +158,11 @@ class AOptimalSanitizer(ObservingSanitizer):
         return Variance(distribution, scaled)
 
     def _asked(self, joint: JointDistribution, record: Record) -> WeightedFunctions:
-        return functions_of(self.targets, record, joint.smoothed().ravel())
+        targets = self.targets
+        if targets is None:
+            has_u = not all(sensitive for _, sensitive in record.columns)
+            targets = "nonsensitive" if has_u else "all"
+        return functions_of(targets, record, joint.smoothed().ravel())
 
     def _summarise(self, joint: JointDistribution, design: Designed) -> tuple[dict[str, Any], str]:
         figures, words = super()._summarise(joint, design)
@@ -166,7 +171,7 @@ class AOptimalSanitizer(ObservingSanitizer):
         figures |= {"variances_": variances, "targets_": asked.names}
         total = float(variances @ asked.weights)
         words = f"{words}, sum of variances {total:.5g} / n"
-        if not isinstance(self.targets, str):  # targets are named
+        if not isinstance(self.targets, str | None):  # targets are named
             errors = np.sqrt(variances / joint.n)
             words += f". Standard errors from {joint.n:,} reports: {_listed(asked.names, errors)}"
             warn_of_useless(asked, errors, joint.n)

@@ -51,6 +51,7 @@ from skrldp.sanitizers.warnings import (
     warn_of_weak_sets,
 )
 from skrldp.sets.fitted_sets import FittedSet
+from skrldp.sets.parameter_objects import AllDistributions
 from skrldp.table import Codes, Table, lazy_frame, learn, read_table
 
 
@@ -92,6 +93,9 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
 
         `around` is the set of the parameter `uncertainty`; `record` names the columns.
         """
+
+    def _check_without_u(self) -> None:
+        """Refuse what is about U where all columns are sensitive; raise ValueError."""
 
     def _private_set(self, uncertainty: FittedSet) -> FittedSet:
         """Return the set that privacy must hold for, given that of the parameter."""
@@ -161,6 +165,9 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             grouping=grouping_of(self, uncertainty),
             weights=weights,
         )
+        if not codec.nonsensitive:
+            self._check_without_u()
+            uncertainty = AllDistributions()
         if self.sensitive is None:
             warn_of_first_column([column.name for column in codec.columns])
         is_elsewhere = isinstance(X, Table) or lazy_frame(X) is not None

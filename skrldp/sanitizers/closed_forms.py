@@ -254,7 +254,7 @@ class SRRSanitizer(ResponseSanitizer):
     _name = "srr"
 
     def _response(self, eps: float, a1: int, a2: int) -> Blocks:
-        return srr(eps, a1, a2)
+        return srr(eps, a1, a2) if a2 > 1 else grr(eps, a1)
 
 
 # --- Independent reporting of S and of U ----------------------------------------------------------
@@ -323,6 +323,12 @@ class IRSanitizer(BaseSanitizer):
     """
 
     _most_cells = MOST_CELLS_OF_IR
+
+    def _check_without_u(self) -> None:
+        raise ValueError(
+            "IRSanitizer reports S and U separately, and all columns are sensitive, so U is empty: "
+            "use PolyOptSanitizer or AOptimalSanitizer."
+        )
 
     def _reporting(self, promise: Promise) -> IndependentReporting:
         return independent_reporting(promise.joint, promise.requirements())

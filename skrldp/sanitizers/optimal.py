@@ -150,3 +150,10 @@ class ObservingSanitizer(OptimalSanitizer):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("observe", self.observe, OBSERVED)
+
+    def _check_without_u(self) -> None:
+        if self.observe == "nonsensitive":
+            raise ValueError(
+                "observe='nonsensitive' is for mechanisms that see U alone, and all columns are "
+                "sensitive, so U is empty: leave out observe."
+            )

@@ -153,7 +153,7 @@ def parts_of(columns: Sequence[tuple[Any, bool]]) -> str:
         )
         for sensitive in (True, False)
     )
-    return f"S = {secret}, U = {others}"
+    return f"S = {secret}, U = {others or 'nothing'}"
 
 
 # --- From parameters to promises ------------------------------------------------------------------
@@ -274,7 +274,9 @@ class Parameters(BaseEstimator):
     sensitive : str, int, list or callable, default=None
         The columns of the secret S, by name or position, as in
         :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U. None is the
-        first column; a warning then says which columns are not protected.
+        first column; a warning then says which columns are not protected. Where all columns are
+        sensitive, ``slice(None)``, the whole record is the secret and U is empty: privacy then
+        holds at all distributions.
     survey : SurveyDesign, optional
         How the public records were drawn, if they are those of a survey: columns of weights, strata
         and clusters, which are neither S nor U; positions of `sensitive` and `known` are those of

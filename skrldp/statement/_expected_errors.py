@@ -44,8 +44,10 @@ def expected_errors(fitted: Any) -> dict[str, dict[str, float]]:
         return {}
     wanted: dict[str, tuple[Any, str]] = {}
     for part, kind, sensitive in (("U", "nonsensitive", False), ("S", "sensitive", True)):
-        wanted[part] = None, kind
         names = [name for name, flag in mechanism.columns if flag is sensitive]
+        if not names:  # nothing is left of U
+            continue
+        wanted[part] = None, kind
         if len(names) > 1:
             wanted |= {f"column {name!r}": (name, "all") for name in names}
     found = {}
@@ -56,7 +58,7 @@ def expected_errors(fitted: Any) -> dict[str, dict[str, float]]:
 
 def _of_targets(fitted: Any) -> dict[str, dict[str, float]]:
     """Return the errors of the targets that a design was asked for by name."""
-    if isinstance(getattr(fitted, "targets", ""), str):
+    if isinstance(getattr(fitted, "targets", None), str | None):
         return {}
     errors = np.sqrt(fitted.variances_ / N_REPORTS)[:_MOST_TARGETS, None]
     return {

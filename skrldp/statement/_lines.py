@@ -9,9 +9,10 @@ from skrldp._sentences import (
     amount,
     attained_at_worst,
     bound,
-    columns_in_words,
+    cells_in_words,
     factor,
     odds,
+    protected,
     sees,
     series,
     told_u,
@@ -37,7 +38,7 @@ def lines_of(report: ReportFigures) -> list[Line]:
         *_worst(report),
         *block_lines(report),
         ("k reports", _reports(report.beyond)),
-        ("knows U", _knows_u(report.beyond)),
+        ("knows U" if report.promise.nonsensitive else "knows more", _knows_u(report)),
         *_other_statements(report),
         *_table_and_utility(report),
     ]
@@ -45,12 +46,12 @@ def lines_of(report: ReportFigures) -> list[Line]:
 
 def _promise(report: ReportFigures) -> list[Line]:
     promise, proof = report.promise, report.proof
+    too = ": protected as well" if proof.eps_record <= promise.eps else ": not protected"
     return [
         (
             "protects",
-            f"S = {columns_in_words(promise.sensitive)}; "
-            f"U = {columns_in_words(promise.nonsensitive)}: "
-            + ("protected as well" if proof.eps_record <= promise.eps else "not protected"),
+            protected(promise.sensitive, promise.nonsensitive)
+            + (too if promise.nonsensitive else ""),
         ),
         (
             "asked",
@@ -142,10 +143,12 @@ def _if_u_changes(beyond: Beyond) -> str:
     return f"; if U changes in between: eps <= {series(figures)}"
 
 
-def _knows_u(beyond: Beyond) -> str:
+def _knows_u(report: ReportFigures) -> str:
     """State the bounds for somebody who knows U, exactly or anything about it."""
-    exactly, anything = beyond.eps_given_u, beyond.eps_all
+    exactly, anything = report.beyond.eps_given_u, report.beyond.eps_all
     each = f"{bound(anything, '.4g')} for each report"
+    if not report.promise.nonsensitive:
+        return f"to somebody who knows anything about a person: {each}"
     if exactly == anything and math.isfinite(anything):
         return f"to somebody who knows U, or anything else about a person: {each}"
     said = told_u(exactly, ".4g")
@@ -183,11 +186,12 @@ def _table_and_utility(report: ReportFigures) -> list[Line]:
             ("sees", sees(report.promise.observe)),
         ]
     a1, a2 = table.shape
+    cells = f" = {table.n_cells:,} cells" if report.promise.nonsensitive else ""
     zero = f", {table.zero_cells:,} without records" if table.zero_cells else ""
     shown = [
         (
             "public table",
-            f"{table.n:,} records; {a1:,} secrets x {a2:,} values = {table.n_cells:,} cells{zero}",
+            f"{table.n:,} records; {cells_in_words(a1, a2)}{cells}{zero}",
         ),
         ("sees", sees(report.promise.observe)),
         ("reports", f"{utility.n_reports:,} different ones"),

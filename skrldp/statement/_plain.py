@@ -16,8 +16,9 @@ def plain_sentences(report: ReportFigures, n_warnings: int) -> tuple[str, ...]:
     """Say what is protected, how much a report may reveal, to whom, and what it rests on."""
     promise, proof, beyond = report.promise, report.proof, report.beyond
     secret, others = columns_in_words(promise.sensitive), columns_in_words(promise.nonsensitive)
-    too = proof.eps_record <= promise.eps
-    said = [f"Protected: {secret}. {'Protected as well' if too else 'Not protected'}: {others}."]
+    too = "Protected as well" if proof.eps_record <= promise.eps else "Not protected"
+    rest = f"{too}: {others}." if others else "That is the whole record."
+    said = [f"Protected: {secret}. {rest}"]
     if proof.eps_proven > _REVEALED:
         said.append(f"A report may reveal {secret}.")
     else:

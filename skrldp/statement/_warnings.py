@@ -155,13 +155,10 @@ def notes_of(
         names = ", ".join(map(repr, table.unseen_secrets[:_SHOWN]))
         more = len(table.unseen_secrets) - _SHOWN
         beyond = f" and {more:,} more" if more > 0 else ""
-        held = "the promise includes them, whatever they are"
+        held = "the promise includes them"
         if covered.coverage != "all distributions":
-            held += ", which costs utility"
-        said.append(
-            f"Secrets without public records: {names}{beyond}. Nothing is known of their "
-            f"conditionals; {held}."
-        )
+            held = f"nothing is known of their conditionals; {held}, which costs utility"
+        said.append(f"Secrets without public records: {names}{beyond}; {held}.")
     if table.zero_cells and covered.coverage not in (
         "all distributions",
         "public distribution",
@@ -177,7 +174,8 @@ def notes_of(
         said.append(known_by_category(coarse))
     if report.promise.observe == "nonsensitive":
         said.append("The mechanism does not see S: a report reveals S only through U.")
-    said.append(_about_u(report))
+    if report.promise.nonsensitive:
+        said.append(_about_u(report))
     return tuple(said)
 
 

@@ -33,7 +33,7 @@ class CellCodec:
     sensitive: tuple[int, ...]
     nonsensitive: tuple[int, ...]
     secrets: tuple[Any, ...]  # the values of S: scalars if S is one column, tuples if several
-    values: tuple[Any, ...]  # the values of U: likewise
+    values: tuple[Any, ...]  # the values of U: likewise; an empty tuple alone if it has none
     _secret_alphabet: Alphabet = field(repr=False, compare=False)
     _value_alphabet: Alphabet = field(repr=False, compare=False)
     # Library of the public table: "numpy", "pandas", "polars" or "pyarrow"
@@ -76,7 +76,7 @@ class CellCodec:
             column.infrequent or ((self.groups_unknown and column.other is not None) or None)
             for column in (self.columns[position] for position in self.nonsensitive)
         )
-        return None if set(found) == {None} else found
+        return None if set(found) <= {None} else found
 
     def encode(self, X: Any, *, unknown: str = "error") -> Codes:
         """Turn rows into codes.
@@ -128,6 +128,8 @@ class CellCodec:
         group = unknown_values == "other" and self.groups_unknown
         positions = self.sensitive if secret else self.nonsensitive
         alphabet = self._secret_alphabet if secret else self._value_alphabet
+        if not positions:  # all columns are sensitive
+            return np.zeros(table.n_rows, dtype=np.uint8)
         columns, codes = [self.columns[position] for position in positions], []
         for column, position in zip(columns, positions, strict=True):
             place = places[position]

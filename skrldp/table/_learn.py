@@ -40,9 +40,9 @@ def learn(
     Shapes: `X` (n, n_columns). Returns `codes`: the table's rows; the distinct ones of a lazy
     frame. Raises TypeError for sparse or structured input, and values that cannot be categories.
     Raises ValueError if the table is not two-dimensional or is empty, has duplicate columns,
-    infinite or complex numbers or too many cells, if S or U has fewer than two values, or if the
-    table has a value that is not in the given `categories`. Raises RuntimeError if an engine fails
-    to count the rows of a lazy frame.
+    infinite or complex numbers or too many cells, if S or U has columns but fewer than two values,
+    or if the table has a value that is not in the given `categories`. Raises RuntimeError if an
+    engine fails to count the rows of a lazy frame.
 
     Examples
     --------
@@ -111,6 +111,9 @@ def learn(
     )
     parts = []
     for part, positions in (("S", secret_positions), ("U", value_positions)):
+        if not positions:  # the whole record is the secret
+            parts.append((Alphabet(()), np.zeros(table.n_rows, dtype=np.uint8)))
+            continue
         own = [columns[position] for position in positions]
         own_codes = [codes[position] for position in positions]
         if part == "U" and is_open:
@@ -166,8 +169,6 @@ def _public_table(
     names = source.names
     secrets = resolve_columns(X, sensitive, names=names)
     values = tuple(place for place in range(len(names)) if place not in secrets)
-    if not values:
-        raise ValueError(_nothing_to_release(len(names)))
     given = given_categories(categories, names)
     everything = isinstance(categories, str) and categories == "product"
     plan = LearningPlan(secrets, values, given, everything, grouping, max_cells, advice)
@@ -207,11 +208,6 @@ def _with_others(
     ]
     alphabet, _ = Alphabet.observed(columns, some, check)
     return alphabet, alphabet.index_with_others(codes)
-
-
-def _nothing_to_release(n_columns: int) -> str:
-    every = f"the table has {n_columns} feature(s), all sensitive, so U is empty; "
-    return f"{every}there must be at least one other column"
 
 
 def _constant(part: str, columns: Sequence[Column], n_rows: int, enough: int | None) -> str:

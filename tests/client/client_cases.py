@@ -131,6 +131,11 @@ def cases() -> dict[str, Case]:
         "equal weights": (document(S, [1, 2], blocks=[1, 1, 1, 1], bits=2), [["no", 1]], []),
         "one secret": (document(["no"], [1, 2, 3], blocks=[4, 2, 8, 8], bits=3), [["no", 2]], []),
         "one value": (document([0, 1, 2], ["x"], blocks=[4, 1, 2, 0], bits=3), [[2.0, "x"]], []),
+        "nothing but secrets": (
+            document(PAIRS, [[]], 4, columns=[["age", True], ["size", True]], guarantee=CLAIM),
+            [[1, "S"], {"size": None, "age": 2}],
+            [([1, None], beyond), ([4, "S"], "not shown"), ([1], "has 1 values")],
+        ),
         "no noise": (document(S, U, blocks=[2, 0, 0, 0], bits=1), [["no", "b"]], []),
         "without the secret": (
             document(["no", "yes", None], PAIRS, 4, columns=THREE, observe="nonsensitive"),

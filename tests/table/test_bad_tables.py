@@ -48,7 +48,6 @@ class Sparse:
         (np.array([[0, np.inf], [1, 0]]), ValueError, "contains infinity, in column 1"),
         (pd.DataFrame({"s": [0, 1], "u": [0, -np.inf]}), ValueError, "infinity, in column 'u'"),
         (np.array([[0, [1]], [1, {}]], dtype=object), TypeError, "column 1 .*cannot be categories"),
-        (GOOD[:, :1], ValueError, r"1 feature\(s\)"),
         (GOOD[:1], ValueError, r"S \(column 0\) has only one value \(n_samples=1\)"),
         (GOOD[[0, 2]], ValueError, "only one value, so there is nothing to protect"),
         (
@@ -73,11 +72,6 @@ def test_bad_tables_of_other_libraries():
     infinite = pl.DataFrame({"a": [1, 2], "b": [1.0, np.inf]})
     with pytest.raises(ValueError, match="infinity, in column 'b'"):
         learn_codec(infinite)
-
-
-def test_all_columns_sensitive():
-    with pytest.raises(ValueError, match=r"2 feature\(s\), all sensitive"):
-        learn_codec(GOOD, sensitive=[0, 1])
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,151 @@
+"""Every column sensitive, or one column alone: the whole record is the secret."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skrldp import (
+    AOptimalSanitizer,
+    FrequencyEstimator,
+    GRRSanitizer,
+    IRSanitizer,
+    Mechanism,
+    NonRobustSanitizer,
+    PolyOptSanitizer,
+    RenyiBall,
+    RobustMSESanitizer,
+    SRRSanitizer,
+    privacy_report,
+)
+from skrldp.certificate import counts_to_json, verify
+from skrldp.client import load
+from skrldp.design.subset_optimum import optimal_response
+from skrldp.estimation import expected_std_error
+from skrldp.targets import Marginal
+
+ALL = [GRRSanitizer, SRRSanitizer, PolyOptSanitizer, AOptimalSanitizer, NonRobustSanitizer]
+TABLE = pd.DataFrame(
+    [["no", "low"], ["no", "mid"], ["yes", "low"], ["yes", "mid"], ["yes", "high"]],
+    columns=["ill", "income"],
+)
+COUNTS = [500, 300, 20, 150, 30]
+RECORDS = TABLE.loc[np.repeat(np.arange(5), COUNTS)]
+
+
+def fitted(cls, columns=("ill", "income"), eps=0.8, **parameters):
+    parameters.setdefault("sensitive", slice(None))
+    return cls(eps, **parameters).fit(RECORDS[list(columns)])
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("cls", ALL)
+@pytest.mark.parametrize(
+    ("columns", "sensitive"),
+    [
+        (("ill", "income"), slice(None)),
+        (("ill", "income"), ["income", "ill"]),
+        (("income",), "income"),
+        (("income",), None),
+    ],
+)
+def test_every_row_as_sampled_has_at_most_the_ratio(cls, columns, sensitive):
+    sanitizer = fitted(cls, columns, sensitive=sensitive)
+    weights = [[int(w) for w in row] for row in sanitizer.mechanism_.weights]
+    assert all(math.log(max(row) / min(row)) <= 0.8 for row in weights)
+    assert sanitizer.mechanism_.values == ((),)
+    guarantee = sanitizer.mechanism_.guarantee
+    assert guarantee.distributions == "all"
+    assert guarantee.eps <= 0.8
+    assert [guarantee.bound_of(k) <= k * 0.8 for k in (1, 2, 10)] == [True] * 3
+    text = sanitizer.mechanism_.to_json()
+    assert Mechanism.from_json(text).digest == sanitizer.mechanism_.digest
+    assert len(sanitizer.transform(TABLE[list(columns)])) == 5
+    report = load(text).report(dict(zip(columns, TABLE[list(columns)].iloc[0], strict=True)))
+    assert 0 <= report < len(sanitizer.mechanism_.symbols)
+
+
+def test_a_set_of_distributions_plays_no_part():
+    plain = fitted(PolyOptSanitizer)
+    other = fitted(PolyOptSanitizer, uncertainty=RenyiBall(radius=0.0), eps_all=2.0)
+    assert other.mechanism_.digest == plain.mechanism_.digest
+    assert other.certificate_.uncertainty.is_everything
+
+
+def test_most_information_is_the_staircase_optimum():
+    for cls in (PolyOptSanitizer, NonRobustSanitizer):
+        best = optimal_response(COUNTS, 0.8).information
+        assert fitted(cls).mutual_information_ == pytest.approx(best, rel=1e-5)
+
+
+def test_variances_are_those_of_the_estimates():
+    sanitizer = fitted(AOptimalSanitizer, random_state=0)
+    named = [category for _, category in sanitizer.targets_]
+    assert named == list(sanitizer.mechanism_.secrets)
+    planned = expected_std_error(sanitizer, 1_000, ["ill", "income"])
+    np.testing.assert_allclose(planned.ravel() ** 2 * 1_000, sanitizer.variances_, rtol=0.02)
+    reports = sanitizer.transform(pd.concat([RECORDS] * 20))
+    shares = FrequencyEstimator(sanitizer).fit(reports).marginal(["ill", "income"]).to_frame()
+    error = shares["unbiased"] - sanitizer.joint_.probabilities.ravel()
+    assert (np.abs(error) < 5 * np.sqrt(sanitizer.variances_ / 20_000)).all()
+
+
+def test_targets_of_one_column_are_no_worse_than_this_column_alone():
+    both = fitted(AOptimalSanitizer, targets="all")
+    income = AOptimalSanitizer(0.8).fit(RECORDS[["income"]])
+    one = fitted(AOptimalSanitizer, targets=Marginal("income"))
+    assert one.variances_.sum() <= income.variances_.sum() * 1.002
+    assert both.variances_.sum() > 0
+    assert fitted(AOptimalSanitizer).variances_.sum() == both.variances_.sum()
+
+
+@pytest.mark.parametrize(
+    ("sanitizer", "message"),
+    [
+        (PolyOptSanitizer(observe="nonsensitive"), "U is empty: leave out observe"),
+        (AOptimalSanitizer(observe="nonsensitive"), "U is empty: leave out observe"),
+        (PolyOptSanitizer(objective="I(U;Y)"), r"U is empty: use objective='I\(X;Y\)'"),
+        (IRSanitizer(), "U is empty: use PolyOptSanitizer or AOptimalSanitizer"),
+        (RobustMSESanitizer(), "U is empty: use PolyOptSanitizer or AOptimalSanitizer"),
+        (AOptimalSanitizer(known="ill"), "column ill is sensitive, so it cannot be known"),
+        (AOptimalSanitizer(targets="nonsensitive"), "all columns are sensitive"),
+    ],
+)
+def test_what_is_about_u_is_refused(sanitizer, message):
+    with pytest.raises(ValueError, match=message):
+        sanitizer.set_params(sensitive=slice(None)).fit(TABLE, sample_weight=COUNTS)
+
+
+def test_unknown_records_are_refused():
+    sanitizer = fitted(AOptimalSanitizer)
+    with pytest.raises(ValueError, match="'income'"):
+        sanitizer.transform(TABLE.assign(income="none"))
+    with pytest.raises(ValueError, match="combination"):
+        sanitizer.transform(TABLE[:1].assign(income="high"))
+
+
+def test_estimates_know_no_others_and_no_drift():
+    sanitizer = fitted(AOptimalSanitizer, random_state=0)
+    estimator = FrequencyEstimator(sanitizer).fit(sanitizer.transform(pd.concat([TABLE] * 200)))
+    with pytest.raises(ValueError, match=r"all columns are sensitive.*no drift"):
+        estimator.drift_test()
+    with pytest.raises(ValueError, match=r"all columns are sensitive.*part='all'"):
+        estimator.marginal(part="nonsensitive")
+
+
+def test_the_report_speaks_of_the_whole_record():
+    text = str(privacy_report(fitted(AOptimalSanitizer)))
+    assert "Protected: 'ill', 'income'. That is the whole record." in text
+    assert "the whole record: 'ill', 'income'" in text
+    assert "proven for every population" in text
+    assert " U " not in text
+    assert "values" not in repr(fitted(GRRSanitizer).mechanism_)
+
+
+def test_the_proof_is_checked_from_its_files():
+    sanitizer = fitted(AOptimalSanitizer)
+    text, counts = sanitizer.mechanism_.to_json(), counts_to_json(sanitizer.joint_)
+    verdict = verify(text, counts, sanitizer.certificate_.witness())
+    assert verdict.holds
+    assert "20 pairs of 5 groups" in verdict.shown[0]
