@@ -34,7 +34,7 @@ from skrldp.design.engine import solve
 from skrldp.privacy.regions import privacy_region
 from skrldp.privacy.requirements import Promise, Requirements
 from skrldp.sets.fitted_sets import RenyiSet
-from skrldp.table import learn
+from skrldp.table.learning import learn
 
 # Counts of the reference cases, made by drawing from Jeffreys priors, and their shapes of interest.
 TABLES = {

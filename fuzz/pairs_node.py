@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pairs_table import FalseClaimError
 
 from skrldp import client
-from skrldp.mechanism import as_json
+from skrldp.mechanism.json_values import as_json
 
 _SCRIPT = Path(__file__).with_suffix(".mjs")
 _KEY = bytes(range(32))

@@ -18,7 +18,7 @@ from verdict_cases import mutant as mutant_of_proof  # noqa: E402
 from fuzz import mutants  # noqa: E402
 from skrldp import client  # noqa: E402
 from skrldp.certificate import verify  # noqa: E402
-from skrldp.mechanism import read_json  # noqa: E402
+from skrldp.mechanism.manifest import read_json  # noqa: E402
 
 PROOFS = list(kept_bases().values())
 

@@ -26,8 +26,8 @@ _HOMES = {
     "IntervalDisplay": "display",
     "JointDistribution": "joint",
     "LikelihoodRatioSet": "sets.parameter_objects",
-    "Manifest": "mechanism",
-    "Mechanism": "mechanism",
+    "Manifest": "mechanism.manifest",
+    "Mechanism": "mechanism.mechanism",
     "MechanismDisplay": "display",
     "NonRobustSanitizer": "sanitizers.non_robust",
     "PolyOptSanitizer": "sanitizers.polyopt",
@@ -113,7 +113,8 @@ if TYPE_CHECKING:
         SolverError,
     )
     from skrldp.joint import JointDistribution
-    from skrldp.mechanism import Manifest, Mechanism
+    from skrldp.mechanism.manifest import Manifest
+    from skrldp.mechanism.mechanism import Mechanism
     from skrldp.sanitizers.a_optimal import AOptimalSanitizer
     from skrldp.sanitizers.block_sanitizer import BlockSanitizer
     from skrldp.sanitizers.closed_forms import GRRSanitizer, IRSanitizer, SRRSanitizer

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from skrldp._params import at_least, at_most
-from skrldp.alphabet import source_in_words
+from skrldp.alphabet.values import source_in_words
 
 __all__ = [
     "BY_COMPOSITION",

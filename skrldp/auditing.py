@@ -29,10 +29,10 @@ from skrldp._pages import page, text_page
 from skrldp._params import at_least, at_most, generator_of, is_number, is_whole, p_in_words, shown
 from skrldp._sentences import repeatable
 from skrldp._typing import Floats, Indices, Integers
-from skrldp.alphabet import CategoryError, plain
-from skrldp.client import RecordReader
+from skrldp.alphabet.values import CategoryError, plain
+from skrldp.client.records import RecordReader
 from skrldp.joint import JointDistribution
-from skrldp.mechanism import Mechanism
+from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sanitizers.access import (
     as_sanitizer,
     blank_record,

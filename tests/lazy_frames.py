@@ -15,8 +15,8 @@ import polars as pl
 import pytest
 
 from skrldp import FrequencyEstimator, GRRSanitizer, SRRSanitizer
-from skrldp.table import learn
-from skrldp.table._lazy import LazyTable
+from skrldp.table.lazy import LazyTable
+from skrldp.table.learning import learn
 
 __all__ = ["ENGINES", "check_engine", "check_same_fit", "records", "rows_brought"]
 

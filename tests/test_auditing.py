@@ -36,7 +36,7 @@ from skrldp import (
     auditing,
 )
 from skrldp.auditing import _check_mechanism, _check_repeats, _Claim, _clopper_pearson, _Numbers
-from skrldp.client import RecordReader
+from skrldp.client.records import RecordReader
 from skrldp.sanitizers.access import codec_of, write_reports
 
 # Tables are small here; what is learned from few records is looked at in test_learned_alphabets.py.

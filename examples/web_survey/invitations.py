@@ -13,7 +13,7 @@ from pathlib import Path
 
 from store import Store
 
-from skrldp.mechanism import Manifest
+from skrldp import Manifest
 
 HERE = Path(__file__).parent
 

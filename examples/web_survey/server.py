@@ -23,7 +23,7 @@ from received import Refusal, body_of, read_report
 from results import as_csv, results
 from store import Outcome, Store
 
-from skrldp.mechanism import Manifest
+from skrldp import Manifest
 
 HERE = Path(__file__).resolve().parent
 CLIENT = HERE.parents[1] / "javascript" / "skrldp.js"

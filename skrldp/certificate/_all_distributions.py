@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from skrldp._arrays import ROWS, chunks
 from skrldp._typing import Floats
-from skrldp.mechanism import BlockForm, Mechanism
+from skrldp.mechanism.forms import BlockForm
+from skrldp.mechanism.mechanism import Mechanism
 
 __all__ = ["leakage_over_all", "outwards", "times"]
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from skrldp._typing import Indices
-from skrldp.alphabet import plain_name
+from skrldp.alphabet.values import plain_name
 from skrldp.joint import JointDistribution
-from skrldp.mechanism import Mechanism
+from skrldp.mechanism.mechanism import Mechanism
 
 __all__ = ["order_in_table"]
 

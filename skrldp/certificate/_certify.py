@@ -29,7 +29,7 @@ from skrldp.certificate._several_reports import WORK, SeveralReports
 from skrldp.certificate._views import dense_view, mechanism_views
 from skrldp.certificate._witness import states, witness_of
 from skrldp.joint import JointDistribution
-from skrldp.mechanism import Mechanism
+from skrldp.mechanism.mechanism import Mechanism
 from skrldp.privacy.regions import Region, privacy_region
 from skrldp.sets.fitted_sets import FittedSet, fitted_set
 

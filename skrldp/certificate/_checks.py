@@ -7,7 +7,8 @@ from skrldp._arrays import real_numbers
 from skrldp._params import is_whole
 from skrldp._typing import Floats
 from skrldp.joint import JointDistribution
-from skrldp.mechanism import Manifest, Mechanism
+from skrldp.mechanism.manifest import Manifest
+from skrldp.mechanism.mechanism import Mechanism
 
 __all__ = ["check_reports", "checked_matrix"]
 

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from skrldp.certificate._certify import Certificate
-from skrldp.mechanism import STATED_SETS, FurtherBound, Guarantee, StatedSet
+from skrldp.mechanism.guarantee import FurtherBound, Guarantee
+from skrldp.mechanism.stated_sets import STATED_SETS, StatedSet
 from skrldp.sets.fitted_sets import FittedSet
 
 __all__ = ["guarantee_of"]

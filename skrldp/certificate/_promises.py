@@ -7,7 +7,7 @@ from skrldp.certificate._all_distributions import leakage_over_all
 from skrldp.certificate._bounds import bound_over
 from skrldp.certificate._certify import Certificate, certificate_from, prove
 from skrldp.certificate._views import View
-from skrldp.mechanism import Mechanism
+from skrldp.mechanism.mechanism import Mechanism
 from skrldp.privacy.requirements import Promise, Statement
 
 __all__ = ["keeps", "prove_promise"]

@@ -11,7 +11,8 @@ from skrldp.certificate._certify import Certificate
 from skrldp.certificate._promises import keeps, prove_promise
 from skrldp.exceptions import CertificateError
 from skrldp.joint import JointDistribution
-from skrldp.mechanism import Mechanism, slot_bits
+from skrldp.mechanism.forms import slot_bits
+from skrldp.mechanism.mechanism import Mechanism
 from skrldp.privacy.requirements import Promise, Requirements, repair
 
 __all__ = ["expected_seconds", "release"]

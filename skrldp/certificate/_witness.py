@@ -17,7 +17,8 @@ from skrldp._typing import Floats
 from skrldp.certificate._verify import ONE, NotShown, Sides, Statement, read_claim
 from skrldp.exceptions import CertificateError
 from skrldp.joint import JointDistribution
-from skrldp.mechanism import Mechanism, as_json
+from skrldp.mechanism.json_values import as_json
+from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sets.fitted_sets import FittedSet
 from skrldp.support_function import split_budget, support
 

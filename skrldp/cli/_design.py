@@ -14,8 +14,8 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skrldp.alphabet import brief
-from skrldp.batches import arrow_numbers, numbers_of
+from skrldp.alphabet.values import brief
+from skrldp.batches.arrow import arrow_numbers, numbers_of
 from skrldp.cli import _options as o
 from skrldp.cli._errors import CommandError
 from skrldp.cli._mechanism import NUMBER, cut_numbers, read_text

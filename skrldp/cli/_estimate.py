@@ -16,7 +16,7 @@ from skrldp.cli._outputs import new_file, table_writer
 from skrldp.cli._progress import progress, tell
 from skrldp.cli._report import BLOCK, REPORT
 from skrldp.cli._tables import STANDARD, Table, kind_of, whole_numbers, with_counts
-from skrldp.mechanism import Manifest
+from skrldp.mechanism.manifest import Manifest
 
 __all__ = ["estimate"]
 

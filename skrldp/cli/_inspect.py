@@ -10,12 +10,14 @@ import numpy as np
 
 from skrldp._pages import as_json, text_page
 from skrldp._sentences import bound, told_u
-from skrldp.alphabet import weakest_source
+from skrldp.alphabet.values import weakest_source
 from skrldp.cli import _options as o
 from skrldp.cli._errors import FAILED
 from skrldp.cli._mechanism import read_mechanism
 from skrldp.cli._progress import tell
-from skrldp.mechanism import REPORTS, Manifest, Mechanism, lines_of, lines_of_blocks
+from skrldp.mechanism.manifest import Manifest
+from skrldp.mechanism.mechanism import Mechanism
+from skrldp.mechanism.messages import REPORTS, lines_of, lines_of_blocks
 
 __all__ = ["inspect"]
 

@@ -14,7 +14,8 @@ from skrldp.cli._errors import CommandError
 from skrldp.cli._outputs import new_file
 from skrldp.cli._progress import tell
 from skrldp.cli._tables import STANDARD
-from skrldp.mechanism import Manifest, Mechanism
+from skrldp.mechanism.manifest import Manifest
+from skrldp.mechanism.mechanism import Mechanism
 
 if TYPE_CHECKING:
     from skrldp.batches import LedgerReporter

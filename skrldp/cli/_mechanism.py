@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from skrldp.alphabet import OTHER
-from skrldp.batches import arrow_numbers, read_values
+from skrldp.alphabet.columns import OTHER
+from skrldp.batches.arrow import arrow_numbers, read_values
 from skrldp.cli._errors import CommandError
 from skrldp.cli._tables import STANDARD, Table, coded, mark_missing
-from skrldp.mechanism import Manifest, Mechanism, read_json
+from skrldp.mechanism.manifest import Manifest, read_json
+from skrldp.mechanism.mechanism import Mechanism
 
 __all__ = [
     "NUMBER",

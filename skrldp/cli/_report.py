@@ -9,8 +9,15 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from skrldp.batches import KeyFile, arrow_numbers, bare, numbers_of, on_its_own, own_type
+from skrldp.batches import KeyFile
 from skrldp.batches import key_check as check_of
+from skrldp.batches.arrow import (
+    arrow_numbers,
+    bare,
+    numbers_of,
+    on_its_own,
+    own_type,
+)
 from skrldp.cli import _options as o
 from skrldp.cli._errors import CommandError
 from skrldp.cli._mechanism import (
@@ -24,7 +31,8 @@ from skrldp.cli._outputs import new_file, table_writer
 from skrldp.cli._progress import progress
 from skrldp.cli._tables import STANDARD, Table, kind_of
 from skrldp.client import BlockClient, Client
-from skrldp.mechanism import Manifest, Mechanism
+from skrldp.mechanism.manifest import Manifest
+from skrldp.mechanism.mechanism import Mechanism
 
 __all__ = ["BLOCK", "REPORT", "report"]
 

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skrldp.alphabet import brief
-from skrldp.batches import numbers_of
+from skrldp.alphabet.values import brief
+from skrldp.batches.arrow import numbers_of
 from skrldp.cli._errors import CommandError
 
 if TYPE_CHECKING:

@@ -19,7 +19,8 @@ from skrldp._sentences import (
     of_reports,
     who_knows,
 )
-from skrldp.alphabet import Column, chance_of_infrequent
+from skrldp.alphabet.columns import Column
+from skrldp.alphabet.values import chance_of_infrequent
 from skrldp.cli import _options as o
 from skrldp.cli._errors import FAILED, CommandError
 from skrldp.cli._mechanism import (
@@ -33,7 +34,8 @@ from skrldp.cli._mechanism import (
 )
 from skrldp.cli._progress import progress, tell
 from skrldp.cli._tables import Table, whole_numbers, with_counts
-from skrldp.mechanism import Mechanism, further_lines, notes_of
+from skrldp.mechanism.mechanism import Mechanism
+from skrldp.mechanism.messages import further_lines, notes_of
 
 if TYPE_CHECKING:
     from skrldp.certificate import Certificate
@@ -102,7 +104,7 @@ def _counted(
     own: Mechanism, path: str, counts: str | None, missing: list[str]
 ) -> JointDistribution:
     """Count the records of a public table in the mechanism's cells."""
-    from skrldp.client import RecordReader
+    from skrldp.client.records import RecordReader
 
     named = columns_of(own)
     names = check_columns([name for name, _ in named])

@@ -19,11 +19,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skrldp.client._block_client import BlockClient
-    from skrldp.client._client import Client
-    from skrldp.client._fresh_reports import FreshReports
-    from skrldp.client._records import BlockReader as BlockReader
-    from skrldp.client._records import RecordReader as RecordReader
+    from skrldp.client.clients import BlockClient, Client, FreshReports
 
 __all__ = ["BlockClient", "Client", "FreshReports", "load"]
 
@@ -81,8 +77,8 @@ def load(
     Loading checks that the text is a mechanism. It cannot check that the mechanism is as private
     as it claims, nor who made it: see `docs/client.md`.
     """
-    from skrldp.client._client import Client
-    from skrldp.mechanism import Manifest, read_json
+    from skrldp.client.clients import Client
+    from skrldp.mechanism.manifest import Manifest, read_json
 
     if not (digest is None or isinstance(digest, str)):
         raise TypeError(f"digest must be a str of hexadecimal digits, got {type(digest).__name__}.")
@@ -95,27 +91,15 @@ def load(
                 "the reports of a manifest are not counted (limit): each person reports one block, "
                 "which memoize makes permanent."
             )
-        from skrldp.client._block_client import BlockClient
+        from skrldp.client.clients import BlockClient
 
         return BlockClient(found, memoize=memoize, random_state=random_state)
     return Client(found, memoize=memoize, limit=limit, random_state=random_state)
 
 
 def __getattr__(name: str) -> Any:
-    if name == "Client":
-        from skrldp.client._client import Client
+    if name in ("BlockClient", "Client", "FreshReports"):
+        from skrldp.client import clients
 
-        return Client
-    if name == "BlockClient":
-        from skrldp.client._block_client import BlockClient
-
-        return BlockClient
-    if name == "FreshReports":
-        from skrldp.client._fresh_reports import FreshReports
-
-        return FreshReports
-    if name in ("BlockReader", "RecordReader"):  # for rooms that read records in other ways
-        from skrldp.client import _records
-
-        return getattr(_records, name)
+        return getattr(clients, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

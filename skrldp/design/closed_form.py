@@ -1,7 +1,7 @@
 """Mechanisms that need no optimisation: GRR, SRR and independent reporting.
 
 Each is given by four probabilities (same, same_secret, same_value, other), which
-:class:`skrldp.mechanism.BlockForm` samples without a matrix.
+:class:`skrldp.mechanism.forms.BlockForm` samples without a matrix.
 
 How much a report of U may say without revealing too much about the secret: see
 :func:`value_budget`.

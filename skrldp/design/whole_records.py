@@ -9,9 +9,9 @@ alike. Where the public distribution is not uniform, other mixtures have less va
 
 There are too many sets of one size. But some hundred sets do as well where all cells are equally
 likely, if every two cells are together in equally many of them: a *design* of sets, such as the
-hyperplanes of a finite geometry. The search begins with these, finds the best mixture of the known
-rows, and adds sets that are worth more than they cost. A local search finds them: it moves one cell
-at a time into a set, or out of it.
+hyperplanes of a finite geometry. The search begins with these, finds the best mixture of the
+known rows, and adds sets that are worth more than they cost. A local search finds them: it moves
+one cell at a time into a set, or out of it.
 """
 
 import numpy as np

@@ -21,7 +21,8 @@ from skrldp.display._curves import (
 )
 from skrldp.display._style import BASELINE, number
 from skrldp.estimation import expected_std_error
-from skrldp.mechanism import Manifest, Mechanism
+from skrldp.mechanism.manifest import Manifest
+from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sanitizers.block_sanitizer import BlockSanitizer
 from skrldp.sanitizers.closed_forms import GRRSanitizer
 

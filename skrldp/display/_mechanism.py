@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp.display._style import MAP, Ticks, height_below, new_axes, set_ticks, text_width, texts
-from skrldp.mechanism import Mechanism
+from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sanitizers.access import fitted_sanitizer
 
 __all__ = ["MechanismDisplay"]

@@ -19,11 +19,13 @@ from skrldp.estimation.methods import Cells, FigureMethods
 from skrldp.estimation.reports import check_names
 from skrldp.estimation.statistic import Sample, Statistic, ranges, tilt_of, tilted_cells
 from skrldp.joint import JointDistribution, as_counts
-from skrldp.mechanism import Manifest, Mechanism
+from skrldp.mechanism.manifest import Manifest
+from skrldp.mechanism.mechanism import Mechanism
 from skrldp.pooling import CommonMargins, Pool, ReportInformation, information_of
 from skrldp.sanitizers.access import as_block_sanitizer
 from skrldp.sanitizers.block_sanitizer import margins_of, smoothed_cells
-from skrldp.table import column_names, numbers_of, read_table, resolve_columns
+from skrldp.table.read import read_table
+from skrldp.table.select import column_names, numbers_of, resolve_columns
 
 __all__ = ["BlockDesign", "BlockEstimator", "expected_cells"]
 

@@ -16,10 +16,10 @@ from skrldp._params import generator_of, is_finite, is_whole
 from skrldp._typing import Floats
 from skrldp.estimation.blocks import BlockDesign, count_blocks
 from skrldp.estimation.hypotheses import warn_of_contradiction
-from skrldp.mechanism import Manifest
+from skrldp.mechanism.manifest import Manifest
 from skrldp.sanitizers.access import as_block_sanitizer
 from skrldp.sanitizers.block_sanitizer import encode_records
-from skrldp.table import category_series
+from skrldp.table.codec import category_series
 
 __all__ = ["Calibrator"]
 

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skrldp._typing import Booleans, Floats
-from skrldp.alphabet import Record, group_cells
+from skrldp.alphabet.combinations import Record, group_cells
 from skrldp.estimation.blocks import BlockEstimator
 from skrldp.estimation.estimator import FrequencyEstimator
 from skrldp.estimation.methods import Cells

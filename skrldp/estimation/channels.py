@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skrldp._typing import Booleans, Floats
-from skrldp.mechanism import Mechanism
+from skrldp.mechanism.mechanism import Mechanism
 
 __all__ = [
     "MOST_DENSE",

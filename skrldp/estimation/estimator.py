@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from skrldp._arrays import ReadOnlyFit, read_only
 from skrldp._params import check_choice
 from skrldp._typing import Booleans, Floats, Indices
-from skrldp.alphabet import CellGroups, group_cells, is_missing
+from skrldp.alphabet.combinations import CellGroups, group_cells
+from skrldp.alphabet.values import is_missing
 from skrldp.estimation.channels import Channel, DenseChannel, StructuredChannel, channel_of
 from skrldp.estimation.em import most_likely
 from skrldp.estimation.hypotheses import (
@@ -40,11 +41,13 @@ from skrldp.estimation.reports import (
 )
 from skrldp.estimation.statistic import CellShares, Sample, Statistic, project
 from skrldp.joint import JointDistribution, as_counts
-from skrldp.mechanism import Mechanism
+from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sets.radii import effective_size
 from skrldp.surveys.design import SurveyDesign
 from skrldp.surveys.records import MOST_CELLS, SurveyTotals
-from skrldp.table import column_reader, distinct_rows, lazy_frame, without_columns
+from skrldp.table.lazy import distinct_rows
+from skrldp.table.read import lazy_frame
+from skrldp.table.select import column_reader, without_columns
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,9 +11,9 @@ from skrldp._arrays import ReadOnly
 from skrldp._pages import page
 from skrldp._params import is_finite
 from skrldp._typing import Floats, Indices
-from skrldp.alphabet import plain_name
+from skrldp.alphabet.values import plain_name
 from skrldp.estimation.statistic import Sample, combined_ends
-from skrldp.table import category_series
+from skrldp.table.codec import category_series
 from skrldp.targets import contrast_of
 
 __all__ = ["Figures", "Influence", "Pairs", "difference", "ratio", "sidak"]

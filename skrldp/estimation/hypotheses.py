@@ -14,13 +14,13 @@ from scipy.stats import chi2
 
 from skrldp._pages import page
 from skrldp._typing import Floats
-from skrldp.alphabet import CellGroups, Record, group_cells
+from skrldp.alphabet.combinations import CellGroups, Record, group_cells
 from skrldp.estimation.channels import Channel, DenseChannel
 from skrldp.estimation.em import most_likely
 from skrldp.estimation.figures import Pairs
 from skrldp.estimation.statistic import Sample, Statistic, project
 from skrldp.joint import JointDistribution
-from skrldp.mechanism import Mechanism
+from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sets.radii import tail_bound
 
 __all__ = [

@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 
 from skrldp._params import is_finite
 from skrldp._typing import Booleans, Floats
-from skrldp.alphabet import CellGroups, Record, group_cells, group_records, numbers_of_cells
+from skrldp.alphabet.combinations import (
+    CellGroups,
+    Record,
+    group_cells,
+    group_records,
+    numbers_of_cells,
+)
 from skrldp.estimation.figures import Figures, Influence
 from skrldp.estimation.statistic import CellShares, Sample, Statistic, project
 

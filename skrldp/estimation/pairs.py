@@ -10,13 +10,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from skrldp._arrays import refuse_masked
 from skrldp._typing import Floats, Indices
-from skrldp.alphabet import brief, is_missing, listed
+from skrldp.alphabet.columns import listed
+from skrldp.alphabet.values import brief, is_missing
 from skrldp.estimation.estimator import FrequencyEstimator
 from skrldp.estimation.figures import Pairs
 from skrldp.estimation.hypotheses import HypothesisTest, equality_of
 from skrldp.estimation.reports import number_reports, read_rows
 from skrldp.joint import as_counts
-from skrldp.table import lazy_frame
+from skrldp.table.read import lazy_frame
 
 __all__ = ["PairedReports", "same_distribution_test"]
 

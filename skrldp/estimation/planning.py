@@ -14,7 +14,8 @@ from skrldp.estimation.methods import Asked, Cells, asked_mean, asked_shares
 from skrldp.estimation.reports import check_names, read_mechanism
 from skrldp.estimation.statistic import CellShares, Sample, Statistic
 from skrldp.joint import JointDistribution
-from skrldp.mechanism import Manifest, Mechanism
+from skrldp.mechanism.manifest import Manifest
+from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sanitizers.access import as_block_sanitizer
 from skrldp.targets import functions_of
 

@@ -14,18 +14,15 @@ from sklearn.exceptions import NotFittedError
 
 from skrldp._arrays import chunks, refuse_masked
 from skrldp._typing import Floats
-from skrldp.alphabet import Column, is_missing
+from skrldp.alphabet.columns import Column
+from skrldp.alphabet.values import is_missing
 from skrldp.joint import JointDistribution, as_counts
-from skrldp.mechanism import Mechanism
+from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sanitizers.access import as_block_sanitizer, as_sanitizer
-from skrldp.table import (
-    distinct_rows,
-    encode_column,
-    lazy_frame,
-    lazy_names,
-    numbers_of,
-    read_table,
-)
+from skrldp.table.columns import encode_column
+from skrldp.table.lazy import distinct_rows, lazy_names
+from skrldp.table.read import lazy_frame, read_table
+from skrldp.table.select import numbers_of
 
 __all__ = [
     "ENCODINGS",

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._typing import Floats
-from skrldp.alphabet import group_cells
+from skrldp.alphabet.combinations import group_cells
 from skrldp.estimation.cells import EstimatedCells, estimated_cells
 from skrldp.regression._families import Family
 

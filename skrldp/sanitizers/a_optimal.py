@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skrldp._typing import Floats
-from skrldp.alphabet import Record
+from skrldp.alphabet.combinations import Record
 from skrldp.design.criterion_problem import SOLVERS_OF_MIXTURES, TOL, CriterionProblem
 from skrldp.design.variances import Variance
 from skrldp.exceptions import InfeasibleError

@@ -11,7 +11,7 @@ from skrldp.sanitizers.base import BaseSanitizer
 from skrldp.sanitizers.block_sanitizer import BlockSanitizer
 from skrldp.sanitizers.fitted_state import changes
 from skrldp.sanitizers.reports import blank_table
-from skrldp.table import CellCodec
+from skrldp.table.codec import CellCodec
 
 
 def as_sanitizer(candidate: Any) -> Any:

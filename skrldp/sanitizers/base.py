@@ -11,7 +11,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skrldp._frames import refuse_index
-from skrldp.alphabet import Record
+from skrldp.alphabet.combinations import Record
 from skrldp.certificate import guarantee_of
 from skrldp.joint import JointDistribution, as_counts
 from skrldp.privacy.requirements import Promise
@@ -52,7 +52,9 @@ from skrldp.sanitizers.warnings import (
 )
 from skrldp.sets.fitted_sets import FittedSet
 from skrldp.sets.parameter_objects import AllDistributions
-from skrldp.table import Codes, Table, lazy_frame, learn, read_table
+from skrldp.table.codec import Codes
+from skrldp.table.learning import learn
+from skrldp.table.read import Table, lazy_frame, read_table
 
 
 class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it has no types

@@ -14,9 +14,9 @@ from skrldp._arrays import ReadOnly
 from skrldp._frames import refuse_index
 from skrldp._params import check_beta, check_eps, check_seed
 from skrldp._typing import Floats
-from skrldp.alphabet import Alphabet, group_cells
+from skrldp.alphabet.combinations import Alphabet, group_cells
 from skrldp.joint import JointDistribution
-from skrldp.mechanism import Manifest
+from skrldp.mechanism.manifest import Manifest
 from skrldp.pooling import CommonMargins, Pool, best_shares, information_of
 from skrldp.sanitizers.base import BaseSanitizer
 from skrldp.sanitizers.blocks import bins_of, checked_base, design_blocks, tables_of
@@ -30,16 +30,14 @@ from skrldp.sanitizers.reports import (
     to_container,
 )
 from skrldp.sanitizers.warnings import warn_of_first_column
-from skrldp.table import (
-    column_names,
+from skrldp.table.columns import (
     encode_column,
-    lazy_frame,
-    lazy_names,
-    read_table,
     refuse_categories,
     refuse_combinations,
-    resolve_columns,
 )
+from skrldp.table.lazy import lazy_names
+from skrldp.table.read import lazy_frame, read_table
+from skrldp.table.select import column_names, resolve_columns
 
 # --- Records as codes: every column is checked, whatever block a person reports -------------------
 

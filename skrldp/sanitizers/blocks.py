@@ -12,22 +12,19 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from skrldp._params import is_whole
-from skrldp.alphabet import Bins
+from skrldp.alphabet.columns import Bins
 from skrldp.joint import as_counts
-from skrldp.mechanism import Mechanism
+from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sanitizers.a_optimal import AOptimalSanitizer
 from skrldp.sanitizers.base import BaseSanitizer
 from skrldp.sanitizers.parameters import default_uncertainty, larger_designs
 from skrldp.sanitizers.public_table import WEIGHTED, check_weights
-from skrldp.table import (
-    MAX_CELLS,
-    MOST_CATEGORIES,
+from skrldp.table.columns import MOST_CATEGORIES, learn_column
+from skrldp.table.lazy import distinct_rows_of, refuse_weights
+from skrldp.table.learning import MAX_CELLS
+from skrldp.table.read import lazy_frame, read_table
+from skrldp.table.select import (
     cut,
-    distinct_rows_of,
-    lazy_frame,
-    learn_column,
-    read_table,
-    refuse_weights,
     resolve_columns,
     row_contents,
     take_rows,

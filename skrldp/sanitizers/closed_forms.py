@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skrldp._params import at_most
-from skrldp.alphabet import Record
+from skrldp.alphabet.combinations import Record
 from skrldp.certificate import Certificate, keeps, prove_promise, release
 from skrldp.design.closed_form import (
     IndependentReporting,
@@ -20,7 +20,7 @@ from skrldp.design.criteria import information_bound
 from skrldp.design.run import Solution
 from skrldp.exceptions import CertificateError
 from skrldp.information import Blocks, block_information
-from skrldp.mechanism import Mechanism
+from skrldp.mechanism.mechanism import Mechanism
 from skrldp.privacy.requirements import Promise, Requirements
 from skrldp.sanitizers.base import BaseSanitizer
 from skrldp.sanitizers.fitted_state import Designed

@@ -12,15 +12,15 @@ from sklearn.utils.validation import validate_data
 
 from skrldp._arrays import ReadOnly, read_only
 from skrldp._typing import Floats
-from skrldp.alphabet import Record
+from skrldp.alphabet.combinations import Record
 from skrldp.certificate import Certificate
 from skrldp.design.run import Solution
 from skrldp.information import shares_of_entropy
 from skrldp.joint import JointDistribution
-from skrldp.mechanism import Mechanism
+from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sets.fitted_sets import FittedSet
 from skrldp.surveys.design import SurveySummary
-from skrldp.table import CellCodec
+from skrldp.table.codec import CellCodec
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from skrldp.alphabet import Record
+from skrldp.alphabet.combinations import Record
 from skrldp.privacy.requirements import Promise
 from skrldp.sanitizers.fitted_state import Designed
 from skrldp.sanitizers.optimal import OptimalSanitizer

@@ -20,14 +20,16 @@ from skrldp._params import (
     is_whole,
     shown,
 )
-from skrldp.alphabet import spent_on_values
+from skrldp.alphabet.values import spent_on_values
 from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Promise, Requirements
 from skrldp.sanitizers.public_table import UNKNOWN, check_survey
 from skrldp.sanitizers.reports import ENCODINGS
 from skrldp.sets.fitted_sets import FittedSet
 from skrldp.sets.parameter_objects import LikelihoodRatioSet
-from skrldp.table import CellCodec, Grouping, resolve_columns
+from skrldp.table.codec import CellCodec
+from skrldp.table.columns import Grouping
+from skrldp.table.select import resolve_columns
 
 _Class = TypeVar("_Class", bound=type)
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from skrldp._params import check_choice
-from skrldp.alphabet import Record
+from skrldp.alphabet.combinations import Record
 from skrldp.design.criteria import Criterion, Information
 from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Promise, Requirements

@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from skrldp._typing import Floats
 from skrldp.joint import JointDistribution
-from skrldp.mechanism import check_categories
+from skrldp.mechanism.json_values import check_categories
 from skrldp.sanitizers.warnings import warn_of_few_clusters
 from skrldp.sets.fitted_sets import FittedSet
 from skrldp.sets.radii import effective_records
@@ -22,15 +22,12 @@ from skrldp.surveys.records import (
     WeightSums,
     independent_part,
 )
-from skrldp.table import (
-    CellCodec,
-    Codes,
-    Table,
+from skrldp.table.codec import CellCodec, Codes
+from skrldp.table.read import Table, lazy_frame, read_table
+from skrldp.table.select import (
     column_names,
     column_reader,
     is_missing,
-    lazy_frame,
-    read_table,
     resolve_columns,
     row_contents,
     take_rows,

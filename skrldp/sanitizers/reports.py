@@ -14,11 +14,14 @@ from numpy.typing import NDArray
 from skrldp._arrays import refuse_masked
 from skrldp._frames import own_index
 from skrldp._params import check_choice
-from skrldp.alphabet import Column
+from skrldp.alphabet.columns import Column
 from skrldp.joint import JointDistribution
-from skrldp.mechanism import Mechanism
+from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sanitizers.fitted_state import Fitted
-from skrldp.table import CellCodec, column_names, encode_column, numbers_of, read_table
+from skrldp.table.codec import CellCodec
+from skrldp.table.columns import encode_column
+from skrldp.table.read import read_table
+from skrldp.table.select import column_names, numbers_of
 
 ENCODINGS = ("symbol", "onehot", "posterior", "cells")
 CONTAINERS = ("default", "pandas", "polars")

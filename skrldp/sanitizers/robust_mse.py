@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from skrldp._params import at_most, check_flag
 from skrldp._typing import Floats
-from skrldp.alphabet import Record
+from skrldp.alphabet.combinations import Record
 from skrldp.design.closed_form import closed_forms
 from skrldp.design.distance_problem import (
     SOLVERS_OF_DISTANCES,

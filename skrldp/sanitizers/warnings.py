@@ -11,12 +11,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skrldp._sentences import series
 from skrldp._typing import Floats
-from skrldp.alphabet import brief
+from skrldp.alphabet.values import brief
 from skrldp.design.run import Solution
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution
 from skrldp.sets.fitted_sets import FittedSet, estimated_miss
-from skrldp.table import CellCodec, Rare
+from skrldp.table.codec import CellCodec
+from skrldp.table.columns import Rare
 from skrldp.targets import WeightedFunctions, target_in_words
 
 # Warn of an asymptotic set that may miss the truth so many times as often as beta says. Below that,

@@ -6,7 +6,7 @@ from typing import Any, Literal, cast
 from sklearn.base import BaseEstimator
 
 from skrldp._params import check_beta, check_choice, check_flag, check_positive, is_finite
-from skrldp.alphabet import spent_on_values
+from skrldp.alphabet.values import spent_on_values
 from skrldp.joint import JointDistribution
 from skrldp.sets.fitted_sets import REGIONS, ConditionalsSet, RenyiSet, figures_of_table
 from skrldp.sets.radii import (

@@ -9,8 +9,8 @@ import numpy as np
 
 from skrldp._params import at_most
 from skrldp._sentences import NO_BOUND, bound, columns_in_words, holds_for, series
-from skrldp.alphabet import weakest_source
-from skrldp.mechanism import REPORTS
+from skrldp.alphabet.values import weakest_source
+from skrldp.mechanism.messages import REPORTS
 from skrldp.sanitizers.access import known_columns
 from skrldp.statement._parts import Beyond, Blocks, PublicTable, ReportFigures
 from skrldp.statement._several import sets_in_words, uncertain_sets

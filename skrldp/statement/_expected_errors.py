@@ -8,7 +8,7 @@ import numpy as np
 from skrldp._pages import Table
 from skrldp._typing import Floats
 from skrldp.estimation import expected_std_error
-from skrldp.mechanism import Mechanism
+from skrldp.mechanism.mechanism import Mechanism
 from skrldp.statement._parts import ReportFigures
 from skrldp.targets import target_in_words
 

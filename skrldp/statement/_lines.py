@@ -18,7 +18,7 @@ from skrldp._sentences import (
     told_u,
     who_knows,
 )
-from skrldp.mechanism import bound_of_several
+from skrldp.mechanism.guarantee import bound_of_several
 from skrldp.statement._blocks import block_in_words, block_lines
 from skrldp.statement._by_secret import lines_by_secret
 from skrldp.statement._parts import Beyond, ReportFigures

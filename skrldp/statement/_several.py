@@ -5,9 +5,10 @@ from typing import Any
 
 from skrldp._params import at_most
 from skrldp._sentences import chance_of_missing, holds_for
-from skrldp.alphabet import source_in_words
+from skrldp.alphabet.values import source_in_words
 from skrldp.certificate import Certificate, prove_reports
-from skrldp.mechanism import REPORTS, beta_together
+from skrldp.mechanism.guarantee import beta_together
+from skrldp.mechanism.messages import REPORTS
 from skrldp.sets.fitted_sets import FittedSet
 from skrldp.statement._parts import Beyond
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from skrldp._sentences import holds_for, sampling
 from skrldp.certificate import certify
-from skrldp.mechanism import Mechanism
+from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sanitizers.access import (
     as_block_sanitizer,
     fitted_sanitizer,

@@ -7,7 +7,7 @@ from typing import Any
 from skrldp._arrays import LARGEST_EXPONENT
 from skrldp._params import at_most
 from skrldp._sentences import amount, bound, known_by_category, odds, repeatable
-from skrldp.mechanism import known_in_groups
+from skrldp.mechanism.messages import known_in_groups
 from skrldp.sanitizers.access import changes_since_fit, reported_its_own_table
 from skrldp.sanitizers.warnings import explain_limit
 from skrldp.statement._by_secret import warnings_by_secret

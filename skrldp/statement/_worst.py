@@ -6,7 +6,7 @@ import numpy as np
 
 from skrldp.certificate import Certificate
 from skrldp.information import conditionals_of
-from skrldp.mechanism import Mechanism
+from skrldp.mechanism.mechanism import Mechanism
 
 __all__ = ["worst_case"]
 

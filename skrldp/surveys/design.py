@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from skrldp._params import check_choice, check_flag, check_positive
 from skrldp._typing import Floats, Indices
-from skrldp.alphabet import is_missing, numbered
+from skrldp.alphabet.columns import numbered
+from skrldp.alphabet.values import is_missing
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.surveys.records import SurveyRecords, WeightSums
 
@@ -165,7 +166,7 @@ def complete_records(
     sample: Any, design: Any, answers: Any = None, within: Sequence[Any] = ()
 ) -> Any:
     """Drop records that lack an answer, and raise the weights of others; see `SurveyDesign`."""
-    from skrldp.table import (
+    from skrldp.table.select import (
         column_names,
         column_reader,
         is_missing,

@@ -9,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skrldp._arrays import chunks, smallest_dtype
-from skrldp.alphabet import Alphabet, Column, combine, plain
-from skrldp.alphabet import _columns as columns_module
-from skrldp.alphabet import _combinations as combinations_module
+from skrldp.alphabet import columns as columns_module
+from skrldp.alphabet import combinations as combinations_module
+from skrldp.alphabet.columns import Column
+from skrldp.alphabet.combinations import Alphabet, combine
+from skrldp.alphabet.values import plain
 
 LOOK_UPS = {"table": (1 << 22, 10**9), "bisection": (0, 0), "both": (20, 1)}
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from skrldp.batches import Reporter
-from skrldp.mechanism import Mechanism
+from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sampling.streams import Tapes
 
 KEY = bytes(range(1, 33))

@@ -25,12 +25,12 @@ from hypothesis import strategies as st
 from reporters import COLUMNS, KEY, SECRETS, VALUES, batch_of, dense, expected_report, reporter
 
 from skrldp import batches, client
-from skrldp.alphabet import Column
+from skrldp.alphabet.columns import Column
 from skrldp.batches import KeyFile, KeyVariable
-from skrldp.batches._arrow import read_values
+from skrldp.batches.arrow import read_values
 from skrldp.design.closed_form import grr, srr
 from skrldp.estimation import FrequencyEstimator
-from skrldp.mechanism import Mechanism
+from skrldp.mechanism.mechanism import Mechanism
 
 
 def key():

@@ -7,19 +7,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reporters import batch_of, reporter
 
-from skrldp.batches import _duplicates
-from skrldp.batches._arrow import read_ids
+from skrldp.batches import arrow
+from skrldp.batches.arrow import read_ids
 
 
 def hashes_of(ids):
-    return _duplicates._hashes(read_ids("id", pa.array(ids))).tolist()
+    return arrow._hashes(read_ids("id", pa.array(ids))).tolist()
 
 
 @given(st.lists(st.one_of(st.text("ab\0", min_size=1, max_size=20), st.text(min_size=1))))
 @settings(max_examples=60)
 def test_texts_have_one_hash_each(texts):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_duplicates, "_ROWS", 3)
+        patch.setattr(arrow, "_ROWS", 3)
         found = hashes_of(texts)
     assert len(set(zip(texts, found, strict=True))) == len(set(texts)) == len(set(found))
 
@@ -35,16 +35,16 @@ def test_integers_have_one_hash_each(numbers):
 def test_ids_in_any_order_are_compared(numbers, dtype):
     ids = pa.array(numbers, dtype)
     if len(set(numbers)) == len(numbers):
-        _duplicates.refuse_duplicates("id", ids, read_ids("id", ids))
+        arrow.refuse_duplicates("id", ids, read_ids("id", ids))
     else:
         with pytest.raises(ValueError, match="ids in more than one row"):
-            _duplicates.refuse_duplicates("id", ids, read_ids("id", ids))
+            arrow.refuse_duplicates("id", ids, read_ids("id", ids))
 
 
 @given(st.lists(st.integers(0, 40), max_size=30), st.sampled_from([0, 20, 58]))
 def test_equal_hashes_are_found_among_those_that_begin_alike(numbers, shift):
     hashes = np.array(numbers, dtype=np.uint64) << np.uint64(shift)
-    assert _duplicates._any_twice(hashes) == (len(set(numbers)) < len(numbers))
+    assert arrow._any_twice(hashes) == (len(set(numbers)) < len(numbers))
 
 
 @pytest.mark.parametrize("n", [1000, 70_000])
@@ -60,7 +60,7 @@ def test_one_of_many_ids_is_there_twice(n):
 
 
 def test_hashes_that_agree_by_chance_are_no_duplicates(monkeypatch):
-    monkeypatch.setattr(_duplicates, "_hashes", lambda ids: np.zeros(len(ids), np.uint64))
+    monkeypatch.setattr(arrow, "_hashes", lambda ids: np.zeros(len(ids), np.uint64))
     assert reporter().report_batch(batch_of(person=["a", "b"])).num_rows == 2
     with pytest.raises(ValueError, match="more than one row of a batch: 'b'"):
         reporter().report_batch(batch_of(person=["b", "a", "b"]))

@@ -11,7 +11,7 @@ import pytest
 from skrldp import batches
 from skrldp.batches import KeyFile, KeyVariable, Reporter
 from skrldp.design.closed_form import grr
-from skrldp.mechanism import Mechanism
+from skrldp.mechanism.mechanism import Mechanism
 
 KEY = bytes(range(1, 33))
 VARIABLE = "SKRLDP_TEST_KEY"

@@ -19,7 +19,8 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from skrldp import AllDistributions, JointDistribution, Mechanism, certify
 from skrldp.batches import KeyVariable, LedgerReporter, Reporter, key_check
-from skrldp.mechanism import Guarantee, StatedRenyiSet
+from skrldp.mechanism.guarantee import Guarantee
+from skrldp.mechanism.stated_sets import StatedRenyiSet
 from skrldp.sampling.streams import Tapes
 
 KEY, OTHER_KEY, LEDGER_KEY = bytes(range(32)), bytes(range(1, 33)), bytes(range(2, 34))

@@ -22,7 +22,7 @@ from scipy.stats import chisquare
 from survey_site import ID, TOKEN, few_questions, fill, invite_all
 
 from skrldp import client
-from skrldp.mechanism import Manifest
+from skrldp.mechanism.manifest import Manifest
 
 sys.path.append(str(ROOT / "examples" / "web_survey"))
 

@@ -26,7 +26,7 @@ from skrldp import (
     RenyiBall,
     certify,
 )
-from skrldp.alphabet import source_in_words
+from skrldp.alphabet.values import source_in_words
 from skrldp.certificate import proof_region, prove, release
 from skrldp.design.closed_form import grr, srr
 from skrldp.privacy.requirements import Promise, Requirements, repair

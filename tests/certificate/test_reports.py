@@ -21,7 +21,7 @@ from skrldp import (
 from skrldp.certificate import _several_reports, prove, prove_reports
 from skrldp.certificate._several_reports import distinct_rows, n_multisets, power
 from skrldp.design.closed_form import srr
-from skrldp.mechanism import BlockForm
+from skrldp.mechanism.forms import BlockForm
 from skrldp.sets.fitted_sets import RenyiSet
 
 EVEN = JointDistribution([[25, 25], [25, 25]])

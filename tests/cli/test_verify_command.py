@@ -20,7 +20,7 @@ from skrldp import (
     Mechanism,
     RenyiBall,
 )
-from skrldp.alphabet import source_in_words
+from skrldp.alphabet.values import source_in_words
 from skrldp.certificate import counts_to_json
 from skrldp.certificate._witness import witness_of
 from skrldp.cli import main

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from skrldp.mechanism import slot_bits
+from skrldp.mechanism.forms import slot_bits
 
 ONE = 2**32
 

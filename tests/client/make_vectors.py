@@ -33,7 +33,7 @@ from refused_texts import is_refused, refused_texts, test_json  # noqa: E402
 
 from fuzz import bases, kept  # noqa: E402
 from skrldp import client  # noqa: E402
-from skrldp.mechanism._categories import revive  # noqa: E402
+from skrldp.mechanism.json_values import revive  # noqa: E402
 
 KEYS = [bytes(range(32)), bytes(16), bytes(range(200, 56, -1))]  # longer than a block of SHA-256
 IDS = [

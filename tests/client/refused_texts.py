@@ -18,7 +18,7 @@ from client_cases import BALL, CLAIM, THREE, S, document  # noqa: E402
 from manifest_cases import refused_manifests  # noqa: E402
 
 from skrldp import client  # noqa: E402
-from skrldp.mechanism import StatedLikelihoodRatioSet, StatedRenyiSet  # noqa: E402
+from skrldp.mechanism.stated_sets import StatedLikelihoodRatioSet, StatedRenyiSet  # noqa: E402
 
 
 def stated(thing: Any) -> Any:

@@ -44,7 +44,8 @@ from skrldp import (
 from skrldp.client import load
 from skrldp.design.closed_form import grr
 from skrldp.sampling.streams import RandomStream
-from skrldp.table import Grouping, learn
+from skrldp.table.columns import Grouping
+from skrldp.table.learning import learn
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -449,7 +450,7 @@ def test_every_report_has_a_stream_of_its_own(monkeypatch):
             made.append(arguments)
             super().__init__(*arguments)
 
-    monkeypatch.setattr("skrldp.client._client.RandomStream", Counted)
+    monkeypatch.setattr("skrldp.client.clients.RandomStream", Counted)
     device = load(dense().to_json())
     rows, _ = rows_of(3)
     device.report(rows[0])

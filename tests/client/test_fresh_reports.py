@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 from skrldp import Mechanism, ReportLimitError, SkrldpError
 from skrldp.client import FreshReports, load
-from skrldp.mechanism import Guarantee, StatedRenyiSet
+from skrldp.mechanism.guarantee import Guarantee
+from skrldp.mechanism.stated_sets import StatedRenyiSet
 
 AROUND = StatedRenyiSet(2.0, 0.1, "given")
 ROW = {"ill": "yes", "age": 1}
@@ -112,7 +113,7 @@ def test_a_report_is_counted_before_it_is_drawn(path, monkeypatch):
         seen.append(counted(path))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("skrldp.client._client.RandomStream", ended)
+    monkeypatch.setattr("skrldp.client.clients.RandomStream", ended)
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
             device.report(ROW, id="me")

@@ -22,7 +22,7 @@ from scipy import stats
 from skrldp import Mechanism
 from skrldp.batches import BlockReporter, Reporter
 from skrldp.client import load
-from skrldp.client._client import Client
+from skrldp.client.clients import Client
 
 
 def permanent(mechanism, key=KEY):

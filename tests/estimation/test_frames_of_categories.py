@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from skrldp import FrequencyEstimator, GRRSanitizer
-from skrldp.table import category_series
+from skrldp.table.codec import category_series
 
 DAYS = [dt.datetime(2020, 1, 1), dt.datetime(2021, 5, 5, 3)]
 # What a column holds, and the dtypes of pandas that hold it.

@@ -39,7 +39,7 @@ import store  # noqa: E402
 from survey_site import ID, TOKEN, few_questions, invite_all, serving  # noqa: E402
 
 from skrldp import certify, client, expected_std_error  # noqa: E402
-from skrldp.mechanism import Manifest  # noqa: E402
+from skrldp.mechanism.manifest import Manifest  # noqa: E402
 
 NEEDED = 100
 COLUMNS = [asked["column"] for asked in few_questions()["questions"]]

@@ -26,15 +26,9 @@ from skrldp import (
     SRRSanitizer,
 )
 from skrldp._params import at_most
-from skrldp.alphabet import SOURCES
-from skrldp.mechanism import (
-    RULES,
-    FurtherBound,
-    Guarantee,
-    StatedLikelihoodRatioSet,
-    StatedRenyiSet,
-)
-from skrldp.mechanism._guarantee_json import claims_of
+from skrldp.alphabet.values import SOURCES
+from skrldp.mechanism.guarantee import FurtherBound, Guarantee, claims_of
+from skrldp.mechanism.stated_sets import RULES, StatedLikelihoodRatioSet, StatedRenyiSet
 
 COLUMNS = [("ill", True), ("age", False), ("faith", True), ("place", False)]
 BARE = Mechanism.from_matrix([[1.0, 1.0]], (("no", "a"), ("yes", "b")), ((1, 2),))

@@ -19,8 +19,10 @@ from skrldp import (
     Mechanism,
 )
 from skrldp.design.closed_form import srr
-from skrldp.mechanism import Guarantee, StatedRenyiSet, _json, _json_checks
-from skrldp.mechanism._json_checks import unique_key
+from skrldp.mechanism import json_format, json_values
+from skrldp.mechanism.guarantee import Guarantee
+from skrldp.mechanism.json_values import unique_key
+from skrldp.mechanism.stated_sets import StatedRenyiSet
 
 COLUMNS = [("ill", True), ("age", False)]
 BALL = Guarantee(1.0, 0.75, 0.5, StatedRenyiSet(2.0, 0.1, "chi2", 0.05), n_records=100)
@@ -352,9 +354,9 @@ def test_sizes_are_checked_before_names_are_read(monkeypatch):
     def never(*arguments):
         raise AssertionError("a name was read")
 
-    monkeypatch.setattr(_json, "revive", never)
-    assert _json_checks.MOST_CELLS == 1_000_000
-    monkeypatch.setattr(_json_checks, "MOST_CELLS", 1_000)  # a text of a million takes seconds
+    monkeypatch.setattr(json_format, "revive", never)
+    assert json_values.MOST_CELLS == 1_000_000
+    monkeypatch.setattr(json_values, "MOST_CELLS", 1_000)  # a text of a million takes seconds
     for changes, message in (
         ({"values": [[]] * 1_001, "secrets": [0]}, "1 x 1,001 cells are more than 1,000"),
         ({"symbols": [[]] * 65_537}, "65,537 reports are more than 65,536"),
@@ -370,10 +372,10 @@ def test_texts_that_are_too_large_are_not_parsed(monkeypatch):
         ("MOST_BRACKETS", text.count("[") + text.count("{")),
         ("MOST_COMMAS", text.count(",")),
     ):
-        monkeypatch.setattr(_json, name, most)
+        monkeypatch.setattr(json_format, name, most)
         Mechanism.from_json(text)
-        monkeypatch.setattr(_json, name, most - 1)
-        monkeypatch.setattr(_json, "json", None)  # the parser
+        monkeypatch.setattr(json_format, name, most - 1)
+        monkeypatch.setattr(json_format, "json", None)  # the parser
         with pytest.raises(ValueError, match=r"not a mechanism: the text has .* more than"):
             Mechanism.from_json(text)
         monkeypatch.undo()

@@ -20,8 +20,8 @@ from scipy import stats
 from skrldp import AllDistributions, JointDistribution, Mechanism, RenyiBall, certify
 from skrldp.design.closed_form import grr, srr
 from skrldp.information import information_by_secret
-from skrldp.mechanism import _forms, slot_bits
-from skrldp.mechanism._forms import ValuesForm
+from skrldp.mechanism import forms
+from skrldp.mechanism.forms import ValuesForm, slot_bits
 
 FALSE_ALARM = 1e-9
 SEEDS = st.integers(0, 10**6)
@@ -465,7 +465,7 @@ def test_a_blind_mechanism_does_the_same_for_every_secret(n_values, dtype):
 
         def trace(frame, event, argument):
             lines.append((frame.f_code.co_name, frame.f_lineno, event))
-            return trace if frame.f_code.co_filename == _forms.__file__ else None
+            return trace if frame.f_code.co_filename == forms.__file__ else None
 
         before = sys.gettrace()
         sys.settrace(trace)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from skrldp.design.closed_form import srr
-from skrldp.mechanism import Mechanism
+from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sampling.streams import (
     IntegerIds,
     KeyedStream,

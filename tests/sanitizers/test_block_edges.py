@@ -24,7 +24,7 @@ from skrldp import (
     batches,
     client,
 )
-from skrldp.alphabet import Bins
+from skrldp.alphabet.columns import Bins
 
 EDGES = {"age": [0, 18, 30, 65, 120], "bmi": [-np.inf, 18.5, 25, np.inf]}
 AGES = ("[0, 18)", "[18, 30)", "[30, 65)", "[65, 120]")

@@ -28,7 +28,7 @@ from skrldp import (
     certify,
     privacy_report,
 )
-from skrldp.mechanism import Manifest
+from skrldp.mechanism.manifest import Manifest
 from skrldp.sanitizers.block_sanitizer import errors_of, models
 from skrldp.targets import Marginal, Mean
 

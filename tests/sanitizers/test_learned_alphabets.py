@@ -20,7 +20,12 @@ from skrldp import (
     client,
     privacy_report,
 )
-from skrldp.alphabet import SEEN_OFTEN, frequent_from, source_in_words, spent_on_values
+from skrldp.alphabet.values import (
+    SEEN_OFTEN,
+    frequent_from,
+    source_in_words,
+    spent_on_values,
+)
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Promise

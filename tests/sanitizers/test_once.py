@@ -1,13 +1,13 @@
 """Nothing is done twice between a table and its reports."""
 
 from skrldp import GRRSanitizer, LikelihoodRatioSet, RenyiBall, RobustMSESanitizer
-from skrldp.table import _read
+from skrldp.table import read
 
 
 def test_a_table_is_read_once(monkeypatch):
     """In `fit`, and in `transform` with the reports that it writes."""
-    calls, check = [], _read._refuse_column_names
-    monkeypatch.setattr(_read, "_refuse_column_names", lambda X: (calls.append(X), check(X)))
+    calls, check = [], read._refuse_column_names
+    monkeypatch.setattr(read, "_refuse_column_names", lambda X: (calls.append(X), check(X)))
     rows = [["no", "rare"], ["yes", "often"], ["yes", "rare"]]
     sanitizer = GRRSanitizer(sensitive=0).fit(rows, sample_weight=[7, 10, 26])
     assert len(calls) == 1

@@ -21,7 +21,7 @@ from skrldp import (
     client,
     privacy_report,
 )
-from skrldp.alphabet import SOURCES, source_in_words
+from skrldp.alphabet.values import SOURCES, source_in_words
 from skrldp.exceptions import PrivacyLeakWarning
 
 FINITE = RenyiBall(alpha=1, radius="finite-sample")

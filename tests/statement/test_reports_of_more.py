@@ -27,7 +27,8 @@ from skrldp import (
     privacy_report,
 )
 from skrldp._params import at_most
-from skrldp.mechanism import lines_of, notes_of, read_json
+from skrldp.mechanism.manifest import read_json
+from skrldp.mechanism.messages import lines_of, notes_of
 from skrldp.statement import _several
 
 pytestmark = pytest.mark.filterwarnings(

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from skrldp.table import CellCodec, learn
+from skrldp.table.codec import CellCodec
+from skrldp.table.learning import learn
 
 NAN = float("nan")
 

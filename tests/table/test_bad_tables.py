@@ -6,8 +6,7 @@ import pytest
 from survey_table import SURVEY, learn_codec
 
 from skrldp import GRRSanitizer, PrivacyLeakWarning
-from skrldp.table import column_names
-from skrldp.table._select import resolve_columns
+from skrldp.table.select import column_names, resolve_columns
 
 GOOD = np.array([[0, 1], [1, 2], [0, 1]])
 GOOD_LEVELS = pd.DataFrame(GOOD, columns=pd.MultiIndex.from_tuples([("a", "s"), ("a", "u")]))

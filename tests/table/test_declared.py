@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skrldp.table import learn
-from skrldp.table._read import _CALLS, Table
+from skrldp.table.learning import learn
+from skrldp.table.read import _CALLS, Table
 
 LEVELS = ["low", "middle", "high", "top"]
 ROWS = ["middle", "high", "low"]  # "top" is not used, and they are not sorted by name

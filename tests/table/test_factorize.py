@@ -6,9 +6,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from skrldp.alphabet import Column
-from skrldp.table._columns import encode_column, learn_column
-from skrldp.table._read import read_table
+from skrldp.alphabet.columns import Column
+from skrldp.table.columns import encode_column, learn_column
+from skrldp.table.read import read_table
 
 ROWS = ["yes", "no", "", "maybe", "Ja", "no", "never", "näh", "yes "] * 3
 SERIES = {
@@ -66,8 +66,8 @@ def test_numbers_of_categoricals_may_be_those_of_others():
 
 @pytest.mark.parametrize("name", ["polars", "pandas", "pandas object", "arrow", "numpy"])
 def test_columns_of_many_rows_are_learned_by_the_texts_of_the_first(name, monkeypatch):
-    monkeypatch.setattr("skrldp.table._factorize._SOME", 30)
-    monkeypatch.setattr("skrldp.table._factorize._MANY", 31)
+    monkeypatch.setattr("skrldp.table.read._SOME", 30)
+    monkeypatch.setattr("skrldp.table.read._MANY", 31)
     rows = ["no", "yes"] * 15 + ["late", None, "no"]
     table = read_table(SERIES[name](rows))
     column, codes = learn_column(table, 0, None)

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.preprocessing import OneHotEncoder
 
-from skrldp.alphabet import OTHER
-from skrldp.table import Grouping, learn
+from skrldp.alphabet.columns import OTHER
+from skrldp.table.columns import Grouping
+from skrldp.table.learning import learn
 
 
 def table(*columns, names="suvw"):

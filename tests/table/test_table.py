@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from survey_table import NAN, SURVEY, learn_codec
 
-from skrldp.table import CellCodec
-from skrldp.table._columns import Column
+from skrldp.table.codec import CellCodec
+from skrldp.table.columns import Column
 
 UTC = dt.timezone.utc  # noqa: UP017 (read by tests that compare zones)
 
@@ -426,7 +426,7 @@ def test_blocks_and_ways_to_look_up_agree(monkeypatch, lookup_size):
     X[rng.random(X.shape) < 0.1] = NAN
     expected = encode(learn_codec(X, sensitive=[0, 1]), X)
     monkeypatch.setattr("skrldp._arrays.ROWS", 7)
-    monkeypatch.setattr("skrldp.alphabet._combinations._LARGEST_TABLE", lookup_size)
+    monkeypatch.setattr("skrldp.alphabet.combinations._LARGEST_TABLE", lookup_size)
     codec = learn_codec(X, sensitive=[0, 1])
     np.testing.assert_array_equal(encode(codec, X), expected)
     X[0] = [0, 0, 9, 0]

@@ -1,0 +1,460 @@
+"""The categories of one column, and how values are found among them."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, fields
+from decimal import Decimal
+from functools import cached_property
+from itertools import pairwise
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+from unicodedata import normalize
+
+import numpy as np
+
+from skrldp.alphabet.values import CategoryError, brief, is_missing, plain
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+# --- A column of which equal values are written once ----------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Factorized:
+    """A column as positions into its distinct values."""
+
+    positions: NDArray[Any]  # (n,), each row's place in `distinct`; -1 if its value is missing
+    # Python scalars, or what :func:`plain` makes into such. Values that no row has, and values that
+    # are there twice, do no harm.
+    distinct: Sequence[Any] | NDArray[Any]
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def __getitem__(self, row: int) -> Any:
+        place = int(self.positions[row])
+        return None if place < 0 else self.distinct[place]
+
+    def spread(self, found: NDArray[Any], missing: Any) -> NDArray[Any]:
+        """Give each row what was found for its value.
+
+        Shapes: `found` (len(distinct),); returns (n,).
+        """
+        return np.append(found, found.dtype.type(missing))[self.positions]
+
+
+# --- Numbers cut at fixed edges -------------------------------------------------------------------
+
+
+_EXACT = 2**53  # whole numbers up to here are floats, so that arrays are cut exactly
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Intervals of numbers, and the categories that they are.
+
+    A bin has its lower edge, and not its upper one; the last one has both, unless it is open.
+    """
+
+    edges: tuple[int | float, ...]  # increasing; the first may be -inf, the last inf
+    labels: tuple[str, ...]  # one for each bin
+
+    def __post_init__(self) -> None:
+        """Check that these are edges and labels."""
+        edges = self.edges
+        first, last = int(edges[:1] == (-math.inf,)), len(edges) - int(edges[-1:] == (math.inf,))
+        inner = edges[first:last]
+        is_increasing = all(low < high for low, high in pairwise(edges))
+        if len(edges) < 3 or not is_increasing or not all(abs(edge) <= _EXACT for edge in inner):
+            raise ValueError(
+                "edges must be at least three increasing numbers, at most 2^53 in size, such as "
+                "[0, 18, 65, 120]; -inf and inf at the ends open the outer bins."
+            )
+        if len(self.labels) != len(edges) - 1 or len(set(self.labels)) < len(self.labels):
+            raise ValueError(
+                f"{len(edges):,} edges make {len(edges) - 1:,} bins, each with a label of its own."
+            )
+
+    @classmethod
+    def of_edges(cls, edges: Any) -> Bins:
+        """Cut at some edges, and name the bins as intervals are written: "[0, 18)"."""
+        wrong = f"edges must be a list of numbers, such as [0, 18, 65, 120], got {edges!r}."
+        if isinstance(edges, str | bytes) or not hasattr(edges, "__iter__"):
+            raise ValueError(wrong)
+        found = tuple(edges.tolist()) if isinstance(edges, np.ndarray) else tuple(edges)
+        numbers = [_number(edge) for edge in found]
+        if None in numbers:
+            raise ValueError(wrong)
+        own = tuple(number for number in numbers if number is not None)
+        labels = [f"[{low}, {high})" for low, high in pairwise(own)]
+        if labels and own[0] == -math.inf:
+            labels[0] = f"({own[0]}, {own[1]})"
+        if labels and own[-1] != math.inf:
+            labels[-1] = f"{labels[-1][:-1]}]"
+        return cls(own, tuple(labels))
+
+    @property
+    def range(self) -> str:
+        """All numbers that have a bin, as an interval."""
+        low, high = self.edges[0], self.edges[-1]
+        left, right = "(" if low == -math.inf else "[", ")" if high == math.inf else "]"
+        return f"{left}{low}, {high}{right}"
+
+    def place(self, value: Any) -> int:
+        """Find the bin of one value; -1 for a number outside, and for what is none."""
+        try:
+            value = plain(value)
+            if not isinstance(value, Real | Decimal):
+                return -1
+            place = bisect_right(self.edges, value) - 1
+            is_last, is_infinite = value == self.edges[-1], abs(value) == math.inf
+        except (ValueError, ArithmeticError, ImportError):  # infinite, or no number of Decimal
+            return -1
+        if is_infinite:
+            return -1
+        return place if place < len(self.labels) else place - 1 if is_last else -1
+
+    def places(self, values: Sequence[Any] | NDArray[Any]) -> NDArray[np.int64]:
+        """Find the bin of each value, (n,); -1 as :meth:`place`."""
+        if not isinstance(values, np.ndarray) or values.dtype.kind not in "biuf":
+            return np.fromiter(map(self.place, values), dtype=np.int64, count=len(values))
+        numbers = values.astype(float)  # what is rounded is beyond all edges, and stays so
+        edges = np.array(self.edges, dtype=float)
+        found: NDArray[np.int64] = np.searchsorted(edges, numbers, side="right") - 1
+        found[numbers == edges[-1]] -= 1
+        found[(found == len(self.labels)) | ~np.isfinite(numbers)] = -1
+        return found
+
+
+def _number(edge: Any) -> int | float | None:
+    """Write an edge as a whole number where it is one; None for what is no number."""
+    if isinstance(edge, bool | np.bool_) or not isinstance(edge, Real | Decimal):
+        return None
+    if isinstance(edge, Integral):
+        return int(edge)
+    found = float(edge)
+    if math.isnan(found):
+        return None
+    return int(found) if found.is_integer() else found
+
+
+# --- The categories of a column -------------------------------------------------------------------
+
+
+OTHER = "other"  # the value that stands for a column's rare and unknown values
+
+# By the bytes of a float, the bits of whole numbers that it holds without rounding.
+_DIGITS = {2: 11, 4: 24, 8: 53}
+
+# Up to this many numbers are looked up in a dictionary. An attacker can choose n numbers with equal
+# hashes, which take n**2 steps: at most some 10 ms here. More numbers are found by bisection.
+_FEW_NUMBERS = 1000
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column's alphabet."""
+
+    name: Any  # column name; position for arrays
+    # Python scalars, all different, in order. A missing value, if it is a category, is None.
+    categories: tuple[Any, ...]
+    # Values that are no categories and are found as the category "other"
+    infrequent: tuple[Any, ...] = field(default=(), kw_only=True)
+    # If given, values are numbers, and are found as the label of their bin
+    bins: Bins | None = field(default=None, kw_only=True)
+
+    @classmethod
+    def of_values(cls, name: Any, values: Iterable[Any], infrequent: Sequence[Any] = ()) -> Column:
+        """Make a column whose categories are some values, in the order of first occurrence."""
+        categories = tuple(_distinct([plain(value) for value in values]))
+        return cls(name, categories, infrequent=tuple(map(plain, infrequent)))
+
+    @property
+    def other(self) -> int | None:
+        """Index of the category "other"; None if there is none."""
+        return self.categories.index(OTHER) if OTHER in self.categories else None
+
+    @property
+    def _entries(self) -> list[tuple[Any, int]]:
+        """Every value that can be found, and the index of its category."""
+        entries = [(category, place) for place, category in enumerate(self.categories)]
+        other = self.other
+        if self.infrequent and other is not None:
+            entries += [(value, other) for value in self.infrequent]
+        return entries
+
+    def __len__(self) -> int:
+        return len(self.categories)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {item.name: getattr(self, item.name) for item in fields(self)}  # no look-up tables
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """The texts that can be found, as far as UTF-8 can hold them."""
+        if self.bins is not None:
+            return ()
+        texts = dict.fromkeys(value for value, _ in self._entries if isinstance(value, str))
+        return tuple(text for text in texts if text.isascii() or _is_utf8(text))
+
+    @cached_property
+    def _places(self) -> _Places:
+        return _Places(self._entries)
+
+    @cached_property
+    def _of_bins(self) -> NDArray[np.int64]:
+        """Place of each bin's category, and -1 for none, (k + 1,)."""
+        labels = () if self.bins is None else self.bins.labels
+        return np.array([*(self._places[label] for label in labels), -1], dtype=np.int64)
+
+    @cached_property
+    def _roundings(self) -> dict[int, set[float]]:
+        """By the bytes of a float, the floats that integer categories are rounded to."""
+        found: dict[int, set[float]] = {size: set() for size in _DIGITS}
+        least = 1 << min(_DIGITS.values())
+        large = [v for v, _ in self._entries if type(v) is int and abs(v) >= least]
+        for size, digits in _DIGITS.items():
+            for whole in large:
+                with suppress(OverflowError), np.errstate(over="ignore"):
+                    if abs(whole) >= 1 << digits:
+                        found[size].add(float(np.dtype(f"f{size}").type(whole)))
+            found[size] -= {math.inf, -math.inf}
+        return found
+
+    @cached_property
+    def may_be_rounded(self) -> bool:
+        """Whether a float may be an integer category that was rounded."""
+        return any(self._roundings.values())
+
+    def refuse_rounded(
+        self, values: Sequence[Any] | NDArray[Any] | Factorized, size: int = 8
+    ) -> None:
+        """Refuse floats that may be integer categories, rounded.
+
+        `size` is how many bytes the values had before they became Python's. Raises CategoryError.
+        """
+        if not self.may_be_rounded:
+            return
+        own: Any = values.distinct if isinstance(values, Factorized) else values
+        if isinstance(own, np.ndarray):
+            size, own = own.dtype.itemsize, own.tolist()
+        for value in own:
+            if isinstance(value, float | np.floating):
+                width = min(getattr(value, "itemsize", size), 8)
+                if float(value) in self._roundings[width]:
+                    raise CategoryError(
+                        f"column {brief(repr(self.name))} has floats of 2^{_DIGITS[width]} or "
+                        "more, which may be rounded, but its categories are integers as large. "
+                        "Read it as integers: Int64 in pandas."
+                    )
+
+    @cached_property
+    def _numbers(self) -> dict[str, tuple[NDArray[Any], NDArray[np.int64]]]:
+        return {}  # by the kind of dtype; see `_sorted_numbers`
+
+    def code(self, value: Any) -> int:
+        """Find the index of one value; see :meth:`codes`."""
+        if self.bins is not None:
+            return int(self._of_bins[self.bins.place(value)])
+        if isinstance(value, np.timedelta64):  # for some NumPys it equals a number
+            return self._places.of_plain(value)
+        return self._places[value]
+
+    def codes(self, values: Sequence[Any] | NDArray[Any] | Factorized) -> NDArray[np.int64]:
+        """Find the index of each value among the categories.
+
+        Shapes: `values` (n,). Returns (n,): -1 for a value that is no category. Raises TypeError if
+        a value cannot be a category: lists, for example.
+        """
+        if isinstance(values, Factorized):
+            return values.spread(self.codes(values.distinct), self.code(None))
+        if self.bins is not None:
+            return self._of_bins[self.bins.places(values)]
+        if not isinstance(values, np.ndarray):
+            return self._codes_of_objects(values)
+        if values.dtype.kind in "biuf":
+            return self._codes_of_numbers(values)
+        if values.dtype.kind in "mM":
+            distinct, inverse = np.unique(values, return_inverse=True)
+            return self._codes_of_objects(list(distinct))[inverse]
+        return self._codes_of_objects(values.tolist())
+
+    def _codes_of_objects(self, values: Sequence[Any]) -> NDArray[np.int64]:
+        find = self._places.__getitem__
+        if np.timedelta64 in set(map(type, values)):  # for some NumPys it equals a number
+            find = self._places.of_plain
+        return np.fromiter(map(find, values), dtype=np.int64, count=len(values))
+
+    def _codes_of_numbers(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        kind = {"b": "u8", "u": "u8", "i": "i8", "f": "f8"}[values.dtype.kind]
+        values = values.astype(kind, copy=False)
+        numbers, places = self._sorted_numbers(kind)
+        codes = np.full(len(values), -1, dtype=np.int64)
+        if len(numbers):
+            near = np.searchsorted(numbers, values)
+            np.minimum(near, len(numbers) - 1, out=near)
+            codes = np.where(numbers[near] == values, places[near], -1)
+        if kind == "f8" and None in self._places:
+            codes[np.isnan(values)] = self._places[None]
+        return codes
+
+    def _sorted_numbers(self, kind: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Return the categories that a dtype holds exactly, sorted, and their places."""
+        if kind not in self._numbers:
+            found = []
+            for category, place in self._entries:
+                if isinstance(category, bool | int | float):
+                    number = _exactly(np.dtype(kind), category)
+                    if number is not None:
+                        found.append((number, place))
+            found.sort()
+            self._numbers[kind] = (
+                np.array([number for number, _ in found], dtype=kind),
+                np.array([place for _, place in found], dtype=np.int64),
+            )
+        return self._numbers[kind]
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half of a pair of surrogates
+        return False
+    return True
+
+
+def _exactly(dtype: np.dtype[Any], category: bool | int | float) -> Any:
+    """Return a category as a number of a dtype; None if it would have to be rounded."""
+    try:
+        number = float(category) if dtype.kind == "f" else int(category)
+    except OverflowError:
+        return None
+    if dtype.kind != "f" and not np.iinfo(dtype).min <= number <= np.iinfo(dtype).max:
+        return None
+    return number if number == category else None
+
+
+def _distinct(values: list[Any]) -> list[Any]:
+    """Return the different values, in the order in which they first occur."""
+    numbers = [(value, row) for row, value in enumerate(values) if isinstance(value, int | float)]
+    if len(numbers) <= _FEW_NUMBERS:
+        return list(dict.fromkeys(values))
+    numbers.sort()
+    first = [
+        row for place, (value, row) in enumerate(numbers)
+        if not place or value != numbers[place - 1][0]
+    ]  # fmt: skip
+    others: dict[Any, int] = {}
+    for row, value in enumerate(values):
+        if not isinstance(value, int | float):
+            others.setdefault(value, row)
+    return [values[row] for row in sorted([*first, *others.values()])]
+
+
+class _Places(dict[Any, int]):
+    """Places of categories; -1 for other values."""
+
+    def __init__(self, entries: Sequence[tuple[Any, int]]) -> None:
+        super().__init__()
+        pairs = [entry for entry in entries if isinstance(entry[0], int | float)]
+        self._numbers: tuple[Any, ...] = ()
+        if len(pairs) > _FEW_NUMBERS:
+            pairs.sort()
+            self._numbers, self._places = zip(*pairs, strict=True)
+        for category, place in entries:
+            if not self._numbers or not isinstance(category, int | float):
+                self[category] = place
+
+    def __missing__(self, value: Any) -> int:
+        return self.of_plain(value)
+
+    def of_plain(self, value: Any) -> int:
+        """Find a value of any library's type."""
+        try:
+            value = plain(value)
+        except (ValueError, OverflowError, ImportError):  # infinite, or a moment out of range
+            return -1
+        place = self.get(value)
+        return self._bisected(value) if place is None else place
+
+    def _bisected(self, value: Any) -> int:
+        try:
+            place = bisect_left(self._numbers, value)
+        except (TypeError, ArithmeticError):  # it is no number
+            return -1
+        if place == len(self._numbers):
+            return -1
+        found = self._numbers[place]
+        return self._places[place] if found == value and hash(found) == hash(value) else -1
+
+
+# --- Texts about columns and values, for messages; they contain nothing of private records --------
+
+
+_SHOWN = 8
+# How texts may differ that people take for the same.
+_WAYS: dict[str, Callable[[str], str]] = {
+    "how accents are encoded (Unicode NFC)": lambda text: normalize("NFC", text),
+    "letter case": str.lower,
+    "outer spaces": str.strip,
+}
+
+
+def listed(values: Sequence[Any]) -> str:
+    """Show the first few values."""
+    more = len(values) - _SHOWN
+    shown = brief(", ".join(map(repr, values[:_SHOWN])))
+    return shown + (f" (and {more:,} more)" if more > 0 else "")
+
+
+def known_of(column: Column) -> str:
+    """Say which values a column may have: the first few categories, or the range of its bins."""
+    if column.bins is not None:
+        return f"numbers in {column.bins.range}"
+    return listed(column.categories)
+
+
+def named(columns: Sequence[Column]) -> str:
+    """Name some columns in a sentence: "column 'a'", "columns 'a', 'b'"."""
+    plural = "s" if len(columns) > 1 else ""
+    return f"column{plural} {brief(', '.join(repr(column.name) for column in columns))}"
+
+
+def numbered(rows: NDArray[Any], what: str = "row") -> str:
+    """Give the numbers of the first few rows: "row 3", "rows 0, 2, 5"."""
+    some = ", ".join(map(str, rows[:_SHOWN])) + (", ..." if len(rows) > _SHOWN else "")
+    return f"{what}{'s' if len(rows) > 1 else ''} {some}"
+
+
+def hint_of(column: Column, values: Iterable[Any]) -> str:
+    """Say how an unknown text differs from a known one, if in one way alone; "" if none does."""
+    texts = {value for value in values if isinstance(value, str)}
+    for what, key in _WAYS.items():
+        known = set(map(key, column.texts)) if texts else set()
+        if any(key(text) in known for text in texts):
+            return f"A value differs from a known one only in {what}; write it in the same way."
+    return ""
+
+
+def rows_in_words(unknown: Counter[Any], *, secret: bool = False) -> str:
+    """Say which values stand in how many rows of a public table: "3 rows with values 'x', 'y'"."""
+    n_missing = unknown.get(None, 0)
+    if secret:
+        n_rows = sum(unknown.values())
+        return f"{n_rows:,} row{'s' if n_rows > 1 else ''} with a value"
+    parts = []
+    present = [value for value in unknown if not is_missing(value)]
+    if present:
+        n_rows = sum(unknown.values()) - n_missing
+        rows = "1 row" if n_rows == 1 else f"{n_rows:,} rows"
+        parts.append(f"{rows} with {'values' if len(present) > 1 else 'value'} {listed(present)}")
+    if n_missing:
+        parts.append(f"{n_missing:,} missing value{'s' if n_missing > 1 else ''}")
+    return " and ".join(parts)

@@ -1,0 +1,232 @@
+"""Table entries as Python scalars: which values are the same category.
+
+Only NumPy is imported, since clients use the same comparison.
+
+**Sources.** A confidence level depends on where the values of U come from. What is learned from
+the counted records favours what happened to be frequent among them. But values that have many
+records are there in almost every table, so that a confidence level can allow for them
+(docs/proofs.md, Theorem 36).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+_MOST = 400  # characters of what a message quotes: somebody else may have written it
+_OUT_OF_RANGE = "a date or duration is out of range"
+
+
+class CategoryError(ValueError):
+    """A value cannot be a category; unlike libraries' messages, its message does not quote it."""
+
+
+def plain(value: Any) -> Any:
+    """Turn one entry of a table into a Python scalar, the same whatever its library.
+
+    Missing values of every kind become None, numpy scalars Python ones. Dates with a time become
+    `datetime`, in UTC if they have a time zone, because two moments an hour apart can have the same
+    local time at the end of summer time; those with nanoseconds, which `datetime` cannot hold, stay
+    `pandas.Timestamp`.
+
+    Raises ValueError for complex and infinite numbers, and moments out of the range of every
+    library.
+    """
+    if type(value) in (str, int, bool):
+        return value
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        value = _moment(value)
+    elif isinstance(value, np.generic):
+        value = value.item()
+    if is_missing(value):
+        return None
+    if isinstance(value, datetime | timedelta):
+        try:
+            return _plain_moment(value)
+        except (ValueError, OverflowError):
+            raise CategoryError(_OUT_OF_RANGE) from None
+    if isinstance(value, complex):
+        raise CategoryError("Complex data not supported")
+    if isinstance(value, float | np.floating):
+        if math.isinf(value):
+            raise CategoryError("Input X contains infinity")
+        return float(value) + 0.0  # -0.0 becomes 0.0
+    return value
+
+
+def brief(text: str) -> str:
+    """Return a text, with its middle left out if it is long."""
+    return text if len(text) <= _MOST else f"{text[: _MOST // 2]} ... {text[-_MOST // 2 :]}"
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN (of any type of real numbers), NaT or `pandas.NA`."""
+    if value is None or type(value).__name__ == "NAType":
+        return True
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    return bool(isinstance(value, float | np.floating | datetime | timedelta) and value != value)
+
+
+def _plain_moment(value: Any) -> Any:
+    if isinstance(value, timedelta):
+        has_nanoseconds = getattr(value, "nanoseconds", 0)
+        return value if has_nanoseconds else getattr(value, "to_pytimedelta", lambda: value)()
+    if value.tzinfo is not None:
+        value = value.astimezone(UTC)
+    if getattr(value, "nanosecond", 0):
+        return value
+    return getattr(value, "to_pydatetime", lambda: value)()
+
+
+def _moment(value: np.datetime64 | np.timedelta64) -> Any:
+    """Return a `datetime` or `timedelta`, or what pandas has where these cannot hold the value."""
+    if np.isnat(value):
+        return None
+    unit = np.datetime_data(value.dtype)[0]
+    if unit in ("W", "D", "h", "m", "s", "ms", "us", "ns"):
+        whole = value.astype(f"{value.dtype.kind}8[us]")
+        moment = whole.item()
+        exact = whole.astype(value.dtype) == value  # neither rounded nor overflown
+        if exact and isinstance(moment, datetime | timedelta):
+            return moment
+    import pandas as pd
+
+    try:
+        return pd.Timestamp(value) if isinstance(value, np.datetime64) else pd.Timedelta(value)
+    except (ValueError, OverflowError):
+        raise CategoryError(_OUT_OF_RANGE) from None
+
+
+def plain_name(name: Any) -> Any:
+    """Give the names of one secret or value the same key, whatever types they are written in.
+
+    Examples
+    --------
+    >>> plain_name([1.0, "yes"]) == plain_name((True, "yes"))
+    True
+    """
+    return tuple(map(plain, name)) if isinstance(name, tuple | list) else plain(name)
+
+
+# --- Where the values of U come from --------------------------------------------------------------
+
+
+SOURCES = ("declared", "frequent", "learned")  # the last is the weakest
+
+_WORDS = {
+    "declared": (
+        "the values of U are declared; bins and groups that were made before must not come from "
+        "the counted records either"
+    ),
+    "frequent": (
+        "the values of U were learned from the counted records, but each has so many of them that "
+        "this holds all the same"
+    ),
+    "learned": (
+        "only if the values of U come from elsewhere, but they were learned from the counted "
+        "records, some from few of them, and then the set may miss far more often"
+    ),
+    None: (
+        "only if the values of U come from elsewhere than the counted records, which is not known"
+    ),
+}
+
+
+def source_in_words(source: str | None) -> str:
+    """Say on what the probability that a confidence set misses is conditional.
+
+    A set around a table is made for values of U (and bins, and groups) that were there before its
+    records were counted. Whatever is chosen by looking at the counted records favours what
+    happened to be frequent among them.
+
+    The values of U were "declared", learned from the counted records where each value has so many
+    that the set can allow for it ("frequent", Theorem 36), or learned from them otherwise
+    ("learned"); None if that is not known.
+
+    Examples
+    --------
+    >>> source_in_words("declared").partition(";")[0]
+    'the values of U are declared'
+    """
+    if source not in _WORDS:
+        raise ValueError(f"source={source!r} is none of {', '.join(map(repr, SOURCES))}.")
+    return _WORDS[source]
+
+
+def weakest_source(sources: Collection[str | None]) -> str | None:
+    """Return the one of several sources on which beta depends most.
+
+    Examples
+    --------
+    >>> weakest_source(["frequent", "learned", "declared"])
+    'learned'
+    """
+    return None if None in sources else max(sources, key=SOURCES.index)
+
+
+# --- Learned values that a confidence level can allow for -----------------------------------------
+
+
+#: Values with so many records count towards the number of values that a confidence set allows for.
+#: Fixed in advance, as the theorem wants; at 1 a single record would count, at 10 `frequent_from`
+#: is 6 to 8 records more.
+SEEN_OFTEN = 5
+
+# The part of beta that pays for having learned which values are frequent. It costs the set 2 % of
+# its error; `frequent_from` is five records more at half of it.
+_SPENT = 0.02
+_MANY = 400  # records, beyond which the bound (below 1e-40) is not computed
+
+
+def spent_on_values(beta: float) -> float:
+    """Return the part of beta that pays for having learned the values."""
+    return _SPENT * beta
+
+
+def frequent_from(n: int, beta: float) -> int:
+    """Find how many records a value needs to be one of its own.
+
+    Returns int: the least m for which Theorem 36 holds: with probability at least ``1 - beta``,
+    every value with m of the n records is so probable that it has `SEEN_OFTEN` records itself, as
+    all values that are as probable have.
+
+    Examples
+    --------
+    >>> [frequent_from(n, 0.001) for n in (1_000, 20_000, 1_000_000)]
+    [49, 58, 69]
+    """
+    least = SEEN_OFTEN + 2
+    while _chance(n, least) > beta:
+        least += 1
+    return least
+
+
+def chance_of_infrequent(n: int, fewest: int) -> float:
+    """Bound the probability of Theorem 36 where each value that is kept has so many records.
+
+    Examples
+    --------
+    >>> chance_of_infrequent(1_000, 49) < 0.001 < chance_of_infrequent(1_000, 48)
+    True
+    """
+    return _chance(n, min(fewest, _MANY))
+
+
+def _chance(n: int, least: int) -> float:
+    """Bound the probability of Theorem 36 at the best expected count, a whole number."""
+    means = range(SEEN_OFTEN + 1, least)
+    return min((_bound(n, mean, least) for mean in means), default=math.inf)
+
+
+def _bound(n: int, mean: int, least: int) -> float:
+    """Chernoff's bounds for sums of independent indicators, of n / mean values each."""
+    below = SEEN_OFTEN - 1
+    few = math.exp(below - mean + below * math.log(mean / below))
+    many = math.exp(least - mean + least * math.log(mean / least))
+    return (n / mean) * (few + many) * (1.0 + 1e-9)  # rounding

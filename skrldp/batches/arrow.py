@@ -1,0 +1,660 @@
+"""Arrow's columns as NumPy arrays, tables of other libraries, and checks of ids."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from skrldp._arrays import chunks
+from skrldp._frames import (
+    one_dictionary,
+    own_index,
+    refuse_without_plugin,
+    values_of,
+    without_views,
+)
+from skrldp.alphabet.columns import Factorized, listed
+from skrldp.alphabet.values import brief, is_missing
+from skrldp.sampling.streams import IntegerIds, OctetIds
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+_SHOWN = 8  # rows that a message lists
+_HELD_WITHIN = ("struct", "view", "dictionary")  # nested types of which Arrow copies too much
+
+
+def pyarrow() -> Any:
+    """Import pyarrow.
+
+    Raises ImportError if it is missing, in one sentence.
+    """
+    try:
+        import pyarrow
+        import pyarrow.compute
+    except ImportError as error:
+        raise ImportError(
+            "Record batches need the package 'pyarrow': pip install pyarrow."
+        ) from error
+    return pyarrow
+
+
+# Arrow's own ways between its arrays and NumPy's import pandas, which takes longer than a command.
+
+
+def numbers_of(column: Any) -> NDArray[Any]:
+    """Read an Arrow column of numbers, none of them missing."""
+    numbers: NDArray[Any] = np.from_dlpack(column)
+    return numbers
+
+
+def arrow_numbers(numbers: NDArray[Any]) -> Any:
+    """Make an Arrow column of numbers."""
+    pa = pyarrow()
+    own = np.ascontiguousarray(numbers)
+    return pa.Array.from_buffers(
+        pa.from_numpy_dtype(own.dtype), len(own), [None, pa.py_buffer(own)]
+    )
+
+
+def _arrow_texts(texts: Sequence[str]) -> Any:
+    pa = pyarrow()
+    octets = [text.encode() for text in texts]
+    ends = np.cumsum([0, *map(len, octets)], dtype=np.int32)
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(octets))]
+    return pa.Array.from_buffers(pa.string(), len(octets), buffers)
+
+
+def check_columns(needed: Sequence[str], names: Sequence[Any]) -> None:
+    """Raise a ValueError if a column is missing, or there twice."""
+    for name in needed:
+        count = list(names).count(name)
+        if count != 1:
+            raise ValueError(
+                f"batches need one column {brief(repr(name))}, but have "
+                f"{'none' if count == 0 else count}: they have {listed(names)}. Nothing was "
+                "reported."
+            )
+
+
+# --- Ids -----------------------------------------------------------------------------------------
+
+
+def check_id_type(name: str, dtype: Any) -> None:
+    """Raise a ValueError if a column's type is none of ids."""
+    types = pyarrow().types
+    if types.is_dictionary(dtype):
+        dtype = dtype.value_type
+    kinds = (_is_octets(dtype), types.is_integer(dtype), _is_uuid(dtype), types.is_null(dtype))
+    if not any(kinds):
+        more = ""
+        if types.is_floating(dtype) or types.is_decimal(dtype):
+            more = " Cast whole numbers to int64, before they become floats."
+        raise ValueError(
+            f"the ids in column {brief(repr(name))} must be integers, strings or bytes, not "
+            f"{kind(dtype)}.{more}"
+        )
+
+
+def kind(dtype: Any) -> str:
+    """Name a type without its fields: the keys of dicts become their names."""
+    return str(dtype).partition("<")[0]
+
+
+def _is_uuid(dtype: Any) -> bool:
+    return bool(getattr(dtype, "extension_name", "") == "arrow.uuid")
+
+
+def _is_octets(dtype: Any) -> bool:
+    pa = pyarrow()
+    return bool(
+        _is_string(dtype)
+        or pa.types.is_binary(dtype)
+        or pa.types.is_large_binary(dtype)
+        or pa.types.is_fixed_size_binary(dtype)
+        or str(dtype) == "binary_view"
+    )
+
+
+def _is_string(dtype: Any) -> bool:
+    types = pyarrow().types
+    return bool(
+        types.is_string(dtype) or types.is_large_string(dtype) or str(dtype) == "string_view"
+    )
+
+
+def read_ids(name: str, column: Any) -> IntegerIds | OctetIds:
+    """Read the ids of a batch.
+
+    Raises ValueError if an id is missing, or empty.
+    """
+    pa = pyarrow()
+    column = bare(column)
+    rows = np.arange(0)
+    if _is_octets(column.type):  # the empty text is no id: files have it where one is missing
+        lengths = pa.compute.binary_length(column)
+        lengths = lengths.fill_null(0) if lengths.null_count else lengths
+        rows = np.flatnonzero(numbers_of(lengths) == 0)
+    elif column.null_count:
+        rows = np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))
+    if len(rows):
+        raise ValueError(
+            f"column {brief(repr(name))} has no id in {_rows(rows)} of a batch of {len(column):,} "
+            "rows. Give each record an id, or leave out those without. Nothing of the batch was "
+            "reported."
+        )
+    if pa.types.is_null(column.type):  # and there are no rows
+        return IntegerIds(np.zeros(0, dtype=np.int64))
+    if pa.types.is_integer(column.type):
+        return IntegerIds(numbers_of(column))
+    return _octets(column)
+
+
+def _octets(column: Any) -> OctetIds:
+    """See strings or bytes without copying them."""
+    pa = pyarrow()
+    n, first = len(column), column.offset
+    buffers = column.buffers()
+    if pa.types.is_fixed_size_binary(column.type):
+        width = column.type.byte_width
+        octets = _bytes(buffers[1])[first * width : (first + n) * width]
+        return OctetIds(octets, np.arange(n + 1, dtype=np.int64) * width, are_strings=False)
+    large = pa.types.is_large_string(column.type) or pa.types.is_large_binary(column.type)
+    ends: NDArray[Any] = np.zeros(1, dtype=np.int64)
+    if n:  # an empty column may have no offsets
+        ends = _bytes(buffers[1]).view(np.int64 if large else np.int32)[first : first + n + 1]
+    return OctetIds(_bytes(buffers[2]), ends, are_strings=_is_string(column.type))
+
+
+def _bytes(buffer: Any) -> NDArray[np.uint8]:
+    if buffer is None:
+        return np.zeros(0, dtype=np.uint8)
+    return np.frombuffer(buffer, dtype=np.uint8)
+
+
+def bare(column: Any) -> Any:
+    """Return ids in a type without dictionary, extension and views."""
+    pa = pyarrow()
+    if isinstance(column, pa.DictionaryArray):
+        column = values_of(column)
+    if isinstance(column, pa.ExtensionArray):
+        column = column.storage
+    return without_views(column)
+
+
+def on_its_own(column: Any) -> Any:
+    """Copy a column that is passed on, so that it holds nothing but the values of its rows.
+
+    Files and pickles of Arrow hold buffers whole: the values of a dictionary that no row has, what
+    is beneath a missing value, the rows from which a slice was cut, and the text, such as a line
+    with the answers, of which a view is a piece. So dictionaries and views become plain columns.
+    """
+    pa, name = pyarrow(), str(column.type)
+    if isinstance(column, pa.ExtensionArray):
+        own = on_its_own(column.storage)
+        if own.type != column.type.storage_type:
+            own = pa.array(own.to_pylist(), column.type.storage_type)
+        return pa.ExtensionArray.from_storage(column.type, own)
+    if isinstance(column, pa.RunEndEncodedArray):
+        column = pa.compute.run_end_decode(column)
+    elif any(kind in name for kind in _HELD_WITHIN) and column.type.num_fields:
+        return pa.array(column.to_pylist(), _without_dictionaries(column.type))
+    while isinstance(column, pa.DictionaryArray):  # or a dictionary of dictionaries
+        column = bare(column)
+    return without_views(column).take(arrow_numbers(np.arange(len(column))))
+
+
+def _without_dictionaries(dtype: Any) -> Any:
+    """Return a nested type with plain values: older versions of Arrow build few dictionaries."""
+    pa = pyarrow()
+    if pa.types.is_dictionary(dtype):
+        return dtype.value_type
+    if pa.types.is_struct(dtype):
+        return pa.struct([field.with_type(_without_dictionaries(field.type)) for field in dtype])
+    if pa.types.is_map(dtype):
+        return pa.map_(*map(_without_dictionaries, (dtype.key_type, dtype.item_type)))
+    for is_list, make in (
+        (pa.types.is_list, pa.list_),
+        (pa.types.is_large_list, pa.large_list),
+        (pa.types.is_fixed_size_list, lambda field: pa.list_(field, dtype.list_size)),
+    ):
+        if is_list(dtype):
+            return make(dtype.value_field.with_type(_without_dictionaries(dtype.value_type)))
+    return dtype
+
+
+def own_type(dtype: Any) -> Any:
+    """Return the type of the columns that :func:`on_its_own` makes of those of a type."""
+    return on_its_own(pyarrow().nulls(0, dtype)).type
+
+
+def _rows(rows: NDArray[Any]) -> str:
+    some = ", ".join(map(str, rows[:_SHOWN])) + (", ..." if len(rows) > _SHOWN else "")
+    return f"{len(rows):,} row{'s' if len(rows) > 1 else ''} ({some})"
+
+
+# --- Values --------------------------------------------------------------------------------------
+
+_MOST_PLACES = 255  # integers in so narrow a range are their own places in it: 8 bits, unsigned
+
+
+def read_values(name: str, column: Any, texts: Sequence[str] = ()) -> Factorized | list[Any]:
+    """Read a column of records, each distinct value once.
+
+    `texts` are such as rows may have: where all have one of these, that is faster.
+
+    Raises ValueError if the values cannot be categories.
+    """
+    pa = pyarrow()
+    wrong = (
+        f"column {brief(repr(name))} holds values that cannot be categories, of type "
+        f"{kind(column.type)}: these are strings, numbers, booleans, dates or missing. Nothing "
+        "was reported."
+    )
+    if column.type.num_fields:
+        raise ValueError(wrong)
+    if 0 < len(texts) <= len(column) and str(column.type) in ("string", "large_string"):
+        places = pa.compute.index_in(column, _arrow_texts(texts).cast(column.type))
+        if not places.null_count:
+            return Factorized(numbers_of(places), texts)
+    if pa.types.is_integer(column.type) and len(column) and not column.null_count:
+        numbers = numbers_of(column)
+        low, high = numbers.min(), numbers.max()
+        if int(high) - int(low) <= _MOST_PLACES:
+            places = np.arange(int(high) - int(low) + 1).astype(numbers.dtype)
+            return Factorized((numbers - low).astype(np.uint8), places + low)
+    try:
+        if not isinstance(column, pa.DictionaryArray):
+            column = column.dictionary_encode()
+    except pa.ArrowNotImplementedError:
+        return _listed(column, wrong)
+    indices = column.indices
+    if indices.null_count:
+        indices = indices.cast(pa.int64()).fill_null(-1)
+    positions, distinct = numbers_of(indices), without_views(column.dictionary)
+    if len(distinct) > len(positions):  # of a whole table, say
+        used, positions = np.unique(positions, return_inverse=True)
+        gone = int(used.size > 0 and used[0] < 0)
+        positions = positions.reshape(-1) - gone
+        distinct = distinct.take(arrow_numbers(used[gone:]))
+    numeric = pa.types.is_integer(distinct.type) or pa.types.is_floating(distinct.type)
+    if numeric and not distinct.null_count:
+        return Factorized(positions, numbers_of(distinct))
+    return Factorized(positions, _listed(distinct, wrong))
+
+
+def _listed(column: Any, wrong: str) -> list[Any]:
+    try:
+        return list(column.to_pylist())
+    except (TypeError, ValueError, OverflowError):  # whose message might quote the value
+        raise ValueError(wrong) from None
+
+
+# --- Whole tables in, tables of the same library out ----------------------------------------------
+
+
+def is_table(records: Any) -> bool:
+    """Tell whether records are a table at hand: of pyarrow, or of a library that narwhals knows.
+
+    Raises TypeError if they are a lazy frame that gives no batches.
+    """
+    if not hasattr(type(records), "columns"):  # an iterator, say
+        return False
+    pa = pyarrow()
+    if isinstance(records, pa.Table | pa.RecordBatch):
+        return True
+    import narwhals.stable.v2 as nw
+
+    frame = as_frame(records, pass_through=True)
+    if isinstance(frame, nw.LazyFrame) and not hasattr(records, "__arrow_c_stream__"):
+        raise TypeError(
+            "this is a lazy frame, whose engine calls the reporter on batches of rows: "
+            "docs/guide/engines.md says how."
+        )
+    return isinstance(frame, nw.DataFrame)
+
+
+def report_table(reporter: Any, records: Any, kept: list[str]) -> Any:
+    """Report the records of a table: all, or none. Reports come in a table of the same library.
+
+    Rows keep their order. The table is one batch, so that ids are compared in all of it. `kept`
+    names the columns that stand beside the reports as they are.
+    """
+    pa = pyarrow()
+    if isinstance(records, pa.RecordBatch):
+        return reporter.report_batch(records)
+    if isinstance(records, pa.Table):
+        check_columns(reporter.columns, records.column_names)
+        return _report_arrow(reporter, records.select(reporter.columns))
+    import narwhals.stable.v2 as nw
+
+    frame = nw.from_native(records, eager_only=True)
+    check_columns(reporter.columns, frame.columns)
+    made = _report_arrow(reporter, as_arrow(frame.select(reporter.columns)))
+    own = nw.from_arrow(made.drop_columns(kept), backend=frame.implementation)
+    passed = passed_on(frame, made, kept).with_columns(own[name] for name in own.columns)
+    return passed.select(made.column_names).to_native()
+
+
+def _report_arrow(reporter: Any, table: Any) -> Any:
+    made = [reporter.report_batch(batch) for batch in _in_one_chunk(table).to_batches()]
+    return pyarrow().Table.from_batches(made, reporter.output_schema(table.schema))
+
+
+def _in_one_chunk(table: Any) -> Any:
+    """Join the chunks of each column, as far as Arrow's arrays are that long."""
+    pa = pyarrow()
+    columns = {}
+    for name in table.column_names:
+        try:
+            columns[name] = pa.table([one_dictionary(table[name])], [name]).combine_chunks()[name]
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            raise ValueError(
+                f"column {brief(repr(name))} has chunks of the type {kind(table[name].type)} that "
+                "Arrow cannot join: decode the dictionaries within it. Nothing was reported."
+            ) from None
+    return pa.table(columns)
+
+
+def as_frame(frame: Any, *, pass_through: bool = False) -> Any:
+    """Return a frame of narwhals.
+
+    Raises TypeError if it is none; it names the package that narwhals may need.
+    """
+    import narwhals.stable.v2 as nw
+
+    found = nw.from_native(frame, pass_through=True)
+    if found is frame:
+        refuse_without_plugin(frame)
+        return frame if pass_through else nw.from_native(frame)
+    return found
+
+
+def passed_on(frame: Any, made: Any, names: Sequence[str]) -> Any:
+    """Return columns of a frame that hold nothing but the values of its rows.
+
+    `made` is an Arrow table of the same rows, whose columns are such already.
+    """
+    import narwhals.stable.v2 as nw
+
+    native = frame.select(*names).to_native()
+    if frame.implementation.is_polars():
+        copied = nw.from_arrow(made.select(names), backend=frame.implementation).to_native()
+        return nw.from_native(copied.cast(dict(native.schema)))
+    if frame.implementation.is_pandas() or frame.implementation.is_modin():
+        columns = {name: _of_its_rows(native[name], made[name]) for name in names}
+        native = native.assign(**columns)
+        native.index = own_index(native.index)
+    return nw.from_native(native)
+
+
+def _of_its_rows(column: Any, made: Any) -> Any:
+    """Return a column of pandas without unused categories, and numbers beneath missing ones."""
+    if column.dtype == "category":  # every column of Modin has an attribute "cat"
+        return column.cat.remove_unused_categories()
+    if hasattr(getattr(column.dtype, "pyarrow_dtype", None), "index_type"):
+        made = made.dictionary_encode()  # the rows' own values may be too many for its codes
+        return type(column.dtype)(made.type).__from_arrow__(made)
+    if hasattr(column.dtype, "__from_arrow__"):
+        return column.dtype.__from_arrow__(made)
+    return column
+
+
+def as_arrow(frame: Any) -> Any:
+    """Convert a frame at hand; the library's messages would quote values."""
+    with suppress(Exception):
+        return _converted(frame)
+    for name in frame.columns:
+        try:
+            _converted(frame.select(name))
+        except Exception:
+            raise ValueError(
+                f"column {brief(repr(name))} holds values of several types, or of one that Arrow "
+                "lacks (values are not shown): write it with one type, strings or integers, say. "
+                "Nothing was reported."
+            ) from None
+    raise ValueError("Arrow cannot hold the table. Nothing was reported.")
+
+
+def _converted(frame: Any) -> Any:
+    import narwhals.stable.v2 as nw
+
+    if frame.implementation.is_polars() and nw.Object in frame.schema.values():
+        raise TypeError("polars gives memory addresses for Python objects")
+    if frame.implementation.is_pandas():  # Arrow does not know all that is missing there
+        native = frame.to_native()
+        own = [native[name] for name in frame.columns if native[name].dtype == object]
+        filled = {str(column.name): column.where(column.notna(), None) for column in own}
+        frame = nw.from_native(native.assign(**filled))
+    table = frame.to_arrow()
+    if frame.implementation.is_pandas_like():
+        for name in frame.columns:
+            if _is_binary(table.schema.field(name).type) and _has_texts(frame[name]):
+                raise TypeError("Arrow writes texts as bytes where some values are bytes")
+    return table
+
+
+def _is_binary(dtype: Any) -> bool:
+    types = pyarrow().types
+    held = dtype.value_type if types.is_dictionary(dtype) else dtype
+    return bool(types.is_binary(held) or types.is_large_binary(held))
+
+
+def _has_texts(column: Any) -> bool:
+    return any(isinstance(value, str) for value in column.to_list())
+
+
+# --- Ids that occur in several rows of a batch ----------------------------------------------------
+
+
+_ROWS = 1 << 15  # hashed at a time, so that temporary arrays stay in a core's cache
+_WINDOW = 16  # bytes that are read at a time, as two words
+_MOST_BITS = 23  # of a table of counts, which then has 64 MB; more than a core's cache is slower
+_ODD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio, as in Fibonacci hashing
+_HALF = np.uint64(32)
+# The bytes of two words that belong to an id of which 0, 1, ..., 16 bytes are left.
+_KEPT = np.array(
+    [[(1 << 8 * min(left, 8)) - 1, (1 << 8 * max(left - 8, 0)) - 1] for left in range(_WINDOW + 1)],
+    dtype=np.uint64,
+)
+
+
+def refuse_duplicates(name: str, column: Any, ids: IntegerIds | OctetIds) -> None:
+    """Raise a ValueError that names them if ids of a column stand in several rows."""
+    if _rising(ids) or not _any_twice(_hashes(ids)):
+        return
+    counts = bare(column).value_counts()
+    twice = counts.field("values").filter(pyarrow().compute.greater(counts.field("counts"), 1))
+    if len(twice):
+        raise ValueError(
+            f"column {brief(repr(name))} has ids in more than one row of a batch: "
+            f"{listed(twice.to_pylist())}. A report is about one record of each id: keep one row "
+            "for each, and call check_ids on the whole table. Nothing of the batch was reported."
+        )
+
+
+def _rising(ids: IntegerIds | OctetIds) -> bool:
+    """Whether each id is a greater number than the one before, as in many tables."""
+    return isinstance(ids, IntegerIds) and bool((ids.numbers[1:] > ids.numbers[:-1]).all())
+
+
+def _any_twice(hashes: NDArray[np.uint64]) -> bool:
+    """Whether two of some numbers of 64 bits are equal.
+
+    Only those that share their first bits with another one are sorted: few, up to a million rows.
+    """
+    bits = min(len(hashes).bit_length() + 3, _MOST_BITS)
+    slots = (hashes >> np.uint64(64 - bits)).astype(np.intp)
+    suspects = np.sort(hashes[np.bincount(slots, minlength=1 << bits)[slots] > 1])
+    return bool(np.any(suspects[1:] == suspects[:-1]))
+
+
+def _hashes(ids: IntegerIds | OctetIds) -> NDArray[np.uint64]:
+    """Compute a number for each id: equal for equal ids, and hardly ever for others.
+
+    Returns (n,). The numbers have no key: who chooses ids that have the same one gains nothing, as
+    then the ids themselves are compared.
+    """
+    if isinstance(ids, IntegerIds):
+        return ids.numbers.astype(np.uint64) * _ODD  # other numbers have other products
+    found = np.empty(len(ids), dtype=np.uint64)
+    for rows in chunks(len(ids), _ROWS):
+        ends = ids.ends[rows.start : rows.stop + 1].astype(np.int64)
+        octets = ids.octets[ends[0] : ends[-1]]
+        found[rows] = _hashed(octets, ends[:-1] - ends[0], np.diff(ends))
+    return found
+
+
+def _hashed(
+    octets: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]
+) -> NDArray[np.uint64]:
+    """Multiply and shift over the bytes of each id, in pairs of words filled up with zeros."""
+    padded = np.concatenate([octets, np.zeros(_WINDOW, np.uint8)])
+    windows = np.ndarray((len(octets) + 1,), f"V{_WINDOW}", padded, strides=(1,))
+    found = lengths.astype(np.uint64) * _ODD
+    done, rows = 0, slice(None)
+    while lengths.max(initial=0) > done:
+        if lengths.min() <= done:  # some ids are complete
+            rows = np.flatnonzero(lengths > done)  # type: ignore[assignment]
+        words = windows[starts[rows] + done].view("<u8").reshape(-1, 2)
+        words &= _KEPT.take(np.minimum(lengths[rows] - done, _WINDOW), axis=0)
+        mixed = found[rows]
+        for word in words.T:
+            mixed = (mixed ^ word) * _ODD
+            mixed ^= mixed >> _HALF
+        found[rows] = mixed * _ODD
+        done += _WINDOW
+    return found
+
+
+# --- A check of a whole table: each record has an id of its own -----------------------------------
+
+
+def check_ids(frame: Any, id: str) -> None:
+    """Check that each row of a table has an id, and that no two rows have the same.
+
+    A :class:`Reporter` sees one batch at a time, and so finds only those ids twice that are in one
+    batch. Call this once before reporting. The engine groups by the id and counts; what comes back
+    are a few ids that are wrong.
+
+    Parameters
+    ----------
+    frame : data frame or lazy frame
+        Of any library that narwhals knows: Polars, DuckDB, PySpark, Dask, Ibis, pandas, pyarrow.
+    id : str
+        The column of the ids.
+
+    Raises
+    ------
+    TypeError
+        If `frame` is no data frame.
+    ValueError
+        If there is no such column, its type is none of ids, an id is missing or empty, or
+        one occurs twice.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from skrldp.batches import check_ids
+    >>> table = pl.LazyFrame({"person": [1, 2, 3], "ill": ["no", "yes", "no"]})
+    >>> check_ids(table, "person")
+    >>> check_ids(pl.concat([table, table.head(1)]), "person")
+    Traceback (most recent call last):
+    ...
+    ValueError: column 'person' has ids in more than one row: 1 (2 rows). ...
+    """
+    import narwhals.stable.v2 as nw
+
+    table = _groupable(frame, id).lazy()
+    schema = table.collect_schema()
+    name = brief(repr(id))
+    if id not in schema:
+        raise ValueError(
+            f"the table lacks the column {name} of the ids; it has {listed(list(schema))}."
+        )
+    dtype = schema[id]
+    objects = dtype == nw.Object and table.implementation.is_polars()
+    if (
+        objects
+        or dtype.is_float()
+        or dtype.is_decimal()
+        or dtype.is_temporal()
+        or dtype.is_nested()
+    ):
+        raise ValueError(
+            f"the ids in column {name} must be integers, strings or bytes, not "
+            f"{type(dtype).__name__}. (Missing ids make floats of integers in some libraries.)"
+        )
+    if dtype == nw.Boolean:
+        raise ValueError(f"the ids in column {name} must be integers, strings or bytes, not bool.")
+    if dtype == nw.Unknown and (table.implementation.is_duckdb() or table.implementation.is_ibis()):
+        raise ValueError(
+            f"the ids in column {name} must be integers, strings or bytes, and none of a type of "
+            "the engine's own. A UUID of DuckDB comes now as a text and now as 16 bytes, two "
+            "different ids: cast it to text."
+        )
+    count = f"rows of {id}"  # a name that the id has not
+    missing_id = nw.col(id).is_null()
+    if dtype in (nw.String, nw.Categorical, nw.Enum):
+        missing_id |= nw.col(id).cast(nw.String) == ""
+    if dtype == nw.Binary:
+        missing_id |= nw.col(id) == nw.lit(b"", nw.Binary)
+    wrong = (
+        table.select(id)
+        .group_by(id)
+        .agg(nw.len().alias(count))
+        .filter(missing_id | (nw.col(count) > 1))
+        .head(_SHOWN + 1)
+        .collect()
+    )
+    found = list(zip(wrong[id].to_list(), wrong[count].to_list(), strict=True))
+    missing = sum(rows for own, rows in found if _is_no_id(own))
+    twice = [f"{brief(repr(own))} ({rows:,} rows)" for own, rows in found if not _is_no_id(own)]
+    if twice:
+        more = ", ..." if len(twice) > _SHOWN else ""
+        raise ValueError(
+            f"column {name} has ids in more than one row: {', '.join(twice[:_SHOWN])}{more}. A "
+            "person with several rows would report several times: keep one row for each id."
+        )
+    if missing:
+        raise ValueError(
+            f"column {name} has no id in {missing:,} row{'s' if missing > 1 else ''}. Give each "
+            "record an id, or leave out those without."
+        )
+
+
+def _is_no_id(own: Any) -> bool:
+    return is_missing(own) or own in ("", b"")
+
+
+def _groupable(frame: Any, id: str) -> Any:
+    """Return a table whose ids are compared as reporters compare them.
+
+    Columns of pandas may hold 7 and "7", which are one id; entries of an Arrow dictionary may
+    repeat.
+    """
+    if not type(frame).__module__.startswith("pyarrow"):
+        table = as_frame(frame)
+        if not table.implementation.is_pandas_like() or id not in table.columns:
+            return table
+        frame = as_arrow(table.select(id))
+    pa = pyarrow()
+    if isinstance(frame, pa.RecordBatch):
+        frame = pa.Table.from_batches([frame])
+    if isinstance(frame, pa.Table) and id in frame.column_names:
+        dtype = frame.schema.field(id).type
+        held = dtype
+        if isinstance(dtype, pa.BaseExtensionType):
+            held = dtype.storage_type
+        elif pa.types.is_dictionary(dtype):
+            held = dtype.value_type
+        elif str(dtype) in ("string_view", "binary_view"):  # Arrow cannot group by these
+            held = pa.large_string() if str(dtype) == "string_view" else pa.large_binary()
+        if held is not dtype:
+            place = frame.column_names.index(id)
+            frame = frame.set_column(place, id, frame[id].cast(held))
+    return as_frame(frame)

@@ -1,0 +1,369 @@
+"""At most a stated number of reports about each person, which a table of the engine remembers."""
+
+from __future__ import annotations
+
+import hmac
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from skrldp._params import at_most, check_positive, is_whole
+from skrldp.alphabet.columns import listed
+from skrldp.batches.arrow import as_frame, check_ids, pyarrow
+from skrldp.batches.keys import CheckedKey
+from skrldp.batches.reporter import Reporter
+from skrldp.mechanism.guarantee import bound_of_reports
+from skrldp.sampling.streams import IntegerIds, KeyedStream, OctetIds
+
+if TYPE_CHECKING:
+    from skrldp.mechanism.mechanism import Mechanism
+
+
+_DOMAIN = b"skrldp ledger, version 1\0"
+_CANDIDATE, _HOLDER, _EPOCH = "candidate", "holder", "epoch"
+_COLUMNS = {_HOLDER: "string", "key": "string", _EPOCH: "int64", "digest": "string"}
+_COLUMNS |= {"report": "int64"}
+_REPORT, _MADE_IN = "report of ledger", "epoch of ledger"  # until they have their own names
+_MOST_ROWS = (1 << 26) - 1  # of a batch: strings of Arrow have 2 GB at most, holders 32 bytes
+
+
+class LedgerReporter(Reporter):
+    """A reporter that gives at most a stated number of reports about each person, in all.
+
+    A *ledger* is a table that you keep: Parquet files, a table of a database, or one in memory. It
+    has a row for each report that was given. The work has three steps, each done by your engine:
+
+    1. The reporter makes a *candidate* of each record. Candidates must not leave: of those who have
+       reported, they would be further reports.
+    2. :meth:`entries` are the rows to append to the ledger: of those who have reports left.
+       Append them before anything leaves.
+    3. :meth:`reports` are what leaves: the report of each person that stands in the ledger.
+
+    A person has one report for each design and epoch. The first one counts: it is repeated for
+    ever, whatever became of the record or of the key. Who has no report of this design and epoch,
+    and had `max_reports` of others, repeats the latest of this design, or is left out. Which it is
+    depends on ids and former runs alone, never on the record.
+
+    Parameters
+    ----------
+    mechanism, id, key, keep, name, type, key_check
+        As of :class:`Reporter`. The key may be another one in each run.
+    max_reports : int, default=1
+        How many reports about each person the ledger may have, of all designs and epochs together.
+    epoch : int, default=0
+        The round of reports, counted upwards. Another epoch is another report about each person.
+    eps : float, optional
+        The most that all reports about a person may leak together, in nats: a mechanism whose
+        guarantee allows more is refused. None takes any finite bound.
+    ledger_key : KeyFile, KeyVariable, bytes or function, optional
+        The key of the ledger, under which it knows persons. It stays as long as the ledger. The
+        key of the reports if not given.
+    ledger_key_check : str, optional
+        What :func:`key_check` says of it; as `key_check`.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+    max_reports : int
+    epoch : int
+    bound : float
+        The most that `max_reports` reports about one person leak together, in nats, at every
+        distribution for which the guarantee holds.
+
+    Raises
+    ------
+    TypeError
+        If an argument is of another type.
+    ValueError
+        As of :class:`Reporter`; if the guarantee does not bound so many reports, or by more than
+        `eps`; or if a number is out of its range.
+
+    Notes
+    -----
+    *The ledger's columns*: ``holder``, the keyed id in 32 hexadecimal digits; ``key``, the check of
+    the ledger's key; ``epoch``; ``digest`` of the mechanism; and ``report``. It has no id and no
+    record. The first ledger is empty: ``LedgerReporter.schema().empty_table()`` of pyarrow.
+
+    *The bound across designs.* Let all designs protect the same secret (and the same pairs of its
+    values, where some pairs are not protected), be used with the same `max_reports`, and the
+    distribution be in the sets of all of them. Then all reports about a person together leak at
+    most the greatest `bound` of these designs, and so at most `eps`. (Of reports i with bounds e(i)
+    of the first and n(i) of each further one, any may be counted as the first. So they leak at most
+    the sum of n(i), less the greatest n(i) − e(i). For k reports this is at most the mean of
+    k·n(i) − (n(i) − e(i)), which are the bounds of k reports of one design.)
+
+    *Candidates* may be computed again: those of epoch 0 are the reports of :class:`Reporter`.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from skrldp import SRRSanitizer, batches
+    >>> X = pa.table({"ill": ["no", "yes"], "visits": ["rare", "often"]})
+    >>> text = SRRSanitizer(eps=1.0, sensitive="ill").fit(X).mechanism_.to_json()
+    >>> reporter = batches.LedgerReporter(text, id="person", key=bytes(range(32)))
+    >>> records = X.append_column("person", pa.array([17, 18]))
+    >>> ledger = reporter.schema().empty_table()
+    >>> candidates = reporter(records)
+    >>> new = reporter.entries(candidates, ledger)
+    >>> ledger = pa.concat_tables([ledger, new])  # keep it, before anything leaves
+    >>> reports = reporter.reports(candidates, ledger)
+    >>> reports.column_names, len(reports)
+    (['person', 'report', 'epoch'], 2)
+    >>> len(reporter.entries(candidates, ledger))
+    0
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism | str | bytes,
+        *,
+        max_reports: int = 1,
+        epoch: int = 0,
+        eps: float | None = None,
+        ledger_key: Any = None,
+        ledger_key_check: str | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(mechanism, **options)
+        if not is_whole(max_reports) or max_reports < 1:
+            raise ValueError(f"max_reports={max_reports!r} is no whole number >= 1.")
+        if not is_whole(epoch) or not 0 <= epoch < 2**63:
+            raise ValueError(f"epoch={epoch!r} is no whole number from 0 to 2**63 - 1.")
+        if eps is not None:
+            check_positive("eps", eps)
+        made = (_CANDIDATE, _HOLDER, _EPOCH, _REPORT, _MADE_IN)
+        taken = [own for own in (self._id, *self._keep) if own in made]
+        if taken or self._name in (_HOLDER, _EPOCH):
+            raise ValueError(
+                f"the column {listed(taken or [self._name])} would be there twice: candidates have "
+                f"the columns {_CANDIDATE!r} and {_HOLDER!r} besides, and reports {_EPOCH!r}."
+            )
+        self.max_reports, self.epoch, self.eps = int(max_reports), int(epoch), eps
+        self.bound = bound_of_reports(
+            self.mechanism.guarantee, self.max_reports, eps, "max_reports=1"
+        )
+        if ledger_key is None and ledger_key_check is not None:
+            raise ValueError("ledger_key_check goes with ledger_key.")
+        self._ledger_key = self._key
+        if ledger_key is not None:
+            self._ledger_key = CheckedKey.of(ledger_key, ledger_key_check, "ledger_key_check")
+        self._holders: KeyedStream | None = None
+
+    @staticmethod
+    def schema() -> Any:
+        """Return the schema of a ledger.
+
+        Returns
+        -------
+        pyarrow.Schema
+        """
+        pa = pyarrow()
+        return pa.schema([(name, getattr(pa, kind)()) for name, kind in _COLUMNS.items()])
+
+    @property
+    def ledger_key_check(self) -> str:
+        """What :func:`key_check` says of the ledger's key: 16 digits."""
+        return self._ledger_key.check
+
+    def entries(self, candidates: Any, ledger: Any) -> Any:
+        """Find what to append to the ledger: the candidates of those who have reports left.
+
+        Parameters
+        ----------
+        candidates : data frame or lazy frame
+            What this reporter made of the records. The engine may make them again.
+        ledger : data frame or lazy frame
+            The ledger, of the same library. Rows that were written twice count once.
+
+        Returns
+        -------
+        data frame or lazy frame
+            Of the same library, with the columns of the ledger in its order. Nobody who is in it
+            has an entry of this design and epoch, so after they were appended there are none left
+            to append.
+
+        Raises
+        ------
+        TypeError
+            If the two are no frames of one library.
+        ValueError
+            If an id stands in two candidates, a column is missing, or the ledger has entries under
+            another key.
+        """
+        import narwhals.stable.v2 as nw
+
+        check_ids(candidates, self._id)
+        made, past = self._frames(candidates, ledger)
+        own = (nw.col("digest") == self.digest) & (nw.col(_EPOCH) == self.epoch)
+        counts = (
+            past.with_columns(own.cast(nw.Int64()).alias("own"))
+            .group_by(_HOLDER)
+            .agg(nw.len().alias("given"), nw.col("own").max())
+        )
+        left = (nw.col("own") == 0) & (nw.col("given") < self.max_reports)
+        if isinstance(made, nw.DataFrame) and not len(made):  # older narwhals fill no empty frame
+            return _native(past.head(0))
+        return _native(
+            made.select(
+                nw.col(_HOLDER),
+                nw.lit(self.ledger_key_check).cast(nw.String()).alias("key"),
+                nw.lit(self.epoch).cast(nw.Int64()).alias(_EPOCH),
+                nw.lit(self.digest).cast(nw.String()).alias("digest"),
+                nw.col(_CANDIDATE).cast(nw.Int64()).alias("report"),
+            )
+            .join(counts, on=_HOLDER, how="left")
+            .filter(nw.col("given").is_null() | left)
+            .select(*past.collect_schema())
+        )
+
+    def reports(self, candidates: Any, ledger: Any) -> Any:
+        """Find what may leave: of each person the report that stands in the ledger.
+
+        Parameters
+        ----------
+        candidates : data frame or lazy frame
+            What this reporter made of the records.
+        ledger : data frame or lazy frame
+            The ledger, of the same library, to which the entries were appended. Who has no report
+            of this design there is left out.
+
+        Returns
+        -------
+        data frame or lazy frame
+            Of the same library: the id, the report, the epoch in which it was made, and the other
+            columns of the candidates. The rows are in any order.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As :meth:`entries`.
+        """
+        import narwhals.stable.v2 as nw
+
+        made, past = self._frames(candidates, ledger)
+        own = past.filter((nw.col("digest") == self.digest) & (nw.col(_EPOCH) <= self.epoch))
+        own = own.group_by(_HOLDER, _EPOCH).agg(nw.col("report").min())
+        latest = own.group_by(_HOLDER).agg(nw.col(_EPOCH).max())
+        last = own.join(latest, on=[_HOLDER, _EPOCH], how="inner")
+        last = last.rename({"report": _REPORT, _EPOCH: _MADE_IN})
+        schema = made.collect_schema()
+        others = [name for name in schema if name not in (self._id, _CANDIDATE, _HOLDER)]
+        return _native(
+            made.join(last, on=_HOLDER, how="inner").select(
+                nw.col(self._id),
+                nw.col(_REPORT).cast(schema[_CANDIDATE]).alias(self._name),
+                nw.col(_MADE_IN).alias(_EPOCH),
+                *(nw.col(name) for name in others),
+            )
+        )
+
+    def _frames(self, candidates: Any, ledger: Any) -> tuple[Any, Any]:
+        """Return both as frames of narwhals: the candidates, and the ledger's distinct entries."""
+        import narwhals.stable.v2 as nw
+
+        made, past = (as_frame(frame) for frame in (candidates, ledger))
+        if made.implementation != past.implementation or type(made) is not type(past):
+            raise TypeError(
+                "candidates and ledger must be frames of one library, both at hand or both lazy, "
+                f"got {type(candidates).__name__} and {type(ledger).__name__}."
+            )
+        for what, frame, needed in (
+            ("candidates", made, (self._id, _CANDIDATE, _HOLDER)),
+            ("ledger", past, tuple(_COLUMNS)),
+        ):
+            names = list(frame.collect_schema())
+            missing = [name for name in needed if name not in names]
+            if missing:
+                raise ValueError(
+                    f"the {what} lacks the column {listed(missing)}; its columns are "
+                    f"{listed(names)}."
+                )
+        foreign = (nw.col("key") != self.ledger_key_check) | nw.col("key").is_null()
+        holder = nw.col(_HOLDER).cast(nw.String())
+        # In some libraries $ also stands before a line end.
+        digits = holder.str.contains("^[0-9a-f]{32}$") & (holder.str.len_chars() == 32)
+        odd = holder.is_null() | ~digits | nw.col("report").is_null()
+        kinds, report = past.collect_schema(), nw.col("report")
+        for name in (_EPOCH, "report"):
+            if kinds[name] in (nw.Boolean, nw.String):
+                raise ValueError(
+                    f"the ledger's column {name!r} must have whole numbers, but its type is "
+                    f"{kinds[name]}. Restore it."
+                )
+        # of this design: the numbers of others may be greater
+        unknown = (nw.col("digest") == self.digest) & ((report < 0) | (report >= self._n_symbols))
+        wrong = past.filter(foreign | odd | unknown).head(1).select("key", "digest", "report")
+        wrong = wrong.lazy().collect()
+        if len(wrong) and wrong["key"][0] != self.ledger_key_check:
+            raise ValueError(
+                "the ledger has entries under another key than that of ledger_key, whose check is "
+                f"{self.ledger_key_check}: it would know nobody. Give ledger_key= the key with "
+                "which the ledger began; the key of the reports may be another one."
+            )
+        if len(wrong) and wrong["report"].null_count():
+            raise ValueError(
+                "the ledger has rows without a report, which would leave as they are. Restore them."
+            )
+        if (
+            len(wrong)
+            and wrong["digest"][0] == self.digest
+            and not (0 <= wrong["report"][0] < self._n_symbols)
+        ):
+            raise ValueError(
+                "the ledger has a report of this mechanism that is none of 0 to "
+                f"{self._n_symbols - 1}, and would leave as another one. Restore it."
+            )
+        if len(wrong):
+            raise ValueError(
+                "the ledger has rows whose holder is not 32 hexadecimal digits, in small letters "
+                "and with nothing beside them, as entries() writes them: it would not know these "
+                "persons, and give them further reports. Restore them."
+            )
+        made = made.with_columns(nw.col(_HOLDER).cast(nw.String()))
+        # In the ledger's order: some engines append by place.
+        kept = [name for name in names if name in _COLUMNS]
+        past = past.select(*kept).with_columns(nw.col(_HOLDER).cast(nw.String()))
+        return made, past.unique([_HOLDER, _EPOCH, "digest", "report"])
+
+    def _made_fields(self) -> list[Any]:
+        pa = pyarrow()
+        [report] = super()._made_fields()
+        return [report.with_name(_CANDIDATE), pa.field(_HOLDER, pa.string())]
+
+    def _beside(self, ids: IntegerIds | OctetIds) -> list[Any]:
+        """Compute the keyed ids, in hexadecimal."""
+        pa = pyarrow()
+        if self._holders is None:
+            derived = hmac.digest(self._ledger_key.read(), _DOMAIN, "sha256")
+            self._holders = KeyedStream(derived, digest=bytes(32).hex())
+        if len(ids) > _MOST_ROWS:
+            raise ValueError(f"a batch has {len(ids):,} rows; give at most {_MOST_ROWS:,} at once.")
+        tapes = self._holders.tapes(np.zeros(len(ids), dtype=np.uint8), ids)
+        digits = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
+        text = np.stack([digits[tapes >> 4], digits[tapes & 15]], axis=2)
+        ends = np.arange(0, text.size + 1, 32, dtype=np.int32)
+        return [pa.StringArray.from_buffers(len(ids), pa.py_buffer(ends), pa.py_buffer(text))]
+
+    def _stream_of(self, key: bytes) -> KeyedStream:
+        return KeyedStream(key, self.digest, self.epoch)
+
+    def _options(self) -> dict[str, Any]:
+        options = super()._options()
+        options |= {"max_reports": self.max_reports, "epoch": self.epoch, "eps": self.eps}
+        if self._ledger_key is not self._key:
+            source, check = self._ledger_key.source, self._ledger_key.check
+            options |= {"ledger_key": source, "ledger_key_check": check}
+        return options
+
+    def __repr__(self) -> str:
+        more = f"at most {self.max_reports} in a ledger, together eps<={at_most(self.bound)})"
+        return f"{super().__repr__()[:-1]}, {more}"
+
+
+def _native(frame: Any) -> Any:
+    """Return a frame of its own library, whose rows pandas numbers anew."""
+    import narwhals.stable.v2 as nw
+
+    if isinstance(frame, nw.DataFrame):
+        frame = nw.maybe_reset_index(frame)
+    return frame.to_native()

@@ -1,0 +1,446 @@
+"""Record batches to reports, and to blocks and their reports."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from skrldp._arrays import SetOnce, smallest_dtype
+from skrldp._frames import refuse_index
+from skrldp._params import at_most
+from skrldp.alphabet.columns import listed
+from skrldp.alphabet.values import brief
+from skrldp.batches.arrow import (
+    arrow_numbers,
+    check_columns,
+    check_id_type,
+    is_table,
+    on_its_own,
+    own_type,
+    pyarrow,
+    read_ids,
+    read_values,
+    refuse_duplicates,
+    report_table,
+)
+from skrldp.batches.keys import CheckedKey
+from skrldp.client.records import BlockReader, RecordReader
+from skrldp.mechanism.manifest import Manifest, read_json
+from skrldp.mechanism.mechanism import Mechanism
+from skrldp.sampling.streams import IntegerIds, KeyedStream, OctetIds
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+_INSTEAD: Any = {Manifest: ", several: use BlockReporter.", Mechanism: ", one: use Reporter."}
+_TYPES = [f"{sign}int{bits}" for bits in (8, 16, 32, 64) for sign in ("u", "")]
+
+
+class Reporter(SetOnce):
+    """A function from an iterator of Arrow record batches to one of reports, for engines.
+
+    The report of a row is a function of the key, the row's id, its cell and the mechanism. So it is
+    the same in any batch, order, process and retry.
+
+    Parameters
+    ----------
+    mechanism : Mechanism, str or bytes
+        The mechanism, or what its ``to_json()`` wrote. Its columns need names.
+    id : str
+        The column that says whom a record is about: integers, strings or bytes (UUIDs are 16
+        bytes). 7 and "7" are the same person; "007" and b"7" are others. The empty text is no id.
+    key : KeyFile, KeyVariable, bytes or function
+        The secret key, of at least 16 bytes: a reference to where each process reads it; or a
+        function without arguments that returns it and that workers can import; or the key itself,
+        and then the reporter cannot be pickled. **Whoever has the key can undo the randomisation.**
+    keep : sequence of str, default=()
+        Further columns to pass on, without categories of other rows (a Polars ``Enum`` has them).
+        The mechanism's own columns are refused: they are what is not to leave.
+    name : str, default="report"
+        The column of the reports.
+    type : str or pyarrow.DataType, optional
+        Integer type of the reports, such as "int32" where an engine has no unsigned numbers. The
+        default is the smallest unsigned type for all symbols.
+    key_check : str, optional
+        What :func:`key_check` says of the key. It goes with the reporter, and a process whose key
+        is another one reports nothing: it would report everybody a second time. If not given, the
+        key is read at once. Give it where the key cannot be read, and in whatever runs again.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+    encode : str
+        Form of the reports, "symbol": ``FrequencyEstimator(mechanism, encode=reporter.encode)``.
+
+    Raises
+    ------
+    TypeError
+        If an argument is of another type.
+    ValueError
+        If the JSON is no mechanism of this version, or a manifest; if the mechanism's columns have
+        no names, the key is too short, or cannot be read although there is no `key_check`, `id` or
+        `keep` names a column of the mechanism, or `type` is too narrow.
+
+    Notes
+    -----
+    The reporter can be pickled: the pickle has the mechanism's JSON, the reference to the key and
+    its check. Each process reads the key when it makes its first report.
+
+    All rows of a batch are reported or none. The ids of a batch are checked for duplicates, those
+    of several batches are not, as this would take memory for all: call :func:`check_ids` once.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from skrldp import Mechanism, batches
+    >>> mechanism = Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], ("no", "yes"), ("any",))
+    >>> mechanism = mechanism.named(None, [("ill", True), ("place", False)])
+    >>> reporter = batches.Reporter(mechanism, id="person", key=bytes(range(32)))
+    >>> record = {"person": [17, 18], "ill": ["yes", "no"], "place": ["any", "any"]}
+    >>> batch = pa.RecordBatch.from_pydict(record)
+    >>> [reports] = reporter([batch])
+    >>> reports.schema.names
+    ['person', 'report']
+    >>> [again] = reporter([batch.slice(1)])
+    >>> again["report"][0] == reports["report"][1]
+    True
+    """
+
+    encode = "symbol"
+
+    def __init__(
+        self,
+        mechanism: Mechanism | Manifest | str | bytes,
+        *,
+        id: str,
+        key: Any,
+        keep: Sequence[str] = (),
+        name: str = "report",
+        type: Any = None,
+        key_check: str | None = None,
+    ) -> None:
+        is_text = isinstance(mechanism, str | bytes)
+        self.mechanism: Any = _loaded(mechanism) if is_text else mechanism
+        if not isinstance(self.mechanism, self._kind):
+            found = builtins.type(self.mechanism)
+            raise (ValueError if is_text else TypeError)(
+                f"mechanism must be a {self._kind.__name__} or the text of its to_json(), got "
+                f"{found.__name__}{_INSTEAD.get(found, '.')}"
+            )
+        self._columns = self.mechanism.columns or (("secret", True), ("value", False))
+        self._id, self._name = id, name
+        self._keep = _checked_names(self._columns, id, self._names, keep)
+        self._type = _checked_type(type, self._n_symbols)
+        self._key = CheckedKey.of(key, key_check)
+        self._stream: KeyedStream | None = None
+        self._reader = self._new_reader()
+        blind = self.mechanism.observe == "nonsensitive"
+        self._needed = [name for name, sensitive in self._columns if not (blind and sensitive)]
+
+    # -- what a reporter of manifests does otherwise ----------------------------------------------
+    _kind: Any = Mechanism
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        """Names of the columns that are made of a record."""
+        return (self._name,)
+
+    @property
+    def _n_symbols(self) -> int:
+        return int(self.mechanism.shape[0])
+
+    @property
+    def _claimed(self) -> float | None:
+        """Proven leakage of a report that the maker claims; None if nothing is claimed."""
+        claim = self.mechanism.guarantee
+        return None if claim is None else float(claim.eps)
+
+    def _new_reader(self) -> Any:
+        own = self.mechanism
+        return RecordReader(self._columns, own.secrets, own.values, own.observe, own.others)
+
+    def _draw(self, records: dict[str, Any], ids: IntegerIds | OctetIds) -> list[NDArray[Any]]:
+        """Draw what is made of records: arrays (n,), one for each name."""
+        cells = self._reader.cells(records)
+        return [self._keyed().sample(self.mechanism.form.sampler, cells, ids)]
+
+    # -- what all do ------------------------------------------------------------------------------
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that batches must have: the id, what the mechanism sees, and what is kept."""
+        return tuple(dict.fromkeys((self._id, *self._needed, *self._keep)))
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the mechanism's JSON, in hexadecimal."""
+        return self.mechanism.digest
+
+    @property
+    def key_check(self) -> str:
+        """What :func:`key_check` says of the key: 16 digits."""
+        return self._key.check
+
+    def __call__(self, records: Any) -> Any:
+        """Report the records of batches, one batch after the other, or of a table.
+
+        Parameters
+        ----------
+        records : iterable of pyarrow.RecordBatch, pyarrow.Table or data frame
+            Batches, or a reader that gives such (what has ``__arrow_c_stream__``); or a whole table
+            of any library that narwhals knows, such as pandas and polars.
+
+        Returns
+        -------
+        iterator of pyarrow.RecordBatch, or table
+            With the schema :meth:`output_schema`; of a table a table of the same library, with as
+            many rows in the same order, and pandas' index, which no column to be reported may be.
+
+        Raises
+        ------
+        TypeError
+            If it is something else.
+        ValueError
+            As :meth:`report_batch`: of a table all rows are reported or none; of several batches,
+            those before have been reported then.
+        """
+        if is_table(records):
+            refuse_index(records, [name for name, _ in self._columns])
+            return report_table(self, records, [self._id, *self._keep])
+        return self._report_each(records)
+
+    def _report_each(self, batches: Iterable[Any]) -> Iterator[Any]:
+        if hasattr(batches, "__arrow_c_stream__"):
+            batches = pyarrow().RecordBatchReader.from_stream(batches)
+        for batch in batches:
+            yield self.report_batch(batch)
+
+    def report_batch(self, batch: Any) -> Any:
+        """Report the records of one batch: all, or none.
+
+        Parameters
+        ----------
+        batch : pyarrow.RecordBatch
+
+        Returns
+        -------
+        pyarrow.RecordBatch
+            A row for each row, in the same order.
+
+        Raises
+        ------
+        TypeError
+            If it is no record batch.
+        ValueError
+            If a column is missing, ids are missing or occur twice or are neither integers, strings
+            nor bytes, a value is not known to the mechanism, or the key cannot be read.
+        """
+        pa = pyarrow()
+        if not isinstance(batch, pa.RecordBatch):
+            raise TypeError(
+                "a reporter takes an iterator of Arrow record batches, got one of "
+                f"{type(batch).__name__}."
+            )
+        schema = self.output_schema(batch.schema)
+        self._keyed()  # a key that cannot be read is said before anything else
+        ids = read_ids(self._id, batch.column(self._id))
+        refuse_duplicates(self._id, batch.column(self._id), ids)
+        records = {
+            name: read_values(name, batch.column(name), self._reader.texts[name])
+            for name in self._needed
+        }
+        made = self._draw(records, ids)
+        columns = [
+            on_its_own(batch.column(self._id)),
+            *(arrow_numbers(own.astype(self._type, copy=False)) for own in made),
+            *self._beside(ids),
+            *(on_its_own(batch.column(name)) for name in self._keep),
+        ]
+        return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+    def output_schema(self, schema: Any) -> Any:
+        """Return the schema of the reports of batches.
+
+        Parameters
+        ----------
+        schema : pyarrow.Schema
+            Of the batches.
+
+        Returns
+        -------
+        pyarrow.Schema
+            The id, the report and the kept columns; dictionaries and views are plain there.
+
+        Raises
+        ------
+        ValueError
+            If a column is missing or there twice, or the id's type is none of ids.
+        """
+        check_columns(self.columns, schema.names)
+        check_id_type(self._id, schema.field(self._id).type)
+        types = [own_type(schema.field(name).type) for name in (self._id, *self._keep)]
+        own, *kept = zip((self._id, *self._keep), types, strict=True)
+        return pyarrow().schema([own, *self._made_fields(), *kept])
+
+    def _made_fields(self) -> list[Any]:
+        """Return what is made of each record: the report, and what stands beside it."""
+        pa = pyarrow()
+        return [pa.field(name, getattr(pa, self._type)()) for name in self._names]
+
+    def _beside(self, ids: IntegerIds | OctetIds) -> list[Any]:
+        """Return the columns beside the reports."""
+        return []
+
+    def _keyed(self) -> KeyedStream:
+        if self._stream is None:
+            self._stream = self._stream_of(self._key.read())
+        return self._stream
+
+    def _stream_of(self, key: bytes) -> KeyedStream:
+        return KeyedStream(key, self.mechanism.digest)
+
+    def _options(self) -> dict[str, Any]:
+        """Return the arguments but the mechanism: what a pickle holds."""
+        options = {"id": self._id, "key": self._key.source, "keep": self._keep, "name": self._name}
+        return options | {"type": self._type, "key_check": self.key_check}
+
+    def __reduce__(self) -> Any:
+        return _restored, (builtins.type(self), self.mechanism.to_json(), self._options())
+
+    def __copy__(self) -> Reporter:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Reporter:
+        return self  # nothing in it changes
+
+    def __repr__(self) -> str:
+        eps = self._claimed
+        said = "no claim" if eps is None else f"eps<={at_most(eps)} claimed"
+        return (
+            f"{builtins.type(self).__name__}({self._n_symbols} reports, id {self._id!r}, "
+            f"key {self._key.source!r}, {said}, digest {self.digest[:12]})"
+        )
+
+
+def _restored(kind: type[Reporter], text: str, options: dict[str, Any]) -> Reporter:
+    return kind(text, **options)
+
+
+@lru_cache(maxsize=4)
+def _loaded(text: str | bytes) -> Mechanism | Manifest:
+    return read_json(text)  # once for all the tasks of a process
+
+
+def _checked_names(
+    columns: Sequence[tuple[Any, bool]], id: Any, names: Sequence[Any], keep: Any
+) -> tuple[str, ...]:
+    """Return the names of the columns to keep, if all names fit together."""
+    for what, given in (("id", id), *(("name", name) for name in names)):
+        if not isinstance(given, str):
+            raise TypeError(f"{what} must be the name of a column, got {type(given).__name__}.")
+    if isinstance(keep, str) or not all(isinstance(kept, str) for kept in keep):
+        raise TypeError("keep must be a list of names of columns.")
+    nameless = [column for column, _ in columns if not isinstance(column, str)]
+    if nameless:
+        raise ValueError(
+            f"the columns of batches have names, but the mechanism has the columns {nameless}: "
+            "fit on a table with named columns, or name them with mechanism.named."
+        )
+    own = [column for column, _ in columns]
+    raw = [kept for kept in (id, *keep) if kept in own]
+    if raw:
+        raise ValueError(
+            f"the column {listed(raw)} is one that the mechanism reports: beside the report, it "
+            "would itself leave as it is. Take other columns for id and keep."
+        )
+    out = [id, *names, *keep]
+    if len(set(out)) < len(out):
+        raise ValueError(
+            f"the columns of the reports must have different names, got {listed(out)}."
+        )
+    return tuple(keep)
+
+
+def _checked_type(type: Any, n_symbols: int) -> str:
+    """Return the name of the reports' integer type."""
+    smallest = smallest_dtype(n_symbols)
+    if type is None:
+        return smallest.name
+    name = str(type)
+    if name not in _TYPES:
+        raise ValueError(f"type must be one of {', '.join(_TYPES)}, got {brief(repr(name))}.")
+    import numpy as np
+
+    if np.iinfo(name).max < n_symbols - 1:
+        raise ValueError(f"{name} cannot hold {n_symbols:,} different reports: take a wider type.")
+    return name
+
+
+# --- Blocks ---------------------------------------------------------------------------------------
+
+
+class BlockReporter(Reporter):
+    """A reporter of a manifest: one block of columns of each record, and the report of the block.
+
+    Block and report are functions of the key, the row's id, its record and the manifest; the block
+    does not depend on the record. So a person has one block for ever, whatever becomes of the
+    record, and one key and manifest. Every column is checked, whatever block a person has.
+
+    Parameters
+    ----------
+    mechanism : Manifest, str or bytes
+        The manifest, or what its ``to_json()`` wrote. Its columns need names.
+    id, key, keep, name, type, key_check
+        As of :class:`Reporter`. No column may have the name "block", which is that of the blocks.
+
+    Attributes
+    ----------
+    mechanism : Manifest
+
+    Raises
+    ------
+    TypeError, ValueError
+        As of :class:`Reporter`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from skrldp import Manifest, Mechanism, batches
+    >>> one = Mechanism.from_matrix(np.full((2, 4), 0.5), ("no", "yes"), ("a", "b"))
+    >>> parts = [one.named(None, [("ill", True), (name, False)]) for name in ("home", "work")]
+    >>> manifest = Manifest.of(parts, [0.25, 0.75])
+    >>> reporter = batches.BlockReporter(manifest, id="person", key=bytes(range(32)))
+    >>> record = {"person": [17, 18], "ill": ["yes", "no"], "home": ["a", "a"], "work": ["b", "a"]}
+    >>> reporter(pd.DataFrame(record)).columns.tolist()
+    ['person', 'block', 'report']
+    """
+
+    _kind = Manifest
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return ("block", self._name)
+
+    @property
+    def _n_symbols(self) -> int:
+        return max(len(self.mechanism.mechanisms), *(m.shape[0] for m in self.mechanism.mechanisms))
+
+    @property
+    def _claimed(self) -> float | None:
+        return self.mechanism.eps
+
+    def _new_reader(self) -> Any:
+        return BlockReader(self.mechanism)
+
+    def _draw(self, records: dict[str, Any], ids: IntegerIds | OctetIds) -> list[NDArray[Any]]:
+        stream = self._keyed()
+        secrets, values = self._reader.codes(records)
+
+        def tapes(numbers: NDArray[Any], rows: slice) -> NDArray[Any]:
+            return stream.tapes(numbers, ids, rows.start)
+
+        return list(self.mechanism.sample_with(tapes, secrets, values))

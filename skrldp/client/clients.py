@@ -1,0 +1,591 @@
+"""Loaded mechanisms that turn raw records into reports: drawn anew, counted, or permanent."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from numbers import Integral
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from skrldp._arrays import SetOnce, chunks
+from skrldp._params import at_most, check_positive, is_whole
+from skrldp.client.records import BlockReader, RecordReader
+from skrldp.exceptions import ReportLimitError
+from skrldp.mechanism.guarantee import Guarantee, bound_of_reports
+from skrldp.mechanism.manifest import Manifest
+from skrldp.mechanism.mechanism import Mechanism
+from skrldp.sampling.streams import KeyedStream, OctetIds, RandomStream, Tapes
+from skrldp.sampling.tables import AliasTable, BlockTable
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from numpy.typing import NDArray
+
+
+# --- Permanent reports: randomness computed from a key, the person and the record, as in batches --
+
+
+_LEAST_KEY = 16  # bytes
+_TAPE = 16  # bytes of randomness for each report; the samplers read 8 at most
+_ROWS = 1 << 12  # reports made at a time
+
+
+class Memory:
+    """Permanent reports of persons and their records: those of batches with the same key and ids.
+
+    Parameters
+    ----------
+    key : bytes
+        The secret key.
+    digest : str
+        Digest of the mechanism, in hexadecimal.
+
+    Raises
+    ------
+    TypeError
+        If the key is not bytes.
+    ValueError
+        If it is too short.
+    """
+
+    def __init__(self, key: bytes, digest: str) -> None:
+        mend = "make one with secrets.token_bytes(32), and keep it secret."
+        if not isinstance(key, bytes):
+            raise TypeError(f"memoize must be a key of bytes, got {type(key).__name__}: {mend}")
+        if len(key) < _LEAST_KEY:
+            raise ValueError(
+                f"memoize must be a key of at least {_LEAST_KEY} bytes, got {len(key)}: {mend}"
+            )
+        self._stream = KeyedStream(key, digest)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(
+            "a client with permanent reports cannot be pickled, since the file would hold its key: "
+            "store the mechanism's JSON, and load it again, with its key."
+        )
+
+    def __deepcopy__(self, memo: Any) -> Memory:
+        return self  # nothing in it changes
+
+    def sample(
+        self, table: AliasTable | BlockTable, cells: NDArray[Any], ids: Sequence[Any]
+    ) -> NDArray[Any]:
+        """Draw the permanent report of each record.
+
+        Shapes: `cells` (n,); returns (n,). Raises ValueError if an id is none of these. Nothing has
+        been drawn then.
+        """
+        persons = [octets_of(person) for person in ids]
+        parts = [
+            table.sample(cells[rows], Tapes(self.octets(cells[rows], persons[rows])))
+            for rows in chunks(max(1, len(cells)), _ROWS)
+        ]
+        return np.concatenate(parts)
+
+    def octets(self, cells: NDArray[Any], persons: Sequence[bytes]) -> NDArray[np.uint8]:
+        """Compute the tapes of persons, given by what `octets_of` writes, and their cells.
+
+        Shapes: `cells` (n,); returns (n, 16).
+        """
+        found = np.empty((len(persons), _TAPE), dtype=np.uint8)
+        for letter in (b"s", b"b"):
+            rows = [row for row, person in enumerate(persons) if person[:1] == letter]
+            if rows:
+                own = [persons[row][1:] for row in rows]
+                octets = np.frombuffer(b"".join(own), dtype=np.uint8)
+                ends = np.cumsum([0, *map(len, own)])
+                ids = OctetIds(octets, ends, are_strings=letter == b"s")
+                found[rows] = self._stream.tapes(cells[rows], ids)
+        return found
+
+
+def octets_of(person: Any) -> bytes:
+    """Write an id as a letter and bytes: texts and numbers, which are texts of digits; or bytes.
+
+    Raises ValueError if it is none of these, or empty: people without an id would share their
+    randomness, and one who knows their own report would learn who has the same record.
+    """
+    if isinstance(person, bytes | str) and not person:
+        raise ValueError("an id is empty, as where it is missing: give each person their own.")
+    if isinstance(person, np.bytes_):  # and so a person would report under two ids
+        raise ValueError(
+            "ids are in an array of NumPy's type S, which drops zero bytes at their end: give a "
+            "list of bytes, or an array of dtype object that was made of one."
+        )
+    if isinstance(person, bytes):
+        return b"b" + person
+    if isinstance(person, str):
+        try:
+            return b"s" + person.encode()
+        except UnicodeEncodeError:
+            raise ValueError("an id has half a surrogate pair, which is no text.") from None
+    if isinstance(person, bool) or not isinstance(person, Integral):
+        raise ValueError(f"an id must be a str, bytes or int, got {type(person).__name__}.")
+    return b"s%d" % int(person)
+
+
+# --- A stated number of fresh reports about each person, counted in a file ------------------------
+
+
+_DOMAIN = b"skrldp fresh reports, version 1\0"
+_APPLICATION = 0x736B726C  # the file's type, as SQLite's header has it
+_PATIENCE = 60.0  # seconds to wait for another process that is counting
+
+
+class FreshReports(SetOnce):
+    """At most a stated number of fresh reports about each person, and none after that.
+
+    The reports are counted in a file, which all clients and processes that report about the same
+    persons must share: ``client.load(text, limit=FreshReports(3, "counts.sqlite"))``. A report is
+    counted before it is drawn, so a crash between the two loses one, and never gives one more.
+
+    Parameters
+    ----------
+    per_person : int
+        How many reports about each person a mechanism may make, at least 1.
+    path : str or path
+        The file of the counts, an SQLite database. It is made, for its owner alone, if it is
+        not there: **whoever deletes it, or puts an old copy in its place, gives those reports
+        again.** For each person and mechanism it has a hash of the id and a count.
+    eps : float, optional
+        The most that the reports of one mechanism about a person may leak together, in nats:
+        mechanisms whose guarantee allows more are refused. None takes any finite bound, however
+        large. Each of several mechanisms has this bound: a ledger bounds all of them together.
+
+    Raises
+    ------
+    ValueError
+        If `per_person` is no whole number of at least 1 or `eps` no number above 0, or the file is
+        of another kind.
+    OSError
+        If the file cannot be read and written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from skrldp import SRRSanitizer, client
+    >>> rows = [["no", "rare"], ["yes", "often"]]
+    >>> text = SRRSanitizer(eps=1.0, sensitive=0).fit(rows).mechanism_.to_json()
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> counts = client.FreshReports(2, Path(folder.name) / "counts.sqlite")
+    >>> device = client.load(text, limit=counts)
+    >>> len([device.report(("yes", "rare"), id="person 17") for _ in range(2)])
+    2
+    >>> device.report(("yes", "rare"), id="person 17")
+    Traceback (most recent call last):
+    ...
+    skrldp.exceptions.ReportLimitError: record 0: ... Nothing was reported.
+    >>> folder.cleanup()
+    """
+
+    def __init__(
+        self, per_person: int, path: str | os.PathLike[str], *, eps: float | None = None
+    ) -> None:
+        if eps is not None:
+            check_positive("eps", eps)
+        if not is_whole(per_person) or per_person < 1:
+            raise ValueError(f"per_person={per_person!r} is no whole number >= 1.")
+        self.per_person = int(per_person)
+        self.eps = eps
+        self.path = Path(path).resolve()  # the same after a change of directory
+        with suppress(OSError):  # what SQLite says is clearer
+            # Hashes of ids can be guessed, so that the file tells who was asked.
+            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
+        with self._counts("rwc") as counts:
+            (kind,) = counts.execute("PRAGMA application_id").fetchone()
+            (n_tables,) = counts.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            if not n_tables and not kind:
+                counts.execute(
+                    "CREATE TABLE reports (person BLOB PRIMARY KEY, made INTEGER NOT NULL)"
+                )
+                counts.execute(f"PRAGMA application_id = {_APPLICATION}")
+            elif kind != _APPLICATION:
+                raise ValueError(
+                    f"{self.path} is a database of another kind, not of counted reports: give the "
+                    "path of a file that does not exist yet."
+                )
+
+    def check(self, guarantee: Guarantee | None) -> float:
+        """Check that so many reports have a bound.
+
+        Parameters
+        ----------
+        guarantee : Guarantee or None
+            What a mechanism's maker claims.
+
+        Returns
+        -------
+        float
+            The most that they leak together, in nats.
+
+        Raises
+        ------
+        ValueError
+            If there is no such bound, or it is more than `eps`.
+        """
+        return bound_of_reports(guarantee, self.per_person, self.eps, "FreshReports(1, path)")
+
+    def take(self, digest: str, persons: Sequence[Any], bound: float) -> None:
+        """Count one report for each record, or none if one of them is not allowed.
+
+        When this returns, the counts are on the disk.
+
+        Parameters
+        ----------
+        digest : str
+            Digest of the mechanism, in hexadecimal.
+        persons : sequence of n str, bytes or int
+            Whom the records are about.
+        bound : float
+            What :meth:`check` returned.
+
+        Raises
+        ------
+        ReportLimitError
+            If a person has fewer reports left than there are records about them.
+        ValueError
+            If an id is of another type.
+        OSError
+            If the file cannot be read and written.
+        """
+        prefix = hashlib.sha256(_DOMAIN + bytes.fromhex(digest))
+        keys = []
+        for person in persons:
+            own = prefix.copy()
+            own.update(octets_of(person))
+            keys.append(own.digest())
+        with self._counts("rw") as counts:
+            for key, wanted in Counter(keys).items():
+                row = counts.execute("SELECT made FROM reports WHERE person = ?", (key,)).fetchone()
+                made = row[0] if row else 0
+                if made + wanted > self.per_person:
+                    raise ReportLimitError(
+                        f"record {keys.index(key)}: {made} of {self.per_person} reports about this "
+                        f"person were made, and {wanted} more would be too many: by the guarantee "
+                        f"{self.per_person} leak at most {at_most(bound)} nats together. Nothing "
+                        "was reported."
+                    )
+                counts.execute("REPLACE INTO reports VALUES (?, ?)", (key, made + wanted))
+
+    @contextmanager
+    def _counts(self, mode: str) -> Iterator[Connection]:
+        """Open the file for one transaction, which an error undoes.
+
+        It is opened each time: a connection must not be shared by threads, nor by a forked process.
+        """
+        import sqlite3
+
+        try:
+            with closing(
+                sqlite3.connect(
+                    f"{self.path.as_uri()}?mode={mode}",
+                    uri=True,
+                    timeout=_PATIENCE,
+                    isolation_level=None,
+                )
+            ) as counts:
+                counts.execute("PRAGMA synchronous = EXTRA")  # a lost commit would be a free report
+                counts.execute("BEGIN IMMEDIATE")  # nobody else counts until the end
+                yield counts
+                counts.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise OSError(
+                f"the counts of reports in {self.path} cannot be read and written ({error}). "
+                "Nothing was reported: give the path of the file that earlier reports were counted "
+                "in, or of a new one if there were none."
+            ) from error
+
+    def __repr__(self) -> str:
+        return f"FreshReports({self.per_person}, {str(self.path)!r})"
+
+
+# --- One mechanism --------------------------------------------------------------------------------
+
+
+class Client(SetOnce):
+    """A mechanism as a device needs it; made by :func:`skrldp.client.load`.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+        What was loaded.
+    columns : tuple of (name, bool)
+        The columns of a record in their order, and whether each is sensitive; ("secret", "value")
+        if the mechanism names none.
+    observe : {"all", "nonsensitive"}
+        Whether all columns are needed, or only those that are not sensitive.
+    encode : str
+        Form of the reports, "symbol": they are numbers of symbols, whatever the symbols are. So
+        ``FrequencyEstimator(mechanism, encode=client.encode)`` reads them.
+    """
+
+    encode = "symbol"
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        *,
+        memoize: bytes | None = None,
+        limit: FreshReports | None = None,
+        random_state: Any = None,
+    ) -> None:
+        if memoize is not None and random_state is not None:
+            raise ValueError("permanent reports take no random_state: their key is all they need.")
+        if memoize is not None and limit is not None:
+            raise ValueError("permanent reports are not counted: give memoize or limit, not both.")
+        if limit is not None and random_state is not None:
+            raise ValueError(
+                "counted reports take no random_state: a second client with the same seed would "
+                "draw the same again, and the bound of several reports is for independent ones."
+            )
+        if not (limit is None or isinstance(limit, FreshReports)):
+            raise TypeError(
+                f"limit must be FreshReports(number, path), got {type(limit).__name__}."
+            )
+        self.mechanism = mechanism
+        self.columns = mechanism.columns or (("secret", True), ("value", False))
+        self.observe = mechanism.observe
+        self._reader = RecordReader(
+            self.columns, self.secrets, self.values, self.observe, mechanism.others
+        )
+        self._memory = None if memoize is None else Memory(memoize, self.digest)
+        self._limit = limit
+        self._bound = math.inf if limit is None else limit.check(mechanism.guarantee)
+        self._stream = None if random_state is None else RandomStream(random_state)
+
+    @property
+    def secrets(self) -> tuple[Any, ...]:
+        """The alphabet of S."""
+        return self.mechanism.secrets
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The alphabet of U."""
+        return self.mechanism.values
+
+    @property
+    def symbols(self) -> tuple[Any, ...]:
+        """Names of the reports: report y is ``symbols[y]``."""
+        return self.mechanism.symbols
+
+    @property
+    def guarantee(self) -> Guarantee | None:
+        """What the mechanism's maker claims to have proven; None if nothing."""
+        return self.mechanism.guarantee
+
+    @property
+    def eps(self) -> float | None:
+        """Proven leakage that the maker claims, in nats; None if nothing is claimed."""
+        return None if self.guarantee is None else self.guarantee.eps
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the canonical JSON, in hexadecimal: the server's ``mechanism_.digest``."""
+        return self.mechanism.digest
+
+    def report(self, record: Any, *, id: str | bytes | int | None = None) -> int:
+        """Report one record.
+
+        Parameters
+        ----------
+        record : dict or tuple
+            Raw values: by column name, where further keys are ignored, or in the order of
+            `columns`. If `observe` is "nonsensitive", the columns that are not sensitive suffice,
+            and the others are ignored.
+        id : str, bytes or int
+            Whom the record is about; required for permanent or counted reports, and not allowed
+            otherwise.
+
+        Returns
+        -------
+        int
+            The report y, from 0 to b − 1: what may leave the device. Its name is ``symbols[y]``.
+
+        Raises
+        ------
+        ValueError
+            If a column is missing or a value is not known to the mechanism and not reported as
+            "other" either, or if `id` is missing or not allowed. Nothing is reported then.
+        ReportLimitError
+            If as many reports about this person as `limit` allows were made.
+        """
+        cell = np.array([self._reader.cell(record)])
+        return int(self._draw(cell, None if id is None else [id])[0])
+
+    def report_many(self, records: Any, *, ids: Any = None) -> NDArray[Any]:
+        """Report many records, one each.
+
+        Parameters
+        ----------
+        records : list of dict or tuple, dict of columns, data frame, or array of shape (n, k)
+            Raw values. Columns with other names are ignored; arrays and tuples have the order of
+            `columns`. If `observe` is "nonsensitive", the columns that are not sensitive suffice.
+        ids : sequence of n str, bytes or int
+            Whom the records are about; required for permanent or counted reports, and not allowed
+            otherwise.
+
+        Returns
+        -------
+        array of shape (n,)
+            The reports, in the smallest unsigned integer dtype.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`report`. All records are reported or none.
+        ReportLimitError
+            If there are more records about a person than reports left. None is reported, nor
+            counted.
+        """
+        cells = self._reader.cells(records)
+        if isinstance(ids, str | bytes):
+            raise ValueError(
+                "ids must be a sequence with one id for each record, not a single "
+                f"{type(ids).__name__}."
+            )
+        return self._draw(cells, None if ids is None else list(ids))
+
+    def _draw(self, cells: NDArray[Any], ids: list[Any] | None) -> NDArray[Any]:
+        self._check_ids(ids, len(cells))
+        table = self.mechanism.form.sampler
+        if self._memory is not None and ids is not None:
+            return self._memory.sample(table, cells, ids)
+        if self._limit is not None and ids is not None:
+            self._limit.take(self.digest, ids, self._bound)  # counted before anything is drawn
+        stream = RandomStream() if self._stream is None else self._stream
+        return table.sample(cells, stream)
+
+    def _check_ids(self, ids: list[Any] | None, n_records: int) -> None:
+        if self._memory is None and self._limit is None:
+            if ids is None:
+                return
+            raise ValueError(
+                "this client's reports are fresh and not counted, so an id is of no use: make them "
+                "permanent by load(text, memoize=key), have them counted by load(text, "
+                "limit=FreshReports(number, path)), or leave the id out."
+            )
+        if ids is None:
+            kind = (
+                "permanent reports (memoize)" if self._limit is None else "counted reports (limit)"
+            )
+            raise ValueError(f"{kind} need an id for each record.")
+        if len(ids) != n_records:
+            raise ValueError(f"there are {n_records:,} records, but {len(ids):,} ids.")
+
+    def __repr__(self) -> str:
+        kind = "fresh" if self._memory is None else "permanent"
+        claim = "no claim" if self.eps is None else f"eps<={at_most(self.eps)} claimed"
+        if self._limit is not None and self._limit.per_person > 1:
+            claim += f", eps<={at_most(self._bound)} for {self._limit.per_person} about one person"
+        return f"Client({len(self.symbols)} {kind} reports, {claim}, digest {self.digest[:12]})"
+
+
+# --- A manifest: a block and its report -----------------------------------------------------------
+
+
+class BlockClient(SetOnce):
+    """A manifest as a device needs it; made by :func:`skrldp.client.load`.
+
+    Attributes
+    ----------
+    manifest : Manifest
+        What was loaded.
+    columns : tuple of (name, bool)
+        The columns of a record, those of S first, and whether each is sensitive.
+    """
+
+    def __init__(
+        self, manifest: Manifest, *, memoize: bytes | None = None, random_state: Any = None
+    ) -> None:
+        if memoize is not None and random_state is not None:
+            raise ValueError("permanent reports take no random_state: their key is all they need.")
+        self.manifest = manifest
+        self.columns = manifest.columns
+        self._reader = BlockReader(manifest)
+        self._memory = None if memoize is None else Memory(memoize, self.digest)
+        self._stream = None if random_state is None else RandomStream(random_state)
+
+    @property
+    def eps(self) -> float | None:
+        """Proven leakage that the maker claims, in nats; None if nothing is claimed."""
+        return self.manifest.eps
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the canonical JSON, in hexadecimal: the server's ``manifest_.digest``."""
+        return self.manifest.digest
+
+    def report(self, record: Any, *, id: str | bytes | int | None = None) -> tuple[int, int]:
+        """Report one record.
+
+        Parameters
+        ----------
+        record : dict or tuple
+            Raw values by column name, where further keys are ignored; in the table's order only
+            if its columns have no names, which are then their places. Every column is checked,
+            whatever block is drawn.
+        id : str, bytes or int
+            Whom the record is about; required for permanent reports, and not allowed otherwise.
+
+        Returns
+        -------
+        block, report : int
+            What may leave the device: both, always together.
+
+        Raises
+        ------
+        ValueError
+            If a column is missing, values are not by name, a value is not known, or `id` is
+            missing or not allowed.
+        """
+        blocks, reports = self.report_many([record], ids=None if id is None else [id])
+        return int(blocks[0]), int(reports[0])
+
+    def report_many(self, records: Any, *, ids: Any = None) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Report many records, one each.
+
+        Parameters
+        ----------
+        records : list of dict or tuple, dict of columns, data frame, or array of shape (n, k)
+            Raw values, as for :meth:`report`.
+        ids : sequence of n str, bytes or int
+            Whom the records are about; required for permanent reports, and not allowed otherwise.
+
+        Returns
+        -------
+        blocks, reports : arrays of shape (n,)
+
+        Raises
+        ------
+        ValueError
+            As :meth:`report`. All records are reported or none.
+        """
+        secrets, values = self._reader.codes(records)
+        if isinstance(ids, str | bytes):
+            raise ValueError("ids must be a sequence with one id for each record.")
+        if self._memory is None:
+            if ids is not None:
+                raise ValueError("this client's reports are fresh: an id is of no use.")
+            stream = RandomStream() if self._stream is None else self._stream
+            return self.manifest.sample(secrets, values, stream)
+        if ids is None or len(ids) != len(secrets):
+            raise ValueError("permanent reports (memoize) need an id for each record.")
+        persons, memory = [octets_of(person) for person in ids], self._memory
+        return self.manifest.sample_with(
+            lambda numbers, rows: memory.octets(numbers, persons[rows]), secrets, values
+        )
+
+    def __repr__(self) -> str:
+        kind = "fresh" if self._memory is None else "permanent"
+        claim = "no claim" if self.eps is None else f"eps<={at_most(self.eps)} claimed"
+        n = len(self.manifest.mechanisms)
+        return f"BlockClient({n} blocks, {kind} reports, {claim}, digest {self.digest[:12]})"

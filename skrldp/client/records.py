@@ -1,0 +1,316 @@
+"""Raw records to cells, by the mechanism's alphabets."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from skrldp.alphabet.columns import Column, Factorized, hint_of, known_of, named, numbered
+from skrldp.alphabet.combinations import Alphabet, combine
+from skrldp.alphabet.values import CategoryError, brief
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from skrldp.mechanism.manifest import Manifest
+
+
+_NOTHING = "Nothing was reported."
+
+
+class RecordReader:
+    """Finds the cell of raw records.
+
+    Values compare as in :mod:`skrldp.alphabet`.
+
+    Parameters
+    ----------
+    columns : sequence of (name, bool)
+        The table's columns and whether each is sensitive.
+    secrets, values : sequence
+        The alphabets.
+    observe : {"all", "nonsensitive"}
+        Whether the cell is of S and U, or of U alone.
+    others : tuple, optional
+        For each column of U, which values it has as "other": True for all that are unknown, a tuple
+        of values, or None.
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[tuple[Any, bool]],
+        secrets: Sequence[Any],
+        values: Sequence[Any],
+        observe: str,
+        others: Sequence[Any] | None = None,
+    ) -> None:
+        self._names = [name for name, _ in columns]
+        self._of_u = observe == "nonsensitive"
+        self._shape = len(secrets), len(values)
+        wanted = [(values, False)] if self._of_u else [(secrets, True), (values, False)]
+        self._parts = []
+        for members, flag in wanted:
+            places = [place for place, (_, sensitive) in enumerate(columns) if sensitive is flag]
+            own = [None] * len(places) if flag or others is None else others
+            rare = [entry if isinstance(entry, tuple) else () for entry in own]
+            alphabet = Alphabet.of_members([self._names[p] for p in places], members, rare)
+            takes_all = [entry is True for entry in own]
+            self._parts.append(_Part(alphabet, places, takes_all))
+        #: By column, the texts that it may have.
+        self.texts = {c.name: c.texts for part in self._parts for c in part.alphabet.columns}
+        self._wanted = sorted(place for part in self._parts for place in part.places)
+
+    def cell(self, record: Any) -> int:
+        """Find the cell of one record."""
+        raw = self._picked(record, "the record")
+        numbers = [part.number(raw) for part in self._parts]
+        if min(numbers) < 0:  # this takes unknown values as "other", or raises the error
+            return int(self._coded({place: [value] for place, value in raw.items()})[0])
+        return numbers[0] if self._of_u else numbers[0] * self._shape[1] + numbers[1]
+
+    def cells(self, records: Any) -> NDArray[Any]:
+        """Find the cells of many records.
+
+        Shapes: `records` (n, k). Returns (n,): in the smallest unsigned dtype.
+        """
+        return self._coded(self._columns(records))
+
+    def _coded(self, columns: dict[int, Any]) -> NDArray[Any]:
+        """Combine the parts' members into cells."""
+        found = [part.indices([columns[place] for place in part.places]) for part in self._parts]
+        if self._of_u:
+            return combine(np.zeros_like(found[0]), found[0], (1, self._shape[1]))
+        return combine(found[0], found[1], self._shape)
+
+    _or_tuple = ", or a tuple in this order"
+
+    # -- shapes of records ------------------------------------------------------------------------
+
+    def _picked(self, record: Any, what: str) -> dict[int, Any]:
+        """Pick the values of the columns that are needed, by their places."""
+        if hasattr(record, "keys"):
+            self._check_names(record.keys(), what)  # a default must not replace a value
+            return {place: record[self._names[place]] for place in self._wanted}
+        _refuse_masked(record)
+        if isinstance(record, np.ndarray) and record.ndim != 1:
+            raise ValueError(f"{what} has shape {record.shape}, but is one row. {_NOTHING}")
+        if not isinstance(record, tuple | list | np.ndarray):
+            raise ValueError(
+                f"{what} is of type {type(record).__name__}; it must be a dict of the columns "
+                f"{self._listed_names()}{self._or_tuple}. {_NOTHING}"
+            )
+        return dict(zip(self._wanted, self._in_order(record, len(record), what), strict=True))
+
+    def _columns(self, records: Any) -> dict[int, Any]:
+        """Take columns apart, as arrays or lists, by their places."""
+        if isinstance(records, np.ndarray):
+            _refuse_masked(records)
+            if records.ndim != 2 or records.dtype.kind in "cV":
+                raise ValueError(
+                    f"an array of records must have shape (n, {len(self._names)}) and hold plain "
+                    f"values, got shape {records.shape} and dtype {records.dtype}. {_NOTHING}"
+                )
+            parts = self._in_order(records.T, records.shape[1], "the array")
+            return dict(zip(self._wanted, parts, strict=True))
+        if isinstance(records, list | tuple):
+            rows = [self._picked(row, f"record {n}") for n, row in enumerate(records)]
+            return {place: [row[place] for row in rows] for place in self._wanted}
+        names = _column_names(records)
+        if names is None:
+            raise ValueError(
+                "records must be a list of dicts or tuples, a dict of columns, a data frame with "
+                f"its rows in memory, or an array, got {type(records).__name__}. {_NOTHING}"
+            )
+        self._check_names(names, "the table")
+        columns = {p: _column(self._names[p], records[self._names[p]]) for p in self._wanted}
+        lengths = {self._names[place]: len(column) for place, column in columns.items()}
+        if len(set(lengths.values())) > 1:
+            raise ValueError(f"the columns differ in length: {brief(str(lengths))}. {_NOTHING}")
+        return columns
+
+    def _in_order(self, items: Any, n: int, what: str) -> list[Any]:
+        if n == len(self._names):
+            return [items[place] for place in self._wanted]
+        if n == len(self._wanted):
+            return list(items)
+        alone = f", or the {len(self._wanted)} that are not sensitive" if self._of_u else ""
+        raise ValueError(
+            f"{what} has {n} values, but the mechanism has {len(self._names)} columns"
+            f"{alone}: {self._listed_names()}. {_NOTHING}"
+        )
+
+    def _check_names(self, names: Collection[Any], what: str) -> None:
+        for place in self._wanted:
+            if self._names[place] not in names:
+                missing = brief(repr(self._names[place]))
+                raise ValueError(
+                    f"{what} lacks the column {missing}; the mechanism needs "
+                    f"{self._listed_names()}. {_NOTHING}"
+                )
+
+    def _listed_names(self) -> str:
+        return brief(", ".join(repr(self._names[place]) for place in self._wanted))
+
+
+def _column_names(table: Any) -> list[Any] | None:
+    """Return the column names of a data frame of any library, or of a dict; None for neither."""
+    if hasattr(table, "__getitem__") and not hasattr(table, "collect"):  # as lazy frames have
+        for attribute in ("column_names", "columns", "keys"):
+            if hasattr(table, attribute):
+                names = getattr(table, attribute)
+                return list(names() if callable(names) else names)
+    return None
+
+
+def _column(name: Any, values: Any) -> Any:
+    """See a column as an array where that loses nothing, and else as a list."""
+    if isinstance(values, list | tuple | Factorized):
+        return values
+    _refuse_masked(values)
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise ValueError(
+            f"column {brief(repr(name))} is no column: its shape is {array.shape}. {_NOTHING}"
+        )
+    if isinstance(values, np.ndarray):
+        return array
+    # Data frames lose information when they turn nulls and times with a zone into arrays.
+    holes = array.dtype.kind == "f" and bool(np.isnan(array).any())
+    if holes or array.dtype.kind in "mMUS":
+        for method in ("to_list", "to_pylist", "tolist"):
+            if hasattr(values, method):
+                return getattr(values, method)()
+    return array
+
+
+def _refuse_masked(array: Any) -> None:
+    if isinstance(array, np.ndarray) and hasattr(array, "mask"):
+        raise ValueError(f"masked arrays are not supported; pass None if missing. {_NOTHING}")
+
+
+class BlockReader(RecordReader):
+    """Finds the codes of raw records in every column of a manifest, whatever block they report.
+
+    A manifest does not hold the order of its table's columns. Values by place would be those of
+    other columns, and S be reported as U, so they are read only where the names are the places.
+    """
+
+    def __init__(self, manifest: Manifest) -> None:
+        columns = manifest.columns
+        self._names = [name for name, _ in columns]
+        self._of_u = manifest.observe == "nonsensitive"
+        self._parts = []
+        secret = [place for place, (_, sensitive) in enumerate(columns) if sensitive]
+        if not self._of_u:
+            names = [self._names[place] for place in secret]
+            alphabet = Alphabet.of_members(names, manifest.secrets)
+            self._parts.append(_Part(alphabet, secret, [False] * len(secret)))
+        for place, column in enumerate(manifest.encoders, len(secret)):
+            takes_all = manifest.others[column.name] is True
+            self._parts.append(_Part(Alphabet((column,)), [place], [takes_all]))
+        self.texts = {c.name: c.texts for part in self._parts for c in part.alphabet.columns}
+        self._wanted = sorted(place for part in self._parts for place in part.places)
+
+    def codes(self, records: Any) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+        """Find the codes of S, and of each column of U; refuse what is unknown in any column.
+
+        Shapes: `records` (n, k); returns arrays (n,).
+        """
+        columns = self._columns(records)
+        found = [part.indices([columns[place] for place in part.places]) for part in self._parts]
+        if self._of_u:
+            return np.zeros_like(found[0], np.uint8), found
+        return found[0], found[1:]
+
+    _or_tuple = ""
+
+    def _in_order(self, items: Any, n: int, what: str) -> list[Any]:
+        width = len(self._names)
+        if {type(name) for name in self._names} != {int} or set(self._names) != set(range(width)):
+            raise ValueError(
+                f"{what} has values by place, but the columns of blocks are found by name. Give "
+                f"dicts or a table with the columns {self._listed_names()}. {_NOTHING}"
+            )
+        if n != width:
+            raise ValueError(
+                f"{what} has {n} values, but the table has {width} columns. {_NOTHING}"
+            )
+        return [items[self._names[place]] for place in self._wanted]
+
+
+# --- S and U -------------------------------------------------------------------------------------
+
+
+class _Part:
+    """S or U: its columns' places in a record, its alphabet, and which columns take any value."""
+
+    def __init__(
+        self,
+        alphabet: Alphabet,
+        places: Sequence[int],
+        takes_all: Sequence[bool],
+    ) -> None:
+        self.places = places
+        self.alphabet, self._takes_all = alphabet, takes_all
+        self._may_be_rounded = any(column.may_be_rounded for column in alphabet.columns)
+
+    def number(self, record: Mapping[int, Any]) -> int:
+        """Find the member that one record, given by places, has; -1 if there may be none."""
+        if self._may_be_rounded:
+            return -1
+        try:
+            return self.alphabet.number([record[place] for place in self.places])
+        except (TypeError, ValueError):  # a value cannot be a category
+            return -1
+
+    def indices(self, values: Sequence[Any]) -> NDArray[Any]:
+        """Find the members of rows, given column by column.
+
+        Raises ValueError if a value or a combination is unknown.
+        """
+        columns, codes = self.alphabet.columns, []
+        for column, own, takes_all in zip(columns, values, self._takes_all, strict=True):
+            code = _codes(column, own)
+            if code.min(initial=0) < 0 and not takes_all:
+                rows = np.flatnonzero(code < 0)
+                hint = hint_of(column, (own[row] for row in rows))
+                raise ValueError(self._unknown([column], len(own), rows, hint))
+            codes.append(code)
+        group = any(self._takes_all)
+        found = self.alphabet.index_with_others(codes) if group else self.alphabet.index(codes)
+        if found.min(initial=0) < 0:
+            raise ValueError(self._unknown(columns, len(found), np.flatnonzero(found < 0)))
+        return found
+
+    def _unknown(
+        self, columns: Sequence[Column], n_rows: int, rows: NDArray[Any], hint: str = ""
+    ) -> str:
+        """Say which records have unknown values or combinations, without showing these."""
+        known = "each value, but not together"
+        if len(columns) == 1:
+            known = known_of(columns[0])
+        cut = any(column.bins is not None for column in columns)
+        wider = "with wider `edges`" if cut else "with them in `categories`"
+        mapped = f"Map such values to known ones, or have the mechanism designed {wider}."
+        return (
+            f"{named(columns)}: the mechanism does not know the value (not shown) of "
+            f"{numbered(rows, 'record')} ({len(rows):,} of {n_rows:,} "
+            f"record{'s' if n_rows > 1 else ''}). It knows {known}. "
+            f"{hint or mapped} {_NOTHING}"
+        )
+
+
+def _codes(column: Column, values: Any) -> NDArray[np.int64]:
+    try:
+        column.refuse_rounded(values)
+    except CategoryError as error:
+        raise ValueError(f"{error} {_NOTHING}") from None
+    try:
+        return column.codes(values)
+    except (TypeError, ValueError):  # whose message might quote the value
+        raise ValueError(
+            f"{named([column])} holds values that cannot be categories: these are strings, "
+            f"numbers, booleans, dates or missing. {_NOTHING}"
+        ) from None

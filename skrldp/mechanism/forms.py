@@ -1,0 +1,339 @@
+"""The forms of a mechanism: a dense weight matrix, one of U's values alone, or four weights.
+
+A form holds numbers without names: weights over a power of two, how to sample them, and what can
+be computed from them. The mechanism adds the alphabets.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skrldp._arrays import ReadOnly, real_numbers
+from skrldp._typing import Floats
+from skrldp.information import (
+    Blocks,
+    block_information,
+    block_information_by_secret,
+    information_by_secret,
+    mutual_information,
+)
+from skrldp.sampling.tables import AliasTable, BlockTable, check_codes
+
+
+class Form(ReadOnly, ABC):
+    """Weights of b reports in a cells, ``weights / 2**bits``; immutable.
+
+    Attributes
+    ----------
+    bits : int
+        Binary logarithm of the weights' denominator.
+    """
+
+    bits: int
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """Numbers of reports and of cells, (b, a)."""
+
+    @property
+    @abstractmethod
+    def weights(self) -> NDArray[np.int64]:
+        """Integer weights, shape (b, a); each column sums to ``2**bits``. Read-only."""
+
+    @property
+    @abstractmethod
+    def sampler(self) -> AliasTable | BlockTable:
+        """Table that samples these weights exactly."""
+
+    @abstractmethod
+    def columns(self, cells: NDArray[Any]) -> Floats:
+        """Probabilities of the reports in some cells, without the whole matrix.
+
+        Shapes: `cells` (m,); returns (b, m).
+        """
+
+    @abstractmethod
+    def mutual_information(self, joint: Floats) -> float:
+        """Mutual information I(X; Y), in nats, at a distribution of (S, U), shape (a1, a2)."""
+
+    @abstractmethod
+    def information_by_secret(self, joint: Floats) -> Floats:
+        """Information I(U; Y | S=s) for each secret, in nats: (a1, a2) to (a1,)."""
+
+    @abstractmethod
+    def report_distribution(self, conditionals: Floats) -> Floats:
+        """Distribution of the report given each secret: (a1, a2) to (b, a1)."""
+
+    @property
+    def observe(self) -> str:
+        """What the mechanism sees of a person: "all", or "nonsensitive", U alone."""
+        return "all"
+
+    @property
+    def blocks(self) -> Blocks | None:
+        """The probabilities (same, same_secret, same_value, other) of a block form, else None."""
+        return None
+
+    @cached_property
+    def matrix(self) -> Floats:
+        """The weights as probabilities, shape (b, a): exact float64 values, read-only."""
+        return _probabilities(self.weights, self.bits)
+
+    def places(self, codes: NDArray[Any]) -> NDArray[Any]:
+        """Places in the sampler's table for cell codes: (n,) to (n,)."""
+        return codes
+
+
+@dataclass(frozen=True, eq=False)
+class DenseForm(Form):
+    """The whole weight matrix."""
+
+    table: NDArray[np.int64]  # (b, a), the weights
+    bits: int  # binary logarithm of their denominator
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of reports and of cells, (b, a)."""
+        n_reports, n_cells = self.table.shape
+        return n_reports, n_cells
+
+    @property
+    def weights(self) -> NDArray[np.int64]:
+        """Integer weights, shape (b, a)."""
+        return self.table
+
+    @cached_property
+    def sampler(self) -> AliasTable:
+        """Table that samples these weights exactly."""
+        return AliasTable.from_weights(self.table, self.bits)
+
+    def columns(self, cells: NDArray[Any]) -> Floats:
+        """Probabilities of the reports in some cells: (m,) to (b, m)."""
+        return self.matrix[:, cells]
+
+    def mutual_information(self, joint: Floats) -> float:
+        """Mutual information I(X; Y), in nats, at a distribution of (S, U), shape (a1, a2)."""
+        return mutual_information(self.matrix, joint.ravel())
+
+    def information_by_secret(self, joint: Floats) -> Floats:
+        """Information I(U; Y | S=s) for each secret, in nats: (a1, a2) to (a1,)."""
+        return information_by_secret(self.matrix, joint)
+
+    def report_distribution(self, conditionals: Floats) -> Floats:
+        """Distribution of the report given each secret: (a1, a2) to (b, a1)."""
+        cells = self.matrix.reshape(-1, *conditionals.shape)
+        return np.einsum("ysu,su->ys", cells, conditionals)
+
+
+@dataclass(frozen=True, eq=False)
+class ValuesForm(Form):
+    """One column of weights for each value of U: the secret is not seen."""
+
+    table: NDArray[np.int64]  # (b, a2), the weights
+    bits: int  # binary logarithm of their denominator
+    n_secrets: int  # size a1 of the alphabet of S
+
+    @property
+    def observe(self) -> str:
+        """What the mechanism sees of a person: "nonsensitive", U alone."""
+        return "nonsensitive"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of reports and of cells, (b, a)."""
+        n_reports, n_values = self.table.shape
+        return n_reports, n_values * self.n_secrets
+
+    @cached_property
+    def weights(self) -> NDArray[np.int64]:
+        """Integer weights, shape (b, a): the columns of U, again for every secret."""
+        weights = np.tile(self.table, (1, self.n_secrets))
+        weights.setflags(write=False)
+        return weights
+
+    @cached_property
+    def sampler(self) -> AliasTable:
+        """Table that samples these weights exactly; its cells are the values of U."""
+        return AliasTable.from_weights(self.table, self.bits)
+
+    def places(self, codes: NDArray[Any]) -> NDArray[Any]:
+        """Places in the sampler's table for codes of cells or of values of U: (n,) to (n,)."""
+        n_values = self.table.shape[1]
+        codes = check_codes(codes, self.shape[1])
+        if np.iinfo(codes.dtype).max < n_values:  # such codes are all below
+            return codes
+        # For all codes alike: a shorter way for the first secret would tell it by its time, and so
+        # would a remainder, which takes longer for larger numbers; NumPy's quotient does not.
+        divisor = codes.dtype.type(n_values)
+        return codes - codes // divisor * divisor
+
+    def columns(self, cells: NDArray[Any]) -> Floats:
+        """Probabilities of the reports in some cells: (m,) to (b, m)."""
+        return self._by_value[:, cells % self.table.shape[1]]
+
+    def mutual_information(self, joint: Floats) -> float:
+        """Mutual information I(X; Y) = I(U; Y), in nats, at a distribution of (S, U)."""
+        by_value = joint.reshape(-1, self.table.shape[1]).sum(axis=0)
+        return mutual_information(self._by_value, by_value)
+
+    def information_by_secret(self, joint: Floats) -> Floats:
+        """Information I(U; Y | S=s) for each secret, in nats: (a1, a2) to (a1,)."""
+        return np.array([information_by_secret(self._by_value, row[None])[0] for row in joint])
+
+    def report_distribution(self, conditionals: Floats) -> Floats:
+        """Distribution of the report given each secret: (a1, a2) to (b, a1)."""
+        return np.einsum("yu,su->ys", self._by_value, conditionals)
+
+    @cached_property
+    def _by_value(self) -> Floats:
+        return _probabilities(self.table, self.bits)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockForm(Form):
+    """Four weights; the reports are cells, and no matrix is stored."""
+
+    table: BlockTable  # the weights
+    bits: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Take the denominator from the table."""
+        object.__setattr__(self, "bits", self.table.bits)
+
+    @property
+    def sampler(self) -> BlockTable:
+        """The table itself."""
+        return self.table
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of reports and of cells, (a, a)."""
+        return self.table.n_cells, self.table.n_cells
+
+    @property
+    def blocks(self) -> Blocks:
+        """The exact probabilities (same, same_secret, same_value, other)."""
+        block, unit = self.table, 2.0**-self.bits
+        return (
+            block.same * unit,
+            block.same_secret * unit,
+            block.same_value * unit,
+            block.other * unit,
+        )
+
+    @cached_property
+    def weights(self) -> NDArray[np.int64]:
+        """Integer weights, shape (a, a); built when asked for."""
+        block = self.table
+        a1, a2 = block.n_secrets, block.n_values
+        own = np.full((a2, a2), block.same_secret, dtype=np.int64)
+        np.fill_diagonal(own, block.same)
+        foreign = np.full((a2, a2), block.other, dtype=np.int64)
+        np.fill_diagonal(foreign, block.same_value)
+        weights = np.tile(foreign, (a1, a1))
+        for s in range(a1):
+            weights[s * a2 : (s + 1) * a2, s * a2 : (s + 1) * a2] = own
+        weights.setflags(write=False)
+        return weights
+
+    def columns(self, cells: NDArray[Any]) -> Floats:
+        """Probabilities of the reports in some cells: (m,) to (a, m)."""
+        same, same_secret, same_value, other = self.blocks
+        n_values = self.table.n_values
+        reports = np.arange(self.shape[0])[:, None]
+        own = reports // n_values == cells // n_values
+        alike = reports % n_values == cells % n_values
+        return np.where(own, np.where(alike, same, same_secret), np.where(alike, same_value, other))
+
+    def mutual_information(self, joint: Floats) -> float:
+        """Mutual information I(X; Y), in nats, at a distribution of (S, U), shape (a1, a2)."""
+        return block_information(self.blocks, joint)
+
+    def information_by_secret(self, joint: Floats) -> Floats:
+        """Information I(U; Y | S=s) for each secret, in nats: (a1, a2) to (a1,)."""
+        return block_information_by_secret(self.blocks, joint)
+
+    def report_distribution(self, conditionals: Floats) -> Floats:
+        """Distribution of the report given each secret: (a1, a2) to (a, a1)."""
+        a1, a2 = conditionals.shape
+        same, same_secret, same_value, other = self.blocks
+        mass = conditionals.sum(axis=1)[:, None]
+        own = same * conditionals + same_secret * (mass - conditionals)
+        foreign = same_value * conditionals + other * (mass - conditionals)
+        reports = np.broadcast_to(foreign.T[None, :, :], (a1, a2, a1)).copy()
+        diagonal = np.arange(a1)
+        reports[diagonal, :, diagonal] = own
+        return reports.reshape(a1 * a2, a1)
+
+
+def _probabilities(weights: NDArray[np.int64], bits: int) -> Floats:
+    probabilities: Floats = weights * np.float64(2.0**-bits)
+    probabilities.setflags(write=False)
+    return probabilities
+
+
+# --- From probabilities to integers over a power of two -------------------------------------------
+
+
+_COLUMN_TOLERANCE = 1e-9
+
+
+def slot_bits(n_symbols: int) -> int:
+    """Denominator bits of a dense mechanism: 32 bits for the threshold and those of an alias slot.
+
+    Examples
+    --------
+    >>> slot_bits(16), slot_bits(17)
+    (36, 37)
+    """
+    return 32 + (n_symbols - 1).bit_length()
+
+
+def as_distribution(
+    distribution: ArrayLike, secrets: Sequence[Any], values: Sequence[Any]
+) -> Floats:
+    """Return a distribution of (S, U) as an array; refuse one of another shape."""
+    table, expected = np.asarray(distribution, dtype=float), (len(secrets), len(values))
+    if table.shape != expected:
+        raise ValueError(f"the distribution must have shape {expected}, got {table.shape}.")
+    return table
+
+
+def check_matrix(matrix: ArrayLike, n_cells: int) -> Floats:
+    """Refuse what is no matrix of probabilities with a column for each cell."""
+    probabilities = real_numbers(matrix, "the matrix").astype(float)
+    if probabilities.ndim != 2 or probabilities.shape[1] != n_cells or len(probabilities) == 0:
+        raise ValueError(
+            f"the matrix must have shape (b, {n_cells}), one column for each cell, got "
+            f"{probabilities.shape}."
+        )
+    if not np.all(np.isfinite(probabilities)) or np.any(probabilities < 0):
+        raise ValueError("the matrix must hold probabilities, got negative or non-finite entries.")
+    sums = probabilities.sum(axis=0)
+    worst = int(np.abs(sums - 1.0).argmax())
+    if abs(sums[worst] - 1.0) > _COLUMN_TOLERANCE:
+        raise ValueError(
+            f"the columns of a mechanism must sum to 1, but column {worst} sums to {sums[worst]}."
+        )
+    return probabilities
+
+
+def round_columns(probabilities: Floats, bits: int) -> NDArray[np.int64]:
+    """Largest-remainder rounding of each column to integers that sum to 2**bits exactly."""
+    unit = 2**bits
+    scaled = probabilities / probabilities.sum(axis=0) * unit
+    weights = np.floor(scaled).astype(np.int64)
+    missing = unit - weights.sum(axis=0)
+    remainder = np.where(scaled > 0, scaled - weights, -1.0)
+    rank = np.argsort(np.argsort(-remainder, axis=0, kind="stable"), axis=0, kind="stable")
+    weights += rank < missing
+    # Rounding errors in the sums can leave a few units over or short: the largest entry takes them.
+    columns = np.arange(weights.shape[1])
+    weights[weights.argmax(axis=0), columns] += unit - weights.sum(axis=0)
+    return weights

@@ -1,0 +1,420 @@
+"""A mechanism's JSON: strict reading, and canonical writing.
+
+`docs/client.md` describes every field. Reading gives the parts of a :class:`~skrldp.Mechanism`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from skrldp.alphabet.columns import Bins
+from skrldp.alphabet.values import brief
+from skrldp.mechanism.forms import BlockForm, DenseForm, Form, ValuesForm
+from skrldp.mechanism.guarantee import Guarantee, claims_of, guarantee_from
+from skrldp.mechanism.json_values import (
+    Others,
+    as_json,
+    check_alphabets,
+    check_blocks,
+    check_keys,
+    check_numbers,
+    check_weights,
+    malformed,
+    revive,
+    whole,
+)
+from skrldp.sampling.tables import BlockTable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Parts(Protocol):
+    """The attributes of a :class:`Mechanism`, which says what each is."""
+
+    @property
+    def secrets(self) -> tuple[Any, ...]:
+        """The secrets."""
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The values of U."""
+
+    @property
+    def symbols(self) -> tuple[Any, ...]:
+        """The reports."""
+
+    @property
+    def columns(self) -> tuple[tuple[Any, bool], ...]:
+        """The name of each column, and whether it is sensitive."""
+
+    @property
+    def form(self) -> Form:
+        """The weights."""
+
+    @property
+    def guarantee(self) -> Guarantee | None:
+        """The claims."""
+
+    @property
+    def others(self) -> tuple[Others, ...] | None:
+        """Which values are reported as "other"."""
+
+    @property
+    def cells(self) -> tuple[tuple[Any, Any], ...]:
+        """The cells, in order."""
+
+
+# A parsed text takes some 70 bytes for each list, and twice that where JavaScript runs. The largest
+# mechanism whose values are pairs of dates has 3 million brackets.
+MOST_CHARACTERS = 1 << 28
+MOST_BRACKETS = 1 << 22
+MOST_COMMAS = (
+    1 << 24
+)  # of numbers above all: the largest matrix that is made has 16 million weights
+_LONG = re.compile("(?<![0-9])[0-9]{4301}")  # more digits than Python's whole numbers may have
+
+FORMAT = "skrldp-mechanism"
+VERSION = 3
+VERSIONS = (1, 2, 3)  # that are read
+MANIFEST = "skrldp-manifest"
+MANIFEST_VERSION = 1
+# What to say where one of the two formats stands in place of the other.
+_INSTEAD = {
+    MANIFEST: " It is a manifest of several mechanisms: read it with Manifest.from_json.",
+    FORMAT: " It is a single mechanism: read it with Mechanism.from_json.",
+}
+_NEEDED = ("format", "version", "columns", "secrets", "values", "denominator_bits")
+
+
+# --- Writing -------------------------------------------------------------------------------------
+
+
+def write(mechanism: Parts) -> str:
+    """Write the canonical JSON of a mechanism.
+
+    Returns str: the same for equal mechanisms; :func:`read` gives an equal one back. Raises
+    ValueError if :func:`read` would refuse it. Raises TypeError if a category is of a type that
+    JSON cannot hold.
+    """
+    form = mechanism.form
+    fields: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "columns": [[as_json(name, depth=2), bool(flag)] for name, flag in mechanism.columns],
+        "secrets": as_json(mechanism.secrets),
+        "values": as_json(mechanism.values),
+        "denominator_bits": form.bits,
+    }
+    if isinstance(form, BlockForm):
+        if mechanism.symbols != mechanism.cells:
+            raise ValueError("the reports of a block mechanism are its cells; do not rename them.")
+        table = form.table
+        fields["blocks"] = [table.same, table.same_secret, table.same_value, table.other]
+    else:
+        fields["symbols"] = as_json(mechanism.symbols)
+        if form.observe != "all":
+            fields["observe"] = form.observe
+        fields["weights"] = _table_of(form).tolist()
+    if mechanism.others is not None:
+        fields["other"] = [o if o is None or o is True else as_json(o) for o in mechanism.others]
+    if mechanism.guarantee is not None:
+        fields["guarantee"] = claims_of(mechanism.guarantee)
+    _check(mechanism.secrets, mechanism.values, mechanism.symbols, mechanism.columns, form)
+    text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    _check_size(text)
+    return text
+
+
+def write_manifest(
+    weights: Sequence[int], bins: Sequence[tuple[Any, Bins]], mechanisms: Sequence[str]
+) -> str:
+    """Write the canonical JSON of a manifest, given that of its mechanisms."""
+    head: dict[str, Any] = {"format": MANIFEST, "version": MANIFEST_VERSION}
+    head["weights"] = list(weights)
+    if bins:
+        head["bins"] = [[as_json(name, depth=2), *_bins_as_json(own)] for name, own in bins]
+    text = json.dumps(head, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = f'{text[:-1]},"mechanisms":[{",".join(mechanisms)}]}}'
+    _check_size(text)
+    return text
+
+
+# --- Reading -------------------------------------------------------------------------------------
+
+
+def read(text: str | bytes) -> dict[str, Any]:
+    """Read a mechanism's parts from JSON; whitespace and the order of keys do not matter.
+
+    Returns dict: `secrets`, `values`, `symbols`, `columns`, `form` and `guarantee` of the
+    mechanism. Raises TypeError if `text` is neither str nor bytes. Raises ValueError if it does not
+    follow the format of a mechanism exactly, or its weights are not a distribution.
+    """
+    return _parts(_fields_of(text, FORMAT))
+
+
+def read_manifest(
+    text: str | bytes,
+) -> tuple[list[Any], list[dict[str, Any]], dict[Any, Bins]]:
+    """Read the weights of a manifest's blocks, the parts of each block's mechanism, and bins.
+
+    Raises TypeError and ValueError as :func:`read`.
+    """
+    return _manifest_parts(_fields_of(text, MANIFEST))
+
+
+def read_either(
+    text: str | bytes,
+) -> tuple[list[Any] | None, list[dict[str, Any]], dict[Any, Bins]]:
+    """Read a manifest, or a mechanism: then there are no weights, and the parts of one mechanism.
+
+    Raises TypeError and ValueError as :func:`read`.
+    """
+    fields = _fields_of(text, FORMAT, MANIFEST)
+    if fields["format"] == MANIFEST:
+        return _manifest_parts(fields)
+    return None, [_parts(fields)], {}
+
+
+def _manifest_parts(
+    fields: dict[str, Any],
+) -> tuple[list[Any], list[dict[str, Any]], dict[Any, Bins]]:
+    if fields["version"] != MANIFEST_VERSION:
+        raise malformed(f"manifests have version {MANIFEST_VERSION}")
+    check_keys(fields, ("format", "version", "weights", "mechanisms"), ("bins",), "it")
+    entries = _list(fields["mechanisms"], "mechanisms")
+    parts = []
+    for entry in entries:
+        _check_format(entry, FORMAT)
+        parts.append(_parts(entry))
+    weights = [whole(weight, "weights") for weight in _list(fields["weights"], "weights")]
+    return weights, parts, _bins(fields["bins"]) if "bins" in fields else {}
+
+
+def _fields_of(text: str | bytes, *wanted: str) -> dict[str, Any]:
+    """Parse JSON that says which format it has."""
+    if not isinstance(text, str | bytes | bytearray):
+        raise TypeError(f"a mechanism is read from str or bytes, got {type(text).__name__}.")
+    try:
+        text = text if isinstance(text, str) else bytes(text).decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"not a mechanism: the text is not JSON ({error}).") from None
+    _check_size(text)
+    try:
+        fields: dict[str, Any] = json.loads(
+            text, object_pairs_hook=_unique, parse_float=_finite, parse_constant=_finite
+        )
+    except RecursionError:
+        raise ValueError("not a mechanism: the JSON is nested too deeply.") from None
+    except ValueError as error:
+        what = brief(str(error))
+        raise ValueError(f"not a mechanism: the text is not JSON ({what}).") from None
+    _check_format(fields, *wanted)
+    return fields
+
+
+def _check_format(fields: Any, *wanted: str) -> None:
+    if not isinstance(fields, dict) or fields.get("format") not in wanted:
+        found = fields.get("format") if isinstance(fields, dict) else None
+        hint = _INSTEAD.get(found, "") if isinstance(found, str) else ""
+        raise ValueError(f"not a mechanism: the JSON does not say format={wanted[0]!r}.{hint}")
+    version = fields.get("version")
+    if type(version) is not int or version not in VERSIONS:
+        raise ValueError(
+            f"this mechanism has version {brief(repr(version))}; this release reads versions "
+            f"{', '.join(map(str, VERSIONS[:-1]))} and {VERSIONS[-1]}."
+        )
+
+
+def _check_size(text: str) -> None:
+    """Refuse a text that would fill the memory, before it is parsed."""
+    for number, most, what in (
+        (len(text), MOST_CHARACTERS, "characters"),
+        (text.count("[") + text.count("{"), MOST_BRACKETS, "opening brackets"),
+        (text.count(","), MOST_COMMAS, "commas"),
+    ):
+        if number > most:
+            raise ValueError(
+                f"not a mechanism: the text has {number:,} {what}, more than {most:,}."
+            )
+    if _LONG.search(text):
+        raise ValueError("not a mechanism: the text has a number of more than 4,300 digits.")
+
+
+def _parts(fields: dict[str, Any]) -> dict[str, Any]:
+    is_blocks = "blocks" in fields
+    form_keys = ("blocks",) if is_blocks else ("symbols", "weights")
+    optional = ("other", "guarantee") if is_blocks else ("observe", "other", "guarantee")
+    check_keys(fields, (*_NEEDED, *form_keys), optional, "it")
+    names = ("secrets", "values") if is_blocks else ("secrets", "values", "symbols")
+    check_numbers(*(len(_list(fields[name], name)) for name in names))
+    secrets, values = (_alphabet(fields, name) for name in ("secrets", "values"))
+    columns = tuple(_column(item) for item in _list(fields["columns"], "columns"))
+    bits = whole(fields["denominator_bits"], "denominator_bits")
+    guarantee = None
+    if "guarantee" in fields:
+        guarantee = guarantee_from(fields["guarantee"], fields["version"])
+    symbols: tuple[Any, ...] | None = None
+    form: Form
+    if is_blocks:
+        check_alphabets(secrets, values, None, columns)
+        form = _block_form(fields["blocks"], len(secrets), len(values), bits)
+        symbols = tuple(product(secrets, values))
+    else:
+        symbols = _alphabet(fields, "symbols")
+        form = _matrix_form(fields, len(symbols), len(secrets), len(values), bits)
+        _check(secrets, values, symbols, columns, form)
+    return {
+        "secrets": secrets,
+        "values": values,
+        "symbols": symbols,
+        "columns": columns,
+        "form": form,
+        "guarantee": guarantee,
+        "others": _others(fields["other"]) if "other" in fields else None,
+    }
+
+
+def _block_form(blocks: Any, n_secrets: int, n_values: int, bits: int) -> BlockForm:
+    weights = [whole(weight, "blocks") for weight in _list(blocks, "blocks")]
+    if len(weights) != 4:
+        raise malformed(f"blocks must be four weights, got {len(weights)}")
+    four = weights[0], weights[1], weights[2], weights[3]
+    check_blocks(four, n_secrets, n_values, bits)
+    return BlockForm(BlockTable(n_secrets, n_values, *four, bits=bits))
+
+
+def _matrix_form(
+    fields: dict[str, Any], n_symbols: int, n_secrets: int, n_values: int, bits: int
+) -> Form:
+    observe = fields.get("observe", "all")
+    if observe not in ("all", "nonsensitive"):
+        raise malformed(f"observe is {observe!r}, neither 'all' nor 'nonsensitive'")
+    if observe == "nonsensitive":
+        return ValuesForm(
+            _matrix(fields["weights"], n_symbols, n_values, "values"), bits, n_secrets
+        )
+    weights = _matrix(fields["weights"], n_symbols, n_values * n_secrets, "cells")
+    return DenseForm(weights, bits)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in fields:
+            raise ValueError(f"the key {key!r} is there twice")
+        fields[key] = value
+    return fields
+
+
+def _finite(number: str) -> float:
+    value = float(number)
+    if not math.isfinite(value):
+        raise ValueError(f"{number} is no finite number")
+    return value
+
+
+def _matrix(rows: Any, height: int, width: int, kind: str) -> NDArray[np.int64]:
+    """Read rows of integers that fit into int64."""
+    rows = [_list(row, "each row of weights") for row in _list(rows, "weights")]
+    shape = f"weights must be symbols by {kind}, {height} x {width}"
+    if len(rows) != height:
+        raise malformed(shape)
+    for row in rows:
+        for weight in set(map(type, row)) - {int}:
+            raise malformed(f"weights hold a {weight.__name__}, not whole numbers only")
+    if any(len(row) != width for row in rows):
+        raise malformed(shape)
+    if any(min(row) < 0 or max(row) >= 1 << 63 for row in rows if row):
+        raise malformed("weights are negative or too large")
+    weights = np.array(rows, dtype=np.int64).reshape(height, width)
+    weights.setflags(write=False)
+    return weights
+
+
+def _alphabet(fields: dict[str, Any], name: str) -> tuple[Any, ...]:
+    return tuple(revive(item, name) for item in _list(fields[name], name))
+
+
+def _others(entries: Any) -> tuple[Others, ...]:
+    found: list[Others] = []
+    for entry in _list(entries, "other"):
+        is_plain = entry is None or entry is True
+        found.append(entry if is_plain else _alphabet({"other": entry}, "other"))
+    if not any(entry is not None for entry in found):
+        raise malformed("other is null for every column")
+    return tuple(found)
+
+
+def _bins_as_json(bins: Bins) -> tuple[list[Any], list[str]]:
+    """Write edges, null for infinite ones, and labels."""
+    edges = [None if math.isinf(edge) else edge for edge in bins.edges]
+    return edges, [as_json(label) for label in bins.labels]
+
+
+def _bins(entries: Any) -> dict[Any, Bins]:
+    found: dict[Any, Bins] = {}
+    for entry in _list(entries, "bins"):
+        if len(_list(entry, "each of bins")) != 3:
+            raise malformed("each of bins must be a name, edges and labels")
+        name, edges, labels = revive(entry[0], "bins"), _list(entry[1], "edges"), entry[2]
+        numbers = [edge for edge in edges[1:-1] if type(edge) not in (int, float)]
+        ends = [edge for edge in (*edges[:1], *edges[-1:]) if type(edge) not in (int, float)]
+        if numbers or any(edge is not None for edge in ends):
+            raise malformed("edges must be numbers, or null at the ends")
+        if not all(isinstance(label, str) for label in _list(labels, "labels")):
+            raise malformed("labels of bins must be texts")
+        if name in found:
+            raise malformed(f"bins have the column {name!r} twice")
+        infinite = [-math.inf, *[math.inf] * len(edges)]
+        own = [end if edge is None else edge for edge, end in zip(edges, infinite, strict=False)]
+        found[name] = Bins(Bins.of_edges(own).edges, tuple(labels))
+    if not found:
+        raise malformed("bins has no column")
+    return found
+
+
+def _column(item: Any) -> tuple[Any, bool]:
+    pair = _list(item, "each of columns")
+    if len(pair) != 2 or not isinstance(pair[1], bool):
+        raise malformed("columns must be pairs of a name and true (sensitive) or false")
+    return revive(pair[0], "columns"), pair[1]
+
+
+def _list(value: Any, where: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise malformed(f"{where} must be a list")
+    return value
+
+
+# --- What reading and writing have in common -----------------------------------------------------
+
+
+def _check(
+    secrets: Sequence[Any],
+    values: Sequence[Any],
+    symbols: Sequence[Any],
+    columns: Sequence[tuple[Any, bool]],
+    form: Form,
+) -> None:
+    """Check that the parts fit together."""
+    if isinstance(form, BlockForm):  # its symbols are the cells, which repeat if an alphabet does
+        check_alphabets(secrets, values, None, columns)
+        table = form.table
+        four = (table.same, table.same_secret, table.same_value, table.other)
+        check_blocks(four, len(secrets), len(values), form.bits)
+    else:
+        check_alphabets(secrets, values, symbols, columns)
+        check_weights(_table_of(form), form.bits)
+
+
+def _table_of(form: Form) -> NDArray[np.int64]:
+    """Weights as they are written: by values of U if the mechanism observes U alone."""
+    return form.table if isinstance(form, ValuesForm) else form.weights

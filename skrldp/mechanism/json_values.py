@@ -1,0 +1,346 @@
+"""Categories in JSON, and checks of mechanisms that are read or written."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from skrldp.alphabet.columns import OTHER, Column
+from skrldp.alphabet.values import brief, is_missing
+from skrldp.alphabet.values import plain as comparable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+MOST_CELLS = 1_000_000
+MOST_SYMBOLS = 1 << 16  # of a matrix of weights
+
+
+def malformed(what: str) -> ValueError:
+    """Return the error that says what is wrong with a mechanism."""
+    return ValueError(f"the mechanism is malformed: {brief(what)}.")
+
+
+def check_keys(
+    fields: dict[str, Any], needed: Sequence[str], optional: Sequence[str], where: str
+) -> None:
+    """Check that an object has the keys it needs, and no others but the optional ones."""
+    missing = [key for key in needed if key not in fields]
+    strange = [key for key in fields if key not in needed and key not in optional]
+    if missing:
+        raise malformed(f"{where} lacks {', '.join(map(repr, missing))}")
+    if strange:
+        raise malformed(f"{where} has the unknown key {strange[0]!r}")
+
+
+def check_columns(columns: Iterable[Any]) -> tuple[tuple[Any, bool], ...]:
+    """Return columns as pairs of a name and whether it is sensitive."""
+    pairs = tuple(columns)
+    for pair in pairs:
+        if not (isinstance(pair, tuple | list) and len(pair) == 2):
+            raise ValueError(f"columns must be pairs (name, sensitive or not), got {pair!r}.")
+        if not isinstance(pair[1], bool | np.bool_):
+            raise ValueError(
+                f"whether column {pair[0]!r} is sensitive must be a bool, got {pair[1]!r}."
+            )
+    return tuple((name, bool(sensitive)) for name, sensitive in pairs)
+
+
+def check_alphabets(
+    secrets: Sequence[Any],
+    values: Sequence[Any],
+    symbols: Sequence[Any] | None,
+    columns: Sequence[tuple[Any, bool]],
+) -> None:
+    """Check that no name repeats and that the alphabets are those of the columns."""
+    names = [name for name, _ in columns]
+    parts = {"secrets": secrets, "values": values, "column names": names}
+    if symbols is not None:
+        parts["symbols"] = symbols
+    for where, part in parts.items():
+        if not part and where != "column names":
+            raise malformed(f"{where} are empty")
+        seen: dict[Any, Any] = {}
+        for name in part:  # 1, 1.0 and True are one category
+            key = unique_key(name)
+            if key in seen:
+                raise malformed(f"{where} repeat: {seen[key]!r} and {name!r} are equal")
+            seen[key] = name
+    if columns:
+        _check_arity("secrets", secrets, [name for name, sensitive in columns if sensitive])
+        _check_arity("values", values, [name for name, sensitive in columns if not sensitive])
+    check_numbers(len(secrets), len(values))
+
+
+def check_numbers(n_secrets: int, n_values: int, n_symbols: int = 1) -> None:
+    """Check that there are not too many cells, nor too many reports of a matrix."""
+    if n_secrets * n_values > MOST_CELLS:
+        raise malformed(f"{n_secrets:,} x {n_values:,} cells are more than {MOST_CELLS:,}")
+    if n_symbols > MOST_SYMBOLS:
+        raise malformed(f"{n_symbols:,} reports are more than {MOST_SYMBOLS:,}")
+
+
+def unique_key(name: Any) -> Any:
+    """Return a key that is equal for equal names, and is looked up fast whatever the names are.
+
+    Python hashes numbers by a known rule, so that somebody can choose many with one hash, which a
+    dictionary takes quadratic time to tell apart. The hashes of strings depend on a random number.
+    """
+    if isinstance(name, tuple):
+        return tuple(map(unique_key, name))
+    if isinstance(name, str):
+        return f"text {name}"
+    if isinstance(name, float):
+        if not name.is_integer():
+            return name.hex()
+        name = int(name)
+    return f"{int(name):x}" if isinstance(name, int) else name
+
+
+def _check_arity(part: str, names: Sequence[Any], columns: Sequence[Any]) -> None:
+    """Check that one column has categories, and others tuples of them: U's may be empty."""
+    n = len(columns)
+    widths = {len(name) if isinstance(name, tuple) else 1 for name in names}
+    if (
+        (n == 0 and part == "secrets")
+        or widths != {n}
+        or (n == 1 and any(isinstance(name, tuple) for name in names))
+    ):
+        raise malformed(f"{part} do not fit the {n} column{'' if n == 1 else 's'} {columns}")
+
+
+def check_blocks(
+    blocks: tuple[int, int, int, int], n_secrets: int, n_values: int, bits: int
+) -> None:
+    """Check that four weights are a distribution on the cells."""
+    if not 1 <= bits <= 53:
+        raise malformed(f"blocks have 1 to 53 denominator bits, got {bits}")
+    if min(blocks) < 0 or max(blocks) > 1 << bits:  # also one that no report has
+        raise malformed("weights are negative or too large")
+    counts = (1, n_values - 1, n_secrets - 1, (n_secrets - 1) * (n_values - 1))
+    total = sum(weight * count for weight, count in zip(blocks, counts, strict=True))
+    if total != 1 << bits:
+        raise ValueError(
+            f"the mechanism is damaged: the weights of each cell sum to {total}, not to 2**{bits}."
+        )
+
+
+def check_weights(weights: NDArray[np.int64], bits: int) -> None:
+    """Check that each column of weights is a distribution on the reports."""
+    n_symbols = len(weights)
+    check_numbers(1, 1, n_symbols)
+    if bits != 32 + (n_symbols - 1).bit_length():
+        raise malformed(
+            f"{bits} denominator bits do not fit {n_symbols} reports, which have "
+            f"{32 + (n_symbols - 1).bit_length()}"
+        )
+    if weights.min() < 0:
+        raise malformed("weights are negative")
+    # No more than 2**16 weights of at most 2**48: sums cannot wrap round to 2**bits.
+    wrong = weights.max(axis=0) > 1 << bits
+    wrong |= weights.sum(axis=0, dtype=np.uint64) != 1 << bits
+    if wrong.any():
+        raise ValueError(
+            f"the mechanism is damaged: the weights of column {int(wrong.argmax())} do not sum to "
+            f"2**{bits}."
+        )
+
+
+def whole(number: Any, where: str) -> int:
+    """Return an integer from the field `where`; True and 1.0 are refused."""
+    if type(number) is not int:
+        raise malformed(f"{number!r} in {where} is not a whole number")
+    return number
+
+
+# --- Categories: strings, numbers, booleans, null, dates, and tuples of them ----------------------
+
+
+_TIMES: dict[str, Any] = {
+    "datetime": datetime.datetime,
+    "date": datetime.date,
+    "time": datetime.time,
+}
+_MICROSECOND = datetime.timedelta(microseconds=1)
+_DEEPEST = 4  # levels: an alphabet of reports, each a cell, whose secret is a tuple of categories
+
+
+def scalars(names: Iterable[Any]) -> tuple[Any, ...]:
+    """Turn NumPy's scalars into Python's, in a sequence of categories or of tuples of them.
+
+    Dates, times and durations become those of :mod:`datetime`, as they do in tables: NumPy itself
+    would turn those in nanoseconds into whole numbers.
+    """
+    return tuple(_scalar(name) for name in names)
+
+
+def _scalar(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return scalars(value)
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return value if np.isnat(value) else comparable(value)
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def alphabet_of(names: Iterable[Any], where: str) -> tuple[Any, ...]:
+    """Return an alphabet as a tuple of Python scalars."""
+    alphabet = scalars(names)
+    if not alphabet:
+        raise ValueError(f"{where} are empty; a mechanism needs at least one of each.")
+    return alphabet
+
+
+def as_json(value: Any, depth: int = 1) -> Any:
+    """Return a category, or a tuple of them, in the form that JSON stores."""
+    if isinstance(value, tuple | list):
+        _check_depth(depth)
+        return [as_json(item, depth + 1) for item in value]
+    value = _scalar(value)
+    infinite = isinstance(value, float) and math.isinf(value)
+    if infinite or (value is not None and is_missing(value)):
+        raise ValueError(f"{value!r} cannot be a category; a missing value is None.")
+    if isinstance(value, str):
+        _check_text(value)
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if getattr(value, "nanosecond", 0) or getattr(value, "nanoseconds", 0):
+        raise TypeError(f"{value!r} has nanoseconds, which JSON's dates cannot hold; round it.")
+    for name, kind in _TIMES.items():  # datetime first: it is a date too
+        if isinstance(value, kind):
+            return {name: _written(value, kind)}
+    if isinstance(value, datetime.timedelta):
+        return {"microseconds": value // _MICROSECOND}
+    raise TypeError(
+        f"a category of type {type(value).__name__} ({value!r}) cannot be written as JSON; use "
+        "strings, numbers, booleans or dates."
+    )
+
+
+# What to do with values of types that tables hold and JSON does not.
+_INSTEAD = {
+    "bytes": "strings, as .str.decode('utf-8') or .hex() make them",
+    "Decimal": "floats, as .astype(float) makes them, or strings",
+    "UUID": "strings, as .astype(str) makes them",
+    "Period": "dates, as .dt.to_timestamp() makes them, or strings",
+    "Interval": "strings: .cat.rename_categories(str) keeps their order, or .astype(str)",
+    "tuple": "a column for each entry",
+    "Timestamp": "moments without nanoseconds, as .dt.round('us') makes them",
+    "Timedelta": "durations without nanoseconds, as .dt.round('us') makes them",
+}
+
+
+def check_categories(where: str, categories: Iterable[Any]) -> None:
+    """Refuse categories that a mechanism's JSON cannot hold, so that no client could report them.
+
+    Raises TypeError if there is one; the message says what to use instead.
+
+    Examples
+    --------
+    >>> check_categories("column 'day'", [frozenset()])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    TypeError: column 'day' has values of type frozenset, which no client could have...
+    """
+    for value in categories:
+        try:
+            if isinstance(value, tuple | list):
+                raise TypeError
+            as_json(value)
+        except (TypeError, ValueError):
+            kind = type(value).__name__
+            with_zone = isinstance(value, datetime.datetime | datetime.time) and value.tzinfo
+            instead = "text without half surrogate pairs" if isinstance(value, str) else None
+            instead = "times in UTC or without a zone" if with_zone else instead
+            instead = _INSTEAD.get(kind, instead or "strings, numbers, booleans or dates")
+            nanoseconds = " with nanoseconds" if kind.startswith("Time") else ""
+            raise TypeError(
+                f"{where} has values of type {kind}{nanoseconds}, which no client could have as "
+                f"categories; use {instead}."
+            ) from None
+
+
+def _written(value: Any, kind: Any) -> str:
+    """Write a date or time as Python's `isoformat` does, if that can be read back."""
+    text: str = value.isoformat()
+    try:
+        if kind.fromisoformat(text) == value:
+            return text
+    except ValueError:
+        pass
+    raise ValueError(
+        f"{value!r} cannot be written as JSON: {text!r} does not say which moment it is. Use UTC "
+        "or no time zone, and years from 1 to 9999."
+    )
+
+
+def revive(value: Any, where: str, depth: int = 2) -> Any:
+    """Read a category, or a list of them, from the field `where`."""
+    if isinstance(value, list):
+        _check_depth(depth)
+        return tuple(revive(item, where, depth + 1) for item in value)
+    if isinstance(value, str):
+        _check_text(value)
+    if not isinstance(value, dict):
+        return value
+    kind, content = next(iter(value.items())) if len(value) == 1 else (None, None)
+    try:
+        if kind == "microseconds":
+            return datetime.timedelta(microseconds=whole(content, kind))
+        if kind in _TIMES and isinstance(content, str):
+            moment = _TIMES[kind].fromisoformat(content)
+            if moment.isoformat() == content:  # nothing was cut off
+                return moment
+    except (ValueError, OverflowError):
+        pass
+    raise malformed(f"{where} hold {value!r}, which is no date, time or duration")
+
+
+def _check_depth(depth: int) -> None:
+    if depth > _DEEPEST:
+        raise malformed("lists of categories are nested too deeply")
+
+
+def _check_text(text: str) -> None:
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise malformed(f"{text!r} has half a surrogate pair, which is no text") from None
+
+
+# --- Which values of U are reported as "other" ----------------------------------------------------
+
+
+Others = bool | tuple[Any, ...] | None
+
+
+def check_others(others: Any, values: Sequence[Any]) -> None:
+    """Check that there is a value "other" where values are reported as such.
+
+    Raises ValueError if they do not fit.
+    """
+    widths = [len(value) if isinstance(value, tuple) else 1 for value in values]
+    width = widths[0]
+    if set(widths) != {width}:
+        raise malformed("other needs values of U that all have the same number of columns")
+    if not isinstance(others, tuple) or len(others) != width:
+        raise malformed(f"other must have an entry for each of the {width} columns of U")
+    for place, entry in enumerate(others):
+        if entry is None:
+            continue
+        column = Column.of_values(place, (v[place] if width > 1 else v for v in values))
+        if column.other is None:
+            raise malformed(f"column {place} of U has others, but no value {OTHER!r}")
+        if entry is True:
+            continue
+        if not isinstance(entry, tuple) or not entry:
+            raise malformed("each of other must be null, true, or a list of values")
+        known = column.codes(entry)
+        if (known >= 0).any() or len(Column.of_values(place, entry)) < len(entry):
+            raise malformed("other has values that repeat, or are values of U as well")
+    if width > 1 and all(entry is True for entry in others) and (OTHER,) * width not in values:
+        raise malformed(f"U has no value in which all columns are {OTHER!r}")

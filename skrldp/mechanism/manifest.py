@@ -1,0 +1,512 @@
+"""The mechanisms of the blocks of a wide table: each person reports one block of columns."""
+
+import hashlib
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skrldp._arrays import ReadOnly, chunks, real_numbers, rows_of_each
+from skrldp._pages import page
+from skrldp._params import at_most
+from skrldp._typing import Floats
+from skrldp.alphabet.columns import OTHER, Bins, Column, listed
+from skrldp.alphabet.combinations import combine
+from skrldp.mechanism import json_format
+from skrldp.mechanism.forms import round_columns, slot_bits
+from skrldp.mechanism.guarantee import beta_together, bound_of_several
+from skrldp.mechanism.json_values import Others
+from skrldp.mechanism.mechanism import Mechanism
+from skrldp.sampling.streams import RandomStream, Tapes
+from skrldp.sampling.tables import AliasTable
+
+# --- Common columns, and how often blocks are drawn -----------------------------------------------
+
+
+MOST_BLOCKS = 10_000
+
+
+def weights_of(shares: ArrayLike) -> NDArray[np.int64]:
+    """Round the blocks' probabilities to whole numbers whose sum is a power of two, (m,)."""
+    probabilities = real_numbers(shares, "shares").astype(float)
+    if (
+        probabilities.ndim != 1
+        or not np.isfinite(probabilities).all()
+        or (probabilities < 0).any()
+        or abs(probabilities.sum() - 1.0) > 1e-9
+    ):
+        raise ValueError("shares must be probabilities, one for each block, with sum 1.")
+    if not len(probabilities):
+        raise ValueError("a manifest needs at least one block.")
+    weights: NDArray[np.int64] = round_columns(
+        probabilities[:, None], slot_bits(len(probabilities))
+    )[:, 0]
+    return weights
+
+
+def names_of(mechanism: Mechanism, *, sensitive: bool) -> tuple[Any, ...]:
+    """Return the names of the columns of S, or of U."""
+    return tuple(name for name, flag in mechanism.columns if flag is sensitive)
+
+
+def check_together(mechanisms: Sequence[Mechanism]) -> None:
+    """Check that mechanisms are those of different blocks of one table."""
+    if not 0 < len(mechanisms) <= MOST_BLOCKS:
+        raise ValueError(
+            f"a manifest has from 1 to {MOST_BLOCKS:,} mechanisms, got {len(mechanisms):,}."
+        )
+    for one in mechanisms:
+        if not one.columns:
+            raise ValueError("the mechanisms of a manifest need names of columns.")
+    first, blocks = mechanisms[0], set()
+    secret = names_of(first, sensitive=True)
+    for one in mechanisms:
+        block = names_of(one, sensitive=False)
+        if one.observe != first.observe:
+            raise ValueError("some mechanisms of the manifest observe S and others do not.")
+        if names_of(one, sensitive=True) != secret or one.secrets != first.secrets:
+            raise ValueError(
+                f"the block of {listed(block)} protects another secret than the first block: all "
+                "blocks have the same columns of S, with the same secrets."
+            )
+        if frozenset(block) in blocks:
+            raise ValueError(f"two blocks have the columns {listed(block)}.")
+        blocks.add(frozenset(block))
+
+
+def others_of(mechanisms: Sequence[Mechanism]) -> dict[Any, Others]:
+    """Return which values each column of U has as "other"; refuse blocks that differ."""
+    found: dict[Any, Others] = {}
+    for one in mechanisms:
+        entries = one.others or (None,) * len(names_of(one, sensitive=False))
+        for name, entry in zip(names_of(one, sensitive=False), entries, strict=True):
+            if found.setdefault(name, entry) != entry:
+                raise ValueError(
+                    f"column {name!r} has other values as 'other' in one block than in another."
+                )
+    return found
+
+
+def columns_of(mechanisms: Sequence[Mechanism], others: dict[Any, Others]) -> tuple[Column, ...]:
+    """Return the alphabet of each column of U, in the order in which blocks name them first."""
+    found: dict[Any, Column] = {}
+    for one in mechanisms:
+        names = names_of(one, sensitive=False)
+        alphabets = list(zip(*one.values, strict=True)) if len(names) > 1 else [one.values]
+        for name, own in zip(names, alphabets, strict=True):
+            few = others[name]
+            column = Column.of_values(name, own, few if isinstance(few, tuple) else ())
+            if found.setdefault(name, column).categories != column.categories:
+                raise ValueError(
+                    f"column {name!r} has other categories in one block than in another, as where "
+                    "each block learns them from records of its own: declare them (categories=)."
+                )
+        expected = math.prod(len(found[name]) for name in names)
+        if len(one.values) != expected:
+            raise ValueError(
+                f"the block of {listed(names)} has {len(one.values):,} values, but its columns "
+                f"have {expected:,} combinations of categories: a block's mechanism has all."
+            )
+    return tuple(found.values())
+
+
+def with_bins(
+    columns: Sequence[Column], others: dict[Any, Others], bins: Mapping[Any, Bins]
+) -> tuple[Column, ...]:
+    """Return columns that find numbers in their bins; refuse bins that are not the categories.
+
+    Where all unknown values are "other", bins may be unknown as well.
+    """
+    strange = [name for name in bins if name not in [column.name for column in columns]]
+    if strange:
+        raise ValueError(f"bins are of columns of U, and {strange[0]!r} is none.")
+    found = []
+    for column in columns:
+        own = bins.get(column.name)
+        if own is not None:
+            known = {*column.categories, *column.infrequent} - {OTHER}
+            cut = {*own.labels} - {OTHER}
+            if not (known <= cut if others[column.name] is True else known == cut):
+                raise ValueError(f"the bins of column {column.name!r} are not its categories.")
+            column = replace(column, bins=own)
+        found.append(column)
+    return tuple(found)
+
+
+def orders_of(
+    mechanisms: Sequence[Mechanism], columns: Sequence[Column], places: Sequence[Sequence[int]]
+) -> list[NDArray[np.int64] | None]:
+    """Return the place of each combination among a block's values; None where they are in order."""
+    found: list[NDArray[np.int64] | None] = []
+    for one, own_places in zip(mechanisms, places, strict=True):
+        key = np.zeros(len(one.values), dtype=np.int64)
+        for number, place in enumerate(own_places):
+            column = columns[place]
+            own = [v[number] for v in one.values] if len(own_places) > 1 else one.values
+            key = key * len(column) + column.codes(own)
+        order = np.argsort(key)
+        found.append(None if np.array_equal(order, np.arange(len(order))) else order)
+    return found
+
+
+# --- The manifest ---------------------------------------------------------------------------------
+
+
+_ROWS = 1 << 15  # drawn at a time: as many as samplers take of a stream that is a row's own
+
+
+@dataclass(frozen=True, eq=False)
+class Manifest(ReadOnly):
+    """The mechanisms of blocks of columns, and how often each block is drawn; immutable.
+
+    The report of a person is a pair: a block, which is drawn without regard to the record, and the
+    report of the block's mechanism. So the pair leaks as much as the mechanism that leaks most.
+    Make a manifest with :meth:`of` or :meth:`from_json`.
+
+    Attributes
+    ----------
+    mechanisms : tuple of m Mechanism
+        One for each block, with the same columns of S and the same secrets. Each has all
+        combinations of its columns' categories as its values.
+    weights : integer array of shape (m,)
+        How often each block is drawn: the sum is ``2**bits``.
+    bins : dict
+        Of each column of numbers that are cut at fixed edges: the ``edges``, and the ``labels`` of
+        the bins, which are the column's categories. Records have numbers in such a column.
+
+    Raises
+    ------
+    ValueError
+        If the mechanisms do not fit together, or the weights are no distribution.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skrldp import Mechanism
+    >>> from skrldp.mechanism.manifest import Manifest
+    >>> one = Mechanism.from_matrix(np.full((2, 4), 0.5), ("no", "yes"), ("a", "b"))
+    >>> parts = [one.named(None, [("ill", True), (name, False)]) for name in ("home", "work")]
+    >>> manifest = Manifest.of(parts, [0.25, 0.75])
+    >>> manifest.blocks, manifest.shares.tolist()
+    ((('home',), ('work',)), [0.25, 0.75])
+    """
+
+    mechanisms: tuple[Mechanism, ...]
+    weights: NDArray[np.int64]
+    bins: Mapping[Any, Bins] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Check that the mechanisms belong together."""
+        super().__post_init__()
+        check_together(self.mechanisms)
+        if len(self.weights) != len(self.mechanisms):
+            raise ValueError(
+                f"a manifest has a weight for each block: got {len(self.weights):,} weights and "
+                f"{len(self.mechanisms):,} mechanisms."
+            )
+        _ = self.sampler, self.columns, self.encoders  # which check the rest
+
+    @staticmethod
+    def of(
+        mechanisms: Sequence[Mechanism],
+        shares: ArrayLike,
+        bins: Mapping[Any, Bins] | None = None,
+    ) -> "Manifest":
+        """Make a manifest of mechanisms and the probabilities of their blocks.
+
+        Parameters
+        ----------
+        mechanisms : sequence of m Mechanism
+            One for each block.
+        shares : array of shape (m,)
+            Probability that a person reports the block; rounded to a multiple of ``2**-bits``.
+        bins : dict, optional
+            Of columns of numbers, as in the attribute ``bins``.
+
+        Returns
+        -------
+        Manifest
+
+        Raises
+        ------
+        ValueError
+            If the shares are no distribution, or the mechanisms do not fit together.
+        """
+        return Manifest(tuple(mechanisms), weights_of(shares), dict(bins or {}))
+
+    # -- its parts --------------------------------------------------------------------------------
+
+    @property
+    def blocks(self) -> tuple[tuple[Any, ...], ...]:
+        """Names of the columns of U in each block."""
+        return tuple(names_of(one, sensitive=False) for one in self.mechanisms)
+
+    @cached_property
+    def columns(self) -> tuple[tuple[Any, bool], ...]:
+        """All columns, those of S first, and whether each is sensitive."""
+        of_secret = tuple((name, True) for name in names_of(self.mechanisms[0], sensitive=True))
+        return of_secret + tuple((column.name, False) for column in self.encoders)
+
+    @property
+    def secrets(self) -> tuple[Any, ...]:
+        """The alphabet of S."""
+        return self.mechanisms[0].secrets
+
+    @property
+    def observe(self) -> str:
+        """What all mechanisms see of a person: "all", or "nonsensitive", U alone."""
+        return self.mechanisms[0].observe
+
+    @property
+    def categories(self) -> dict[Any, tuple[Any, ...]]:
+        """The categories of each column of U."""
+        return {column.name: column.categories for column in self._columns}
+
+    @property
+    def others(self) -> dict[Any, Others]:
+        """Which values each column of U has as "other": see :class:`Mechanism`."""
+        return dict(self._others)
+
+    @cached_property
+    def _others(self) -> dict[Any, Others]:
+        return others_of(self.mechanisms)
+
+    @cached_property
+    def _columns(self) -> tuple[Column, ...]:
+        return columns_of(self.mechanisms, self._others)
+
+    @cached_property
+    def encoders(self) -> tuple[Column, ...]:
+        """The alphabet of each column of U, in the order in which blocks name them first."""
+        return with_bins(self._columns, self._others, self.bins)
+
+    @cached_property
+    def places(self) -> tuple[tuple[int, ...], ...]:
+        """Places of each block's columns among those of U."""
+        number = {column.name: place for place, column in enumerate(self.encoders)}
+        return tuple(tuple(number[name] for name in block) for block in self.blocks)
+
+    @cached_property
+    def _orders(self) -> list[NDArray[np.int64] | None]:
+        return orders_of(self.mechanisms, self._columns, self.places)
+
+    @cached_property
+    def sampler(self) -> AliasTable:
+        """The table from which blocks are drawn: one cell, which all records are in."""
+        return AliasTable.from_weights(self.weights[:, None], slot_bits(len(self.weights)))
+
+    @property
+    def shares(self) -> Floats:
+        """Probability of each block, shape (m,)."""
+        found: Floats = self.weights / 2.0 ** slot_bits(len(self.weights))
+        return found
+
+    # -- what it promises -------------------------------------------------------------------------
+
+    @property
+    def eps(self) -> float | None:
+        """Proven leakage of a report, in nats: that of the worst block; None if not claimed."""
+        bounds = [one.guarantee.eps if one.guarantee else None for one in self.mechanisms]
+        return None if None in bounds else max(bound for bound in bounds if bound is not None)
+
+    @property
+    def beta(self) -> float | None:
+        """Bound on the probability that some set of some block misses; None if not claimed.
+
+        Sets of the bounds about known columns count as well.
+        """
+        claims = [one.guarantee for one in self.mechanisms if one.guarantee is not None]
+        if len(claims) < len(self.mechanisms):
+            return None
+        return beta_together(around for claim in claims for around in claim.sets)
+
+    def bound_of(self, reports: int) -> float | None:
+        """Bound the leakage of several reports about one person, each of a block drawn anew.
+
+        Parameters
+        ----------
+        reports : int
+            Their number.
+
+        Returns
+        -------
+        float or None
+            In nats: at most the greatest bound of one report and, for each further report, the
+            greatest bound at all distributions. Infinite if a block has none; None if nothing is
+            claimed.
+        """
+        claims = [one.guarantee for one in self.mechanisms if one.guarantee is not None]
+        if len(claims) < len(self.mechanisms):
+            return None
+        first = max(claim.bound_of(1) for claim in claims)
+        return bound_of_several(first, max(claim.eps_of_next for claim in claims), reports)
+
+    # -- reports ----------------------------------------------------------------------------------
+
+    def cells(
+        self, block: int, secrets: NDArray[Any], values: Sequence[NDArray[Any]], rows: Any
+    ) -> Any:
+        """Find the cells that some records have in a block.
+
+        Shapes: `secrets` (n,) and each of `values` (n,): codes of S, and of each column of U in the
+        order of `columns`; `rows` (k,), or a slice. Returns (k,).
+        """
+        one, places = self.mechanisms[block], self.places[block]
+        value, size = values[places[0]][rows], len(self.encoders[places[0]])
+        for place in places[1:]:
+            width = len(self.encoders[place])
+            value, size = combine(value, values[place][rows], (size, width)), size * width
+        order = self._orders[block]
+        value = value if order is None else order[value]
+        if self.observe == "nonsensitive":
+            return combine(np.zeros_like(value, np.uint8), value, (1, len(one.values)))
+        return combine(secrets[rows], value, (len(one.secrets), len(one.values)))
+
+    def in_order(self, block: int, by_cell: Floats) -> Floats:
+        """Sort what has an entry for each cell of a block, in lexicographic order of the codes.
+
+        Shapes: `by_cell` (..., a).
+        """
+        one, order = self.mechanisms[block], self._orders[block]
+        if order is None:
+            return by_cell
+        shape = (*by_cell.shape[:-1], len(one.secrets), len(one.values))
+        found: Floats = by_cell.reshape(shape)[..., order].reshape(by_cell.shape)
+        return found
+
+    def sample(
+        self, secrets: NDArray[Any], values: Sequence[NDArray[Any]], random_state: Any = None
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Draw a block for each record, and the report of the block.
+
+        Parameters
+        ----------
+        secrets : integer array of shape (n,)
+            Codes of the secrets.
+        values : sequence of integer arrays of shape (n,)
+            Codes of the categories of each column of U, in the order of `columns`.
+        random_state : None, int, numpy Generator, RandomState or RandomStream
+            As in :meth:`Mechanism.sample`; a stream goes on where it is.
+
+        Returns
+        -------
+        blocks, reports : arrays of shape (n,)
+            Numbers of the blocks, and of the symbols of their mechanisms.
+        """
+        own = isinstance(random_state, RandomStream)
+        stream = random_state if own else RandomStream(random_state)
+        drawn = self.sampler.sample(np.zeros(len(secrets), dtype=np.uint8), stream)
+        reports = np.empty(len(secrets), dtype=self.report_dtype)
+        for block, rows in rows_of_each(drawn, len(self.mechanisms)):
+            cells = self.cells(block, secrets, values, rows)
+            form = self.mechanisms[block].form
+            reports[rows] = form.sampler.sample(form.places(cells), stream)
+        return drawn, reports
+
+    def sample_with(
+        self,
+        tapes: Callable[[NDArray[np.int64], slice], NDArray[np.uint8]],
+        secrets: NDArray[Any],
+        values: Sequence[NDArray[Any]],
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Draw as :meth:`sample`, with random bytes that are functions of the person and a number.
+
+        The number is 0 for the choice of the block, and for its report that of the block's cell
+        among the cells of all blocks, counted from 1.
+
+        Shapes: `tapes` is a function from numbers (n,) and their rows to bytes (n, w); returns
+        (n,), (n,).
+        """
+        drawn = np.empty(len(secrets), dtype=self.sampler.alias.dtype)
+        reports = np.empty(len(secrets), dtype=self.report_dtype)
+        firsts = np.cumsum([1, *(one.shape[1] for one in self.mechanisms)])
+        for rows in chunks(len(secrets), _ROWS):
+            nothing = np.zeros(rows.stop - rows.start, dtype=np.int64)
+            part = self.sampler.sample(nothing, Tapes(tapes(nothing, rows)))
+            rows_of, cells = rows_of_each(part, len(self.mechanisms)), nothing
+            for block, own in rows_of:
+                cells[own] = self.cells(block, secrets, values, own + rows.start)
+            octets = tapes(firsts[part] + cells, rows)
+            for block, own in rows_of:
+                form = self.mechanisms[block].form
+                places = form.places(cells[own])
+                reports[rows][own] = form.sampler.sample(places, Tapes(octets[own]))
+            drawn[rows] = part
+        return drawn, reports
+
+    @property
+    def report_dtype(self) -> np.dtype[Any]:
+        """The smallest unsigned integer type that holds the reports of every block."""
+        return np.min_scalar_type(max(one.shape[0] for one in self.mechanisms) - 1)
+
+    # -- JSON -------------------------------------------------------------------------------------
+
+    def to_json(self) -> str:
+        """Write all that a client needs to report, and nothing else.
+
+        Returns
+        -------
+        str
+            The mechanisms' JSON and the weights, in canonical form.
+        """
+        names = [column.name for column in self.encoders]
+        bins = [(name, self.bins[name]) for name in names if name in self.bins]
+        mechanisms = [one.to_json() for one in self.mechanisms]
+        return json_format.write_manifest(self.weights.tolist(), bins, mechanisms)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of :meth:`to_json` in UTF-8, in hexadecimal: it identifies the manifest."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()
+
+    @staticmethod
+    def from_json(text: str | bytes) -> "Manifest":
+        """Read what :meth:`to_json` wrote.
+
+        Parameters
+        ----------
+        text : str or bytes
+            JSON; whitespace and the order of keys do not matter.
+
+        Returns
+        -------
+        Manifest
+
+        Raises
+        ------
+        ValueError
+            If the text is no manifest, or its mechanisms do not fit together.
+        """
+        return _of_parts(*json_format.read_manifest(text))
+
+    def __repr__(self) -> str:
+        claim = "no claim" if self.eps is None else f"eps<={at_most(self.eps)} claimed"
+        return f"Manifest({len(self.mechanisms)} blocks of {len(self.encoders)} columns, {claim})"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (", ".join(map(str, block)), f"{share:.4f}", f"{len(one.symbols):,}")
+            for block, share, one in zip(self.blocks, self.shares, self.mechanisms, strict=True)
+        ]
+        shown = rows[:50]
+        header = ("block", "probability", "reports")
+        return page(repr(self), shown, header=header, n_more=len(rows) - len(shown))
+
+
+def read_json(text: str | bytes) -> Mechanism | Manifest:
+    """Read what ``to_json()`` of either wrote; raises as :meth:`Manifest.from_json`."""
+    weights, parts, bins = json_format.read_either(text)
+    return Mechanism(**parts[0]) if weights is None else _of_parts(weights, parts, bins)
+
+
+def _of_parts(
+    weights: Sequence[int], parts: Sequence[dict[str, Any]], bins: Mapping[Any, Bins]
+) -> Manifest:
+    if any(not 0 <= weight < 1 << 62 for weight in weights):
+        raise ValueError("the weights of a manifest are negative or too large.")
+    mechanisms = tuple(Mechanism(**part) for part in parts)
+    return Manifest(mechanisms, np.array(weights, dtype=np.int64), bins)

@@ -1,0 +1,404 @@
+"""A mechanism: the alphabets, and the weights that are sampled."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skrldp._arrays import refuse_masked
+from skrldp._pages import page
+from skrldp._params import OBSERVED, check_choice
+from skrldp._typing import Floats
+from skrldp.information import conditionals_of
+from skrldp.mechanism import json_format
+from skrldp.mechanism.forms import (
+    BlockForm,
+    DenseForm,
+    Form,
+    ValuesForm,
+    as_distribution,
+    check_matrix,
+    round_columns,
+    slot_bits,
+)
+from skrldp.mechanism.guarantee import Guarantee, check_fit
+from skrldp.mechanism.json_values import Others, alphabet_of, check_columns, check_others, scalars
+from skrldp.mechanism.messages import claim, lines_of, sizes
+from skrldp.sampling.streams import RandomStream
+from skrldp.sampling.tables import BlockTable
+
+_BLOCK_BITS = 53  # block weights are exact as float64
+
+
+@dataclass(frozen=True, eq=False)
+class Mechanism:
+    """A randomised map from cells x = (s, u) to reports y; immutable.
+
+    Make one with :meth:`from_matrix`, :meth:`from_blocks` or :meth:`from_json`.
+
+    Attributes
+    ----------
+    secrets, values : tuples of length a1 and a2
+        The alphabets of S and of U; the cell of (s, u) has code ``s * a2 + u``.
+    symbols : tuple of length b
+        Names of the reports: cells where a report is a cell, integers otherwise.
+    columns : tuple of (name, bool)
+        The table's columns in their order and whether each is sensitive; empty if unknown.
+    form : Form
+        The weights, in one of three forms: the whole matrix, the columns of U's values alone, or
+        four weights without a matrix (``form.blocks`` is then not None).
+    guarantee : Guarantee or None
+        The figures of the privacy proof; None for mechanisms that no sanitizer made.
+    others : tuple or None
+        For each column of U, which values are reported as its value "other": True for all that are
+        no values of it, a tuple of values, or None. None if no column has others.
+
+    Raises
+    ------
+    ValueError
+        If the alphabets and the names of the reports do not fit the weights, `others` not the
+        values of U, or what the guarantee states not the secrets and columns.
+    """
+
+    secrets: tuple[Any, ...]
+    values: tuple[Any, ...]
+    symbols: tuple[Any, ...]
+    columns: tuple[tuple[Any, bool], ...]
+    form: Form
+    guarantee: Guarantee | None = field(default=None, kw_only=True)
+    others: tuple[Others, ...] | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check that there is one name for each report and each cell."""
+        n_reports, n_cells = self.form.shape
+        if len(self.symbols) != n_reports:
+            raise ValueError(
+                f"there are {len(self.symbols):,} names of reports (symbols), but the mechanism "
+                f"has {n_reports:,} reports; give one name for each."
+            )
+        if len(self.secrets) * len(self.values) != n_cells:
+            raise ValueError(
+                f"{len(self.secrets):,} secrets x {len(self.values):,} values do not fit the "
+                f"mechanism's {n_cells:,} cells."
+            )
+        if self.others is not None:
+            check_others(self.others, self.values)
+        if self.guarantee is not None:
+            check_fit(self.guarantee, self.columns)
+
+    @property
+    def weights(self) -> NDArray[np.int64]:
+        """Integer weights, shape (b, a); each column sums to ``2**denominator_bits``."""
+        return self.form.weights
+
+    @property
+    def denominator_bits(self) -> int:
+        """Binary logarithm d of the weights' denominator: probabilities are ``weights / 2**d``."""
+        return self.form.bits
+
+    @property
+    def matrix(self) -> Floats:
+        """Probabilities that are sampled, shape (b, a): exact float64 values, read-only."""
+        return self.form.matrix
+
+    @property
+    def observe(self) -> str:
+        """What the mechanism sees of a person: "all", or "nonsensitive", U alone."""
+        return self.form.observe
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of symbols and of cells, (b, a)."""
+        return len(self.symbols), len(self.secrets) * len(self.values)
+
+    @property
+    def cells(self) -> tuple[tuple[Any, Any], ...]:
+        """The cells (secret, value) in the order of the matrix's columns."""
+        return tuple(product(self.secrets, self.values))
+
+    def sample(self, codes: ArrayLike, random_state: Any = None) -> NDArray[Any]:
+        """Draw one report for each record.
+
+        Parameters
+        ----------
+        codes : integer array of shape (n,)
+            Cell codes ``s * a2 + u``; uint8 and uint16 are fastest. If `observe` is "nonsensitive",
+            they may be the codes of the values of U instead, since s does not matter.
+        random_state : None, int, numpy Generator or RandomState
+            None takes entropy from the operating system. An int makes the reports repeatable,
+            for tests: whoever knows it can undo the randomness, and there is no privacy.
+
+        Returns
+        -------
+        array of shape (n,)
+            Symbol indices, in the smallest unsigned integer dtype.
+        """
+        refuse_masked(codes, "codes")
+        places = self.form.places(np.asarray(codes))
+        return self.form.sampler.sample(places, RandomStream(random_state))
+
+    def mutual_information(self, distribution: ArrayLike) -> float:
+        """Mutual information I(X; Y) at a distribution of X.
+
+        Parameters
+        ----------
+        distribution : array of shape (a1, a2)
+            Distribution of (S, U).
+
+        Returns
+        -------
+        float
+            In nats.
+        """
+        return self.form.mutual_information(np.asarray(distribution, dtype=float))
+
+    def information_by_secret(self, distribution: ArrayLike) -> Floats:
+        """Information I(U; Y | S=s) that the report has about U, for each secret.
+
+        Parameters
+        ----------
+        distribution : array of shape (a1, a2)
+            Distribution of (S, U).
+
+        Returns
+        -------
+        array of shape (a1,)
+            In nats, at most H(U | S=s); NaN for a secret of probability 0.
+        """
+        return self.form.information_by_secret(
+            as_distribution(distribution, self.secrets, self.values)
+        )
+
+    def report_distribution(self, conditionals: ArrayLike) -> Floats:
+        """Distribution of the report given each secret.
+
+        Parameters
+        ----------
+        conditionals : array of shape (a1, a2)
+            Conditionals of U given each secret.
+
+        Returns
+        -------
+        array of shape (b, a1)
+        """
+        return self.form.report_distribution(np.asarray(conditionals, dtype=float))
+
+    def leakage(self, distribution: ArrayLike) -> float:
+        r"""Realised ε at a distribution: the greatest log-ratio of a report's probabilities.
+
+        :math:`\max_{y, s_1, s_2} \log P(y|s_1) / P(y|s_2)` (ISIT (32)), where 0/0 is 1. Secrets
+        to which the distribution gives no mass are left out.
+
+        Parameters
+        ----------
+        distribution : array of shape (a1, a2)
+            Distribution of (S, U).
+
+        Returns
+        -------
+        float
+            In nats; infinite if a report rules a secret out.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> mechanism = Mechanism.from_matrix(np.eye(2), secrets=("no", "yes"), values=("any",))
+        >>> mechanism.leakage([[0.5], [0.5]])
+        inf
+        """
+        table = as_distribution(distribution, self.secrets, self.values)
+        report = self.report_distribution(conditionals_of(table))[:, table.sum(axis=1) > 0]
+        most, least = report.max(axis=1), report.min(axis=1)
+        if np.any((least <= 0) & (most > 0)):
+            return float("inf")
+        return float(np.log(np.where(most > 0, most / np.where(least > 0, least, 1.0), 1.0)).max())
+
+    def likely_cells(self, distribution: ArrayLike) -> NDArray[np.intp]:
+        """Most probable cell given each report, at a distribution; the first one in case of ties.
+
+        Parameters
+        ----------
+        distribution : array of shape (a1, a2)
+            Distribution of (S, U).
+
+        Returns
+        -------
+        array of shape (b,)
+            Cell codes.
+        """
+        return (self.matrix * np.asarray(distribution, dtype=float).ravel()).argmax(axis=1)
+
+    def named(
+        self,
+        symbols: Sequence[Any] | None,
+        columns: Sequence[tuple[Any, bool]],
+        *,
+        guarantee: Guarantee | None = None,
+        others: tuple[Others, ...] | None = None,
+    ) -> "Mechanism":
+        """Return a copy with other names for its reports and columns.
+
+        Parameters
+        ----------
+        symbols : sequence of length b or None
+            Names of the reports; None keeps them.
+        columns : sequence of (name, bool)
+            Column names in their order and whether each is sensitive.
+        guarantee, others : optional
+            The copy's guarantee and grouped values; None keeps those of the mechanism.
+
+        Returns
+        -------
+        Mechanism
+
+        Raises
+        ------
+        ValueError
+            If there are not as many names as reports, columns are not pairs of a name and a bool,
+            or the guarantee or the others do not fit the columns and values.
+        """
+        return replace(
+            self,
+            symbols=self.symbols if symbols is None else scalars(symbols),
+            columns=scalars(check_columns(columns)),
+            guarantee=self.guarantee if guarantee is None else guarantee,
+            others=self.others if others is None else others,
+        )
+
+    def to_json(self) -> str:
+        """Write all that a client needs to report, and nothing else.
+
+        Returns
+        -------
+        str
+            Alphabets, symbols, integer weights and the guarantee's figures, in canonical form. Of
+            the counts of public records it has the total only.
+
+        Raises
+        ------
+        ValueError
+            If a client could not use it: categories that repeat, or do not fit the columns.
+        TypeError
+            If a category is of a type that JSON cannot hold.
+        """
+        return json_format.write(self)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of :meth:`to_json` in UTF-8, in hexadecimal: it identifies the mechanism."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()
+
+    @staticmethod
+    def from_json(text: str | bytes) -> "Mechanism":
+        """Read what :meth:`to_json` wrote.
+
+        Parameters
+        ----------
+        text : str or bytes
+            JSON; whitespace and the order of keys do not matter.
+
+        Returns
+        -------
+        Mechanism
+
+        Raises
+        ------
+        ValueError
+            If the text is not a mechanism, or its weights are not a distribution.
+        """
+        return Mechanism(**json_format.read(text))
+
+    @staticmethod
+    def from_matrix(
+        matrix: ArrayLike,
+        secrets: Sequence[Any],
+        values: Sequence[Any],
+        symbols: Sequence[Any] | None = None,
+        *,
+        observe: str = "all",
+    ) -> "Mechanism":
+        """Round a stochastic matrix to integer weights.
+
+        Each probability moves by less than ``2**-denominator_bits`` and zeros stay zero. A
+        certificate states how much the rounded mechanism leaks.
+
+        Parameters
+        ----------
+        matrix : array of shape (b, a), or (b, a2) if U alone is observed
+            Probabilities; columns sum to 1.
+        secrets, values : sequences of length a1 and a2
+            The alphabets, with ``a = a1 * a2``.
+        symbols : sequence of length b, optional
+            Names of the reports; 0, 1, ... if not given.
+        observe : {"all", "nonsensitive"}
+            With "nonsensitive" the mechanism does not see the secret: the columns are those of U's
+            values, the same for every secret.
+
+        Returns
+        -------
+        Mechanism
+
+        Raises
+        ------
+        ValueError
+            If the matrix is not a mechanism on these alphabets, or if it is masked or complex.
+        """
+        check_choice("observe", observe, OBSERVED)
+        secrets, values = alphabet_of(secrets, "secrets"), alphabet_of(values, "values")
+        probabilities = check_matrix(
+            matrix, len(values) * (len(secrets) if observe == "all" else 1)
+        )
+        bits = slot_bits(len(probabilities))
+        weights = round_columns(probabilities, bits)
+        weights.setflags(write=False)
+        form = (
+            DenseForm(weights, bits)
+            if observe == "all"
+            else ValuesForm(weights, bits, len(secrets))
+        )
+        names = tuple(range(len(weights))) if symbols is None else scalars(symbols)
+        return Mechanism(secrets, values, names, (), form)
+
+    @staticmethod
+    def from_blocks(
+        probabilities: tuple[float, float, float, float],
+        secrets: Sequence[Any],
+        values: Sequence[Any],
+    ) -> "Mechanism":
+        """Round a block mechanism, whose reports are cells, to integer weights.
+
+        Parameters
+        ----------
+        probabilities : (same, same_secret, same_value, other)
+            Probability of one report (s', u') given (s, u), by whether s' = s and u' = u.
+        secrets, values : sequences of length a1 and a2
+            The alphabets.
+
+        Returns
+        -------
+        Mechanism
+
+        Raises
+        ------
+        ValueError
+            If these are no probabilities, or an alphabet is empty.
+        """
+        secrets, values = alphabet_of(secrets, "secrets"), alphabet_of(values, "values")
+        a1, a2 = len(secrets), len(values)
+        unit = 2**_BLOCK_BITS
+        _, same_secret, same_value, other = (int(p * unit) for p in probabilities)
+        same = unit - (a2 - 1) * same_secret - (a1 - 1) * (same_value + (a2 - 1) * other)
+        form = BlockForm(BlockTable(a1, a2, same, same_secret, same_value, other, _BLOCK_BITS))
+        symbols = tuple(product(secrets, values))
+        return Mechanism(secrets, values, symbols, (), form)
+
+    def __repr__(self) -> str:
+        return f"Mechanism({sizes(self)}{claim(self)})"
+
+    def _repr_html_(self) -> str:
+        return page(f"Mechanism: {sizes(self)}", lines_of(self))

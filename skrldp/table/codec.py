@@ -1,0 +1,525 @@
+"""From rows of a table to cells and back, once the alphabets are known.
+
+**New columns.** A column is built from the few values that it can take, stored once with the
+right dtype, and from the index of each row's value. So a dtype needs to be restored and checked
+on few values only: if these do not read back as they were written, another dtype is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from skrldp._arrays import smallest_dtype
+from skrldp._frames import own_index
+from skrldp.alphabet.columns import OTHER
+from skrldp.alphabet.combinations import Alphabet, combine
+from skrldp.alphabet.values import is_missing, plain
+from skrldp.table.columns import (
+    Column,
+    Frequencies,
+    encode_column,
+    refuse_categories,
+    refuse_combinations,
+)
+from skrldp.table.read import Table, factorize, is_object, read_table, series_from_array
+
+
+@dataclass(frozen=True)
+class Codes:
+    """Rows of a table as indices of secrets and of values of U."""
+
+    secrets: np.ndarray  # (n,), indices into `CellCodec.secrets`
+    values: np.ndarray  # (n,), indices into `CellCodec.values`; −1 where U is unknown
+    n_secrets: int = 0  # size of the alphabet of S; 0 if unknown
+    # (n,), which rows were equal before values were grouped; None if none were
+    rows: np.ndarray | None = None
+    # (n,), how many records each distinct row of a lazy frame has; None if each row is one record,
+    # or has a weight
+    counted: np.ndarray | None = None
+
+    def cells(self, n_values: int) -> np.ndarray:
+        """Combine both into cell codes.
+
+        Returns (n,): ``secrets * n_values + values``, in the smallest unsigned integer dtype.
+        Raises ValueError if a value of U is unknown.
+        """
+        if self.values.min(initial=0) < 0:
+            raise ValueError("rows with an unknown value of U have no cell")
+        n_secrets = self.n_secrets or int(self.secrets.max(initial=0)) + 1
+        return combine(self.secrets, self.values, (n_secrets, n_values))
+
+
+# --- New columns of numpy, pandas, polars and pyarrow tables --------------------------------------
+
+
+@dataclass(frozen=True)
+class NewColumn:
+    """One column to build: the values it may take, its dtype, and which value each row has."""
+
+    values: Sequence[Any]
+    dtype: Any
+    positions: np.ndarray
+
+
+def without_levels(dtype: Any, values: Sequence[Any]) -> Any:
+    """Return a column's type without what tells of its rows: levels, and the width of texts.
+
+    Levels that a table was given are often those that its rows have, and they may be no values
+    here. An order of levels is kept if `values` have it, too.
+    """
+    if isinstance(dtype, np.dtype) and dtype.kind in "US":
+        return np.dtype(dtype.kind)
+    kind = type(dtype)
+    if kind.__name__ == "Enum":
+        return kind([])
+    if kind.__name__ == "CategoricalDtype":
+        known = [level for level in map(plain, dtype.categories) if level in set(values)]
+        in_order = known == [value for value in values if value in set(known)]
+        return kind(dtype.categories[:0], dtype.ordered and in_order)
+    return dtype
+
+
+def build_array(columns: Sequence[NewColumn], dtype: Any) -> np.ndarray:
+    """Build an array of shape (n_rows, n_columns).
+
+    The array has the requested dtype if that can hold every value exactly, else the one that numpy
+    infers, else object.
+    """
+    values = [value for column in columns for value in column.values]
+    for candidate in (dtype, None, np.dtype(object)):
+        flat = _array_of(values, candidate)
+        if flat is not None and _holds(series_from_array(flat), values):
+            break
+    assert flat is not None  # dtype object holds anything
+    out = np.empty((len(columns[0].positions), len(columns)), dtype=flat.dtype)
+    start = 0
+    for place, column in enumerate(columns):
+        stop = start + len(column.values)
+        out[:, place] = flat[start:stop][column.positions]
+        start = stop
+    return out
+
+
+def _array_of(values: list[Any], dtype: Any) -> np.ndarray | None:
+    if is_object(dtype):
+        array = np.empty(len(values), dtype=object)
+        for place, value in enumerate(values):  # a slice assignment would unpack tuples
+            array[place] = value
+        return array
+    numpy_values = [  # numpy would drop the nanoseconds of pandas' timestamps
+        v.to_numpy() if hasattr(v, "to_numpy") and not is_missing(v) else v for v in values
+    ]
+    try:
+        array = np.array(numpy_values, dtype=dtype)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return array if array.ndim == 1 else None
+
+
+def build_frame(
+    columns: Sequence[NewColumn], like: Table, wanted: Sequence[int | None], names: Sequence[Any]
+) -> Any:
+    """Build a frame of the same library as `like`.
+
+    `wanted` gives the position of each column in `like`, None for those that it lacks. Each column
+    has the requested dtype if that can hold the values exactly (categorical dtypes are extended),
+    else the one the library infers. A pandas index is kept if the lengths agree.
+
+    Raises ValueError if the library has no dtype for the values of a column, such as numbers beside
+    strings.
+    """
+    library = _LIBRARIES["pandas" if like.source.implementation.is_pandas_like() else like.library]
+    namespace = like.source.__native_namespace__()
+    built = []
+    for column, name in zip(columns, names, strict=True):
+        series = _series_of(column, namespace, library, name)
+        built.append(series[column.positions].to_native())
+    if library is _LIBRARIES["pandas"] and None not in wanted:
+        names = like.source.to_native().columns[list(wanted)]  # keeps the name of the column index
+    return library.table(namespace, built, like, names)
+
+
+def category_series(values: Sequence[Any]) -> Any:
+    """Write categories as a pandas series that holds them exactly, missing or not."""
+    import pandas as pd
+
+    kinds = {type(value) for value in values if value is not None}
+    nullable = {int: "Int64", bool: "boolean"}.get(kinds.pop()) if len(kinds) == 1 else None
+    for dtype in (nullable if None in values else None, None):
+        with suppress(TypeError, ValueError, OverflowError):
+            series = pd.Series(values, dtype=dtype)
+            if _holds(nw.from_native(series, series_only=True), values):
+                return series
+    return pd.Series(values, dtype=object)
+
+
+def _series_of(column: NewColumn, namespace: Any, library: _Library, name: Any) -> nw.Series[Any]:
+    # "other" beside numbers needs a column of objects, which pyarrow does not have.
+    last = [object] if any(isinstance(v, str) and v == OTHER for v in column.values) else []
+    for dtype in (column.dtype, None, *last):
+        try:
+            native = library.column(namespace, column.values, dtype)
+        except Exception:  # each library has errors of its own for a value that does not fit
+            continue
+        series: nw.Series[Any] = nw.from_native(native, series_only=True)
+        if _holds(series, column.values):
+            return series
+    raise ValueError(
+        f"no {namespace.__name__} column can hold the categories of column {name!r}; "
+        "give it categories of one type, or use another encode"
+    )
+
+
+def _holds(series: nw.Series[Any], values: Sequence[Any]) -> bool:
+    """Whether a series holds exactly these values, none truncated, rounded or lost."""
+    positions, distinct = factorize(series)
+    found = [None if position < 0 else distinct[position] for position in positions]
+    return found == [plain(value) for value in values]
+
+
+@dataclass(frozen=True)
+class _Library:
+    """How a library makes a column from values and a dtype, and a table from columns."""
+
+    column: Callable[[Any, Sequence[Any], Any], Any]
+    table: Callable[[Any, list[Any], Table, Sequence[Any]], Any]
+
+
+def _pandas_column(pd: Any, values: Sequence[Any], dtype: Any) -> Any:
+    if isinstance(dtype, pd.CategoricalDtype):
+        new = _not_in(values, dtype.categories)
+        if new:
+            dtype = pd.CategoricalDtype(dtype.categories.append(pd.Index(new)), dtype.ordered)
+    return pd.Series(values, dtype=dtype)
+
+
+def _polars_column(pl: Any, values: Sequence[Any], dtype: Any) -> Any:
+    if isinstance(dtype, pl.Enum):
+        dtype = pl.Enum([*dtype.categories, *_not_in(values, dtype.categories)])
+    if any(getattr(value, "value", None) is not None for value in values):
+        # Times with nanoseconds, which polars would cut to microseconds.
+        values = [None if is_missing(v) else _nanoseconds(v) for v in values]
+        return pl.Series(values, dtype=pl.Int64).cast(dtype)
+    return pl.Series(values, dtype=dtype, strict=False)
+
+
+def _nanoseconds(moment: datetime | timedelta) -> int:
+    import pandas as pd
+
+    boxed = pd.Timedelta(moment) if isinstance(moment, timedelta) else pd.Timestamp(moment)
+    return int(boxed.as_unit("ns").value)
+
+
+def _arrow_column(pa: Any, values: Sequence[Any], dtype: Any) -> Any:
+    if isinstance(dtype, pa.DictionaryType):  # pyarrow cannot fill every kind of these itself
+        array = pa.array(values, type=dtype.value_type).dictionary_encode().cast(dtype)
+    else:
+        array = pa.array(values, type=dtype)
+    return pa.chunked_array([array])
+
+
+def _not_in(values: Sequence[Any], categories: Any) -> list[Any]:
+    known = {plain(category) for category in categories}
+    return [v for v in dict.fromkeys(values) if not is_missing(v) and v not in known]
+
+
+def _pandas_table(pd: Any, columns: list[Any], like: Table, names: Sequence[Any]) -> Any:
+    n_rows = len(columns[0])
+    same = n_rows == like.n_rows
+    index = own_index(like.source.to_native().index) if same else pd.RangeIndex(n_rows)
+    frame = pd.DataFrame({place: c.set_axis(index) for place, c in enumerate(columns)})
+    frame.columns = names
+    return frame
+
+
+def _polars_table(pl: Any, columns: list[Any], like: Table, names: Sequence[Any]) -> Any:
+    return pl.DataFrame(dict(zip(names, columns, strict=True)))
+
+
+def _arrow_table(pa: Any, columns: list[Any], like: Table, names: Sequence[Any]) -> Any:
+    return pa.table(dict(zip(names, columns, strict=True)))
+
+
+_LIBRARIES = {
+    "pandas": _Library(_pandas_column, _pandas_table),
+    "polars": _Library(_polars_column, _polars_table),
+    "pyarrow": _Library(_arrow_column, _arrow_table),
+}
+
+
+# --- The codec ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CellCodec:
+    """Translates rows of a table into cells and back; made by :func:`learn`.
+
+    It holds alphabets and dtypes, never rows.
+    """
+
+    columns: tuple[Column, ...]  # in the table's order
+    # sensitive, nonsensitive: Positions of the columns that make up S, and of the others, which
+    # make up U
+    sensitive: tuple[int, ...]
+    nonsensitive: tuple[int, ...]
+    secrets: tuple[Any, ...]  # the values of S: scalars if S is one column, tuples if several
+    values: tuple[Any, ...]  # the values of U: likewise; an empty tuple alone if it has none
+    _secret_alphabet: Alphabet = field(repr=False, compare=False)
+    _value_alphabet: Alphabet = field(repr=False, compare=False)
+    # Library of the public table: "numpy", "pandas", "polars" or "pyarrow"
+    library: str = field(repr=False, compare=False)
+    # Whether the values of U were declared, learned from records that are not counted, learned from
+    # the counted ones of which each value has many, or learned from the counted ones
+    source: str = field(default="learned", repr=False, compare=False)
+    groups_unknown: bool = False  # whether unknown values of U can be reported as "other"
+    # The most values of U that the population may have, in so far as they are told apart; None if
+    # they are those listed, or if it is not known
+    most_values: int | None = field(default=None, repr=False, compare=False)
+    # Bound on the probability that values are called frequent falsely; None if they are not
+    beta_of_values: float | None = field(default=None, repr=False, compare=False)
+    # how frequent the values are, from which `source` and `most_values` follow
+    frequencies: Frequencies = field(default=Frequencies((), (), 0), repr=False, compare=False)
+
+    @property
+    def n_secrets(self) -> int:
+        """Size a1 of the alphabet of S."""
+        return len(self.secrets)
+
+    @property
+    def n_values(self) -> int:
+        """Size a2 of the alphabet of U."""
+        return len(self.values)
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells, a1·a2."""
+        return self.n_secrets * self.n_values
+
+    @property
+    def others(self) -> tuple[bool | tuple[Any, ...] | None, ...] | None:
+        """Which values each column of U has as "other"; None if no column has such a value.
+
+        True for all values that are no categories, a tuple of those that were rare in the public
+        table, or None.
+        """
+        found = tuple(
+            column.infrequent or ((self.groups_unknown and column.other is not None) or None)
+            for column in (self.columns[position] for position in self.nonsensitive)
+        )
+        return None if set(found) <= {None} else found
+
+    def encode(self, X: Any, *, unknown: str = "error") -> Codes:
+        """Turn rows into codes.
+
+        Shapes: `X` (n, n_columns). Raises ValueError if the columns are not those of the public
+        table, a number is infinite, or a value is unknown.
+        """
+        table = read_table(X)
+        places = self._places(table)
+        secrets = self._encode_part(table, places, "error", secret=True)
+        values = self._encode_part(table, places, unknown)
+        return Codes(secrets, values, self.n_secrets)
+
+    def encode_values(self, X: Any, *, unknown: str = "error") -> Codes:
+        """Turn rows into codes of U alone; the columns of S are neither needed nor read.
+
+        Shapes: `X` (n, n_columns). Returns Codes: as if all rows had the first secret. Raises
+        ValueError as :meth:`encode`, for U alone.
+        """
+        table = read_table(X)
+        places = self._places(table, values_only=True)
+        values = self._encode_part(table, places, unknown)
+        return Codes(np.zeros_like(values, np.uint8), values, self.n_secrets)
+
+    def holds_values_only(self, X: Any) -> bool:
+        """Whether a table has the columns of U and no others."""
+        return self._has_values_only(read_table(X))
+
+    def _has_values_only(self, table: Table) -> bool:
+        fitted = [self.columns[position].name for position in self.nonsensitive]
+        if self._are_named(table):
+            return list(table.names) == fitted
+        return len(table.names) == len(fitted) and not _reordered(table, fitted)
+
+    def _are_named(self, table: Table) -> bool:
+        """Whether this and the public table are both frames, so that columns are found by name."""
+        return not table.is_array and self.library != "numpy"
+
+    def _encode_part(
+        self,
+        table: Table,
+        places: Sequence[int | None],
+        unknown_values: str,
+        *,
+        secret: bool = False,
+    ) -> np.ndarray:
+        if unknown_values not in ("error", "other"):
+            raise ValueError(f"unknown must be 'error' or 'other', got {unknown_values!r}")
+        group = unknown_values == "other" and self.groups_unknown
+        positions = self.sensitive if secret else self.nonsensitive
+        alphabet = self._secret_alphabet if secret else self._value_alphabet
+        if not positions:  # all columns are sensitive
+            return np.zeros(table.n_rows, dtype=np.uint8)
+        columns, codes = [self.columns[position] for position in positions], []
+        for column, position in zip(columns, positions, strict=True):
+            place = places[position]
+            assert place is not None  # only columns of S may be absent
+            code, unknown = encode_column(table, place, column)
+            if unknown and not (group and column.other is not None):
+                refuse_categories(column, code, unknown, secret=secret)
+            codes.append(code)
+        index = alphabet.index_with_others(codes) if group else alphabet.index(codes)
+        if index.min(initial=0) < 0:
+            refuse_combinations(columns, index)
+        return index
+
+    def _places(self, table: Table, *, values_only: bool = False) -> Sequence[int | None]:
+        """Find the columns in a table that has all of them or, if allowed, those of U alone."""
+        if values_only and self._has_values_only(table):
+            of_value = {position: place for place, position in enumerate(self.nonsensitive)}
+            return [of_value.get(position) for position in range(len(self.columns))]
+        self._check_columns(table)
+        return range(len(self.columns))
+
+    def _check_columns(self, table: Table) -> None:
+        fitted = [column.name for column in self.columns]
+        given = list(table.names)
+        if not self._are_named(table):
+            if len(given) != len(fitted):
+                raise ValueError(
+                    f"X has {len(given)} features, but this sanitizer was fitted with {len(fitted)}"
+                )
+            if _reordered(table, fitted):
+                raise ValueError(_ORDER)
+            return
+        if given == fitted:
+            return
+        message = "The feature names should match those that were passed during fit.\n"
+        new = [name for name in given if name not in fitted]
+        gone = [name for name in fitted if name not in given]
+        if new:
+            message += f"Feature names unseen at fit time:\n{_bullets(new)}"
+        if gone:
+            message += f"Feature names seen at fit time, yet now missing:\n{_bullets(gone)}"
+        if not new and not gone:
+            message = _ORDER
+        raise ValueError(message)
+
+    def decode(
+        self,
+        cells: Any,
+        *,
+        like: Any,
+        part: str = "all",
+        strange: tuple[int, Any] | None = None,
+    ) -> Any:
+        """Turn cell codes into rows.
+
+        Shapes: `cells` (n,). Returns (n, n_columns): with the dtypes of the public table if that
+        was of the same library, else of `like`, with the categories as levels; an array for a list
+        of rows. Raises ValueError if a code is not a cell, or `like` has other columns than the
+        public table.
+        """
+        cells = np.asarray(cells, dtype=None if np.size(cells) else np.intp)
+        is_integer = np.issubdtype(cells.dtype, np.integer)
+        if not is_integer or cells.min(initial=0) < 0 or cells.max(initial=0) >= self.n_cells:
+            raise ValueError(f"cell codes must be integers from 0 to {self.n_cells - 1}")
+        if part not in ("all", "nonsensitive"):
+            raise ValueError(f"part must be 'all' or 'nonsensitive', got {part!r}")
+        wanted = range(len(self.columns)) if part == "all" else self.nonsensitive
+        values = [self.columns[position].categories for position in wanted]
+        index = [self.marginal(position)[cells] for position in wanted]
+        if strange is not None:
+            place = list(wanted).index(strange[0])
+            values[place], index[place] = (strange[1],), np.zeros_like(index[place])
+        return self._written(values, index, wanted, read_table(like))
+
+    def write_values(self, values: Sequence[Any], index: np.ndarray, *, like: Any) -> Any:
+        """Write values of U, which need not be in its alphabet, as rows of the columns of U.
+
+        Shapes: `index` (n,). Returns (n, number of columns of U): a column gets the dtype that
+        :meth:`decode` would give it if that can hold the values.
+        """
+        single, columns = len(self.nonsensitive) == 1, len(self.nonsensitive)
+        parts = [values if single else [v[place] for v in values] for place in range(columns)]
+        return self._written(parts, [index] * columns, self.nonsensitive, read_table(like))
+
+    def _written(
+        self,
+        values: Sequence[Sequence[Any]],
+        index: Sequence[np.ndarray],
+        wanted: Sequence[int],
+        table: Table,
+    ) -> Any:
+        """Build the columns `wanted`, each from its values and the index of each row's value."""
+        places = self._places(table, values_only=True)
+        columns = [
+            self._new_column(table, position, places[position], some, rows)
+            for position, some, rows in zip(wanted, values, index, strict=True)
+        ]
+        if table.is_array:
+            return build_array(columns, columns[0].dtype)
+        found = [places[position] for position in wanted]
+        own = (self.columns[position].name for position in wanted)
+        own = (name if isinstance(name, str) else f"x{name}" for name in own)
+        names = [
+            name if place is None else table.names[place]
+            for name, place in zip(own, found, strict=True)
+        ]
+        return build_frame(columns, table, found, names)
+
+    def _new_column(
+        self,
+        table: Table,
+        position: int,
+        place: int | None,
+        values: Sequence[Any],
+        index: np.ndarray,
+    ) -> NewColumn:
+        column = self.columns[position]
+        if table.library == self.library:
+            values = tuple(column.missing if value is None else value for value in values)
+            return NewColumn(values, column.dtype, index)
+        dtype = table.dtype(place or 0) if table.is_array or place is not None else None
+        dtype = without_levels(dtype, column.categories)
+        return NewColumn(values, dtype, index)
+
+    def marginal(self, column_position: int) -> np.ndarray:
+        """Which category of a column each cell has.
+
+        Returns (n_cells,): indices into ``columns[column_position].categories``.
+        """
+        dtype = smallest_dtype(len(self.columns[column_position]))
+        if column_position in self.sensitive:
+            column = self.sensitive.index(column_position)
+            indices = self._secret_alphabet.combinations()[:, column].astype(dtype)
+            return np.repeat(indices, self.n_values)
+        column = self.nonsensitive.index(column_position)
+        indices = self._value_alphabet.combinations()[:, column].astype(dtype)
+        return np.tile(indices, self.n_secrets)
+
+
+# --- Words ---------------------------------------------------------------------------------------
+
+
+_ORDER = (
+    "The feature names should match those that were passed during fit.\n"
+    "Feature names must be in the same order as they were in fit.\n"
+)
+
+
+def _reordered(table: Table, fitted: Sequence[Any]) -> bool:
+    """Whether a frame's columns have the numbers of an array's columns, in another order."""
+    names = list(table.names)
+    return not table.is_array and names != list(fitted) and set(names) == set(fitted)
+
+
+def _bullets(names: Sequence[Any]) -> str:
+    return "".join(f"- {name}\n" for name in names)

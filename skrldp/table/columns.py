@@ -1,0 +1,490 @@
+"""The columns of a table: the categories of each, and the category of each row.
+
+**Frequencies.** A confidence level can allow for learned values that have many records. A column
+may be declared, and its categories are then all there are. Of a learned column Theorem 36 says
+how many categories of the population there may be, those without records being one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from numbers import Integral, Real
+from typing import Any, Literal, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrldp._arrays import chunks, smallest_dtype
+from skrldp.alphabet.columns import OTHER, hint_of, known_of, named, numbered, rows_in_words
+from skrldp.alphabet.columns import Column as Categories
+from skrldp.alphabet.combinations import Alphabet
+from skrldp.alphabet.values import SEEN_OFTEN, plain, spent_on_values
+from skrldp.table.read import Table
+
+MOST_CATEGORIES = 100_000  # of one column
+
+# The categories that the user lists for a column; "dtype": its levels are given; None: learn
+Given = tuple[Any, ...] | Literal["dtype"] | None
+
+
+@dataclass(frozen=True)
+class Column(Categories):
+    """A column's alphabet, and what is needed to write the column again.
+
+    Attributes
+    ----------
+    name : str or int
+        Column name; position for arrays.
+    categories : tuple
+        Python scalars, in order. A missing value, if it is a category, is None and comes last.
+    dtype : object
+        The library's own dtype.
+    missing : object
+        What the public table writes for a missing value: None, NaN, NaT, ….
+    declared : bool
+        Whether the categories were there before the rows: listed by the user, or by a dtype that
+        rows cannot have made or whose levels are given.
+    """
+
+    dtype: Any = field(default=None, repr=False, compare=False)
+    missing: Any = field(default=None, repr=False, compare=False)
+    declared: bool = field(default=False, repr=False, compare=False)
+
+
+def encode_column(
+    table: Table, position: int, column: Categories
+) -> tuple[np.ndarray, Counter[Any]]:
+    """Write a column as indices into its categories.
+
+    Returns `codes` (n_rows,): −1 for a value that is no category; `unknown`: the number of records
+    with each such value. Raises CategoryError for floats that may be categories, rounded.
+    """
+    size = table.float_size(position)
+    codes = np.empty(table.n_rows, dtype=smallest_dtype(len(column), signed=True))
+    unknown: Counter[Any] = Counter()
+    for rows in chunks(table.n_rows):
+        positions, distinct = table.factorize(position, rows, column.texts)
+        column.refuse_rounded(distinct, size)
+        distinct.append(None)  # position −1, a missing value, reads the last entry
+        codes[rows] = column.codes(distinct).astype(codes.dtype)[positions]
+        if codes[rows].min() < 0:
+            is_strange = codes[rows] < 0
+            weights = None if table.records is None else table.records[rows][is_strange]
+            places, which = np.unique(positions[is_strange], return_inverse=True)
+            for place, count in zip(places, np.bincount(which, weights), strict=True):
+                unknown[distinct[place]] += int(count)
+    return codes, unknown
+
+
+def learn_column(
+    table: Table, position: int, given: Given, *, secret: bool = False, others: bool = False
+) -> tuple[Column, np.ndarray] | None:
+    """Learn a column's alphabet, or check the given one, and encode the column.
+
+    The alphabet is what the user lists, else the levels that the dtype lists, else the values
+    that rows have, sorted.
+
+    Returns `codes` (n_rows,): indices into its categories. None in place of both if there are more
+    than `MOST_CATEGORIES` different values. Raises ValueError if the column has values that are not
+    in `given`, unless they become "other".
+    """
+    name, dtype = table.names[position], table.dtype(position)
+    own = given if isinstance(given, tuple) else None
+    levels = None if own is not None else table.levels(position, given=given == "dtype")
+    is_declared = own is not None
+    if own is None and levels is None:
+        observed = _observe(table, position)
+        if observed is None:
+            return None
+        categories, codes = observed
+    else:
+        categories = (*levels, None) if levels is not None else own or ()
+        codes, unknown = encode_column(table, position, Categories(name, categories))
+        if unknown and others:
+            categories = with_other(categories)
+            codes, _ = encode_column(table, position, Categories(name, categories))
+            codes[codes < 0] = categories.index(OTHER)
+        elif unknown:
+            remedy = hint_of(Categories(name, categories), unknown) or (
+                "List them there, drop the rows, or, for a column of U, count them as 'other' with "
+                "handle_unknown='infrequent_if_exist'."
+            )
+            raise ValueError(
+                f"column {name!r} of the public data has {rows_in_words(unknown, secret=secret)} "
+                f"that `categories` lacks{' (not shown)' if secret else ''}. {remedy}"
+            )
+        if levels is not None and not np.any(codes == len(levels)):
+            categories = categories[:-1]
+        if levels is not None and len(categories) == len(levels):  # a hole is seen in the rows
+            is_declared = given == "dtype" or table.fixes_levels(position)
+    missing = None
+    if categories[-1] is None:
+        holes = codes == len(categories) - 1
+        missing = table.raw(int(holes.argmax()), position) if holes.any() else None
+    return Column(name, categories, dtype, missing, is_declared), codes
+
+
+def _observe(table: Table, position: int) -> tuple[tuple[Any, ...], np.ndarray] | None:
+    """Return the sorted values that occur and each row's index; None if there are too many."""
+    index: dict[Any, int] = {}  # in the order in which they are found
+    parts = []
+    for rows in chunks(table.n_rows):
+        positions, distinct = table.factorize(position, rows)
+        distinct.append(None)
+        seen = np.zeros(len(distinct), dtype=bool)
+        seen[positions] = True
+        to_code = np.zeros(len(distinct), dtype=np.int64)
+        for place in np.flatnonzero(seen):
+            to_code[place] = index.setdefault(distinct[place], len(index))
+        if len(index) > MOST_CATEGORIES:
+            return None
+        parts.append(to_code.astype(smallest_dtype(len(index)))[positions])
+    categories = (*_sorted(v for v in index if v is not None), *(v for v in index if v is None))
+    dtype = smallest_dtype(len(categories), signed=True)
+    rank = np.empty(len(categories), dtype=dtype)
+    rank[[index[category] for category in categories]] = np.arange(len(categories), dtype=dtype)
+    codes = np.empty(table.n_rows, dtype=dtype)
+    for rows, part in zip(chunks(table.n_rows), parts, strict=True):
+        codes[rows] = rank[part]
+    return categories, codes
+
+
+def _sorted(values: Iterable[Any]) -> list[Any]:
+    values = list(values)
+    try:
+        return sorted(values)
+    except TypeError:  # numbers beside strings, say
+        return sorted(values, key=lambda value: (type(value).__name__, str(value)))
+
+
+def with_other(categories: Sequence[Any]) -> tuple[Any, ...]:
+    """Add the category "other" if it is not there, before a missing value, which stays last."""
+    if OTHER in categories:
+        return tuple(categories)
+    last = categories[-1:] if categories and categories[-1] is None else ()
+    return (*categories[: len(categories) - len(last)], OTHER, *last)
+
+
+# --- What the user lists -------------------------------------------------------------------------
+
+
+def given_categories(categories: Any, names: Sequence[Any]) -> list[Given]:
+    """Read the parameter `categories`: one entry per column, None to learn the categories.
+
+    Raises ValueError if `categories` does not fit the columns, or an alphabet is empty or lists a
+    category twice.
+    """
+    if isinstance(categories, str) and categories in ("auto", "dtype", "product"):
+        return ["dtype" if categories == "dtype" else None] * len(names)
+    if isinstance(categories, str | Set) or not isinstance(categories, Iterable):
+        raise ValueError(
+            f"categories must be 'auto', 'dtype', 'product', a list or a dict, got {categories!r}"
+        )
+    if isinstance(categories, Mapping):
+        strange = [key for key in categories if key not in names]
+        if strange:
+            raise ValueError(
+                f"categories has keys that are no columns: {strange}; the columns are {list(names)}"
+            )
+        alphabets = [categories.get(name, "auto") for name in names]
+    else:
+        alphabets = list(categories)
+        if len(alphabets) != len(names):
+            raise ValueError(
+                f"categories lists {len(alphabets)} alphabets, but the table has {len(names)} "
+                "columns; give one per column, or 'auto' to learn it from the table"
+            )
+    return [_given_alphabet(a, name) for a, name in zip(alphabets, names, strict=True)]
+
+
+def _given_alphabet(alphabet: Any, name: Any) -> Given:
+    if isinstance(alphabet, str) and alphabet in ("auto", "dtype"):
+        return None if alphabet == "auto" else "dtype"
+    if isinstance(alphabet, str | Set) or not isinstance(alphabet, Iterable):  # sets have no order
+        raise ValueError(
+            f"the categories of column {name!r} must be 'auto', 'dtype' or a list, got {alphabet!r}"
+        )
+    try:
+        values = [plain(value) for value in alphabet]
+    except ValueError as error:
+        raise ValueError(f"{error}, in the categories of column {name!r}") from error
+    if not values:
+        raise ValueError(f"the categories of column {name!r} are empty")
+    twice = [value for value, count in Counter(values).items() if count > 1]
+    if twice:
+        raise ValueError(f"the categories of column {name!r} list {twice} more than once")
+    return (*(v for v in values if v is not None), *(v for v in values if v is None))
+
+
+# --- Unknown categories and combinations of them are refused: what the messages say ---------------
+
+
+_OTHERWISE = "handle_unknown='infrequent_if_exist' in `fit`"
+
+
+def refuse_categories(
+    column: Categories,
+    codes: np.ndarray,
+    unknown: Iterable[Any],
+    *,
+    secret: bool,
+    or_else: str | None = None,
+) -> NoReturn:
+    """Refuse values that a column's alphabet lacks, without showing them.
+
+    `unknown` are these values; `or_else` is what else may be done about values of U. Raises
+    ValueError always.
+    """
+    raise ValueError(
+        f"column {column.name!r} has {_rows(codes, 'a value unseen in fit')}; known are "
+        f"{known_of(column)}. "
+        + (hint_of(column, unknown) or _mend(secret, or_else, column.bins is not None))
+    )
+
+
+def refuse_combinations(columns: Sequence[Categories], index: np.ndarray) -> NoReturn:
+    """Refuse combinations of known categories that the alphabet lacks, without showing them.
+
+    Raises ValueError always.
+    """
+    what = "a combination of values unseen in fit"
+    raise ValueError(
+        f"{named(columns)}: {_rows(index, what)}; each value is known, but not together. `fit` "
+        "with categories='product' takes all combinations."
+    )
+
+
+def _rows(codes: np.ndarray, what: str) -> str:
+    rows, n = np.flatnonzero(codes < 0), len(codes)
+    return (
+        f"{len(rows):,} row{'s' if len(rows) > 1 else ''} with {what} (not shown; "
+        f"{numbered(rows)} of {n:,})"
+    )
+
+
+def _mend(secret: bool, or_else: str | None = None, cut: bool = False) -> str:
+    listing = "List every value in `categories` (None for missing)"
+    if cut:
+        listing = "Give the column wider `edges`, of which -inf and inf may be the ends"
+    if secret:
+        return f"{listing} to protect it"
+    return f"{listing}, or use {or_else or _OTHERWISE}"
+
+
+# --- Learned values with so many records that a confidence level can allow for the learning -------
+
+
+_SHOWN = 3  # rare values that are named
+_ANY = 2**53  # records, more than there are
+
+
+@dataclass(frozen=True)
+class Rare:
+    """Columns, one or all of U together, with categories or combinations of too few records."""
+
+    names: tuple[Any, ...]
+    n: int  # how many; 0 if it is their "other", which does not take unknown values
+    some: tuple[tuple[Any, int], ...]  # the rarest ones, and how many records each has
+
+    @classmethod
+    def of(cls, names: Sequence[Any], values: Sequence[Any], counts: Any, least: int) -> Rare:
+        """Find the values that have fewer records than the least."""
+        rare = [k for k in np.argsort(counts, kind="stable").tolist() if counts[k] < least]
+        some = tuple((values[k], int(counts[k])) for k in rare[:_SHOWN])
+        return cls(tuple(names), len(rare), some)
+
+
+@dataclass(frozen=True)
+class Frequencies:
+    """What the records say about the categories of a table's columns."""
+
+    # For each column of the table the most categories that the population may have, in so far as
+    # they are told apart; None if the theorem does not hold for it, or it was not looked at
+    sizes: tuple[int | None, ...]
+    rare: tuple[Rare, ...]  # the columns for which it does not hold
+    least: int  # how many records each category needs
+    fewest: int = _ANY  # how many records each category has that is learned and kept
+
+    @classmethod
+    def of(
+        cls,
+        columns: Mapping[int, tuple[Column, Column]],
+        counts: Mapping[int, NDArray[Any]],
+        open_columns: Collection[int],
+        least: int,
+        n_columns: int,
+    ) -> Frequencies:
+        """Look at columns."""
+        sizes: list[int | None] = [None] * n_columns
+        rare, fewest = [], _ANY
+        for place, (column, grouped) in columns.items():
+            is_open = place in open_columns
+            sizes[place], kept = most_categories(column, counts[place], grouped, is_open, least)
+            numbers = [*kept.values()]
+            fewest = min([fewest, *numbers])
+            if sizes[place] is None:
+                rare.append(Rare.of((column.name,), [*kept], numbers, least))
+        return cls(tuple(sizes), tuple(rare), least, fewest)
+
+    def product(self, positions: Sequence[int]) -> int | None:
+        """Multiply the sizes of some columns; None if one is not known."""
+        product = 1
+        for position in positions:
+            size = self.sizes[position]
+            if size is None:
+                return None
+            product *= size
+        return product
+
+
+def most_categories(
+    column: Column, counts: NDArray[np.int64], grouped: Column, takes_unknown: bool, least: int
+) -> tuple[int | None, dict[Any, int]]:
+    """Bound the number of categories of one column.
+
+    Shapes: `counts` (k,). Returns `most`: none if a category that is kept has too few records;
+    `kept`: the records of each category that is learned and kept.
+    """
+    if column.declared:
+        return len(column) + (grouped.other is not None and column.other is None), {}
+    open_other = takes_unknown and grouped.other is not None
+    if grouped.infrequent and not open_other:
+        return None, {}
+    number = dict(zip(column.categories, counts.tolist(), strict=True))
+    own = [c for c in grouped.categories if not (open_other and c == OTHER)]
+    kept = {category: int(number.get(category, 0)) for category in own}
+    return (None if min(kept.values(), default=least) < least else most_values(counts)), kept
+
+
+def most_values(counts: NDArray[Any]) -> int:
+    """Count the values that may be frequent in the population, and one for all others.
+
+    Shapes: `counts` (k,).
+    """
+    return int(np.count_nonzero(counts >= SEEN_OFTEN)) + 1
+
+
+# --- Rare and unknown values of U as one value, "other" -------------------------------------------
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Which values of U are reported as "other".
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range.
+    """
+
+    # A category with fewer records is rare; a float is a share of the records. "auto": as many
+    # records as Theorem 36 wants; what is rare then takes unknown values, too.
+    min_frequency: Any = None
+    # Whether unknown values are "other" too, so that U has this value in any case
+    unknown: bool = False
+    # Probability that may be spent on having learned the values from the counted records
+    beta: float = spent_on_values(0.05)
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        least = self.min_frequency
+        if not (least is None or self.is_auto or _is_whole(least) or _is_share(least)):
+            raise ValueError(
+                f"min_frequency={least!r} must be None, a whole number >= 1 (of records), a float "
+                "between 0 and 1 (a share of the records), or 'auto'."
+            )
+
+    @property
+    def is_auto(self) -> bool:
+        """Whether categories are rare that have too few records for Theorem 36."""
+        return isinstance(self.min_frequency, str) and self.min_frequency == "auto"
+
+    @property
+    def takes_unknown(self) -> bool:
+        """Whether a category "other" stands for unknown values as well."""
+        return self.unknown or self.is_auto
+
+    @property
+    def is_used(self) -> bool:
+        """Whether any values are grouped."""
+        return self.unknown or self.min_frequency is not None
+
+    def enough(self, n: int, frequent: int) -> int | None:
+        """From how many of n records on categories are not rare; None if that does not count."""
+        least = frequent if self.is_auto else self.min_frequency
+        return least if least is None or _is_whole(least) else math.ceil(least * n)
+
+
+def _is_whole(number: Any) -> bool:
+    is_integer = isinstance(number, Integral | np.integer) and not isinstance(number, bool)
+    return bool(is_integer and number >= 1)
+
+
+def _is_share(number: Any) -> bool:
+    is_float = isinstance(number, Real) and not isinstance(number, Integral)
+    return bool(is_float and 0.0 < number < 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """The records of a public table, by its distinct rows."""
+
+    codes: tuple[NDArray[Any], ...]  # (k,), column by column the category of each distinct row
+    row: NDArray[Any]  # (n,), the distinct row of each row of the table
+    counts: NDArray[np.int64]  # (k,), how many records each distinct row has
+
+    @classmethod
+    def of(
+        cls,
+        columns: Sequence[Column],
+        codes: Sequence[NDArray[Any]],
+        weights: NDArray[Any] | None,
+    ) -> Records:
+        """Find the distinct rows of a table and add up their records."""
+        alphabet, row = Alphabet.observed(columns, codes)
+        distinct = alphabet.combinations().T
+        counts = np.bincount(row, weights=weights, minlength=len(alphabet)).astype(np.int64)
+        return cls(tuple(distinct), row, counts)
+
+
+def group_values(
+    column: Column,
+    codes: NDArray[Any],
+    records: Records,
+    grouping: Grouping,
+    frequent: int,
+    *,
+    combined: bool,
+) -> tuple[Column, NDArray[Any]]:
+    """Leave a column of U its frequent categories; the others become "other".
+
+    Shapes: `codes` (k,); returns `codes` (k,).
+    """
+    n_categories = len(column)
+    counts = np.bincount(codes, weights=records.counts, minlength=n_categories).astype(np.int64)
+    occurs = np.bincount(codes, minlength=n_categories) > 0
+    is_other = np.array([category == OTHER for category in column.categories])
+    # A column of truth values has no others, unless a combination of them is unknown.
+    is_bool = column.declared and set(map(type, column.categories)) == {bool}
+    has_other = grouping.unknown and (combined or not is_bool)
+    kept = np.ones(n_categories, dtype=bool)
+    enough = grouping.enough(int(records.counts.sum()), frequent)
+    if enough is not None and not (grouping.is_auto and column.declared):  # those may be rare
+        kept = counts >= enough
+    if combined and grouping.unknown:
+        kept &= occurs
+    elif combined:
+        kept |= ~occurs  # its combinations are unknown as they are
+    kept |= is_other
+    rare = tuple(c for c, k in zip(column.categories, kept.tolist(), strict=True) if not k)
+    categories = tuple(c for c, k in zip(column.categories, kept.tolist(), strict=True) if k)
+    if has_other or rare:
+        categories = with_other(categories)
+    infrequent = () if grouping.takes_unknown and (has_other or rare) else rare
+    found = replace(column, categories=categories, infrequent=infrequent)
+    place = {category: index for index, category in enumerate(categories)}
+    new = np.array([place.get(c, found.other) for c in column.categories], dtype=np.int64)
+    return found, new[codes]

@@ -1,0 +1,434 @@
+"""Learning the alphabets of a public table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from skrldp.alphabet.columns import OTHER, named
+from skrldp.alphabet.combinations import Alphabet
+from skrldp.alphabet.values import chance_of_infrequent, frequent_from
+from skrldp.table.codec import CellCodec, Codes
+from skrldp.table.columns import (
+    MOST_CATEGORIES,
+    Column,
+    Frequencies,
+    Given,
+    Grouping,
+    Rare,
+    Records,
+    given_categories,
+    group_values,
+    learn_column,
+    most_values,
+)
+from skrldp.table.lazy import LazyTable, Numbers, refuse_weights
+from skrldp.table.read import Table, lazy_frame, read_table, without_rows
+from skrldp.table.select import resolve_columns
+
+MAX_CELLS = 1_000_000
+
+
+@dataclass(frozen=True)
+class LearningPlan:
+    """What :func:`learn` was asked for."""
+
+    # secrets, values: Positions of the columns of S, and of U
+    secrets: tuple[int, ...]
+    values: tuple[int, ...]
+    given: Sequence[Given]  # the categories that the user gives for each column; None to learn them
+    everything: bool  # whether all combinations were asked for, with ``categories="product"``
+    grouping: Grouping
+    max_cells: int = MAX_CELLS
+    advice: str = ""  # sentence for the message if there are more cells
+
+    def is_product(self, positions: Sequence[int]) -> bool:
+        """Whether the alphabet of these columns is all combinations of their categories."""
+        return self.everything or any(self.given[place] is not None for place in positions)
+
+    def takes_others(self, position: int) -> bool:
+        """Whether values of a column that are not listed become "other"."""
+        return self.grouping.unknown and position in self.values
+
+
+# --- Messages about tables with too many cells, or too many distinct rows -------------------------
+
+
+_SHOWN = 10  # columns that a message lists
+
+
+@dataclass(frozen=True)
+class Size:
+    """A column's name and number of levels, and how many of these the table has."""
+
+    name: object
+    levels: int  # how many values the column can have
+    used: int  # how many of them the table has
+    is_open: bool = False  # whether the column has more different values than are counted
+
+    @classmethod
+    def of(cls, name: object, column: Column | None, codes: np.ndarray | None) -> Size:
+        """Count the levels of a column that was read."""
+        if column is None or codes is None:
+            return cls.open(name)
+        return cls(name, len(column), int(np.count_nonzero(np.bincount(codes))))
+
+    @classmethod
+    def open(cls, name: object) -> Size:
+        """Return the size of a column with more different values than are counted."""
+        return cls(name, MOST_CATEGORIES + 1, MOST_CATEGORIES + 1, True)
+
+    def words(self) -> str:
+        """Return a text: "'zip': 50,000 (12 of them used)"."""
+        if self.is_open:
+            return f"{self.name!r}: more than {MOST_CATEGORIES:,}"
+        unused = f" ({self.used:,} of them used)" if self.used < self.levels else ""
+        return f"{self.name!r}: {self.levels:,}{unused}"
+
+
+def too_many_cells(n_cells: int, most: int, sizes: Sequence[Size], advice: str) -> ValueError:
+    """Return the error for a table with too many cells, or a column with too many values."""
+    what = f"the table has at least {n_cells:,} cells, more than {most:,}"
+    if any(size.is_open for size in sizes):
+        what = f"a column may have {MOST_CATEGORIES:,} distinct values at most"
+    return _too_many(what, sizes, advice)
+
+
+def too_many_rows(n_rows: int, most: int, sizes: Sequence[Size], advice: str) -> ValueError:
+    """Return the error for a lazy frame with too many distinct rows to group their values here."""
+    what = (
+        f"the table has {n_rows:,} distinct rows, more than {most:,}, and it takes all of them to "
+        "group rare or unknown values"
+    )
+    return _too_many(what, sizes, advice)
+
+
+def _too_many(what: str, sizes: Sequence[Size], advice: str) -> ValueError:
+    is_open = any(size.is_open for size in sizes)
+    largest = sorted(sizes, key=lambda size: -size.levels)
+    more = len(sizes) - _SHOWN
+    others = f"; {more:,} more column{'s' if more > 1 else ''}" if more > 0 else ""
+    levels = "; ".join(size.words() for size in largest[:_SHOWN])
+    product = math.prod(size.levels for size in sizes)
+    whole = f"{product:,}" if product < 10**15 else f"about 1e{math.floor(math.log10(product))}"
+    unused = ""
+    if any(size.used < size.levels for size in sizes):
+        unused = ", drop unused levels (of a category column by cat.remove_unused_categories())"
+    return ValueError(
+        f"{what}. Levels per column: {levels}{others}; their product is "
+        f"{'more than ' if is_open else ''}{whole}. Leave columns out, discretise numbers (for "
+        f"example with KBinsDiscretizer(encode='ordinal')){unused}, or group values."
+        f"{' ' if advice else ''}{advice}"
+    )
+
+
+# --- The distinct rows of a lazy frame, counted and bounded before they are brought ---------------
+
+
+def bring(lazy: LazyTable, plan: LearningPlan) -> Table:
+    """Bring the distinct rows of a table, at most one for each cell.
+
+    An engine first counts the distinct values of each column, and then, if their product is too
+    large, the distinct combinations. Until the rows are known to be few enough, numbers alone are
+    brought.
+
+    Returns Table: with the number of records of each row. Raises ValueError if there are too many
+    cells, no rows, or values that are not in the listed categories. Raises RuntimeError if the
+    engine fails, or the table grows beyond the limit while it is read.
+    """
+    numbers = lazy.numbers()
+    if numbers.n_rows == 0:
+        raise without_rows(0, len(lazy.names))
+    sizes = [_size(lazy, place, numbers, plan) for place in range(len(lazy.names))]
+    _check_listed(lazy, numbers, plan)
+    if any(size.is_open for size in sizes):
+        raise too_many_cells(0, plan.max_cells, sizes, plan.advice)
+    everything = range(len(lazy.names))
+    if plan.grouping.is_used:
+        most = max(plan.max_cells, MAX_CELLS)
+        if math.prod(numbers.distinct) > most:
+            n_rows = lazy.n_combinations(everything)
+            if n_rows > most:
+                raise too_many_rows(n_rows, most, sizes, plan.advice)
+    else:
+        most = plan.max_cells
+        _check_cells(lazy, sizes, plan)
+    table = lazy.rows(everything, most + 1, numbers.nan)
+    if table.n_rows > most:
+        raise RuntimeError(
+            "the table grew while it was read: it has more distinct rows than were counted first. "
+            "Fit on a copy that does not change."
+        )
+    return table
+
+
+def _size(lazy: LazyTable, place: int, numbers: Numbers, plan: LearningPlan) -> Size:
+    """Return the size of a column, as :func:`learn` will find it from the distinct rows."""
+    name, dtype, own = lazy.names[place], lazy.dtypes[place], plan.given[place]
+    used = numbers.distinct[place]
+    if isinstance(own, tuple) and (used <= len(own) or plan.takes_others(place)):
+        return Size(name, max(len(own), used), used)
+    if used > MOST_CATEGORIES:
+        return Size.open(name)
+    levels = 0
+    if dtype == nw.Boolean:
+        levels = 2
+    elif isinstance(dtype, nw.Enum):
+        levels = len(dtype.categories)
+    levels += levels > 0 and numbers.missing[place] > 0
+    return Size(name, max(levels, used), used)
+
+
+def _check_listed(lazy: LazyTable, numbers: Numbers, plan: LearningPlan) -> None:
+    """Refuse a column that has more values than are listed for it, by its own distinct values."""
+    for place, own in enumerate(plan.given):
+        if not isinstance(own, tuple) or plan.takes_others(place):
+            continue
+        if len(own) < numbers.distinct[place] <= MOST_CATEGORIES:
+            learn_column(lazy.rows([place], MOST_CATEGORIES), 0, own, secret=place in plan.secrets)
+
+
+def _check_cells(lazy: LazyTable, sizes: Sequence[Size], plan: LearningPlan) -> None:
+    """Refuse a table with too many cells. The numbers in messages are those of tables at hand."""
+
+    def check(n_cells: int) -> None:
+        if n_cells > plan.max_cells:
+            raise too_many_cells(n_cells, plan.max_cells, sizes, plan.advice)
+
+    if math.prod(size.levels for size in sizes) <= plan.max_cells:
+        return
+    n_secrets, n_values = (
+        _count_part(lazy, positions, sizes, plan, check)
+        for positions in (plan.secrets, plan.values)
+    )
+    check(n_secrets * n_values)
+
+
+def _count_part(
+    lazy: LazyTable,
+    positions: Sequence[int],
+    sizes: Sequence[Size],
+    plan: LearningPlan,
+    check: Callable[[int], None],
+) -> int:
+    """Count the combinations that S, or U, can take."""
+    if len(positions) == 1:
+        return sizes[positions[0]].levels
+    product = math.prod(sizes[place].levels for place in positions)
+    if plan.is_product(positions):
+        check(product)
+        return product
+    found = lazy.n_combinations(positions)
+    if found > plan.max_cells:
+        for stop in range(2, len(positions)):
+            check(lazy.n_combinations(positions[:stop]))
+    check(found)
+    return found
+
+
+# --- Learning -------------------------------------------------------------------------------------
+
+
+def learn(
+    X: Any,
+    *,
+    sensitive: Any = 0,
+    categories: Any = "auto",
+    max_cells: int = MAX_CELLS,
+    advice: str = "",
+    grouping: Grouping | None = None,
+    weights: Callable[[int], np.ndarray] | None = None,
+) -> tuple[CellCodec, Codes]:
+    """Learn the alphabets of a public table, and encode its rows.
+
+    Shapes: `X` (n, n_columns). Returns `codes`: the table's rows; the distinct ones of a lazy
+    frame. Raises TypeError for sparse or structured input, and values that cannot be categories.
+    Raises ValueError if the table is not two-dimensional or is empty, has duplicate columns,
+    infinite or complex numbers or too many cells, if S or U has columns but fewer than two values,
+    or if the table has a value that is not in the given `categories`. Raises RuntimeError if an
+    engine fails to count the rows of a lazy frame.
+
+    Examples
+    --------
+    >>> codec, codes = learn([["no", 1], ["yes", 1], ["no", 2]])
+    >>> codec.secrets, codec.values
+    (('no', 'yes'), (1, 2))
+    >>> codes.secrets.tolist(), codes.values.tolist()
+    ([0, 1, 0], [0, 0, 1])
+    >>> cells = codec.encode([["yes", 2]]).cells(codec.n_values)
+    >>> cells
+    array([3], dtype=uint8)
+    >>> codec.decode(cells, like=[["no", 1]])
+    array([['yes', 2]], dtype=object)
+    """
+    refuse_weights(X, weights)
+    grouping = Grouping() if grouping is None else grouping
+    table, plan = _public_table(X, sensitive, categories, grouping, max_cells, advice)
+    secret_positions, value_positions = plan.secrets, plan.values
+    record_counts = table.records if weights is None else weights(table.n_rows)
+    found = [
+        learn_column(
+            table,
+            place,
+            own,
+            secret=place in secret_positions,
+            others=plan.takes_others(place),
+        )
+        for place, own in enumerate(plan.given)
+    ]
+    learnt = [pair for pair in found if pair is not None]
+
+    def check(n_cells: int) -> None:
+        if n_cells > max_cells or len(learnt) < len(found):
+            pairs = [(None, None) if pair is None else pair for pair in found]
+            sizes = [Size.of(name, *pair) for name, pair in zip(table.names, pairs, strict=True)]
+            raise too_many_cells(n_cells, max_cells, sizes, advice)
+
+    check(0)
+    columns, codes = map(list, zip(*learnt, strict=True))
+    combined = len(value_positions) > 1 and not plan.is_product(value_positions)
+    learned = [place for place in value_positions if not columns[place].declared]
+    # Where nothing is grouped, the values that are learned are the combinations.
+    together = combined and not grouping.is_used and bool(learned)
+    judged = () if together else value_positions
+    n_learned = 1 if together else len(learned)
+    n = table.n_rows if record_counts is None else int(record_counts.sum())
+    least = frequent_from(n, grouping.beta / max(1, n_learned))
+    whole, whole_codes, counts = list(columns), list(codes), record_counts
+    records, is_open = None, False
+    if grouping.is_used:
+        records = Records.of(columns, codes, record_counts)
+        whole_codes, counts = list(records.codes), records.counts
+        codes = list(whole_codes)
+        for p in value_positions:
+            columns[p], codes[p] = group_values(
+                columns[p], codes[p], records, grouping, least, combined=combined
+            )
+        is_open = grouping.takes_unknown and combined
+        is_open = is_open and all(columns[p].other is not None for p in value_positions)
+    frequencies = Frequencies.of(
+        {p: (whole[p], columns[p]) for p in judged},
+        {p: np.bincount(whole_codes[p], counts, len(whole[p])) for p in judged},
+        value_positions if grouping.takes_unknown else (),
+        least,
+        len(columns),
+    )
+    parts = []
+    for part, positions in (("S", secret_positions), ("U", value_positions)):
+        if not positions:  # the whole record is the secret
+            parts.append((Alphabet(()), np.zeros(table.n_rows, dtype=np.uint8)))
+            continue
+        own = [columns[position] for position in positions]
+        own_codes = [codes[position] for position in positions]
+        if part == "U" and is_open:
+            alphabet, index = _with_others(own, own_codes, check)
+        else:
+            alphabet, index = _combined(own, own_codes, plan.is_product(positions), check)
+        if len(alphabet) < 2:
+            all_rare = all(column.categories == (OTHER,) for column in own)
+            enough = grouping.enough(n, least) if all_rare else None
+            raise ValueError(_constant(part, own, table.n_records, enough))
+        parts.append((alphabet, index if records is None else index[records.row]))
+    (secret_alphabet, secrets), (value_alphabet, values) = parts
+    check(len(secret_alphabet) * len(value_alphabet))
+    most = frequencies.product(value_positions)
+    if together:
+        of_each = np.bincount(values, record_counts, len(value_alphabet))
+        most = most_values(of_each)
+        frequencies = replace(frequencies, fewest=min(frequencies.fewest, int(of_each.min())))
+        names = [columns[place].name for place in value_positions]
+        rare = Rare.of(names, value_alphabet.members(), of_each, least)
+        if rare.n:
+            frequencies = replace(frequencies, rare=(rare, *frequencies.rare))
+    source = _source(frequencies, learned)
+    beta_of_values = None
+    if source == "frequent":
+        chance = n_learned * chance_of_infrequent(n, frequencies.fewest)
+        beta_of_values = min(grouping.beta, chance)  # rounding
+    codec = CellCodec(
+        columns=tuple(columns),
+        sensitive=secret_positions,
+        nonsensitive=value_positions,
+        secrets=secret_alphabet.members(),
+        values=value_alphabet.members(),
+        _secret_alphabet=secret_alphabet,
+        _value_alphabet=value_alphabet,
+        library=table.library,
+        source=source,
+        most_values=None if frequencies.rare else most,
+        beta_of_values=beta_of_values,
+        frequencies=frequencies,
+        groups_unknown=grouping.takes_unknown,
+    )
+    rows = None if records is None else records.row
+    return codec, Codes(secrets, values, codec.n_secrets, rows, table.records)
+
+
+def _public_table(
+    X: Any, sensitive: Any, categories: Any, grouping: Grouping, max_cells: int, advice: str
+) -> tuple[Table, LearningPlan]:
+    """Read a table, or the distinct rows of a lazy frame, and what its columns are."""
+    frame = lazy_frame(X)
+    source = read_table(X) if frame is None else LazyTable.of(frame)
+    names = source.names
+    secrets = resolve_columns(X, sensitive, names=names)
+    values = tuple(place for place in range(len(names)) if place not in secrets)
+    given = given_categories(categories, names)
+    everything = isinstance(categories, str) and categories == "product"
+    plan = LearningPlan(secrets, values, given, everything, grouping, max_cells, advice)
+    return (source if isinstance(source, Table) else bring(source, plan)), plan
+
+
+def _source(frequencies: Frequencies, learned: Sequence[int]) -> str:
+    """Say where the values come from; columns in `learned` have theirs from counted records."""
+    if frequencies.rare:
+        return "learned"
+    return "frequent" if learned else "declared"
+
+
+def _combined(
+    columns: Sequence[Column],
+    codes: Sequence[np.ndarray],
+    is_product: bool,
+    check: Callable[[int], None],
+) -> tuple[Alphabet, np.ndarray]:
+    """Return all (or the occurring) combinations of columns' categories, and each row's index."""
+    if not is_product:
+        return Alphabet.observed(columns, codes, check)
+    check(math.prod(len(column) for column in columns))
+    alphabet = Alphabet.product(columns)
+    return alphabet, alphabet.index(codes)
+
+
+def _with_others(
+    columns: Sequence[Column],
+    codes: Sequence[np.ndarray],
+    check: Callable[[int], None],
+) -> tuple[Alphabet, np.ndarray]:
+    """Return the combinations that occur and the one of "other" alone, and each row's index."""
+    some = [
+        np.append(code, -1 if column.other is None else column.other)
+        for column, code in zip(columns, codes, strict=True)
+    ]
+    alphabet, _ = Alphabet.observed(columns, some, check)
+    return alphabet, alphabet.index_with_others(codes)
+
+
+def _constant(part: str, columns: Sequence[Column], n_rows: int, enough: int | None) -> str:
+    if enough is not None:
+        return (
+            f"U ({named(columns)}) has only one value, 'other', as all values of the table are "
+            f"rare: each has fewer than {enough:,} records. Join them into fewer values"
+        )
+    count = " (n_samples=1)" if n_rows == 1 else ""
+    mend = "choose other sensitive columns" if part == "S" else "add columns"
+    return (
+        f"{part} ({named(columns)}) has only one value{count}, so there is nothing to "
+        f"{'protect' if part == 'S' else 'release'}; list its other values in `categories`, or "
+        f"{mend}"
+    )

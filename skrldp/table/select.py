@@ -1,0 +1,281 @@
+"""Choosing columns of a table: the record's, and those that say how its rows were drawn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
+from numbers import Integral
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from skrldp.alphabet.columns import Bins
+from skrldp.alphabet.values import plain
+from skrldp.table.lazy import LazyTable, lazy_names
+from skrldp.table.read import Table, lazy_frame, read_table
+
+
+def column_names(X: Any) -> list[Any]:
+    """Names of a table's columns; positions for an array.
+
+    Examples
+    --------
+    >>> column_names([["no", 1], ["yes", 2]])
+    [0, 1]
+    """
+    return list(read_table(X).names)
+
+
+def resolve_columns(
+    X: Any, selection: Any, what: str = "sensitive", names: Sequence[Any] | None = None
+) -> tuple[int, ...]:
+    """Find the positions of the columns that a parameter selects; `names` are those of X, if known.
+
+    Returns tuple of int: in the table's order, each once. Raises ValueError if there is no such
+    column, or none is selected. Raises TypeError if the selection is none of the above.
+
+    Examples
+    --------
+    >>> resolve_columns([["no", 1, 2.5]], [-1, 0])
+    (0, 2)
+    """
+    if names is None:
+        lazy = lazy_frame(X)
+        names = column_names(X) if lazy is None else lazy_names(lazy)
+    names = list(names)
+    if callable(selection):
+        selection = selection(X)
+    positions = _selected(selection, names, what)
+    if not positions:
+        raise ValueError(f"{what}={selection!r} selects no column; the columns are {names}")
+    return tuple(sorted(set(positions)))
+
+
+def _selected(selection: Any, names: list[Any], what: str) -> list[int]:
+    if isinstance(selection, slice):
+        start, stop = selection.start, selection.stop
+        if isinstance(start, str):
+            start = _position(start, names, what)
+        if isinstance(stop, str):
+            stop = _position(stop, names, what) + 1  # a slice of names includes its end
+        return list(range(len(names)))[start : stop : selection.step]
+    if isinstance(selection, str) or not isinstance(selection, Iterable):
+        return [_position(selection, names, what)]
+    items = list(selection)
+    if items and all(isinstance(item, bool | np.bool_) for item in items):
+        if len(items) != len(names):
+            raise ValueError(
+                f"{what} is a mask of {len(items)} values, but there are {len(names)} columns"
+            )
+        return [position for position, selected in enumerate(items) if selected]
+    return [_position(item, names, what) for item in items]
+
+
+def _position(selection: Any, names: list[Any], what: str) -> int:
+    if isinstance(selection, bool) or not isinstance(selection, str | Integral):
+        raise TypeError(
+            f"{what} must be a column name or position, a list of them, a slice, a boolean mask "
+            f"or a callable, got {selection!r}"
+        )
+    if isinstance(selection, str):
+        if selection in names:
+            return names.index(selection)
+    elif -len(names) <= int(selection) < len(names):
+        place = int(selection) % len(names)
+        if selection in names and names.index(selection) != place:
+            raise ValueError(
+                f"{what} column {selection!r} may be the one of this name or the one at this "
+                f"place, {names[place]!r}: the columns are {names}. Rename them to strings, "
+                "X.rename(columns=str), and give names."
+            )
+        return place
+    message = f"{what} column {selection!r} not found; the columns are {names}"
+    if isinstance(selection, str) and names == list(range(len(names))):
+        message += (
+            ": the table has no names. Give a position; or, in a Pipeline, let the steps before "
+            "keep names by .set_output(transform='pandas')"
+        )
+    raise ValueError(message)
+
+
+# --- Columns that say how rows were drawn ---------------------------------------------------------
+
+
+_MOST_ROWS = 1 << 23  # of a lazy frame, that are brought
+
+
+def column_reader(X: Any, what: str) -> Callable[[Any], NDArray[Any]]:
+    """Return a function that gives the values of a column, by name or position.
+
+    The function raises ValueError if there is no such column.
+    """
+    table = read_table(X)
+
+    def read(name: Any) -> NDArray[Any]:
+        (place,) = resolve_columns(X, [name], what)
+        return table.array(place)
+
+    return read
+
+
+def numbers_of(table: Table, place: int) -> NDArray[Any]:
+    """Return the values of a column; of a category, texts of whole numbers become these numbers."""
+    dtype = None if table.is_array else table.source[:, place].dtype
+    if not isinstance(dtype, nw.Categorical | nw.Enum):
+        return table.array(place)
+    positions, distinct = table.factorize(place, slice(0, table.n_rows))
+    numbers = [
+        int(v) if isinstance(v, str) and v.isascii() and v.isdecimal() else v for v in distinct
+    ]
+    return np.array([*numbers, None], dtype=object)[positions]  # -1 is the last
+
+
+def without_columns(X: Any, names: Sequence[Any], what: str) -> Any:
+    """Return a table without some columns, in its own library; a `Table` stays one."""
+    places = set(resolve_columns(X, list(names), what)) if names else set()
+    left = [place for place in range(len(column_names(X))) if place not in places]
+    if isinstance(X, Table):
+        own = tuple(X.names[place] for place in left)
+        return Table(X.source[:, left], own, X.n_rows, X.records)
+    return with_columns(X, left)
+
+
+def weighted_rows(X: Any, weights: Any, others: Sequence[Any]) -> tuple[Table, Any]:
+    """Bring the distinct rows of a lazy frame, and sums of the weights of the records of each.
+
+    The column of weights is left out, unless it is one of `others`. Returns as
+    :meth:`LazyTable.weighted_rows`. Raises ValueError if a column is not there or holds no numbers,
+    or there are too many distinct rows.
+    """
+    frame = lazy_frame(X)
+    assert frame is not None
+    lazy = LazyTable.of(frame)
+    own = () if weights is None else resolve_columns(X, [weights], "survey", lazy.names)
+    if own and not lazy.dtypes[own[0]].is_numeric():
+        raise ValueError(f"column {weights!r} of weights must hold numbers.")
+    kept = resolve_columns(X, list(others), "survey", lazy.names) if others else ()
+    places = [place for place in range(len(lazy.names)) if place not in own or place in kept]
+    n_rows = lazy.n_combinations(places)
+    if n_rows > _MOST_ROWS:
+        raise ValueError(
+            f"the survey has {n_rows:,} different records within strata and clusters, and at most "
+            f"{_MOST_ROWS:,} are brought. Use fewer columns, or coarser categories."
+        )
+    return lazy.weighted_rows(own[0] if own else None, places, _MOST_ROWS)
+
+
+def with_columns(X: Any, places: Sequence[int]) -> Any:
+    """Return some columns of a table or lazy frame, by their places, in its own library."""
+    lazy = lazy_frame(X)
+    if lazy is not None:
+        names = lazy_names(lazy)
+        return lazy.select([names[place] for place in places]).to_native()
+    table = read_table(X)
+    found = table.source[:, list(places)]
+    return found if table.is_array else found.to_native()
+
+
+def with_values(X: Any, values: Mapping[int, NDArray[Any]]) -> Any:
+    """Return a table with other values in some columns, by their places, in its own library."""
+    table = read_table(X)
+    if table.is_array:
+        dtype = np.result_type(table.source, *values.values())
+        found = table.source.astype(dtype, copy=True)
+        for place, column in values.items():
+            found[:, place] = column
+        return found
+    frame = table.source
+    columns = [
+        nw.new_series(table.names[place], column, backend=frame.implementation)
+        for place, column in values.items()
+    ]
+    return frame.with_columns(*columns).to_native()
+
+
+def is_missing(X: Any, places: Sequence[int]) -> NDArray[np.bool_]:
+    """Tell which rows lack a value in one of some columns, shape (n,)."""
+    table = read_table(X)
+    found = np.zeros(table.n_rows, dtype=bool)
+    for place in places:
+        positions, distinct = table.factorize(place, slice(0, table.n_rows))
+        none = np.array([*(plain(value) is None for value in distinct), True])
+        found |= none[positions]  # -1 is the last
+    return found
+
+
+def take_rows(X: Any, kept: NDArray[np.bool_]) -> Any:
+    """Return some rows of a table, in its own library."""
+    table = read_table(X)
+    if table.is_array:
+        return table.source[kept]
+    return table.source[np.flatnonzero(kept).tolist(), :].to_native()
+
+
+def row_contents(X: Any) -> list[bytes]:
+    """Write each row as bytes that do not depend on other rows, nor on the library.
+
+    Two rows have the same bytes if their values are the same.
+    """
+    table = read_table(X)
+    columns = [_column_contents(table, place) for place in range(len(table.names))]
+    return [b"".join(row) for row in zip(*columns, strict=True)]
+
+
+def _column_contents(table: Table, place: int) -> list[bytes]:
+    positions, distinct = table.factorize(place, slice(0, table.n_rows))
+    written = [_written(plain(value)) for value in distinct]
+    missing = _written(None)
+    return [missing if place < 0 else written[place] for place in positions.tolist()]
+
+
+def _written(value: Any) -> bytes:
+    text = f"{type(value).__name__} {value!r}".encode()
+    return len(text).to_bytes(8, "big") + text
+
+
+# --- Numbers cut at fixed edges -------------------------------------------------------------------
+
+
+def cut(X: Any, bins: Mapping[Any, Bins]) -> Any:
+    """Return a table or lazy frame with the labels of bins in place of numbers.
+
+    What is in no bin gets the label "outside the edges [0, 120]"; what is missing stays so.
+    Raises ValueError if a column of a lazy frame holds no numbers.
+    """
+    if not bins:
+        return X
+    lazy = lazy_frame(X)
+    if lazy is not None:
+        schema = lazy.collect_schema()
+        for name in bins:
+            if not schema[name].is_numeric():
+                raise ValueError(f"column {name!r} has edges, but does not hold numbers.")
+        return lazy.with_columns(*(_expression(*item) for item in bins.items())).to_native()
+    table = read_table(X)
+    places = {name: table.names.index(name) for name in bins}
+    return with_values(X, {places[name]: _cut(table, places[name], bins[name]) for name in bins})
+
+
+def _cut(table: Table, place: int, bins: Bins) -> np.ndarray:
+    positions, distinct = table.factorize(place, slice(0, table.n_rows))
+    names = [*bins.labels, _outside(bins)]
+    labels = [None if plain(value) is None else names[bins.place(value)] for value in distinct]
+    return np.array([*labels, None], dtype=object)[positions]
+
+
+def _expression(name: str, bins: Bins) -> nw.Expr:
+    column = nw.col(name)
+    found = nw.lit(_outside(bins))
+    of_bins = zip(pairwise(bins.edges), bins.labels, strict=True)
+    for (low, high), label in reversed(list(of_bins)):
+        is_closed = high == bins.edges[-1] and high < math.inf
+        below = column <= high if is_closed else column < high
+        found = nw.when((column >= low) & below).then(nw.lit(label)).otherwise(found)
+    return nw.when(~column.is_null()).then(found).alias(name)
+
+
+def _outside(bins: Bins) -> str:
+    return f"outside the edges {bins.range}"
