@@ -107,6 +107,18 @@ class Memory:
         return found
 
 
+def _randomness(
+    mechanism: Mechanism | Manifest, memoize: bytes | None, random_state: Any
+) -> tuple[Memory | None, RandomStream | None]:
+    """Return what reports are computed from, if a key or a state is given."""
+    if memoize is not None and random_state is not None:
+        raise ValueError("permanent reports take no random_state: their key is all they need.")
+    return (
+        None if memoize is None else Memory(memoize, mechanism.digest),
+        None if random_state is None else RandomStream(random_state),
+    )
+
+
 def octets_of(person: Any) -> bytes:
     """Write an id as a letter and bytes: texts and numbers, which are texts of digits; or bytes.
 
@@ -338,8 +350,7 @@ class Client(SetOnce):
         limit: FreshReports | None = None,
         random_state: Any = None,
     ) -> None:
-        if memoize is not None and random_state is not None:
-            raise ValueError("permanent reports take no random_state: their key is all they need.")
+        self._memory, self._stream = _randomness(mechanism, memoize, random_state)
         if memoize is not None and limit is not None:
             raise ValueError("permanent reports are not counted: give memoize or limit, not both.")
         if limit is not None and random_state is not None:
@@ -357,10 +368,8 @@ class Client(SetOnce):
         self._reader = RecordReader(
             self.columns, self.secrets, self.values, self.observe, mechanism.others
         )
-        self._memory = None if memoize is None else Memory(memoize, self.digest)
         self._limit = limit
         self._bound = math.inf if limit is None else limit.check(mechanism.guarantee)
-        self._stream = None if random_state is None else RandomStream(random_state)
 
     @property
     def secrets(self) -> tuple[Any, ...]:
@@ -506,13 +515,10 @@ class BlockClient(SetOnce):
     def __init__(
         self, manifest: Manifest, *, memoize: bytes | None = None, random_state: Any = None
     ) -> None:
-        if memoize is not None and random_state is not None:
-            raise ValueError("permanent reports take no random_state: their key is all they need.")
         self.manifest = manifest
         self.columns = manifest.columns
         self._reader = BlockReader(manifest)
-        self._memory = None if memoize is None else Memory(memoize, self.digest)
-        self._stream = None if random_state is None else RandomStream(random_state)
+        self._memory, self._stream = _randomness(manifest, memoize, random_state)
 
     @property
     def eps(self) -> float | None:
@@ -575,8 +581,7 @@ class BlockClient(SetOnce):
         if self._memory is None:
             if ids is not None:
                 raise ValueError("this client's reports are fresh: an id is of no use.")
-            stream = RandomStream() if self._stream is None else self._stream
-            return self.manifest.sample(secrets, values, stream)
+            return self.manifest.sample(secrets, values, self._stream or RandomStream())
         if ids is None or len(ids) != len(secrets):
             raise ValueError("permanent reports (memoize) need an id for each record.")
         persons, memory = [octets_of(person) for person in ids], self._memory
