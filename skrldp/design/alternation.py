@@ -41,7 +41,7 @@ from skrldp.privacy.requirements import Requirement, Requirements, repair
 
 # Gamma noise of shape 1/2, times 1 + _BIAS where report y stands for value y. Noise alone leaves
 # values without a report of their own, and values alone leave S out. The bias doubled loses
-# 1e-4 on a table of 12 cells (benchmarks/bench_constants.py), and shape 0.75 gains as much.
+# 1e-4 on a table of 12 cells, and shape 0.75 gains as much.
 _BIAS = 4.0
 _GAMMA_SHAPE = 0.5
 _LEAST_NOISE = 1e-9
@@ -63,9 +63,8 @@ def starts(shape: tuple[int, int], b: int, seed: int) -> Floats:
 # --- One way down the central path ----------------------------------------------------------------
 
 
-# The numbers below were chosen on two tables of 240 and 252 cells: benchmarks/bench_alternation.py
-# and docs/large_alphabets.md, sections 2 and 5. "Doubled" is what benchmarks/bench_constants.py
-# finds on one of 12 cells, as relative loss of information; numbers without it lose nothing there.
+# The numbers below were chosen on two tables of 240 and 252 cells. "Doubled" is the relative loss
+# of information on one of 12 cells; numbers without it lose nothing there.
 
 # Where paths begin and end: duality gaps.
 _FIRST_GAP = 30.0  # relative to the entropy: reports are nearly constant there. Doubled: 1e-4

@@ -53,7 +53,7 @@ from skrldp.design.run import Workers
 # Usual values of interior-point codes. The path ends when its bounds meet, so they bear on time.
 # Doubled one at a time, or half of the way to 1, they change costs by less than the gap of 1e-4
 # that is allowed, information by at most 6e-5, and time by less than its noise, a sixth
-# (benchmarks/bench_constants.py).
+# .
 
 # Range of the centring parameter, which is 1 less the length of the last step: a short step tells
 # that the point is far from the path.

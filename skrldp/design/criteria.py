@@ -36,7 +36,7 @@ from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Requirements
 
 # Added to the probabilities of reports before a decoder is made of them. Doubled, 2e-4 of the
-# information is lost (benchmarks/bench_constants.py).
+# information is lost.
 SMOOTHING = 1e-5
 TINY = 1e-9  # nats: less is none, and nothing is divided by less
 

@@ -126,7 +126,7 @@ def cheapest(cost: ExpectedCost) -> tuple[Floats, float]:
     return matrix, float(cost.at(worst).min(axis=0).sum())
 
 
-# Chosen by hand. Doubled one at a time (benchmarks/bench_constants.py) they change costs by at most
+# Chosen by hand. Doubled one at a time they change costs by at most
 # 4e-6, less than the gap of 1e-4 that is allowed.
 
 # The central path.

@@ -402,7 +402,7 @@ def _of_rows(table: Floats) -> Floats:
 
 _Solution = tuple[Floats, Floats, Floats, float]
 
-# Chosen by hand. Doubled one at a time (benchmarks/bench_constants.py) they change nothing before
+# Chosen by hand. Doubled one at a time they change nothing before
 # the 13th digit.
 
 # Steps of iterative refinement of each solve, at most: they undo the regularisation below. Each

@@ -79,6 +79,7 @@ def test_stages_before_the_search_are_named(lines, monkeypatch):
         return original(*arguments)
 
     monkeypatch.setattr(problems, "quick_reporting", slow)
+    monkeypatch.setattr(problems, "_MANY_CELLS", 12)
     with few_iterations():
         solve(CriterionProblem(joint), asked, time_limit=_LONG, verbose=1)
     assert not any(thread.name == "skrldp" for thread in threading.enumerate())

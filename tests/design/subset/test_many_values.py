@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from skrldp import JointDistribution
 from skrldp._highs import LinearProgram
 from skrldp.certificate import release
+from skrldp.design import criterion_problem as problems
 from skrldp.design import subset_optimum as set_mixture
 from skrldp.design import subset_search as quick
 from skrldp.design.criterion_problem import CriterionProblem
@@ -110,7 +111,8 @@ def test_a_search_of_sets_ends_with_its_time(programs):
     assert certificate.holds(1.0)
 
 
-def test_a_design_without_time_solves_few_programs(programs):
+def test_a_design_without_time_solves_few_programs(programs, monkeypatch):
+    monkeypatch.setattr(problems, "_MANY_CELLS", 100)
     asked = promise(2, 60)
     found = solve(CriterionProblem(asked.joint), asked.requirements(), time_limit=1e-6)
     assert found.status == "time_limit"
