@@ -18,7 +18,8 @@
 #   make tables        computes the bounds on tails again that the package keeps, and checks them
 #   make mutants       breaks the privacy core line by line: do the tests notice? An hour or two
 #                      (make mutants ARGS="--room certificate", ARGS="--processes 2")
-#   make docs          the documentation site (make docs ARGS="-D plot_gallery=0": examples not run)
+#   make docs          the documentation site (make docs ARGS="-D plot_gallery=0": examples not run); with Node it asks
+#                      the site's search what people ask
 #   make clean         remove all that was made
 PYTHON ?= python3
 VENV ?= .venv
@@ -117,6 +118,7 @@ mutants: $(VENV)/.stamp-test
 
 docs: $(VENV)/.stamp-docs
 	$(PY) -m sphinx -W --keep-going -b html $(ARGS) docs docs/_build/html
+	@if command -v node >/dev/null; then node docs/find.mjs docs/_build/html; fi
 	@echo "The pages are in docs/_build/html; begin with index.html."
 
 clean:

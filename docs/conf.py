@@ -82,6 +82,7 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = "skrldp"
 html_static_path = ["_static"]
+html_search_scorer = str(HERE / "scorer.js")
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
