@@ -16,6 +16,7 @@ const FIRST = {
   "unseen category": "guide/values",
   "choose ε": "guide/choosing_eps",
   "how many people": "guide/planning",
+  "one private column": "guide/one_column",
   "Spark": "guide/engines",
   "JavaScript": "guide/javascript",
   "key": "guide/batches",
