@@ -3,11 +3,8 @@
 Run it with ``python benchmarks/bench_a_optimal.py [--quick] [--only PART ...]``: an hour, or two
 minutes. The parts are
 
-- ``tables``: sums of variances on ten tables, at three ε;
-- ``all``: the same where privacy holds for all distributions;
-- ``goals``: standard errors of shares of Adult;
-- ``speed``: processor time without a limit, from 10 to 90 cells, with the sum of variances; and
-- ``large``: time and memory at 240 cells.
+- ``tables``: sums of variances on ten tables, at three ε; and
+- ``speed``: processor time without a limit, from 10 to 90 cells, with the sum of variances.
 
 A variance is the asymptotic one of the estimate by maximum likelihood at the public distribution,
 times the number of reports, from the mechanism as it is sampled. Every mechanism is certified for
@@ -26,11 +23,10 @@ import warnings
 
 import numpy as np
 import pandas as pd
-from bench_large import COLUMNS, adult_file, alone, peak, rows_of
+from bench_large import COLUMNS, adult_file, rows_of
 from sklearn.exceptions import ConvergenceWarning
 
 from skrldp import (
-    AllDistributions,
     AOptimalSanitizer,
     GRRSanitizer,
     IRSanitizer,
@@ -206,97 +202,6 @@ def tables(names, levels, seconds):
                 line(name, eps, part, counts, fitted, seconds, bound=eps == 1.0)
 
 
-def over_all(names, levels, seconds):
-    """The same over all distributions."""
-    print("\nThe same over all distributions; OUE is on what is estimated alone\n")
-    head(others(1.0, 1.0))
-    for name in names:
-        counts = counts_of(name)
-        if counts is None:
-            continue
-        for eps in levels:
-            everywhere = AllDistributions()
-            fitted = {
-                key: fit(one, counts)[0] for key, one in others(eps, seconds, everywhere).items()
-            }
-            for part in ("nonsensitive", "all"):
-                line(name, eps, part, counts, fitted, seconds, everywhere, bound=False)
-
-
-def goals(levels, seconds):
-    """Standard errors that were aimed at, on Adult."""
-    counts = adult("sex", "occupation")
-    if counts is None:
-        return
-    n = counts.sum()
-    print(f"\nsex x occupation, {n:,} reports: root mean square of the standard errors;")
-    print("beside it, without the error of the records themselves\n")
-    print(f"{'eps':>4} {'per cell':>9} {'without':>8} {'of U':>9} {'without':>8} {'for both':>9}")
-    for eps in levels:
-        text = f"{eps:>4g}"
-        for part, k in (("all", counts.size), ("nonsensitive", counts.shape[1])):
-            ours, _ = fit(AOptimalSanitizer(eps, targets=part, time_limit=seconds), counts)
-            mine, own = total(ours, part), raw(ours.joint_, part)
-            text += f" {np.sqrt(mine / k / n):>9.5f} {np.sqrt((mine - own) / k / n):>8.5f}"
-        ours, _ = fit(
-            AOptimalSanitizer(eps, targets=["all", "nonsensitive"], time_limit=seconds), counts
-        )
-        both = (
-            np.sqrt(total(ours, part) / k / n)
-            for part, k in (("all", counts.size), ("nonsensitive", counts.shape[1]))
-        )
-        print(text + "  " + " ".join(f"{one:.5f}" for one in both), flush=True)
-    counts = adult("race", "sex")
-    print("\nrace x sex, 20,000 reports: worst standard error of a share of U, of S, of a cell\n")
-    for eps in levels:
-        for part in PARTS:
-            ours, _ = fit(AOptimalSanitizer(eps, targets=part, time_limit=seconds), counts)
-            worst = [
-                expected_std_error(ours, 20_000, part=one).max()
-                for one in ("nonsensitive", "sensitive", "all")
-            ]
-            told = ours.normalized_mutual_information_
-            print(
-                f"{eps:>4g} targets={part:<13}"
-                + "".join(f"{one:>9.4f}" for one in worst)
-                + f"  I/H {told:.3f}",
-                flush=True,
-            )
-
-
-def one_large(part, seconds):
-    counts = adult(*LARGE)
-    start = time.perf_counter()
-    ours, spent = fit(AOptimalSanitizer(1.0, targets=part, time_limit=seconds), counts)
-    elapsed = time.perf_counter() - start
-    independent, _ = fit(IRSanitizer(1.0), counts)
-    srr, _ = fit(SRRSanitizer(1.0), counts)
-    return (
-        counts.size, elapsed, spent, peak(), total(ours, part), total(independent, part),
-        total(srr, part), oue_of(ours.joint_, part, 1.0), raw(ours.joint_, part),
-        ours.mechanism_.shape[0], ours.certificate_.eps,
-    )  # fmt: skip
-
-
-def large(parts, seconds):
-    """Time and memory on occupation x education."""
-    if adult_file() is None:
-        return
-    print(f"\n{LARGE[0]} x {LARGE[1]}, eps = 1, time_limit={seconds:g}; GiB is the peak\n")
-    print(
-        f"{'of':<6} {'cells':>6} {'wall s':>7} {'proc. s':>8} {'GiB':>5} {'A-opt.':>9} {'IR':>9} "
-        f"{'SRR':>9} {'OUE':>9} {'records':>8} {'reports':>8} {'proven':>9}"
-    )
-    for part in parts:
-        cells, wall, spent, memory, *sums, reports, proven = alone(one_large, part, seconds)
-        print(
-            f"{SHORT[part]:<6} {cells:>6} {wall:>7.0f} {spent:>8.0f} {memory:>5.2f}"
-            + "".join(f" {one:>9.4g}" for one in sums[:-1])
-            + f" {sums[-1]:>8.4g} {reports:>8} {proven:>9.6f}",
-            flush=True,
-        )
-
-
 def speed():
     """Processor time of designs of the shares of U; run it with another checkout to compare."""
     print(f"\n{'table':<34} {'cells':>5} {'seconds':>8} {'sum':>9} {'eps':>9} {'reports':>7}")
@@ -326,12 +231,7 @@ def main():
     names = [*RANDOM][:2] if quick else [*ADULT, *FAIR, *RANDOM]
     parts = {
         "tables": lambda: tables(names, levels, seconds),
-        "all": lambda: over_all(
-            [*[*ADULT][:2], "faith x marriage", "random 3x5, n=1e4"], levels, seconds
-        ),
-        "goals": lambda: goals(levels, seconds),
         "speed": speed,
-        "large": lambda: large(["nonsensitive", "all"], 240.0),
     }
     for part, work in parts.items():
         if wanted is None or part in wanted:

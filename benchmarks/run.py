@@ -14,11 +14,9 @@ if __name__ == "__main__":
     full = "--full" in sys.argv
     arguments = [option for option in sys.argv[1:] if option != "--full"]
     scripts = {
-        "bench_core.py": [],
         "bench_sampling.py": arguments,
         "bench_client.py": [] if full else ["--quick"],
         "bench_batches.py": [] if full else ["--quick"],
-        "bench_estimation.py": [] if full else ["--quick"],
         "bench_solvers.py": [] if full else ["--quick"],
         "bench_distortion.py": [] if full else ["--quick"],
         "bench_isit.py": [] if full else ["--quick"],
