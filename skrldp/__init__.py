@@ -98,12 +98,7 @@ if TYPE_CHECKING:
         MechanismDisplay,
         PrivacyUtilityDisplay,
     )
-    from skrldp.estimation import (
-        BlockEstimator,
-        Calibrator,
-        FrequencyEstimator,
-        expected_std_error,
-    )
+    from skrldp.estimation import BlockEstimator, Calibrator, FrequencyEstimator, expected_std_error
     from skrldp.exceptions import (
         CertificateError,
         InfeasibleError,

@@ -13,13 +13,7 @@ from numpy.typing import ArrayLike
 
 from skrldp._params import is_number
 from skrldp._typing import Floats
-from skrldp.alphabet.combinations import (
-    PARTS,
-    Record,
-    group_cells,
-    group_records,
-    numbers_of_cells,
-)
+from skrldp.alphabet.combinations import PARTS, Record, group_cells, group_records, numbers_of_cells
 from skrldp.alphabet.values import plain_name
 
 __all__ = [

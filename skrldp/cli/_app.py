@@ -9,12 +9,11 @@ from typing import Annotated, Any
 
 import typer
 
+from skrldp.cli._common import exit_code_of
 from skrldp.cli._design import design
-from skrldp.cli._errors import exit_code_of
 from skrldp.cli._estimate import estimate
 from skrldp.cli._inspect import inspect
-from skrldp.cli._key import key
-from skrldp.cli._report import report
+from skrldp.cli._report import key, report
 from skrldp.cli._verify import verify
 
 __all__ = ["run"]

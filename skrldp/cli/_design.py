@@ -16,12 +16,10 @@ import numpy as np
 
 from skrldp.alphabet.values import brief
 from skrldp.batches.arrow import arrow_numbers, numbers_of
-from skrldp.cli import _options as o
-from skrldp.cli._errors import CommandError
+from skrldp.cli import _common as o
+from skrldp.cli._common import CommandError, for_people, progress, tell
 from skrldp.cli._mechanism import NUMBER, cut_numbers, read_text
-from skrldp.cli._outputs import new_file
-from skrldp.cli._progress import for_people, progress, tell
-from skrldp.cli._tables import STANDARD, Table, mark_missing, whole_numbers, with_counts
+from skrldp.cli._tables import STANDARD, Table, mark_missing, new_file, whole_numbers, with_counts
 
 __all__ = ["design"]
 _SPELLINGS = 3  # columns that the note names

@@ -9,13 +9,19 @@ import numpy as np
 from typer import Option
 
 from skrldp._sentences import columns_in_words
-from skrldp.cli import _options as o
-from skrldp.cli._errors import CommandError
+from skrldp.cli import _common as o
+from skrldp.cli._common import CommandError, progress, tell
 from skrldp.cli._mechanism import columns_of, read_mechanism
-from skrldp.cli._outputs import new_file, table_writer
-from skrldp.cli._progress import progress, tell
 from skrldp.cli._report import BLOCK, REPORT
-from skrldp.cli._tables import STANDARD, Table, kind_of, whole_numbers, with_counts
+from skrldp.cli._tables import (
+    STANDARD,
+    Table,
+    kind_of,
+    new_file,
+    table_writer,
+    whole_numbers,
+    with_counts,
+)
 from skrldp.mechanism.manifest import Manifest
 
 __all__ = ["estimate"]

@@ -11,10 +11,9 @@ import numpy as np
 from skrldp._pages import as_json, text_page
 from skrldp._sentences import bound, told_u
 from skrldp.alphabet.values import weakest_source
-from skrldp.cli import _options as o
-from skrldp.cli._errors import FAILED
+from skrldp.cli import _common as o
+from skrldp.cli._common import FAILED, tell
 from skrldp.cli._mechanism import read_mechanism
-from skrldp.cli._progress import tell
 from skrldp.mechanism.manifest import Manifest
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.mechanism.messages import REPORTS, lines_of, lines_of_blocks

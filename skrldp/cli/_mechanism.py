@@ -14,7 +14,7 @@ import numpy as np
 
 from skrldp.alphabet.columns import OTHER
 from skrldp.batches.arrow import arrow_numbers, read_values
-from skrldp.cli._errors import CommandError
+from skrldp.cli._common import CommandError
 from skrldp.cli._tables import STANDARD, Table, coded, mark_missing
 from skrldp.mechanism.manifest import Manifest, read_json
 from skrldp.mechanism.mechanism import Mechanism

@@ -1,40 +1,215 @@
-"""``skrldp report``: private records in, reports out."""
+"""``skrldp report``: private records in, reports out.
+
+With :func:`key` for reports that stay the same, and the file in which reports are counted.
+"""
 
 from __future__ import annotations
 
+import os
+import secrets
+import sqlite3
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
-from typing import Annotated, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
 from skrldp.batches import KeyFile
 from skrldp.batches import key_check as check_of
-from skrldp.batches.arrow import (
-    arrow_numbers,
-    bare,
-    numbers_of,
-    on_its_own,
-    own_type,
-)
-from skrldp.cli import _options as o
-from skrldp.cli._errors import CommandError
-from skrldp.cli._mechanism import (
-    needed_columns,
-    placed,
-    read_mechanism,
-    read_records,
-    values_of,
-)
-from skrldp.cli._outputs import new_file, table_writer
-from skrldp.cli._progress import progress
-from skrldp.cli._tables import STANDARD, Table, kind_of
+from skrldp.batches.arrow import arrow_numbers, bare, numbers_of, on_its_own, own_type
+from skrldp.cli import _common as o
+from skrldp.cli._common import CommandError, progress, tell
+from skrldp.cli._mechanism import needed_columns, placed, read_mechanism, read_records, values_of
+from skrldp.cli._tables import STANDARD, Table, kind_of, new_file, table_writer
 from skrldp.client import BlockClient, Client
 from skrldp.mechanism.manifest import Manifest
 from skrldp.mechanism.mechanism import Mechanism
 
-__all__ = ["BLOCK", "REPORT", "report"]
+if TYPE_CHECKING:
+    from skrldp.batches import LedgerReporter
+
+
+# --- skrldp key -----------------------------------------------------------------------------------
+
+
+_BYTES = 32
+
+
+def key(file: Annotated[str, o.argument("FILE", "The new file.")]) -> None:
+    """Make a secret key for reports that stay the same.
+
+    Writes 32 random bytes in hexadecimal into a new file that its owner alone may read, and prints
+    16 digits by which the key is known, for report --key-check. Whoever has the key can undo the
+    randomness of the reports; the digits tell nothing. Keep the key where the records are, and as
+    long as the reports are to stay the same.
+    """
+    from skrldp.batches import KeyFile, key_check
+
+    if file == STANDARD:
+        raise CommandError("a key is not written to standard output; give the name of a file.")
+    if os.path.lexists(file):
+        raise CommandError(
+            f"{file} exists, and a key in it may be in use: another key reports everybody a second "
+            "time. Give another name."
+        )
+    with new_file(file, mode=0o600) as target:
+        target.write(secrets.token_hex(_BYTES).encode() + b"\n")
+    print(key_check(KeyFile(file)))
+
+
+# --- The file in which reports are counted --------------------------------------------------------
+
+
+_PATIENCE = 60.0  # seconds to wait for another run that uses the ledger
+_ROW = "row of the records"  # a column that restores their order
+_LIMIT = b"skrldp max_reports"  # what the first run had, in the file's metadata
+
+
+def keyed(
+    mechanism: Mechanism | Manifest,
+    options: dict[str, Any],
+    ledger: str | None,
+    limits: Mapping[str, Any],
+) -> Any:
+    """Return the reporter of keyed reports."""
+    from skrldp.batches import BlockReporter, LedgerReporter, Reporter
+
+    if isinstance(mechanism, Manifest):
+        if ledger is not None:
+            raise CommandError(
+                "--ledger is for single mechanisms. Of a manifest, --id and a key give each person "
+                "one block for ever; keep the key, and give its digits as --key-check."
+            )
+        return BlockReporter(mechanism, **options)
+    if ledger is None:
+        return Reporter(mechanism, **options)
+    return LedgerReporter(mechanism, **options, **limits)
+
+
+@contextmanager
+def held(path: str, inputs: Sequence[str | None]) -> Iterator[_Ledger]:
+    """Hold a ledger: another run that wants it waits.
+
+    Raises CommandError if it cannot be held or read.
+    """
+    if path == STANDARD:
+        raise CommandError("a ledger is a Parquet file; give its name.")
+    place = Path(path).resolve()
+    if not place.parent.is_dir():
+        raise CommandError(f"{path}: there is no folder {place.parent}; make it first.")
+    # SQLite holds its file on every system, and lets go of it when the process ends.
+    lock = place.with_name(f".{place.name}.lock")
+    try:
+        with closing(sqlite3.connect(lock, timeout=_PATIENCE, isolation_level=None)) as connection:
+            connection.execute("BEGIN EXCLUSIVE")
+            book = _Ledger(path, place, inputs)
+            try:
+                yield book
+            except BaseException as error:
+                if book.is_changed:
+                    error.add_note(
+                        f"The reports are not complete, but the ledger {path} may have the entries "
+                        "of this run: another run gives the reports that are in the ledger."
+                    )
+                raise
+    except sqlite3.Error as error:
+        raise CommandError(
+            f"{path}: another run holds the ledger, or {lock.name} cannot be written ({error}). "
+            "Nothing was reported."
+        ) from None
+
+
+class _Ledger:
+    """A ledger that this run alone has."""
+
+    def __init__(self, path: str, place: Path, inputs: Sequence[str | None]) -> None:
+        self._path, self._place, self._inputs = path, place, inputs
+        self.is_changed = False  # or may be
+        self._limit: bytes | None = None  # which the first run had, if that is known
+
+    def settled(
+        self, reporter: LedgerReporter, schema: Any, found: Iterable[Any], *, with_epoch: bool
+    ) -> tuple[Any, Iterator[Any]]:
+        """Enter the new reports among candidates into the ledger; then return what may leave.
+
+        Returns `schema`; and the batches, in the order of the candidates.
+        """
+        import numpy as np
+        import pyarrow as pa
+
+        candidates = pa.Table.from_batches(found, schema)
+        tell("entering the reports into the ledger")
+        ledger = self._read(reporter.schema())
+        self._limit = self._limit or str(reporter.max_reports).encode()
+        if self._limit != str(reporter.max_reports).encode():
+            warnings.warn(
+                f"the ledger {self._path} began with --max-reports {self._limit.decode()}, and "
+                f"this run has {reporter.max_reports}. What several reports leak together is "
+                "bounded for mechanisms that were all used with the same number.",
+                UserWarning,
+                stacklevel=2,
+            )
+        candidates = candidates.append_column(_ROW, pa.array(np.arange(len(candidates))))
+        new = reporter.entries(candidates, ledger)
+        ledger = pa.concat_tables([ledger, new.cast(ledger.schema)])
+        if len(new):
+            self._write(ledger)
+        reports = reporter.reports(candidates, ledger).sort_by(_ROW)
+        left_out = len(candidates) - len(reports)
+        if left_out:
+            warnings.warn(
+                f"{left_out:,} of {len(candidates):,} records were left out: the ledger "
+                f"{self._path} has as many reports about these persons as there may be "
+                f"(--max-reports {reporter.max_reports}), and none of this mechanism.",
+                UserWarning,
+                stacklevel=2,
+            )
+        reports = reports.drop_columns([_ROW] if with_epoch else [_ROW, "epoch"])
+        return reports.schema, iter(reports.to_batches())
+
+    def _read(self, schema: Any) -> Any:
+        """Return the entries."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        try:
+            with self._place.open("rb") as file:
+                found = pq.ParquetFile(file).read()
+            self._limit = (found.schema.metadata or {}).get(_LIMIT)
+            return found.select(schema.names).cast(schema)
+        except FileNotFoundError:
+            warnings.warn(
+                f"there is no ledger {self._path}: a new one begins, which knows of no report "
+                "given before.",
+                UserWarning,
+                stacklevel=2,
+            )
+            return schema.empty_table()
+        except (KeyError, pa.ArrowException, OSError):
+            raise CommandError(
+                f"{self._path} is no ledger, or cannot be read: a Parquet file with the columns "
+                f"{', '.join(schema.names)}. Nothing was reported."
+            ) from None
+
+    def _write(self, ledger: Any) -> None:
+        import pyarrow.parquet as pq
+
+        self.is_changed = True
+        ledger = ledger.replace_schema_metadata({_LIMIT: self._limit})
+        with new_file(self._path, inputs=self._inputs, replace=True, mode=0o600) as file:
+            pq.write_table(ledger, file, compression="zstd")
+        if os.name == "posix":  # else the name might be lost with the power, and the reports not
+            folder = os.open(self._place.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+
+
+# --- skrldp report --------------------------------------------------------------------------------
+
 
 REPORT = "report"  # the column of the reports
 BLOCK = "block"  # that of the blocks, if they are those of a manifest
@@ -99,7 +274,6 @@ def report(
         raise CommandError("--max-reports and --epoch go with --ledger.")
     if [mechanism, records, key].count(STANDARD) > 1 or key == STANDARD:
         raise CommandError("one table or one mechanism comes from standard input, and no key.")
-    from skrldp.cli._ledger import held, keyed
 
     own, kept = read_mechanism(mechanism), keep or []
     needed = needed_columns(own)

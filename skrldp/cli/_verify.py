@@ -21,8 +21,8 @@ from skrldp._sentences import (
 )
 from skrldp.alphabet.columns import Column
 from skrldp.alphabet.values import chance_of_infrequent
-from skrldp.cli import _options as o
-from skrldp.cli._errors import FAILED, CommandError
+from skrldp.cli import _common as o
+from skrldp.cli._common import FAILED, CommandError, progress, tell
 from skrldp.cli._mechanism import (
     check_columns,
     columns_of,
@@ -32,7 +32,6 @@ from skrldp.cli._mechanism import (
     read_text,
     values_of,
 )
-from skrldp.cli._progress import progress, tell
 from skrldp.cli._tables import Table, whole_numbers, with_counts
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.mechanism.messages import further_lines, notes_of

@@ -9,13 +9,7 @@ from dataclasses import dataclass, replace
 from threadpoolctl import threadpool_limits
 
 from skrldp._params import check_choice
-from skrldp.design.run import (
-    Limits,
-    Progress,
-    Quantity,
-    Solution,
-    Workers,
-)
+from skrldp.design.run import Limits, Progress, Quantity, Solution, Workers
 from skrldp.exceptions import InfeasibleError, SolverError
 from skrldp.privacy.requirements import Requirements
 

@@ -19,12 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._typing import Booleans, Floats
-from skrldp.design.criteria import (
-    AT_PUBLIC,
-    NEAR_PUBLIC,
-    Criterion,
-    Information,
-)
+from skrldp.design.criteria import AT_PUBLIC, NEAR_PUBLIC, Criterion, Information
 from skrldp.design.run import Limits, ObjectiveBound, Solution
 from skrldp.design.subset_optimum import optimal_response
 from skrldp.information import entropy, mutual_information, mutual_information_bound

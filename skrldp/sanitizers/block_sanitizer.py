@@ -30,11 +30,7 @@ from skrldp.sanitizers.reports import (
     to_container,
 )
 from skrldp.sanitizers.warnings import warn_of_first_column
-from skrldp.table.columns import (
-    encode_column,
-    refuse_categories,
-    refuse_combinations,
-)
+from skrldp.table.columns import encode_column, refuse_categories, refuse_combinations
 from skrldp.table.lazy import lazy_names
 from skrldp.table.read import lazy_frame, read_table
 from skrldp.table.select import column_names, resolve_columns

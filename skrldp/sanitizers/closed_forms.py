@@ -10,12 +10,7 @@ import numpy as np
 from skrldp._params import at_most
 from skrldp.alphabet.combinations import Record
 from skrldp.certificate import Certificate, keeps, prove_promise, release
-from skrldp.design.closed_form import (
-    IndependentReporting,
-    grr,
-    independent_reporting,
-    srr,
-)
+from skrldp.design.closed_form import IndependentReporting, grr, independent_reporting, srr
 from skrldp.design.criteria import information_bound
 from skrldp.design.run import Solution
 from skrldp.exceptions import CertificateError

@@ -16,12 +16,7 @@ from skrldp.sanitizers.warnings import warn_of_few_clusters
 from skrldp.sets.fitted_sets import FittedSet
 from skrldp.sets.radii import effective_records
 from skrldp.surveys.design import SurveyDesign, SurveySummary
-from skrldp.surveys.records import (
-    SurveyRecords,
-    SurveyTotals,
-    WeightSums,
-    independent_part,
-)
+from skrldp.surveys.records import SurveyRecords, SurveyTotals, WeightSums, independent_part
 from skrldp.table.codec import CellCodec, Codes
 from skrldp.table.read import Table, lazy_frame, read_table
 from skrldp.table.select import (

@@ -172,7 +172,7 @@ def test_a_run_that_ends_early_says_what_it_wrote(call, ready, monkeypatch, endi
 
 HOLDER = """
 import sys, time
-from skrldp.cli._ledger import held
+from skrldp.cli._report import held
 with held("ledger.parquet", []):
     print("held", flush=True)
     time.sleep(600)
@@ -181,7 +181,7 @@ with held("ledger.parquet", []):
 
 def test_another_run_waits(call, ready, monkeypatch):
     """As long as a run holds the ledger; one that was killed holds nothing."""
-    monkeypatch.setattr("skrldp.cli._ledger._PATIENCE", 0.2)
+    monkeypatch.setattr("skrldp.cli._report._PATIENCE", 0.2)
     with subprocess.Popen(
         [sys.executable, "-c", HOLDER], stdout=subprocess.PIPE, text=True
     ) as other:

@@ -9,7 +9,7 @@ import time
 import command_fixtures
 import pytest
 
-from skrldp.cli._outputs import new_file
+from skrldp.cli._tables import new_file
 
 call, designed = command_fixtures.call, command_fixtures.designed
 folder, ready = command_fixtures.folder, command_fixtures.ready

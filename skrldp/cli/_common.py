@@ -1,4 +1,4 @@
-"""What becomes of a command's errors: a message in one line, and the exit code."""
+"""What commands share: options, lines that say what is being done, errors and exit codes."""
 
 from __future__ import annotations
 
@@ -6,12 +6,81 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Annotated, Any
+
+from typer import Argument, Option
 
 from skrldp.exceptions import CertificateError, SkrldpError
 
-__all__ = ["FAILED", "CommandError", "exit_code_of"]
+# --- Options that several commands have, with what their help says --------------------------------
+
+
+__all__: list[str] = []  # the commands read them all
+
+
+def argument(name: str, words: str) -> Any:
+    """Describe a file that a command is given."""
+    return Argument(metavar=name, help=words, show_default=False)
+
+
+def option(declared: str, words: str, **limits: Any) -> Any:
+    """Describe an option, declared as "--output -o FILE"; its words say what it is if not given."""
+    parts = declared.split()
+    names = [part for part in parts if part.startswith("-")]
+    metavar = None if len(names) == len(parts) else parts[-1]
+    return Option(*names, metavar=metavar, help=words, show_default=False, **limits)
+
+
+TABLE = (
+    "a CSV, Parquet or Arrow file, JSON lines, or a folder of such. - is CSV from standard input."
+)
+_JSON = "The mechanism's JSON, as design wrote it. - is standard input."
+_OUTPUT = (
+    "Where the table goes: .csv, .jsonl, .parquet or .arrow. Standard output in CSV if not given."
+)
+_MISSING = "A text that stands for a missing value, as empty fields do; repeat it."
+
+Names = list[str] | None
+MechanismFile = Annotated[str, argument("MECHANISM", _JSON)]
+Output = Annotated[str, option("--output -o FILE", _OUTPUT)]
+Counts = Annotated[
+    str | None, option("--counts COLUMN", "Column that says how many records each row stands for.")
+]
+Missing = Annotated[Names, option("--missing TEXT", _MISSING)]
+Json = Annotated[bool, Option("--json", help="Print JSON. Infinite numbers are null.")]
+
+
+# --- What a command is doing, in lines on standard error, if that is a terminal -------------------
+
+
+def for_people() -> bool:
+    """Whether somebody is told what is being done."""
+    return sys.stderr.isatty()
+
+
+def tell(what: str) -> None:
+    """Say what is being done now."""
+    if for_people():
+        print(f"skrldp: {what}", file=sys.stderr)
+
+
+def progress(batches: Iterable[Any], path: str) -> Iterator[Any]:
+    """Pass the batches of a table on, and show how many rows there were."""
+    tell(f"reading {path}")
+    if not for_people():
+        yield from batches
+        return
+    from tqdm import tqdm
+
+    with tqdm(unit=" rows", unit_scale=True, leave=False) as bar:
+        for batch in batches:
+            yield batch
+            bar.update(batch.num_rows)
+
+
+# --- What becomes of a command's errors: a message in one line, and the exit code -----------------
+
 
 FAILED, WRONG, INTERRUPTED, PIPE_CLOSED = 1, 2, 130, 141
 
