@@ -253,9 +253,10 @@ function readManifest(fields) {
   const isWhole = listed(weights, "weights").length === n && weights.every(isWeight(bits));
   const isSum = isWhole && weights.reduce((sum, weight) => sum + weight, 0n) === 1n << BigInt(bits);
   if (!isSum) malformed(`the weights of ${n} blocks must be whole numbers that sum to 2^${bits}`);
-  const [{ secrets, observe }, known] = [parts[0], checkedTogether(parts, fields.mechanisms)];
+  const [{ observe }, [secrets], shared] = [parts[0], alphabetsOf(parts[0]), namesOf(parts[0], true)];
+  const known = checkedTogether(parts, fields.mechanisms);
   const bins = "bins" in fields ? readBins(fields.bins, known) : undefined;
-  const columns = [...parts[0].columns.filter(([, flag]) => flag), ...known.map(({ name }) => [name, false])];
+  const columns = [...shared.map((name) => [name, true]), ...known.map(({ name }) => [name, !shared.length])];
   const [bounds, slots] = [parts.map(({ guarantee }) => guarantee?.eps), weights.map(Number)];
   const stated = {
     ...plain({ columns, secrets, observe, eps: bounds.includes(undefined) ? null : Math.max(...bounds) }),
@@ -265,17 +266,18 @@ function readManifest(fields) {
   };
   const head = write({ format: MANIFEST, version, weights, bins }).slice(0, -1);
   const canonical = `${head},"mechanisms":[${parts.map((part) => part.canonical).join(",")}]}`;
-  return { canonical, stated, reporterOf: blockReporter(parts, slots, { columns, secrets, observe }, known) };
+  const secret = observe === "all" && shared.length ? [memberReader(columns, true, secrets)] : [];
+  return { canonical, stated, reporterOf: blockReporter(parts, slots, { columns, observe }, known, secret) };
 }
 /** Make the function that checks a record in every column, and returns the one that draws a block and its report. */
-function blockReporter(parts, slots, { columns, secrets, observe }, known) {
+function blockReporter(parts, slots, { columns, observe }, known, secret) {
   const places = new Map(columns.map(([name], place) => [keyOf(name), place]));
   const placesOf = parts.map((part) => part.columns.map(([name]) => places.get(keyOf(name))));
   const alone = (place) => columns.map(([name], other) => [name, other !== place]); // one column as U
   const ofU = known.map(({ name, categories, other }) =>
     memberReader(alone(places.get(keyOf(name))), false, categories, [other]),
   );
-  const finders = observe === "all" ? [memberReader(columns, true, secrets), ...ofU] : ofU;
+  const finders = [...secret, ...ofU];
   const firsts = []; // number of the first cell of each block among those of all: 0 is the choice of the block
   parts.reduce((first, part, block) => (firsts[block] = first) + part.secrets.length * part.values.length, 1);
   const pick = pickerOf({ columns, observe }, true);
@@ -325,22 +327,26 @@ function readBins(entries, known) {
   }
   return known.filter((own) => own.edges).map(({ name, edges, labels }) => [name, edges, labels]);
 }
-const namesOf = ({ columns }, wanted) => columns.filter(([, flag]) => flag === wanted).map(([name]) => name);
+/** The columns that all blocks have, S, or the others of a block: all of them, where nothing is left of U. */
+const isWhole = ({ columns }) => columns.every(([, flag]) => flag);
+const namesOf = (part, isShared) =>
+  part.columns.filter(([, flag]) => (flag && !isWhole(part)) === isShared).map(([name]) => name);
+const alphabetsOf = (part) => (isWhole(part) ? [part.values, part.secrets] : [part.secrets, part.values]);
 /** Check that mechanisms are those of different blocks of one table; find each column of U with its categories. */
 function checkedTogether(parts, texts) {
   const found = new Map();
   const keyOfAll = (items) => joined(items.map((item) => keyOf(item)));
-  const protectedBy = (part) => `${part.observe} ${keyOfAll(namesOf(part, true))} ${keyOfAll(part.secrets)}`;
+  const protectedBy = (part) => `${part.observe} ${keyOfAll(namesOf(part, true))} ${keyOfAll(alphabetsOf(part)[0])}`;
   const blocks = parts.map((part) => joined(namesOf(part, false).map((name) => keyOf(name)).sort()));
   if (texts.some(({ columns }) => !columns.length)) malformed("the mechanisms of a manifest need names of columns");
   if (new Set(parts.map(protectedBy)).size > 1) malformed("the blocks do not protect the same secret in the same way");
   if (new Set(blocks).size < blocks.length) malformed("two blocks have the same columns");
   for (const part of parts) {
-    const names = namesOf(part, false);
+    const [names, values] = [namesOf(part, false), alphabetsOf(part)[1]];
     let combinations = 1;
     for (const [place, name] of names.entries()) {
       const own = new Map();
-      for (const value of part.values) {
+      for (const value of values) {
         const item = names.length > 1 ? value[place] : value;
         const key = keyHeld(item);
         if (!own.has(key)) own.set(key, item);
@@ -352,7 +358,7 @@ function checkedTogether(parts, texts) {
       found.set(keyOf(name), column);
       combinations *= own.size;
     }
-    if (part.values.length !== combinations) malformed("a block's mechanism has all combinations of its columns");
+    if (values.length !== combinations) malformed("a block's mechanism has all combinations of its columns");
   }
   return [...found.values()];
 }

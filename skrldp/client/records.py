@@ -202,8 +202,9 @@ class BlockReader(RecordReader):
         self._names = [name for name, _ in columns]
         self._of_u = manifest.observe == "nonsensitive"
         self._parts = []
-        secret = [place for place, (_, sensitive) in enumerate(columns) if sensitive]
-        if not self._of_u:
+        secret = list(range(len(manifest.in_every_block)))
+        self._has_secret = bool(secret) and not self._of_u
+        if self._has_secret:
             names = [self._names[place] for place in secret]
             alphabet = Alphabet.of_members(names, manifest.secrets)
             self._parts.append(_Part(alphabet, secret, [False] * len(secret)))
@@ -220,9 +221,9 @@ class BlockReader(RecordReader):
         """
         columns = self._columns(records)
         found = [part.indices([columns[place] for place in part.places]) for part in self._parts]
-        if self._of_u:
-            return np.zeros_like(found[0], np.uint8), found
-        return found[0], found[1:]
+        if self._has_secret:
+            return found[0], found[1:]
+        return np.zeros_like(found[0], np.uint8), found
 
     _or_tuple = ""
 

@@ -92,7 +92,7 @@ class BlockDesign:
 
     def block_with(self, columns: Any, by: Any, part: str) -> int:
         """Return the number of the smallest block that has some columns; each has those of S."""
-        if columns is None and part != "sensitive":
+        if columns is None and not (part == "sensitive" and self.manifest.in_every_block):
             raise ValueError(
                 "no block has the whole record: name columns= that are together in a block, such "
                 f"as {list(self.manifest.blocks[0])}."

@@ -272,7 +272,7 @@ class _Records:
     def columns(self) -> dict[Any, list[Any]]:
         """Return the records, column by column."""
         manifest: Manifest = self.design.manifest
-        of_secret = [name for name, flag in manifest.columns if flag]
+        of_secret = manifest.in_every_block
         secrets = [manifest.secrets[code] for code in self.codes[0]]
         found = (
             {of_secret[0]: secrets}

@@ -48,9 +48,28 @@ def weights_of(shares: ArrayLike) -> NDArray[np.int64]:
     return weights
 
 
-def names_of(mechanism: Mechanism, *, sensitive: bool) -> tuple[Any, ...]:
-    """Return the names of the columns of S, or of U."""
-    return tuple(name for name, flag in mechanism.columns if flag is sensitive)
+def is_of_records(mechanism: Mechanism) -> bool:
+    """Whether all columns are sensitive: the block is then of these, and no secret is in common."""
+    return all(flag for _, flag in mechanism.columns)
+
+
+def secret_of(mechanism: Mechanism) -> tuple[Any, ...]:
+    """Return the names of the columns that every block has: those of S, where U has some."""
+    is_whole = is_of_records(mechanism)
+    return () if is_whole else tuple(name for name, flag in mechanism.columns if flag)
+
+
+def block_of(mechanism: Mechanism) -> tuple[Any, ...]:
+    """Return the names of the other columns."""
+    is_whole = is_of_records(mechanism)
+    return tuple(name for name, flag in mechanism.columns if is_whole or not flag)
+
+
+def alphabets_of(mechanism: Mechanism) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Return the alphabets of both, whose cells are those of the mechanism."""
+    if is_of_records(mechanism):
+        return mechanism.values, mechanism.secrets
+    return mechanism.secrets, mechanism.values
 
 
 def check_together(mechanisms: Sequence[Mechanism]) -> None:
@@ -63,12 +82,12 @@ def check_together(mechanisms: Sequence[Mechanism]) -> None:
         if not one.columns:
             raise ValueError("the mechanisms of a manifest need names of columns.")
     first, blocks = mechanisms[0], set()
-    secret = names_of(first, sensitive=True)
     for one in mechanisms:
-        block = names_of(one, sensitive=False)
+        block = block_of(one)
         if one.observe != first.observe:
             raise ValueError("some mechanisms of the manifest observe S and others do not.")
-        if names_of(one, sensitive=True) != secret or one.secrets != first.secrets:
+        same = secret_of(one) == secret_of(first)
+        if not same or alphabets_of(one)[0] != alphabets_of(first)[0]:
             raise ValueError(
                 f"the block of {listed(block)} protects another secret than the first block: all "
                 "blocks have the same columns of S, with the same secrets."
@@ -82,8 +101,8 @@ def others_of(mechanisms: Sequence[Mechanism]) -> dict[Any, Others]:
     """Return which values each column of U has as "other"; refuse blocks that differ."""
     found: dict[Any, Others] = {}
     for one in mechanisms:
-        entries = one.others or (None,) * len(names_of(one, sensitive=False))
-        for name, entry in zip(names_of(one, sensitive=False), entries, strict=True):
+        entries = one.others or (None,) * len(block_of(one))
+        for name, entry in zip(block_of(one), entries, strict=True):
             if found.setdefault(name, entry) != entry:
                 raise ValueError(
                     f"column {name!r} has other values as 'other' in one block than in another."
@@ -95,8 +114,8 @@ def columns_of(mechanisms: Sequence[Mechanism], others: dict[Any, Others]) -> tu
     """Return the alphabet of each column of U, in the order in which blocks name them first."""
     found: dict[Any, Column] = {}
     for one in mechanisms:
-        names = names_of(one, sensitive=False)
-        alphabets = list(zip(*one.values, strict=True)) if len(names) > 1 else [one.values]
+        names, values = block_of(one), alphabets_of(one)[1]
+        alphabets = list(zip(*values, strict=True)) if len(names) > 1 else [values]
         for name, own in zip(names, alphabets, strict=True):
             few = others[name]
             column = Column.of_values(name, own, few if isinstance(few, tuple) else ())
@@ -106,9 +125,9 @@ def columns_of(mechanisms: Sequence[Mechanism], others: dict[Any, Others]) -> tu
                     "each block learns them from records of its own: declare them (categories=)."
                 )
         expected = math.prod(len(found[name]) for name in names)
-        if len(one.values) != expected:
+        if len(values) != expected:
             raise ValueError(
-                f"the block of {listed(names)} has {len(one.values):,} values, but its columns "
+                f"the block of {listed(names)} has {len(values):,} values, but its columns "
                 f"have {expected:,} combinations of categories: a block's mechanism has all."
             )
     return tuple(found.values())
@@ -143,10 +162,11 @@ def orders_of(
     """Return the place of each combination among a block's values; None where they are in order."""
     found: list[NDArray[np.int64] | None] = []
     for one, own_places in zip(mechanisms, places, strict=True):
-        key = np.zeros(len(one.values), dtype=np.int64)
+        values = alphabets_of(one)[1]
+        key = np.zeros(len(values), dtype=np.int64)
         for number, place in enumerate(own_places):
             column = columns[place]
-            own = [v[number] for v in one.values] if len(own_places) > 1 else one.values
+            own = [v[number] for v in values] if len(own_places) > 1 else values
             key = key * len(column) + column.codes(own)
         order = np.argsort(key)
         found.append(None if np.array_equal(order, np.arange(len(order))) else order)
@@ -171,7 +191,8 @@ class Manifest(ReadOnly):
     ----------
     mechanisms : tuple of m Mechanism
         One for each block, with the same columns of S and the same secrets. Each has all
-        combinations of its columns' categories as its values.
+        combinations of its columns' categories as its values. Or all columns of all mechanisms are
+        sensitive: the block's columns are then those of S.
     weights : integer array of shape (m,)
         How often each block is drawn: the sum is ``2**bits``.
     bins : dict
@@ -242,19 +263,25 @@ class Manifest(ReadOnly):
 
     @property
     def blocks(self) -> tuple[tuple[Any, ...], ...]:
-        """Names of the columns of U in each block."""
-        return tuple(names_of(one, sensitive=False) for one in self.mechanisms)
+        """Names of each block's columns: of U, or of S where all columns are sensitive."""
+        return tuple(block_of(one) for one in self.mechanisms)
 
     @cached_property
     def columns(self) -> tuple[tuple[Any, bool], ...]:
-        """All columns, those of S first, and whether each is sensitive."""
-        of_secret = tuple((name, True) for name in names_of(self.mechanisms[0], sensitive=True))
-        return of_secret + tuple((column.name, False) for column in self.encoders)
+        """All columns, those in every block first, and whether each is sensitive."""
+        whole = not self.in_every_block
+        in_every = tuple((name, True) for name in self.in_every_block)
+        return in_every + tuple((column.name, whole) for column in self.encoders)
+
+    @property
+    def in_every_block(self) -> tuple[Any, ...]:
+        """Names of the columns that all blocks have: those of S, unless all are sensitive."""
+        return secret_of(self.mechanisms[0])
 
     @property
     def secrets(self) -> tuple[Any, ...]:
-        """The alphabet of S."""
-        return self.mechanisms[0].secrets
+        """The alphabet of S; an empty tuple alone where no columns are in every block."""
+        return alphabets_of(self.mechanisms[0])[0]
 
     @property
     def observe(self) -> str:
@@ -263,7 +290,7 @@ class Manifest(ReadOnly):
 
     @property
     def categories(self) -> dict[Any, tuple[Any, ...]]:
-        """The categories of each column of U."""
+        """The categories of each column of a block."""
         return {column.name: column.categories for column in self._columns}
 
     @property
@@ -355,7 +382,7 @@ class Manifest(ReadOnly):
         Shapes: `secrets` (n,) and each of `values` (n,): codes of S, and of each column of U in the
         order of `columns`; `rows` (k,), or a slice. Returns (k,).
         """
-        one, places = self.mechanisms[block], self.places[block]
+        places, shape = self.places[block], self.shape_of(block)
         value, size = values[places[0]][rows], len(self.encoders[places[0]])
         for place in places[1:]:
             width = len(self.encoders[place])
@@ -363,18 +390,23 @@ class Manifest(ReadOnly):
         order = self._orders[block]
         value = value if order is None else order[value]
         if self.observe == "nonsensitive":
-            return combine(np.zeros_like(value, np.uint8), value, (1, len(one.values)))
-        return combine(secrets[rows], value, (len(one.secrets), len(one.values)))
+            return combine(np.zeros_like(value, np.uint8), value, (1, shape[1]))
+        return combine(secrets[rows], value, shape)
+
+    def shape_of(self, block: int) -> tuple[int, int]:
+        """Numbers of secrets that blocks have in common, and of a block's values."""
+        secrets, values = alphabets_of(self.mechanisms[block])
+        return len(secrets), len(values)
 
     def in_order(self, block: int, by_cell: Floats) -> Floats:
         """Sort what has an entry for each cell of a block, in lexicographic order of the codes.
 
         Shapes: `by_cell` (..., a).
         """
-        one, order = self.mechanisms[block], self._orders[block]
+        order = self._orders[block]
         if order is None:
             return by_cell
-        shape = (*by_cell.shape[:-1], len(one.secrets), len(one.values))
+        shape = (*by_cell.shape[:-1], *self.shape_of(block))
         found: Floats = by_cell.reshape(shape)[..., order].reshape(by_cell.shape)
         return found
 

@@ -96,8 +96,9 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         `around` is the set of the parameter `uncertainty`; `record` names the columns.
         """
 
-    def _check_without_u(self) -> None:
-        """Refuse what is about U where all columns are sensitive; raise ValueError."""
+    def _why_u(self) -> str:
+        """Say why some columns must not be sensitive; nothing if all may be."""
+        return ""
 
     def _private_set(self, uncertainty: FittedSet) -> FittedSet:
         """Return the set that privacy must hold for, given that of the parameter."""
@@ -168,7 +169,9 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             weights=weights,
         )
         if not codec.nonsensitive:
-            self._check_without_u()
+            if reason := self._why_u():
+                n = len(codec.columns)
+                raise ValueError(f"the table has {n} feature(s), all sensitive, but {reason}.")
             uncertainty = AllDistributions()
         if self.sensitive is None:
             warn_of_first_column([column.name for column in codec.columns])

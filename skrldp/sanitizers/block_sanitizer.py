@@ -56,8 +56,7 @@ def encode_records(
     missing = [name for name in needed if name not in own]
     if missing:
         raise ValueError(f"the table lacks the column {missing[0]!r}; it has {own}.")
-    of_secret = [name for name, sensitive in manifest.columns if sensitive]
-    alphabet = Alphabet.of_members(of_secret, manifest.secrets)
+    alphabet = Alphabet.of_members(manifest.in_every_block, manifest.secrets)
     codes = []
     for column in () if blind else alphabet.columns:
         code, unknown = encode_column(table, own.index(column.name), column)
@@ -108,7 +107,8 @@ def models(
     for number, (cells, model) in enumerate(parts):
         matrix = manifest.in_order(number, manifest.mechanisms[number].matrix)
         information.append(information_of(model, matrix, cells).matrix)
-        shares = group_cells(manifest.mechanisms[number], None, "nonsensitive").indicators
+        part = "nonsensitive" if manifest.in_every_block else "all"
+        shares = group_cells(manifest.mechanisms[number], None, part).indicators
         functions.append((number, manifest.in_order(number, shares)))
     return margins, functions, information
 
@@ -170,7 +170,9 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         probable under one secret as under another.
     sensitive : str, int, list or callable, default=None
         The columns of the secret S, which are part of every block. All other columns are U. None is
-        the first column; a warning then says which columns are not protected.
+        the first column; a warning then says which columns are not protected. Where all columns are
+        sensitive, ``slice(None)``, each block is the secret of its own mechanism: plain local
+        differential privacy, at all distributions.
     blocks : {"singles", "pairs"} or list, default="singles"
         The blocks: each column of U, or each two of them; or a list of columns and lists of
         columns, which together are all of U.
@@ -350,6 +352,8 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         if self.sensitive is None:
             warn_of_first_column(names)
         secret = resolve_columns(X, slice(1) if self.sensitive is None else self.sensitive)
+        if len(secret) == len(names):  # none is in every block
+            secret = ()
         known = () if self.known is None else resolve_columns(X, self.known, "known")
         bins = bins_of(self.edges, names, secret)
         mechanisms, fitted = design_blocks(self, base, X, sample_weight, names, secret, known, bins)

@@ -79,10 +79,6 @@ def blocks_of(
             "client could not read an array of records. Give the columns other names."
         )
     rest = [place for place in numbers if place not in secret]
-    if not rest:
-        raise ValueError(
-            f"the table has {len(names)} feature(s), all sensitive: there is nothing to report."
-        )
     free = [place for place in rest if place not in known] or rest
     is_named = isinstance(sanitizer.blocks, str) and sanitizer.blocks in _NAMED
     if not is_named and not isinstance(sanitizer.blocks, list | tuple):
@@ -125,7 +121,7 @@ def design_of(
         around.set_params(beta=beta)
     own: dict[str, Any] = {
         "eps": sanitizer.eps,
-        "sensitive": [place[column] for column in secret],
+        "sensitive": [place[column] for column in secret] or slice(None),
         "categories": _own_categories(categories, names, columns, block),
         "uncertainty": around,
         "encode": "symbol",
@@ -283,7 +279,7 @@ def refuse_large_blocks(
     """
     if base.min_frequency is not None or base.handle_unknown == "infrequent_if_exist":
         return
-    n_secrets = sizes[secret[0]] if len(secret) == 1 else 2
+    n_secrets = sizes[secret[0]] if len(secret) == 1 else min(2, len(secret) + 1)
     cells = [n_secrets * math.prod(sizes[place] for place in block) for block in blocks]
     most = base._most_cells
     large = [(block, n) for block, n in zip(blocks, cells, strict=True) if n > most]
@@ -369,7 +365,7 @@ def design_blocks(
     found = _side_by_side(designs, tables, named, cells, sanitizer.n_jobs, sanitizer.verbose)
     _warn_once([told for _, told in found], named)
     mechanisms = tuple(
-        one.mechanism_.named(None, [(names[place], place in secret) for place in own])
+        one.mechanism_.named(None, [(names[p], p in secret or not secret) for p in own])
         for (one, _), own in zip(found, columns, strict=True)
     )
     return mechanisms, tuple(one for one, _ in found)

@@ -319,11 +319,8 @@ class IRSanitizer(BaseSanitizer):
 
     _most_cells = MOST_CELLS_OF_IR
 
-    def _check_without_u(self) -> None:
-        raise ValueError(
-            "IRSanitizer reports S and U separately, and all columns are sensitive, so U is empty: "
-            "use PolyOptSanitizer or AOptimalSanitizer."
-        )
+    def _why_u(self) -> str:
+        return "U has a report of its own: use PolyOptSanitizer or AOptimalSanitizer"
 
     def _reporting(self, promise: Promise) -> IndependentReporting:
         return independent_reporting(promise.joint, promise.requirements())

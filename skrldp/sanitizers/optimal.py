@@ -151,9 +151,7 @@ class ObservingSanitizer(OptimalSanitizer):
         super()._check_parameters()
         check_choice("observe", self.observe, OBSERVED)
 
-    def _check_without_u(self) -> None:
-        if self.observe == "nonsensitive":
-            raise ValueError(
-                "observe='nonsensitive' is for mechanisms that see U alone, and all columns are "
-                "sensitive, so U is empty: leave out observe."
-            )
+    def _why_u(self) -> str:
+        if self.observe == "all":
+            return ""
+        return "observe='nonsensitive' is for mechanisms that see U alone: leave it out"

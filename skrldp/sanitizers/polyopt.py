@@ -96,13 +96,10 @@ class PolyOptSanitizer(ObservingSanitizer):
         super()._check_parameters()
         check_choice("objective", self.objective, OBJECTIVES)
 
-    def _check_without_u(self) -> None:
-        super()._check_without_u()
-        if self.objective != ABOUT_ALL:
-            raise ValueError(
-                f"objective={self.objective!r} is about U, and all columns are sensitive, so U is "
-                f"empty: use objective={ABOUT_ALL!r}."
-            )
+    def _why_u(self) -> str:
+        if self.objective == ABOUT_ALL:
+            return super()._why_u()
+        return f"objective={self.objective!r} is about U alone: use {ABOUT_ALL!r}"
 
     def _design(self, promise: Promise, around: FittedSet, record: Record) -> Designed:
         requirements = design_requirements(promise, self.uncertainty)

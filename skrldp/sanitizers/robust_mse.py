@@ -255,11 +255,8 @@ class RobustMSESanitizer(ObservingSanitizer):
         check_flag("robust_utility", self.robust_utility)
         check_flag("robust_privacy", self.robust_privacy)
 
-    def _check_without_u(self) -> None:
-        raise ValueError(
-            "RobustMSESanitizer keeps reports near U, and all columns are sensitive, so U is "
-            "empty: use PolyOptSanitizer or AOptimalSanitizer."
-        )
+    def _why_u(self) -> str:
+        return "its reports are near U: use PolyOptSanitizer or AOptimalSanitizer"
 
     def _private_set(self, uncertainty: FittedSet) -> FittedSet:
         return uncertainty if self.robust_privacy else uncertainty.public_alone

@@ -30,6 +30,7 @@ def in_all_blocks(sanitizer: Any, each: Sequence[ReportFigures]) -> ReportFigure
         sanitizer=type(sanitizer).__name__,
         promise=replace(
             worst.promise,
+            sensitive=tuple(name for name, flag in manifest.columns if flag),
             nonsensitive=tuple(name for name, flag in manifest.columns if not flag),
             known=known_columns(sanitizer),
         ),
@@ -105,10 +106,11 @@ def block_lines(report: ReportFigures) -> list[tuple[str, str]]:
         return []
     cells, least, most = blocks.cells_of_blocks, blocks.shares.min(), blocks.shares.max()
     bounds = sorted({at_most(float(eps), ".4g") for eps in blocks.eps_of_blocks}, key=float)
+    of_u = " of U" if report.promise.nonsensitive else ""
     return [
         (
             "blocks",
-            f"{_span([len(blocks.columns)], 'block')}, of {_span(map(len, blocks.columns))} of U "
+            f"{_span([len(blocks.columns)], 'block')}, of {_span(map(len, blocks.columns))}{of_u} "
             f"and {_span(cells, 'cell')} each; every person reports one, which is drawn without "
             f"regard to the record, with probability {least:.2g}"
             + (f" to {most:.2g}" if most > least else ""),

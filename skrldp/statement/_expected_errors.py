@@ -69,8 +69,11 @@ def _of_targets(fitted: Any) -> dict[str, dict[str, float]]:
 
 def expected_errors_of_columns(sanitizer: Any) -> dict[str, dict[str, float]]:
     """Summarise the errors of S and of each column of U, from the reports of all blocks."""
-    names = [name for name, flag in sanitizer.manifest_.columns if not flag]
-    wanted = {"S": (None, "sensitive")} | {f"column {name!r}": (name, "all") for name in names}
+    manifest = sanitizer.manifest_
+    names = [column.name for column in manifest.encoders]
+    wanted: dict[str, tuple[Any, str]] = {f"column {name!r}": (name, "all") for name in names}
+    if manifest.in_every_block:
+        wanted = {"S": (None, "sensitive"), **wanted}
     return {
         name: _summary(expected_std_error(sanitizer, N_REPORTS, columns, part=part))
         for name, (columns, part) in wanted.items()

@@ -30,6 +30,12 @@ def block(secrets: list[Any], columns: dict[str, list[Any]], **parts: Any) -> An
     return document(secrets, values, n_symbols, columns=named, **parts)
 
 
+def of_secrets(**columns: list[Any]) -> Any:
+    """A mechanism of a block whose columns are all sensitive."""
+    secrets = product(*columns.values())
+    return document(secrets, [[]], len(columns) + 2, columns=[[name, True] for name in columns])
+
+
 def manifest(parts: list[Any], **fields: Any) -> dict[str, Any]:
     """A manifest's JSON with random weights."""
     weights = [row[0] for row in weights_of(len(parts), 1, seed=len(parts), share=1.0)]
@@ -177,6 +183,11 @@ def cases() -> dict[str, tuple[dict[str, Any], list[Any], list[tuple[Any, str]]]
                 for age in (-1e-9, 120.5, None, "18", "[0, 18)", 2**70)
             ],
         ),
+        "nothing but secrets": (
+            manifest([of_secrets(age=A, home=B), of_secrets(job=C, age=A), of_secrets(job=C)]),
+            [{"age": 2, "home": "there", "job": "b"}, row("what", 0.0, "here", "other")],
+            [(lacks, "lacks the column 'job'"), (row("no", 3, "here", "a"), "column 'age'")],
+        ),
         "names are places": (
             manifest(names),
             [[1, "no", 2], [2, "yes", 1]],
@@ -241,6 +252,9 @@ def _damages() -> dict[str, Any]:
         "a combination that is missing": part(
             0,
             values=[[0, "here"], [0, "there"], [1, "here"], [1, "there"], [2, "here"], [3, "here"]],
+        ),
+        "nothing but secrets in one block": lambda made: made["mechanisms"].__setitem__(
+            2, of_secrets(job=C, home=B)
         ),
         "others in one block only": part(1, other=[None, ["z"]]),
         "S is not seen by one block": lambda made: made["mechanisms"].__setitem__(

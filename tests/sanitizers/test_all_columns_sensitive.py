@@ -8,9 +8,13 @@ import pytest
 
 from skrldp import (
     AOptimalSanitizer,
+    BlockEstimator,
+    BlockSanitizer,
+    Calibrator,
     FrequencyEstimator,
     GRRSanitizer,
     IRSanitizer,
+    Manifest,
     Mechanism,
     NonRobustSanitizer,
     PolyOptSanitizer,
@@ -103,11 +107,20 @@ def test_targets_of_one_column_are_no_worse_than_this_column_alone():
 @pytest.mark.parametrize(
     ("sanitizer", "message"),
     [
-        (PolyOptSanitizer(observe="nonsensitive"), "U is empty: leave out observe"),
-        (AOptimalSanitizer(observe="nonsensitive"), "U is empty: leave out observe"),
-        (PolyOptSanitizer(objective="I(U;Y)"), r"U is empty: use objective='I\(X;Y\)'"),
-        (IRSanitizer(), "U is empty: use PolyOptSanitizer or AOptimalSanitizer"),
-        (RobustMSESanitizer(), "U is empty: use PolyOptSanitizer or AOptimalSanitizer"),
+        (
+            PolyOptSanitizer(observe="nonsensitive"),
+            "2 feature\\(s\\), all sensitive, but observe='nonsensitive'.* leave it out",
+        ),
+        (
+            AOptimalSanitizer(observe="nonsensitive"),
+            "2 feature\\(s\\), all sensitive, but observe='nonsensitive'.* leave it out",
+        ),
+        (
+            PolyOptSanitizer(objective="I(U;Y)"),
+            r"all sensitive, but objective='I\(U;Y\)' is about U alone",
+        ),
+        (IRSanitizer(), "all sensitive, but .*: use PolyOptSanitizer or AOptimalSanitizer"),
+        (RobustMSESanitizer(), "all sensitive, but .*: use PolyOptSanitizer or AOptimalSanitizer"),
         (AOptimalSanitizer(known="ill"), "column ill is sensitive, so it cannot be known"),
         (AOptimalSanitizer(targets="nonsensitive"), "all columns are sensitive"),
     ],
@@ -149,3 +162,60 @@ def test_the_proof_is_checked_from_its_files():
     verdict = verify(text, counts, sanitizer.certificate_.witness())
     assert verdict.holds
     assert "20 pairs of 5 groups" in verdict.shown[0]
+
+
+WIDE = pd.DataFrame(
+    np.random.default_rng(0).integers(0, [2, 3, 5], (3_000, 3)), columns=["ill", "age", "job"]
+)
+
+
+@pytest.mark.parametrize("blocks", ["singles", "pairs", [["ill", "job"], "age"]])
+def test_blocks_of_secrets_are_private_and_pooled(blocks):
+    sanitizer = BlockSanitizer(1.0, sensitive=slice(None), blocks=blocks, random_state=0)
+    manifest = sanitizer.fit(WIDE).manifest_
+    for mechanism in manifest.mechanisms:
+        weights = [[int(w) for w in row] for row in mechanism.weights]
+        assert all(math.log(max(row) / min(row)) <= 1.0 for row in weights)
+    assert {flag for _, flag in manifest.columns} == {True}
+    assert manifest.in_every_block == ()
+    assert manifest.beta == 0.0
+    assert manifest.bound_of(3) <= 3.0
+    assert Manifest.from_json(manifest.to_json()).digest == manifest.digest
+    estimator = BlockEstimator(sanitizer).fit(sanitizer.transform(pd.concat([WIDE] * 20)))
+    for name in WIDE:
+        shares = estimator.marginal(name).to_frame()
+        truth = WIDE[name].value_counts(normalize=True).sort_index().to_numpy()
+        assert (np.abs(shares["unbiased"] - truth) < 5 * shares["std_error"]).all()
+
+
+def test_single_columns_are_below_one_drawn_at_random_by_the_best_protocol():
+    """SMP: every column by so many persons, with GRR or subset selection."""
+    sanitizer = BlockSanitizer(1.0, sensitive=slice(None)).fit(WIDE)
+    odds, total = math.e, 0.0
+    for name in WIDE:
+        share = WIDE[name].value_counts(normalize=True).to_numpy()
+        k = len(share)
+        pairs = [(odds / (odds + k - 1), 1 / (odds + k - 1))]
+        for d in range(1, k):
+            all_sets = d * odds + k - d
+            q = d / (k - 1) * ((d - 1) * odds + k - d) / all_sets
+            pairs.append((d * odds / all_sets, q))
+        of = [(p - q) * share + q for p, q in pairs]
+        sums = [(s * (1 - s)).sum() / (p - q) ** 2 for s, (p, q) in zip(of, pairs, strict=True)]
+        total += len(WIDE.columns) * min(sums)
+    assert (sanitizer.std_error_**2).sum() < 0.95 * total
+
+
+def test_blocks_of_secrets_speak_of_the_whole_record():
+    sanitizer = BlockSanitizer(1.0, sensitive=slice(None)).fit(WIDE)
+    text = str(privacy_report(sanitizer))
+    assert "Protected: 'ill', 'age', 'job'. That is the whole record." in text
+    assert "of U" not in text
+    estimator = BlockEstimator(sanitizer).fit(sanitizer.transform(WIDE))
+    with pytest.raises(ValueError, match="no block has the whole record"):
+        estimator.marginal(part="sensitive")
+    with pytest.raises(ValueError, match="column ill is sensitive, so it cannot be known"):
+        BlockSanitizer(sensitive=slice(None), known="ill").fit(WIDE)
+    records = WIDE.head(500)
+    calibrator = Calibrator(sanitizer, records).fit(sanitizer.transform(WIDE))
+    assert calibrator.weights_.mean() == pytest.approx(1.0)

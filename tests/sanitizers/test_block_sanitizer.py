@@ -312,8 +312,6 @@ def test_bad_input():
         blocks(base=LikelihoodRatioSet()).fit(TABLE)
     with pytest.raises(NotFittedError):
         blocks().transform(TABLE)
-    with pytest.raises(ValueError, match="all sensitive"):
-        blocks(categories="auto").fit(TABLE[["ill"]])
     with pytest.raises(ValueError, match="feature names"):
         fitted_blocks("singles").transform(TABLE[["age", "ill"]])
 
