@@ -18,7 +18,7 @@ from skrldp.sanitizers.optimal import ObservingSanitizer
 from skrldp.sanitizers.parameters import check_tolerance, design_requirements, with_parameters
 from skrldp.sanitizers.warnings import warn_of_useless
 from skrldp.sets.fitted_sets import FittedSet
-from skrldp.targets import WeightedFunctions, functions_of, target_in_words
+from skrldp.targets import Target, WeightedFunctions, functions_of, target_in_words
 
 _SHOWN = 20  # targets whose errors are printed
 
@@ -125,7 +125,7 @@ class AOptimalSanitizer(ObservingSanitizer):
 
     _solvers = SOLVERS_OF_MIXTURES
 
-    targets: Any = None
+    targets: str | Target | Sequence[str | Target] | None = None
     tol: float = TOL
 
     variances_ = FromFit("figures.variances_")

@@ -1,7 +1,7 @@
 """The sanitizer of wide tables: each person reports one block of columns."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -21,7 +21,7 @@ from skrldp.pooling import CommonMargins, Pool, best_shares, information_of
 from skrldp.sanitizers.base import BaseSanitizer
 from skrldp.sanitizers.blocks import bins_of, checked_base, design_blocks, tables_of
 from skrldp.sanitizers.fitted_state import FromFit, columns_of, snapshot
-from skrldp.sanitizers.parameters import check_verbose
+from skrldp.sanitizers.parameters import Categories, Columns, Seed, check_verbose
 from skrldp.sanitizers.reports import (
     TableTransformer,
     as_categories,
@@ -299,16 +299,16 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         self,
         eps: float = 1.0,
         *,
-        sensitive: Any = None,
-        blocks: Any = "singles",
-        base: Any = None,
+        sensitive: Columns = None,
+        blocks: str | Sequence[Any] = "singles",
+        base: BaseSanitizer | None = None,
         beta: float = 0.05,
         eps_all: float | None = None,
-        known: Any = None,
-        categories: Any = "auto",
-        edges: Any = None,
+        known: Columns = None,
+        categories: Categories = "auto",
+        edges: Mapping[Any, Sequence[float]] | None = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.eps = eps

@@ -1,6 +1,6 @@
 """What the sanitizers share whose mechanism is optimised."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from skrldp._params import OBSERVED, check_choice
 from skrldp.certificate import expected_seconds, release
@@ -10,7 +10,7 @@ from skrldp.design.engine import Problem, solve
 from skrldp.privacy.requirements import Promise, Requirements
 from skrldp.sanitizers.base import BaseSanitizer
 from skrldp.sanitizers.fitted_state import Designed, FromFit
-from skrldp.sanitizers.parameters import check_limits, with_parameters
+from skrldp.sanitizers.parameters import Columns, check_limits, with_parameters
 from skrldp.sanitizers.warnings import say_if_slow
 
 
@@ -144,7 +144,7 @@ class ObservingSanitizer(OptimalSanitizer):
     """
 
     eps_all: float | None = None
-    known: Any = None
+    known: Columns = None
     observe: str = "all"
 
     def _check_parameters(self) -> None:

@@ -3,7 +3,7 @@
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, Self, TypeVar, dataclass_transform
@@ -26,12 +26,19 @@ from skrldp.privacy.requirements import Promise, Requirements
 from skrldp.sanitizers.public_table import UNKNOWN, check_survey
 from skrldp.sanitizers.reports import ENCODINGS
 from skrldp.sets.fitted_sets import FittedSet
-from skrldp.sets.parameter_objects import LikelihoodRatioSet
+from skrldp.sets.parameter_objects import AllDistributions, LikelihoodRatioSet, RenyiBall
+from skrldp.surveys.design import SurveyDesign
 from skrldp.table.codec import CellCodec
 from skrldp.table.columns import Grouping
 from skrldp.table.select import resolve_columns
 
 _Class = TypeVar("_Class", bound=type)
+
+# As in scikit-learn's ColumnTransformer; None says what a parameter's description says of it.
+Columns = str | int | slice | Sequence[str] | Sequence[int] | Callable[[Any], Any] | None
+Categories = str | Sequence[Any] | Mapping[Any, Any]
+UncertaintySet = LikelihoodRatioSet | RenyiBall | AllDistributions
+Seed = int | np.random.Generator | np.random.RandomState | None
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
@@ -360,14 +367,14 @@ class Parameters(BaseEstimator):
     """
 
     eps: float = field(default=1.0, kw_only=False)
-    sensitive: Any = None
-    survey: Any = None
-    categories: Any = "auto"
+    sensitive: Columns = None
+    survey: SurveyDesign | None = None
+    categories: Categories = "auto"
     min_frequency: float | str | None = None
-    uncertainty: Any = None
+    uncertainty: UncertaintySet | None = None
     encode: str | None = None
     handle_unknown: str = "error"
-    random_state: Any = None
+    random_state: Seed = None
     verbose: int = 0
 
     def _check_parameters(self) -> None:

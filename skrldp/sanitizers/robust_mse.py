@@ -1,7 +1,7 @@
 """The private mechanism whose reports are closest to U."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +24,7 @@ from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Promise
 from skrldp.sanitizers.fitted_state import Designed, Fitted, FromFit
 from skrldp.sanitizers.optimal import ObservingSanitizer
-from skrldp.sanitizers.parameters import design_requirements, with_parameters
+from skrldp.sanitizers.parameters import UncertaintySet, design_requirements, with_parameters
 from skrldp.sets.fitted_sets import FittedSet, RenyiSet
 from skrldp.sets.parameter_objects import RenyiBall
 
@@ -234,10 +234,10 @@ class RobustMSESanitizer(ObservingSanitizer):
     (2, 1)
     """
 
-    utility_uncertainty: Any = None
+    utility_uncertainty: UncertaintySet | None = None
     robust_utility: bool = True
     robust_privacy: bool = True
-    distance: Any = "auto"
+    distance: str | Callable[[Any, Any], float] | Floats | Sequence[Sequence[float]] = "auto"
 
     distance_ = FromFit("figures.distance_")
     distortion_ = FromFit("figures.distortion_")
