@@ -3,6 +3,8 @@
 import itertools
 import json
 import os
+import runpy
+import sys
 import warnings
 from collections import Counter
 from pathlib import Path
@@ -226,6 +228,26 @@ def adult():
         return np.array([[pairs[s, u] for u in values] for s in secrets])
 
     return table
+
+
+@pytest.fixture
+def run_example(monkeypatch):
+    """Run a script of examples/ without a screen, and return its variables."""
+    matplotlib = pytest.importorskip("matplotlib")
+    before = matplotlib.get_backend()
+    matplotlib.use("Agg")
+    plt = pytest.importorskip("matplotlib.pyplot")
+    monkeypatch.setattr(plt, "show", lambda: None)
+    monkeypatch.syspath_prepend(ROOT / "examples")
+
+    def run(name, *arguments):
+        monkeypatch.setattr(sys, "argv", [name, *map(str, arguments)])
+        return runpy.run_path(str(ROOT / "examples" / name), run_name="__main__")
+
+    with matplotlib.rc_context():
+        yield run
+    plt.close("all")
+    matplotlib.use(before)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from conftest import few_iterations
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skrldp import (
+    AllDistributions,
     AOptimalSanitizer,
     BlockSanitizer,
     GRRSanitizer,
@@ -29,11 +30,11 @@ def _quick():
 SANITIZERS = [
     GRRSanitizer(),
     SRRSanitizer(),
-    IRSanitizer(),
+    IRSanitizer(uncertainty=AllDistributions()),
     PolyOptSanitizer(uncertainty=LikelihoodRatioSet(region="lower")),
-    AOptimalSanitizer(observe="nonsensitive"),
+    AOptimalSanitizer(observe="nonsensitive", uncertainty=AllDistributions()),
     NonRobustSanitizer(),
-    RobustMSESanitizer(),
+    RobustMSESanitizer(uncertainty=AllDistributions()),
 ]
 # What draws one report a row from one stream must fail the first two, what refuses to pass unknown
 # secrets on must fail the third (that weights are counts is tested in test_sanitizers).

@@ -1,6 +1,7 @@
 """Arrow's dictionaries mean what their values mean, whichever values each chunk has."""
 
 import io
+from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ import pytest
 from skrldp import FrequencyEstimator, GRRSanitizer, batches
 
 ROWS = 120  # of a chunk, all with values of their own: three chunks need codes of 16 bits
-WIDTHS = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
+WIDTHS = ["int8", "uint8", "int32", "uint64"]
 KEY = bytes(range(32))
 
 pytestmark = pytest.mark.filterwarnings("ignore:column 'u' looks like an identifier")
@@ -91,16 +92,14 @@ def test_chunks_with_dictionaries_of_their_own(kind, width):
         assert sanitizer.transform(coded.select(["s", "u"])).to_pylist() == expected
     reporter = batches.Reporter(fitted[1].mechanism_, id="person", key=KEY)
     assert reporter(coded).equals(reporter(plain))
-    found = [
-        FrequencyEstimator(fitted[1]).fit(t.select(["s", "u"])).counts_ for t in (coded, plain)
-    ]
-    assert np.array_equal(*found)
+    counts = FrequencyEstimator(fitted[1]).fit(coded.select(["s", "u"])).counts_
+    rows = Counter(zip(plain["s"].to_pylist(), plain["u"].to_pylist(), strict=True))
+    assert counts.tolist() == [rows[symbol] for symbol in fitted[1].mechanism_.symbols]
 
 
-@pytest.mark.parametrize("width", ["int8", "uint8"])
-def test_dictionaries_of_ids_and_kept_columns(width):
+def test_dictionaries_of_ids_and_kept_columns():
     """They leave as plain columns, in pandas too."""
-    coded, plain = tables(several, width)
+    coded, plain = tables(several, "int8")
     mechanism = GRRSanitizer(1.0, sensitive="s").fit(plain.select(["s", "u"])).mechanism_
     coded = coded.drop_columns(["person"])
     coded = coded.append_column("name", coded["u"]).append_column("more", coded["u"])

@@ -4,7 +4,6 @@ The documentation's build runs them all.
 """
 
 import ast
-import runpy
 import sys
 
 import numpy as np
@@ -65,22 +64,8 @@ def test_pages_that_are_pointed_to_exist(path):
     assert {word.rstrip(".;)") for word in named} <= {page.name for page in PAGES}
 
 
-@pytest.fixture
-def run(monkeypatch):
-    """Run a page without a screen, and return its variables."""
-    matplotlib = pytest.importorskip("matplotlib")
-    pytest.importorskip("statsmodels")
-    before = matplotlib.get_backend()
-    matplotlib.use("Agg")
-    plt = sys.modules.get("matplotlib.pyplot") or pytest.importorskip("matplotlib.pyplot")
-    monkeypatch.setattr(plt, "show", lambda: None)
-    yield lambda page: runpy.run_path(str(EXAMPLES / page))
-    plt.close("all")
-    matplotlib.use(before)
-
-
-def test_asking_twice(run):
-    page = run("plot_asking_twice.py")
+def test_asking_twice(run_example):
+    page = run_example("plot_asking_twice.py")
     eps, told = page["EPS"], page["told"]
     for name, values in told.items():
         assert values[0] <= eps, name
@@ -95,8 +80,9 @@ def test_asking_twice(run):
     assert 2 * eps < both.leakage(distribution.probabilities) <= told["PolyOpt"][1] + 1e-6
 
 
-def test_a_first_table(run):
-    page = run("plot_first_table.py")
+def test_a_first_table(run_example):
+    pytest.importorskip("statsmodels")
+    page = run_example("plot_first_table.py")
     kept, certificate = page["kept"], page["sanitizer"].certificate_
     assert certificate.holds(1.0)
     for column in ("married", "marriage"):

@@ -5,7 +5,6 @@ groups of instances, all pass.
 """
 
 import json
-import subprocess
 import sys
 
 import numpy as np
@@ -104,18 +103,12 @@ def test_outliers_by_hand():
     assert isit.summary([np.inf])[2] == 0
 
 
-def test_the_example_runs(experiment, tmp_path, monkeypatch):
-    pytest.importorskip("matplotlib")
-    monkeypatch.setenv("MPLBACKEND", "Agg")
-    done = subprocess.run(
-        [sys.executable, EXAMPLES / "plot_isit_section_v.py", "--quick", "--save", tmp_path],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "1 of 1 instances (20 fits)" in done.stderr  # the plain form of the progress bar
-    assert "\r" not in done.stderr
-    assert "With n = 75 public records (1 instances):" in done.stdout
+def test_the_example_runs(experiment, tmp_path, run_example, capsys):
+    run_example("plot_isit_section_v.py", "--quick", "--save", tmp_path)
+    out, error = capsys.readouterr()
+    assert "1 of 1 instances (20 fits)" in error  # the plain form of the progress bar
+    assert "\r" not in error
+    assert "With n = 75 public records (1 instances):" in out
     assert len(list(tmp_path.glob("*.png"))) == 2
     saved = json.loads((tmp_path / "isit_section_v.json").read_text("utf-8"))
     assert saved["instances"] == 1
