@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from conftest import few_iterations
 
 from skrldp import (
     AOptimalSanitizer,
@@ -41,14 +42,10 @@ def fit(sanitizer, weights=COUNTS):
 
 
 @pytest.mark.parametrize("cls", SANITIZERS)
-@pytest.mark.parametrize("eps", [5e-324, 1e-310, 9e-10])
-def test_too_small_eps(cls, eps):
-    with pytest.raises(ValueError, match=rf"^eps={eps} must be at least 1e-09 nats"):
-        fit(cls(eps))
-
-
-@pytest.mark.parametrize("cls", SANITIZERS)
-def test_too_large_eps(cls):
+def test_eps_out_of_range(cls):
+    for eps in (5e-324, 9e-10):
+        with pytest.raises(ValueError, match=rf"^eps={eps} must be at least 1e-09 nats"):
+            fit(cls(eps))
     with pytest.raises(ValueError, match=r"^eps=a number of 16,610 bits must be a positive finite"):
         fit(cls(HUGE))
     if hasattr(cls(), "eps_all"):
@@ -64,16 +61,16 @@ def test_the_smallest_eps_is_certified(cls):
 
 
 @pytest.mark.parametrize("cls", LIMITED)
-@pytest.mark.parametrize("value", [float("inf"), float("nan"), HUGE_TOO])
+@pytest.mark.parametrize("value", [float("inf"), HUGE_TOO])
 def test_limits_are_finite(cls, value):
     with pytest.raises(ValueError, match=r"^time_limit=.* must be a positive .*None for no limit"):
         fit(cls(time_limit=value))
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("n_jobs", [10**6, HUGE_TOO])
-def test_any_number_of_jobs_will_do(n_jobs):
-    found, alone = (fit(PolyOptSanitizer(n_jobs=n)).mechanism_ for n in (n_jobs, 1))
+def test_any_number_of_jobs_will_do():
+    with few_iterations():
+        found, alone = (fit(PolyOptSanitizer(n_jobs=n)).mechanism_ for n in (HUGE, 1))
     np.testing.assert_array_equal(found.weights, alone.weights)
 
 
@@ -102,7 +99,8 @@ def test_more_records_than_can_be_told_from_one(cls, weights):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("sanitizer", [IRSanitizer(), NonRobustSanitizer(), PolyOptSanitizer()])
 def test_so_many_records_are_possible(sanitizer):
-    assert fit(sanitizer, [10**12 - 3, 1, 1, 1]).certificate_.holds(1.0)
+    with few_iterations():
+        assert fit(sanitizer, [10**12 - 3, 1, 1, 1]).certificate_.holds(1.0)
 
 
 def test_estimators_too():

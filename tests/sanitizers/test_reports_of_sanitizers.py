@@ -243,9 +243,12 @@ def test_no_robustness_warns():
 FRAME = pd.DataFrame({"s": ["y", "n"] * 20, "u": [1, 1, 2, 2] * 10})
 
 
-@pytest.mark.parametrize("cls", SANITIZERS)
 @pytest.mark.parametrize(
-    "eps", [0, -1.0, np.nan, np.inf, True, "1", None, 1j, [1.0], {("n", "y"): 1.0}]
+    ("cls", "eps"),
+    [
+        *((cls, -1.0) for cls in SANITIZERS),
+        *((SRRSanitizer, eps) for eps in (0, np.nan, np.inf, True, "1", None, 1j, [1.0], {})),
+    ],
 )
 def test_eps_must_be_positive_and_finite(cls, eps):
     with pytest.raises(ValueError, match="must be a positive finite number"):
@@ -261,17 +264,14 @@ def test_eps_must_be_positive_and_finite(cls, eps):
         ),
         (SRRSanitizer(handle_unknown="drop", sensitive=0), "handle_unknown='drop' must be one of"),
         (SRRSanitizer(verbose=-1, sensitive=0), "verbose=-1 must be a whole number"),
-        (SRRSanitizer(verbose="yes", sensitive=0), "verbose='yes' must be a whole number"),
         (
             IRSanitizer(uncertainty=RenyiBall, sensitive=0),
             r"the class RenyiBall: write uncertainty=RenyiBall\(",
         ),
         *(
-            (cls(uncertainty=wrong), f"uncertainty={wrong!r} must be None or an uncertainty set")
+            (cls(uncertainty=0.05), "uncertainty=0.05 must be None or an uncertainty set")
             for cls in SANITIZERS
-            for wrong in (0.05, "nonsense")
         ),
-        (GRRSanitizer(uncertainty=RenyiBall, sensitive=0), r"write uncertainty=RenyiBall\(\)"),
         (IRSanitizer(uncertainty=RenyiBall(radius="finite-sample"), sensitive=0), "alpha=1 only"),
         (
             PolyOptSanitizer(uncertainty=RenyiBall(region="ball"), sensitive=0),
@@ -283,11 +283,6 @@ def test_eps_must_be_positive_and_finite(cls, eps):
         ),
         (PolyOptSanitizer(solver="magic", sensitive=0), "solver='magic' must be one of 'auto'"),
         (PolyOptSanitizer(time_limit=0, sensitive=0), "time_limit=0 must be a positive number"),
-        (
-            NonRobustSanitizer(time_limit="1 s", sensitive=0),
-            "time_limit='1 s' must be a positive number",
-        ),
-        (NonRobustSanitizer(solver=None, sensitive=0), "solver=None must be one of 'auto'"),
     ],
 )
 def test_parameters_are_checked(sanitizer, message):
@@ -308,10 +303,9 @@ def test_parameters_are_checked(sanitizer, message):
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )
-@pytest.mark.parametrize("cls", SANITIZERS)
-def test_tables_are_checked(cls, X, parameters, message):
+def test_tables_are_checked(X, parameters, message):
     with pytest.raises(ValueError, match=message):
-        make(cls, **parameters).fit(X)
+        make(GRRSanitizer, **parameters).fit(X)
 
 
 def test_a_column_of_measurements_is_refused():

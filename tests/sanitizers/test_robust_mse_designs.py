@@ -145,11 +145,6 @@ def test_smaller_sets_and_larger_eps_cost_less():
         assert all(b < a for a, b in itertools.pairwise(values))
 
 
-def test_the_central_path_comes_before_cuts():
-    by_path, by_cuts = fit(SPARSE), fit(SPARSE, uncertainty=RenyiBall(region="box"))
-    assert (by_path.solution_.solver, by_cuts.solution_.solver) == ("path", "cuts")
-
-
 def test_the_design_is_deterministic():
     first, second = fit(SPARSE, random_state=1), fit(SPARSE, random_state=None)
     np.testing.assert_array_equal(first.mechanism_.weights, second.mechanism_.weights)

@@ -5,7 +5,6 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import pairwise
 from robust_mse_fits import (
     COUNTS,
     N_ROWS,
@@ -19,7 +18,6 @@ from robust_mse_fits import (
     rows_of,
     squared,
 )
-from sklearn.base import clone
 
 from skrldp import (
     AllDistributions,
@@ -73,17 +71,6 @@ def test_an_unseen_secret_and_no_robust_privacy():
     found = fit([[0, 3], [2, 0], [0, 0]], uncertainty=AllDistributions(), robust_privacy=False)
     assert found.certificate_.holds(0.5)
     assert found.worst_case_distortion_ == pytest.approx(by_cell(found, squared).max(), rel=1e-9)
-
-
-def test_weights_are_repeated_rows():
-    weighted = fit(SPARSE)
-    rows = np.repeat(rows_of(SPARSE), SPARSE.ravel(), axis=0)
-    repeated = clone(weighted).set_params(categories=[[0, 1, 2], [0, 1, 2, 3]]).fit(rows)
-    np.testing.assert_array_equal(weighted.mechanism_.weights, repeated.mechanism_.weights)
-    assert weighted.distortion_ == repeated.distortion_
-    by_weight = weighted.score(rows_of(SPARSE), sample_weight=SPARSE.ravel())
-    assert by_weight == pytest.approx(weighted.score(rows), rel=1e-12)
-    assert by_weight == pytest.approx(-weighted.distortion_, rel=1e-12)
 
 
 # --- How reports leave ---------------------------------------------------------------------------
@@ -143,96 +130,6 @@ def test_cells_of_arrays_and_lists():
     assert list(last.get_feature_names_out()) == ["x0"]
     Y = found.set_output(transform="pandas").transform(X)
     assert list(Y.columns) == ["x1"] and pd.api.types.is_integer_dtype(Y["x1"])
-
-
-def test_a_table_of_another_library():
-    pl = pytest.importorskip("polars")
-    found = RobustMSESanitizer(sensitive="ill", distance="hamming")
-    found.set_params(uncertainty=AllDistributions()).fit(frame_of("pandas"))
-    X = frame_of("polars")
-    levels = pl.Enum(["S", "M", "L"])  # those of the sanitizer: X lists one more
-    assert found.transform(X).schema == {"age": X.schema["age"], "size": levels}
-    assert isinstance(found.set_output(transform="polars").transform(X), pl.DataFrame)
-
-
-@pytest.fixture(scope="module")
-def reporters():
-    """Fitted once for each library."""
-    found = {}
-
-    def fitted(library, X):
-        if library not in found:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", PrivacyLeakWarning)
-                found[library] = RobustMSESanitizer(2.0, random_state=0, sensitive=0).fit(X)
-        return found[library]
-
-    return fitted
-
-
-@pytest.mark.parametrize(
-    ("library", "encode", "container"),
-    pairwise(
-        ["pandas", "polars", "numpy"],
-        ["symbol", "onehot", "posterior", "cells"],
-        ["default", "pandas", "polars"],
-    ),
-)
-def test_names_and_containers(library, encode, container, reporters):
-    X = frame_of(library)[["ill", "age"]] if library != "numpy" else rows_of(SPARSE)
-    if "polars" in (library, container):
-        pytest.importorskip("pyarrow")
-    found = reporters(library, X).set_params(encode=encode)
-    Y = found.set_output(transform=container).transform(X)
-    names, n_symbols = list(found.get_feature_names_out()), found.mechanism_.shape[0]
-    assert Y.shape == (len(X), len(names))
-    native = {"numpy": np.ndarray, "pandas": pd.DataFrame}
-    if container == "default":
-        assert type(Y) is type(X)
-    elif container == "pandas":
-        assert type(Y) is native["pandas"]
-    if not isinstance(Y, np.ndarray):
-        assert names_of(Y) == names
-    secret, value = ("x0", "x1") if library == "numpy" else ("ill", "age")
-    if encode == "cells":
-        assert names == [value]
-    elif encode == "symbol":
-        assert names == ["report"] and np.asarray(Y).astype(int).max() < n_symbols
-    elif encode == "onehot":
-        assert names == [f"report_{y}" for y in range(n_symbols)]
-        assert np.all(np.asarray(Y).sum(axis=1) == 1) and np.all(np.isin(np.asarray(Y), (0, 1)))
-    else:
-        assert names == [
-            *(f"{secret}_{s}" for s in found.joint_.secrets),
-            *(f"{value}_{u}" for u in found.joint_.values),
-        ]
-
-
-def test_posterior_is_bayes_rule():
-    X = frame_of("pandas")
-    found = RobustMSESanitizer(
-        2.0,
-        sensitive=["ill"],
-        distance="hamming",
-        encode="posterior",
-        random_state=0,
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PrivacyLeakWarning)
-        Y = found.fit(X).transform(X)
-    joint = found.mechanism_.matrix * found.joint_.probabilities.ravel()
-    share = joint / joint.sum(axis=1, keepdims=True)
-    reports = found.set_params(encode="symbol").transform(X)["report"]
-    for place, (name, categories) in enumerate(
-        [("age", [0, 1, 2]), ("ill", [False, True]), ("size", ["S", "M", "L", "XL"])]
-    ):
-        for category in categories:
-            of_category = [(u[0], s, u[1])[place] == category for s, u in found.mechanism_.cells]
-            expected = share[reports][:, of_category].sum(axis=1)
-            np.testing.assert_allclose(Y[f"{name}_{category}"], expected, atol=1e-12)
-        part = [column for column in Y.columns if column.startswith(name)]
-        np.testing.assert_allclose(Y[part].sum(axis=1), 1.0)
-    assert Y.shape[1] == 9 and Y.index.equals(X.index)
 
 
 # --- Score ---------------------------------------------------------------------------------------
