@@ -14,7 +14,13 @@ from skrldp._arrays import ReadOnlyFit, read_only
 from skrldp._params import is_whole
 from skrldp._typing import Booleans, Floats
 from skrldp.estimation.channels import DenseChannel
-from skrldp.estimation.hypotheses import HypothesisTest, listed, warn_of_contradiction
+from skrldp.estimation.hypotheses import (
+    HypothesisTest,
+    chances_of_reports,
+    leakage_within,
+    listed,
+    warn_of_contradiction,
+)
 from skrldp.estimation.methods import Cells, FigureMethods
 from skrldp.estimation.reports import check_names
 from skrldp.estimation.statistic import Sample, Statistic, ranges, tilt_of, tilted_cells
@@ -27,7 +33,7 @@ from skrldp.sanitizers.block_sanitizer import margins_of, smoothed_cells
 from skrldp.table.read import read_table
 from skrldp.table.select import column_names, numbers_of, resolve_columns
 
-__all__ = ["BlockDesign", "BlockEstimator", "expected_cells"]
+__all__ = ["BlockDesign", "BlockEstimator", "BlockReports", "expected_cells"]
 
 
 # -- the design -----------------------------------------------------------------------------------
@@ -170,7 +176,7 @@ class _PooledStatistic(Statistic):
 
     def model_variances(self, theta: Floats) -> Floats:
         """No variance but that of the reports."""
-        return np.zeros(len(theta))
+        return np.zeros_like(theta)
 
     def variances(self, sample: Sample) -> Floats:
         """Variances of the estimates at the public distribution, (k,)."""
@@ -190,29 +196,39 @@ class _PooledStatistic(Statistic):
         return replace(self, known=self.known & ~weak, plain=self) if weak.any() else self
 
 
+class BlockReports:
+    """The reports of all blocks, put together once."""
+
+    def __init__(self, design: BlockDesign, counts: Sequence[Floats]) -> None:
+        self.design, self.information = design, design.information(design.cells)
+        self.pool = Pool.of(design.margins, self.information, counts)
+        self.ends = np.cumsum([0, *map(len, counts)])
+        sizes = [own.sum() for own in counts]
+        strata, n = np.repeat(np.arange(len(counts)), np.diff(self.ends)), float(sum(sizes))
+        means = [size * one.report for size, one in zip(sizes, self.information, strict=True)]
+        both = (np.concatenate(own) / n for own in (counts, means))
+        self.sample, self.expected = (Sample(shares, n, None, strata) for shares in both)
+
+    def leakage_at_most(self) -> float:
+        """Upper 95 % confidence bound of the leakage of a block, for those who reported."""
+        mechanisms = self.design.manifest.mechanisms
+        found = []
+        for number, one in enumerate(mechanisms):
+            chances = chances_of_reports(one.matrix, len(one.secrets))
+            statistic = _BlockCells(self, number).statistic(*chances, self.sample)
+            miss = 0.05 / len(mechanisms)
+            found.append(leakage_within(statistic, self.sample, len(one.secrets), miss)[1])
+        return max(found)
+
+
 class _BlockCells(Cells):
     """The cells of one block, and the reports of all blocks."""
 
-    def __init__(
-        self,
-        design: BlockDesign,
-        number: int,
-        counts: Sequence[Floats],
-        *,
-        bounded: bool = True,
-    ) -> None:
-        self.record: Mechanism = design.manifest.mechanisms[number]
+    def __init__(self, reports: BlockReports, number: int, *, bounded: bool = True) -> None:
+        self.record: Mechanism = reports.design.manifest.mechanisms[number]
         self.n_cells = self.record.shape[1]
-        self._design, self._number, self._bounded = design, number, bounded
-        self._information = design.information(design.cells)
-        sizes = np.array([own.sum() for own in counts])
-        self._pool = Pool.of(design.margins, self._information, counts)
-        strata = np.repeat(np.arange(len(counts)), [len(own) for own in counts])
-        n = float(sizes.sum())
-        expected = [size * one.report for size, one in zip(sizes, self._information, strict=True)]
-        both = (np.concatenate(own) / n for own in (counts, expected))
-        sample, self._expected = (Sample(shares, n, None, strata) for shares in both)
-        self.samples = [((), sample)]
+        self._reports, self._number, self._bounded = reports, number, bounded
+        self.samples = [((), reports.sample)]
 
     def statistic(self, c: Floats, g: Floats | None, sample: Sample) -> Statistic:
         """Make the statistic of figures c·π / g·π, (k, a)."""
@@ -223,8 +239,7 @@ class _BlockCells(Cells):
         given = np.ones_like(c) if g is None else g
         least, most = ranges(c, given)
         channel: Any = None
-        design, number = self._design, self._number
-        ends = np.cumsum([0, *(len(one.report) for one in self._information)])
+        design, number, ends = self._reports.design, self._number, self._reports.ends
         order = np.argsort(design.manifest.in_order(number, np.arange(c.shape[1], dtype=float)))
         found = _PooledStatistic(
             channel=channel,
@@ -235,7 +250,7 @@ class _BlockCells(Cells):
             least=least,
             most=most,
             known=known & others,
-            expected=self._expected,
+            expected=self._reports.expected,
             own=slice(ends[number], ends[number + 1]),
             matrix=design.matrices[number][:, order],
             cells=design.cells[number][order],
@@ -248,8 +263,10 @@ class _BlockCells(Cells):
 
     def _weights(self, functions: Floats, n: float) -> tuple[Floats, Booleans]:
         """Weights of the reports (k, b of all blocks), and which functions they determine."""
-        in_order = self._design.manifest.in_order(self._number, functions)
-        constant, each, known = self._pool.weights(self._number, in_order, self._information)
+        reports = self._reports
+        in_order = reports.design.manifest.in_order(self._number, functions)
+        parts = reports.pool.weights(self._number, in_order, reports.information)
+        constant, each, known = parts
         return constant[:, None] + n * each, known
 
 
@@ -264,8 +281,9 @@ def expected_cells(mechanism: Any, n: float, distribution: Any) -> Callable[...,
     information = design.information(design.public)
     parts = zip(design.manifest.shares, information, strict=True)
     counts = [n * share * one.report for share, one in parts]
+    reports = BlockReports(design, counts)
     return lambda columns, by, part="all": _BlockCells(
-        design, design.block_with(columns, by, part), counts, bounded=False
+        reports, design.block_with(columns, by, part), bounded=False
     )
 
 
@@ -363,8 +381,7 @@ class BlockEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         blocks = design.manifest.blocks
         for k, channel in design.channels(counts):
             warn_of_contradiction(channel, counts[k], block=blocks[k], tests=len(blocks))
-        self._design = design
-        self._kept: dict[int, Cells] = {}
+        self._design, self._reports = design, BlockReports(design, counts)
         self.manifest_ = design.manifest
         self.counts_ = tuple(read_only(own.astype(np.int64)) for own in counts)
         self.block_counts_ = read_only(n.astype(np.int64))
@@ -373,11 +390,7 @@ class BlockEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
 
     def _cells(self, columns: Any, by: Any, part: str = "all") -> Cells:
         check_is_fitted(self)
-        number = self._design.block_with(columns, by, part)
-        if number not in self._kept:
-            counts = [own.astype(float) for own in self.counts_]
-            self._kept[number] = _BlockCells(self._design, number, counts)
-        return self._kept[number]
+        return _BlockCells(self._reports, self._design.block_with(columns, by, part))
 
     def drift_test(self) -> HypothesisTest:
         """Test whether those who reported and the public table are of one population.

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from skrldp._arrays import ReadOnlyFit, read_only
 from skrldp._params import generator_of, is_finite, is_whole
 from skrldp._typing import Floats
-from skrldp.estimation.blocks import BlockDesign, count_blocks
+from skrldp.estimation.blocks import BlockDesign, BlockReports, count_blocks
 from skrldp.estimation.hypotheses import warn_of_contradiction
 from skrldp.mechanism.manifest import Manifest
 from skrldp.sanitizers.access import as_block_sanitizer
@@ -65,6 +65,8 @@ class Calibrator(ReadOnlyFit, BaseEstimator):
     leakage_ : float
         Greatest leakage of a block's mechanism at the calibrated distribution, in nats: more than
         `eps` where the population moved out of the confidence set.
+    leakage_at_most_ : float
+        Upper 95 % confidence bound of it at the distribution of those who reported.
     manifest_ : Manifest
         The mechanisms of all blocks, and how often each is drawn.
 
@@ -159,10 +161,9 @@ class Calibrator(ReadOnlyFit, BaseEstimator):
         self.strength_ = float(strength)
         self.weights_ = read_only(records.weights(weights))
         self.effective_n_ = float(self.weights_.sum() ** 2 / (self.weights_**2).sum())
-        self.leakage_ = max(
-            one.leakage(records.joint(number, weights))
-            for number, one in enumerate(design.manifest.mechanisms)
-        )
+        secrets, *values = records.codes
+        self.leakage_ = design.manifest.leakage(secrets, values, self.weights_)
+        self.leakage_at_most_ = BlockReports(design, counts).leakage_at_most()
         return self
 
     def replicate_weights(self, n_replicates: int = 100, *, random_state: Any = None) -> Floats:
@@ -254,15 +255,6 @@ class _Records:
         """Distribution of a block's cells, given the distribution of the kinds."""
         size = self.design.matrices[number].shape[1]
         return np.bincount(self.cells[number], weights, size).astype(float)
-
-    def joint(self, number: int, weights: Floats) -> Floats:
-        """Return the same as a table of the block's mechanism, (a1, a2)."""
-        manifest: Manifest = self.design.manifest
-        one = manifest.mechanisms[number]
-        cells = self.distribution(number, weights)
-        back = np.empty_like(cells)
-        back[manifest.in_order(number, np.arange(len(cells)).astype(float)).astype(int)] = cells
-        return back.reshape(len(one.secrets), len(one.values))
 
     def weights(self, of_kinds: Floats) -> Floats:
         """Weights of the records, with mean 1."""

@@ -21,9 +21,10 @@ from skrldp.estimation.hypotheses import (
     DRIFT,
     DriftTest,
     HypothesisTest,
+    chances_of_reports,
     drift_of,
     independence_of,
-    leakage_at_least,
+    leakage_within,
     listed,
     moved_columns,
     warn_of_contradiction,
@@ -574,11 +575,12 @@ def _drift(
     sample, shape = Sample.of_counts(counts), public.counts.shape
     now = most_likely(channel, sample.shares, _TOL, _STEPS).distribution
     now = (sample.n * now + 0.5 * channel.public) / (sample.n + 0.5)  # no cell is surely empty
+    chances = Statistic.of(channel, *chances_of_reports(channel.matrix, shape[0]))
     return replace(
         found,
         columns=moved_columns(channel, counts, public, mechanism),
         leakage=mechanism.leakage(now.reshape(shape)),
-        leakage_at_least=leakage_at_least(channel, sample, shape[0]),
+        leakage_at_least=leakage_within(chances, sample, shape[0], 0.05)[0],
     )
 
 

@@ -293,21 +293,28 @@ def moved_columns(
     return tuple(name for _, name in sorted(found, key=lambda one: one[0]))
 
 
-def leakage_at_least(channel: DenseChannel, sample: Sample, n_secrets: int) -> float:
-    """Lower 95 % confidence bound of the leakage at the distribution of the records."""
-    secret = np.repeat(np.arange(n_secrets), channel.n_cells // n_secrets)
+def chances_of_reports(matrix: Floats, n_secrets: int) -> tuple[Floats, Floats]:
+    """Write P(report | secret) of reports that are possible as c·π / g·π: (b · a1, a) each."""
+    secret = np.repeat(np.arange(n_secrets), matrix.shape[1] // n_secrets)
     member = (secret == np.arange(n_secrets)[:, None]).astype(float)
-    seen = np.flatnonzero(channel.possible)
-    chances = channel.matrix[seen][:, None, :] * member  # (b, a1, a)
-    within = np.broadcast_to(member, chances.shape)
-    functions = (one.reshape(-1, channel.n_cells) for one in (chances, within))
-    reports = Statistic.of(channel, *functions)
-    level = 1.0 - 0.05 / len(reports.c)
-    ends = np.where(reports.determined[:, None], reports.ends(sample, level), [0.0, 1.0])
-    ends = ends.reshape(len(seen), n_secrets, 2)
-    least, most = ends[..., 0].max(axis=1), ends[..., 1].min(axis=1)
+    c = matrix[matrix.max(axis=1) > 0][:, None, :] * member  # (b, a1, a)
+    c, g = (one.reshape(-1, matrix.shape[1]) for one in (c, np.broadcast_to(member, c.shape)))
+    return c, g
+
+
+def leakage_within(
+    chances: Statistic, sample: Sample, n_secrets: int, miss: float
+) -> tuple[float, float]:
+    """Bound the leakage of reports whose chances are estimated; each bound is wrong by `miss`."""
+    ends = chances.ends(sample, 1.0 - miss / len(chances.c))
+    ends = np.where(chances.determined[:, None], ends, np.stack([chances.least, chances.most], 1))
+    low, high = np.moveaxis(ends.reshape(-1, n_secrets, 2), 2, 0)
     with np.errstate(divide="ignore"):
-        return float(max(0.0, np.log(least / most).max()))
+        least, most = (
+            float(np.log(one.max(axis=1) / two.min(axis=1)).max())
+            for one, two in ((low, high), (high, low))
+        )
+    return max(0.0, least), most
 
 
 def warn_of_drift(test: DriftTest) -> None:

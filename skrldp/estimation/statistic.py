@@ -25,6 +25,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import norm
 
+from skrldp._arrays import chunks
 from skrldp._typing import Booleans, Floats, Indices
 from skrldp.estimation.channels import CellWeights, Channel, StructuredChannel
 
@@ -48,12 +49,17 @@ _LEAST_SHARE = 4.0  # of a group, in its standard errors, for a standard error w
 _PARTS = 0.0, 0.25, 0.5  # of the way from the public figure to the greatest one
 _LARGEST_TILT = 500.0  # of a logarithm of a probability
 _TILTS, _HALVINGS = 60, 30  # steps of the tilt, and of an end of an interval
+_MOST_AT_ONCE = 200_000  # numbers for which variances are computed together
+_STEPS = 96  # of a table of variances: errors are wrong by less than a thousandth
 _NO_BIAS = 1e-8  # of the range of a figure
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """The shares of the reports, and how they vary from sample to sample."""
+    """The shares of the reports, and how they vary from sample to sample.
+
+    Without `design` there may be r samples at once, of shares (r, b): figures are then (r, k).
+    """
 
     shares: Floats  # (b,)
     n: float  # number of reports
@@ -65,13 +71,18 @@ class Sample:
         """Shares of independent reports."""
         return cls(counts / counts.sum(), float(counts.sum()))
 
+    def means(self, weights: Floats) -> Floats:
+        """Means of weights (k, b): (k,)."""
+        found: Floats = self.shares @ weights.T
+        return found
+
     def centred(self, weights: Floats) -> Floats:
         """Weights (k, b) less their mean, within each stratum."""
         if self.strata is None:
-            return weights - (weights @ self.shares)[:, None]
-        of_strata = (self.strata == np.arange(self.strata.max() + 1)[:, None]).astype(float)
-        sizes = np.maximum(of_strata @ self.shares, 1e-300)
-        found: Floats = weights - ((weights * self.shares) @ of_strata.T / sizes) @ of_strata
+            return weights - self.means(weights)[:, None]
+        sizes = np.maximum(self._of_strata @ self.shares, 1e-300)
+        means = (weights * self.shares) @ self._of_strata.T / sizes
+        found: Floats = weights - means @ self._of_strata
         return found
 
     def covariance(self, first: Floats, second: Floats) -> Floats:
@@ -86,7 +97,23 @@ class Sample:
         if self.design is not None:
             found: Floats = np.einsum("kb,kb->k", first @ self.design, second)
             return found
-        return (self.centred(first) * self.centred(second)) @ self.shares / self.n
+        one, two = (
+            own - (own.max(axis=1) + own.min(axis=1))[:, None] / 2 for own in (first, second)
+        )
+        if self.strata is None:
+            return (self.means(one * two) - self.means(one) * self.means(two)) / self.n
+        found = self.means(one * two)
+        for own in self._of_strata > 0:
+            shares = self.shares[..., own]
+            size = np.maximum(shares.sum(axis=-1, keepdims=True), 1e-300)
+            found = found - (shares @ one[:, own].T) * (shares @ two[:, own].T) / size
+        return found / self.n
+
+    @cached_property
+    def _of_strata(self) -> Floats:
+        """Which symbols are of each stratum, (m, b)."""
+        assert self.strata is not None
+        return (self.strata == np.arange(self.strata.max() + 1)[:, None]).astype(float)
 
 
 class Classes(NamedTuple):
@@ -112,9 +139,13 @@ class Classes(NamedTuple):
         mean = (p * (self.first_c - at * self.first_g)).sum(axis=1)
         return np.maximum((p * second).sum(axis=1) - mean**2, 0.0)
 
+    def repeated(self, times: int) -> "Classes":
+        """Return the classes of each figure several times."""
+        return Classes(*(np.repeat(own, times, axis=0) for own in self))
+
 
 class Moments(NamedTuple):
-    """What the weights of reports have in the mean: (k,) each."""
+    """What the weights of reports have in the mean, c less the figures' middle: (..., k) each."""
 
     top: Floats  # mean of the weights of c
     share: Floats  # of those of g
@@ -123,6 +154,11 @@ class Moments(NamedTuple):
     gg: Floats
     n: float  # number of reports
     effect: Floats | None = None  # how much a survey's design multiplies variances
+
+    def variances(self, theta: Floats) -> Floats:
+        """Variances of the means of the residuals' weights."""
+        found = self.cc - 2.0 * theta * self.cg + theta**2 * self.gg
+        return np.maximum(found, 0.0)
 
 
 def _tilted(mass: Floats, residual: Floats) -> Floats:
@@ -212,6 +248,13 @@ class Statistic:
         return self.certain | (self.channel.determines(self.c, self.of_c) & of_g)
 
     @cached_property
+    def middle(self) -> Floats:
+        """Numbers that are taken from c for each g, so that little cancels out, (k,)."""
+        if self.are_plain:
+            return np.zeros(len(self.c))
+        return np.nan_to_num((self.least + self.most) / 2.0)
+
+    @cached_property
     def public(self) -> Floats:
         """Figures of the public distribution, (k,)."""
         share = self.g @ self.channel.public
@@ -240,14 +283,15 @@ class Statistic:
         """Distributions of the reports where θ is true, next to the public one, (k, b)."""
         if theta is None:
             return np.broadcast_to(self.channel.report, self.of_c.shape)
-        residual = self.c - theta[:, None] * self.g
-        tilt = tilt_of(self.classes.mass, self.classes.c - theta[:, None] * self.classes.g)
+        residual, apart = self.c - theta[:, None] * self.g, (theta - self.middle)[:, None]
+        tilt = tilt_of(self.classes.mass, self.classes.c - apart * self.classes.g)
         return self.channel.forward(tilted_cells(self.channel.public, tilt, residual))
 
     @cached_property
     def classes(self) -> Classes:
         """The cells, with what reports about them weigh."""
-        c, g, one, two, public = self.c, self.g, self.of_c, self.of_g, self.channel.public
+        g, two, middle, public = self.g, self.of_g, self.middle[:, None], self.channel.public
+        c, one = self.c - middle * g, self.of_c - middle * two
         weights = one, two, one**2, one * two, two**2
         back_of = [self.channel.backward(each) for each in weights]
         if self.are_plain:
@@ -276,9 +320,29 @@ class Statistic:
 
     # -- from reports -----------------------------------------------------------------------------
 
+    def moments(self, sample: Sample) -> Moments:
+        """Return what the weights have in the mean."""
+        of_c, of_g = self.of_c - self.middle[:, None] * self.of_g, self.of_g
+        pairs = (of_c, of_c), (of_c, of_g), (of_g, of_g)
+        cc, cg, gg = (sample.products(*pair) for pair in pairs)
+        found = Moments(sample.means(of_c), sample.means(of_g), cc, cg, gg, sample.n)
+        if sample.design is None:
+            return found
+        at = np.nan_to_num(self._at(found))
+        theta = np.clip(at, self.least - self.middle, self.most - self.middle)
+        plain = self.moments(Sample(sample.shares, sample.n)).variances(theta)
+        of_design = found.variances(theta)
+        effect = np.divide(of_design, plain, out=np.ones_like(plain), where=plain > 0)
+        return Moments(*found[:-1], effect)
+
+    def _at(self, seen: Moments) -> Floats:
+        """Estimates less their middle, (..., k); NaN where no record of the group is seen."""
+        nothing = np.full_like(seen.top, np.nan)
+        return np.divide(seen.top, seen.share, out=nothing, where=seen.share > 0)
+
     def estimates(self, sample: Sample) -> Floats:
         """Estimates as the weights make them, (k,); NaN where no record of the group is seen."""
-        top, share = self.of_c @ sample.shares, self.of_g @ sample.shares
+        top, share = sample.means(self.of_c), sample.means(self.of_g)
         found = np.divide(top, share, out=np.full_like(top, np.nan), where=share > 0)
         return np.where(self.certain, self.least, found)
 
@@ -297,7 +361,7 @@ class Statistic:
 
         It is 0 for figures that are certain, or of which no record is seen.
         """
-        share = self.of_g @ sample.shares
+        share = sample.means(self.of_g)
         apart = self._residual_weights(self.estimates(sample))
         seen = ((share > 0) & ~self.certain)[:, None]
         found = np.zeros_like(apart)
@@ -305,9 +369,10 @@ class Statistic:
 
     def spread(self, sample: Sample) -> Floats:
         """Return the standard deviations of the estimates, (k,)."""
-        own = self.influence(sample)
-        found = np.sqrt(np.maximum(sample.products(own, own), 0.0))
-        return np.where(np.isnan(self.estimates(sample)), np.nan, found)
+        seen = self.moments(sample)
+        at = self._at(seen)
+        found = np.sqrt(seen.variances(at)) / seen.share
+        return np.where(self.certain, np.where(np.isnan(self.least), np.nan, 0.0), found)
 
     def errors(self, sample: Sample) -> Floats:
         """State standard errors, (k,); NaN where weights are biased, or few reports carry them.
@@ -315,9 +380,8 @@ class Statistic:
         A ratio has one only if its denominator is surely not near 0: the error is that of a linear
         approximation.
         """
-        share = self.of_g @ sample.shares
-        of_share = np.sqrt(np.maximum(sample.products(self.of_g, self.of_g), 0.0))
-        known = share >= _LEAST_SHARE * of_share
+        seen = self.moments(sample)
+        known = seen.share >= _LEAST_SHARE * np.sqrt(np.maximum(seen.gg, 0.0))
         stated = self.certain | (known & ~self.is_weak(sample.n))
         return np.where(stated, self.spread(sample), np.nan)
 
@@ -326,93 +390,94 @@ class Statistic:
 
         It is about those who reported; NaN where the reports do not determine it.
         """
-        theta, share = self.estimates(sample), self.of_g @ sample.shares
+        theta, share = self.estimates(sample), sample.means(self.of_g)
         squares = (self.c - np.where(np.isnan(theta), 0.0, theta)[:, None] * self.g) ** 2
         weights = self.channel.weights(squares)
         known = self.channel.determines(squares, weights) & np.isfinite(self.errors(sample))
         with np.errstate(invalid="ignore"):
             residual = self._residual_weights(theta)
-            variance = (residual**2 - weights) @ sample.shares / sample.n
+            variance = sample.means(residual**2 - weights) / sample.n
             found = np.sqrt(np.maximum(variance, 0.0)) / share
         return np.where(self.least == self.most, 0.0, np.where(known, found, np.nan))
 
     def variances(self, sample: Sample) -> Floats:
         """Variances of the estimates where the public figure is true, (k,): they weigh points."""
-        share = np.maximum(self.of_g @ sample.shares, 1e-12)
+        share = np.maximum(sample.means(self.of_g), 1e-12)
         found: Floats = self.model_variances(self.public) / share**2 / sample.n
         return found
 
     def model_variances(self, theta: Floats) -> Floats:
-        """Variances of the residuals' weights where θ (k,) is true, next to the public one."""
-        return self.classes.variances(theta)
+        """Variances of the residuals' weights where θ, (k,) or (k, g), is true, next to p₀."""
+        if theta.ndim == 1:
+            return self.classes.variances(theta - self.middle)
+        classes = self.classes.repeated(theta.shape[1])
+        return classes.variances((theta - self.middle[:, None]).ravel()).reshape(theta.shape)
 
     def ends(self, sample: Sample, level: float) -> Floats:
         """Find the ends of the confidence intervals, (k, 2)."""
-        top, share = self.of_c @ sample.shares, self.of_g @ sample.shares
-        cc, cg, gg = (
-            sample.products(*both)
-            for both in ((self.of_c, self.of_c), (self.of_c, self.of_g), (self.of_g, self.of_g))
-        )
-        effect = None if sample.design is None else self._design_effect(sample)
-        return self.ends_of(Moments(top, share, cc, cg, gg, sample.n, effect), level)
-
-    def ends_of(self, seen: "Moments", level: float) -> Floats:
-        """Find the ends of the intervals from what the reports have in the mean, (k, 2)."""
-        middle = (self.least + self.most) / 2.0
-        at = np.divide(seen.top, seen.share, out=middle.copy(), where=seen.share > 0)
-        at = np.clip(at, self.least, self.most)
+        seen = self.moments(sample)
+        least, most = self.least - self.middle, self.most - self.middle
+        at = np.where(seen.share > 0, self._at(seen), (least + most) / 2.0)
+        at = np.clip(at, least, most)
         left = seen.top - at * seen.share  # a figure beyond its range counts as at its end
         quantile = norm.ppf(0.5 + level / 2.0)
         if self.are_plain and self.determined.all() and seen.effect is None:  # by formula
             squares = self.classes.second_cc[:, ::-1]
             return _wilson(at, np.maximum(seen.cc, 0.0) * seen.n, squares, seen.n, quantile)
-        biased = ~self.determined
 
         def outside(theta: Floats) -> Booleans:
-            reports = seen.cc - 2.0 * theta * seen.cg + theta**2 * seen.gg
-            model = self.model_variances(theta) / seen.n
-            model = model if seen.effect is None else seen.effect * model
-            error = np.sqrt(np.maximum(np.maximum(reports, model), 0.0))
-            shift, half = np.zeros_like(theta), quantile * error
-            if biased.any():
-                shift[biased], bias = self[biased].bias(theta[biased])
-                own = error[biased]
-                half[biased] = bias + _critical(bias / np.maximum(own, 1e-300), level) * own
+            model, shift, bias = self._tabled(theta)
+            model = model / seen.n if seen.effect is None else seen.effect * model / seen.n
+            error = np.sqrt(np.maximum(seen.variances(theta), model))
+            half = quantile * error
+            if not self.determined.all():
+                allowed = bias + _critical(bias / np.maximum(error, 1e-200), level) * error
+                half = np.where(self.determined, half, allowed)
             far: Booleans = np.abs(seen.top - theta * seen.share - left - shift) > half
             return far
 
         found = []
-        for end in (self.least, self.most):
-            far = outside(end)
-            inner, outer = np.where(far, at, end), end.copy()
+        for end in (least, most):
+            outer = np.broadcast_to(end, at.shape)
+            far = outside(outer)
+            inner = np.where(far, at, outer)
             for _ in range(_HALVINGS if far.any() else 0):
                 half_way = (inner + outer) / 2.0
                 beyond = outside(half_way)
                 inner, outer = np.where(beyond, inner, half_way), np.where(beyond, half_way, outer)
-            found.append(outer)
-        return np.stack(found, axis=1)
+            found.append(outer + self.middle)
+        return np.stack(found, axis=-1)
 
-    def ends_of_many(self, shares: Floats, n: float, level: float) -> Floats:
-        """Find the ends of the intervals for each of r independent samples (r, b): (r, k, 2)."""
-        size, names = len(shares), ("c", "g", "of_c", "of_g", "least", "most")
-        parts: dict[str, Any] = {
-            name: np.concatenate([getattr(self, name)] * size) for name in names
-        }
-        many = replace(self, **parts)
-        for name in ("determined", "certain"):
-            many.__dict__[name] = np.tile(getattr(self, name), size)
-        many.__dict__["classes"] = Classes(*(np.tile(part, (size, 1)) for part in self.classes))
-        top, share = shares @ self.of_c.T, shares @ self.of_g.T
-        cc, cg, gg = (
-            (shares @ (one * two).T - first * second) / n
-            for one, two, first, second in (
-                (self.of_c, self.of_c, top, top),
-                (self.of_c, self.of_g, top, share),
-                (self.of_g, self.of_g, share, share),
-            )
+    @cached_property
+    def _table(self) -> tuple[Floats, Floats]:
+        """Tabulate what intervals need of figures at x of their ranges: x (g,), (3, k, g).
+
+        These are model variances, and the middle and size of the bias.
+        """
+        x = (1.0 - np.cos(np.pi * np.arange(_STEPS + 1) / _STEPS)) / 2.0
+        k = len(self.c)
+        found = np.zeros((3, k, len(x)))
+        biased = np.flatnonzero(~self.determined)
+        of_some = self[biased] if len(biased) else self
+        theta = self.least[:, None] + np.outer(self.most - self.least, x)
+        for places in chunks(len(x), max(1, _MOST_AT_ONCE // self.c.size)):
+            found[0, :, places] = self.model_variances(theta[:, places])
+        for place in range(len(x) if len(biased) else 0):
+            found[1:, biased, place] = of_some.bias(theta[biased, place])
+        return x, np.nan_to_num(found, posinf=1e100)
+
+    def _tabled(self, theta: Floats) -> Floats:
+        """Look up the table, (3, ..., k), at figures less their middle."""
+        x, table = self._table
+        size = np.where(self.most > self.least, self.most - self.least, 1.0)
+        at = np.clip(np.nan_to_num((theta + self.middle - self.least) / size), 0.0, 1.0)
+        place = np.minimum(
+            (np.arccos(1.0 - 2.0 * at) * (_STEPS / np.pi)).astype(np.intp), _STEPS - 1
         )
-        seen = Moments(top.ravel(), share.ravel(), cc.ravel(), cg.ravel(), gg.ravel(), n)
-        return many.ends_of(seen, level).reshape(size, -1, 2)
+        part = (at - x[place]) / (x[place + 1] - x[place])
+        rows = np.arange(len(size))
+        found: Floats = (1.0 - part) * table[:, rows, place] + part * table[:, rows, place + 1]
+        return found
 
     @cached_property
     def are_plain(self) -> bool:
@@ -430,14 +495,6 @@ class Statistic:
     def _residual_weights(self, theta: Floats) -> Floats:
         found: Floats = self.of_c - theta[:, None] * self.of_g
         return found
-
-    def _design_effect(self, sample: Sample) -> Floats:
-        """How much a survey's design multiplies the variances, (k,)."""
-        theta = np.clip(self.estimates(sample), self.least, self.most)
-        weights = self._residual_weights(np.where(np.isnan(theta), self.least, theta))
-        plain = Sample(sample.shares, sample.n).products(weights, weights)
-        found = sample.products(weights, weights)
-        return np.divide(found, plain, out=np.ones_like(found), where=plain > 0)
 
     # -- where no weights are unbiased, or too few reports carry them -----------------------------
 
@@ -652,7 +709,7 @@ class CellShares:
 def _wilson(at: Floats, variances: Floats, squares: Floats, n: float, quantile: float) -> Floats:
     """Intervals of shares: where |at − θ| ≤ z √(max(V(θ), v)/n), V(θ) = θκ₁ + (1−θ)κ₀ − θ².
 
-    Shapes: `at` and `variances` (k,), `squares` κ₁, κ₀ in columns (k, 2), to (k, 2).
+    Shapes: `at` and `variances` (..., k), `squares` κ₁, κ₀ in columns (k, 2), to (..., k, 2).
     """
     q, (one, zero) = quantile**2 / n, squares.T
     half = at + q * (one - zero) / 2.0
@@ -660,7 +717,7 @@ def _wilson(at: Floats, variances: Floats, squares: Floats, n: float, quantile: 
     plain = quantile * np.sqrt(variances / n)
     low = np.minimum((half - root) / (1.0 + q), at - plain)
     high = np.maximum((half + root) / (1.0 + q), at + plain)
-    return np.clip(np.stack([low, high], axis=1), 0.0, 1.0)
+    return np.clip(np.stack([low, high], axis=-1), 0.0, 1.0)
 
 
 # -- several figures ------------------------------------------------------------------------------

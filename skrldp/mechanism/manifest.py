@@ -410,6 +410,36 @@ class Manifest(ReadOnly):
         found: Floats = by_cell.reshape(shape)[..., order].reshape(by_cell.shape)
         return found
 
+    def leakage(
+        self,
+        secrets: NDArray[Any],
+        values: Sequence[NDArray[Any]],
+        weights: ArrayLike | None = None,
+    ) -> float:
+        """Realised ε among some records: the greatest :meth:`Mechanism.leakage` of a block.
+
+        Parameters
+        ----------
+        secrets, values
+            Codes of the records, as for :meth:`sample`.
+        weights : array of shape (n,), optional
+            How many persons each record stands for.
+
+        Returns
+        -------
+        float
+            In nats.
+        """
+        found = 0.0
+        for block, one in enumerate(self.mechanisms):
+            cells = self.cells(block, secrets, values, slice(None)).astype(np.int64)
+            if self.observe == "nonsensitive":
+                cells += np.asarray(secrets, dtype=np.int64) * len(one.values)
+            counts = np.bincount(cells, weights, one.shape[1])
+            table = counts.reshape(len(one.secrets), len(one.values))
+            found = max(found, one.leakage(table / table.sum()))
+        return found
+
     def sample(
         self, secrets: NDArray[Any], values: Sequence[NDArray[Any]], random_state: Any = None
     ) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -44,6 +44,7 @@ from skrldp.sanitizers.public_table import (
 from skrldp.sanitizers.reports import ReportsMixin, blank_table
 from skrldp.sanitizers.warnings import (
     warn_of_combinations,
+    warn_of_empty_values,
     warn_of_first_column,
     warn_of_identifiers,
     warn_of_limits,
@@ -190,6 +191,8 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         survey_told = told_of_survey(survey, joint, around, codes)
         sets = [one.uncertainty for one in promise.statements]
         warn_of_identifiers(codec, joint)
+        if not getattr(uncertainty, "drift", 0.0):
+            warn_of_empty_values(joint, sets)
         warned = warn_of_rare_values(joint, sets, codec, self._most_cells)
         if joint.counts.size > self._slow_from and self.handle_unknown == "error":
             warn_of_combinations(codec, self._most_cells)

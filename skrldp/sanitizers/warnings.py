@@ -162,6 +162,27 @@ def warn_of_identifiers(codec: CellCodec, joint: JointDistribution) -> None:
         )
 
 
+def warn_of_empty_values(joint: JointDistribution, sets: Iterable[FittedSet]) -> None:
+    """Warn of a secret whose public records, not few, have less than half of the declared values.
+
+    A table of other people, such as of the married alone, looks so.
+    """
+    if joint.alphabet != "declared" or all(one.beta is None for one in sets) or _is_fold():
+        return
+    empty = (joint.counts == 0).sum(axis=1)
+    n_values = joint.counts.shape[1]
+    odd = np.flatnonzero((empty > n_values / 2) & (joint.counts.sum(axis=1) >= n_values))
+    if len(odd):
+        place = odd[np.argmax(empty[odd])]
+        _warn(
+            f"{empty[place]:,} of {n_values:,} declared values of U have no public record with "
+            f"the secret {brief(repr(joint.secrets[place]))}. If private records have them, the "
+            "table is of other people, and more may leak: allow for it with drift= in "
+            "LikelihoodRatioSet.",
+            PrivacyLeakWarning,
+        )
+
+
 def warn_of_useless(targets: WeightedFunctions, errors: Floats, n: int) -> None:
     """Warn of targets that as many reports as public records would hardly estimate.
 

@@ -9,12 +9,14 @@ from sklearn.exceptions import NotFittedError
 
 from skrldp import (
     BlockEstimator,
+    BlockSanitizer,
     Calibrator,
     Manifest,
     Mechanism,
+    SRRSanitizer,
     expected_std_error,
 )
-from skrldp.estimation import FrequencyEstimator
+from skrldp.estimation import FrequencyEstimator, difference
 
 TABLE = wide_table()
 
@@ -260,13 +262,31 @@ def test_calibration_helps_where_the_population_moved():
 
 def test_leakage_is_that_of_the_worst_block_at_the_weights():
     sanitizer = fitted_blocks("singles", 4.0)
-    reports = sanitizer.transform(wide_table(6_000, seed=3, young=4.0))
-    own = Calibrator(sanitizer, TABLE, strength=50.0).fit(reports)
-    each = []
-    for one, (name,) in zip(sanitizer.manifest_.mechanisms, own.manifest_.blocks, strict=True):
-        table = pd.crosstab(TABLE["ill"], TABLE[name], values=own.weights_, aggfunc="sum")
-        each.append(one.leakage(table.loc[list(one.secrets), list(one.values)] / len(TABLE)))
-    assert own.leakage_ == pytest.approx(max(each))
+    other = wide_table(6_000, seed=3, young=4.0)
+    own = Calibrator(sanitizer, TABLE, strength=50.0).fit(sanitizer.transform(other))
+
+    def worst(people, weights):
+        each = []
+        for one, (name,) in zip(sanitizer.manifest_.mechanisms, own.manifest_.blocks, strict=True):
+            table = pd.crosstab(people["ill"], people[name], values=weights, aggfunc="sum")
+            table = table.loc[list(one.secrets), list(one.values)]
+            each.append(one.leakage(table / table.to_numpy().sum()))
+        return max(each)
+
+    assert own.leakage_ == pytest.approx(worst(TABLE, own.weights_))
+    assert worst(other, np.ones(len(other))) <= own.leakage_at_most_ < np.inf
+    assert own.leakage_ <= own.leakage_at_most_
+
+
+def test_figures_of_two_blocks_are_of_the_same_reports():
+    """Means of an age that is in two blocks, one of which has homes as numbers."""
+    numbers = TABLE.assign(home=(TABLE["home"] == "here").astype(int))[["ill", "age", "home"]]
+    known = {"ill": KNOWN["ill"], "age": KNOWN["age"], "home": [0, 1]}
+    sanitizer = BlockSanitizer(2.0, base=SRRSanitizer(), sensitive="ill", categories=known)
+    sanitizer.set_params(random_state=0).fit(numbers)
+    estimator = BlockEstimator(sanitizer).fit(sanitizer.transform(numbers))
+    apart = difference(estimator.mean("age"), estimator.mean("home"))
+    assert apart.n_reports == estimator.n_reports_
 
 
 @pytest.mark.parametrize(

@@ -141,14 +141,14 @@ def test_without_noise_ratios_have_fiellers_interval():
 
 @given(SEEDS)
 def test_both_routes_to_an_interval_agree(seed):
-    """Shares by formula, and by bisection; shares of all as shares within a group of all."""
+    """Shares by formula, and by bisection with tabled variances, wrong by .001 or less."""
     channel, rng = matrices(seed)
     population = rng.dirichlet(np.full(6, 0.5))
     sample = sample_of(channel, population, 500, rng)
     plain = Statistic.of(channel, np.eye(6))
     group = Statistic.of(channel, np.eye(6), np.ones((6, 6)))
     group.__dict__["are_plain"] = False
-    assert plain.ends(sample, 0.95) == pytest.approx(group.ends(sample, 0.95), abs=1e-6)
+    assert plain.ends(sample, 0.95) == pytest.approx(group.ends(sample, 0.95), abs=1e-5)
 
 
 @given(SEEDS, st.floats(0.5, 0.999))
@@ -228,7 +228,7 @@ def test_intervals_of_figures_that_are_not_determined_hold_them(undetermined):
     for worst in (np.argmax(off), np.argmin(off)):
         population = 0.5 * np.eye(12)[worst] + 0.5 * channel.public
         shares = rng.multinomial(5_000, channel.forward(population), size=150) / 5_000
-        low, high = np.moveaxis(statistic.ends_of_many(shares, 5_000, 0.95), 2, 0)
+        low, high = np.moveaxis(statistic.ends(Sample(shares, 5_000.0), 0.95), 2, 0)
         theta = statistic.c @ population
         hits = ((low <= theta) & (theta <= high)).sum(axis=0)
         assert (hits >= 150 * 0.95 - 5.0 * np.sqrt(150 * 0.95 * 0.05)).all()
@@ -287,7 +287,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say(kind):
     shares = rng.multinomial(400, channel.forward(population), size=600) / 400
     coverage = []
     for one in figures:
-        low, high = np.moveaxis(one.ends_of_many(shares, 400, 0.95), 2, 0)
+        low, high = np.moveaxis(one.ends(Sample(shares, 400.0), 0.95), 2, 0)
         truth = (one.c @ population) / (one.g @ population)
         coverage += list(((low <= truth) & (truth <= high)).mean(axis=0))
     coverage = np.array(coverage)
@@ -332,7 +332,7 @@ def test_many_samples_have_the_intervals_of_each():
         Statistic.of(channel, g * rng.random(6), g),
     ):
         counts = rng.multinomial(300, channel.report, size=4).astype(float)
-        found = statistic.ends_of_many(counts / 300, 300.0, 0.9)
+        found = statistic.ends(Sample(counts / 300, 300.0), 0.9)
         for own, ends in zip(counts, found, strict=True):
             assert statistic.ends(Sample.of_counts(own), 0.9) == pytest.approx(ends)
 

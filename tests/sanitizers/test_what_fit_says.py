@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import GridSearchCV
 
-from skrldp import GRRSanitizer, IRSanitizer, PolyOptSanitizer
+from skrldp import GRRSanitizer, IRSanitizer, LikelihoodRatioSet, PolyOptSanitizer
 from skrldp.exceptions import PrivacyLeakWarning
 
 RARE = {"priest": 24, "pilot": 16, "nurse": 40, "judge": 32}
@@ -27,6 +27,19 @@ def test_rare_values_are_named_with_their_records():
     assert len(message) <= 250 and message.endswith("min_frequency='auto' reports them as 'other'.")
     found = IRSanitizer(sensitive="ill", min_frequency="auto")
     assert found.fit(jobs()[["ill", "job"]]).joint_.alphabet == "frequent"
+
+
+def test_a_table_of_the_married_alone_does_not_pass_in_silence():
+    values = {"ill": [0, 1], "marital": ["married", "single", "divorced"]}
+    table = pd.DataFrame({"ill": np.arange(300) % 2, "marital": "married"})
+    with pytest.warns(PrivacyLeakWarning, match="2 of 3 declared values of U have no public"):
+        IRSanitizer(sensitive="ill", categories=values).fit(table)
+    IRSanitizer(sensitive="ill", categories=values, uncertainty=LikelihoodRatioSet(drift=0.05)).fit(
+        table
+    )
+    GRRSanitizer(sensitive="ill", categories=values).fit(table)  # holds for every population
+    table.loc[:4, "marital"] = "single"
+    IRSanitizer(sensitive="ill", categories=values).fit(table)
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
