@@ -185,6 +185,8 @@ function readMechanism(fields) {
     const fits = (it) => (n === 1 ? !Array.isArray(it) : (n || !flag) && Array.isArray(it) && it.length === n);
     if (columns.length && !fields[where].every(fits)) malformed(`${where} do not fit the ${n} columns of this kind`);
   }
+  const isBlind = fields.observe === "nonsensitive" && columns.length && columns.every(([, flag]) => flag);
+  if (isBlind) malformed("it observes U alone, and all columns are sensitive");
   const { draw, symbols, body } = "blocks" in fields ? readBlocks(fields) : readWeights(fields);
   const other = "other" in fields ? checkedOthers(fields.other, values) : undefined;
   const guarantee = "guarantee" in fields ? readGuarantee(fields.guarantee, version, columns) : undefined;

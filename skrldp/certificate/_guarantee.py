@@ -29,6 +29,8 @@ def guarantee_of(
     # Over all distributions `eps` is that bound.
     eps_all = math.inf if certificate.uncertainty.is_everything else certificate.eps_all
     given_u = min(certificate.eps_given_u, eps_all)
+    if columns and all(flag for _, flag in columns):  # nothing is left of U that could be known
+        given_u = math.inf
     further: tuple[FurtherBound, ...] = ()
     if certificate.known is not None:
         if not known:

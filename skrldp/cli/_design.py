@@ -36,7 +36,7 @@ def design(
         list[str],
         o.option(
             "--sensitive -s COLUMN",
-            "A column of the secret; several are protected together.",
+            "A column of the secret; several are protected together, or all: the whole record.",
         ),
     ],
     eps: Annotated[

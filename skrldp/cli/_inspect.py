@@ -77,7 +77,9 @@ def _lines(own: Any, proven: tuple[float, float] | None) -> list[tuple[str, str]
     else:
         lines, told = [("digest", own.digest), *lines_of(own)], "the mechanism"
     if proven is not None:
-        words = f"{bound(proven[0])} for all distributions; {told_u(proven[1])}"
+        words = f"{bound(proven[0])} for all distributions"
+        if any(not sensitive for _, sensitive in own.columns):
+            words += f"; {told_u(proven[1])}"
         lines.append(("proven here", f"{words}; it follows from {told} alone"))
     claim = getattr(own, "guarantee", None)
     if claim is not None and not claim.for_all_distributions:

@@ -199,8 +199,11 @@ def _keys(text: str) -> Iterator[tuple[str, Any]]:
 def _categories_of(mechanism: Mechanism | Manifest) -> dict[str, list[Any]]:
     """Return the categories of each column; "other" is left out where it stands for others."""
     named = columns_of(mechanism)
-    found = _by_column([name for name, sensitive in named if sensitive], mechanism.secrets)
-    rest = [name for name, sensitive in named if not sensitive]
+    secret: Sequence[Any] = [name for name, sensitive in named if sensitive]
+    if isinstance(mechanism, Manifest):
+        secret = mechanism.in_every_block
+    found = _by_column(secret, mechanism.secrets)
+    rest = [name for name, _ in named if name not in found]
     if isinstance(mechanism, Manifest):
         of_u: Mapping[Any, Sequence[Any]] = mechanism.categories
         others = mechanism.others
@@ -215,7 +218,7 @@ def _categories_of(mechanism: Mechanism | Manifest) -> dict[str, list[Any]]:
 
 
 def _by_column(names: Sequence[Any], members: Sequence[Any]) -> dict[str, list[Any]]:
-    parts = zip(*members, strict=True) if len(names) > 1 else [members]
+    parts = zip(*members, strict=True) if len(names) != 1 else [members]
     return {name: list(own) for name, own in zip(names, parts, strict=True)}
 
 

@@ -48,8 +48,10 @@ class RecordReader:
     ) -> None:
         self._names = [name for name, _ in columns]
         self._of_u = observe == "nonsensitive"
-        self._shape = len(secrets), len(values)
+        self._shape = 1 if self._of_u else len(secrets), len(values)
         wanted = [(values, False)] if self._of_u else [(secrets, True), (values, False)]
+        if not self._of_u and columns and all(flag for _, flag in columns):  # U is empty
+            wanted, self._shape = wanted[:1], (1, len(secrets))
         self._parts = []
         for members, flag in wanted:
             places = [place for place, (_, sensitive) in enumerate(columns) if sensitive is flag]
@@ -68,7 +70,7 @@ class RecordReader:
         numbers = [part.number(raw) for part in self._parts]
         if min(numbers) < 0:  # this takes unknown values as "other", or raises the error
             return int(self._coded({place: [value] for place, value in raw.items()})[0])
-        return numbers[0] if self._of_u else numbers[0] * self._shape[1] + numbers[1]
+        return numbers[0] if len(numbers) == 1 else numbers[0] * self._shape[1] + numbers[1]
 
     def cells(self, records: Any) -> NDArray[Any]:
         """Find the cells of many records.
@@ -80,9 +82,8 @@ class RecordReader:
     def _coded(self, columns: dict[int, Any]) -> NDArray[Any]:
         """Combine the parts' members into cells."""
         found = [part.indices([columns[place] for place in part.places]) for part in self._parts]
-        if self._of_u:
-            return combine(np.zeros_like(found[0]), found[0], (1, self._shape[1]))
-        return combine(found[0], found[1], self._shape)
+        secrets = found[0] if len(found) > 1 else np.zeros_like(found[0])
+        return combine(secrets, found[-1], self._shape)
 
     _or_tuple = ", or a tuple in this order"
 

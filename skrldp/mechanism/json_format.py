@@ -257,6 +257,8 @@ def _parts(fields: dict[str, Any]) -> dict[str, Any]:
     check_numbers(*(len(_list(fields[name], name)) for name in names))
     secrets, values = (_alphabet(fields, name) for name in ("secrets", "values"))
     columns = tuple(_column(item) for item in _list(fields["columns"], "columns"))
+    if fields.get("observe") == "nonsensitive" and columns and all(flag for _, flag in columns):
+        raise malformed("it observes U alone, and all columns are sensitive")
     bits = whole(fields["denominator_bits"], "denominator_bits")
     guarantee = None
     if "guarantee" in fields:

@@ -18,9 +18,10 @@ from skrldp import (
     IRSanitizer,
     PolyOptSanitizer,
     RenyiBall,
+    client,
     privacy_report,
 )
-from skrldp.batches import BlockReporter, key_check
+from skrldp.batches import BlockReporter, Reporter, key_check
 
 call, folder = command_fixtures.call, command_fixtures.folder
 
@@ -266,3 +267,22 @@ def test_what_manifests_do_not_go_with(call, ready):
     ):
         code, out, err = call(*arguments)
         assert (code, out) == (2, "") and message in err, (arguments, err)
+
+
+@pytest.mark.parametrize("blocks", [(), ("--blocks", "singles")])
+def test_tables_whose_columns_are_all_sensitive(call, ready, blocks):
+    """From the design to the figures, records in files and one by one."""
+    secret = [part for name in ("age", "ill", "home", "job") for part in ("-s", name)]
+    asked = ("design", "public.csv", *secret, "-e", "2", "--sanitizer", "grr", *blocks)
+    assert call(*asked, "-o", "made.json")[0] == 0
+    text = (ready / "made.json").read_text()
+    said = call("inspect", "made.json")[1]
+    assert "the whole record: " in said and "knows U" not in " ".join(said.split())
+    assert call("report", "made.json", "records.csv", *KEYED, "-o", "out.csv") == (0, "", "")
+    code, out, err = call("estimate", "made.json", "out.csv", "--of", "job")
+    assert (code, err) == (0, "")
+    assert pd.read_csv(io.StringIO(out))["estimate"].sum() == pytest.approx(1.0)
+    reporter = (BlockReporter if blocks else Reporter)(text, id="person", key=KEY)
+    expected = reporter(RECORDS.astype({"age": str}))
+    assert pd.read_csv(ready / "out.csv").astype(str).equals(expected.astype(str))
+    client.load(text).report(RECORDS.astype({"age": str}).iloc[17].to_dict())

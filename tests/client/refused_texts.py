@@ -167,6 +167,9 @@ def of_categories() -> dict[str, str]:
         [["s", True], ["u", False], ["x", 0]],
     ):
         found[f"columns {columns}"] = json.dumps({**wide, "columns": columns})
+    records = {**document(["a", "b"], [[]], 2), "columns": [["s", True]]}
+    found["sees nothing"] = json.dumps({**records, "observe": "nonsensitive"})
+    found["no secret"] = json.dumps({**document([[]], ["a", "b"], 2), "columns": [["s", False]]})
     for name in (1.5, [["x"]]):
         found[f"columns repeat {name}"] = json.dumps(
             {**wide, "columns": [[name, True], [name, False]]}
