@@ -1,7 +1,7 @@
 """The private mechanism from whose reports named shares and means are estimated best."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,13 @@ from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Promise, Requirements
 from skrldp.sanitizers.fitted_state import Designed, FromFit
 from skrldp.sanitizers.optimal import ObservingSanitizer
-from skrldp.sanitizers.parameters import check_tolerance, design_requirements, with_parameters
+from skrldp.sanitizers.parameters import (
+    Check,
+    check_gap,
+    design_requirements,
+    one_of,
+    with_parameters,
+)
 from skrldp.sanitizers.warnings import warn_of_useless
 from skrldp.sets.fitted_sets import FittedSet
 from skrldp.targets import Target, WeightedFunctions, functions_of, target_in_words
@@ -123,17 +129,17 @@ class AOptimalSanitizer(ObservingSanitizer):
     (((1,), 'often'), ((1,), 'rare'))
     """
 
-    _solvers = SOLVERS_OF_MIXTURES
-
     targets: str | Target | Sequence[str | Target] | None = None
     tol: float = TOL
 
     variances_ = FromFit("figures.variances_")
     targets_ = FromFit("figures.targets_")
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_tolerance(self.tol)
+    _checks: ClassVar[Mapping[str, Check]] = {
+        **ObservingSanitizer._checks,
+        "solver": one_of(SOLVERS_OF_MIXTURES),
+        "tol": check_gap,
+    }
 
     def _design(self, promise: Promise, around: FittedSet, record: Record) -> Designed:
         requirements = design_requirements(promise, self.uncertainty)

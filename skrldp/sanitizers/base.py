@@ -154,7 +154,8 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             `transform` will refuse combinations of values that the table lacks. Of these, and of
             rare values, scikit-learn's searches warn at the last fit, not for each fold.
         """
-        self._check_parameters()
+        for name, check in self._checks.items():
+            check(name, getattr(self, name))
         uncertainty = self._uncertainty_set()
         X, survey = read_survey(self, X, sample_weight, uncertainty)
         weights = None

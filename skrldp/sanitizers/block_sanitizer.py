@@ -344,7 +344,7 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         """
         check_eps("eps", self.eps)
         check_seed(self.random_state)
-        check_verbose(self.verbose)
+        check_verbose("verbose", self.verbose)
         check_beta("beta", self.beta)
         base = checked_base(self)
         lazy = lazy_frame(X)

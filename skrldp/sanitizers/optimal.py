@@ -1,8 +1,9 @@
 """What the sanitizers share whose mechanism is optimised."""
 
+from collections.abc import Mapping
 from typing import ClassVar
 
-from skrldp._params import OBSERVED, check_choice
+from skrldp._params import OBSERVED, check_eps
 from skrldp.certificate import expected_seconds, release
 from skrldp.design.criteria import Criterion
 from skrldp.design.criterion_problem import SOLVERS, CriterionProblem
@@ -10,7 +11,15 @@ from skrldp.design.engine import Problem, solve
 from skrldp.privacy.requirements import Promise, Requirements
 from skrldp.sanitizers.base import BaseSanitizer
 from skrldp.sanitizers.fitted_state import Designed, FromFit
-from skrldp.sanitizers.parameters import Columns, check_limits, with_parameters
+from skrldp.sanitizers.parameters import (
+    Check,
+    Columns,
+    check_jobs,
+    check_seconds,
+    one_of,
+    or_none,
+    with_parameters,
+)
 from skrldp.sanitizers.warnings import say_if_slow
 
 
@@ -68,13 +77,14 @@ class OptimalSanitizer(BaseSanitizer):
 
     _default_encode = "symbol"
     _slow_from = 60  # cells, by measurement
-    _solvers: ClassVar[tuple[str, ...]] = SOLVERS
     _most_cells = 2_000  # a design and its proof take minutes there
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("solver", self.solver, self._solvers)
-        check_limits(self)
+    _checks: ClassVar[Mapping[str, Check]] = {
+        **BaseSanitizer._checks,
+        "solver": one_of(SOLVERS),
+        "time_limit": or_none(check_seconds),
+        "n_jobs": or_none(check_jobs),
+    }
 
     def _best_by(
         self, promise: Promise, requirements: Requirements, criterion: Criterion | None = None
@@ -147,9 +157,11 @@ class ObservingSanitizer(OptimalSanitizer):
     known: Columns = None
     observe: str = "all"
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("observe", self.observe, OBSERVED)
+    _checks: ClassVar[Mapping[str, Check]] = {
+        **OptimalSanitizer._checks,
+        "eps_all": or_none(check_eps),
+        "observe": one_of(OBSERVED),
+    }
 
     def _why_u(self) -> str:
         if self.observe == "all":

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import Any, Self, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -84,39 +84,57 @@ def _blocks(doc: str) -> Iterator[str]:
         yield "\n".join(block)
 
 
-def check_limits(sanitizer: Any) -> None:
-    """Refuse limits of a design that are neither None nor positive numbers, and other `n_jobs`."""
-    time_limit, n_jobs = sanitizer.time_limit, sanitizer.n_jobs
-    if time_limit is not None and not (is_finite(time_limit) and time_limit > 0):
+Check = Callable[[str, Any], object]  # takes a parameter's name and value; raises ValueError
+
+
+def one_of(choices: Sequence[str]) -> Check:
+    """Make a check for one of some words."""
+    return lambda name, value: check_choice(name, value, choices)
+
+
+def or_none(check: Check) -> Check:
+    """Make a check that lets None pass."""
+    return lambda name, value: None if value is None else check(name, value)
+
+
+def check_seconds(name: str, value: Any) -> None:
+    """Refuse a limit of time that is no positive number."""
+    if not (is_finite(value) and value > 0):
         raise ValueError(
-            f"time_limit={shown(time_limit)} must be a positive number of seconds, or None for no "
-            "limit."
+            f"{name}={shown(value)} must be a positive number of seconds, or None for no limit."
         )
-    if n_jobs is not None and not (is_whole(n_jobs) and n_jobs != 0):
+
+
+def check_jobs(name: str, value: Any) -> None:
+    """Refuse what is no number of threads."""
+    if not (is_whole(value) and value != 0):
         raise ValueError(
-            f"n_jobs={n_jobs!r} must be a number of threads or processes, -1 for one for each "
+            f"{name}={value!r} must be a number of threads or processes, -1 for one for each "
             "processor, or None."
         )
 
 
-def check_tolerance(tol: Any) -> None:
+def check_gap(name: str, value: Any) -> None:
     """Refuse a relative gap that is not between 0 and 1."""
-    if not (is_number(tol) and 0 < tol < 1):
-        raise ValueError(f"tol={tol!r} must be a number between 0 and 1: a relative gap.")
+    if not (is_number(value) and 0 < value < 1):
+        raise ValueError(f"{name}={value!r} must be a number between 0 and 1: a relative gap.")
 
 
-def check_uncertainty(uncertainty: Any) -> None:
-    """Refuse what is not an uncertainty set."""
-    if isinstance(uncertainty, type):
-        raise ValueError(
-            f"uncertainty must be an instance, got the class {uncertainty.__name__}: write "
-            f"uncertainty={uncertainty.__name__}()."
-        )
-    if not hasattr(uncertainty, "fit_set"):
-        raise ValueError(
-            f"uncertainty={uncertainty!r} must be None or an uncertainty set, such as "
-            "LikelihoodRatioSet(), RenyiBall() or AllDistributions()."
-        )
+def set_such_as(examples: str) -> Check:
+    """Make a check for an uncertainty set; a message names examples."""
+
+    def check(name: str, value: Any) -> None:
+        if isinstance(value, type):
+            raise ValueError(
+                f"{name} must be an instance, got the class {value.__name__}: write "
+                f"{name}={value.__name__}()."
+            )
+        if not hasattr(value, "fit_set"):
+            raise ValueError(
+                f"{name}={value!r} must be None or an uncertainty set, such as {examples}."
+            )
+
+    return check
 
 
 def default_uncertainty() -> Any:
@@ -124,10 +142,10 @@ def default_uncertainty() -> Any:
     return LikelihoodRatioSet()
 
 
-def check_verbose(verbose: Any) -> None:
+def check_verbose(name: str, value: Any) -> None:
     """Refuse a verbosity that is not a whole number >= 0."""
-    if not isinstance(verbose, Integral | np.bool_) or verbose < 0:
-        raise ValueError(f"verbose={verbose!r} must be a whole number >= 0.")
+    if not isinstance(value, Integral | np.bool_) or value < 0:
+        raise ValueError(f"{name}={value!r} must be a whole number >= 0.")
 
 
 MOST_CELLS = 1_000_000  # of a mechanism by formula
@@ -169,16 +187,6 @@ def parts_of(columns: Sequence[tuple[Any, bool]]) -> str:
 
 
 MOST_EPS = 36.0  # weights have at most 53 bits, so no ratio of two can pass exp(36.7)
-
-
-def check_promise(sanitizer: Any) -> None:
-    """Check the parameters of the promise, as far as that can be done without a table.
-
-    Raises ValueError if one of them is not as described.
-    """
-    check_eps("eps", sanitizer.eps)
-    if (eps_all := getattr(sanitizer, "eps_all", None)) is not None:
-        check_eps("eps_all", eps_all)
 
 
 def _given(known: Any) -> bool:
@@ -377,16 +385,18 @@ class Parameters(BaseEstimator):
     random_state: Seed = None
     verbose: int = 0
 
-    def _check_parameters(self) -> None:
-        check_promise(self)
-        if self.encode is not None:
-            check_choice("encode", self.encode, ENCODINGS)
-        check_choice("handle_unknown", self.handle_unknown, UNKNOWN)
-        if self.uncertainty is not None:
-            check_uncertainty(self.uncertainty)
-        check_survey(self)
-        check_seed(self.random_state)
-        check_verbose(self.verbose)
+    # How each parameter is checked without a table; `fit` goes through the list first.
+    _checks: ClassVar[Mapping[str, Check]] = {
+        "eps": check_eps,
+        "encode": or_none(one_of(ENCODINGS)),
+        "handle_unknown": one_of(UNKNOWN),
+        "uncertainty": or_none(
+            set_such_as("LikelihoodRatioSet(), RenyiBall() or AllDistributions()")
+        ),
+        "survey": check_survey,
+        "random_state": lambda _, value: check_seed(value),
+        "verbose": check_verbose,
+    }
 
     def _uncertainty_set(self) -> Any:
         """Return a copy of the uncertainty set, which `fit` may change."""

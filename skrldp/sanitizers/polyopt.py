@@ -1,15 +1,17 @@
 """The private mechanism with the greatest mutual information."""
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 import numpy as np
 
-from skrldp._params import check_choice
 from skrldp.alphabet.combinations import Record
 from skrldp.design.criteria import Criterion, Information
 from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Promise, Requirements
 from skrldp.sanitizers.fitted_state import Designed
 from skrldp.sanitizers.optimal import ObservingSanitizer
-from skrldp.sanitizers.parameters import design_requirements, with_parameters
+from skrldp.sanitizers.parameters import Check, design_requirements, one_of, with_parameters
 from skrldp.sets.fitted_sets import FittedSet
 
 ABOUT_ALL, ABOUT_U = OBJECTIVES = ("I(X;Y)", "I(U;Y)")
@@ -92,9 +94,10 @@ class PolyOptSanitizer(ObservingSanitizer):
 
     objective: str = "I(X;Y)"
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("objective", self.objective, OBJECTIVES)
+    _checks: ClassVar[Mapping[str, Check]] = {
+        **ObservingSanitizer._checks,
+        "objective": one_of(OBJECTIVES),
+    }
 
     def _why_u(self) -> str:
         if self.objective == ABOUT_ALL:

@@ -163,11 +163,11 @@ class Survey:
     records: SurveyRecords | None  # None: those kept are independent
 
 
-def check_survey(sanitizer: Any) -> None:
+def check_survey(name: str, value: Any) -> None:
     """Refuse what is no survey's design."""
-    if not isinstance(sanitizer.survey, SurveyDesign | None):
+    if not isinstance(value, SurveyDesign | None):
         raise ValueError(
-            f"survey={sanitizer.survey!r} must be None or a SurveyDesign, as in "
+            f"{name}={value!r} must be None or a SurveyDesign, as in "
             "SurveyDesign(weights='weight', clusters='household')."
         )
 

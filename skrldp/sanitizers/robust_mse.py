@@ -1,9 +1,9 @@
 """The private mechanism whose reports are closest to U."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
@@ -24,7 +24,15 @@ from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Promise
 from skrldp.sanitizers.fitted_state import Designed, Fitted, FromFit
 from skrldp.sanitizers.optimal import ObservingSanitizer
-from skrldp.sanitizers.parameters import UncertaintySet, design_requirements, with_parameters
+from skrldp.sanitizers.parameters import (
+    Check,
+    UncertaintySet,
+    design_requirements,
+    one_of,
+    or_none,
+    set_such_as,
+    with_parameters,
+)
 from skrldp.sets.fitted_sets import FittedSet, RenyiSet
 from skrldp.sets.parameter_objects import RenyiBall
 
@@ -34,22 +42,6 @@ from skrldp.sets.parameter_objects import RenyiBall
 PUBLIC_ALONE = RenyiSet(1.0, 0.0)  # one distribution, of whatever order
 
 _USE = "RenyiBall(alpha=1, radius='finite-sample'), another RenyiBall or AllDistributions()"
-
-
-def check_utility_uncertainty(uncertainty: Any) -> None:
-    """Refuse what is no set of joint distributions.
-
-    Raises ValueError if it is a class, or no uncertainty set.
-    """
-    if uncertainty is None:
-        return
-    if isinstance(uncertainty, type):
-        raise ValueError(
-            f"utility_uncertainty must be an instance, got the class {uncertainty.__name__}: "
-            f"write utility_uncertainty={uncertainty.__name__}()."
-        )
-    if not hasattr(uncertainty, "fit_set"):
-        raise ValueError(f"utility_uncertainty={uncertainty!r} must be None or {_USE}.")
 
 
 def fit_utility_set(
@@ -247,13 +239,14 @@ class RobustMSESanitizer(ObservingSanitizer):
 
     _default_encode = "cells"
     _slow_from = 80  # cells, by measurement
-    _solvers = SOLVERS_OF_DISTANCES
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_utility_uncertainty(self.utility_uncertainty)
-        check_flag("robust_utility", self.robust_utility)
-        check_flag("robust_privacy", self.robust_privacy)
+    _checks: ClassVar[Mapping[str, Check]] = {
+        **ObservingSanitizer._checks,
+        "solver": one_of(SOLVERS_OF_DISTANCES),
+        "utility_uncertainty": or_none(set_such_as(_USE)),
+        "robust_utility": check_flag,
+        "robust_privacy": check_flag,
+    }
 
     def _why_u(self) -> str:
         return "its reports are near U: use PolyOptSanitizer or AOptimalSanitizer"

@@ -24,10 +24,11 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from reporters import COLUMNS, KEY, SECRETS, VALUES, batch_of, dense, expected_report, reporter
 
-from skrldp import batches, client
+from skrldp import batches
 from skrldp.alphabet.columns import Column
 from skrldp.batches import KeyFile, KeyVariable
 from skrldp.batches.arrow import read_values
+from skrldp.client.records import RecordReader
 from skrldp.design.closed_form import grr, srr
 from skrldp.estimation import FrequencyEstimator
 from skrldp.mechanism.mechanism import Mechanism
@@ -159,7 +160,7 @@ def test_types_of_values(kind):
     column = pa.array(values, dtype)
     one_by_one = column.to_pylist()
     members = Column.of_values("u", one_by_one).categories
-    reader = client.RecordReader([("s", True), ("u", False)], ["x"], members, "all")
+    reader = RecordReader([("s", True), ("u", False)], ["x"], members, "all")
     expected = [reader.cell(("x", value)) for value in one_by_one]
     forms = [column, pa.concat_arrays([column, column]).slice(4)]
     if kind not in ("half", "view", "null"):  # Arrow makes no dictionaries of these
@@ -172,7 +173,7 @@ def test_types_of_values(kind):
     for form in forms:
         found = reader.cells({"s": ["x"] * 4, "u": read_values("u", form)})
         assert found.tolist() == expected
-    few = client.RecordReader([("s", True), ("u", False)], ["x"], members[:1], "all")
+    few = RecordReader([("s", True), ("u", False)], ["x"], members[:1], "all")
     if len(members) > 1:
         with pytest.raises(ValueError, match="column 'u': the mechanism does not know"):
             few.cells({"s": ["x"] * 4, "u": read_values("u", column)})
@@ -188,7 +189,7 @@ def test_integers_of_narrow_and_wide_ranges_are_read(dtype, width, at_end):
     values = [low + span, low, low + span // 2, low]
     found = read_values("u", pa.array(values, dtype))
     assert [int(found[row]) for row in range(4)] == values
-    reader = client.RecordReader([("s", True), ("u", False)], ["x"], [low, low + span], "all")
+    reader = RecordReader([("s", True), ("u", False)], ["x"], [low, low + span], "all")
     with pytest.raises(ValueError, match="column 'u': the mechanism does not know"):
         reader.cells({"s": ["x"] * 4, "u": found})
     ends = read_values("u", pa.array([low + span, low], dtype))

@@ -25,6 +25,7 @@ from skrldp import (
     client,
 )
 from skrldp.alphabet.columns import Bins
+from skrldp.client.records import BlockReader
 
 EDGES = {"age": [0, 18, 30, 65, 120], "bmi": [-np.inf, 18.5, 25, np.inf]}
 AGES = ("[0, 18)", "[18, 30)", "[30, 65)", "[65, 120]")
@@ -150,7 +151,7 @@ def test_public_records_in_no_bin_are_refused_or_other():
     found = blocks(base=base, blocks="singles").fit(strange)
     assert found.manifest_.others["age"] is True
     record = {"ill": 1, "bmi": 22.0, "job": "a"}
-    _, values = client.BlockReader(found.manifest_).codes(
+    _, values = BlockReader(found.manifest_).codes(
         [record | {"age": age} for age in (40, 130, None)]
     )
     names = [found.manifest_.categories["age"][code] for code in values[0]]

@@ -247,7 +247,10 @@ class Conditionals:
         ),
         (Conditionals(), r"cannot be a Conditionals: .* Use RenyiBall\(alpha=1, radius='finite-s"),
         (RenyiBall, r"got the class RenyiBall: write utility_uncertainty=RenyiBall\(\)"),
-        (0.05, r"utility_uncertainty=0\.05 must be None or RenyiBall\("),
+        (
+            0.05,
+            r"utility_uncertainty=0\.05 must be None or an uncertainty set, such as RenyiBall\(",
+        ),
         (RenyiBall(radius="finite-sample"), "is a bound for alpha=1 only"),
     ],
 )
