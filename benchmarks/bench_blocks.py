@@ -140,7 +140,7 @@ def designed(name, blocks, public, categories, n_jobs):
     print(
         f"{name}: {len(sanitizer.blocks_)} blocks, fit {seconds:.0f} s with {n_jobs} processes, "
         f"{size:.2f} MB of JSON, eps <= {sanitizer.certificate_.eps:.9f}, "
-        f"beta {sanitizer.manifest_.beta:.3g}",
+        f"beta {sanitizer.manifest_.claims.beta:.3g}",
         flush=True,
     )
     return sanitizer

@@ -115,7 +115,7 @@ with_children = survey.loc[public.index, ["affair", "happy", "children"]]
 for known in (None, ["children"]):
     sanitizer = PolyOptSanitizer(EPS, sensitive="affair", known=known, time_limit=20.0)
     sanitizer.fit(with_children)
-    within = sanitizer.certificate_.known
+    within = sanitizer.certificate_.claims.known
     print(
         f"known={known}: {sanitizer.normalized_mutual_information_:.1%} of H(X) kept, proven eps "
         f"{sanitizer.certificate_.eps:.2f}, within known values "

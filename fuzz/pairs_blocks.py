@@ -37,7 +37,7 @@ def check_blocks(case, sanitizer, report, node=None):
     need(sanitizer.certificate_.eps, one, "all blocks, certificate")
     line_holds(lines["proven"], one, "the line of what is proven")
     need(report.eps_all, everywhere, "eps_all of blocks")
-    need(report.eps_given_u, truth["eps_given_u"], "to somebody who knows U, of blocks")
+    need(report.eps_given_u, truth["eps_given_u"], "to an observer who knows U, of blocks")
     if report.known:
         need(report.eps_known, truth["known"], "known, of blocks")
         line_holds(lines["known columns"], truth["known"], "known columns of blocks")
@@ -47,7 +47,7 @@ def check_blocks(case, sanitizer, report, node=None):
     for k in (2, 3, 10):
         different = one + (k - 1) * everywhere
         need(report.eps_of_reports[k], different, f"{k} reports of blocks")
-        need(manifest.bound_of(k), different, f"{k} reports of blocks, manifest")
+        need(manifest.claims.bound_of(k), different, f"{k} reports of blocks, manifest")
         if report.adds_up:
             need(k * report.eps_proven, different, f"{k} times the proven eps")
         said_of_reports(lines["k reports"], k, different, f"the line of {k} reports")
@@ -76,8 +76,8 @@ def _of_blocks(case, sanitizer, report, node):
             # columns of a block's sanitizer are named as in the table, or by their places
             places = [i for i, name in enumerate(block) if name in report.known]
             assert len(names) == len(block)
-            proof = own.certificate_.known
-            inner = set_of(proof.uncertainty)
+            proof = own.certificate_.claims.known
+            inner = set_in_json(proof.around.to_json())
             within = weighted(groups_of(own, rows, places), inner)
             leaks = worst(within, inner, case.rng)
             truth = max(leaks.values(), default=0.0)
@@ -85,7 +85,7 @@ def _of_blocks(case, sanitizer, report, node):
             found["known"] = max(found["known"], truth)
             need(proof.eps, truth, f"block {block}, known")
         fields = json.loads(own.mechanism_.to_json())
-        need_figures(case, own, rows, fields["guarantee"], fields["columns"])
+        need_figures(case, own, rows, fields["claims"], fields["columns"])
         for name in ("eps_all", "eps_given_u"):
             found[name] = max(found[name], case.truths[name])
         check_proofs(case, own, node)
@@ -125,17 +125,14 @@ def _check_manifest(case, sanitizer, one, everywhere):
         if (own.joint_.counts != counts).any():
             raise FalseClaimError("the counts of a block are not those of the table")
     found = inspected(text)
-    need(found["claimed"]["eps"], one, "inspect, the manifest")
-    for k, bound in found["claimed"]["eps_of_reports"].items():
-        bound = math.inf if bound is None else bound
-        different = one + (int(k) - 1) * everywhere if int(k) > 1 else one
-        need(bound, different, f"inspect, {k} reports of the manifest")
+    for claim in found["claimed"]["claims"]:
+        k = claim.get("reports", 1)
+        if claim["known"] == [] and claim["around"] != "all":
+            need(claim["eps"], one + (k - 1) * everywhere, f"inspect, {k} reports of the manifest")
 
 
 def _sets(fields):
-    said = fields["guarantee"]
-    found = [one["distributions"] for one in (said, *said.get("further", []))]
-    return [one for one in found if one != "all"]
+    return [one["around"] for one in fields["claims"] if one["around"] != "all"]
 
 
 def _read(fields, own):
@@ -212,9 +209,7 @@ def _cells(case, sanitizer):
         code = {value: i for i, value in enumerate(values)}
         rows = probabilities(own.mechanism_)
         around = set_of(own.certificate_.uncertainty)
-        assert around == set_in_json(
-            json.loads(own.mechanism_.to_json())["guarantee"]["distributions"]
-        )
+        assert around == set_in_json(json.loads(own.mechanism_.to_json())["claims"][0]["around"])
         found.append(
             {
                 "rows": rows,

@@ -18,7 +18,7 @@ const ask = {
     }
     const parts = client.mechanisms ?? [client];
     const { digest, eps, observe } = client;
-    return { digest, eps, observe, guarantees: parts.map((one) => one.guarantee), reports: drawn };
+    return { digest, eps, observe, claims: parts.map((one) => one.claims), reports: drawn };
   },
 };
 const found = [];

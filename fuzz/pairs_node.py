@@ -48,9 +48,9 @@ class Node:
         self.answers.append(
             {
                 "digest": device.digest,
-                "eps": max(one["guarantee"]["eps"] for one in parts),
+                "eps": max(one["claims"][0]["eps"] for one in parts),
                 "observe": parts[0].get("observe", "all"),
-                "guarantees": [one["guarantee"] for one in parts],
+                "claims": [one["claims"] for one in parts],
                 "reports": reports,
             }
         )

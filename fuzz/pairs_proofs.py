@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 from pairs_node import Asked
-from pairs_stated import statements_of
+from pairs_stated import everywhere_of, statements_of
 from pairs_table import FalseClaimError, groups_of, multisets, need, probabilities, set_of, weighted
 from pairs_worst import Conditionals, log_ratio, worst
 
@@ -133,15 +133,13 @@ def check_proofs(case, sanitizer, node=None):
         if "no proof" not in str(error):
             raise
         return "not to be checked"
-    said = json.loads(texts[0])["guarantee"]
+    said = json.loads(texts[0])["claims"]
     verdict = verify(*texts, witness)
     if not verdict.holds:
         raise FalseClaimError(f"a witness does not show what it is for: {verdict.message}")
     asked = [Asked((*texts, witness), None, 1, verdict)]
-    stated = len(statements_of(said, json.loads(texts[0])["columns"]))
-    stated += sum(said.get(name) is not None for name in ("eps_all", "eps_given_u"))
-    if len(verdict.shown) != stated:
-        raise FalseClaimError(f"{len(verdict.shown)} statements of {stated} are shown")
+    if len(verdict.shown) != len(said):
+        raise FalseClaimError(f"{len(verdict.shown)} claims of {len(said)} are shown")
     attained = max(case.truths[()][2].values(), default=0.0)
     asked.append(_refused((*texts, witness), _less(attained), 1, "one report"))
     for fields, what in _understated(case, texts[0]):
@@ -175,15 +173,16 @@ def _understated(case, text):
     columns = json.loads(text)["columns"]
     for name in ("eps_all", "eps_given_u"):
         fields, truth = json.loads(text), case.truths[name]
-        if fields["guarantee"].get(name) is not None and _less(truth) is not None:
-            fields["guarantee"][name] = _less(truth)
+        one = everywhere_of(fields["claims"]).get(name)
+        if one is not None and _less(truth) is not None:
+            one |= {"eps": _less(truth), "attained": 0.0}
             yield fields, name
-    for place, (key, _) in enumerate(statements_of(json.loads(text)["guarantee"], columns)):
+    for place, (key, _) in enumerate(statements_of(json.loads(text)["claims"], columns)):
         fields = json.loads(text)
-        one = statements_of(fields["guarantee"], columns)[place][1]
+        one = statements_of(fields["claims"], columns)[place][1]
         less = _less(max(case.truths[key][2].values(), default=0.0))
         if less is not None and key != ():
-            one["eps"] = less
+            one |= {"eps": less, "attained": 0.0}
             yield fields, f"the statement of {key}"
 
 

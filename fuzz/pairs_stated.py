@@ -25,10 +25,8 @@ def check_stated(case, sanitizer):
     if not again.digest == device.digest == mechanism.digest:
         raise FalseClaimError("what is read has another digest")
     fields = json.loads(text)
-    rows, said = probabilities(mechanism), fields["guarantee"]
-    need(
-        float(re.search(r"eps<=([0-9.e+-]+)", repr(again))[1]), said["eps"], "the mechanism's repr"
-    )
+    rows, said = probabilities(mechanism), fields["claims"]
+    need(float(re.search(r"eps<=([0-9.e+-]+)", repr(again))[1]), said[0]["eps"], "the repr")
     need_figures(case, sanitizer, rows, said, fields["columns"])
     _check_inspect(case, text, said, rows)
 
@@ -43,21 +41,30 @@ def set_in_json(said):
 
 
 def statements_of(said, columns):
-    """What a guarantee states over sets: known places of U, and the figures."""
+    """What is claimed over sets: known places of U, and the claim."""
     own = [i for i, (_, sensitive) in enumerate(columns) if sensitive]
     rest = [i for i, (_, sensitive) in enumerate(columns) if not sensitive]
-    found = [((), said)]
-    for one in said.get("further", []):
-        if one["secret"] != own or not one["known"]:
-            raise FalseClaimError("a statement about some of the sensitive columns, or nobody")
-        found.append((tuple(rest.index(place) for place in one["known"]), one))
-    return found
+    if any(one["secret"] != own for one in said):
+        raise FalseClaimError("a claim about some of the sensitive columns")
+    some = [said[0], *(one for one in said if one["known"] not in ([], "all"))]
+    return [(tuple(rest.index(place) for place in one["known"]), one) for one in some]
+
+
+def everywhere_of(said):
+    """What is claimed for all distributions, and to an observer who knows U; each if it is."""
+    about = {"eps_all": [], "eps_given_u": "all"}
+    return {
+        name: one
+        for name, known in about.items()
+        for one in said
+        if one["around"] == "all" and one["known"] == known
+    }
 
 
 def need_figures(case, sanitizer, rows, said, columns):
-    """Every figure of a guarantee is true, for the observer that it is about."""
+    """Every claim is true, for the observer that it is about."""
     for key, one in statements_of(said, columns):
-        around = set_in_json(one["distributions"])
+        around = set_in_json(one["around"])
         if key not in case.truths:
             groups = weighted(groups_of(sanitizer, rows, key), around)
             case.truths[key] = groups, around, worst(groups, around, case.rng)
@@ -72,12 +79,9 @@ def need_figures(case, sanitizer, rows, said, columns):
         (log_ratio(rows[:, s].max(1), rows[:, t].min(1)).max() for s, t in both), default=0.0
     )
     given_u = max((log_ratio(rows[:, s], rows[:, t]).max() for s, t in both), default=0.0)
-    for name, truth in (("eps_all", everywhere), ("eps_given_u", given_u)):
-        if said.get(name) is not None:
-            need(said[name], truth, f"JSON, {name}")
-    if said["distributions"] == "all":
-        need(said["eps"], everywhere, "JSON, at all distributions")
     case.truths["eps_all"], case.truths["eps_given_u"] = everywhere, given_u
+    for name, one in everywhere_of(said).items():
+        need(one["eps"], case.truths[name], f"JSON, {name}")
 
 
 def inspected(text):
@@ -97,17 +101,20 @@ def _check_inspect(case, text, said, rows):
     found = inspected(text)
     both = [(s, t) for s, t in product(range(rows.shape[1]), repeat=2) if s != t]
     truth = max(log_ratio(rows[:, s].max(1), rows[:, t].min(1)).max() for s, t in both)
-    proven, claimed = found["proven"], found["claimed"]
-    need(_number(proven["eps_all"]), truth, "inspect, all distributions")
+    proven, claimed = everywhere_of(found["proven"]["claims"]), found["claimed"]["claims"]
+    need(stated_eps(proven, "eps_all"), truth, "inspect, all distributions")
     truth = max(log_ratio(rows[:, s], rows[:, t]).max() for s, t in both)
-    need(_number(proven["eps_given_u"]), truth, "inspect, to somebody who knows U")
-    if claimed["eps"] != said["eps"]:
+    need(stated_eps(proven, "eps_given_u"), truth, "inspect, to an observer who knows U")
+    if [one["eps"] for one in claimed if "reports" not in one] != [one["eps"] for one in said]:
         raise FalseClaimError("inspect says another eps than the mechanism")
     first = max(case.truths[()][2].values(), default=0.0)
-    for k, bound in claimed["eps_of_reports"].items():
-        different = first + (int(k) - 1) * case.truths["eps_all"] if int(k) > 1 else first
-        need(_number(bound), different, f"inspect, {k} reports")
+    for one in claimed:
+        k = one.get("reports", 1)
+        if k > 1:
+            different = first + (k - 1) * case.truths["eps_all"]
+            need(one["eps"], different, f"inspect, {k} reports")
 
 
-def _number(stated):
-    return math.inf if stated is None else float(stated)
+def stated_eps(claims, name):
+    """The bound of a claim by name; infinite if there is none."""
+    return claims[name]["eps"] if name in claims else math.inf

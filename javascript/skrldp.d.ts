@@ -11,26 +11,29 @@ export type Category =
   | { readonly microseconds: number | bigint }
   | readonly Category[];
 
-/** The set of distributions that a bound is proven for; figures are in nats. */
-export type Distributions =
+/** The distributions for which a claim holds; figures are in nats, and null is what is not stated. */
+export type Around =
   | "all"
-  | { readonly set: "renyi"; readonly alpha: number; readonly radius: number; readonly rule: string; readonly beta: number | null; readonly n_values?: number }
-  | { readonly set: "likelihood-ratio"; readonly single: number; readonly pair: number; readonly drift: number; readonly rule: string; readonly beta: number | null; readonly n_values?: number };
+  | (({ readonly set: "renyi"; readonly alpha: number; readonly radius: number }
+      | { readonly set: "likelihood-ratio"; readonly single: number; readonly pair: number; readonly drift: number }) & {
+      readonly rule: string;
+      readonly beta: number | null;
+      readonly n_records: number | bigint | null;
+      readonly n_values: number | null;
+      readonly values_from: "declared" | "frequent" | "learned" | null;
+    });
 
-interface Bound {
-  readonly eps_requested: number;
+/**
+ * What the mechanism's maker claims to have proven of one report, in nats, to an observer who knows some columns, or
+ * "all" but the secret. Columns are given by their places.
+ */
+export interface Claim {
+  readonly secret: readonly number[];
+  readonly known: "all" | readonly number[];
+  readonly asked: number | null;
   readonly eps: number;
-  readonly eps_attained: number;
-  readonly alphabet: "declared" | "frequent" | "learned" | null;
-  readonly distributions: Distributions;
-}
-
-/** What the mechanism's maker claims to have proven, in nats; null is what is not stated. */
-export interface Guarantee extends Bound {
-  readonly eps_all: number | null;
-  readonly eps_given_u: number | null;
-  readonly n_records: number | bigint | null;
-  readonly further: readonly (Bound & { readonly secret: readonly number[]; readonly known: readonly number[] })[] | null;
+  readonly attained: number;
+  readonly around: Around;
 }
 
 /** Values by column name, of which others are ignored, or in the order of `columns`. A Date is a moment in UTC. */
@@ -47,7 +50,8 @@ export interface Client {
   /** Whether all columns are needed, or only those that are not sensitive. */
   readonly observe: "all" | "nonsensitive";
   readonly encode: "symbol";
-  readonly guarantee: Guarantee | null;
+  /** The first is about an observer who knows nothing else. */
+  readonly claims: readonly Claim[] | null;
   /** The bound on the leakage of one report that is claimed, in nats. */
   readonly eps: number | null;
   /** SHA-256 of the canonical JSON, in hexadecimal: the server's `mechanism_.digest`. */

@@ -156,10 +156,10 @@ function read(text) {
   return { canonical, stated: statedOf(mechanism), reporterOf };
 }
 /** What a client says of a mechanism. */
-function statedOf({ columns, secrets, values, observe, guarantee, symbols }) {
+function statedOf({ columns, secrets, values, observe, claims, symbols }) {
   let names; // of the reports: there may be a million, so they are listed when they are asked for
   return {
-    ...plain({ columns, secrets, values, observe, guarantee, eps: guarantee?.eps }),
+    ...plain({ columns, secrets, values, observe, claims, eps: claims?.[0].eps }),
     get symbols() {
       return (names ??= plain(symbols()));
     },
@@ -168,11 +168,10 @@ function statedOf({ columns, secrets, values, observe, guarantee, symbols }) {
 /** Check a mechanism and take it apart. */
 function readMechanism(fields) {
   if (fields?.format !== FORMAT) fail(`not a mechanism: the JSON does not say format="${FORMAT}".`);
-  const version = [1n, 2n, 3n].indexOf(fields.version) + 1;
-  if (!version) fail(`this mechanism has version ${show(fields.version)}; this release reads versions 1, 2 and 3.`);
+  if (fields.version !== 4n) fail(`this mechanism has version ${show(fields.version)}; this release reads version 4.`);
   const [form, optional] = "blocks" in fields ? [["blocks"], []] : [["symbols", "weights"], ["observe"]];
   const needed = ["format", "version", "columns", "secrets", "values", "denominator_bits", ...form];
-  checkKeys(fields, needed, [...optional, "other", "guarantee"], "it");
+  checkKeys(fields, needed, [...optional, "other", "claims"], "it");
   const { columns, secrets, values, denominator_bits } = fields;
   const nCells = listed(secrets, "secrets").length * listed(values, "values").length;
   if (nCells > MOST_CELLS) malformed(`${nCells} cells are more than ${MOST_CELLS}`);
@@ -189,13 +188,13 @@ function readMechanism(fields) {
   if (isBlind) malformed("it observes U alone, and all columns are sensitive");
   const { draw, symbols, body } = "blocks" in fields ? readBlocks(fields) : readWeights(fields);
   const other = "other" in fields ? checkedOthers(fields.other, values) : undefined;
-  const guarantee = "guarantee" in fields ? readGuarantee(fields.guarantee, version, columns) : undefined;
+  const claims = "claims" in fields ? readClaims(fields.claims, columns) : undefined;
   const named = columns.length ? columns : [["secret", true], ["value", false]];
   const alphabets = { columns: named, secrets, values, observe: body.observe ?? "all" };
-  const head = { format: FORMAT, version: 3n, columns, secrets, values, denominator_bits };
-  const canonical = write({ ...head, ...body, other, guarantee });
+  const head = { format: FORMAT, version: 4n, columns, secrets, values, denominator_bits };
+  const canonical = write({ ...head, ...body, other, claims });
   const reading = { pick: pickerOf(alphabets), cellOf: cellReader(alphabets, other) };
-  return { ...alphabets, ...reading, canonical, symbols, draw, guarantee, other };
+  return { ...alphabets, ...reading, canonical, symbols, draw, claims, other };
 }
 function readWeights({ symbols, observe = "all", weights, denominator_bits, secrets, values }) {
   const n = listed(symbols, "symbols").length;
@@ -259,7 +258,7 @@ function readManifest(fields) {
   const known = checkedTogether(parts, fields.mechanisms);
   const bins = "bins" in fields ? readBins(fields.bins, known) : undefined;
   const columns = [...shared.map((name) => [name, true]), ...known.map(({ name }) => [name, !shared.length])];
-  const [bounds, slots] = [parts.map(({ guarantee }) => guarantee?.eps), weights.map(Number)];
+  const [bounds, slots] = [parts.map(({ claims }) => claims?.[0].eps), weights.map(Number)];
   const stated = {
     ...plain({ columns, secrets, observe, eps: bounds.includes(undefined) ? null : Math.max(...bounds) }),
     ...plain({ categories: known.map((own) => own.categories), blocks: parts.map((part) => namesOf(part, false)) }),
@@ -365,67 +364,51 @@ function checkedTogether(parts, texts) {
   return [...found.values()];
 }
 
-// --- Guarantees ----------------------------------------------------------------------------------------
-const PROOF = ["eps_requested", "eps", "eps_attained"]; // in nats
-const OPTIONAL = [[], [], ["alphabet"], ["alphabet", "eps_all", "eps_given_u", "further"]]; // by version
+// --- Claims --------------------------------------------------------------------------------------------
 const isCount = (it) => typeof it === "bigint" && it > 0n;
 const FIGURES = { renyi: ["alpha", "radius"], "likelihood-ratio": ["single", "pair", "drift"] };
-/** Read what the maker claims to have proven; its keys are in canonical order. */
-function readGuarantee(claims, version, columns) {
-  const { alphabet, distributions, ...proof } = readProof(claims, ["n_records"], OPTIONAL[version], version);
-  const stated = (name, read) => (name in claims ? read(claims[name], name) : undefined);
-  const [eps_all, eps_given_u] = [stated("eps_all", nats), stated("eps_given_u", nats)];
-  const further = stated("further", (statements) => readFurther(statements, columns));
-  const isMore = ({ eps }) => eps > eps_all;
-  if (isMore(proof) || eps_given_u > eps_all || further?.some(isMore)) malformed("a bound is more than eps or eps_all");
-  const { n_records } = claims;
-  if (n_records !== null && !isCount(n_records)) malformed("n_records is no whole number >= 1");
-  return { ...proof, eps_all, eps_given_u, n_records, alphabet, distributions, further };
+const RULES = { renyi: "chi2", "likelihood-ratio": "asymptotic" }; // besides those of both
+const OF_SETS = ["n_records", "n_values", "values_from"];
+/** Read what the maker claims to have proven, in nats; keys are in canonical order. */
+function readClaims(found, columns) {
+  const claims = listed(found, "claims").map((claim) => readClaim(claim, columns));
+  const about = new Set(claims.map(({ known, around }) => `${known} ${around === "all"}`));
+  const isFirst = Array.isArray(claims[0]?.known) && !claims[0].known.length;
+  if (!isFirst || about.size < claims.length) malformed("the first claim is not about one report, or two are alike");
+  const most = claims.find(({ known, around }) => known.length === 0 && around === "all")?.eps ?? Infinity;
+  if (claims.some(({ eps }) => eps > most)) malformed("a claim is more than that for all distributions");
+  return claims;
 }
-function readFurther(claimed, columns) {
+function readClaim(claim, columns) {
+  if (!isObject(claim)) malformed("each of claims must be an object");
+  checkKeys(claim, ["secret", "known", "eps", "attained", "around"], ["asked"], "each of claims");
   const isOf = (flag) => (it, n, all) => typeof it === "bigint" && columns[it]?.[1] === flag && !(all[n - 1] >= it);
   const nSecret = columns.filter(([, flag]) => flag).length;
-  const statements = listed(claimed, "guarantee.further").map((claims) => {
-    const proof = readProof(claims, ["secret", "known"], ["alphabet"], 3);
-    const [secret, known] = [listed(claims.secret, "secret"), listed(claims.known, "known")];
-    const isWhole = secret.length === nSecret && secret.every(isOf(true));
-    const isFit = isWhole && known.length && known.every(isOf(false));
-    return isFit ? { secret, known, ...proof } : malformed("a further bound is about columns that are not of its kind");
-  });
-  const about = new Set(statements.map(({ known }) => String(known)));
-  if (!about.size || about.size < statements.length) malformed("guarantee.further is empty, or two are of one kind");
-  return statements;
+  const { secret, known } = claim;
+  const isWhole = listed(secret, "secret").length === nSecret && secret.every(isOf(true));
+  const isFit = isWhole && (known === "all" || listed(known, "known").every(isOf(false)));
+  if (!isFit) malformed("a claim is about columns that are not of its kind");
+  const [eps, attained] = ["eps", "attained"].map((name) => nats(claim[name], name));
+  const asked = "asked" in claim ? nats(claim.asked, "asked") : undefined;
+  if (attained > eps || eps > asked) malformed("of a claim, attained is more than eps, or eps more than asked");
+  return { secret, known, asked, eps, attained, around: readSet(claim.around) };
 }
-/** Read the figures that the guarantee and its further statements have in common. */
-function readProof(claims, needed, optional, version) {
-  const key = version === 1 ? "laws" : "distributions";
-  if (!isObject(claims)) malformed("guarantee must be an object, and so must each of guarantee.further");
-  checkKeys(claims, [...needed, ...PROOF, key], optional, "guarantee");
-  for (const name of optional) if (claims[name] === null) malformed(`in its guarantee, ${name} is null: leave it out`);
-  const [eps_requested, eps, eps_attained] = PROOF.map((name) => nats(claims[name], name));
-  const [distributions, { alphabet }] = [readSet(claims[key], version), claims];
-  const sources = distributions === "all" ? [undefined] : [undefined, "declared", "frequent", "learned"];
-  const isFit = sources.includes(alphabet) && eps_attained <= eps;
-  if (!isFit) malformed("in its guarantee, eps_attained is more than eps, or alphabet is of no known kind");
-  return { eps_requested, eps, eps_attained, alphabet, distributions };
-}
-function readSet(around, version) {
+function readSet(around) {
   if (around === "all") return around;
-  const set = version === 1 ? "renyi" : around?.set;
-  const isSet = isObject(around) && typeof set === "string" && Object.hasOwn(FIGURES, set);
-  const names = isSet ? FIGURES[set] : malformed('guarantee.distributions is not "all", nor a known set');
-  const needed = [...(version === 1 ? [] : ["set"]), ...names, "rule", "beta"];
-  checkKeys(around, needed, version > 2 ? ["n_values"] : [], "guarantee.distributions");
+  const isSet = isObject(around) && typeof around.set === "string" && Object.hasOwn(FIGURES, around.set);
+  const names = isSet ? FIGURES[around.set] : malformed('around is not "all", nor a known set');
+  checkKeys(around, ["set", ...names, "rule", "beta"], OF_SETS, "around");
   const figures = Object.fromEntries(names.map((name) => [name, nats(around[name], name)]));
-  const [{ rule, n_values }, { alpha, single, pair }] = [around, figures];
-  const isRule = [set === "renyi" ? "chi2" : "asymptotic", "finite-sample", "given"].includes(rule);
+  const [{ set, rule, n_records, n_values, values_from }, { alpha, single, pair }] = [around, figures];
+  const isRule = [RULES[set], "finite-sample", "survey", "given"].includes(rule);
   const beta = rule === "given" ? around.beta : real(around.beta);
   const isBall = set === "renyi" && alpha > 0 && (rule !== "finite-sample" || alpha === 1);
-  const isOf = n_values === undefined || isCount(n_values);
-  const isFit = isRule && isOf && (isBall || (single <= pair && pair <= 2 * single));
+  const isOf = [n_records, n_values].every((number) => number === undefined || isCount(number));
+  const isSource = [undefined, "declared", "frequent", "learned"].includes(values_from);
+  const isFit = isRule && isOf && isSource && (isBall || (single <= pair && pair <= 2 * single));
   const isBeta = rule === "given" ? beta === null : beta > 0 && beta < 1;
-  if (!isFit || !isBeta) malformed(`distributions do not fit: ${show(around)}`);
-  return { set, ...figures, rule, beta, ...(n_values && { n_values }) };
+  if (!isFit || !isBeta) malformed(`the set of a claim does not fit: ${show(around)}`);
+  return { set, ...figures, rule, beta, n_records, n_values, values_from };
 }
 const real = (it) => (typeof it === "bigint" || typeof it === "number" ? Number(it) : NaN);
 const nats = (it, name) => (isFinite(real(it)) && real(it) >= 0 ? Number(it) : malformed(`${name} is no number >= 0`));

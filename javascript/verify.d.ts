@@ -5,6 +5,8 @@ export interface Verdict {
   readonly message: string;
   /** A sentence for each statement that was shown. */
   readonly shown: readonly string[];
+  /** The fields of claims that nobody can show from these texts. */
+  readonly stated: readonly string[];
 }
 
 /**
@@ -14,7 +16,7 @@ export interface Verdict {
  * @param mechanism What `mechanism_.to_json()` wrote; bytes are UTF-8.
  * @param counts What `certificate.counts_to_json(joint_)` wrote: the public counts.
  * @param witness What `certificate_.witness()` wrote.
- * @param options `eps`: what reports should keep, in nats (what the guarantee states if not given; a text is taken as it is
+ * @param options `eps`: what reports should keep, in nats (what is claimed if not given; a text is taken as it is
  *   written). `reports`: how many reports about one record are seen together; more than one need `eps`.
  */
 export function verify(

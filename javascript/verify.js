@@ -10,8 +10,9 @@ const BITS = 128n;
 const WORK = BITS + 32n; // inside of functions, whose errors are many times smaller than a unit
 const ONE = 1n << BITS;
 const MOST_EPS = 700n; // beyond, a claim says nothing
-const FIGURES = ["eps_requested", "eps", "eps_attained", "n_records", "alphabet", "distributions"];
-const CLAIMS = new Set([...FIGURES, "eps_all", "eps_given_u", "further"]);
+const SHOWN = ["secret", "known", "eps", "around"]; // fields of a claim, and others that are only stated
+const NUMBERS = { renyi: ["alpha", "radius"], "likelihood-ratio": ["single", "pair", "drift"] };
+const STATED = ["asked", "attained", "rule", "beta", "n_values", "values_from"];
 const HALF_PAIR = /\p{Surrogate}/u; // of surrogates: no text
 
 class NotShown extends Error {}
@@ -21,7 +22,7 @@ export async function verify(mechanism, counts, witness, { eps = null, reports =
   try {
     const asked = eps === null ? null : real(decimal(String(eps)), "eps", MOST_EPS);
     need(Number.isInteger(reports) && reports > 0, "reports is no whole number from 1.");
-    const { rows, statements, digests } = await readClaim(mechanism, counts, asked, reports);
+    const { rows, statements, digests, stated } = await readClaim(mechanism, counts, asked, reports);
     const [given] = await read(witness, "skrldp-witness", 1);
     const bound = { mechanism: digests[0], counts: digests[1], reports: BigInt(reports) };
     for (const [name, own] of Object.entries(bound)) {
@@ -30,10 +31,10 @@ export async function verify(mechanism, counts, witness, { eps = null, reports =
     const couples = list(field(given, "couples"));
     const shown = statements.map((one, i) => shownOf(rows, one, list(couples[i])));
     if (couples.length > statements.length) throw new TypeError("there are couples of nothing");
-    return { holds: true, message: "holds", shown };
+    return { holds: true, message: "holds", shown, stated };
   } catch (problem) {
     const message = problem instanceof NotShown ? problem.message : `the texts are malformed (${problem.name}).`;
-    return { holds: false, message: `not shown: ${message}`, shown: [] };
+    return { holds: false, message: `not shown: ${message}`, shown: [], stated: [] };
   }
 }
 
@@ -342,71 +343,86 @@ function codesOf(names, several, places) {
     return found.get(key);
   });
 }
+/** Whether an object has all of some fields, and no others but those of more. */
+function hasFields(fields, needed, more) {
+  const names = isObject(fields) ? Object.keys(fields) : list(undefined);
+  const every = new Set([...needed, ...more]);
+  return needed.every((name) => Object.hasOwn(fields, name)) && names.every((name) => every.has(name));
+}
 /** The order and the budgets of a set; no order for all distributions. */
-function setOf(said) {
+function setOf(said, total) {
   if (said === "all") return { alpha: null, budgets: [NONE, NONE, NONE] };
-  if (field(said, "set") === "likelihood-ratio") {
-    return { alpha: WHOLE, budgets: ["single", "pair", "drift"].map((name) => real(field(said, name), name)) };
+  const set = field(said, "set");
+  const names = typeof set === "string" && Object.hasOwn(NUMBERS, set) ? NUMBERS[set] : [];
+  if (Array.isArray(set) || isObject(set)) throw new TypeError("no kind");
+  need(names.length, "the set is of no kind that can be checked.");
+  const isChecked = hasFields(said, ["rule", "beta"], ["set", "n_records", ...STATED.slice(2), ...names]);
+  need(isChecked, "a set states something that is not checked.");
+  const isTotal = !Object.hasOwn(said, "n_records") || repr(said.n_records) === repr(total);
+  need(isTotal || said.rule === "survey", "the counts are others.");
+  if (names.includes("single")) {
+    const budgets = names.map((name) => real(field(said, name), name));
+    need(budgets[0].compare(budgets[1]) <= 0, "pair is less than single.");
+    return { alpha: WHOLE, budgets };
   }
-  const [alpha, radius] = ["alpha", "radius"].map((name) => real(field(said, name), name, 1000n));
-  need(said.set === "renyi" && 2n * alpha.n >= alpha.d, "the set is of no kind that can be checked.");
+  const [alpha, radius] = names.map((name) => real(field(said, name), name, 1000n));
+  need(2n * alpha.n >= alpha.d, "the set is of no kind that can be checked.");
   const order = alpha.compare(WHOLE);
   if (order === 0) return { alpha, budgets: [radius, radius, NONE] };
   const [low, high] = odds(radius.times(alpha.minus(WHOLE)).over(alpha));
   const budget = new Fraction(order > 0 ? high - ONE : ONE - low, ONE);
   return { alpha, budgets: [budget, budget, NONE] };
 }
-/** All that is claimed, each with groups of cells of its own. */
+/** All that is claimed, each with groups of cells of its own; the first at `eps` if that is given. */
 function statementsOf(own, table, eps) {
-  const names = ["guarantee", "secrets", "values", "columns"];
-  const [said, secrets, values, columns] = names.map((name) => field(own, name));
-  const [a1, a2] = [secrets.length, values.length];
-  const stated = real(field(said, "eps"), "eps", MOST_EPS);
+  const [claims, secrets, values, columns] = ["claims", "secrets", "values", "columns"].map((name) => field(own, name));
+  const [a1, a2, total] = [secrets.length, values.length, sum(table.map(sum))];
   need(a1 > 1, "there are no two secrets.");
-  need(Object.keys(said).every((key) => CLAIMS.has(key)), "the guarantee claims something that is not checked.");
-  const fits = stated.compare(real(field(said, "eps_requested"), "eps_requested")) <= 0;
-  need(fits, "the eps is above what was requested.");
+  need(Array.isArray(claims) && claims.length, "nothing is claimed.");
   const flags = list(columns).map((column) => (list(column).length === 2 ? column[1] : list(undefined)));
   const [places, others] = [true, false].map((kind) => range(flags.length).filter((place) => flags[place] === kind));
   const found = [];
-  /** Compare groups of cells whose secrets differ and whose known values do not. */
-  const add = (about, value, bound, around) => {
-    const members = new Map();
+  for (const one of claims) {
+    const bound = real(field(one, "eps"), "eps", MOST_EPS);
+    need(hasFields(one, SHOWN, STATED.slice(0, 2)), "a field of a claim is not checked.");
+    const least = real(field(one, "attained"), "attained");
+    need(least.compare(bound) <= 0, "what is attained is above the eps.");
+    const most = real(Object.hasOwn(one, "asked") ? one.asked : bound, "asked");
+    need(bound.compare(most) <= 0, "the eps is above what was asked.");
+    const isWhole = one.known === "all";
+    const [secret, known] = [numbersOf(one.secret), isWhole ? [] : numbersOf(one.known)];
+    const isRising = known.every((place, n) => !n || place > known[n - 1]);
+    const isFit = secret.join() === places.join() && isRising && known.every((place) => others.includes(place));
+    need(isFit, "a claim is not about the secret columns, within values of others.");
+    const isAlone = !isWhole && !known.length;
+    need(found.length || isAlone, "the first claim is not about one report alone.");
+    const value = isWhole ? range(a2) : codesOf(values, others.length > 1, known.map((p) => others.indexOf(p)));
+    const observer = isWhole ? "all others" : `columns [${known.join(", ")}]`;
+    need(!found.length || !isAlone || one.around === "all", "two claims are about the same.");
+    const alone = found.length ? "all distributions" : "one report";
+    const about = isAlone ? alone : `columns [${secret.join(", ")}] to those who know ${observer}`;
+    const least_eps = eps !== null && !found.length ? eps : bound;
+    const groups = new Map(); // of cells; those are compared whose secrets differ and whose known values do not
     for (const [s, u] of product(range(a1), range(a2))) {
       const codes = [s, value[u]];
-      const { cells } = members.get(codes.join()) ?? members.set(codes.join(), { codes, cells: [] }).get(codes.join());
+      const { cells } = groups.get(codes.join()) ?? groups.set(codes.join(), { codes, cells: [] }).get(codes.join());
       cells.push(s * a2 + u);
     }
-    const groups = [...members.values()];
-    const compared = product(range(groups.length), range(groups.length)).flatMap(([i, j]) => {
-      const [[s, v], [t, v2]] = [groups[i].codes, groups[j].codes];
-      return s !== t && v === v2 ? [[i, j, bound]] : [];
+    const members = [...groups.values()];
+    const pairs = product(range(members.length), range(members.length)).flatMap(([i, j]) => {
+      const [[s, v], [t, v2]] = [members[i].codes, members[j].codes];
+      return s !== t && v === v2 ? [[i, j, least_eps]] : [];
     });
-    const cells = groups.map((group) => group.cells);
-    const counts = cells.map((own) => own.map((cell) => table[Math.floor(cell / a2)][cell % a2]));
-    found.push({ about, groups: cells, pairs: compared, counts, ...setOf(around) });
-  };
-  const further = list(said.further ?? []);
-  const nothing = range(a2).map(() => 0);
-  const numbers = (some) => list(some).map((place) => (typeof place === "bigint" ? Number(place) : NaN));
-  add("one report", nothing, eps ?? stated, field(said, "distributions"));
-  for (const one of further) {
-    const [secret, known] = [numbers(field(one, "secret")), numbers(field(one, "known"))];
-    const isFit = secret.join() === places.join() && known.length && known.every((p) => others.includes(p));
-    need(isFit, "a further claim is not about the secret columns, within values of others.");
-    const ofValue = codesOf(values, others.length > 1, known.map((p) => others.indexOf(p)));
-    const about = `columns [${secret.join(", ")}] to those who know columns [${known.join(", ")}]`;
-    add(about, ofValue, real(field(one, "eps"), "eps", MOST_EPS), field(one, "distributions"));
-  }
-  for (const [name, ofValue] of [["eps_all", nothing], ["eps_given_u", range(a2)]]) {
-    const bound = said[name] ?? null;
-    if (bound !== null) add(name, ofValue, real(bound, name, MOST_EPS), "all");
+    const cells = members.map((group) => group.cells);
+    const counts = cells.map((some) => some.map((cell) => table[Math.floor(cell / a2)][cell % a2]));
+    found.push({ about, groups: cells, pairs, counts, ...setOf(one.around, total) });
   }
   return found;
 }
-/** Rows, statements and digests: at the stated eps or another, of reports together. */
+const numbersOf = (some) => list(some).map((place) => (typeof place === "bigint" ? Number(place) : NaN));
+/** Rows, statements, digests and what is only stated: at the claimed eps or another, of reports together. */
 async function readClaim(mechanism, counts, eps, reports) {
-  const [own, digest] = await read(mechanism, "skrldp-mechanism", 3);
+  const [own, digest] = await read(mechanism, "skrldp-mechanism", 4);
   const [open, ofCounts] = await read(counts, "skrldp-counts", 1);
   for (const key of ["secrets", "values"]) {
     const names = field(own, key);
@@ -414,22 +430,21 @@ async function readClaim(mechanism, counts, eps, reports) {
     need(new Set(names.map(repr)).size === names.length, `one of the ${key} is there twice.`);
   }
   const table = tableOf(field(open, "counts"), own.secrets.length, own.values.length, "counts");
-  const total = sum(table.map(sum));
-  const said = field(own, "guarantee");
-  const counted = field(said, "n_records");
-  const isTotal = counted === null || fraction(counted).compare(new Fraction(total)) === 0;
-  need(total > 0n && isTotal, "the counts are others.");
-  const isLoose = reports === 1 && eps !== null && eps.compare(fraction(field(said, "eps"))) >= 0;
-  if (isLoose) eps = null; // what is stated says more
+  need(sum(table.map(sum)) > 0n, "the counts are others.");
+  const first = reports === 1 && eps !== null ? field(list(field(own, "claims"))[0], "eps") : null;
+  if (first !== null && eps.compare(real(first, "eps", MOST_EPS)) >= 0) eps = null; // what is stated says more
   let statements = statementsOf(own, table, eps);
   let rows = rowsOf(own, table.length, table[0].length);
+  const every = own.claims.map((one) => (one.around === "all" ? one : { ...one, ...one.around }));
+  const names = [...STATED, ...(every.some(({ rule }) => rule === "survey") ? ["n_records"] : [])];
+  const stated = names.filter((name) => every.some((one) => Object.hasOwn(one, name)));
   if (reports > 1) { // one row for each multiset of reports
     need(eps !== null, "say which eps so many reports should keep.");
     const together = (some) => rows[0].map((_, cell) => some.reduce((a, y) => a * rows[y][cell], 1n));
     rows = multisets(rows.length, reports).map(together);
-    statements = statements.filter(({ about }) => about === "one report");
+    statements = statements.slice(0, 1);
   }
-  return { rows, statements, digests: [digest, ofCounts] };
+  return { rows, statements, digests: [digest, ofCounts], stated };
 }
 /** Combinations with replacement of the numbers below n, k of each, in order. */
 function multisets(n, k, from = 0) {

@@ -471,14 +471,14 @@ def _claims_of(sanitizer: Any, eps: float | None) -> list[_Claim]:
     about = f"{secret}, to an observer of the report"
     nothing = np.zeros(len(values), dtype=np.intp)
     claims = [_Claim(about, float(proof.eps if eps is None else eps), nothing)]
-    if eps is None and proof.known is not None:
+    if eps is None and proof.claims.known is not None:
         of_u = [codec.columns[place].name for place in codec.nonsensitive]
         places = [i for i, name in enumerate(of_u) if name in known_columns(sanitizer)]
         about += f" who knows {' and '.join(repr(of_u[i]) for i in places)}"
         parts = [tuple(_several(value)[i] for i in places) for value in values]
         number = {part: place for place, part in enumerate(dict.fromkeys(parts))}
         known = np.array([number[part] for part in parts])
-        claims.append(_Claim(about, float(proof.known.eps), known))
+        claims.append(_Claim(about, proof.claims.known.eps, known))
     return claims
 
 

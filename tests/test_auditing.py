@@ -315,7 +315,7 @@ def test_every_claim_is_tested_by_a_bound_of_its_own():
     options = {"n": 20_000, "level": 0.9999, "random_state": 0}
     found, proof = audit(sanitizer, **options), sanitizer.certificate_
     assert found.passed, str(found)
-    assert [bound.claimed for bound in found.bounds] == [proof.eps, proof.known.eps]
+    assert [bound.claimed for bound in found.bounds] == [proof.eps, proof.claims.known.eps]
     assert (found.eps, found.eps_claimed) == (found.bounds[0].eps, proof.eps)
     assert [bound.about for bound in found.bounds] == [
         "0, to an observer of the report",

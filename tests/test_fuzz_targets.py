@@ -5,6 +5,7 @@ import random
 import sys
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,6 +18,7 @@ import pairs_proofs
 from targets import TARGETS
 
 from skrldp import Mechanism
+from skrldp.claims import Claims
 
 KINDS = {
     "loader": {"refused", "read"},
@@ -53,7 +55,7 @@ def test_a_false_claim_is_found():
     for figure, words in (
         ("eps_proven", "proven"),
         ("eps_all", "eps_all"),
-        ("eps_given_u", "to somebody who knows U"),
+        ("eps_given_u", "to an observer who knows U"),
         ("eps_record", "two records"),
         ("eps_at_public", "at public"),
     ):
@@ -76,13 +78,13 @@ def fitted():
 def test_a_false_claim_of_a_json_is_found(figure, fitted):
     case, sanitizer = fitted
     fields = json.loads(sanitizer.mechanism_.to_json())
-    said = fields["guarantee"]
-    assert said["eps_given_u"] == 0.0 < said["eps"] < 0.99 * said["eps_all"]
+    first, everywhere, exactly = fields["claims"]
+    assert exactly["eps"] == 0.0 < first["eps"] < 0.99 * everywhere["eps"]
     if figure == "eps_given_u":  # it is zero: let the mechanism tell of S
         fields["weights"] = [[w, *row[1:]] for w, row in _moved(fields["weights"])]
     else:
-        said[figure] *= 0.99
-        said["eps_attained"] = 0.0
+        one = {"eps": first, "eps_all": everywhere}[figure]
+        one |= {"eps": 0.99 * one["eps"], "attained": 0.0}
     mechanism = Mechanism.from_json(json.dumps(fields))
     false = SimpleNamespace(mechanism_=mechanism, joint_=sanitizer.joint_)
     case.truths.clear()
@@ -101,15 +103,20 @@ def _moved(weights):
 def test_a_false_claim_of_certify_or_a_checker_is_found(fitted, monkeypatch):
     case, sanitizer = fitted
     certify, verify = pairs_proofs.certify, pairs_proofs.verify
-    less = {"eps_attained": 0.0}
-    for name in ("eps", "eps_all"):
-        monkeypatch.setattr(
-            pairs_proofs,
-            "certify",
-            lambda *a, name=name, **k: (
-                lambda proof: replace(proof, **{name: 0.9 * getattr(proof, name)}, **less)
-            )(certify(*a, **k)),
-        )
+
+    def less(*arguments, everywhere, **options):
+        proof = certify(*arguments, **options)
+        claims = [
+            replace(one, eps=0.9 * one.eps, attained=0.0)
+            if one.known != "all" and one.around.is_everything is everywhere
+            else one
+            for one in proof.claims
+            if not (everywhere and one.known == "all")
+        ]
+        return replace(proof, claims=Claims(tuple(claims)))
+
+    for everywhere in (False, True):
+        monkeypatch.setattr(pairs_proofs, "certify", partial(less, everywhere=everywhere))
         with pytest.raises(pairs.FalseClaimError, match="certify"):
             pairs.check_certify(case, sanitizer)
     monkeypatch.setattr(pairs_proofs, "certify", certify)

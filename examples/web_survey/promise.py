@@ -10,8 +10,8 @@ def factor(eps):
 
 def eps_given_others(manifest):
     """The greatest leakage to somebody who knows the other answers; None if it is not bounded."""
-    bounds = [one.guarantee.eps_given_u for one in manifest.mechanisms]
-    return None if None in bounds else max(bounds)
+    bound = manifest.claims.eps_given_u
+    return None if math.isinf(bound) else bound
 
 
 def promise(manifest):
@@ -62,17 +62,17 @@ def statements(manifest):
 
 def _where_proven(manifest):
     """Say for which distributions of the answers the first statement is proven."""
-    claims = [one.guarantee for one in manifest.mechanisms]
-    if all(claim.for_all_distributions for claim in claims):
+    claims = manifest.claims
+    sets = [around for part in claims.parts for around in part.sets]
+    if not sets:
         return "This is proven, whatever the true distribution of the answers is."
-    around = [claim.distributions for claim in claims if not claim.for_all_distributions]
-    if manifest.beta is None:
-        return f"This is proven for {claims[0].describe_distributions()}."
-    given = all(claim.alphabet in ("declared", "frequent") for claim in claims)
+    if claims.beta is None:
+        return f"This is proven for {claims.main.around.describe()}."
+    given = claims.values_from in ("declared", "frequent")
     unless = "" if given else ", unless the possible answers were learned from these records"
-    about = "at most" if all(each.rule == "finite-sample" for each in around) else "about"
+    about = "at most" if all(each.rule == "finite-sample" for each in sets) else "about"
     return (
         f"This is proven for all distributions of the answers in sets around those of "
-        f"{claims[0].n_records:,} public records. The probability that any set misses the true "
-        f"distribution is {about} {manifest.beta:.3g}{unless}."
+        f"{sets[0].n_records:,} public records. The probability that any set misses the true "
+        f"distribution is {about} {claims.beta:.3g}{unless}."
     )

@@ -59,7 +59,7 @@ def read_folder(folder):
     if survey["digest"] != manifest.digest:
         raise ValueError(f"survey.json and manifest.json in {folder} do not belong together.")
     if manifest.eps is None:
-        raise ValueError(f"manifest.json in {folder} states no guarantee.")
+        raise ValueError(f"manifest.json in {folder} claims nothing.")
     asked = {question["column"]: question["sensitive"] for question in survey["questions"]}
     if dict(manifest.columns) != asked or set(categories(survey)) != set(asked):
         raise ValueError(f"survey.json in {folder} asks for other columns than the manifest has.")

@@ -14,7 +14,7 @@ const webCrypto = globalThis.crypto;
 function text(changes = {}) {
   return JSON.stringify({
     format: "skrldp-mechanism",
-    version: 3,
+    version: 4,
     columns: [["ill", true], ["visits", false]],
     secrets: ["no", "yes"],
     values: ["rare", "often"],

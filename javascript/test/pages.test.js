@@ -26,5 +26,5 @@ test("README.md and docs/client.md", async () => {
   const [browser] = code("docs/client.md", "js");
   await assert.rejects(run(browser, ""), { message: /digest is [0-9a-f]{64}/ });
   await run(browser.replace(/"2f6c…"/, JSON.stringify(digest)), "");
-  assert.equal(told[0][2], JSON.parse(text).guarantee.eps);
+  assert.equal(told[0][2], JSON.parse(text).claims[0].eps);
 });

@@ -36,9 +36,13 @@ for (const vector of mechanisms) {
       assert.equal(stated.observe, observe);
       assert.equal(symbols.length, vector.n_symbols);
       assert.deepEqual(columns, vector.columns);
-      assert.equal(stated.eps, vector.guarantee?.eps ?? null);
-      for (const [name, claimed] of Object.entries(stated.guarantee ?? {})) {
-        if (name !== "n_records") assert.deepEqual(claimed, withNulls(vector.guarantee[name], name), name);
+      assert.equal(stated.eps, vector.claims?.[0].eps ?? null);
+      for (const [place, claim] of (stated.claims ?? []).entries()) {
+        const { around, ...rest } = withNulls(vector.claims[place], claim);
+        assert.deepEqual({ ...claim, around: null }, { ...rest, around: null });
+        if (around === "all") assert.equal(claim.around, "all");
+        const { n_records, ...numbers } = around === "all" ? {} : around;
+        for (const [name, it] of Object.entries(numbers)) assert.deepEqual(claim.around[name], it, name);
       }
     }
     for (const [row, record] of vector.records.entries()) {
@@ -87,11 +91,8 @@ for (const vector of manifests) {
   });
 }
 
-/** A statement as the client has it: null is what is not stated. */
-function withNulls(stated, name) {
-  if (name !== "further") return stated ?? null;
-  return stated?.map((each) => ({ ...each, alphabet: each.alphabet ?? null })) ?? null;
-}
+/** A claim as the client has it: null is what is not stated. */
+const withNulls = (claim, own) => Object.fromEntries(Object.keys(own).map((name) => [name, claim[name] ?? null]));
 
 test("every text that Python refuses is refused", async () => {
   for (const [name, pieces] of Object.entries(read("refused"))) {

@@ -12,7 +12,7 @@ from skrldp.alphabet.columns import listed
 from skrldp.batches.arrow import as_frame, check_ids, pyarrow
 from skrldp.batches.keys import CheckedKey
 from skrldp.batches.reporter import Reporter
-from skrldp.mechanism.guarantee import bound_of_reports
+from skrldp.claims import bound_of_reports
 from skrldp.sampling.streams import IntegerIds, KeyedStream, OctetIds
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class LedgerReporter(Reporter):
         The round of reports, counted upwards. Another epoch is another report about each person.
     eps : float, optional
         The most that all reports about a person may leak together, in nats: a mechanism whose
-        guarantee allows more is refused. None takes any finite bound.
+        claims allow more is refused. None takes any finite bound.
     ledger_key : KeyFile, KeyVariable, bytes or function, optional
         The key of the ledger, under which it knows persons. It stays as long as the ledger. The
         key of the reports if not given.
@@ -68,14 +68,14 @@ class LedgerReporter(Reporter):
     epoch : int
     bound : float
         The most that `max_reports` reports about one person leak together, in nats, at every
-        distribution for which the guarantee holds.
+        distribution for which the claims hold.
 
     Raises
     ------
     TypeError
         If an argument is of another type.
     ValueError
-        As of :class:`Reporter`; if the guarantee does not bound so many reports, or by more than
+        As of :class:`Reporter`; if the claims do not bound so many reports, or by more than
         `eps`; or if a number is out of its range.
 
     Notes
@@ -139,9 +139,8 @@ class LedgerReporter(Reporter):
                 f"the columns {_CANDIDATE!r} and {_HOLDER!r} besides, and reports {_EPOCH!r}."
             )
         self.max_reports, self.epoch, self.eps = int(max_reports), int(epoch), eps
-        self.bound = bound_of_reports(
-            self.mechanism.guarantee, self.max_reports, eps, "max_reports=1"
-        )
+        claims = self.mechanism.claims
+        self.bound = bound_of_reports(claims, self.max_reports, eps, "max_reports=1")
         if ledger_key is None and ledger_key_check is not None:
             raise ValueError("ledger_key_check goes with ledger_key.")
         self._ledger_key = self._key

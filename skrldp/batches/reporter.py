@@ -155,8 +155,8 @@ class Reporter(SetOnce):
     @property
     def _claimed(self) -> float | None:
         """Proven leakage of a report that the maker claims; None if nothing is claimed."""
-        claim = self.mechanism.guarantee
-        return None if claim is None else float(claim.eps)
+        claims = self.mechanism.claims
+        return None if claims is None else claims.eps
 
     def _new_reader(self) -> Any:
         own = self.mechanism

@@ -12,8 +12,7 @@ from skrldp.certificate._certify import (
     prove,
     prove_reports,
 )
-from skrldp.certificate._guarantee import guarantee_of
-from skrldp.certificate._promises import keeps, prove_promise
+from skrldp.certificate._promises import prove_promise
 from skrldp.certificate._release import expected_seconds, release
 from skrldp.certificate._verify import Verdict, verify
 from skrldp.certificate._witness import counts_to_json
@@ -24,8 +23,6 @@ __all__ = [
     "certify",
     "counts_to_json",
     "expected_seconds",
-    "guarantee_of",
-    "keeps",
     "proof_region",
     "prove",
     "prove_promise",

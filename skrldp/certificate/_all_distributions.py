@@ -18,7 +18,7 @@ from skrldp._typing import Floats
 from skrldp.mechanism.forms import BlockForm
 from skrldp.mechanism.mechanism import Mechanism
 
-__all__ = ["leakage_over_all", "outwards", "times"]
+__all__ = ["inwards", "leakage_over_all", "outwards", "times"]
 
 # What the logarithm of a quotient of two numbers is raised by, absolute and relative. Reading both
 # as floats, dividing and taking the logarithm make errors of less than three units.
@@ -93,6 +93,11 @@ def _log_ratio(upper: NDArray[Any], lower: NDArray[Any]) -> float:
 def outwards(value: float) -> float:
     """Raise a bound by the greatest rounding error."""
     return value + _ROUNDING * (1.0 + value)
+
+
+def inwards(value: float) -> float:
+    """Lower a bound that was raised until the exact value is not below it."""
+    return value if math.isinf(value) else max(0.0, value - 2.0 * _ROUNDING * (1.0 + value))
 
 
 def times(count: int, eps: float) -> float:

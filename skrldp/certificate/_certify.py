@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,23 +11,16 @@ from numpy.typing import ArrayLike
 from skrldp._arrays import ReadOnly
 from skrldp._pages import page
 from skrldp._params import at_least, at_most
-from skrldp._sentences import (
-    BY_COMPOSITION,
-    attained_at_worst,
-    bound,
-    cells_in_words,
-    lines_of_set,
-    of_reports,
-    told_u,
-)
+from skrldp._sentences import cells_in_words
 from skrldp._typing import Floats
-from skrldp.certificate._all_distributions import leakage_over_all, times
+from skrldp.certificate._all_distributions import inwards, leakage_over_all, times
 from skrldp.certificate._alphabets import order_in_table
 from skrldp.certificate._bounds import LeakageBound, bound_over
-from skrldp.certificate._checks import check_reports, checked_matrix
+from skrldp.certificate._checks import checked_matrix
 from skrldp.certificate._several_reports import WORK, SeveralReports
 from skrldp.certificate._views import dense_view, mechanism_views
 from skrldp.certificate._witness import states, witness_of
+from skrldp.claims import Around, Claim, Claims, check_reports
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.privacy.regions import Region, privacy_region
@@ -36,55 +29,67 @@ from skrldp.sets.fitted_sets import FittedSet, fitted_set
 if TYPE_CHECKING:
     from skrldp.sets.parameter_objects import AllDistributions, LikelihoodRatioSet, RenyiBall
 
-__all__ = ["Certificate", "certificate_from", "certify", "proof_region", "prove", "prove_reports"]
+__all__ = ["Certificate", "certify", "claims_of", "proof_region", "prove", "prove_reports"]
 
 
 @dataclass(frozen=True, eq=False)
 class Certificate(ReadOnly):
-    """What is proven about a mechanism's leakage over an uncertainty set.
+    """What is proven about a mechanism's leakage: its claims, and the worst distribution found.
 
     Attributes
     ----------
-    eps : float
-        Upper bound on the leakage at every distribution of the set, in nats.
-    eps_attained : float
-        Leakage at ``distribution``: no smaller bound is true.
+    claims : Claims
+        All that is proven; the figures below are read from them.
     distribution : array of shape (a1, a2)
         The worst distribution found, inside the set.
     uncertainty : FittedSet
-        The set of distributions that it holds for.
-    alphabet : {"declared", "frequent", "learned"} or None
-        Where the values of U come from; the set's confidence level depends on it.
-    eps_all : float
-        Upper bound on the leakage at every distribution whatever, in nats; exact up to its last
-        digits. Infinite if a report rules out a secret for some values of U.
-    eps_given_u : float
-        Upper bound on the leakage to somebody who knows U, in nats; exact likewise, and at most
-        ``eps_all``.
+        The set of distributions that ``eps`` holds for.
     reports : int
-        How many independent reports about one record somebody gets. All figures are about that
+        How many independent reports about one record an observer gets. The figures are about that
         many; those of k reports over all distributions are k times those of one.
-    known : Certificate or None
-        The bound within each value of known columns of U.
-    enumerated : bool
-        Whether ``eps`` comes from all combinations of reports. Otherwise it is a sum of bounds of
-        fewer reports, and a smaller one may be true.
+    distribution_known : array of shape (a1, a2) or None
+        The worst distribution found for an observer who knows columns of U, inside their set.
     """
 
-    eps: float
-    eps_attained: float
+    claims: Claims
     distribution: Floats
     uncertainty: FittedSet
-    alphabet: str | None = None
-    eps_all: float = math.inf
-    eps_given_u: float = math.inf
     reports: int = 1
-    known: "Certificate | None" = None
-    enumerated: bool = True
+    distribution_known: Floats | None = None
     _subject: tuple[Mechanism, JointDistribution] | None = field(default=None, repr=False)
 
+    @property
+    def claim(self) -> Claim:
+        """The claim about so many reports, to an observer who knows nothing else."""
+        found = self.claims.find(reports=self.reports, record="same")
+        assert found is not None
+        return found
+
+    @property
+    def eps(self) -> float:
+        """Upper bound on the leakage at every distribution of the set, in nats."""
+        return self.claim.eps
+
+    @property
+    def eps_attained(self) -> float:
+        """Leakage at ``distribution``, in nats: no smaller bound is true."""
+        return self.claim.attained
+
+    @property
+    def eps_all(self) -> float:
+        """Upper bound on the leakage at every distribution whatever, in nats; exact up to digits.
+
+        Infinite if a report rules out a secret for some values of U.
+        """
+        return times(self.reports, self.claims.eps_all)
+
+    @property
+    def eps_given_u(self) -> float:
+        """Upper bound on the leakage to an observer who knows U, in nats; at most ``eps_all``."""
+        return times(self.reports, self.claims.eps_given_u)
+
     def about(self, mechanism: Mechanism, joint: JointDistribution) -> "Certificate":
-        """Bind the certificate to the mechanism whose guarantee states it, for :meth:`witness`."""
+        """Bind the certificate to the mechanism that has these claims, for :meth:`witness`."""
         return replace(self, _subject=(mechanism, joint))
 
     def witness(self) -> str:
@@ -101,8 +106,7 @@ class Certificate(ReadOnly):
         Raises
         ------
         ValueError
-            If the certificate is not of a `Mechanism` whose guarantee states the same set, or the
-            public table is a survey.
+            If the certificate is not of a `Mechanism` with claims about the same set.
         CertificateError
             If no multipliers were found that show what is claimed.
 
@@ -120,7 +124,7 @@ class Certificate(ReadOnly):
         if self._subject is None:
             raise ValueError(
                 "a witness is for the mechanism of a fitted sanitizer, or for certify(mechanism, "
-                "set, joint) with a Mechanism whose guarantee states this set: that is the claim."
+                "set, joint) with a Mechanism whose claims are about this set."
             )
         several = self.eps if self.reports > 1 else None
         return witness_of(*self._subject, several, self.reports)
@@ -158,23 +162,11 @@ class Certificate(ReadOnly):
             figures.append(f"eps_all<={at_most(self.eps_all)}")
         if self.reports > 1:
             figures.append(f"reports={self.reports}")
-        return f"Certificate({', '.join(figures)}, {self.uncertainty.brief()})"
+        return f"Certificate({', '.join(figures)}, {self.claim.around.brief()})"
 
     def _repr_html_(self) -> str:
         a1, a2 = self.distribution.shape
-        several = of_reports(self.reports)
-        how = "" if self.enumerated else f" ({BY_COMPOSITION})"
-        rows = [
-            ("proven", f"{bound(self.eps)}{several}{how}"),
-            ("attained", attained_at_worst(self.eps_attained)),
-            *lines_of_set(self.uncertainty, self.alphabet),
-        ]
-        if self.reports > 1 or math.isfinite(self.eps_all):
-            rows += [
-                ("everywhere", f"{bound(self.eps_all)}{several}, for all distributions"),
-                ("knows U", told_u(self.eps_given_u, several=several)),
-            ]
-        rows.append(("cells", cells_in_words(a1, a2)))
+        rows = [*self.claims.lines(), ("cells", cells_in_words(a1, a2))]
         return page("Certificate", rows)
 
 
@@ -320,29 +312,42 @@ def _first(
     else:
         views = [dense_view(mechanism, region)]
     found = bound_over(lambda: views, joint, uncertainty, callback=callback)
-    return certificate_from(found, uncertainty, joint.alphabet_for(uncertainty.beta), everywhere)
+    around = uncertainty.stated(joint.alphabet_for(uncertainty.beta))
+    claims = claims_of(found, around, everywhere, joint.counts.shape[1])
+    return Certificate(claims, found.distribution, uncertainty)
 
 
 def _several(first: Certificate, k: int, found: LeakageBound) -> Certificate:
     """Make the certificate of k reports from that of one."""
     if k == 1:
         return first
-    everywhere = times(k, first.eps_all), times(k, first.eps_given_u)
-    figures = found, first.uncertainty, first.alphabet, everywhere
-    return certificate_from(*figures, enumerated=found.enumerated, reports=k)
+    eps = min(found.eps, times(k, first.eps_all))
+    claim = replace(
+        first.claim,
+        eps=eps,
+        attained=min(found.attained, eps),
+        reports=k,
+        asked=None,
+        how="proof" if found.enumerated else "composition",
+    )
+    claims = first.claims.with_more([claim])
+    return Certificate(claims, found.distribution, first.uncertainty, k)
 
 
-def certificate_from(
-    found: LeakageBound,
-    uncertainty: FittedSet,
-    alphabet: str | None,
-    everywhere: tuple[float, float],
-    **more: Any,
-) -> Certificate:
-    """Make a certificate of a bound over a set, and of those over all distributions.
+def claims_of(
+    found: LeakageBound, around: Around, everywhere: tuple[float, float], n_values: int
+) -> Claims:
+    """Make the claims of a bound over a set, and of those over all distributions.
 
     The bound over all distributions is one over the set as well, and may be less by its last digit.
     """
-    eps = min(found.eps, everywhere[0])
-    figures = eps, min(found.attained, eps), found.distribution, uncertainty, alphabet
-    return Certificate(*figures, *everywhere, **more)
+    most, given_u = everywhere
+    eps = min(found.eps, most)
+    claims = [Claim(eps, min(found.attained, eps), around)]
+    if not around.is_everything:
+        claims.append(Claim(most, inwards(most)))
+    given_u = min(given_u, claims[-1].eps)
+    if n_values > 1:  # else nothing is left of U that could be known
+        claims.append(Claim(given_u, inwards(given_u), known="all"))
+    bounded = [one for one in claims[1:] if math.isfinite(one.eps)]
+    return Claims((claims[0], *bounded))

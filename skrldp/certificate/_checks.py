@@ -4,25 +4,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skrldp._arrays import real_numbers
-from skrldp._params import is_whole
 from skrldp._typing import Floats
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.manifest import Manifest
 from skrldp.mechanism.mechanism import Mechanism
 
-__all__ = ["check_reports", "checked_matrix"]
+__all__ = ["checked_matrix"]
 
 # Sums of b probabilities that were divided by their sum are 1 up to about b units of rounding, and
 # a few more. Twice as many would let pass sums that are off by some 1e-15 more.
 _LAST_DIGITS = 4
-
-
-def check_reports(reports: int) -> None:
-    if not is_whole(reports) or reports < 1:
-        raise ValueError(
-            f"reports={reports!r} must be a whole number from 1: how many independent reports "
-            "about one record somebody gets."
-        )
 
 
 def checked_matrix(matrix: ArrayLike, joint: JointDistribution) -> Floats:

@@ -1,47 +1,57 @@
-"""The proof of all that is promised about a table, and whether it is what was asked for."""
+"""The proof of all that is promised about a table."""
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
 from skrldp.certificate._all_distributions import leakage_over_all
-from skrldp.certificate._bounds import bound_over
-from skrldp.certificate._certify import Certificate, certificate_from, prove
+from skrldp.certificate._bounds import LeakageBound, bound_over
+from skrldp.certificate._certify import Certificate, prove
 from skrldp.certificate._views import View
+from skrldp.claims import Claim, Claims
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.privacy.requirements import Promise, Statement
 
-__all__ = ["keeps", "prove_promise"]
+__all__ = ["prove_promise"]
 
 
 def prove_promise(
     mechanism: Mechanism, promise: Promise, callback: Callable[[int], None] | None = None
 ) -> Certificate:
-    """Certify a mechanism for every statement of a promise.
+    """Prove what a promise asks for, and make the claims of the mechanism.
 
-    Returns Certificate: about S; that within known values of U is its ``known``.
+    Returns Certificate: its claims state what was asked for, whether it is kept or not.
     """
-    found: list[Certificate] = []
     everywhere = leakage_over_all(mechanism, len(promise.joint.secrets))
-    for one in promise.statements:
-        if not one.known:
-            region = None if one.layout.shared else one.exact_region
-            certificate = prove(
-                mechanism, promise.joint, one.uncertainty, callback, region, everywhere
-            )
-        else:
-            certificate = _prove_statement(mechanism, promise, one, everywhere, callback)
-        found.append(certificate)
-    return replace(found[0], known=found[1] if len(found) > 1 else None)
+    plain, *within = promise.statements
+    region = None if plain.layout.shared else plain.exact_region
+    proof = prove(mechanism, promise.joint, plain.uncertainty, callback, region, everywhere)
+    main, *others = proof.claims
+    claims = [replace(main, asked=plain.eps)]
+    worst = None
+    for one in within:
+        found = _prove_statement(mechanism, promise, one, callback)
+        eps = min(found.eps, everywhere[0])
+        around = one.uncertainty.stated(promise.joint.alphabet_for(one.uncertainty.beta))
+        known = promise.names_of(one.known)
+        claims.append(Claim(eps, min(found.attained, eps), around, known=known, asked=one.eps))
+        worst = found.distribution
+    if promise.eps_all is not None and not main.around.is_everything:
+        most = proof.claims.everywhere or Claim(math.inf, math.inf)
+        exactly = [one for one in others if one.known]
+        others = [replace(most, asked=promise.eps_all), *exactly]
+    secret = tuple(name for name, flag in promise.columns if flag)
+    claims = [replace(one, secret=secret) for one in (*claims, *others)]
+    return replace(proof, claims=Claims(tuple(claims)), distribution_known=worst)
 
 
 def _prove_statement(
     mechanism: Mechanism,
     promise: Promise,
     one: Statement,
-    everywhere: tuple[float, float],
     callback: Callable[[int], None] | None = None,
-) -> Certificate:
-    """Certify a mechanism for secrets and values in another arrangement than the table's."""
+) -> LeakageBound:
+    """Bound the leakage of secrets and values in another arrangement than the table's."""
     matrix = mechanism.matrix
     if one.layout.n_cells < matrix.shape[1]:  # the secret is not observed: all columns alike
         matrix = matrix[:, : one.layout.n_cells]
@@ -49,17 +59,4 @@ def _prove_statement(
     view = View(rows, rows, replace(one.exact_region, layout=None))
     found = bound_over(lambda: [view], one.joint, one.uncertainty, callback=callback)
     whole = one.whole_distribution(found.distribution, promise.joint)
-    alphabet = promise.joint.alphabet_for(one.uncertainty.beta)
-    found = replace(found, distribution=whole)
-    return certificate_from(found, one.uncertainty, alphabet, everywhere)
-
-
-def keeps(certificate: Certificate, promise: Promise) -> bool:
-    """Whether all that is promised is proven."""
-    if promise.eps_all is not None and not certificate.eps_all <= promise.eps_all:
-        return False
-    for one in promise.statements:
-        proof = certificate.known if one.known else certificate
-        if proof is None or not proof.eps <= one.eps:
-            return False
-    return True
+    return replace(found, distribution=whole)

@@ -8,7 +8,7 @@ import numpy as np
 from skrldp._params import at_most
 from skrldp._typing import Floats
 from skrldp.certificate._certify import Certificate
-from skrldp.certificate._promises import keeps, prove_promise
+from skrldp.certificate._promises import prove_promise
 from skrldp.exceptions import CertificateError
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.forms import slot_bits
@@ -67,7 +67,7 @@ def release(matrix: Floats, promise: Promise, *, verbose: int = 0) -> tuple[Mech
         mechanism = _sampled(repaired, promise.joint, promise.observe)
         with _counted("proving", verbose) as callback:
             certificate = prove_promise(mechanism, promise, callback)
-        if keeps(certificate, promise):
+        if certificate.claims.kept:
             return mechanism, certificate
         rounding *= _MORE
     raise CertificateError(_unproven(promise, certificate, mechanism))

@@ -25,8 +25,9 @@ BITS = 128
 WORK = BITS + 32  # inside of functions, whose errors are many times smaller than a unit
 ONE = 1 << BITS
 MOST_EPS = 700  # beyond, a claim says nothing
-FIGURES = {"eps_requested", "eps", "eps_attained", "n_records", "alphabet", "distributions"}
-CLAIMS = FIGURES | {"eps_all", "eps_given_u", "further"}
+SHOWN = {"secret", "known", "eps", "around"}  # fields of a claim, and others that are only stated
+NUMBERS = {"renyi": {"alpha", "radius"}, "likelihood-ratio": {"single", "pair", "drift"}}
+STATED = ("asked", "attained", "rule", "beta", "n_values", "values_from")
 
 
 class Verdict(NamedTuple):
@@ -35,6 +36,7 @@ class Verdict(NamedTuple):
     holds: bool
     message: str
     shown: tuple[str, ...] = ()
+    stated: tuple[str, ...] = ()  # the fields of claims that nobody can show from these texts
 
 
 class NotShown(Exception):
@@ -235,6 +237,12 @@ def _rows(own: dict[str, Any], a1: int, a2: int) -> list[list[int]]:
     return rows
 
 
+def _list(value: Any) -> list[Any]:
+    if type(value) is not list:
+        raise TypeError
+    return value
+
+
 def _codes(names: list[Any], several: bool, places: list[int]) -> list[int]:
     """Give numbers to the combinations of some columns of an alphabet."""
     found: dict[str, int] = {}
@@ -242,14 +250,22 @@ def _codes(names: list[Any], several: bool, places: list[int]) -> list[int]:
     return [found.setdefault(key, len(found)) for key in keys]
 
 
-def _set_of(said: Any) -> tuple[Fraction | None, tuple[Fraction, ...]]:
+def _set_of(said: Any, total: int) -> tuple[Fraction | None, tuple[Fraction, ...]]:
     """Return the order and the budgets of a set; no order for all distributions."""
     if said == "all":
         return None, (Fraction(0),) * 3
-    if said["set"] == "likelihood-ratio":
-        return Fraction(1), tuple(_real(said[name], name) for name in ("single", "pair", "drift"))
+    names = NUMBERS.get(said["set"], set())
+    _need(names, "the set is of no kind that can be checked.")
+    known = set(said) <= {"set", "n_records", *STATED[2:], *names}
+    _need(known and {"rule", "beta"} <= set(said), "a set states something that is not checked.")
+    same = repr(said.get("n_records", total)) == repr(total)
+    _need(same or said["rule"] == "survey", "the counts are others.")
+    if "single" in names:
+        single, pair, drift = (_real(said[name], name) for name in ("single", "pair", "drift"))
+        _need(single <= pair, "pair is less than single.")
+        return Fraction(1), (single, pair, drift)
     alpha, radius = _real(said["alpha"], "alpha", 1000), _real(said["radius"], "radius", 1000)
-    _need(said["set"] == "renyi" and 2 * alpha >= 1, "the set is of no kind that can be checked.")
+    _need(2 * alpha >= 1, "the set is of no kind that can be checked.")
     if alpha != 1:
         low, high = (Fraction(end, ONE) - 1 for end in odds(radius * (alpha - 1) / alpha))
         radius = high if alpha > 1 else -low
@@ -259,20 +275,35 @@ def _set_of(said: Any) -> tuple[Fraction | None, tuple[Fraction, ...]]:
 def _statements(
     own: dict[str, Any], table: list[list[int]], eps: Fraction | None
 ) -> list[Statement]:
-    """List what is claimed, each with groups of cells of its own."""
-    said, secrets, values, columns = (own[k] for k in ("guarantee", "secrets", "values", "columns"))
-    a1, a2 = len(secrets), len(values)
-    stated = _real(said["eps"], "eps", MOST_EPS)
+    """List what is claimed, each with groups of cells of its own; the first at `eps` if given."""
+    claims, secrets, values, columns = (own[k] for k in ("claims", "secrets", "values", "columns"))
+    a1, a2, total = len(secrets), len(values), sum(map(sum, table))
     _need(a1 > 1, "there are no two secrets.")
-    _need(set(said) <= CLAIMS, "the guarantee claims something that is not checked.")
-    fits = stated <= _real(said["eps_requested"], "eps_requested")
-    _need(fits, "the eps is above what was requested.")
+    _need(type(claims) is list and claims, "nothing is claimed.")
     places = [i for i, (_, sensitive) in enumerate(columns) if sensitive is True]
     others = [i for i, (_, sensitive) in enumerate(columns) if sensitive is False]
-    found = []
-
-    def add(about: str, value: list[int], bound: Fraction, said: Any) -> None:
-        """Compare groups of cells whose secrets differ and whose known values do not."""
+    found: list[Statement] = []
+    for one in claims:
+        bound = _real(one["eps"], "eps", MOST_EPS)
+        _need(SHOWN <= set(one) <= SHOWN | {*STATED[:2]}, "a field of a claim is not checked.")
+        _need(_real(one["attained"], "attained") <= bound, "what is attained is above the eps.")
+        most = _real(one.get("asked", bound), "asked")
+        _need(bound <= most, "the eps is above what was asked.")
+        secret, whole = _list(one["secret"]), one["known"] == "all"
+        known = [] if whole else _list(one["known"])
+        inner = [others.index(p) for p in known if type(p) is int and p in others]
+        good = secret == places and {type(p) for p in secret} <= {int}
+        good = good and len(inner) == len(known) and inner == sorted({*inner})
+        _need(good, "a claim is not about the secret columns, within values of others.")
+        alone = not (known or whole)
+        _need(found or alone, "the first claim is not about one report alone.")
+        _need(not (found and alone) or one["around"] == "all", "two claims are about the same.")
+        observer = "all others" if whole else f"columns {known}"
+        about = f"columns {secret} to those who know {observer}"
+        about = about if not alone else "all distributions" if found else "one report"
+        value = list(range(a2)) if whole else _codes(values, len(others) > 1, inner)
+        bound = eps if eps is not None and not found else bound
+        # Groups of cells are compared whose secrets differ and whose known values do not.
         members: dict[tuple[int, int], list[int]] = {}
         for s, u in product(range(a1), range(a2)):
             members.setdefault((s, value[u]), []).append(s * a2 + u)
@@ -282,45 +313,35 @@ def _statements(
             if s != t and v == v2
         ]
         counts = [[table[c // a2][c % a2] for c in cells] for cells in members.values()]
-        found.append(Statement(about, list(members.values()), compared, counts, *_set_of(said)))
-
-    add("one report", [0] * a2, stated if eps is None else eps, said["distributions"])
-    for one in said.get("further", []):
-        secret, known = one["secret"], one["known"]
-        good = secret == places and {type(place) for place in [*secret, *known]} == {int}
-        good = good and known and set(known) <= set(others)
-        _need(good, "a further claim is not about the secret columns, within values of others.")
-        of_value = _codes(values, len(others) > 1, [others.index(p) for p in known])
-        about = f"columns {secret} to those who know columns {known}"
-        add(about, of_value, _real(one["eps"], "eps", MOST_EPS), one["distributions"])
-    for name, of_value in (("eps_all", [0] * a2), ("eps_given_u", list(range(a2)))):
-        if said.get(name) is not None:
-            add(name, of_value, _real(said[name], name, MOST_EPS), "all")
+        groups, around = list(members.values()), _set_of(one["around"], total)
+        found.append(Statement(about, groups, compared, counts, *around))
     return found
 
 
 def read_claim(
     mechanism: str | bytes, counts: str | bytes, eps: Fraction | None = None, reports: int = 1
-) -> tuple[list[list[int]], list[Statement], list[str]]:
-    """Read rows, statements and digests: at the stated eps or another, of reports together."""
-    own, digest = _read(mechanism, "skrldp-mechanism", 3)
+) -> tuple[list[list[int]], list[Statement], list[str], tuple[str, ...]]:
+    """Read rows, statements, digests and what is only stated: at an eps, of reports together."""
+    own, digest = _read(mechanism, "skrldp-mechanism", 4)
     public, of_counts = _read(counts, "skrldp-counts", 1)
     for key in ("secrets", "values"):
         names = own[key]
         _need(type(names) is list and repr(names) == repr(public[key]), f"the {key} differ.")
         _need(len(set(map(repr, names))) == len(names), f"one of the {key} is there twice.")
     table = _table(public["counts"], len(own["secrets"]), len(own["values"]), "counts")
-    total = sum(map(sum, table))
-    _need(total > 0 and own["guarantee"]["n_records"] in (None, total), "the counts are others.")
-    if reports == 1 and eps is not None and eps >= own["guarantee"]["eps"]:
+    _need(sum(map(sum, table)) > 0, "the counts are others.")
+    if reports == 1 and eps is not None and eps >= _real(own["claims"][0]["eps"], "eps", MOST_EPS):
         eps = None  # what is stated says more
     statements, rows = _statements(own, table, eps), _rows(own, len(table), len(table[0]))
+    every = [{**one, **(one["around"] if one["around"] != "all" else {})} for one in own["claims"]]
+    names = STATED + ("n_records",) * any(one.get("rule") == "survey" for one in every)
+    stated = tuple(name for name in names if any(name in one for one in every))
     if reports > 1:  # one row for each multiset of reports
         _need(eps is not None, "say which eps so many reports should keep.")
         several = combinations_with_replacement(rows, reports)
         rows = [[reduce(mul, cell) for cell in zip(*some, strict=True)] for some in several]
-        statements = [one for one in statements if one.about == "one report"]
-    return rows, statements, [digest, of_counts]
+        statements = statements[:1]
+    return rows, statements, [digest, of_counts], stated
 
 
 def verify(
@@ -335,31 +356,33 @@ def verify(
     Parameters
     ----------
     mechanism, counts, witness : str or bytes
-        JSON of a mechanism with a guarantee, of the counts its set is around, of multipliers.
+        JSON of a mechanism with claims, of the counts its set is around, of multipliers.
     eps : float, optional
-        What reports should keep, in nats; what the guarantee states if not given.
+        What reports should keep, in nats; what is claimed if not given.
     reports : int
         How many reports about one record are seen together; more than one need `eps`.
 
     Returns
     -------
     Verdict
-        ``holds``; a ``message`` that names the first report and pair that fail; what was ``shown``.
+        ``holds``; a ``message`` that names the first report and pair that fail; what was ``shown``,
+        and which fields of the claims are only ``stated``.
 
     Examples
     --------
     >>> verify('{"format": "a", "version": 1}', "", "").message
-    'not shown: a text is no skrldp-mechanism of version 3.'
+    'not shown: a text is no skrldp-mechanism of version 4.'
     """
     try:
         asked = None if eps is None else _real(_number(str(eps)), "eps", MOST_EPS)
         _need(type(reports) is int and reports > 0, "reports is no whole number from 1.")
-        rows, statements, digests = read_claim(mechanism, counts, asked, reports)
+        rows, statements, digests, stated = read_claim(mechanism, counts, asked, reports)
         given, _ = _read(witness, "skrldp-witness", 1)
         for name, own in zip(("mechanism", "counts", "reports"), (*digests, reports), strict=True):
             _need(repr(given[name]) == repr(own), f"the witness does not fit the {name}.")
         both = zip(statements, given["couples"], strict=True)
-        return Verdict(True, "holds", tuple(_shown(rows, one, some) for one, some in both))
+        shown = tuple(_shown(rows, one, some) for one, some in both)
+        return Verdict(True, "holds", shown, stated)
     except NotShown as problem:
         return Verdict(False, f"not shown: {problem}")
     except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as problem:
@@ -385,4 +408,5 @@ if __name__ == "__main__":
     files: Any = [Path(name).read_bytes() for name in sys.argv[1:4]]
     verdict = verify(*files, *sys.argv[4:5])
     print(verdict.message, *verdict.shown, sep="\n")
+    print("only stated:", *verdict.stated)
     sys.exit(not verdict.holds)

@@ -70,14 +70,11 @@ def counts_to_json(joint: JointDistribution) -> str:
 
 
 def states(mechanism: Mechanism, around: FittedSet) -> bool:
-    """Whether a mechanism's guarantee is about this set."""
-    if mechanism.guarantee is None:
+    """Whether a mechanism's first claim is about this set."""
+    if mechanism.claims is None:
         return False
-    stated = mechanism.guarantee.distributions
-    if isinstance(stated, str):
-        return around.is_everything
-    figures = {name: getattr(stated, name, None) for name in around.figures}
-    return stated.kind == around.kind and figures == around.figures
+    stated = mechanism.claims.main.around
+    return (stated.kind, stated.numbers) == ((own := around.stated()).kind, own.numbers)
 
 
 def witness_of(
@@ -86,17 +83,17 @@ def witness_of(
     eps: float | None = None,
     reports: int = 1,
 ) -> str:
-    """Write multipliers that show what a mechanism's guarantee states.
+    """Write multipliers that show what a mechanism claims.
 
-    Raises ValueError if there is no guarantee, or the counts are a survey's. Raises
-    CertificateError if no multipliers were found that show it.
+    Raises ValueError if it claims nothing. Raises CertificateError if no multipliers were found
+    that show it.
     """
-    if mechanism.guarantee is None:
-        raise ValueError("the mechanism states no guarantee, so there is nothing to be shown.")
+    if mechanism.claims is None:
+        raise ValueError("the mechanism claims nothing, so there is nothing to be shown.")
     asked = None if eps is None else Fraction(str(eps))
     texts = mechanism.to_json(), counts_to_json(joint)
     try:
-        rows, statements, digests = read_claim(*texts, asked, reports)
+        rows, statements, digests, _ = read_claim(*texts, asked, reports)
     except NotShown as problem:
         raise ValueError(f"there is no proof of this claim: {problem}") from None
     couples = [",".join(_couples(one, rows)) for one in statements]

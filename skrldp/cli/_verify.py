@@ -9,18 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from skrldp._pages import text_page
-from skrldp._params import at_most
-from skrldp._sentences import (
-    attained_at_worst,
-    bound,
-    columns_in_words,
-    holds_for,
-    lines_of_set,
-    of_reports,
-    who_knows,
-)
+from skrldp._sentences import columns_in_words
 from skrldp.alphabet.columns import Column
 from skrldp.alphabet.values import chance_of_infrequent
+from skrldp.claims import Around, Claim, Claims
 from skrldp.cli import _common as o
 from skrldp.cli._common import FAILED, CommandError, progress, tell
 from skrldp.cli._mechanism import (
@@ -34,10 +26,9 @@ from skrldp.cli._mechanism import (
 )
 from skrldp.cli._tables import Table, whole_numbers, with_counts
 from skrldp.mechanism.mechanism import Mechanism
-from skrldp.mechanism.messages import further_lines, notes_of
+from skrldp.mechanism.messages import notes_of
 
 if TYPE_CHECKING:
-    from skrldp.certificate import Certificate
     from skrldp.joint import JointDistribution
     from skrldp.privacy.requirements import Promise
 
@@ -78,8 +69,7 @@ def verify(
         "in Python, verify the mechanism of each block, those of Manifest.from_json(text)"
         ".mechanisms, with certify or with certificate.verify.",
     )
-    claim = own.guarantee
-    if claim is None:
+    if own.claims is None:
         raise CommandError(f"{mechanism} claims nothing that could be verified.")
     if (public is None) == (public_counts is None) or (public_counts and witness is None):
         raise CommandError("give the public table; or --witness, and it or --public-counts.")
@@ -123,18 +113,19 @@ def _joint_of(own: Mechanism, counts: Any) -> JointDistribution:
     """Return the distribution of counted records, with what the mechanism states of its values."""
     from skrldp.joint import JointDistribution
 
-    claim: Any = own.guarantee
+    claims: Any = own.claims
+    stated = claims.main.around
     counts = np.asarray(counts).reshape(len(own.secrets), len(own.values))
-    most = _most_values_of(claim)
+    most = _most_values_of(stated)
     most = None if most is None else max(most, len(own.values))
     chance = None
-    if claim.alphabet == "frequent":
+    if stated.values_from == "frequent":
         chance = _chance_of_infrequent(own, counts.sum(axis=0), most)
     return JointDistribution(
         counts,
         own.secrets,
         own.values,
-        alphabet=claim.alphabet,
+        alphabet=stated.values_from,
         most_values=most,
         beta_of_values=chance,
     )
@@ -156,64 +147,55 @@ def _chance_of_infrequent(own: Mechanism, counts: Any, most: int | None) -> floa
     return len(chances) * max(chances, default=0.0)
 
 
-def _as_counted(claim: Any, joint: JointDistribution) -> Any:
-    """Return what is claimed, with what the counted records say of where values come from."""
-
-    def judged(one: Any) -> Any:
-        if one.alphabet != "frequent":
-            return one
-        return replace(one, alphabet=joint.alphabet_for(one.distributions.beta))
-
-    return judged(replace(claim, further=tuple(map(judged, claim.further))))
-
-
-def _most_values_of(claim: Any) -> int | None:
+def _most_values_of(stated: Around) -> int | None:
     """Return how many values of U sets are to allow for, if more than are listed.
 
     Where values were learned, that is one more than an asymptotic set counts: what no record has.
     None if what is claimed does not say.
     """
-    stated = claim.distributions
-    if isinstance(stated, str):
+    if stated.is_everything:
         return None
     if stated.n_values is None:  # an asymptotic set does not say whether that one is listed
         return 0 if stated.rule == "finite-sample" else None
     asymptotic = stated.rule in ("chi2", "asymptotic")
-    return int(stated.n_values + (asymptotic and claim.alphabet == "frequent"))
+    return int(stated.n_values + (asymptotic and stated.values_from == "frequent"))
 
 
-def _set_of(claim: Any) -> Any:
-    """Make the set that a guarantee states, by its rule."""
+def _set_of(around: Around) -> Any:
+    """Make the parameter object of a set that is claimed: by its rule, or by its numbers."""
     from skrldp.sets.parameter_objects import AllDistributions, LikelihoodRatioSet, RenyiBall
 
-    around = claim.distributions
-    if isinstance(around, str):
+    if around.is_everything:
         return AllDistributions()
-    kinds: Any = {"likelihood-ratio": LikelihoodRatioSet, "renyi": RenyiBall}
-    return kinds[around.kind](**around.parameters)
+    numbers = dict(around.numbers)
+    ball = around.kind == "renyi"
+    radius = numbers["radius" if ball else "pair"]
+    by_rule = around.rule not in ("given", "survey")
+    rule = {"radius": around.rule, "beta": around.beta} if by_rule else {"radius": radius}
+    if ball:
+        return RenyiBall(alpha=numbers["alpha"], **rule)
+    return LikelihoodRatioSet(drift=numbers["drift"], **rule)
 
 
 def _promise_of(own: Mechanism, joint: JointDistribution, eps: float) -> Promise:
-    """Make the statements of a guarantee again, each with the set that its rule makes."""
+    """Ask for what is claimed again, each claim with the set that its rule makes."""
     from skrldp.privacy.requirements import Promise
 
-    claim: Any = own.guarantee
-    around = _set_of(claim)
-    known = _known_by(claim)
+    claims: Any = own.claims
+    around, known = _set_of(claims.main.around), claims.known
     columns = columns_of(own)
-    others = [place for place, (_, flag) in enumerate(columns) if not flag]
+    others = [name for name, flag in columns if not flag]
+    everywhere = claims.everywhere
     return Promise.of(
         joint,
         around.fit_set(joint),
         eps,
-        known=[others.index(place) for place in known],
+        eps_all=None if everywhere in (None, claims.main) else everywhere.eps,
+        known=[] if known is None else [others.index(name) for name in known.known],
         observe=own.observe,
         fit=around.fit_set,
+        columns=columns,
     )
-
-
-def _known_by(claim: Any) -> list[int]:
-    return sorted({place for one in claim.further for place in one.known})
 
 
 def _proven(
@@ -222,60 +204,35 @@ def _proven(
     """Prove what is claimed, to whoever knows nothing or some columns; print the page."""
     from skrldp.certificate import certify, prove_promise
 
-    claim: Any = own.guarantee
-    if eps is None:
-        eps = claim.eps_requested if reports == 1 else claim.bound_of(reports)
-    proofs: list[tuple[str, Certificate, float]] = []
-    if not claim.further:
-        found = certify(own, _set_of(claim), joint, reports=reports)
-        proofs.append(("one report", found, eps))
-    elif reports > 1:
+    claims: Any = own.claims
+    stated = claims.main.around
+    if stated.rule == "survey":
+        raise CommandError(
+            "the set is that of a survey, whose weights a table of records does not have: give a "
+            "proof (--witness) and its --public-counts, or certify it in Python."
+        )
+    if reports > 1 and claims.known is not None:
         raise CommandError("--reports is for mechanisms that promise nothing about known columns.")
+    if reports == 1:
+        asked = claims.main.asked if eps is None else eps
+        asked = claims.eps if asked is None else asked
+        found = prove_promise(own, _promise_of(own, joint, asked)).claims
     else:
-        found = prove_promise(own, _promise_of(own, joint, eps))
-        proofs.append(("one report", found, eps))
-        if found.known is not None:
-            observer = who_knows(own.columns[place][0] for place in _known_by(claim))
-            proofs.append((observer, found.known, eps))
-    holds = all(proof.eps <= wanted for _, proof, wanted in proofs)
-    if reports == 1 and claim.eps_all is not None:
-        holds = holds and found.eps_all <= claim.eps_all
-    print(text_page(f"Verdict on {path}", _lines(own, joint, proofs, holds)))
-    return holds
-
-
-def _lines(
-    own: Mechanism,
-    joint: JointDistribution,
-    proofs: list[tuple[str, Certificate, float]],
-    holds: bool,
-) -> list[tuple[str, str]]:
-    claim: Any = own.guarantee
-    found = proofs[0][1]
+        asked = claims.bound_of(reports) if eps is None else eps
+        proof = certify(own, _set_of(stated), joint, reports=reports)
+        found = Claims(
+            tuple(replace(one, asked=asked) if one is proof.claim else one for one in proof.claims)
+        )
     lines = [("public table", f"{joint.n:,} records in {joint.counts.size:,} cells")]
-    if claim.n_records not in (None, joint.n):
-        lines.append(("", f"the mechanism was designed with {claim.n_records:,} records"))
-    around = found.uncertainty
-    lines += lines_of_set(around, found.alphabet)
-    if around.rule == "given":
-        words = "the set is stated by its numbers, as that of a survey is: certify it in Python"
-        lines.append(("", words))
-    several = of_reports(found.reports)
-    for about, proof, wanted in proofs:
-        kept = "kept" if proof.eps <= wanted else "not kept"
-        said = f"{bound(proof.eps)}{several}, asked {at_most(wanted)}: {kept}"
-        lines.append(("proven", said + (f" ({about})" if len(proofs) > 1 else "")))
-        lines.append(("attained", attained_at_worst(proof.eps_attained)))
-        if proof.uncertainty is not around:
-            condition = proof.alphabet if around.beta is None else ""  # else it is said above
-            lines.append(("", f"over {holds_for(proof.uncertainty, condition)}"))
-    words = f"{bound(found.eps_all)}{several}, for all distributions"
-    if found.reports == 1 and claim.eps_all is not None:
-        kept = "kept" if found.eps_all <= claim.eps_all else "not kept"
-        words += f", claimed {at_most(claim.eps_all)}: {kept}"
-    lines.append(("everywhere", words))
-    verdict = "the mechanism keeps what was asked" if holds else "NOT PROVEN to keep what was asked"
-    return [*lines, ("result", verdict)]
+    if stated.n_records not in (None, joint.n):
+        lines.append(("", f"the mechanism was designed with {stated.n_records:,} records"))
+    if stated.rule == "given":
+        lines.append(("", "the set is stated by its numbers"))
+    verdict = "the mechanism keeps what was asked"
+    verdict = verdict if found.kept else "NOT PROVEN to keep what was asked"
+    page = [*lines, *found.lines("proven"), ("result", verdict)]
+    print(text_page(f"Verdict on {path}", page))
+    return found.kept
 
 
 # --- The proof of somebody else ------------------------------------------------------------------
@@ -287,52 +244,58 @@ def _checked(
     """Check a proof, make the sets of distributions again, and print what is shown."""
     from skrldp.certificate import verify as check
 
-    claim: Any = own.guarantee
     verdict = check(own.to_json(), counts, witness, eps, reports)
     holds, message, shown = verdict.holds, verdict.message, list(verdict.shown)
     if holds:
-        for enough, said in _radii_again(own, counts):
+        joint = _joint_of(own, js.loads(counts)["counts"])
+        for enough, said in _radii_again(own, joint):
             shown.append(said)
             if holds and not enough:
                 holds, message = False, f"not shown: {said}"
     if holds:
-        claim = _as_counted(claim, _joint_of(own, js.loads(counts)["counts"]))
-        about = lines_of_set(claim.distributions, claim.alphabet)
-        about += further_lines(claim, [name for name, _ in own.columns])
-        about += [("note", text) for text in notes_of(own)]
+        about = [*_as_counted(own, joint).lines(), *(("note", text) for text in notes_of(own))]
         shown += [f"{label}: {said}" for label, said in [*about, ("mechanism", own.digest)]]
     print(message, *shown, sep="\n")
     return holds
 
 
-def _radii_again(own: Mechanism, counts: bytes) -> list[tuple[bool, str]]:
+def _as_counted(own: Mechanism, joint: JointDistribution) -> Claims:
+    """Return what is claimed, with what the counted records say of where values come from."""
+    claims: Any = own.claims
+
+    def judged(one: Claim) -> Claim:
+        if one.around.values_from != "frequent":
+            return one
+        source = joint.alphabet_for(one.around.beta)
+        return replace(one, around=replace(one.around, values_from=source))
+
+    return Claims(tuple(map(judged, claims)))
+
+
+def _radii_again(own: Mechanism, joint: JointDistribution) -> list[tuple[bool, str]]:
     """Make each set by its rule again; whether the stated one is as large, and a sentence."""
-    claim: Any = own.guarantee
-    columns = columns_of(own)
-    sensitive, others = (
-        [p for p, (_, f) in enumerate(columns) if f is kind] for kind in (True, False)
-    )
-    stated = {(): claim.distributions} | {one.known: one.distributions for one in claim.further}
+    claims: Any = own.claims
     found = []
-    joint = _joint_of(own, js.loads(counts)["counts"])
-    for one in _promise_of(own, joint, claim.eps).statements:
-        known = tuple(others[j] for j in one.known)
-        around: Any = stated[known]
-        about = f" of {columns_in_words(columns[place][0] for place in sensitive)}"
-        about += f" {who_knows(columns[place][0] for place in known)}" if known else ""
-        if isinstance(around, str):
+    statements = _promise_of(own, joint, claims.eps).statements
+    stated = [claims.main, *([] if claims.known is None else [claims.known])]
+    for claim, one in zip(stated, statements, strict=True):
+        around = claim.around
+        about = f" of {columns_in_words(claim.secret)}" + f" {claim.observer}".rstrip()
+        if around.is_everything:
             found.append((True, f"radius{about}: there is none, as all distributions are meant"))
-            continue
-        if around.rule == "given":
-            words = "given by its numbers, so there is no beta to check"
+        elif around.rule in ("given", "survey"):
+            words = "stated by its numbers alone, which counts cannot show"
             found.append((True, f"radius{about}: {words}"))
-            continue
-        figures = one.uncertainty.figures
-        least = {name: figure for name, figure in figures.items() if name != "alpha"}
-        held = {name: getattr(around, name, None) for name in least}
-        enough = all((held[name] or 0.0) >= figure for name, figure in least.items())
-        numbers = ", ".join(f"{name}={figure!r}" for name, figure in held.items())
-        words = "as large as" if enough else "NOT as large as"
-        said = f"radius{about}: {numbers} is {words} the rule {around.rule!r} makes it"
-        found.append((enough, said))
+        else:
+            least = one.uncertainty.stated().numbers
+            same = one.uncertainty.kind == around.kind
+            enough = same and all(around.numbers[name] >= least[name] for name in _radii(around))
+            numbers = ", ".join(f"{name}={around.numbers[name]!r}" for name in _radii(around))
+            words = "as large as" if enough else "NOT as large as"
+            said = f"radius{about}: {numbers} is {words} the rule {around.rule!r} makes it"
+            found.append((enough, said))
     return found
+
+
+def _radii(around: Around) -> list[str]:
+    return [name for name in around.numbers if name != "alpha"]

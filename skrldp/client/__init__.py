@@ -66,7 +66,7 @@ def load(
     ------
     ValueError
         If the text does not follow one of the formats exactly, or is another mechanism than
-        `digest` says; if the key is too short, or the mechanism's guarantee does not bound as many
+        `digest` says; if the key is too short, or the mechanism's claims do not bound as many
         reports as the limit allows; for two of a key, a limit and a random state, or a manifest and
         a limit.
     TypeError

@@ -16,9 +16,9 @@ import numpy as np
 
 from skrldp._arrays import SetOnce, chunks
 from skrldp._params import at_most, check_positive, is_whole
+from skrldp.claims import Claims, bound_of_reports
 from skrldp.client.records import BlockReader, RecordReader
 from skrldp.exceptions import ReportLimitError
-from skrldp.mechanism.guarantee import Guarantee, bound_of_reports
 from skrldp.mechanism.manifest import Manifest
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sampling.streams import KeyedStream, OctetIds, RandomStream, Tapes
@@ -169,7 +169,7 @@ class FreshReports(SetOnce):
         again.** For each person and mechanism it has a hash of the id and a count.
     eps : float, optional
         The most that the reports of one mechanism about a person may leak together, in nats:
-        mechanisms whose guarantee allows more are refused. None takes any finite bound, however
+        mechanisms whose claims allow more are refused. None takes any finite bound, however
         large. Each of several mechanisms has this bound: a ledger bounds all of them together.
 
     Raises
@@ -226,12 +226,12 @@ class FreshReports(SetOnce):
                     "path of a file that does not exist yet."
                 )
 
-    def check(self, guarantee: Guarantee | None) -> float:
+    def check(self, claims: Claims | None) -> float:
         """Check that so many reports have a bound.
 
         Parameters
         ----------
-        guarantee : Guarantee or None
+        claims : Claims or None
             What a mechanism's maker claims.
 
         Returns
@@ -244,7 +244,7 @@ class FreshReports(SetOnce):
         ValueError
             If there is no such bound, or it is more than `eps`.
         """
-        return bound_of_reports(guarantee, self.per_person, self.eps, "FreshReports(1, path)")
+        return bound_of_reports(claims, self.per_person, self.eps, "FreshReports(1, path)")
 
     def take(self, digest: str, persons: Sequence[Any], bound: float) -> None:
         """Count one report for each record, or none if one of them is not allowed.
@@ -282,7 +282,7 @@ class FreshReports(SetOnce):
                 if made + wanted > self.per_person:
                     raise ReportLimitError(
                         f"record {keys.index(key)}: {made} of {self.per_person} reports about this "
-                        f"person were made, and {wanted} more would be too many: by the guarantee "
+                        f"person were made, and {wanted} more would be too many: by its claims "
                         f"{self.per_person} leak at most {at_most(bound)} nats together. Nothing "
                         "was reported."
                     )
@@ -369,7 +369,7 @@ class Client(SetOnce):
             self.columns, self.secrets, self.values, self.observe, mechanism.others
         )
         self._limit = limit
-        self._bound = math.inf if limit is None else limit.check(mechanism.guarantee)
+        self._bound = math.inf if limit is None else limit.check(mechanism.claims)
 
     @property
     def secrets(self) -> tuple[Any, ...]:
@@ -387,14 +387,14 @@ class Client(SetOnce):
         return self.mechanism.symbols
 
     @property
-    def guarantee(self) -> Guarantee | None:
+    def claims(self) -> Claims | None:
         """What the mechanism's maker claims to have proven; None if nothing."""
-        return self.mechanism.guarantee
+        return self.mechanism.claims
 
     @property
     def eps(self) -> float | None:
         """Proven leakage that the maker claims, in nats; None if nothing is claimed."""
-        return None if self.guarantee is None else self.guarantee.eps
+        return None if self.claims is None else self.claims.eps
 
     @property
     def digest(self) -> str:

@@ -231,11 +231,9 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         of_u = public if self.survey is None and len(source.mechanism.values) > 1 else None
         if of_u is not None and isinstance(channel, DenseChannel):
             found.drift_ = _drift(channel, counts, of_u, source.mechanism)
-            stated = source.mechanism.guarantee
-            if (
-                stated is None or stated.distributions != "all"
-            ):  # else it holds for every population
-                warn_of_drift(found.drift_)
+            stated = source.mechanism.claims
+            if stated is None or not stated.main.around.is_everything:
+                warn_of_drift(found.drift_)  # else the claims hold for every population
         frequencies, known = found._own.frequencies()
         shape = len(source.mechanism.secrets), len(source.mechanism.values)
         found.frequencies_, found.identifiable_ = frequencies.reshape(shape), known.reshape(shape)

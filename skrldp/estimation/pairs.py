@@ -61,7 +61,7 @@ class PairedReports(Pairs):
     Notes
     -----
     *Privacy.* Two reports about one person leak more than one. The bound is ``bound_of(2)`` of the
-    mechanism's guarantee: ε + `eps_all` if it was made with ``eps_all``, and 2ε for GRR and SRR;
+    mechanism's claims: ε + `eps_all` if it was made with ``eps_all``, and 2ε for GRR and SRR;
     other mechanisms that are private for a confidence set have none. It is about a secret that
     stays the same and reports that are drawn afresh, as by :class:`~skrldp.batches.LedgerReporter`
     with another epoch. A *permanent* report (``memoize``, :class:`~skrldp.batches.Reporter`) is the

@@ -16,13 +16,14 @@ import numpy as np
 
 from skrldp.alphabet.columns import Bins
 from skrldp.alphabet.values import brief
+from skrldp.claims import Claims
 from skrldp.mechanism.forms import BlockForm, DenseForm, Form, ValuesForm
-from skrldp.mechanism.guarantee import Guarantee, claims_of, guarantee_from
 from skrldp.mechanism.json_values import (
     Others,
     as_json,
     check_alphabets,
     check_blocks,
+    check_claims,
     check_keys,
     check_numbers,
     check_weights,
@@ -60,8 +61,8 @@ class Parts(Protocol):
         """The weights."""
 
     @property
-    def guarantee(self) -> Guarantee | None:
-        """The claims."""
+    def claims(self) -> Claims | None:
+        """What is claimed."""
 
     @property
     def others(self) -> tuple[Others, ...] | None:
@@ -82,10 +83,10 @@ MOST_COMMAS = (
 _LONG = re.compile("(?<![0-9])[0-9]{4301}")  # more digits than Python's whole numbers may have
 
 FORMAT = "skrldp-mechanism"
-VERSION = 3
-VERSIONS = (1, 2, 3)  # that are read
+VERSION = 4
 MANIFEST = "skrldp-manifest"
 MANIFEST_VERSION = 1
+_VERSIONS = {FORMAT: VERSION, MANIFEST: MANIFEST_VERSION}
 # What to say where one of the two formats stands in place of the other.
 _INSTEAD = {
     MANIFEST: " It is a manifest of several mechanisms: read it with Manifest.from_json.",
@@ -125,8 +126,9 @@ def write(mechanism: Parts) -> str:
         fields["weights"] = _table_of(form).tolist()
     if mechanism.others is not None:
         fields["other"] = [o if o is None or o is True else as_json(o) for o in mechanism.others]
-    if mechanism.guarantee is not None:
-        fields["guarantee"] = claims_of(mechanism.guarantee)
+    if mechanism.claims is not None:
+        check_claims(mechanism.claims, mechanism.columns)
+        fields["claims"] = mechanism.claims.to_json([name for name, _ in mechanism.columns])
     _check(mechanism.secrets, mechanism.values, mechanism.symbols, mechanism.columns, form)
     text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     _check_size(text)
@@ -153,7 +155,7 @@ def write_manifest(
 def read(text: str | bytes) -> dict[str, Any]:
     """Read a mechanism's parts from JSON; whitespace and the order of keys do not matter.
 
-    Returns dict: `secrets`, `values`, `symbols`, `columns`, `form` and `guarantee` of the
+    Returns dict: `secrets`, `values`, `symbols`, `columns`, `form` and `claims` of the
     mechanism. Raises TypeError if `text` is neither str nor bytes. Raises ValueError if it does not
     follow the format of a mechanism exactly, or its weights are not a distribution.
     """
@@ -186,8 +188,6 @@ def read_either(
 def _manifest_parts(
     fields: dict[str, Any],
 ) -> tuple[list[Any], list[dict[str, Any]], dict[Any, Bins]]:
-    if fields["version"] != MANIFEST_VERSION:
-        raise malformed(f"manifests have version {MANIFEST_VERSION}")
     check_keys(fields, ("format", "version", "weights", "mechanisms"), ("bins",), "it")
     entries = _list(fields["mechanisms"], "mechanisms")
     parts = []
@@ -225,11 +225,11 @@ def _check_format(fields: Any, *wanted: str) -> None:
         found = fields.get("format") if isinstance(fields, dict) else None
         hint = _INSTEAD.get(found, "") if isinstance(found, str) else ""
         raise ValueError(f"not a mechanism: the JSON does not say format={wanted[0]!r}.{hint}")
-    version = fields.get("version")
-    if type(version) is not int or version not in VERSIONS:
+    version, known = fields.get("version"), _VERSIONS[fields["format"]]
+    if type(version) is not int or version != known:
         raise ValueError(
-            f"this mechanism has version {brief(repr(version))}; this release reads versions "
-            f"{', '.join(map(str, VERSIONS[:-1]))} and {VERSIONS[-1]}."
+            f"this {fields['format'].removeprefix('skrldp-')} has version {brief(repr(version))}; "
+            f"this release reads version {known}."
         )
 
 
@@ -251,7 +251,7 @@ def _check_size(text: str) -> None:
 def _parts(fields: dict[str, Any]) -> dict[str, Any]:
     is_blocks = "blocks" in fields
     form_keys = ("blocks",) if is_blocks else ("symbols", "weights")
-    optional = ("other", "guarantee") if is_blocks else ("observe", "other", "guarantee")
+    optional = ("other", "claims") if is_blocks else ("observe", "other", "claims")
     check_keys(fields, (*_NEEDED, *form_keys), optional, "it")
     names = ("secrets", "values") if is_blocks else ("secrets", "values", "symbols")
     check_numbers(*(len(_list(fields[name], name)) for name in names))
@@ -260,9 +260,6 @@ def _parts(fields: dict[str, Any]) -> dict[str, Any]:
     if fields.get("observe") == "nonsensitive" and columns and all(flag for _, flag in columns):
         raise malformed("it observes U alone, and all columns are sensitive")
     bits = whole(fields["denominator_bits"], "denominator_bits")
-    guarantee = None
-    if "guarantee" in fields:
-        guarantee = guarantee_from(fields["guarantee"], fields["version"])
     symbols: tuple[Any, ...] | None = None
     form: Form
     if is_blocks:
@@ -279,9 +276,16 @@ def _parts(fields: dict[str, Any]) -> dict[str, Any]:
         "symbols": symbols,
         "columns": columns,
         "form": form,
-        "guarantee": guarantee,
+        "claims": _claims(fields["claims"], columns) if "claims" in fields else None,
         "others": _others(fields["other"]) if "other" in fields else None,
     }
+
+
+def _claims(found: Any, columns: Sequence[tuple[Any, bool]]) -> Claims:
+    try:
+        return Claims.from_json(found, columns)
+    except ValueError as error:
+        raise malformed(f"in its claims, {str(error).rstrip('.')}") from None
 
 
 def _block_form(blocks: Any, n_secrets: int, n_values: int, bits: int) -> BlockForm:

@@ -16,9 +16,9 @@ from skrldp._params import at_most
 from skrldp._typing import Floats
 from skrldp.alphabet.columns import OTHER, Bins, Column, listed
 from skrldp.alphabet.combinations import combine
+from skrldp.claims import Claims
 from skrldp.mechanism import json_format
 from skrldp.mechanism.forms import round_columns, slot_bits
-from skrldp.mechanism.guarantee import beta_together, bound_of_several
 from skrldp.mechanism.json_values import Others
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sampling.streams import RandomStream, Tapes
@@ -334,43 +334,16 @@ class Manifest(ReadOnly):
 
     # -- what it promises -------------------------------------------------------------------------
 
+    @cached_property
+    def claims(self) -> Claims | None:
+        """What is claimed of a report, which is of one block: the worst; None if nothing is."""
+        parts = [one.claims for one in self.mechanisms if one.claims is not None]
+        return Claims.merged(parts) if len(parts) == len(self.mechanisms) else None
+
     @property
     def eps(self) -> float | None:
         """Proven leakage of a report, in nats: that of the worst block; None if not claimed."""
-        bounds = [one.guarantee.eps if one.guarantee else None for one in self.mechanisms]
-        return None if None in bounds else max(bound for bound in bounds if bound is not None)
-
-    @property
-    def beta(self) -> float | None:
-        """Bound on the probability that some set of some block misses; None if not claimed.
-
-        Sets of the bounds about known columns count as well.
-        """
-        claims = [one.guarantee for one in self.mechanisms if one.guarantee is not None]
-        if len(claims) < len(self.mechanisms):
-            return None
-        return beta_together(around for claim in claims for around in claim.sets)
-
-    def bound_of(self, reports: int) -> float | None:
-        """Bound the leakage of several reports about one person, each of a block drawn anew.
-
-        Parameters
-        ----------
-        reports : int
-            Their number.
-
-        Returns
-        -------
-        float or None
-            In nats: at most the greatest bound of one report and, for each further report, the
-            greatest bound at all distributions. Infinite if a block has none; None if nothing is
-            claimed.
-        """
-        claims = [one.guarantee for one in self.mechanisms if one.guarantee is not None]
-        if len(claims) < len(self.mechanisms):
-            return None
-        first = max(claim.bound_of(1) for claim in claims)
-        return bound_of_several(first, max(claim.eps_of_next for claim in claims), reports)
+        return None if self.claims is None else self.claims.eps
 
     # -- reports ----------------------------------------------------------------------------------
 

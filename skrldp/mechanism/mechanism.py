@@ -14,6 +14,7 @@ from skrldp._arrays import refuse_masked
 from skrldp._pages import page
 from skrldp._params import OBSERVED, check_choice
 from skrldp._typing import Floats
+from skrldp.claims import Claims
 from skrldp.information import conditionals_of
 from skrldp.mechanism import json_format
 from skrldp.mechanism.forms import (
@@ -26,8 +27,14 @@ from skrldp.mechanism.forms import (
     round_columns,
     slot_bits,
 )
-from skrldp.mechanism.guarantee import Guarantee, check_fit
-from skrldp.mechanism.json_values import Others, alphabet_of, check_columns, check_others, scalars
+from skrldp.mechanism.json_values import (
+    Others,
+    alphabet_of,
+    check_claims,
+    check_columns,
+    check_others,
+    scalars,
+)
 from skrldp.mechanism.messages import claim, lines_of, sizes
 from skrldp.sampling.streams import RandomStream
 from skrldp.sampling.tables import BlockTable
@@ -52,8 +59,8 @@ class Mechanism:
     form : Form
         The weights, in one of three forms: the whole matrix, the columns of U's values alone, or
         four weights without a matrix (``form.blocks`` is then not None).
-    guarantee : Guarantee or None
-        The figures of the privacy proof; None for mechanisms that no sanitizer made.
+    claims : Claims or None
+        What is proven of its privacy; None for mechanisms that no sanitizer made.
     others : tuple or None
         For each column of U, which values are reported as its value "other": True for all that are
         no values of it, a tuple of values, or None. None if no column has others.
@@ -62,7 +69,7 @@ class Mechanism:
     ------
     ValueError
         If the alphabets and the names of the reports do not fit the weights, `others` not the
-        values of U, or what the guarantee states not the secrets and columns.
+        values of U, or the claims not the columns.
     """
 
     secrets: tuple[Any, ...]
@@ -70,7 +77,7 @@ class Mechanism:
     symbols: tuple[Any, ...]
     columns: tuple[tuple[Any, bool], ...]
     form: Form
-    guarantee: Guarantee | None = field(default=None, kw_only=True)
+    claims: Claims | None = field(default=None, kw_only=True)
     others: tuple[Others, ...] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -88,8 +95,8 @@ class Mechanism:
             )
         if self.others is not None:
             check_others(self.others, self.values)
-        if self.guarantee is not None:
-            check_fit(self.guarantee, self.columns)
+        if self.claims is not None:
+            check_claims(self.claims, self.columns)
 
     @property
     def weights(self) -> NDArray[np.int64]:
@@ -238,7 +245,7 @@ class Mechanism:
         symbols: Sequence[Any] | None,
         columns: Sequence[tuple[Any, bool]],
         *,
-        guarantee: Guarantee | None = None,
+        claims: Claims | None = None,
         others: tuple[Others, ...] | None = None,
     ) -> "Mechanism":
         """Return a copy with other names for its reports and columns.
@@ -249,8 +256,8 @@ class Mechanism:
             Names of the reports; None keeps them.
         columns : sequence of (name, bool)
             Column names in their order and whether each is sensitive.
-        guarantee, others : optional
-            The copy's guarantee and grouped values; None keeps those of the mechanism.
+        claims, others : optional
+            The copy's claims and grouped values; None keeps those of the mechanism.
 
         Returns
         -------
@@ -260,13 +267,16 @@ class Mechanism:
         ------
         ValueError
             If there are not as many names as reports, columns are not pairs of a name and a bool,
-            or the guarantee or the others do not fit the columns and values.
+            or the claims or the others do not fit the columns and values.
         """
+        named = scalars(check_columns(columns))
+        if claims is None and self.claims is not None:
+            claims = self.claims.renamed([name for name, _ in self.columns], named)
         return replace(
             self,
             symbols=self.symbols if symbols is None else scalars(symbols),
-            columns=scalars(check_columns(columns)),
-            guarantee=self.guarantee if guarantee is None else guarantee,
+            columns=named,
+            claims=claims,
             others=self.others if others is None else others,
         )
 
@@ -276,7 +286,7 @@ class Mechanism:
         Returns
         -------
         str
-            Alphabets, symbols, integer weights and the guarantee's figures, in canonical form. Of
+            Alphabets, symbols, integer weights and claims, in canonical form. Of
             the counts of public records it has the total only.
 
         Raises

@@ -173,6 +173,7 @@ def shifted(rows: Floats, shifts: Floats) -> Floats:
 # --- What is promised about a table ---------------------------------------------------------------
 
 
+MOST_EPS = 36.0  # weights have at most 53 bits, so no ratio of two can pass exp(36.7)
 _EVERYTHING = RenyiSet(1.0, np.inf)
 
 
@@ -239,6 +240,13 @@ class Promise:
     # Privacy parameter over all distributions, in nats; None: nothing is required of them
     eps_all: float | None = None
     observe: str = "all"  # what mechanisms see
+    # The table's columns, by which claims name them, and whether each is sensitive
+    columns: tuple[tuple[Any, bool], ...] = ()
+
+    def names_of(self, places: Sequence[int]) -> tuple[Any, ...]:
+        """Return the names of columns of U; their places where columns have no names."""
+        names = [name for name, flag in self.columns if not flag]
+        return tuple(names[place] if names else place for place in places)
 
     @classmethod
     def of(
@@ -251,6 +259,7 @@ class Promise:
         known: Sequence[int] = (),
         observe: str = "all",
         fit: Callable[[JointDistribution], FittedSet] | None = None,
+        columns: Sequence[tuple[Any, bool]] = (),
     ) -> "Promise":
         """Make the statements that are asked for."""
         a1, a2 = joint.counts.shape
@@ -269,9 +278,9 @@ class Promise:
         layout = Layout.plain(a1, a2, observe)
         plain = Statement(joint, uncertainty, eps, layout, np.arange(a1 * a2))
         if not known:
-            return cls(joint, (plain,), eps_all, observe)
+            return cls(joint, (plain,), eps_all, observe, tuple(columns))
         within = _within(joint, tuple(known), eps, observe, around)
-        return cls(joint, (plain, within), eps_all, observe)
+        return cls(joint, (plain, within), eps_all, observe, tuple(columns))
 
     @cached_property
     def _requirements(self) -> dict[tuple[str, bool], Requirements]:
@@ -286,13 +295,14 @@ class Promise:
 
     def _listed(self, kind: str, same_secret: bool) -> Requirements:
         items = [
-            Requirement(one.region(kind, same_secret and not one.known), one.eps)
+            Requirement(one.region(kind, same_secret and not one.known), min(one.eps, MOST_EPS))
             for one in self.statements
         ]
         if self.eps_all is not None and not all(
             one.uncertainty.is_everything for one in self.statements if not one.known
         ):
-            items = [one for one in items if one.eps < self.eps_all or same_secret]
+            most = self.everywhere.eps
+            items = [one for one in items if one.eps < most or same_secret]
             items.append(self.everywhere)
         a1, a2 = self.joint.counts.shape
         return Requirements(tuple(items), (a1 if self.observe == "all" else 1, a2))
@@ -308,7 +318,7 @@ class Promise:
             self.joint.marginal,
             layout=Layout.plain(a1, a2, self.observe),
         )
-        return Requirement(region, self.eps_all)
+        return Requirement(region, min(self.eps_all, MOST_EPS))
 
 
 def _codes(names: Sequence[Any], places: tuple[int, ...]) -> Indices:

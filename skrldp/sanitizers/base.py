@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from skrldp._frames import refuse_index
 from skrldp.alphabet.combinations import Record
-from skrldp.certificate import guarantee_of
 from skrldp.joint import JointDistribution, as_counts
 from skrldp.privacy.requirements import Promise
 from skrldp.sanitizers.fitted_state import (
@@ -202,14 +201,8 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         if design.utility is not None and not warned:
             warn_of_rare_values(joint, design.utility[1:], codec, self._most_cells)
         warn_of_limits(design.solution)
-        guarantee = guarantee_of(
-            design.certificate,
-            self.eps,
-            columns=names,
-            known=known,
-        )
         mechanism = design.mechanism.named(
-            design.symbols, names, guarantee=guarantee, others=codec.others
+            design.symbols, names, claims=design.certificate.claims, others=codec.others
         )
         certificate = design.certificate.about(mechanism, joint)
         design = replace(design, mechanism=mechanism, certificate=certificate)

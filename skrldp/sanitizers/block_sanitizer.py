@@ -186,7 +186,7 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
     beta : float, default=0.05
         Bound on the probability that the confidence set of any block misses the true distribution:
         each of m blocks has ``beta / m``. With `known`, each block has a second set with as much,
-        and ``manifest_.beta`` is up to twice `beta`.
+        and ``manifest_.claims.beta`` is up to twice `beta`.
         Where blocks were chosen by looking at the public table, take ``beta`` times their number
         over that of all blocks among which they were chosen.
     eps_all : float, optional

@@ -9,7 +9,7 @@ import numpy as np
 
 from skrldp._params import at_most
 from skrldp.alphabet.combinations import Record
-from skrldp.certificate import Certificate, keeps, prove_promise, release
+from skrldp.certificate import Certificate, prove_promise, release
 from skrldp.design.closed_form import IndependentReporting, grr, independent_reporting, srr
 from skrldp.design.criteria import information_bound
 from skrldp.design.run import Solution
@@ -113,7 +113,7 @@ def _release_sparse(
         shifted = (same / total, same_secret / total, same_value / total, other / total)
         mechanism = Mechanism.from_blocks(shifted, joint.secrets, joint.values)
         certificate = prove_promise(mechanism, promise)
-        if keeps(certificate, promise):
+        if certificate.claims.kept:
             return mechanism, certificate
         shift *= 8.0
     raise CertificateError(

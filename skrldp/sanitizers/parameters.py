@@ -186,9 +186,6 @@ def parts_of(columns: Sequence[tuple[Any, bool]]) -> str:
 # --- From parameters to promises ------------------------------------------------------------------
 
 
-MOST_EPS = 36.0  # weights have at most 53 bits, so no ratio of two can pass exp(36.7)
-
-
 def _given(known: Any) -> bool:
     return known is not None and not (isinstance(known, list | tuple) and len(known) == 0)
 
@@ -264,11 +261,12 @@ def promise_of(
     return Promise.of(
         joint,
         uncertainty,
-        min(eps, MOST_EPS),
-        eps_all=None if eps_all is None else min(float(eps_all), MOST_EPS),
+        eps,
+        eps_all=None if eps_all is None else float(eps_all),
         known=[codec.nonsensitive.index(place) for place in known],
         observe=getattr(sanitizer, "observe", "all"),
         fit=fit,
+        columns=[(c.name, place in codec.sensitive) for place, c in enumerate(codec.columns)],
     )
 
 

@@ -17,8 +17,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import betainccinv, betaincinv, xlogy
 
-from skrldp._sentences import inside
 from skrldp._typing import Floats, Indices
+from skrldp.claims import EVERYTHING, Around
 from skrldp.joint import JointDistribution
 from skrldp.support_function import bisect, divergence, pull_in
 
@@ -96,7 +96,7 @@ class FittedSet(ABC):
     of_conditionals : bool
         Whether it limits the conditionals of U alone, not the probabilities of the secrets.
     kind : str
-        The name of its kind in the guarantees of mechanisms.
+        The name of its kind in claims.
     """
 
     alpha: float
@@ -201,18 +201,21 @@ class FittedSet(ABC):
         """
         return self.alpha >= 0.5
 
-    @abstractmethod
+    def stated(self, values_from: str | None = None) -> Around:
+        """State the set as claims do; `values_from` is where the values of U come from."""
+        if self.is_everything:
+            return EVERYTHING
+        stated = self.rule, self.beta, self.n_records, self.n_values
+        return Around(self.kind, self.figures, *stated, values_from)
+
     def describe(self) -> str:
         """Say in words which distributions are inside."""
-
-    @abstractmethod
-    def brief(self) -> str:
-        """State the figures of the set in a few characters, for a `repr`."""
+        return self.stated().describe()
 
     @property
     @abstractmethod
     def figures(self) -> dict[str, float]:
-        """The figures by which a guarantee states the set."""
+        """The numbers by which claims state the set."""
 
     @property
     @abstractmethod
@@ -348,22 +351,6 @@ class RenyiSet(FittedSet):
         """Whether the divergence of a distribution is at most the radius."""
         return self.is_everything or (
             divergence(joint.probabilities, distribution, self.alpha) <= self.radius
-        )
-
-    def describe(self) -> str:
-        """Say in words which distributions are inside."""
-        return inside(
-            self,
-            f"the distributions within Rényi divergence B = {self.radius:.4g} "
-            f"(alpha = {self.alpha:g}) of the public one",
-        )
-
-    def brief(self) -> str:
-        """State order and radius."""
-        return (
-            "all distributions"
-            if self.is_everything
-            else f"alpha={self.alpha:g}, B={self.radius:.4g}"
         )
 
     @property
@@ -598,32 +585,6 @@ class ConditionalsSet(FittedSet):
             completed[seen] = pull_in(completed[seen][None], public, weight, 1.0, radius, own)[0]
         marginal[secrets[marginal[secrets] <= 0]] = UNSEEN
         return (marginal / marginal.sum())[:, None] * completed
-
-    def describe(self) -> str:
-        """Say in words which distributions are inside."""
-        what = "have log likelihood ratios of at most"
-        if self.n_records is None:
-            what = "have divergences times P(s) of at most"
-        words = f"the distributions whose conditionals of U {what} {self._budgets_in_words()}"
-        if self.drift:
-            words += f", where each divergence may be {self.drift:.4g} nats more (drift)"
-        return inside(self, words)
-
-    def _budgets_in_words(self) -> str:
-        single, pair = (f"{budget:.4g}" for budget in self._likelihood_ratios)
-        if self.single < self.pair:
-            return f"{single} for each secret" + (f" and {pair} for each two" * self.shares_budget)
-        # What one conditional may take follows from the pairs, but not what drift adds to it.
-        return f"{pair} for each {'secret and each ' if self.drift else ''}two secrets together"
-
-    def brief(self) -> str:
-        """State the budgets, and the drift if there is one."""
-        if self.is_everything:
-            return "all distributions"
-        single, pair = self._likelihood_ratios
-        what = "P(s) D" if self.n_records is None else "log likelihood ratios"
-        words = f"{what}<={single:.4g}, of two<={pair:.4g}"
-        return words + (f", drift={self.drift:.4g}" if self.drift else "")
 
     @property
     def figures(self) -> dict[str, float]:

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from skrldp._params import at_most
-from skrldp._sentences import NO_BOUND, bound, columns_in_words, holds_for, series
+from skrldp._sentences import columns_in_words, series
 from skrldp.alphabet.values import weakest_source
-from skrldp.mechanism.messages import REPORTS
+from skrldp.claims import NO_BOUND, bound
 from skrldp.sanitizers.access import known_columns
-from skrldp.statement._parts import Beyond, Blocks, PublicTable, ReportFigures
-from skrldp.statement._several import sets_in_words, uncertain_sets
+from skrldp.statement._parts import Blocks, PublicTable, ReportFigures
 
-__all__ = ["beyond_blocks", "block_in_words", "block_lines", "in_all_blocks", "warnings_of_blocks"]
+__all__ = ["block_in_words", "block_lines", "in_all_blocks", "warnings_of_blocks"]
 
 _SHOWN = 5  # blocks, and warnings, that are written out
 
@@ -44,8 +43,6 @@ def in_all_blocks(sanitizer: Any, each: Sequence[ReportFigures]) -> ReportFigure
             worst.covered,
             few_records=any(one.covered.few_records for one in each),
             alphabet=weakest_source([one.covered.alphabet for one in each]),
-            # If the worst block's set has no beta, those of others may have one.
-            sampling=max((one.covered.sampling for one in each), key=len),
         ),
         table=_table(each, worst.table),
         blocks=Blocks(
@@ -62,32 +59,6 @@ def _greatest(each: Sequence[ReportFigures], name: str) -> float | None:
     """Return the greatest of the blocks' figures; None if a block does not have the figure."""
     found = [getattr(one.proof, name) for one in each]
     return None if None in found else max(found)
-
-
-def beyond_blocks(sanitizer: Any) -> Beyond:
-    """Return the figures of several reports and observers, over all blocks."""
-    certificates, manifest = sanitizer.certificates_, sanitizer.manifest_
-    eps_all = max(float(one.eps_all) for one in certificates)
-    within = [one.known for one in certificates if one.known]
-    greatest = max(within, key=lambda one: one.eps, default=None)
-    uncertain = uncertain_sets([*certificates, *within])
-    together = manifest.beta if uncertain else None
-    attained = max(float(one.eps_attained) for one in certificates)
-    sources = [one.alphabet for one in certificates]
-    return Beyond(
-        eps_all=eps_all,
-        eps_given_u=max(float(one.eps_given_u) for one in certificates),
-        eps_of_reports={k: float(manifest.bound_of(k)) for k in REPORTS},
-        attained_of_reports=dict.fromkeys(REPORTS, attained),
-        summed_reports=REPORTS[1:],
-        adds_up=eps_all <= max(float(one.eps) for one in certificates),
-        eps_known=None if greatest is None else float(greatest.eps),
-        known_set=None if greatest is None else holds_for(greatest.uncertainty, greatest.alphabet),
-        beta_together=together,
-        sets=sets_in_words(
-            uncertain, len(certificates) + len(within), together, weakest_source(sources)
-        ),
-    )
 
 
 def _table(each: Sequence[ReportFigures], worst: PublicTable) -> PublicTable:
@@ -138,7 +109,7 @@ def _span(numbers: Iterable[Any], unit: str = "column") -> str:
 
 def _drift(report: ReportFigures) -> str:
     """State the bound if those who report are another population than the public table's."""
-    if report.covered.coverage == "all distributions" and not report.beyond.sets:
+    if report.covered.coverage == "all distributions" and report.beyond.beta == 0.0:
         return "the bounds hold for every population"
     moved = (
         "the set is about the columns of a block given S. Where those who report differ more from "

@@ -1,34 +1,15 @@
 """The lines of a privacy report: what each figure says."""
 
-import math
-
 from skrldp._params import at_most
-from skrldp._sentences import (
-    BY_COMPOSITION,
-    NO_BOUND,
-    amount,
-    attained_at_worst,
-    bound,
-    cells_in_words,
-    factor,
-    odds,
-    protected,
-    sees,
-    series,
-    told_u,
-    who_knows,
-)
-from skrldp.mechanism.guarantee import bound_of_several
+from skrldp._sentences import cells_in_words, protected, sees
+from skrldp.claims import amount, factor, odds
 from skrldp.statement._blocks import block_in_words, block_lines
 from skrldp.statement._by_secret import lines_by_secret
-from skrldp.statement._parts import Beyond, ReportFigures
+from skrldp.statement._parts import ReportFigures
 
 __all__ = ["lines_of"]
 
 Line = tuple[str, str]
-
-# Bounds that are written with four digits are called attained if they are up to this share.
-_CLOSE = 1e-4
 
 
 def lines_of(report: ReportFigures) -> list[Line]:
@@ -37,9 +18,6 @@ def lines_of(report: ReportFigures) -> list[Line]:
         *_promise(report),
         *_worst(report),
         *block_lines(report),
-        ("k reports", _reports(report.beyond)),
-        ("knows U" if report.promise.nonsensitive else "knows more", _knows_u(report)),
-        *_other_statements(report),
         *_table_and_utility(report),
     ]
 
@@ -58,13 +36,7 @@ def _promise(report: ReportFigures) -> list[Line]:
             f"eps = {at_most(promise.eps, '.6g')}: a report changes the odds of a secret by a "
             f"factor of at most {odds(promise.eps)}",
         ),
-        (
-            "proven",
-            f"{bound(proof.eps_proven, '.6f')}, of the mechanism as it is sampled; "
-            f"{attained_at_worst(proof.eps_attained, '.6f')}",
-        ),
-        ("holds for", _of_block(report) + report.covered.set_in_words),
-        *([("assumes", report.covered.sampling)] if report.covered.sampling else []),
+        *report.beyond.claims.lines("proven"),
     ]
 
 
@@ -97,81 +69,6 @@ def _worst(report: ReportFigures) -> list[Line]:
                 f"{second!r}",
             )
         )
-    return shown
-
-
-# --- further reports, and observers who know more
-
-
-def _reports(beyond: Beyond) -> str:
-    """State the bounds of several reports, grouped by how they were found."""
-    found: dict[str, list[str]] = {}
-    for k, eps in beyond.eps_of_reports.items():
-        if math.isinf(eps):
-            found.setdefault("none", []).append(f"{k}")
-            continue
-        if eps - beyond.attained_of_reports[k] <= _CLOSE * eps:
-            how = "exact, attained by some distribution"
-        elif k in beyond.summed_reports:
-            how = BY_COMPOSITION
-        else:
-            how = "from all combinations of reports; the true value may be lower"
-        found.setdefault(how, []).append(f"{at_most(eps, '.4g')} for k = {k}")
-    unbounded = found.pop("none", [])
-    said = [f"eps <= {series(figures)} ({how})" for how, figures in found.items()]
-    if unbounded:
-        said.append(f"for k = {series(unbounded)} {NO_BOUND}")
-    all_k = " at most k times the proven eps" if beyond.adds_up else ""
-    changed = _if_u_changes(beyond)
-    same = " whose record stays the same," if changed else ""
-    return f"about one person{same} together{all_k}: {'; '.join(said)}{changed}"
-
-
-def _if_u_changes(beyond: Beyond) -> str:
-    """Bound several reports about records whose U differs, where those of one record leak less.
-
-    The sum of one bound over the set and others over all distributions holds for them as well;
-    what is found from combinations of reports is about one record.
-    """
-    one, *more = beyond.eps_of_reports
-    sums = {k: bound_of_several(beyond.eps_of_reports[one], beyond.eps_all, k) for k in more}
-    if all(beyond.eps_of_reports[k] >= eps for k, eps in sums.items()):
-        return ""
-    if math.isinf(beyond.eps_all):
-        return f"; if U changes in between {NO_BOUND}"
-    figures = [f"{at_most(eps, '.4g')} for k = {k}" for k, eps in sums.items()]
-    return f"; if U changes in between: eps <= {series(figures)}"
-
-
-def _knows_u(report: ReportFigures) -> str:
-    """State the bounds for somebody who knows U, exactly or anything about it."""
-    exactly, anything = report.beyond.eps_given_u, report.beyond.eps_all
-    each = f"{bound(anything, '.4g')} for each report"
-    if not report.promise.nonsensitive:
-        return f"to somebody who knows anything about a person: {each}"
-    if exactly == anything and math.isfinite(anything):
-        return f"to somebody who knows U, or anything else about a person: {each}"
-    said = told_u(exactly, ".4g")
-    if math.isinf(anything):
-        return f"{said}; for other knowledge about a person {NO_BOUND}"
-    return f"{said}; to somebody who knows anything else about a person: {each}"
-
-
-# --- other statements
-
-
-def _other_statements(report: ReportFigures) -> list[Line]:
-    shown, beyond = [], report.beyond
-    if beyond.eps_known is not None:
-        shown.append(
-            (
-                "known columns",
-                f"{who_knows(report.promise.known)}: {bound(beyond.eps_known, '.4g')} within each "
-                f"of the values, over {beyond.known_set}",
-            )
-        )
-    if beyond.sets:
-        shown.append(("sets", beyond.sets))
     return shown
 
 

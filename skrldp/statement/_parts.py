@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from skrldp._arrays import ReadOnly
 from skrldp._typing import Floats
+from skrldp.claims import REPORTS, Claims
 
 __all__ = [
     "Beyond",
@@ -52,23 +53,21 @@ class CoveredSet(ReadOnly):
     """The set of distributions that the proof holds for."""
 
     holds_for: str
-    set_in_words: str
-    sampling: str
     coverage: str
     alpha: float | None
     radius: float | None
     single: float | None
     pair: float | None
     drift: float | None
-    beta: float | None
     alphabet: str | None
     few_records: bool
 
 
 @dataclass(frozen=True, eq=False)
 class Beyond(ReadOnly):
-    """What is proven besides one report to somebody who knows nothing else about a person."""
+    """What is proven besides one report to an observer who knows nothing else about a person."""
 
+    claims: Claims
     eps_all: float
     eps_given_u: float
     eps_of_reports: dict[int, float]
@@ -76,9 +75,24 @@ class Beyond(ReadOnly):
     summed_reports: tuple[int, ...]
     adds_up: bool
     eps_known: float | None
-    known_set: str | None
-    beta_together: float | None
-    sets: str
+    beta: float | None
+
+    @classmethod
+    def of(cls, claims: Claims) -> "Beyond":
+        """Read the figures of claims."""
+        numbered = {k: claims.find(reports=k) for k in REPORTS}
+        found = {k: one for k, one in numbered.items() if one is not None}
+        return cls(
+            claims=claims,
+            eps_all=claims.eps_all,
+            eps_given_u=claims.eps_given_u,
+            eps_of_reports={k: one.eps for k, one in found.items()},
+            attained_of_reports={k: one.attained for k, one in found.items()},
+            summed_reports=tuple(k for k, one in found.items() if one.how == "composition"),
+            adds_up=claims.eps_all <= claims.eps,
+            eps_known=None if claims.known is None else claims.known.eps,
+            beta=claims.beta,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +172,8 @@ class ReportFigures(ReadOnly):
         figures: dict[str, Any] = {}
         for name, value in vars(self).items():
             figures |= vars(value) if isinstance(value, ReadOnly) else {name: value}
-        return {
+        found = {
             name: value.tolist() if isinstance(value, np.ndarray) else value
             for name, value in figures.items()
         }
+        return found | self.claims.figures()

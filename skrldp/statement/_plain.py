@@ -3,7 +3,8 @@
 import math
 
 from skrldp._params import at_most
-from skrldp._sentences import columns_in_words, odds
+from skrldp._sentences import columns_in_words
+from skrldp.claims import odds
 from skrldp.statement._parts import ReportFigures
 
 __all__ = ["plain_sentences"]
@@ -36,8 +37,8 @@ def plain_sentences(report: ReportFigures, n_warnings: int) -> tuple[str, ...]:
         ),
         _further(
             beyond.eps_all,
-            "To somebody who knows anything else about the person, one report",
-            f"Somebody who knows more about the person may learn {secret} from one report.",
+            "To an observer who knows anything else about the person, one report",
+            f"An observer who knows more about the person may learn {secret} from one report.",
         ),
     ]
     if n_warnings:
@@ -67,7 +68,7 @@ def _covered(report: ReportFigures) -> str:
         return f"This holds only if the population is exactly as {table} says."
     near = f"This is proven for every population near {table}."
     # Where several statements have sets of their own, one of them misses more often.
-    beta = report.beyond.beta_together if report.beyond.sets else covered.beta
+    beta = report.beyond.beta
     if beta is None:
         return f"{near} How often the true one is not among them is unknown."
     exact = covered.coverage == "finite-sample" and covered.alphabet != "learned"

@@ -41,6 +41,9 @@ class PrivacyReport(ReportFigures):
     eps_proven, eps_attained : float
         The certificate's bounds on the worst-case leakage over the set: no distribution exceeds the
         first, and some distribution attains the second.
+    claims : Claims
+        All that is proven, with the sets of distributions; the figures about bounds are read from
+        these.
     eps_all : float
         Bound on what one report tells anybody, whatever they know besides: proven over all
         distributions. Infinite if there is none.
@@ -59,8 +62,6 @@ class PrivacyReport(ReportFigures):
         The columns of U that observers may know.
     eps_known : float or None
         Bound within each of their values; None without known columns.
-    known_set : str or None
-        The set that it holds for, in words, with its own beta.
     eps_at_public : float or None
         Leakage at the public distribution; None if there are too many reports to compute it.
     eps_over_set : float or None
@@ -71,11 +72,8 @@ class PrivacyReport(ReportFigures):
         What a report reveals about the whole record at most, so about U too: the logarithm of the
         greatest factor by which it changes the odds of two records. Infinite if a report rules a
         record out.
-    holds_for, set_in_words : str
-        The set of distributions that the proof holds for, in words; and the same with how often it
-        misses the true one, and on what that is conditional.
-    sampling : str
-        How the public records must have been drawn for `beta` to be true; empty without a beta.
+    holds_for : str
+        The set of distributions that the proof holds for, in words.
     alpha, radius : float or None
         Order and radius (nats) of a Rényi ball: radius 0 is the public distribution alone, infinity
         all distributions. None for a set of another kind.
@@ -83,13 +81,7 @@ class PrivacyReport(ReportFigures):
         Budgets of a set of conditionals and its drift, in nats; see
         :class:`~skrldp.LikelihoodRatioSet`, whose bounds are these times `n`. None for a ball.
     beta : float or None
-        Probability that the set misses the true distribution (of U given S, for a set of
-        conditionals); None where the set does not come from it.
-    beta_together : float or None
-        Bound on the probability that one of the sets misses, where several statements have sets of
-        their own; None where it is not known, and without such a set.
-    sets : str
-        The same in words; empty for one statement.
+        Bound on the probability that one of all sets misses; None where it is not known.
     coverage : str
         Where that probability comes from: "asymptotic", "finite-sample", "given" (a radius that was
         given as a number), "public distribution" or "all distributions".

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from skrldp._sentences import holds_for, sampling
 from skrldp.certificate import certify
+from skrldp.claims import Around
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sanitizers.access import (
     as_block_sanitizer,
@@ -14,8 +14,8 @@ from skrldp.sanitizers.access import (
 )
 from skrldp.sanitizers.parameters import default_uncertainty
 from skrldp.sanitizers.warnings import explain_rare_cells
-from skrldp.sets.fitted_sets import FittedSet, RenyiSet
-from skrldp.statement._blocks import beyond_blocks, in_all_blocks, warnings_of_blocks
+from skrldp.sets.fitted_sets import RenyiSet
+from skrldp.statement._blocks import in_all_blocks, warnings_of_blocks
 from skrldp.statement._by_secret import figures_by_secret
 from skrldp.statement._expected_errors import (
     error_warnings,
@@ -32,7 +32,7 @@ from skrldp.statement._parts import (
     WorstCase,
 )
 from skrldp.statement._report import PrivacyReport
-from skrldp.statement._several import beyond_one_report
+from skrldp.statement._several import claims_of
 from skrldp.statement._warnings import (
     notes_of,
     warnings_of,
@@ -89,7 +89,7 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
         return _of_blocks(blocks)
     fitted = fitted_sanitizer(sanitizer)
     rare_cells = explain_rare_cells(fitted.certificate_.uncertainty, fitted.joint_)
-    figures = _figures(fitted, beyond_one_report(fitted), expected_errors(fitted), rare_cells)
+    figures = _figures(fitted, Beyond.of(claims_of(fitted)), expected_errors(fitted), rare_cells)
     return PrivacyReport(
         **vars(figures),
         digest=fitted.mechanism_.digest,
@@ -100,7 +100,7 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
 
 def _of_blocks(sanitizer: Any) -> PrivacyReport:
     """Put the blocks of a BlockSanitizer on one page."""
-    beyond, errors = beyond_blocks(sanitizer), expected_errors_of_columns(sanitizer)
+    beyond, errors = Beyond.of(sanitizer.manifest_.claims), expected_errors_of_columns(sanitizer)
     each, told = [], []
     for block, one in zip(sanitizer.blocks_, sanitizer.sanitizers_, strict=True):
         rare_cells = explain_rare_cells(one.certificate_.uncertainty, one.joint_)
@@ -139,7 +139,7 @@ def _figures(
 def _promised(fitted: Any) -> Promised:
     mechanism = fitted.mechanism_
     return Promised(
-        eps=mechanism.guarantee.eps_requested,
+        eps=mechanism.claims.main.asked,
         sensitive=tuple(name for name, flag in mechanism.columns if flag),
         nonsensitive=tuple(name for name, flag in mechanism.columns if not flag),
         known=known_columns(fitted),
@@ -164,23 +164,25 @@ def _worst_case(fitted: Any) -> WorstCase:
 
 
 def _covered(fitted: Any, few_records: bool) -> CoveredSet:
-    around, alphabet = fitted.certificate_.uncertainty, fitted.joint_.alphabet
-    figures = ("radius", "single", "pair", "drift")  # None for figures of another kind of set
-    found = {name: getattr(around, name, None) for name in figures}
+    around, alphabet = fitted.certificate_.claims.main.around, fitted.joint_.alphabet
+    figures = (
+        "alpha",
+        "radius",
+        "single",
+        "pair",
+        "drift",
+    )  # None where the set is of another kind
+    found = {name: around.numbers.get(name) for name in figures}
     return CoveredSet(
         holds_for=around.describe(),
-        set_in_words=holds_for(around, alphabet),
-        sampling=sampling(around),
         coverage=_coverage(around),
-        alpha=None if found["radius"] is None else around.alpha,
         **found,
-        beta=around.beta,
         alphabet=alphabet,
         few_records=few_records,
     )
 
 
-def _coverage(around: FittedSet) -> str:
+def _coverage(around: Around) -> str:
     """Say where the probability comes from with which the set misses the true distribution."""
     if around.is_point:
         return "public distribution"
@@ -261,7 +263,10 @@ def _set_for_utility(fitted: Any) -> str | None:
     else:
         rule = "given"
     # The line of the privacy set says on what a beta is conditional, if that set has one.
-    private, alphabet = fitted.certificate_, fitted.joint_.alphabet_for(beta)
-    if private.uncertainty.beta is not None and private.alphabet == alphabet:
-        alphabet = ""
-    return holds_for(RenyiSet(uncertainty.alpha, uncertainty.B_, rule, beta), alphabet)
+    private, alphabet = fitted.certificate_.claims.main.around, fitted.joint_.alphabet_for(beta)
+    said = private.beta is None or private.values_from != alphabet
+    return (
+        RenyiSet(uncertainty.alpha, uncertainty.B_, rule, beta)
+        .stated(alphabet)
+        .in_words(source=said)
+    )

@@ -6,7 +6,8 @@ from typing import Any
 
 from skrldp._arrays import LARGEST_EXPONENT
 from skrldp._params import at_most
-from skrldp._sentences import amount, bound, known_by_category, odds, repeatable
+from skrldp._sentences import known_by_category, repeatable
+from skrldp.claims import amount, bound, odds
 from skrldp.mechanism.messages import known_in_groups
 from skrldp.sanitizers.access import changes_since_fit, reported_its_own_table
 from skrldp.sanitizers.warnings import explain_limit
@@ -101,14 +102,14 @@ def _beyond_one_report(report: ReportFigures, asked: float | None) -> list[str]:
         said.append(f"two reports about one record may tell {_told(two)}")
     if beyond.eps_all > proven * (1.0 + _MORE):
         said.append(
-            "one report may tell somebody who knows something else about the person "
+            "one report may tell an observer who knows something else about the person "
             f"{_told(beyond.eps_all)}"
         )
     if not said:
         return []
     words = ", and ".join(said)
     return [
-        f"The proven eps is for one report to somebody who knows nothing else: {words}. "
+        f"The proven eps is for one report to an observer who knows nothing else: {words}. "
         "eps_all= is a bound on both."
     ]
 
@@ -130,7 +131,7 @@ def notes_of(
     if fitted.survey_ is not None:
         said.append(f"The public table is {fitted.survey_.describe()}.")
     elif covered.coverage == "asymptotic":
-        beta = at_most(covered.beta or 0.0, ".4g")
+        beta = at_most(report.beyond.beta or 0.0, ".4g")
         said.append(
             f"The radius is asymptotic: beta = {beta} is what it tends to with many "
             f"records for each cell. LikelihoodRatioSet() holds for "
@@ -145,7 +146,7 @@ def notes_of(
             f"taken, for each secret{within}. That the population has changed by no more is an "
             "assumption."
         )
-    if covered.beta is not None and covered.alphabet == "learned":
+    if bool(report.beyond.beta) and covered.alphabet == "learned":
         said.append(
             "Rare values of U were learned from the counted records, so beta is not guaranteed. "
             "Report them as one (min_frequency='auto'), or declare them (categories=; 'dtype' for "

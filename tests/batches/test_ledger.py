@@ -19,21 +19,22 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from skrldp import AllDistributions, JointDistribution, Mechanism, certify
 from skrldp.batches import KeyVariable, LedgerReporter, Reporter, key_check
-from skrldp.mechanism.guarantee import Guarantee
-from skrldp.mechanism.stated_sets import StatedRenyiSet
+from skrldp.claims import Around, Claim, Claims
 from skrldp.sampling.streams import Tapes
 
 KEY, OTHER_KEY, LEDGER_KEY = bytes(range(32)), bytes(range(1, 33)), bytes(range(2, 34))
 N_PERSONS = 60
 
 
-def mechanism(seed=0, **changes):
+def mechanism(seed=0, eps_all=4.0):
     """Twenty cells and six reports: a record that changes mostly has another report."""
     matrix = np.random.default_rng(seed).dirichlet(np.full(6, 0.3), size=20).T
     made = Mechanism.from_matrix(matrix, ("no", "yes"), tuple(range(10)))
-    stated = {"eps_all": 4.0, **changes}
-    guarantee = Guarantee(1.0, 0.75, 0.5, StatedRenyiSet(2.0, 0.1, "given"), **stated)
-    return replace(made.named(None, [("ill", True), ("age", False)]), guarantee=guarantee)
+    around = Around("renyi", {"alpha": 2.0, "radius": 0.1}, "given")
+    claims = [Claim(0.75, 0.5, around, ("ill",))]
+    claims += [] if eps_all is None else [Claim(eps_all, 0.0, secret=("ill",))]
+    named = made.named(None, [("ill", True), ("age", False)])
+    return replace(named, claims=Claims(tuple(claims)))
 
 
 DESIGNS = [mechanism(0), mechanism(1)]
@@ -399,8 +400,8 @@ def test_no_two_designs_leak_more_than_the_greatest_bound(seed):
         matrix = rng.dirichlet(np.full(3, 4.0), size=4).T
         made = Mechanism.from_matrix(matrix, ("no", "yes"), (1, 2))
         eps = certify(made.matrix, AllDistributions(), joint).eps
-        stated = Guarantee(eps, eps, 0.0, "all")
-        made = replace(made.named(None, [("s", True), ("u", False)]), guarantee=stated)
+        stated = Claims((Claim(eps, 0.0, secret=("s",)),))
+        made = replace(made.named(None, [("s", True), ("u", False)]), claims=stated)
         matrices.append(made.matrix)
         one = LedgerReporter(made, id="person", key=KEY, max_reports=2)
         bounds.append(one.bound)
@@ -416,7 +417,7 @@ def test_as_many_reports_as_have_a_bound():
     assert LedgerReporter(unbounded, **options).bound == 0.75
     for made, more, message in (
         (unbounded, {"max_reports": 2}, r"bounds one report .* not 2, .*eps_all=.* max_reports=1"),
-        (replace(unbounded, guarantee=None), {}, "states no guarantee"),
+        (replace(unbounded, claims=None), {}, "claims nothing"),
         (DESIGNS[0], {"max_reports": 3, "eps": 8.7}, "3 reports .* may leak 8.75 nats"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -55,13 +55,13 @@ def other(rng, number):
 def changed(rng, texts):
     """Change a number or a name; move a weight between reports, or change it alone."""
     mechanism, counts, witness = map(json.loads, texts)
-    said, table = mechanism["guarantee"], counts["counts"]
-    of_set = said["distributions"] if isinstance(said["distributions"], dict) else {}
+    claims, table = mechanism["claims"], counts["counts"]
+    said = claims[0]
+    sets = [one["around"] for one in claims if one["around"] != "all"]
     couples = [couple for some in witness["couples"] for couple in some]
     kinds = ["count", "eps", "name"]
     kinds += ["move", "weight"] * ("weights" in mechanism) + ["witness"] * bool(couples)
-    kinds += ["set"] * bool(of_set) + ["everywhere"] * ("eps_all" in said)
-    kinds += ["further"] * ("further" in said)
+    kinds += ["set"] * bool(sets) + ["further"] * (len(claims) > 1)
     kind = rng.choice(kinds)
     if kind in ("move", "weight"):
         weights = mechanism["weights"]
@@ -73,13 +73,16 @@ def changed(rng, texts):
     elif kind == "count":
         s, u = rng.randrange(len(table)), rng.randrange(len(table[0]))
         table[s][u] = other(rng, table[s][u])
-        said["n_records"] = int(np.sum(table))
-    elif kind == "eps":
-        said["eps"] = min(other(rng, said["eps"]), said["eps_requested"])
-    elif kind in ("set", "everywhere", "further"):
-        held = {"set": of_set, "everywhere": said}.get(kind) or rng.choice(said["further"])
-        names = ("single", "pair", "drift", "radius", "alpha", "eps_all", "eps_given_u")
-        name = rng.choice([name for name in names if name in held] or ["eps"])
+        for around in sets:
+            around["n_records"] = int(np.sum(table))
+    elif kind in ("eps", "further"):
+        held = said if kind == "eps" else rng.choice(claims[1:])
+        held["eps"] = min(other(rng, held["eps"]), held.get("asked", 1e9))
+        held["attained"] = min(held["attained"], held["eps"])
+    elif kind == "set":
+        held = rng.choice(sets)
+        names = ("single", "pair", "drift", "radius", "alpha")
+        name = rng.choice([name for name in names if name in held])
         held[name] = other(rng, float(held[name]))
     elif kind == "witness":
         couple = rng.choice(couples)
@@ -111,8 +114,8 @@ def bound_together(mechanism, counts, witness):
 def false_by(mechanism, counts):
     """Return the greatest violation by distributions of the set, in 60 digits; 0 if none."""
     own, table = json.loads(mechanism), json.loads(counts)["counts"]
-    said = own["guarantee"]
-    around = said["distributions"]
+    said, *further = own["claims"]
+    around = said["around"]
     joint = JointDistribution(table)
     rows = np.array(own["weights"], dtype=float).reshape(-1, *np.shape(table))
     first, second = np.nonzero(~np.eye(len(table), dtype=bool))
@@ -145,12 +148,12 @@ def false_by(mechanism, counts):
                 for both in zip(inside, parts, strict=True)
             ]
             violation = max(violation, made[0] - factor * made[1])
-        for name, value in (("eps_all", None), ("eps_given_u", 0)):
-            if name in said:
-                factor = Decimal(repr(said[name])).exp()
+        for claim in further:
+            if claim["around"] == "all":
+                factor = Decimal(repr(claim["eps"])).exp()
                 for row in weights:
                     for a, b in zip(first, second, strict=True):
-                        if value is None:
+                        if claim["known"] == []:
                             violation = max(violation, int(max(row[a])) - factor * int(min(row[b])))
                         else:
                             gaps = [

@@ -117,4 +117,4 @@ def test_randomised_responses_hold_for_all_distributions_and_are_shown():
         assert "for all distributions" in found._repr_html_()
     nothing = certify(np.tile(np.eye(2), 3), RenyiBall(), joint)
     assert nothing.eps_all == math.inf and nothing.eps_given_u == 0.0
-    assert "eps_all" not in repr(nothing) and "knows U" not in nothing._repr_html_()
+    assert "eps_all" not in repr(nothing) and "everywhere" not in nothing._repr_html_()

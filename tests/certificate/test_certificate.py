@@ -28,6 +28,7 @@ from skrldp import (
 )
 from skrldp.alphabet.values import source_in_words
 from skrldp.certificate import proof_region, prove, release
+from skrldp.claims import Claims
 from skrldp.design.closed_form import grr, srr
 from skrldp.privacy.requirements import Promise, Requirements, repair
 from skrldp.sets.fitted_sets import RenyiSet
@@ -299,8 +300,9 @@ def test_what_is_said_is_not_more_than_what_is_proven(around, often):
     for mechanism in (matrix, Mechanism.from_matrix(matrix, joint.secrets, joint.values)):
         found = certify(mechanism, around, joint)
         words = f"with probability {often} 0.05; {source_in_words('learned')}"
-        assert found.alphabet == "learned" and words in found._repr_html_()
-    text = repr(replace(found, eps=0.1234567891, eps_attained=0.1234567889))
+        assert found.claims.values_from == "learned" and words in found._repr_html_()
+    main = replace(found.claim, eps=0.1234567891, attained=0.1234567889)
+    text = repr(replace(found, claims=Claims((main,))))
     assert "eps<=0.12345679," in text and "attained 0.123456788," in text
 
 

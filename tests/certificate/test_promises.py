@@ -11,6 +11,7 @@ from skrldp import AllDistributions, CertificateError, JointDistribution, Mechan
 from skrldp.certificate import _release as release_module
 from skrldp.certificate import certify, release
 from skrldp.certificate._views import View, least_provable
+from skrldp.claims import Claims
 from skrldp.privacy.requirements import Promise
 from skrldp.privacy.screening import Screened
 from skrldp.sets.fitted_sets import RenyiSet
@@ -47,7 +48,7 @@ def test_a_tiny_ball_is_not_a_point(alpha, radius):
 
 @pytest.mark.parametrize("radius", [51.0, 700.0])
 def test_a_huge_ball_is_not_everything(radius):
-    """Its certificate says what was proven: nothing else fits the figures of a guarantee."""
+    """Its certificate says what was proven: nothing else fits the numbers of a claim."""
     around = RenyiSet(2.0, radius)
     assert not around.is_everything and not around.is_point
     assert f"{radius:g}" in around.describe()
@@ -135,7 +136,9 @@ def test_the_proven_bound_decides_not_the_attained_one(monkeypatch):
     prove = release_module.prove_promise
 
     def unsure(*arguments):
-        return replace(prove(*arguments), eps=0.6, eps_attained=0.4)
+        proof = prove(*arguments)
+        loose = [replace(one, eps=0.6, attained=0.4) for one in proof.claims]
+        return replace(proof, claims=Claims(tuple(loose)))
 
     matrix = np.array([[0.6, 0.6, 0.4, 0.4], [0.4, 0.4, 0.6, 0.6]])
     promise = Promise.of(EVEN, EVERYTHING, 0.5)

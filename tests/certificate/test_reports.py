@@ -71,7 +71,7 @@ def test_no_combination_of_reports_leaks_more_and_one_leaks_as_much(shape, alpha
         if math.isfinite(found.eps):
             assert found.eps - found.eps_attained <= 1e-6
             assert some >= 0.7 * found.eps  # so that this can tell
-        assert found.reports == k and found.enumerated
+        assert found.reports == k and found.claim.how == "proof"
 
 
 def test_two_reports_may_rule_out_what_one_cannot():
@@ -109,7 +109,7 @@ def test_what_cannot_be_enumerated_is_a_sum(monkeypatch):
         assert [one.reports for one in found] == [4, 3, 2]
         for one in found:
             best, k = exact[one.reports - 1], one.reports
-            assert one.enumerated == (k <= most)
+            assert (one.claim.how == "proof") == (k <= most)
             enumerated = min(k, most)
             expected = exact[enumerated - 1].eps + (k - enumerated) * all_
             assert one.eps == pytest.approx(expected, abs=1e-9)
@@ -148,7 +148,7 @@ def test_no_number_of_reports_is_too_large():
 
 @pytest.mark.parametrize("reports", [0, -1, 1.0, "2", None, True])
 def test_a_number_of_reports_is_asked_for(reports):
-    with pytest.raises(ValueError, match=r"reports=.* must be a whole number from 1"):
+    with pytest.raises(ValueError, match=r"reports=.* is no whole number >= 1"):
         certify(np.full((2, 4), 0.5), RenyiBall(), EVEN, reports=reports)
     mechanism = Mechanism.from_matrix(np.full((2, 4), 0.5), (0, 1), (0, 1))
     with pytest.raises(ValueError, match="reports="):
@@ -252,7 +252,7 @@ def test_large_alphabets_need_no_matrix(monkeypatch):
     joint = JointDistribution(rng.integers(1, 99, (4, 100)))
     mechanism = Mechanism.from_blocks(srr(1.0, 4, 100), joint.secrets, joint.values)
     one, ten = prove_reports(mechanism, joint, RenyiBall().fit_set(joint), (1, 10))
-    assert not ten.enumerated and one.eps_all == pytest.approx(1.0, abs=1e-6)
+    assert ten.claim.how == "composition" and one.eps_all == pytest.approx(1.0, abs=1e-6)
     assert ten.eps == pytest.approx(one.eps + 9.0 * one.eps_all, abs=1e-12)
     assert one.eps < ten.eps_attained <= ten.eps <= ten.eps_all
     joint = JointDistribution(np.ones((4, 250_000), dtype=int))
@@ -266,7 +266,7 @@ def test_small_blocks_are_like_any_matrix():
     block = Mechanism.from_blocks((0.25, 0.11, 0.07, 0.065), joint.secrets, joint.values)
     for k in (2, 3):
         ours, theirs = (certify(m, RenyiBall(), joint, k) for m in (block, block.matrix))
-        assert ours.eps == pytest.approx(theirs.eps, abs=1e-9) and ours.enumerated
+        assert ours.eps == pytest.approx(theirs.eps, abs=1e-9) and ours.claim.how == "proof"
         assert ours.eps_attained == pytest.approx(ours.eps, abs=1e-6)
     long = prove_reports(block, joint, RenyiBall().fit_set(joint), (3,), work=0)[0]
     equal = (block.matrix**3).reshape(-1, 3, 3)
@@ -284,6 +284,4 @@ def test_several_reports_are_shown():
     assert prove(mechanism, joint, around).eps == one.eps
     assert "reports=3" in repr(three) and "eps_all<=" in repr(one) and "reports" not in repr(one)
     html = three._repr_html_()
-    assert "of 3 independent reports about the same record" in html
-    assert "by composition; the true value may be lower" in html and "knows U" in html
-    assert "composition" not in one._repr_html_()
+    assert "for k = 3 (by composition; the true value may be lower)" in html and "knows U" in html

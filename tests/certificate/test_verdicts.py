@@ -24,7 +24,13 @@ def test_they_are_of_every_kind():
     for words in ("malformed", "report 0", "report 6", "differ", "does not fit", "no mechanism"):
         assert [message for message in messages if words in message], words
     shown = [line for *_, said in KEPT["bases"] for line in said[1]]
-    for words in ("to those who know columns", "eps_all", "eps_given_u", "for 4 pairs", "one"):
+    for words in (
+        "to those who know columns",
+        "all distributions",
+        "all others",
+        "for 4 pairs",
+        "one",
+    ):
         assert [line for line in shown if words in line], words
 
 

@@ -30,6 +30,7 @@ from skrldp import (
     certify,
 )
 from skrldp.certificate import _verify, counts_to_json, verify
+from skrldp.claims import Claims
 from skrldp.exceptions import CertificateError
 
 # What designs warn of is no matter here: proofs hold all the same.
@@ -70,7 +71,10 @@ def test_closed_forms_are_shown(san):
 @pytest.mark.parametrize(
     ("parameters", "shown"),
     [
-        ({"sensitive": [0], "eps_all": 3.0}, ["one report", "eps_all", "eps_given_u"]),
+        (
+            {"sensitive": [0], "eps_all": 3.0},
+            ["one report", "all distributions", "columns [0] to those who know all others"],
+        ),
         ({"sensitive": [0], "known": [1]}, ["one report", "columns [0] to those who know"]),
         ({"sensitive": [0], "known": [1, 2]}, ["columns [0] to those who know"]),
         ({"sensitive": [0, 1], "known": [3]}, ["columns [0, 1] to those who"]),
@@ -90,8 +94,8 @@ def test_every_kind_of_requirement_is_shown(parameters, shown):
 def test_all_that_is_claimed_must_be_known():
     mechanism, *rest = texts_of(fitted(sensitive=[0]))
     claim = json.loads(mechanism)
-    claim["guarantee"]["eps_pairs"] = [[0.0, 0.1], [0.1, 0.0]]
-    assert "something that is not checked" in verify(json.dumps(claim), *rest).message
+    claim["claims"][0]["eps_pairs"] = [[0.0, 0.1], [0.1, 0.0]]
+    assert "a field of a claim is not checked" in verify(json.dumps(claim), *rest).message
 
 
 @pytest.mark.parametrize("alpha", [0.5, 0.7, 1.0, 2.0, 4.0])
@@ -118,7 +122,7 @@ def test_several_reports_are_shown_at_their_eps():
 @pytest.mark.parametrize("kind", SETS)
 def test_a_smaller_eps_is_not_shown_and_the_first_report_and_pair_are_named(kind):
     texts = proven(SETS[kind])
-    attained = json.loads(texts[0])["guarantee"]["eps_attained"]
+    attained = json.loads(texts[0])["claims"][0]["attained"]
     message = verify(*texts, eps=attained * (1 - 1e-9)).message
     assert message.startswith("not shown: one report: report ")
     assert verify(*texts, eps=2.0).holds
@@ -127,9 +131,10 @@ def test_a_smaller_eps_is_not_shown_and_the_first_report_and_pair_are_named(kind
 def test_a_claim_about_all_distributions_that_is_false_is_named():
     mechanism, counts, witness = proven(SETS["default"])
     claim = json.loads(mechanism)
-    claim["guarantee"]["eps_all"] = claim["guarantee"]["eps"]
+    first, everywhere, *_ = claim["claims"]
+    everywhere |= {"eps": first["eps"], "attained": 0.0}
     false = bound_together(json.dumps(claim), counts, witness)
-    assert verify(*false).message.startswith("not shown: eps_all: report ")
+    assert verify(*false).message.startswith("not shown: all distributions: report ")
 
 
 def test_without_its_couples_a_witness_shows_nothing():
@@ -145,11 +150,16 @@ def test_without_its_couples_a_witness_shows_nothing():
     ("old", "new", "words"),
     [
         ('"a","b"', '"b","a"', "the secrets differ"),
-        ('"version":3', '"version":3,"version":3', "a key is there twice"),
+        ('"version":4', '"version":4,"version":4', "a key is there twice"),
         ('"eps":', '"eps":true,"x":', "eps is no number"),
         ('"eps":', '"eps":NaN,"x":', "malformed"),
         ('"eps":', '"eps":1e999999999,"x":', "out of range"),
-        ('"eps_requested":1.0', '"eps_requested":0.5', "above what was requested"),
+        ('"asked":1.0', '"asked":0.5', "above what was asked"),
+        ('"asked":1.0', '"asked":null', "asked is no number"),
+        ('"attained":', '"attained":2.0,"x":', "a field of a claim is not checked"),
+        ('"attained":0', '"attained":5', "what is attained is above"),
+        ('"claims":[', '"claims":[],"x":[', "nothing is claimed"),
+        ('"known":[]', '"known":"all"', "the first claim"),
         ('"n_records":176', '"n_records":177', "the counts are others"),
         ('"weights":[[', '"weights":[[1e1,', "no table"),
         ('"weights":[[', '"weights":[[0', "malformed"),
@@ -169,13 +179,13 @@ def test_claims_that_are_none_are_refused(old, new, words):
 def test_further_claims_are_about_secrets():
     columns = {"sensitive": [0, 1], "known": [2]}
     mechanism, counts, witness = texts_of(fitted(**columns))
-    secrets, known = ([], [0], [0, 2]), ([0], [])
+    secrets, known = ([], [0], [0, 2]), ([0], [True], [2, 2])
     for name, value in [*(("secret", own) for own in secrets), *(("known", own) for own in known)]:
         claim = json.loads(mechanism)
-        claim["guarantee"]["further"][0][name] = value
+        claim["claims"][1][name] = value
         message = verify(json.dumps(claim), counts, witness).message
         assert message == (
-            "not shown: a further claim is not about the secret columns, within values of others."
+            "not shown: a claim is not about the secret columns, within values of others."
         )
 
 
@@ -193,10 +203,10 @@ def test_a_witness_is_bound_to_mechanism_and_counts():
 
 def test_there_is_no_witness_without_a_claim():
     joint = JointDistribution(COUNTS)
-    with pytest.raises(ValueError, match="whose guarantee states this set"):
+    with pytest.raises(ValueError, match="whose claims are about this set"):
         certify(np.full((2, 9), 0.5), LikelihoodRatioSet(), joint).witness()
     other = Mechanism.from_matrix(np.full((2, 9), 0.5), range(3), range(3))
-    with pytest.raises(ValueError, match="whose guarantee states this set"):
+    with pytest.raises(ValueError, match="whose claims are about this set"):
         certify(other, LikelihoodRatioSet(), joint).witness()
 
 
@@ -204,8 +214,9 @@ def test_no_multipliers_show_what_is_false():
     from dataclasses import replace
 
     san = fitted(IRSanitizer, sensitive=[0])
-    told = replace(san.mechanism_.guarantee, eps=0.5, eps_attained=0.5)
-    mechanism = san.mechanism_.named(None, san.mechanism_.columns, guarantee=told)
+    first, *rest = san.mechanism_.claims
+    told = Claims((replace(first, eps=0.5, attained=0.5), *rest))
+    mechanism = san.mechanism_.named(None, san.mechanism_.columns, claims=told)
     with pytest.raises(CertificateError, match="no multipliers were found"):
         san.certificate_.about(mechanism, san.joint_).witness()
 

@@ -83,7 +83,8 @@ def test_declared_categories_and_an_eps_over_all(call, folder):
         assert (done[0], done[2]) == (0, "")
         made = json.loads((folder / f"{name}.json").read_text())
         assert made["values"] == wanted
-        assert made["guarantee"]["alphabet"] == "declared" and made["guarantee"]["eps_all"] <= 2
+        first, everywhere, _ = made["claims"]
+        assert first["around"]["values_from"] == "declared" and everywhere["eps"] <= 2
 
 
 FIGURES = ["estimate", "std_error", "conf_low", "conf_high"]
@@ -137,9 +138,10 @@ def test_inspect(call, ready, designed):
     code, out, _ = call("inspect", "-", "--json", stdin=designed)
     found = json.loads(out)
     assert code == 0 and found["digest"] == mechanism.digest
-    assert found["claimed"]["eps"] == mechanism.guarantee.eps
-    assert found["claimed"]["eps_of_reports"]["2"] == mechanism.guarantee.bound_of(2)
-    assert found["proven"]["eps_all"] <= 1.0
+    claimed = {one["reports"]: one["eps"] for one in found["claimed"]["claims"] if "reports" in one}
+    assert claimed[2] == mechanism.claims.bound_of(2)
+    assert found["claimed"]["claims"][0]["eps"] == mechanism.claims.eps
+    assert found["proven"]["claims"][0]["eps"] <= 1.0
     code, out, _ = call("inspect", "mechanism.json", "--digest", "0" * 64)
     assert code == 1 and "ANOTHER DIGEST" in out
 

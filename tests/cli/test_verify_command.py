@@ -23,6 +23,7 @@ from skrldp import (
 from skrldp.alphabet.values import source_in_words
 from skrldp.certificate import counts_to_json
 from skrldp.certificate._witness import witness_of
+from skrldp.claims import Claims
 from skrldp.cli import main
 
 call, folder = command_fixtures.call, command_fixtures.folder
@@ -63,7 +64,7 @@ def checked(files, *options):
 
 def proven(said):
     """The bounds that were proven."""
-    return [float(eps) for eps in re.findall(r"proven +eps <= ([0-9.]+)", said)]
+    return [float(eps) for eps in re.findall(r"(?:proven |knows 'zip'):? +eps <= ([0-9.]+)", said)]
 
 
 # --- From the public table -----------------------------------------------------------------------
@@ -90,7 +91,7 @@ def test_each_claim_of_a_weakened_mechanism_fails(call, folder):
     (folder / "m.json").write_text(fitted.mechanism_.to_json())
     write(records, folder / "public.csv")
     code, out, _ = call("verify", "m.json", "public.csv")
-    assert code == 0 and len(proven(out)) == 2 and "to somebody who knows 'zip'" in out
+    assert code == 0 and len(proven(out)) == 2 and "to an observer who knows 'zip'" in out
     raw = json.loads((folder / "m.json").read_text())
     weights = np.array(raw["weights"])
     top = weights.argmax(axis=0)
@@ -101,7 +102,10 @@ def test_each_claim_of_a_weakened_mechanism_fails(call, folder):
     assert call("inspect", "weak.json")[0] == 0  # its claims stand, and are no proof
     code, out, _ = call("verify", "weak.json", "public.csv")
     assert code == 1 and "NOT PROVEN" in out
-    less = raw | {"guarantee": raw["guarantee"] | {"eps_all": raw["guarantee"]["eps_all"] - 0.01}}
+    everywhere = next(one for one in raw["claims"] if one["around"] == "all")
+    everywhere["eps"] -= 0.01
+    everywhere["attained"] = 0.0
+    less = raw | {"claims": [one for one in raw["claims"] if one["known"] != "all"]}
     (folder / "less.json").write_text(json.dumps(less))
     code, out, _ = call("verify", "less.json", "public.csv")  # an eps_all that is not proven
     assert code == 1 and ": not kept" in out.partition("everywhere")[2]
@@ -155,8 +159,9 @@ def test_learned_values_are_counted_in_the_table_that_is_given(call, folder, col
     write(few, folder / "few.csv")
     around = LikelihoodRatioSet(radius="asymptotic")
     fitted = IRSanitizer(sensitive="ill", uncertainty=around).fit(few)
-    guarantee = replace(fitted.mechanism_.guarantee, alphabet="frequent")
-    forged = replace(fitted.mechanism_, guarantee=guarantee)
+    first, *rest = fitted.mechanism_.claims
+    first = replace(first, around=replace(first.around, values_from="frequent"))
+    forged = replace(fitted.mechanism_, claims=Claims((first, *rest)))
     (folder / "counts.json").write_text(counts_to_json(fitted.joint_))
     (folder / "forged.json").write_text(forged.to_json())
     (folder / "other.json").write_text(witness_of(forged, fitted.joint_))
@@ -206,8 +211,8 @@ def test_a_changed_mechanism_or_smaller_radius_is_not(files, capsys):
     assert checked(files, "--eps", "0.5") == 1
     assert capsys.readouterr().out.startswith("not shown: one report: report ")
     claim = json.loads(own.read_text())
-    claim["guarantee"]["distributions"]["single"] *= 0.9
-    claim["guarantee"]["distributions"]["pair"] *= 0.9
+    claim["claims"][0]["around"]["single"] *= 0.9
+    claim["claims"][0]["around"]["pair"] *= 0.9
     own.write_text(json.dumps(claim))
     assert checked(files) == 1
     assert "does not fit the mechanism" in capsys.readouterr().out
@@ -225,7 +230,7 @@ def test_radii_of_further_claims_are_made_again(tmp_path, capsys):
     capsys.readouterr()
     assert checked(files) == 0
     said = capsys.readouterr().out
-    assert "radius of 's' to somebody who knows 'u': there is none, as all distributions" in said
+    assert "radius of 's' to an observer who knows 'u': there is none, as all distributions" in said
 
 
 @pytest.mark.parametrize(

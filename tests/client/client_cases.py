@@ -29,7 +29,7 @@ def document(secrets: list[Any], values: list[Any], n_symbols: int = 3, **parts:
     blind = parts.get("observe") == "nonsensitive"
     fields = {
         "format": "skrldp-mechanism",
-        "version": 3,
+        "version": 4,
         "columns": parts.get("columns", [["s", True], ["u", False]]),
         "secrets": secrets,
         "values": values,
@@ -46,27 +46,21 @@ def document(secrets: list[Any], values: list[Any], n_symbols: int = 3, **parts:
 
 LR = {
     "set": "likelihood-ratio", "single": 0.07, "pair": 0.125, "drift": 0, "rule": "finite-sample",
-    "beta": 0.05,
+    "beta": 0.05, "n_records": 10**20, "values_from": "frequent",
 }  # fmt: skip
 MORE = {**LR, "n_values": 7}
-GIVEN = {**MORE, "rule": "given", "beta": None}
+GIVEN = {**MORE, "rule": "given", "beta": None, "values_from": "learned"}
 BALL = {"set": "renyi", "alpha": 2, "radius": 1e-05, "rule": "chi2", "beta": 0.05}
-PROOF = {"eps_requested": 1, "eps": 0.1 + 0.2, "eps_attained": 5e-324}
-FULL = {
-    **PROOF,
-    "eps_all": 1e16,
-    "eps_given_u": 123456789012345680.0,
-    "n_records": 10**20,
-    "alphabet": "frequent",
-    "distributions": LR,
-    "further": [
-        {"secret": [1], "known": [0], **PROOF, "alphabet": "learned", "distributions": GIVEN},
-        {"secret": [1], "known": [0, 2], **PROOF, "distributions": "all"},
-        {"secret": [1], "known": [2], **PROOF, "alphabet": "frequent", "distributions": MORE},
-    ],
-}
-FULL["eps_given_u"] = 9007199254740993.0
-CLAIM = {**PROOF, "n_records": None, "distributions": "all"}
+PROOF = {"eps": 0.1 + 0.2, "attained": 5e-324}
+FULL = [
+    {"secret": [1], "known": [], "asked": 1, **PROOF, "around": LR},
+    {"secret": [1], "known": [0], **PROOF, "around": GIVEN},
+    {"secret": [1], "known": [0, 2], **PROOF, "around": "all"},
+    {"secret": [1], "known": [2], "asked": 1, **PROOF, "around": MORE},
+    {"secret": [1], "known": [], "eps": 1e16, "attained": 0, "around": "all"},
+    {"secret": [1], "known": "all", "eps": 9007199254740993.0, "attained": 0, "around": "all"},
+]
+CLAIM = [{"secret": [0], "known": [], "asked": 1, **PROOF, "around": "all"}]
 THREE = [["age", False], ["ill", True], ["size", False]]
 PAIRS = [[1, "S"], [1, "M"], [2, "S"], [2, None], [3.5, "M"]]
 NUMBERS = [
@@ -100,7 +94,7 @@ def cases() -> dict[str, Case]:
     beyond = "each value, but not together"
     found: dict[str, Case] = {
         "a matrix": (
-            document(S, U, 4, guarantee={**CLAIM, "distributions": BALL, "alphabet": "declared"}),
+            document(S, U, 4, claims=[{**CLAIM[0], "around": {**BALL, "values_from": "declared"}}]),
             [["no", "a"], {"u": "b", "s": "yes", "more": [1]}],
             [
                 (["no"], "has 1 values"), (["no", "a", "a"], "has 3 values"), ([], "has 0 values"),
@@ -117,7 +111,7 @@ def cases() -> dict[str, Case]:
         "four weights": (
             document(
                 ["no", "yes", None], PAIRS, columns=THREE, blocks=[28, 5, 4, 1], bits=6,
-                guarantee={**CLAIM, "eps_all": 2.5},
+                claims=[{**FULL[0], "around": BALL}, {**FULL[4], "eps": 2.5, "asked": 3}],
             ),
             [[1, "no", "S"], {"ill": None, "age": 3.5, "size": "M"}, [True, "yes", "M"]],
             [([1, "no", None], beyond), ([9, "no", "S"], "not shown"),
@@ -132,7 +126,8 @@ def cases() -> dict[str, Case]:
         "one secret": (document(["no"], [1, 2, 3], blocks=[4, 2, 8, 8], bits=3), [["no", 2]], []),
         "one value": (document([0, 1, 2], ["x"], blocks=[4, 1, 2, 0], bits=3), [[2.0, "x"]], []),
         "nothing but secrets": (
-            document(PAIRS, [[]], 4, columns=[["age", True], ["size", True]], guarantee=CLAIM),
+            document(PAIRS, [[]], 4, columns=[["age", True], ["size", True]],
+                claims=[{**CLAIM[0], "secret": [0, 1]}]),
             [[1, "S"], {"size": None, "age": 2}],
             [([1, None], beyond), ([4, "S"], "not shown"), ([1], "has 1 values")],
         ),
@@ -248,7 +243,10 @@ def cases() -> dict[str, Case]:
             [],
         ),
         "no names": (
-            document(["a", "b"], [["x", 1], ["y", None]], columns=[], guarantee=CLAIM),
+            document(
+                ["a", "b"], [["x", 1], ["y", None]], columns=[],
+                claims=[{**CLAIM[0], "secret": []}],
+            ),
             [["b", ["x", 1]], {"secret": "a", "value": ["y", None]}, ["b", ["x", 1.0]]],
             [(["b", ["x"]], "know"), (["b", "x"], "know"), (["b", ["y", {"float": "nan"}]],
             "know")],
@@ -258,35 +256,17 @@ def cases() -> dict[str, Case]:
             [["yes", "b"]],
             [],
         ),
-        "one report": (document(S, U, 1, guarantee=FULL | {
-            "further": [{**FULL["further"][0], "secret": [0], "known": [1]}]}), [["no", "a"]], []),
+        "one report": (
+            document(S, U, 1, claims=[{**FULL[0], "secret": [0], "around": BALL},
+                                      {**FULL[1], "secret": [0], "known": [1]}]),
+            [["no", "a"]], [],
+        ),
         "all figures": (
             document(
-                [1, 2, 3], [[1, 2], [3, 4]], 3, guarantee=FULL,
+                [1, 2, 3], [[1, 2], [3, 4]], 3, claims=FULL,
                 columns=[["a", False], ["s", True], ["b", False]],
             ),
             [[1, 3, 2]],
-            [],
-        ),
-        "version 1": (
-            document(S, U, 2, version=1, guarantee={**PROOF, "n_records": 9, "laws": "all"}),
-            [["no", "a"]],
-            [],
-        ),
-        "version 1 with a ball": (
-            document(
-                S, U, 2, version=1, guarantee={
-                    **PROOF, "n_records": 9, "laws": {n: BALL[n] for n in BALL if n != "set"},
-                },
-            ),
-            [["no", "a"]],
-            [],
-        ),
-        "version 2": (
-            document(
-                S, U, 2, version=2, guarantee={**CLAIM, "distributions": LR, "alphabet": "frequent"}
-            ),
-            [["no", "a"]],
             [],
         ),
         "deep names": (

@@ -26,15 +26,15 @@ from skrldp import client  # noqa: E402
 
 NAMES = [
     "format", "version", "columns", "secrets", "values", "symbols", "denominator_bits", "weights",
-    "blocks", "observe", "other", "guarantee", "eps", "eps_requested", "eps_attained", "eps_all",
-    "eps_given_u", "n_records", "alphabet", "distributions", "laws", "further",
-    "secret", "known", "set", "alpha", "radius", "rule", "beta", "single", "pair", "drift",
+    "blocks", "observe", "other", "claims", "eps", "asked", "attained", "reports", "around",
+    "n_records", "n_values", "values_from", "secret", "known",
+    "set", "alpha", "radius", "rule", "beta", "single", "pair", "drift",
     "mechanisms", "bins",
 ]  # fmt: skip
 WORDS = [
     "all", "nonsensitive", "declared", "frequent", "learned", "renyi", "likelihood-ratio", "chi2",
-    "finite-sample", "asymptotic", "given", "other", "skrldp-mechanism", "date", "microseconds",
-    "skrldp-manifest",
+    "finite-sample", "asymptotic", "survey", "given", "other", "skrldp-mechanism", "date",
+    "microseconds", "skrldp-manifest",
 ]  # fmt: skip
 VALUES = [
     *NUMBERS, *TEXTS, *MOMENTS, *WORDS, *NAMES, None, True, False, [], {}, [[]], [1, 2], ["a", 1],

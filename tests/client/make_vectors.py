@@ -100,7 +100,7 @@ def mechanism_vectors() -> list[dict[str, Any]]:
             "observe": device.observe,
             "columns": stated["columns"] or [["secret", True], ["value", False]],
             "n_symbols": len(device.symbols),
-            "guarantee": stated.get("guarantee"),
+            "claims": stated.get("claims"),
         }
         made.append({**vector, **own})
     return made

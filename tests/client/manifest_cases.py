@@ -44,10 +44,10 @@ def manifest(parts: list[Any], **fields: Any) -> dict[str, Any]:
 
 
 def pairs() -> dict[str, Any]:
-    """Three blocks of two columns, one of them by four weights, and one with a guarantee."""
+    """Three blocks of two columns, one of them by four weights, and one with claims."""
     return manifest(
         [
-            block(S, {"age": A, "home": B}, n_symbols=4, guarantee=CLAIM),
+            block(S, {"age": A, "home": B}, n_symbols=4, claims=[{**CLAIM[0], "secret": [1]}]),
             block(S, {"age": A, "job": C}, blocks=[24, 1, 16, 2], bits=6),
             block(S, {"job": C, "home": B}, n_symbols=5),
         ]
@@ -239,7 +239,7 @@ def _damages() -> dict[str, Any]:
         "another format inside": part(0, format="skrldp-manifest"),
         "a manifest inside": lambda made: made["mechanisms"].__setitem__(0, pairs()),
         "no format inside": lambda made: made["mechanisms"][0].pop("format"),
-        "another version inside": part(0, version=4),
+        "another version inside": part(0, version=5),
         "secrets in another order": part(0, secrets=["yes", "no"]),
         "other secrets": part(2, secrets=["no", "maybe"]),
         "secrets of another column": part(

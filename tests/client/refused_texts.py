@@ -4,44 +4,26 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict, is_dataclass
 from pathlib import Path
-from typing import Any
 
-for room in ("mechanism", "sanitizers"):
+for room in ("", "mechanism", "sanitizers"):
     sys.path.insert(0, str(Path(__file__).resolve().parents[1] / room))
 
-import test_guarantee  # noqa: E402
+import test_claims  # noqa: E402
 import test_json  # noqa: E402
 import test_others  # noqa: E402
 from client_cases import BALL, CLAIM, THREE, S, document  # noqa: E402
 from manifest_cases import refused_manifests  # noqa: E402
 
 from skrldp import client  # noqa: E402
-from skrldp.mechanism.stated_sets import StatedLikelihoodRatioSet, StatedRenyiSet  # noqa: E402
-
-
-def stated(thing: Any) -> Any:
-    """Return what a guarantee's part would be in JSON."""
-    if isinstance(thing, StatedRenyiSet | StatedLikelihoodRatioSet):
-        return stated({"set": thing.kind, **asdict(thing)})
-    if is_dataclass(thing):
-        found = {name: stated(it) for name, it in vars(thing).items()}
-        return {name: it for name, it in found.items() if name != "alphabet" or it is not None}
-    if isinstance(thing, tuple | list):
-        return [stated(item) for item in thing]
-    if not isinstance(thing, dict):
-        return thing
-    left_out = {"n_values"} if thing.get("n_values", 0) is None else set()
-    return {name: stated(it) for name, it in thing.items() if name not in left_out}
 
 
 def refused_texts() -> dict[str, str]:
     """Return texts that are no mechanisms, from the tests of Python's reading and from here."""
     found = {}
     forms = {
-        "matrix": {**document(S, [1, 2], 2), "guarantee": {**CLAIM, "distributions": BALL}},
-        "blind": {**document(S, ["a", "b"], 2, observe="nonsensitive"), "guarantee": CLAIM},
+        "matrix": {**document(S, [1, 2], 2), "claims": [{**CLAIM[0], "around": BALL}]},
+        "blind": {**document(S, ["a", "b"], 2, observe="nonsensitive"), "claims": CLAIM},
         "blocks": document(S, [1, 2, 3], blocks=[3, 1, 1, 1], bits=3),
     }
     for form, fields in forms.items():
@@ -49,7 +31,7 @@ def refused_texts() -> dict[str, str]:
             damaged = json.loads(json.dumps(fields))
             change(damaged)
             found[f"{form}: {damage}"] = json.dumps(damaged)
-        short = {name: part for name, part in fields.items() if name != "guarantee"}
+        short = {name: part for name, part in fields.items() if name != "claims"}
         for name in short:
             found[f"{form}: no {name}"] = json.dumps({k: v for k, v in short.items() if k != name})
             for wrong in (None, True, 1.5, -1, "x", [], {}, [None], [[]], {"date": "x"}, [[1, 2]]):
@@ -57,36 +39,16 @@ def refused_texts() -> dict[str, str]:
     dense = test_json.dense().to_json()
     for number, (old, new, message) in enumerate(test_json.TAMPERED):
         found[f"tampered {number}: {message}"] = dense.replace(old, new, 1)
-    for laws, old, new in ((test_guarantee.BALL, o, n) for o, n, _ in test_guarantee.OF_VERSION_1):
-        text = test_guarantee.VERSION_1.replace("LAWS", laws)
-        found[f"version 1: {new}"] = text.replace(old, new, 1)
-    for number, (kind, good, changes, message) in enumerate(test_guarantee.IMPOSSIBLE):
-        assert not is_refused(claiming(kind, good))
-        name = f"impossible {number}: {kind.__name__}, {message}"
-        found[name] = claiming(kind, {**good, **changes})
+    for number, (claims, message) in enumerate(test_claims.IMPOSSIBLE):
+        found[f"impossible {number}: {message}"] = test_claims.stating(claims)
     found |= of_others() | of_categories() | of_json(json.dumps(forms["matrix"])) | of_sizes()
     found |= of_weights() | refused_manifests()
     return {name: text for name, text in found.items() if is_refused(text)}
 
 
-def claiming(kind: Any, figures: dict[str, Any]) -> str:
-    """Write a mechanism whose guarantee has some figures, or has a part with them."""
-    claims = stated(test_guarantee.FIGURES)
-    part = stated(figures)
-    if kind in (StatedRenyiSet, StatedLikelihoodRatioSet):
-        claims["distributions"] = {"set": kind.kind, **part}
-    elif kind is test_guarantee.FurtherBound:
-        claims["further"] = [
-            {name: it for name, it in part.items() if name != "alphabet" or it is not None}
-        ]
-    else:
-        claims |= part
-    return json.dumps({**json.loads(test_guarantee.BARE.to_json()), "guarantee": claims})
-
-
 def of_others() -> dict[str, str]:
     fields = document(S, ["desk", "field", "other"], 2, other=[True])
-    fields["guarantee"] = {**CLAIM, "distributions": BALL, "alphabet": "frequent"}
+    fields["claims"] = [{**CLAIM[0], "around": {**BALL, "values_from": "frequent"}}]
     text = json.dumps(fields, separators=(",", ":"))
     found = {f"others: {new}": text.replace(old, new, 1) for old, new, _ in test_others.MALFORMED}
     two = document(S, [["a", 1], ["other", 1]], 2, columns=THREE)

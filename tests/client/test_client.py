@@ -327,7 +327,7 @@ def test_from_fit_to_report(observe, n_sensitive, library):
     expected = np.ravel(sanitizer.set_output(transform="default").transform(X))
     client = load(mechanism.to_json(), random_state=7)
     assert client.digest == mechanism.digest
-    assert client.guarantee == mechanism.guarantee and client.eps == sanitizer.certificate_.eps
+    assert client.claims == mechanism.claims and client.eps == sanitizer.certificate_.eps
     assert (client.secrets, client.values, client.symbols) == (
         mechanism.secrets, mechanism.values, mechanism.symbols,
     )  # fmt: skip

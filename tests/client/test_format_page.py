@@ -63,7 +63,7 @@ def test_sixty_lines_run_by_themselves():
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda d: d.update(version=4),
+        lambda d: d.update(version=5),
         lambda d: d["weights"][0].__setitem__(0, d["weights"][0][0] + 1),
         lambda d: d["weights"].pop(),
         lambda d: d["weights"][1].pop(),
@@ -125,5 +125,7 @@ def test_the_page_names_every_field_in_the_canonical_order():
     named = re.findall(r"`(?:…)?(\w+)`", "".join(re.findall(r"^\| (`.*?) \|", page, re.MULTILINE)))
     text, _ = blocks_of("json")
     for document in [json.loads(text), *(json.loads(form().to_json()) for form in FORMS.values())]:
-        fields = [*document, *document.pop("guarantee", {})]
+        first = document.pop("claims", [{}])[0]
+        around = first.get("around", {})
+        fields = [*document, *first, *(around if around != "all" else {})]
         assert sorted(fields, key=named.index) == fields

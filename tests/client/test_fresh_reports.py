@@ -17,19 +17,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skrldp import Mechanism, ReportLimitError, SkrldpError
+from skrldp.claims import Around, Claim, Claims
 from skrldp.client import FreshReports, load
-from skrldp.mechanism.guarantee import Guarantee
-from skrldp.mechanism.stated_sets import StatedRenyiSet
 
-AROUND = StatedRenyiSet(2.0, 0.1, "given")
+AROUND = Around("renyi", {"alpha": 2.0, "radius": 0.1}, "given")
 ROW = {"ill": "yes", "age": 1}
 
 
-def text_of(**changes):
-    guarantee = Guarantee(1.0, 0.75, 0.5, AROUND, **{"eps_all": 4.0, **changes})
+def text_of(eps_all=4.0):
+    claims = [Claim(0.75, 0.5, AROUND, ("ill",))]
+    if eps_all is not None:
+        claims.append(Claim(eps_all, 0.0, secret=("ill",)))
     mechanism = Mechanism.from_matrix([[0.5, 0.25], [0.5, 0.75]], ("no", "yes"), (1,))
     mechanism = mechanism.named(None, [("ill", True), ("age", False)])
-    return replace(mechanism, guarantee=guarantee).to_json()
+    return replace(mechanism, claims=Claims(tuple(claims))).to_json()
 
 
 @pytest.fixture
@@ -159,7 +160,7 @@ def test_as_many_reports_as_have_a_bound(path):
     with pytest.raises(ValueError, match=r"3 reports .* 8\.75 nats together, more than eps=8\.7"):
         load(text_of(), limit=FreshReports(3, path, eps=8.7))
     bare = Mechanism.from_matrix([[1.0, 1.0]], ("no", "yes"), (1,)).to_json()
-    with pytest.raises(ValueError, match="states no guarantee"):
+    with pytest.raises(ValueError, match="claims nothing"):
         load(bare, limit=FreshReports(1, path))
 
 

@@ -101,7 +101,7 @@ def test_the_design_keeps_its_promise_and_is_made_once(designed):
     assert written.blocks == (("age",), ("place",))
     for mechanism, one in zip(written.mechanisms, sanitizer.sanitizers_, strict=True):
         assert certify(mechanism, one.uncertainty_, one.joint_).holds(1.0)
-        assert mechanism.guarantee.eps_given_u <= mechanism.guarantee.eps_all <= 2.0
+        assert mechanism.claims.eps_given_u <= mechanism.claims.eps_all <= 2.0
     with pytest.raises(FileExistsError, match="second report"):
         design.write(folder, few_questions(), people.public_table(), server.now())
     assert (folder / "manifest.json").read_text("utf-8") == text
@@ -446,15 +446,13 @@ def test_statements_round_upwards(manifest):
     said = promise.promise(manifest)
     text = " ".join([said["hidden"], said["others"], *promise.statements(manifest)])
     known = promise.eps_given_others(manifest)
-    assert known == max(one.guarantee.eps_given_u for one in manifest.mechanisms)
+    assert known == max(one.claims.eps_given_u for one in manifest.mechanisms)
     assert float(re.search(r"at most ([\d.]+) times", text)[1]) >= np.exp(manifest.eps)
     assert float(re.search(r"and at most ([\d.]+) times", text)[1]) >= np.exp(known)
     assert "not protected" in text
     assert "is at most 0.05." in text
     unbounded = [
-        dataclasses.replace(
-            one, guarantee=dataclasses.replace(one.guarantee, eps_all=None, eps_given_u=None)
-        )
+        dataclasses.replace(one, claims=dataclasses.replace(one.claims, items=(one.claims.main,)))
         for one in manifest.mechanisms
     ]
     said = promise.promise(Manifest.of(unbounded, manifest.shares))

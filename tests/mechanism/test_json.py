@@ -1,4 +1,4 @@
-"""The JSON of mechanisms: canonical, strict, and the guarantee's figures in it."""
+"""The JSON of mechanisms: canonical, strict, and the claims in it."""
 
 import datetime
 import hashlib
@@ -18,21 +18,21 @@ from hypothesis import strategies as st
 from skrldp import (
     Mechanism,
 )
+from skrldp.claims import Around, Claim, Claims
 from skrldp.design.closed_form import srr
 from skrldp.mechanism import json_format, json_values
-from skrldp.mechanism.guarantee import Guarantee
 from skrldp.mechanism.json_values import unique_key
-from skrldp.mechanism.stated_sets import StatedRenyiSet
 
 COLUMNS = [("ill", True), ("age", False)]
-BALL = Guarantee(1.0, 0.75, 0.5, StatedRenyiSet(2.0, 0.1, "chi2", 0.05), n_records=100)
-ALL = Guarantee(1.0, 0.75, 0.5, "all")
+AROUND = Around("renyi", {"alpha": 2.0, "radius": 0.1}, "chi2", 0.05, n_records=100)
+BALL = Claims((Claim(0.75, 0.5, AROUND, ("ill",), asked=1.0),))
+ALL = Claims((Claim(0.75, 0.5, secret=("ill",), asked=1.0),))
 
 
 def dense(**changes):
     matrix = [[0.5, 0.25, 0.125, 1.0], [0.5, 0.75, 0.875, 0.0]]
     mechanism = Mechanism.from_matrix(matrix, ("no", "yes"), (1, 2)).named(None, COLUMNS)
-    return replace(mechanism, guarantee=BALL, **changes)
+    return replace(mechanism, claims=BALL, **changes)
 
 
 def blind():
@@ -40,7 +40,7 @@ def blind():
     mechanism = Mechanism.from_matrix(
         matrix, ("no", "yes"), ("a", "b", "c"), observe="nonsensitive"
     )
-    return replace(mechanism.named(None, COLUMNS), guarantee=ALL)
+    return replace(mechanism.named(None, COLUMNS), claims=ALL)
 
 
 def blocks():
@@ -74,7 +74,7 @@ def test_equivalent_json_has_one_digest(form, indent):
     for given_text in (text, other, text.encode(), other.encode()):
         again = Mechanism.from_json(given_text)
         assert again.to_json() == text and again.digest == mechanism.digest
-        assert again.guarantee == mechanism.guarantee
+        assert again.claims == mechanism.claims
     assert mechanism.digest == hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
@@ -83,11 +83,11 @@ def test_other_mechanisms_have_other_digests():
     others = [
         blind(),
         blocks(),
-        replace(first, guarantee=None),
-        replace(first, guarantee=ALL),
+        replace(first, claims=None),
+        replace(first, claims=ALL),
         first.named(("x", "y"), COLUMNS),
         first.named(None, [("sick", True), ("age", False)]),
-        first.named(None, [("ill", False), ("age", True)]),
+        replace(first, claims=None).named(None, [("ill", False), ("age", True)]),
         replace(first, form=replace(first.form, table=first.form.table[:, ::-1])),
     ]
     assert len({mechanism.digest for mechanism in [first, *others]}) == len(others) + 1
@@ -106,8 +106,8 @@ DAMAGE = {
     "a misspelt key": (lambda d: d.update(guarante=None), "unknown key 'guarante'"),
     "version true": (lambda d: d.update(version=True), "version True"),
     "version 1.0": (lambda d: d.update(version=1.0), r"version 1\.0"),
-    "a later version": (lambda d: d.update(version=4), "this release reads versions 1, 2 and 3"),
-    "an older version": (lambda d: d.update(version=0), "version 0"),
+    "a later version": (lambda d: d.update(version=5), "this release reads version 4"),
+    "an older version": (lambda d: d.update(version=3), "version 3"),
     "a column twice": (
         lambda d: d.update(columns=[["a", True], ["a", False]]),
         "column names repeat",
@@ -149,7 +149,7 @@ DAMAGE = {
     "secrets are text": (lambda d: d.update(secrets="ab"), "secrets must be a list"),
     "bits": (lambda d: d.update(denominator_bits=-1), "bits"),
     "an enormous number of bits": (lambda d: d.update(denominator_bits=10**9), "bits"),
-    "no guarantee": (lambda d: d.update(guarantee=None), "guarantee must be an object"),
+    "no claims": (lambda d: d.update(claims=None), "claims must be a list"),
     "observe": (lambda d: d.update(observe="some"), "observe"),
 }
 
@@ -165,65 +165,18 @@ def test_damage_is_told(form, damage):
     assert "mechanism" in str(caught.value) and "\n" not in str(caught.value)
 
 
-MORE = (
-    '{"secret":[0],"known":[1],"eps_requested":1,"eps":0.5,"eps_attained":0,"distributions":"all"}'
-)
-
-
 TAMPERED = [
-    ('"version":3', '"version":3,"version":3', "the key 'version' is there twice"),
+    ('"version":4', '"version":4,"version":4', "the key 'version' is there twice"),
     ('"alpha":2.0', '"alpha":2.0,"alpha":3.0', "the key 'alpha' is there twice"),
     ('"eps":0.75', '"eps":NaN', "NaN is no finite number"),
     ('"eps":0.75', '"eps":-Infinity', "-Infinity is no finite number"),
     ('"eps":0.75', '"eps":1e999', "1e999 is no finite number"),
     ('"eps":0.75', '"eps":' + "9" * 400, "eps=99999"),
     ('"eps":0.75', '"eps":' + "9" * 5000, "more than 4,300 digits"),
-    ('"eps":0.75', '"eps":0.25', "eps_attained=0.5 is more than eps=0.25"),
-    ('"eps":0.75', '"eps":"0.75"', "eps='0.75'"),
-    ('"eps":0.75,', "", "guarantee lacks 'eps'"),
-    ('"n_records":100', '"n_records":100,"m":1', "guarantee has the unknown key 'm'"),
+    ('"eps":0.75', '"eps":0.25', "attained=0.5 is more than eps=0.25"),
     ('"n_records":100', '"n_records":100.0', r"n_records=100\.0"),
-    ('"rule":"chi2"', '"rule":"given"', "has no beta"),
-    ('"rule":"chi2",', "", "guarantee.distributions lacks 'rule'"),
-    ('"distributions":{', '"distributions":"some","laws":{', "unknown key 'laws'"),
-    ('"version":3', '"version":1', "guarantee lacks 'laws'"),
-    ('"set":"renyi"', '"set":"likelihood-ratio"', "guarantee.distributions lacks 'single'"),
-    ('"set":"renyi"', '"set":["renyi"]', "none of 'renyi', 'likelihood-ratio'"),
-    ('"n_records":100', '"n_records":100,"alphabet":null', "alphabet is null"),
-    ('"n_records":100', '"n_records":100,"alphabet":"read"', "alphabet='read'"),
-    ('"n_records":100', '"n_records":100,"eps_all":null', "eps_all is null: leave it out"),
-    ('"n_records":100', '"n_records":100,"eps_all":true', "eps_all=True"),
-    ('"n_records":100', '"n_records":100,"eps_all":"2"', "eps_all='2'"),
-    ('"n_records":100', '"n_records":100,"eps_all":0.5', "eps=0.75 is more than eps_all"),
-    ('"n_records":100', '"n_records":100,"eps_given_u":-1', "eps_given_u=-1"),
-    ('"n_records":100', '"n_records":100,"further":[]', "a list that is not empty"),
-    ('"n_records":100', '"n_records":100,"further":{"secret":[0]}', "a list that is not"),
-    ('"n_records":100', '"n_records":100,"further":[0]', "further must be an object"),
-    ('"n_records":100', f'"n_records":100,"further":[{MORE},{MORE}]', "the same columns"),
-    ('"n_records":100', f'"n_records":100,"further":[{MORE[:-1]},"m":1}}]', "unknown key 'm'"),
-    ('"n_records":100', '"n_records":100,"further":[{' + MORE[14:] + "]", "lacks 'secret'"),
-    (
-        '"n_records":100',
-        '"n_records":100,"further":[' + MORE.replace("[0]", "[true]") + "]",
-        "are no places of columns",
-    ),
-    (
-        '"n_records":100',
-        '"n_records":100,"further":[' + MORE.replace("[0]", "[2]") + "]",
-        r"about columns \[2\] within values of \[1\]",
-    ),
-    (
-        '"n_records":100',
-        '"n_records":100,"further":[' + MORE.replace("[1]", "[]") + "]",
-        r"known=\[\] are no places",
-    ),
-    ('"secrets":["no"', '"secrets":[NaN', "NaN is no finite number"),
-    ('"secrets":["no"', '"secrets":["yes"', "secrets repeat: 'yes' and 'yes'"),
-    ('"weights":[[', '"weights":[[true,', "weights hold a bool"),
-    ('"weights":[[', '"weights":[[-1,', "symbols by cells, 2 x 4"),
-    ('"weights":[', '"weights":[5,', "each row of weights must be a list"),
-    ("{", "[" * 100_000, "not a mechanism"),
-    ("{", "\ufeff{", "not a mechanism"),
+    ('"around":{', '"around":"some","laws":{', "unknown key 'laws'"),
+    ('"n_records":100', '"n_records":100,"values_from":null', "values_from is null"),
 ]
 
 
@@ -324,10 +277,10 @@ ECHOES = {
     "a date": lambda d: d["secrets"].__setitem__(0, {"date": LONG}),
     "half a surrogate pair": lambda d: d["secrets"].__setitem__(0, LONG + "\ud800"),
     "a rule": lambda d: d.update(
-        guarantee={
-            "eps_requested": 1, "eps": 1, "eps_attained": 1, "n_records": None,
-            "laws": {"alpha": 1, "radius": 1, "rule": LONG, "beta": 0.1},
-        }
+        claims=[{
+            "secret": [0], "known": [], "eps": 1, "attained": 1,
+            "around": {"set": "renyi", "alpha": 1, "radius": 1, "rule": LONG, "beta": 0.1},
+        }]
     ),
 }  # fmt: skip
 
@@ -430,7 +383,6 @@ def test_whatever_is_put_in_is_read_exactly_or_refused(form, data):
         assert "mechanism" in str(error)
         return
     back = json.loads(again.to_json())
-    document.setdefault("guarantee", None)
     if back.get("observe") is None and document.get("observe") == "all":
         del document["observe"]
     assert back == {key: part for key, part in document.items() if part is not None}

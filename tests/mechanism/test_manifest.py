@@ -25,7 +25,7 @@ def test_json_gives_the_same_manifest_back():
     assert again.to_json() == TEXT
     assert again.digest == MANIFEST.digest
     assert again.blocks == (("age", "home"), ("age", "job"), ("home", "job"))
-    assert again.eps == max(one.guarantee.eps for one in MANIFEST.mechanisms)
+    assert again.eps == max(one.claims.eps for one in MANIFEST.mechanisms)
     assert Manifest.from_json(json.dumps(json.loads(TEXT), indent=1).encode()).to_json() == TEXT
 
 
@@ -130,13 +130,13 @@ def test_the_whole_leaks_what_the_worst_block_leaks(seed):
 
 
 def test_bounds_of_several_reports():
-    assert MANIFEST.bound_of(1) == MANIFEST.eps
-    bound = max(one.guarantee.eps_of_next for one in MANIFEST.mechanisms)
-    assert MANIFEST.bound_of(3) == pytest.approx(MANIFEST.eps + 2 * bound, rel=1e-15)
-    assert MANIFEST.bound_of(3) >= MANIFEST.eps + 2 * bound
-    assert Manifest.of([mechanism(["a"], ("x", "y"))], [1.0]).bound_of(2) is None
+    assert MANIFEST.claims.bound_of(1) == MANIFEST.eps
+    bound = max(one.claims.eps_all for one in MANIFEST.mechanisms)
+    assert MANIFEST.claims.bound_of(3) == pytest.approx(MANIFEST.eps + 2 * bound, rel=1e-15)
+    assert MANIFEST.claims.bound_of(3) >= MANIFEST.eps + 2 * bound
+    assert Manifest.of([mechanism(["a"], ("x", "y"))], [1.0]).claims is None
     with pytest.raises(ValueError, match="whole number"):
-        MANIFEST.bound_of(0)
+        MANIFEST.claims.bound_of(0)
 
 
 def test_blocks_and_reports_have_their_probabilities():

@@ -366,7 +366,7 @@ def test_categories_that_json_cannot_hold_are_refused(value):
 DENSE_DAMAGE = {
     "format": lambda d: d.update(format="other"),
     "no format": lambda d: d.pop("format"),
-    "version": lambda d: d.update(version=4),
+    "version": lambda d: d.update(version=5),
     "no version": lambda d: d.pop("version"),
     "no columns": lambda d: d.pop("columns"),
     "columns": lambda d: d.update(columns=[["a"]]),

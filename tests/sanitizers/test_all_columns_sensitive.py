@@ -59,10 +59,10 @@ def test_every_row_as_sampled_has_at_most_the_ratio(cls, columns, sensitive):
     weights = [[int(w) for w in row] for row in sanitizer.mechanism_.weights]
     assert all(math.log(max(row) / min(row)) <= 0.8 for row in weights)
     assert sanitizer.mechanism_.values == ((),)
-    guarantee = sanitizer.mechanism_.guarantee
-    assert guarantee.distributions == "all"
-    assert guarantee.eps <= 0.8
-    assert [guarantee.bound_of(k) <= k * 0.8 for k in (1, 2, 10)] == [True] * 3
+    claims = sanitizer.mechanism_.claims
+    assert claims.main.around.is_everything
+    assert claims.eps <= 0.8
+    assert [claims.bound_of(k) <= k * 0.8 for k in (1, 2, 10)] == [True] * 3
     text = sanitizer.mechanism_.to_json()
     assert Mechanism.from_json(text).digest == sanitizer.mechanism_.digest
     assert len(sanitizer.transform(TABLE[list(columns)])) == 5
@@ -178,8 +178,8 @@ def test_blocks_of_secrets_are_private_and_pooled(blocks):
         assert all(math.log(max(row) / min(row)) <= 1.0 for row in weights)
     assert {flag for _, flag in manifest.columns} == {True}
     assert manifest.in_every_block == ()
-    assert manifest.beta == 0.0
-    assert manifest.bound_of(3) <= 3.0
+    assert manifest.claims.beta == 0.0
+    assert manifest.claims.bound_of(3) <= 3.0
     assert Manifest.from_json(manifest.to_json()).digest == manifest.digest
     estimator = BlockEstimator(sanitizer).fit(sanitizer.transform(pd.concat([WIDE] * 20)))
     for name in WIDE:

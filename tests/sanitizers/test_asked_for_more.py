@@ -146,13 +146,13 @@ def test_known_columns_and_two_secrets(observe):
     small = RenyiBall(radius=0.001)
     sanitizer = survey(uncertainty=small, known="sex", observe=observe)
     certificate = sanitizer.certificate_
-    assert certificate.eps <= 0.5 and certificate.known.eps <= 0.5
+    assert certificate.eps <= 0.5 and certificate.claims.known.eps <= 0.5
     rng, joint = np.random.default_rng(1), sanitizer.joint_
     for step in range(60):
         moved = joint.probabilities * np.exp(rng.normal(scale=0.1, size=joint.counts.shape))
         distribution = moved / moved.sum()
         if step == 0:
-            distribution = certificate.known.distribution
+            distribution = certificate.distribution_known
         if step and not certificate.uncertainty.contains(joint, distribution):
             continue
         for secret in (["ill", "belief"], ["ill"], ["belief"]):

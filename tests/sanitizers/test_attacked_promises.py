@@ -22,4 +22,4 @@ def test_what_is_known_of_a_record_is_not_grouped_with_what_is_not():
     # Nothing but known values, or all combinations: each record keeps what is known of it.
     for other in ({"known": [1, 2]}, {"known": [1], "categories": "product"}):
         found = RobustMSESanitizer(**other, **options).fit(CELLS, sample_weight=RECORDS)
-        assert found.certificate_.known.eps <= 1.0
+        assert found.certificate_.claims.known.eps <= 1.0

@@ -60,25 +60,25 @@ def test_known_columns_are_part_of_every_block():
     with few_iterations():
         found = blocks(base=None, known="age").fit(TABLE)
     assert set(found.blocks_) == {("age", "home"), ("age", "job")}
-    assert all(one.known is not None for one in found.certificates_)
+    assert all(one.claims.known is not None for one in found.certificates_)
 
 
 def test_every_block_is_proven_at_its_share_of_beta():
     sanitizer = fitted_blocks("singles", 4.0)
-    assert sanitizer.manifest_.beta == pytest.approx(0.05, rel=1e-12)
+    assert sanitizer.manifest_.claims.beta == pytest.approx(0.05, rel=1e-12)
     for one, mechanism in zip(sanitizer.sanitizers_, sanitizer.manifest_.mechanisms, strict=True):
         around = LikelihoodRatioSet(beta=0.05 / 3)
         assert certify(mechanism, around, one.joint_).holds(2.0)
-        assert mechanism.guarantee.eps_all <= 4.0
-        assert mechanism.guarantee.distributions.beta == pytest.approx(0.05 / 3)
+        assert mechanism.claims.eps_all <= 4.0
+        assert mechanism.claims.beta == pytest.approx(0.05 / 3)
     assert sanitizer.certificate_.eps == max(one.eps for one in sanitizer.certificates_)
     assert sanitizer.certificate_.holds(2.0)
-    assert sanitizer.manifest_.bound_of(2) <= 6.0
+    assert sanitizer.manifest_.claims.bound_of(2) <= 6.0
 
 
 def test_a_set_without_beta_is_taken_as_it_is():
     found = blocks(base=SRRSanitizer(uncertainty=AllDistributions())).fit(TABLE)
-    assert {one.guarantee.distributions for one in found.manifest_.mechanisms} == {"all"}
+    assert all(one.claims.main.around.is_everything for one in found.manifest_.mechanisms)
     around = LikelihoodRatioSet(drift=0.01)
     drift = blocks(base=IRSanitizer(uncertainty=around))
     around = drift.fit(TABLE).certificate_.uncertainty
@@ -177,7 +177,7 @@ def test_learned_alphabets_are_said_to_be_learned():
     """Blocks of several columns have all combinations; whose values are learned is not lost."""
     quick = IRSanitizer()
     sanitizer = blocks(categories="auto", blocks="pairs", base=quick).fit(TABLE)
-    assert {one.guarantee.alphabet for one in sanitizer.manifest_.mechanisms} == {"frequent"}
+    assert {one.claims.values_from for one in sanitizer.manifest_.mechanisms} == {"frequent"}
     rare = pd.concat([TABLE, TABLE.iloc[:3].assign(job="z")])
     with pytest.warns(PrivacyLeakWarning, match=r"blocks \('job'\)"):
         blocks(categories="auto", base=quick).fit(rare)

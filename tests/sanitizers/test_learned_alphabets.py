@@ -57,7 +57,7 @@ def test_bins_that_were_made_of_the_table_void_beta_unless_the_user_says_they_we
         learned = quick().fit(X)
     given = quick(categories="dtype").fit(X)
     for one, source in ((learned, "learned"), (given, "declared")):
-        assert one.mechanism_.guarantee.alphabet == source == privacy_report(one).alphabet
+        assert one.mechanism_.claims.values_from == source == privacy_report(one).alphabet
         assert source_in_words(source) in " ".join(str(privacy_report(one)).split())
 
 
@@ -102,7 +102,7 @@ def test_a_smaller_beta_wants_more_records_of_each_value(columns, n_rows, option
     X = table(columns=columns)
     X.loc[: n_rows - 1, "u"] = "seventy"
     sanitizer = quick(**options).fit(X)
-    assert sanitizer.certificate_.alphabet == "frequent"
+    assert sanitizer.certificate_.claims.values_from == "frequent"
     counts, n_learned = [X[name].value_counts() for name in columns], len(columns)
     if not options:  # the combinations are learned, together
         counts, n_learned = [X.groupby(list(columns)).size()], 1
@@ -111,7 +111,10 @@ def test_a_smaller_beta_wants_more_records_of_each_value(columns, n_rows, option
         needed = frequent_from(len(X), spent_on_values(beta) / n_learned)
         found[beta] = "frequent" if fewest >= needed else "learned"
         around = LikelihoodRatioSet(beta)
-        assert certify(sanitizer.mechanism_, around, sanitizer.joint_).alphabet == found[beta]
+        assert (
+            certify(sanitizer.mechanism_, around, sanitizer.joint_).claims.values_from
+            == found[beta]
+        )
     assert found[0.05] == "frequent" and found[1e-8] == "learned"
 
 
@@ -133,11 +136,11 @@ def test_frequent_values_need_nothing():
     assert declared.mutual_information_ > found.mutual_information_
     # Said everywhere, in the same words; the proof can be made anew.
     words = source_in_words("frequent")
-    claims = json.loads(found.mechanism_.to_json())["guarantee"]
-    assert (claims["alphabet"], claims["distributions"]["n_values"]) == ("frequent", 5)
+    around = json.loads(found.mechanism_.to_json())["claims"][0]["around"]
+    assert (around["values_from"], around["n_values"]) == ("frequent", 5)
     device = client.load(found.mechanism_.to_json())
-    assert device.mechanism.guarantee == found.mechanism_.guarantee
-    assert device.mechanism.guarantee.condition == words
+    assert device.mechanism.claims == found.mechanism_.claims
+    assert words in device.mechanism._repr_html_()
     assert words in " ".join(str(privacy_report(found)).split())
     again = certify(found.mechanism_, LikelihoodRatioSet(), joint)
     assert words in again._repr_html_()
@@ -162,7 +165,7 @@ def test_rare_values_are_warned_of():
         GRRSanitizer(sensitive="s").fit(X),
         IRSanitizer(sensitive="s", uncertainty=LikelihoodRatioSet(radius=0.01)).fit(X),
     ):
-        assert fitted.mechanism_.guarantee.condition is None
+        assert not fitted.mechanism_.claims.beta
 
 
 def test_what_is_grouped_takes_unknown_values():
@@ -231,7 +234,7 @@ def test_groups_by_learned_values_have_the_budgets_of_the_whole_u():
     sanitizer = RobustMSESanitizer(sensitive="s", known="v", **options)
     found = sanitizer.fit(X)
     assert found.joint_.alphabet == "frequent"
-    assert found.certificate_.known.uncertainty == found.certificate_.uncertainty
+    assert found.certificate_.claims.known.around == found.certificate_.claims.main.around
 
 
 def test_more_values_than_records_could_show():

@@ -106,7 +106,7 @@ TABLES = {
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_beta_is_said_with_its_condition(source):
-    """Certificate, report, guarantee and JSON, and where the proof is made anew."""
+    """Certificate, report, claims and JSON, and where the proof is made anew."""
     warned = pytest.warns(PrivacyLeakWarning) if source == "learned" else nullcontext()
     with warned:
         found = fit(IRSanitizer, public(200), **TABLES[source])
@@ -120,18 +120,17 @@ def test_beta_is_said_with_its_condition(source):
     for certificate in (found.certificate_, certify(found.mechanism_, FINITE, found.joint_)):
         assert f"with probability at most 0.05; {words}" in certificate._repr_html_()
     text = found.mechanism_.to_json()
-    assert json.loads(text)["guarantee"]["alphabet"] == source
-    guarantee = Mechanism.from_json(text).guarantee
-    assert (guarantee.alphabet, guarantee.condition) == (source, words)
-    assert guarantee == found.mechanism_.guarantee
-    # A document from before says nothing, and stays as it is.
-    old = replace(found.mechanism_, guarantee=replace(guarantee, alphabet=None)).to_json()
-    assert "alphabet" not in json.loads(old)["guarantee"]
-    assert Mechanism.from_json(old).to_json() == old
-    assert "not known" in Mechanism.from_json(old).guarantee.condition
+    assert json.loads(text)["claims"][0]["around"]["values_from"] == source
+    claims = Mechanism.from_json(text).claims
+    assert claims == found.mechanism_.claims and claims.values_from == source
+    assert claims.main.around.in_words().endswith(words)
+    around = replace(claims.main.around, values_from=None)  # which need not be stated
+    unsaid = replace(claims, items=(replace(claims.main, around=around), *claims.items[1:]))
+    text = replace(found.mechanism_, claims=unsaid).to_json()
+    assert "values_from" not in json.loads(text)["claims"][0]["around"]
+    assert "not known" in Mechanism.from_json(text)._repr_html_()
     # Without beta there is nothing to condition.
     everywhere = fit(SRRSanitizer, **TABLES[source])
-    assert everywhere.mechanism_.guarantee.condition is None
     assert words not in str(privacy_report(everywhere)) + everywhere.certificate_._repr_html_()
 
 
@@ -148,8 +147,8 @@ MALFORMED = [
     ('"other":[true]', '"other":[["x","x"]]', "repeat, or are values of U"),
     ('"other":[true]', '"other":[[]]', "null, true, or a list"),
     ('"field","other"]', '"field","others"]', "no value 'other'"),
-    ('"alphabet":"frequent"', '"alphabet":"elsewhere"', "alphabet='elsewhere' is none of"),
-    ('"alphabet":"frequent"', '"alphabet":null', "alphabet is null"),
+    ('"values_from":"frequent"', '"values_from":"elsewhere"', "values_from='elsewhere' is none of"),
+    ('"values_from":"frequent"', '"values_from":null', "values_from is null"),
 ]
 
 

@@ -57,10 +57,12 @@ def test_figures_are_those_of_all_blocks_together():
     assert report.worst_block == sanitizer.blocks_[int(np.argmax(report.eps_of_blocks))]
     for name in ("eps_all", "eps_given_u", "eps_record", "eps_at_public"):
         assert getattr(report, name) == max(getattr(one, name) for one in each)
-    assert report.eps_of_reports == {k: sanitizer.manifest_.bound_of(k) for k in (1, 2, 3, 10)}
+    assert report.eps_of_reports == {
+        k: sanitizer.manifest_.claims.bound_of(k) for k in (1, 2, 3, 10)
+    }
     assert report.eps_of_reports[2] == pytest.approx(report.eps_proven + report.eps_all)
     assert report.nonsensitive == ("age", "home", "job")
-    assert report.beta_together == pytest.approx(0.05)
+    assert report.beta == pytest.approx(0.05)
     assert report.n_cells == sum(one.n_cells for one in each)
     found = report.expected_errors["column 'age'"]
     errors = expected_std_error(sanitizer, 10_000, "age")
@@ -72,10 +74,9 @@ def test_the_page_says_what_holds_for_the_whole():
     report = privacy_report(fitted_blocks("pairs", 4.0))
     said = lines(report)
     assert "3 blocks, of 2 columns of U and 12 to 18 cells each" in said["blocks"]
-    assert said["holds for"].strip().startswith(f"of the block {report.worst_block}".rstrip(")"))
     assert "some one of them with probability at most 0.05" in said["sets"]
     assert said["drift"].endswith("eps <= 4 holds even then")
-    assert "eps <= 4 for each report" in said["knows U"]
+    assert "an observer who knows U exactly" in said["knows U"]
     assert "utility" not in said
     assert max(map(len, str(report).splitlines())) <= 88
     assert "worst block" in report._repr_html_()
@@ -97,9 +98,9 @@ def test_known_columns_have_their_own_line():
         sanitizer = fitted(base=None, known="age")
     report = privacy_report(sanitizer)
     assert report.known == ("age",)
-    assert report.eps_known == max(one.known.eps for one in sanitizer.certificates_)
-    assert "to somebody who knows 'age'" in lines(report)["known columns"]
-    assert report.beta_together == pytest.approx(0.1)  # of both statements
+    assert report.eps_known == max(one.claims.known.eps for one in sanitizer.certificates_)
+    assert "to an observer who knows 'age'" in lines(report)["known columns"]
+    assert report.beta == pytest.approx(0.1)  # of both statements
 
 
 def test_warnings_stand_once_and_name_their_blocks():

@@ -74,16 +74,17 @@ def test_every_place_states_the_set(uncertainty):
     certificate = sanitizer.certificate_
     around = certificate.uncertainty
     assert around == uncertainty.fit_set(sanitizer.joint_)
-    assert around.brief() in repr(certificate)
+    assert certificate.claim.around.brief() in repr(certificate)
     assert around.describe().split(",")[0] in certificate._repr_html_().replace("&#x27;", "'")
     report = privacy_report(sanitizer)
-    holds = re.search("holds for (.*?) at public", said(report))[1]
+    holds = re.search("holds for (.*?) k reports", said(report))[1]
     assert said(around.describe()) in holds and report.holds_for == around.describe()
     assert report.adds_up == (certificate.eps_all <= certificate.eps or around.is_everything)
     for name in ("radius", "single", "pair", "drift"):
-        assert getattr(report, name) == getattr(around, name, None)
+        stated = None if around.is_everything else getattr(around, name, None)
+        assert getattr(report, name) == stated
     by_rule, asymptotic = around.beta is not None, around.rule in ("chi2", "asymptotic")
-    assert report.beta == around.beta
+    assert report.beta == (0.0 if around.is_everything else around.beta)
     beta = at_most(around.beta or 0.0, ".4g")
     assert (f"with probability about {beta}" in holds) == asymptotic
     assert (f"with probability at most {beta}" in holds) == (by_rule and not asymptotic)
@@ -96,12 +97,8 @@ def test_every_place_states_the_set(uncertainty):
     )
     drift = of_conditionals and around.drift > 0
     assert ("(drift)" in holds) == any("for a drift of" in note for note in report.notes) == drift
-    claimed = Mechanism.from_json(sanitizer.mechanism_.to_json()).guarantee.distributions
-    if around.is_everything:
-        assert claimed == "all"
-    else:
-        assert claimed.kind == ("likelihood-ratio" if of_conditionals else "renyi")
-        assert claimed.is_point == around.is_point
+    claimed = Mechanism.from_json(sanitizer.mechanism_.to_json()).claims.main.around
+    assert claimed == around.stated(claimed.values_from)
 
 
 def test_what_leaks_over_the_sanitizers_own_set():

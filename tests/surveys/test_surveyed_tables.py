@@ -73,8 +73,8 @@ def test_every_sanitizer_takes_a_survey(cls, library):
     private = table[["ill", "visits"]]
     again, whole = found.transform(private), found.transform(table)
     assert np.array_equal(np.asarray(again), np.asarray(whole))
-    claim = found.mechanism_.guarantee.distributions
-    assert (claim.rule, claim.beta) == ("given", None)  # clients cannot make this set again
+    around = found.mechanism_.claims.main.around
+    assert (around.rule, around.beta) == ("survey", 0.05)
 
 
 def test_the_proof_is_over_the_whole_set():
@@ -101,8 +101,8 @@ def test_known_columns_have_the_design_too():
     table = survey().assign(sex=np.random.default_rng(1).choice(["f", "m"], 1_200))
     values = VALUES | {"sex": ["f", "m"]}
     found = make(PolyOptSanitizer, known="sex", categories=values).fit(table)
-    assert found.certificate_.known.uncertainty.rule == "survey"
-    assert found.certificate_.known.eps <= 1.0
+    assert found.certificate_.claims.known.around.rule == "survey"
+    assert found.certificate_.claims.known.eps <= 1.0
 
 
 @pytest.mark.parametrize("name", ["strata", "clusters"])

@@ -1,0 +1,898 @@
+"""What is promised: claims about a mechanism, in numbers, in words and in JSON.
+
+A claim bounds what reports about a person reveal about the secret, to an observer, for the
+distributions around a public table. :func:`skrldp.certificate.prove_promise` makes the claims of a
+mechanism, and :meth:`Claims.merged` puts those of blocks together; everything else reads them.
+Every sentence about a bound is here. Upper bounds are rounded upwards, lower bounds downwards.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from skrldp._params import at_least, at_most, is_finite, is_whole
+from skrldp._sentences import columns_in_words, series
+from skrldp.alphabet.values import (
+    SOURCES,
+    brief,
+    source_in_words,
+    weakest_source,
+)
+
+__all__ = [
+    "EVERYTHING",
+    "KINDS",
+    "NO_BOUND",
+    "REPORTS",
+    "RULES",
+    "Around",
+    "Claim",
+    "Claims",
+    "amount",
+    "bound",
+    "bound_of_reports",
+    "factor",
+    "odds",
+]
+
+REPORTS = (1, 2, 3, 10)  # numbers of reports about one person that bounds are stated for
+
+#: The numbers of each kind of set, in nats but for the order of a ball.
+KINDS = {"renyi": ("alpha", "radius"), "likelihood-ratio": ("single", "pair", "drift")}
+#: Where the numbers of each kind come from.
+RULES = {
+    "renyi": ("chi2", "finite-sample", "survey", "given"),
+    "likelihood-ratio": ("finite-sample", "asymptotic", "survey", "given"),
+}
+
+_LAST_DIGITS = 1e-15
+_SHOWN = 20  # blocks
+_WRITTEN_OUT = 20.0  # e to more than this is left as a power
+
+
+# --- The distributions that a claim is for -------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Around:
+    """The distributions for which a claim holds: those around a public table, or all.
+
+    Parameters
+    ----------
+    kind : {"all", "renyi", "likelihood-ratio"}
+        All distributions; the ball in Rényi divergence around the public one; or those whose
+        conditionals of U have small log likelihood ratios, whatever the probabilities of the
+        secrets are.
+    numbers : dict
+        Of a ball its order ``alpha`` and its ``radius`` in nats, 0 for the public distribution
+        alone. Of likelihood ratios the budgets ``single`` and ``pair`` (log likelihood ratios
+        divided by the number of public records) and the ``drift``, in nats.
+    rule : str or None
+        Where these come from: "finite-sample", "asymptotic", "chi2", "survey" or "given".
+    beta : float or None
+        Probability that a set made by the rule does not contain the true distribution: at most
+        beta for "finite-sample", approximately for the others. None for given numbers.
+    n_records : int or None
+        Number of public records.
+    n_values : int or None
+        The number of values of U that there may be, for which a rule makes the numbers; None for
+        those listed.
+    values_from : {"declared", "frequent", "learned"} or None
+        Where the values of U come from, on which `beta` depends: declared, learned from the counted
+        records of which each value has many, or just learned from them. None if it is not stated.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range, or two do not fit together.
+
+    Examples
+    --------
+    >>> Around("renyi", {"alpha": 2, "radius": 0.1}, "chi2", 0.05).is_point
+    False
+    >>> Around("likelihood-ratio", {"single": 0.07, "pair": 0.15, "drift": 0}, "given")
+    Traceback (most recent call last):
+    ...
+    ValueError: pair=0.15 must lie between single=0.07 and twice that.
+    """
+
+    kind: str = "all"
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    rule: str | None = None
+    beta: float | None = None
+    n_records: int | None = None
+    n_values: int | None = None
+    values_from: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        if self.kind == "all":
+            if self.numbers or any(getattr(self, name) is not None for name in _OF_SETS):
+                raise ValueError("the set of all distributions has no numbers and no values.")
+            return
+        if self.kind not in tuple(KINDS):
+            kinds = ", ".join(map(repr, KINDS))
+            raise ValueError(f"the set {brief(repr(self.kind))} is none of {kinds}.")
+        names = KINDS[self.kind]
+        if not isinstance(self.numbers, Mapping) or set(self.numbers) != set(names):
+            raise ValueError(f"numbers={brief(repr(self.numbers))} must be {', '.join(names)}.")
+        numbers = {name: _nats(name, self.numbers[name]) for name in names}
+        object.__setattr__(self, "numbers", numbers)
+        if self.kind == "renyi" and numbers["alpha"] == 0.0:
+            raise ValueError("alpha=0.0 is no finite number > 0.")
+        if self.kind == "likelihood-ratio":
+            single, pair = numbers["single"], numbers["pair"]
+            if not single <= pair <= 2.0 * single:
+                words = f"pair={pair!r} must lie between single={single!r} and twice that."
+                raise ValueError(words)
+        self._check_rule()
+        for name in ("n_records", "n_values"):
+            number = getattr(self, name)
+            if number is not None and not (is_whole(number) and number > 0):
+                raise ValueError(f"{name}={brief(repr(number))} is no whole number >= 1.")
+        if self.values_from is not None and self.values_from not in SOURCES:
+            sources = ", ".join(map(repr, SOURCES))
+            raise ValueError(f"values_from={brief(repr(self.values_from))} is none of {sources}.")
+
+    def _check_rule(self) -> None:
+        rules = RULES[self.kind]
+        if self.rule not in rules:
+            names = ", ".join(map(repr, rules))
+            raise ValueError(f"rule={brief(repr(self.rule))} is none of {names}.")
+        if self.rule == "given":
+            if self.beta is not None:
+                raise ValueError(f"a given set has no beta, got {brief(repr(self.beta))}.")
+            return
+        if not (is_finite(self.beta) and 0.0 < self.beta < 1.0):
+            raise ValueError(f"beta={brief(repr(self.beta))} is no probability between 0 and 1.")
+        object.__setattr__(self, "beta", float(self.beta))
+        alpha = self.numbers.get("alpha", 1.0)
+        if self.rule == "finite-sample" and alpha != 1.0:
+            raise ValueError(f"rule='finite-sample' is for alpha=1, got alpha={alpha!r}.")
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether no distribution is outside."""
+        return self.kind == "all"
+
+    @property
+    def is_point(self) -> bool:
+        """Whether the public distribution, or its conditionals, are the only ones inside."""
+        return not self.is_everything and all(
+            self.numbers.get(name, 0.0) == 0.0 for name in ("radius", "pair", "drift")
+        )
+
+    @property
+    def covers_groups(self) -> bool:
+        """Whether the same numbers for known values are of the same event."""
+        return self.kind == "renyi" or self.n_values is not None
+
+    def describe(self) -> str:
+        """Say in words which distributions are inside."""
+        if self.is_everything:
+            return "all distributions"
+        ball = self.kind == "renyi"
+        if self.is_point:
+            return f"the public {'distribution' if ball else 'conditionals'} alone"
+        if ball:
+            radius, alpha = self.numbers["radius"], self.numbers["alpha"]
+            return (
+                f"the distributions within Rényi divergence B = {radius:.4g} (alpha = {alpha:g}) "
+                "of the public one"
+            )
+        what, said = "have log likelihood ratios of at most", self._ratios_in_words()
+        if self.n_records is None:
+            what = "have divergences times P(s) of at most"
+        words = f"the distributions whose conditionals of U {what} {said}"
+        drift = self.numbers["drift"]
+        more = f", where each divergence may be {drift:.4g} nats more (drift)"
+        return words + more * (drift > 0.0)
+
+    @property
+    def likelihood_ratios(self) -> tuple[float, float]:
+        """The budgets as log likelihood ratios; as they are if the number of records is unknown."""
+        n = self.n_records or 1
+        return n * self.numbers["single"], n * self.numbers["pair"]
+
+    def _ratios_in_words(self) -> str:
+        single, pair = (f"{ratio:.4g}" for ratio in self.likelihood_ratios)
+        shares = self.numbers["pair"] < 2.0 * self.numbers["single"]
+        if self.numbers["single"] < self.numbers["pair"]:
+            return f"{single} for each secret" + f" and {pair} for each two" * shares
+        # What one conditional may take follows from the pairs, but not what drift adds to it.
+        each = "secret and each " * (self.numbers["drift"] > 0.0)
+        return f"{pair} for each {each}two secrets together"
+
+    def brief(self) -> str:
+        """State the numbers in short."""
+        if self.is_everything:
+            return "all distributions"
+        if self.kind == "renyi":
+            return f"alpha={self.numbers['alpha']:g}, B={self.numbers['radius']:.4g}"
+        single, pair = self.likelihood_ratios
+        what = "P(s) D" if self.n_records is None else "log likelihood ratios"
+        drift = self.numbers["drift"]
+        return f"{what}<={single:.4g}, of two<={pair:.4g}" + f", drift={drift:.4g}" * (drift > 0.0)
+
+    def missed(self) -> str:
+        """Say how often the set does not contain the true distribution: about beta, or at most."""
+        kind = "at most" if self.rule == "finite-sample" else "about"
+        return f"with probability {kind} {at_most(self.beta or 0.0, '.4g')}"
+
+    def in_words(self, *, source: bool = True) -> str:
+        """Say for which distributions a claim holds, how often these are not the true ones, and if.
+
+        `source` says where the values of U come from, on which that depends.
+        """
+        words = self.describe()
+        if self.is_everything:
+            return f"{words} of the data"
+        if self.is_point:
+            return f"{words}, and no other"
+        true = "distribution"
+        if self.kind == "likelihood-ratio":
+            true, words = "conditionals", f"{words}, whatever the probabilities of the secrets are"
+        if self.beta is None:
+            return f"{words}; the radius was given, so the probability of missing is unknown"
+        moved = " (apart from the drift)" * (self.numbers.get("drift", 0.0) > 0.0)
+        condition = f"; {source_in_words(self.values_from)}" * source
+        return f"{words}; this set misses the true {true}{moved} {self.missed()}{condition}"
+
+    @property
+    def assumes(self) -> str:
+        """What beta rests on: how the public records were drawn. Empty where there is no beta."""
+        if self.is_everything or self.is_point or self.beta is None:
+            return ""
+        if self.rule == "survey":
+            return (
+                "that the public records were drawn as the survey's design says, in many clusters, "
+                "from the population whose members report"
+            )
+        return (
+            "that each counted record was drawn from the population whose members report, "
+            "everybody with the same chance, independently of the other records, and that these "
+            "are few of the population; other samples, by place, household, stratum or weight, "
+            "need the design of their survey"
+        )
+
+    def lines(self, *, source: bool = True) -> list[tuple[str, str]]:
+        """State the distributions and what beta rests on, as labelled lines."""
+        assumed = [("assumes", self.assumes)] if self.assumes else []
+        return [("holds for", self.in_words(source=source)), *assumed]
+
+    def to_json(self) -> Any:
+        """Return what JSON holds."""
+        if self.is_everything:
+            return "all"
+        stated = {name: getattr(self, name) for name in _OF_SETS}
+        left_out = {n for n, it in stated.items() if it is None and n not in ("rule", "beta")}
+        rest = {name: it for name, it in stated.items() if name not in left_out}
+        return {"set": self.kind, **self.numbers, **rest}
+
+    @staticmethod
+    def from_json(found: Any, where: str) -> Around:
+        """Read what :meth:`to_json` returned, strictly."""
+        if found == "all":
+            return EVERYTHING
+        kind = found.get("set") if isinstance(found, dict) else None
+        if not isinstance(kind, str) or kind not in KINDS:
+            names = ", ".join(map(repr, KINDS))
+            raise ValueError(f"{where} is not 'all', and its set is none of {names}.")
+        needed = ("set", *KINDS[kind], "rule", "beta")
+        check_object(found, needed, _OF_SETS[2:], where)
+        rest = {name: found[name] for name in _OF_SETS if name in found}
+        return Around(kind, {name: found[name] for name in KINDS[kind]}, **rest)
+
+
+_OF_SETS = ("rule", "beta", "n_records", "n_values", "values_from")
+EVERYTHING = Around()
+
+
+# --- Numbers in words ----------------------------------------------------------------------------
+
+# How several reports were bounded, where not all their combinations were looked at.
+BY_COMPOSITION = "by composition; the true value may be lower"
+NO_BOUND = "there is no bound; eps_all= gives one"  # on further reports or to who knows more
+
+
+def bound(eps: float, digits: str = ".9g") -> str:
+    """State an upper bound on a leakage.
+
+    Examples
+    --------
+    >>> bound(0.5), bound(0.12345, ".4g"), bound(math.inf)
+    ('eps <= 0.5', 'eps <= 0.1235', 'no bound')
+    """
+    return "no bound" if math.isinf(eps) else f"eps <= {at_most(eps, digits)}"
+
+
+def amount(eps: float) -> str:
+    """Write a leakage that may be infinite."""
+    return "any amount" if math.isinf(eps) else f"eps = {at_most(eps, '.4g')}"
+
+
+def odds(eps: float) -> str:
+    """Write e to the ε as a number that is not below it."""
+    if eps > _WRITTEN_OUT:
+        return "e^" + at_most(eps, ".4g")
+    # Less the rounding of ε and of the exponential, so that log(3) is 3 and not 3.01.
+    return at_most(max(1.0, math.exp(eps) * (1.0 - _LAST_DIGITS)), ".3g")
+
+
+def factor(eps: float) -> str:
+    """Write e to the ε as a number that is not above it."""
+    if eps > _WRITTEN_OUT:
+        return "e^" + at_least(eps, ".4g")
+    return at_least(math.exp(eps), ".3g")
+
+
+def attained_at_worst(eps: float, digits: str = ".9g") -> str:
+    """State a leakage that some distribution attains."""
+    return f"at the worst distribution found the leakage is {at_least(eps, digits)}"
+
+
+def of_reports(reports: int) -> str:
+    """Say that a bound is on several reports; nothing if it is on one."""
+    return "" if reports == 1 else f" of {reports:,} independent reports about the same record"
+
+
+def told_u(eps: float, digits: str = ".9g", *, several: str = "") -> str:
+    """State what reports reveal to an observer who knows U; `several` says of how many."""
+    if math.isinf(eps):
+        return "an observer who knows U exactly may learn S for certain"
+    if eps == 0.0:
+        return "an observer who knows U exactly learns nothing about S from reports"
+    several = several or " for each report"
+    return f"to an observer who knows U exactly: {bound(eps, digits)}{several}"
+
+
+def _each_number(claims: Sequence[Claim], digits: str) -> str:
+    """State bounds by the number of reports, grouped by how they were found."""
+    said = [f"{bound(one.eps, digits)} for k = {one.reports}" for one in claims]
+    summed = any(one.how == "composition" for one in claims)
+    return "; ".join(said) + f" ({BY_COMPOSITION})" * summed
+
+
+# --- Claims --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A bound on what reports about a person reveal about the secret, in nats.
+
+    Parameters
+    ----------
+    eps : float
+        The bound, for every distribution in `around`. Infinite if there is none.
+    attained : float
+        What some distribution in `around` attains: no smaller bound is true.
+    around : Around
+        The distributions that it holds for.
+    secret : tuple
+        The sensitive columns: all of them together. Empty if columns have no names.
+    known : tuple or "all"
+        The columns whose values the observer knows besides; "all" for all of U.
+    reports : int
+        How many independent reports about the person the observer gets.
+    record : {"same", "may change"}
+        Of several reports, whether the record stays the same, or only its secret.
+    asked : float or None
+        The bound that was asked for.
+    how : {"proof", "composition"}
+        Whether it is proven as it stands, or a sum of bounds of fewer reports.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range, or two do not fit together.
+
+    Examples
+    --------
+    >>> claim = Claim(0.99, 0.98, secret=("ill",), asked=1.0)
+    >>> claim.kept, claim.around.describe()
+    (True, 'all distributions')
+    """
+
+    eps: float
+    attained: float
+    around: Around = EVERYTHING
+    secret: tuple[Any, ...] = ()
+    known: tuple[Any, ...] | str = ()
+    reports: int = 1
+    record: str = "same"
+    asked: float | None = None
+    how: str = "proof"
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        if not (isinstance(self.eps, float) and self.eps == math.inf):
+            object.__setattr__(self, "eps", _nats("eps", self.eps))
+        if self.asked is not None:
+            object.__setattr__(self, "asked", _nats("asked", self.asked))
+        if not (isinstance(self.attained, float) and self.attained == math.inf == self.eps):
+            object.__setattr__(self, "attained", _nats("attained", self.attained))
+        if self.attained > self.eps:
+            raise ValueError(
+                f"attained={self.attained!r} is more than eps={self.eps!r}, which is the most."
+            )
+        if not isinstance(self.around, Around):
+            raise ValueError(f"around={brief(repr(self.around))} is no set of distributions.")
+        check_reports(self.reports)
+        if self.record not in ("same", "may change") or self.how not in ("proof", "composition"):
+            raise ValueError("record must be 'same' or 'may change', how 'proof' or 'composition'.")
+        if set(self.secret) & set(() if self.known == "all" else self.known):
+            raise ValueError(f"columns are secret and known: {self.secret!r} and {self.known!r}.")
+
+    @property
+    def kept(self) -> bool:
+        """Whether it is as small as what was asked for."""
+        return self.asked is None or self.eps <= self.asked
+
+    @property
+    def about(self) -> tuple[Any, int, str, bool]:
+        """What it is about: there is one claim about each observer and number of reports."""
+        return self.known, self.reports, self.record, self.around.is_everything
+
+    @property
+    def observer(self) -> str:
+        """Who learns no more than this, in words."""
+        if self.known == "all":
+            return "to an observer who knows U exactly"
+        if self.known:
+            return f"to an observer who knows {columns_in_words(self.known)}"
+        return ""
+
+    def in_words(self, digits: str = ".9g") -> str:
+        """State the bound: on how many reports, to whom, within what, and whether it was asked."""
+        if self.known == "all":
+            return told_u(self.eps, digits, several=of_reports(self.reports))
+        words = bound(self.eps, digits) + of_reports(self.reports)
+        words = f"{self.observer}: {words} within each of the values" if self.known else words
+        if self.how == "composition" and math.isfinite(self.eps):
+            words += f" ({BY_COMPOSITION})"
+        if self.asked is not None:
+            words += f", asked {at_most(self.asked)}" + ": not kept" * (not self.kept)
+        return words
+
+    def to_json(self, place: Callable[[Any], Any] = lambda name: name) -> dict[str, Any]:
+        """Return what JSON holds: columns by their places, without what goes without saying."""
+        known = self.known if isinstance(self.known, str) else sorted(map(place, self.known))
+        found = {
+            "secret": sorted(map(place, self.secret)),
+            "known": known,
+            "reports": self.reports,
+            "record": self.record,
+            "asked": self.asked,
+            "eps": self.eps,
+            "attained": self.attained,
+            "how": self.how,
+            "around": self.around.to_json(),
+        }
+        return {name: it for name, it in found.items() if _USUAL.get(name, _USUAL) != it}
+
+
+_USUAL = {"reports": 1, "record": "same", "asked": None, "how": "proof"}
+
+
+@dataclass(frozen=True)
+class Claims:
+    """All claims about one mechanism, or about one manifest of several: they hold together.
+
+    Parameters
+    ----------
+    items : tuple of Claim
+        The first one is about one report, to an observer who knows nothing else.
+    parts : tuple of Claims
+        Of a manifest the claims of each block; what is claimed of a person's report, which is of
+        one of them, is the worst.
+
+    Raises
+    ------
+    ValueError
+        If there is no first claim, two are about the same, or one is beyond what is claimed for all
+        distributions.
+
+    Examples
+    --------
+    >>> ball = Around("renyi", {"alpha": 2, "radius": 0.1}, "chi2", 0.05)
+    >>> claims = Claims((Claim(0.99, 0.98, ball), Claim(4.0, 4.0)))
+    >>> claims.eps, claims.eps_all, claims.beta
+    (0.99, 4.0, 0.05)
+    >>> claims.find(reports=3).eps
+    8.99
+    """
+
+    items: tuple[Claim, ...]
+    parts: tuple[Claims, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check that the claims fit together."""
+        items = tuple(self.items)
+        object.__setattr__(self, "items", items)
+        first = items[0] if items else None
+        if not isinstance(first, Claim) or first.about[:3] != ((), 1, "same"):
+            raise ValueError("the first claim must be about one report, with no known columns.")
+        if len({one.about for one in items}) < len(items):
+            raise ValueError("two claims are about the same.")
+        if {one.secret for one in items} != {first.secret}:
+            raise ValueError("two claims are about other secrets.")
+        most = self.eps_all
+        beyond = [one.eps for one in items if one.reports == 1 and one.eps > most]
+        if beyond:
+            raise ValueError(
+                f"eps={max(beyond)!r} is more than {most!r}, the most for all distributions."
+            )
+
+    def __iter__(self) -> Iterator[Claim]:
+        return iter(self.items)
+
+    # -- what is claimed ------------------------------------------------------------------------
+
+    @property
+    def main(self) -> Claim:
+        """The claim about one report, to an observer who knows nothing else."""
+        return self.items[0]
+
+    @property
+    def eps(self) -> float:
+        """The bound on one report, in nats."""
+        return self.main.eps
+
+    @property
+    def everywhere(self) -> Claim | None:
+        """The claim about one report for all distributions, if there is one."""
+        return next((one for one in self.items if one.about == ((), 1, "same", True)), None)
+
+    @property
+    def eps_all(self) -> float:
+        """The bound on one report for all distributions, in nats; infinite if there is none."""
+        return math.inf if self.everywhere is None else self.everywhere.eps
+
+    @property
+    def eps_given_u(self) -> float:
+        """The bound to an observer who knows U exactly, in nats; infinite if there is none."""
+        found = self._stated("all", 1, "same")
+        return self.eps_all if found is None else found.eps
+
+    @property
+    def known(self) -> Claim | None:
+        """The claim to an observer who knows some columns, if there is one."""
+        return next((one for one in self.items if one.known and one.known != "all"), None)
+
+    @property
+    def kept(self) -> bool:
+        """Whether all that was asked for is claimed."""
+        return all(one.kept for one in self.items)
+
+    @property
+    def beta(self) -> float | None:
+        """Bound on the probability that one of the sets does not contain the true distribution.
+
+        The sum over all sets, of which one event counts once: 0 where all are of all distributions,
+        None if the probability is not known for one of them.
+        """
+        if self.parts:
+            found = [part.beta for part in self.parts]
+        else:
+            found = [around.beta for around in self.sets]
+        if None in found:
+            return None
+        return min(1.0, float(sum(Decimal(repr(beta)) for beta in found)))
+
+    @property
+    def sets(self) -> list[Around]:
+        """The sets that may miss, each event once: one event may hold for known values, too."""
+        found: list[Around] = []
+        for around in (one.around for one in self.items if one.reports == 1):
+            if not around.is_everything and not (around.covers_groups and around in found):
+                found.append(around)
+        return found
+
+    @property
+    def values_from(self) -> str | None:
+        """Where the values of U come from, on which beta depends: the weakest of all sources."""
+        own = [one.around for one in self.items if not one.around.is_everything]
+        own += [around for part in self.parts for around in part.sets]
+        return weakest_source([around.values_from for around in own]) if own else None
+
+    def _stated(self, known: Any, reports: int, record: str) -> Claim | None:
+        known = known if isinstance(known, str) else tuple(known)
+        about = known, reports, record
+        return next((one for one in self.items if one.about[:3] == about), None)
+
+    def find(self, known: Any = (), reports: int = 1, record: str | None = None) -> Claim | None:
+        """Return the claim about an observer and a number of reports; None if there is none.
+
+        Of several reports about a record that may change, it is the sum of the bounds of the first
+        one and, for each further one, of the bound for all distributions (docs/proofs.md, Theorem
+        27): the first report changes what is known of U. The smallest of these and of what is
+        proven about the same record, if `record` is not given.
+        """
+        check_reports(reports)
+        same = self._stated(known, int(reports), "same")
+        if reports == 1 or record == "same" or known not in ((), []):
+            return same
+        summed = self._composed(int(reports))
+        is_less = record is None and same is not None and same.eps <= summed.eps
+        return same if is_less else summed
+
+    def _composed(self, reports: int) -> Claim:
+        """Add the bound of a first report and those of further ones, rounded upwards."""
+        first, more = self.main, self.eps_all
+        eps = math.inf
+        if math.isfinite(more):
+            exact = Fraction(first.eps) + (reports - 1) * Fraction(more)
+            try:
+                eps = float(exact)
+                eps = eps if Fraction(eps) >= exact else math.nextafter(eps, math.inf)
+            except OverflowError:
+                eps = math.inf
+        return replace(
+            first,
+            eps=eps,
+            attained=min(first.attained, eps),
+            reports=reports,
+            record="may change",
+            asked=None,
+            how="composition",
+        )
+
+    def bound_of(self, reports: int) -> float:
+        """Bound what several reports about one person reveal together, in nats.
+
+        Infinite if there is no bound for all distributions. Raises ValueError if `reports` is no
+        whole number of at least 1.
+        """
+        check_reports(reports)
+        return self.eps if reports == 1 else self._composed(int(reports)).eps
+
+    # -- made of others -------------------------------------------------------------------------
+
+    def composed(self) -> Claims:
+        """Return these claims, and those of several reports that follow from them."""
+        more = [self._composed(k) for k in REPORTS if k > 1]
+        return self.with_more([one for one in more if one.about not in {c.about for c in self}])
+
+    def with_more(self, more: Iterable[Claim]) -> Claims:
+        """Return these claims and others."""
+        return replace(self, items=(*self.items, *more))
+
+    def renamed(self, old: Sequence[Any], columns: Sequence[tuple[Any, bool]]) -> Claims:
+        """Return the claims about the same columns with other names, or with names at last."""
+        names = dict(zip(old, (name for name, _ in columns), strict=False))
+        own = tuple(name for name, flag in columns if flag)
+
+        def new(one: Claim) -> Claim:
+            known = one.known
+            if not isinstance(known, str):
+                known = tuple(names.get(name, name) for name in known)
+            secret = tuple(names.get(name, name) for name in one.secret) if old else own
+            return replace(one, secret=secret, known=known)
+
+        return replace(self, items=tuple(map(new, self.items)))
+
+    @staticmethod
+    def merged(parts: Sequence[Claims]) -> Claims:
+        """Return what is claimed of a report of one of several blocks: the worst of them.
+
+        It states the set of the worst block; its beta is that of all sets of all blocks.
+        """
+        mains = [part.main for part in parts]
+        # Of blocks without a set, what holds for all distributions holds for the sets of others.
+        with_sets = [one for one in mains if not one.around.is_everything] or mains
+        worst = max(with_sets, key=lambda one: one.eps)
+        items = [_worst_of(mains, worst.around)]
+        if not worst.around.is_everything:
+            items += _worst_of_each([part.everywhere for part in parts], EVERYTHING)
+        for known in dict.fromkeys(one.known for part in parts for one in part if one.known):
+            own = [part._stated(known, 1, "same") for part in parts]
+            sets = [one.around for one in own if one is not None]
+            around = next((one for one in sets if not one.is_everything), EVERYTHING)
+            items += _worst_of_each(own, around)
+        # Blocks may have secrets of their own: a report is about those of one of them.
+        secret = tuple(dict.fromkeys(name for one in mains for name in one.secret))
+        return Claims(tuple(replace(one, secret=secret) for one in items), tuple(parts))
+
+    # -- in words -------------------------------------------------------------------------------
+
+    def lines(self, label: str = "claimed") -> list[tuple[str, str]]:
+        """State all claims, as labels and texts; `label` is that of the first one."""
+        main, everywhere = self.main, self.everywhere
+        attained = attained_at_worst(main.attained)
+        worst = ", that of the worst block" * bool(self.parts)
+        shown = [(label, main.in_words() + worst), ("attained", attained), *self._lines_of_sets()]
+        if everywhere is not None and everywhere is not main:
+            words = f"{everywhere.in_words()}, for all distributions of the data"
+            shown.append(("everywhere", words))
+        shown.append(("k reports", self.of_reports()))
+        exactly = self._stated("all", 1, "same")
+        if exactly is not None:
+            shown.append(("knows U", exactly.in_words()))
+        if self.known is not None:
+            said, around = self.known.in_words(), self.known.around
+            if around != main.around:
+                said += f", over {around.in_words(source=main.around.beta is None)}"
+            shown.append(("known columns", said))
+        if self.together:
+            shown.append(("sets", self.together))
+        if main.around.n_records is not None:
+            shown.append(("public table", f"{main.around.n_records:,} records"))
+        return shown
+
+    def _lines_of_sets(self) -> list[tuple[str, str]]:
+        """Say for which distributions the first claims of all blocks hold, each once."""
+        about: dict[tuple[str, str], list[str]] = {}
+        for number, part in enumerate(self.parts or (self,)):
+            for line in part.main.around.lines():
+                about.setdefault(line, []).append(f"{number}")
+        found = []
+        for (label, words), blocks in about.items():
+            more = [f"{len(blocks) - _SHOWN:,} more"] * (len(blocks) > _SHOWN)
+            which = f"of block{'s' * (len(blocks) > 1)} {series([*blocks[:_SHOWN], *more])}: "
+            everyone = len(blocks) == len(self.parts or (self,))
+            found.append((label, words if everyone else which + words))
+        return sorted(found, key=lambda line: line[0] == "assumes")
+
+    def brief(self) -> str:
+        """State the bounds in short."""
+        text = f"eps<={at_most(self.eps)} for {self.main.around.describe()}"
+        if self.everywhere in (None, self.main) or math.isinf(self.eps_all):
+            return text
+        return f"{text}, eps<={at_most(self.eps_all)} for all distributions"
+
+    def of_reports(self, digits: str = ".9g") -> str:
+        """State the bounds of several reports, of a record that stays the same or may change."""
+        proven = [one for one in self.items if one.reports > 1]
+        same = [self.main, *proven] if proven else [self.find(reports=k) for k in REPORTS]
+        told = [one for one in same if one is not None and math.isfinite(one.eps)]
+        if len(told) < 2:
+            return f"{bound(self.eps, digits)} for one report about each person; no bound for more"
+        said = f"about one person together: {_each_number(told, digits)}"
+        if unbounded := [f"{one.reports}" for one in same if one is not None and one not in told]:
+            said += f"; no bound for k = {series(unbounded)}"
+        changing = [self._composed(one.reports) for one in told[1:]]
+        if all(one.eps >= other.eps for one, other in zip(told[1:], changing, strict=True)):
+            return said
+        words = NO_BOUND if math.isinf(self.eps_all) else _each_number(changing, digits)
+        return f"{said}; if the record changes in between: {words}"
+
+    @property
+    def together(self) -> str:
+        """How often the sets miss together, where there are several; else an empty text."""
+        sets = [around for part in self.parts or (self,) for around in part.sets]
+        uncertain = [around for around in sets if not around.is_point]
+        if len(uncertain) < 2:
+            return ""
+        total = self.beta
+        if total is None:
+            return f"{len(uncertain):,}; how often they miss is not known"
+        each = " or ".join(sorted({around.missed() for around in uncertain}))
+        kind = "at most" if all(one.rule == "finite-sample" for one in uncertain) else "about"
+        weak = self.values_from in ("learned", None)
+        condition = f"; {source_in_words(self.values_from)}" * weak
+        return (
+            f"{len(uncertain):,}; each misses {each}, some one of them with probability {kind} "
+            f"{at_most(total, '.4g')}{condition}"
+        )
+
+    # -- JSON -----------------------------------------------------------------------------------
+
+    def figures(self) -> dict[str, Any]:
+        """Return all claims and their beta, with the names of columns, as JSON shows them."""
+        claims = self.composed().to_json()
+        return {"claims": claims, "beta": self.beta, "values_from": self.values_from}
+
+    def to_json(self, columns: Sequence[Any] | None = None) -> list[dict[str, Any]]:
+        """Return what JSON holds of the claims that bound something, as a list.
+
+        Columns are named by their places in `columns`, counted from 0, if these are given.
+        """
+        place = (lambda name: name) if columns is None else list(columns).index
+        return [one.to_json(place) for one in self.items if math.isfinite(one.eps)]
+
+    @staticmethod
+    def from_json(found: Any, columns: Sequence[tuple[Any, bool]]) -> Claims:
+        """Read what :meth:`to_json` returned for these columns, strictly.
+
+        Raises ValueError if it does not follow the format exactly, or its numbers are impossible.
+        """
+        if not isinstance(found, list):
+            raise ValueError("claims must be a list.")
+        return Claims(tuple(_claim_from(one, columns) for one in found))
+
+
+def _worst_of(claims: Sequence[Claim], around: Around) -> Claim:
+    """Return the claim of a block that bounds least, for what is known of one of the sets."""
+    worst = max(claims, key=lambda one: one.eps)
+    attained = min(max(one.attained for one in claims), worst.eps)
+    return replace(worst, attained=attained, around=around)
+
+
+def _worst_of_each(claims: Sequence[Claim | None], around: Around) -> list[Claim]:
+    """Return the claim that bounds least, or none if a block has none."""
+    found = [one for one in claims if one is not None]
+    return [_worst_of(found, around)] if len(found) == len(claims) else []
+
+
+def bound_of_reports(
+    claims: Claims | None, reports: int, eps: float | None, allow_one: str
+) -> float:
+    """Return the bound of so many reports about one person, if there is one up to `eps`, in nats.
+
+    Raises ValueError if there is no such bound.
+    """
+    if claims is None:
+        raise ValueError("this mechanism claims nothing, so no number of reports is safe.")
+    most = claims.bound_of(reports)
+    if most == math.inf:
+        raise ValueError(
+            f"this mechanism bounds one report about each person, not {reports}, which may reveal "
+            f"the secret: fit with eps_all=, the bound for further reports, or allow one by "
+            f"{allow_one}."
+        )
+    if eps is not None and most > eps:
+        raise ValueError(
+            f"{reports} reports of this mechanism may leak {at_most(most)} nats together, more "
+            f"than eps={eps!r}: fit with a smaller eps_all=, or allow fewer."
+        )
+    return most
+
+
+def _claim_from(found: Any, columns: Sequence[tuple[Any, bool]]) -> Claim:
+    """Read a claim about one report; those about more follow from it."""
+    needed = ("secret", "known", "eps", "attained", "around")
+    check_object(found, needed, ("asked",), "each of claims")
+    secret = _names(found["secret"], columns, True)
+    known = found["known"]
+    if known != "all":
+        known = _names(known, columns, False)
+    if len(secret) < sum(flag for _, flag in columns):
+        raise ValueError("a claim is not about all sensitive columns.")
+    around = Around.from_json(found["around"], "around")
+    eps, asked = found["eps"], found.get("asked")
+    claim = Claim(eps, found["attained"], around, secret, known, asked=asked)
+    if not math.isfinite(claim.eps):
+        raise ValueError("eps=inf is no finite number >= 0.")
+    return claim
+
+
+def _names(places: Any, columns: Sequence[tuple[Any, bool]], sensitive: bool) -> tuple[Any, ...]:
+    """Return the names of columns by their ascending places."""
+    good = isinstance(places, list) and all(type(place) is int for place in places)
+    own = [place for place, (_, flag) in enumerate(columns) if flag is sensitive]
+    if not good or places != sorted(set(places) & set(own)):
+        kind = "sensitive" if sensitive else "other"
+        raise ValueError(f"{brief(repr(places))} are no places of {kind} columns in their order.")
+    return tuple(columns[place][0] for place in places)
+
+
+def check_object(found: Any, needed: Sequence[str], optional: Sequence[str], where: str) -> None:
+    """Check that it is an object with these keys, and that nothing optional is null."""
+    if not isinstance(found, dict):
+        raise ValueError(f"{where} must be an object.")
+    missing = [key for key in needed if key not in found]
+    strange = [key for key in found if key not in needed and key not in optional]
+    if missing:
+        raise ValueError(f"{where} lacks {', '.join(map(repr, missing))}.")
+    if strange:
+        raise ValueError(f"{where} has the unknown key {brief(repr(strange[0]))}.")
+    for name in optional:
+        if name in found and found[name] is None:
+            raise ValueError(f"in {where}, {name} is null: leave it out.")
+
+
+def check_reports(reports: Any) -> None:
+    """Refuse a number of reports that is no whole number of at least 1."""
+    if not is_whole(reports) or reports < 1:
+        raise ValueError(f"reports={brief(repr(reports))} is no whole number >= 1.")
+
+
+def _nats(name: str, value: Any) -> float:
+    if not is_finite(value) or value < 0:
+        raise ValueError(f"{name}={brief(repr(value))} is no finite number >= 0.")
+    return float(value)

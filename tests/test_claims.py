@@ -1,0 +1,447 @@
+"""Claims: what they can state, in JSON and in words, and what a sanitizer claims."""
+
+import json
+import math
+import warnings
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skrldp import (
+    AllDistributions,
+    GRRSanitizer,
+    IRSanitizer,
+    JointDistribution,
+    LikelihoodRatioSet,
+    Mechanism,
+    NonRobustSanitizer,
+    PolyOptSanitizer,
+    PrivacyLeakWarning,
+    RenyiBall,
+    RobustMSESanitizer,
+    SRRSanitizer,
+)
+from skrldp._params import at_most
+from skrldp.alphabet.values import SOURCES
+from skrldp.claims import EVERYTHING, KINDS, RULES, Around, Claim, Claims
+
+COLUMNS = [("ill", True), ("age", False), ("faith", True), ("place", False)]
+SECRET = ("ill", "faith")
+BARE = Mechanism.from_matrix([[1.0, 1.0]], (("no", "a"), ("yes", "b")), ((1, 2),))
+BARE = BARE.named(None, COLUMNS)
+AROUND = Around("renyi", {"alpha": 2.0, "radius": 0.1}, "given")
+
+
+def claimed(*items):
+    """Claims about the columns above: of each the bound, the set and what is known."""
+    return Claims(tuple(replace(item, secret=SECRET) for item in items))
+
+
+def written(claims):
+    return replace(BARE, claims=claims).to_json()
+
+
+# --- JSON ----------------------------------------------------------------------------------------
+
+FIGURE = st.floats(0, 1e300)
+SHARE = st.floats(0, 1, exclude_min=True, exclude_max=True)
+
+
+@st.composite
+def arounds(draw):
+    """Any set that a claim can state."""
+    kind = draw(st.sampled_from([*KINDS]))
+    rule = draw(st.sampled_from(RULES[kind]))
+    single = draw(FIGURE)
+    numbers = {"single": single, "pair": draw(st.floats(single, 2.0 * single))}
+    numbers["drift"] = draw(FIGURE)
+    if kind == "renyi":
+        order = 1.0 if rule == "finite-sample" else draw(st.floats(1e-300, 1e300))
+        numbers = {"alpha": order, "radius": draw(FIGURE)}
+    beta = None if rule == "given" else draw(SHARE)
+    count = st.none() | st.integers(1, 10**20)
+    source = st.none() | st.sampled_from(SOURCES)
+    return Around(kind, numbers, rule, beta, draw(count), draw(count), draw(source))
+
+
+@st.composite
+def some_claims(draw):
+    eps_all = draw(FIGURE)
+
+    def claim(around, **about):
+        eps = draw(st.floats(0, eps_all))
+        asked = draw(st.none() | st.floats(eps, 1e300))
+        return Claim(eps, draw(st.floats(0, eps)), around, SECRET, asked=asked, **about)
+
+    sets = st.just(EVERYTHING) | arounds()
+    items = [claim(draw(sets))]
+    known = draw(st.lists(st.sampled_from([("age",), ("age", "place"), "all"]), unique=True))
+    items += [claim(draw(sets), known=own) for own in known]
+    if not items[0].around.is_everything and draw(st.booleans()):
+        items.append(Claim(eps_all, eps_all, secret=SECRET))
+    if items[0].around.is_everything:
+        items = [replace(one, eps=min(one.eps, items[0].eps), attained=0.0) for one in items]
+    return Claims(tuple(items))
+
+
+@given(some_claims())
+def test_claims_come_back_to_the_last_bit(claims):
+    text = written(claims)
+    again = Mechanism.from_json(text)
+    assert again.claims == claims and repr(again.claims) == repr(claims)
+    assert again.to_json() == text
+    around = claims.main.around
+    assert claims.main.around.is_everything == (json.loads(text)["claims"][0]["around"] == "all")
+    assert f"for {around.describe()}" in repr(again) and around.describe() in again._repr_html_()
+    assert ("alone" in around.describe()) == around.is_point
+
+
+def test_whole_figures_are_numbers_like_any():
+    for whole, real in (
+        (Around("renyi", {"alpha": 1, "radius": 2}, "given"), {"alpha": 1.0, "radius": 2.0}),
+        (
+            Around("likelihood-ratio", {"single": 1, "pair": 2, "drift": 0}, "given"),
+            {"single": 1.0, "pair": 2.0, "drift": 0.0},
+        ),
+    ):
+        assert repr(whole.numbers) == repr(real)
+        text = written(claimed(Claim(1, 0, whole, asked=1)))
+        other = text.replace("1.0", "1").replace("2.0", "2").replace("0.0", "0")
+        assert other != text and Mechanism.from_json(other).to_json() == text
+
+
+def test_several_reports():
+    """The first report is covered by the set, each further one by all distributions alone."""
+    exactly = Claim(3.0, 3.0, known="all")
+    for items, bounds in (
+        ([Claim(0.75, 0.5, AROUND), Claim(4, 4)], [0.75, 4.75, 8.75]),
+        ([Claim(0.75, 0.5, AROUND), Claim(4, 4), exactly], [0.75, 4.75, 8.75]),
+        ([Claim(0.75, 0.5, AROUND)], [0.75, math.inf, math.inf]),
+        ([Claim(0.75, 0.5)], [0.75, 1.5, 2.25]),
+        ([Claim(0, 0, AROUND)], [0.0, math.inf, math.inf]),
+    ):
+        claims = claimed(*items)
+        assert [claims.bound_of(k) for k in (1, 2, np.int64(3))] == bounds
+        assert [claims.find(reports=k).eps for k in (1, 2, 3)] == bounds
+        shown = replace(BARE, claims=claims)._repr_html_()
+        if math.isinf(bounds[1]):
+            assert "for one report about each person; no bound for more" in shown
+        else:
+            assert f"eps &lt;= {at_most(bounds[1])} for k = 2; " in shown
+    for bad in (0, -1, 1.0, True, None, "2", math.inf):
+        with pytest.raises(ValueError, match="no whole number >= 1"):
+            claims.bound_of(bad)
+
+
+def test_what_is_proven_of_several_reports_is_for_records_that_stay_the_same():
+    claims = claimed(Claim(1.0, 0.9, AROUND), Claim(4, 4), Claim(1.5, 1.4, AROUND, reports=2))
+    assert claims.find(reports=2).eps == claims.find(reports=2, record="same").eps == 1.5
+    assert claims.find(reports=2, record="may change").eps == claims.bound_of(2) == 5.0
+    assert claims.find(reports=3, record="same") is None and claims.find(reports=3).eps == 9.0
+    assert "if the record changes in between: eps <= 5 for k = 2" in claims.of_reports()
+    with pytest.raises(ValueError, match="several reports"):
+        replace(BARE, claims=claims)
+
+
+@given(FIGURE, FIGURE, st.integers(1, 10**9) | st.just(10**400))
+def test_sums_of_several_reports_are_rounded_upwards(eps, more, reports):
+    claims = claimed(Claim(eps, 0.0, AROUND), Claim(eps + more, 0.0))
+    bound, exact = claims.bound_of(reports), Fraction(eps) + (reports - 1) * Fraction(eps + more)
+    assert bound >= exact
+    assert bound == math.inf or math.nextafter(bound, -1.0) < exact
+
+
+def test_claims_in_words():
+    claims = claimed(
+        Claim(0.75, 0.5, AROUND, asked=1.0),
+        Claim(0.5, 0.5, AROUND, known=("age", "place")),
+        Claim(4.0, 4.0),
+        Claim(3, 3, known="all"),
+    )
+    shown = replace(BARE, claims=claims)
+    assert f"eps<=0.75 for {AROUND.describe()}, eps<=4 for all distributions" in repr(shown)
+    for text in (
+        ">eps &lt;= 0.75, asked 1<",
+        ">about one person together: eps &lt;= 0.75 for k = 1; eps &lt;= 4.75 for k = 2; ",
+        ">to an observer who knows U exactly: eps &lt;= 3 for each report<",
+        ">to an observer who knows 'age', 'place': eps &lt;= 0.5 within each of the values<",
+    ):
+        assert text in shown._repr_html_().replace("&#x27;", "'")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"secret": ("faith",)}, r"about columns \['faith'\] and known columns"),
+        ({"secret": ()}, r"about columns \[\]"),
+        ({"secret": ("ill", "faith"), "known": ("shoe",)}, r"known columns \['shoe'\]"),
+        ({"secret": ("ill", "faith"), "asked": 0.5}, "more than was asked for, 0.5"),
+    ],
+)
+def test_claims_are_about_what_there_is_and_was_asked_for(changes, message):
+    claim = replace(Claim(1, 0.5, AROUND, SECRET), **changes)
+    items = (Claim(1, 0.5, secret=claim.secret), claim) if claim.known else (claim,)
+    with pytest.raises(ValueError, match=message):
+        replace(BARE, claims=Claims(items))
+
+
+def test_claims_follow_the_names_of_columns():
+    stated = replace(BARE, claims=claimed(Claim(1, 0.5), Claim(1, 1, AROUND, known=("age",))))
+    flags = [True, False, True, False]
+    again = stated.named(None, list(zip("abcd", flags, strict=True)))
+    assert [one.secret for one in again.claims] == [("a", "c")] * 2
+    assert again.claims.known.known == ("b",)
+    for flags in ([False, True, False, True], []):
+        with pytest.raises(ValueError, match=r"a claim is about columns"):
+            stated.named(None, list(zip("abcd", flags, strict=False)))
+
+
+# --- Figures that are refused --------------------------------------------------------------------
+
+BALL = {"set": "renyi", "alpha": 2.0, "radius": 0.1, "rule": "chi2", "beta": 0.05}
+RATIOS = {
+    "set": "likelihood-ratio", "single": 0.07, "pair": 0.1, "drift": 0.0, "rule": "finite-sample",
+    "beta": 0.05, "n_records": 5, "values_from": "declared",
+}  # fmt: skip
+FIRST = {"secret": [0, 2], "known": [], "asked": 1.0, "eps": 1.0, "attained": 0.5, "around": BALL}
+KNOWN = {**FIRST, "known": [3], "around": RATIOS}
+EVERYWHERE = {"secret": [0, 2], "known": [], "eps": 2.0, "attained": 0.0, "around": "all"}
+EXACTLY = {**EVERYWHERE, "known": "all"}
+CLAIMS = [FIRST, KNOWN, EVERYWHERE, EXACTLY]
+
+
+def changed(place, of_set=False, **changes):
+    """The claims, of which one has other fields, or its set has; None leaves a field out."""
+    found = json.loads(json.dumps(CLAIMS))
+    held = found[place]["around"] if of_set else found[place]
+    held |= changes
+    for name in [name for name, it in changes.items() if it is None]:
+        del held[name]
+    return found
+
+
+# JSON has no infinite numbers: 1e400 is one that no float holds.
+HUGE = 10**400
+IMPOSSIBLE = [
+    *(
+        (changed(place, **changes), message)
+        for place, changes, message in [
+            (0, {"eps": -1.0}, "eps=-1.0 is no finite number >= 0"),
+            (0, {"eps": "1"}, "eps='1'"),
+            (0, {"eps": True}, "eps=True"),
+            (0, {"eps": HUGE}, "eps=1000"),
+            (0, {"eps": [1.0]}, "eps="),
+            (0, {"eps": None}, "lacks 'eps'"),
+            (0, {"asked": 0.5}, "more than was asked for"),
+            (0, {"asked": "1"}, "asked='1'"),
+            (0, {"attained": 1.5}, r"attained=1\.5 is more than eps=1\.0"),
+            (0, {"attained": False}, "attained=False"),
+            (0, {"around": "some"}, "is not 'all'"),
+            (0, {"around": []}, "is not 'all'"),
+            (0, {"around": {"set": "cube"}}, "its set is none of"),
+            (0, {"around": {"set": []}}, "its set is none of"),
+            (0, {"around": None}, "lacks 'around'"),
+            (0, {"reports": 2}, "unknown key 'reports'"),
+            (0, {"known": [1]}, "the first claim"),
+            (0, {"known": "all"}, "the first claim"),
+            (0, {"known": "some"}, "are no places"),
+            (0, {"known": None}, "lacks 'known'"),
+            (0, {"secret": [0]}, "not about all sensitive columns"),
+            (0, {"secret": []}, "not about all sensitive columns"),
+            (0, {"secret": "all"}, "no places"),
+            (0, {"secret": [2, 0]}, r"\[2, 0\] are no places of sensitive columns in their order"),
+            (0, {"secret": [0, 1, 2]}, "no places of sensitive"),
+            (0, {"secret": [0, 2, 4]}, "no places of sensitive"),
+            (0, {"secret": [0.0, 2]}, "no places of sensitive"),
+            (1, {"known": [0]}, "no places of other columns"),
+            (1, {"known": [-1]}, "no places of other"),
+            (1, {"known": [3, 3]}, "no places of other"),
+            (1, {"known": [True]}, "no places of other"),
+            (1, {"known": [[3]]}, "no places of other"),
+            (1, {"known": {"3": 3}}, "no places of other"),
+            (1, {"known": [10**99]}, "no places of other"),
+            (1, {"known": []}, "about the same"),
+            (1, {"eps": 2.5, "asked": 3.0}, r"eps=2\.5 is more than 2\.0, the most for all"),
+            (2, {"eps": 0.5}, r"eps=2\.0 is more than 0\.5, the most for all"),
+            (2, {"known": "all"}, "about the same"),
+            (3, {"eps": 2.5}, r"eps=2\.5 is more than 2\.0"),
+        ]
+    ),
+    *(
+        (changed(place, of_set=True, **changes), message)
+        for place, changes, message in [
+            (0, {"radius": -0.1}, "radius=-0.1 is no finite number"),
+            (0, {"radius": HUGE}, "radius=1000"),
+            (0, {"radius": None}, "lacks 'radius'"),
+            (0, {"alpha": 0.0}, "alpha=0.0"),
+            (0, {"alpha": "2"}, "alpha='2'"),
+            (0, {"rule": "asymptotic"}, "rule='asymptotic' is none of"),
+            (0, {"rule": None}, "lacks 'rule'"),
+            (0, {"rule": ["chi2"]}, "is none of"),
+            (0, {"rule": "given"}, "a given set has no beta"),
+            (0, {"rule": "finite-sample"}, r"is for alpha=1, got alpha=2\.0"),
+            (0, {"beta": 1.0}, "beta=1.0"),
+            (0, {"beta": None}, "lacks 'beta'"),
+            (0, {"m": 1}, "unknown key 'm'"),
+            (0, {"n_records": 0}, "n_records=0"),
+            (0, {"n_records": 5.0}, r"n_records=5\.0"),
+            (0, {"n_records": True}, "n_records=True"),
+            (0, {"set": "likelihood-ratio"}, "lacks 'single'"),
+            (1, {"single": -0.1}, "single=-0.1 is no finite number"),
+            (1, {"single": True}, "single=True"),
+            (1, {"pair": HUGE}, "pair=1000"),
+            (1, {"drift": -1.0}, "drift=-1.0"),
+            (1, {"pair": 0.06}, "pair=0.06 must lie between single=0.07 and twice"),
+            (1, {"pair": 0.15}, "pair=0.15 must lie between"),
+            (1, {"rule": "chi2"}, "rule='chi2' is none of"),
+            (1, {"rule": "given"}, "a given set has no beta"),
+            (1, {"rule": "survey", "beta": 1.5}, "beta=1.5"),
+            (1, {"beta": 0.0}, "beta=0.0"),
+            (1, {"beta": "0.05"}, "beta='0.05'"),
+            (1, {"n_values": 0}, "n_values=0 is no whole number"),
+            (1, {"n_values": 5.0}, r"n_values=5\.0"),
+            (1, {"values_from": "guessed"}, "values_from='guessed' is none of 'declared'"),
+            (1, {"values_from": ["frequent"]}, "values_from="),
+        ]
+    ),
+    *((found, "claims") for found in ([], None, {}, [None], [[]], "all")),
+    ([{**FIRST, "asked": 1.0}, {**KNOWN, "asked": None}], "asked is null: leave it out"),
+]
+
+
+def stating(claims):
+    """The text of a mechanism with some claims."""
+    return json.dumps({**json.loads(BARE.to_json()), "claims": claims})
+
+
+@pytest.mark.parametrize(("claims", "message"), IMPOSSIBLE)
+def test_impossible_claims_are_refused(claims, message):
+    Mechanism.from_json(stating(CLAIMS))
+    with pytest.raises(ValueError, match=message):
+        Mechanism.from_json(stating(claims))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Around(radius=0.1), "radius"),
+        (lambda: Around(numbers={"radius": 0.1}), "has no numbers"),
+        (lambda: Around("renyi", {"alpha": 1.0, "radius": math.nan}, "given"), "radius=nan"),
+        (lambda: Around("renyi", {"alpha": 1.0}, "given"), "must be alpha, radius"),
+        (lambda: Claim(math.nan, 0.0), "eps=nan"),
+        (lambda: Claim(-math.inf, 0.0), "eps=-inf"),
+        (lambda: Claim(1.0, math.inf), "attained=inf"),
+        (lambda: Claim(1.0, 1.0, "all"), "is no set"),
+        (lambda: Claim(1.0, 1.0, reports=0), "reports=0"),
+        (lambda: Claim(1.0, 1.0, record="other"), "record must be"),
+        (lambda: Claim(1.0, 1.0, secret=("a",), known=("a",)), "secret and known"),
+        (lambda: Claims(()), "the first claim"),
+        (lambda: Claims((Claim(1, 1), Claim(1, 1, secret=("a",), known=("b",)))), "other secrets"),
+    ],
+)
+def test_impossible_figures_are_refused(make, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        make()
+
+
+def test_rules_are_those_of_the_sets():
+    joint = JointDistribution([[7, 10], [26, 57]])
+    for kind, made in (("renyi", RenyiBall(1.0)), ("likelihood-ratio", LikelihoodRatioSet())):
+        for rule in set(RULES[kind]) - {"given", "survey"}:
+            assert made.set_params(radius=rule).fit_set(joint).rule == rule
+
+
+# --- What a sanitizer claims ---------------------------------------------------------------------
+
+X = [[s, u] for s in ("no", "yes", "never") for u in ("a", "b", "c")]
+COUNTS = [200, 100, 50, 100, 150, 250, 70, 90, 80]
+
+
+def is_a(u, y):
+    return (u == "a") != y
+
+
+@pytest.mark.parametrize(
+    ("sanitizer", "kind", "source"),
+    [
+        (
+            PolyOptSanitizer(uncertainty=RenyiBall(region="lower"), sensitive=0),
+            "renyi",
+            ("chi2", 0.05),
+        ),
+        (
+            PolyOptSanitizer(
+                uncertainty=LikelihoodRatioSet(region="lower"), observe="nonsensitive", sensitive=0
+            ),
+            "likelihood-ratio",
+            ("finite-sample", 0.05),
+        ),
+        (
+            IRSanitizer(uncertainty=RenyiBall(1.0, beta=0.01, radius="finite-sample"), sensitive=0),
+            "renyi",
+            ("finite-sample", 0.01),
+        ),
+        (
+            IRSanitizer(uncertainty=RenyiBall(3.0, radius=0.02), sensitive=0),
+            "renyi",
+            ("given", None),
+        ),
+        (PolyOptSanitizer(uncertainty=AllDistributions(), sensitive=0), "all", None),
+        (SRRSanitizer(sensitive=0), "all", None),
+        (GRRSanitizer(eps=40.0, sensitive=0), "all", None),
+        (NonRobustSanitizer(sensitive=0), "renyi", ("given", None)),
+        (
+            RobustMSESanitizer(distance=is_a, robust_privacy=False, sensitive=0),
+            "likelihood-ratio",
+            ("given", None),  # the proof is for the public distribution alone
+        ),
+        (
+            PolyOptSanitizer(
+                uncertainty=LikelihoodRatioSet(0.01, drift=0.001, region="lower"), sensitive=0
+            ),
+            "likelihood-ratio",
+            ("finite-sample", 0.01),
+        ),
+        (
+            IRSanitizer(uncertainty=LikelihoodRatioSet(radius="asymptotic"), sensitive=0),
+            "likelihood-ratio",
+            ("asymptotic", 0.05),
+        ),
+        (
+            IRSanitizer(uncertainty=LikelihoodRatioSet(radius=0.01), sensitive=0),
+            "likelihood-ratio",
+            ("given", None),
+        ),
+        (IRSanitizer(uncertainty=LikelihoodRatioSet(radius=math.inf), sensitive=0), "all", None),
+    ],
+)
+def test_the_claims_are_those_of_the_certificate(sanitizer, kind, source):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyLeakWarning)
+        sanitizer.fit(X, sample_weight=COUNTS)
+    claims, certificate = sanitizer.mechanism_.claims, sanitizer.certificate_
+    assert claims == certificate.claims and claims.main.asked == sanitizer.eps
+    assert claims.eps == certificate.eps <= sanitizer.eps and claims.kept
+    stated = json.loads(sanitizer.mechanism_.to_json())["claims"][0]["around"]
+    around = certificate.uncertainty
+    assert (stated == "all") is around.is_everything is (kind == "all")
+    if kind != "all":
+        assert stated.pop("set") == kind and stated.pop("values_from") == "frequent"
+        assert (stated["rule"], stated["beta"]) == source
+        assert stated["n_records"] == sum(COUNTS)
+        assert stated == {name: getattr(around, name) for name in stated}
+    assert Mechanism.from_json(sanitizer.mechanism_.to_json()).claims == claims
+
+
+def test_no_counts_are_written_but_their_total():
+    counts = [199, 101, 47, 103, 151, 257]
+    found = PolyOptSanitizer(uncertainty=LikelihoodRatioSet(region="lower"), sensitive=0).fit(
+        X[:6], sample_weight=counts
+    )
+    document = json.loads(found.mechanism_.to_json())
+    assert document["claims"][0]["around"]["n_records"] == 858
+    assert not set(counts) & {w for row in document["weights"] for w in row}
