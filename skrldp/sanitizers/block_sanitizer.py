@@ -21,7 +21,7 @@ from skrldp.pooling import CommonMargins, Pool, best_shares, information_of
 from skrldp.sanitizers.base import BaseSanitizer
 from skrldp.sanitizers.blocks import bins_of, checked_base, design_blocks, tables_of
 from skrldp.sanitizers.fitted_state import FromFit, columns_of, snapshot
-from skrldp.sanitizers.parameters import Categories, Columns, Seed, check_verbose
+from skrldp.sanitizers.parameters import Categories, Columns, Seed, check_verbose, with_parameters
 from skrldp.sanitizers.reports import (
     TableTransformer,
     as_categories,
@@ -151,6 +151,7 @@ class _FittedBlocks(ReadOnly):
     reported_itself: bool = False
 
 
+@with_parameters
 class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it has no types
     TableTransformer, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
 ):
@@ -284,6 +285,19 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
     ['block', 'report']
     """
 
+    eps: float = field(default=1.0, kw_only=False)
+    sensitive: Columns = None
+    blocks: str | Sequence[Any] = "singles"
+    base: BaseSanitizer | None = None
+    beta: float = 0.05
+    eps_all: float | None = None
+    known: Columns = None
+    categories: Categories = "auto"
+    edges: Mapping[Any, Sequence[float]] | None = None
+    n_jobs: int | None = None
+    random_state: Seed = None
+    verbose: int = 0
+
     manifest_ = FromFit("manifest")
     blocks_ = FromFit("manifest.blocks")
     shares_ = FromFit("manifest.shares")
@@ -294,35 +308,6 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
     column_names_ = FromFit("order")
     n_features_in_ = FromFit("columns.n_features_in_")
     feature_names_in_ = FromFit("columns.feature_names_in_")
-
-    def __init__(
-        self,
-        eps: float = 1.0,
-        *,
-        sensitive: Columns = None,
-        blocks: str | Sequence[Any] = "singles",
-        base: BaseSanitizer | None = None,
-        beta: float = 0.05,
-        eps_all: float | None = None,
-        known: Columns = None,
-        categories: Categories = "auto",
-        edges: Mapping[Any, Sequence[float]] | None = None,
-        n_jobs: int | None = None,
-        random_state: Seed = None,
-        verbose: int = 0,
-    ) -> None:
-        self.eps = eps
-        self.sensitive = sensitive
-        self.blocks = blocks
-        self.base = base
-        self.beta = beta
-        self.eps_all = eps_all
-        self.known = known
-        self.categories = categories
-        self.edges = edges
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     # -- from a public table to mechanisms --------------------------------------------------------
 
