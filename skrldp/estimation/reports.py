@@ -247,10 +247,9 @@ def _numbers_or_values(table: Any, source: Source) -> str:
     for symbol, value in enumerate(alphabet):
         if value in numbers and value != symbol:
             raise ValueError(
-                "the reports may be meant as any of ['symbol', 'cells']: say encode='symbol' for "
-                "numbers of reports, as clients and Mechanism.sample make them, or encode='cells' "
-                f"for values, as transform writes them. {value!r} is the value of report {symbol}, "
-                "and the number of another."
+                "the reports may be meant as any of ['symbol', 'cells']: "
+                f"{value!r} is the value of report {symbol} and the number of another. Say "
+                "encode='symbol' for numbers, as clients make them, or encode='cells' for values."
             )
     _, unknown = encode_column(table, 0, Column.of_values(table.names[0], alphabet))
     return "symbol" if unknown and all(isinstance(v, Real) for v in unknown) else "cells"
@@ -285,10 +284,9 @@ def read_rows(Y: Any, source: Source, encode: str, sample_weight: ArrayLike | No
         return Rows(_as_table(Y), sample_weight)
     if sample_weight is not None:
         raise ValueError(
-            "sample_weight says how many reports each row stands for, but the rows of a lazy frame "
-            "have no order that it could follow. A lazy frame of reports needs none: its equal "
-            "rows are counted. If its rows have counts, add them up there, collect the result, and "
-            "pass the reports and, as sample_weight, their counts."
+            "sample_weight cannot follow the rows of a lazy frame, which have no order. Equal "
+            "reports are counted without it; if rows have counts, add them up, collect the result, "
+            "and pass its counts as sample_weight."
         )
     names = tuple(lazy_names(frame))
     if len(names) > 1:

@@ -38,24 +38,18 @@ class AOptimalSanitizer(ObservingSanitizer):
     {eps, eps_all, sensitive, survey, known, categories, min_frequency}
     {uncertainty}
     targets : {"nonsensitive", "sensitive", "all"}, Marginal, Mean, Linear or list, optional
-        What is to be estimated from the reports: the distribution of U, of S, the crosstab of both,
-        or the targets of :mod:`skrldp.targets`: shares of some columns, means of numeric columns,
-        any linear functions, each with a weight. None is the distribution of U, or of all records
-        where all columns are sensitive.
+        What is estimated: shares of U (None), of S, or the crosstab of both; or `skrldp.targets`:
+        shares of some columns, means, linear functions, with weights. Other figures may be
+        estimated badly. None is the whole record where all columns are sensitive.
     {observe}
     solver : {"auto", "vertices", "columns", "decomposition"}, default="auto"
-        How the optimum is searched. "vertices" enumerates the vertices of the region and finds the
-        global optimum, for about ten cells and polyhedral regions. "decomposition" lets private
-        rows ascend side by side and mixes them with the best weights, for up to some hundreds of
-        cells. "columns" generates vertices as they are needed. "auto" takes "vertices" where that
-        is fast; otherwise it takes "decomposition", followed by "columns" for boxes and other sets
-        whose rows do not ascend to the very boundary.
+        Leave it at "auto". "vertices" lists vertices, for about ten cells; "decomposition" mixes
+        rows that ascend side by side, for hundreds; "columns" generates vertices as they are
+        needed.
     {time_limit, n_jobs}
     tol : float, default=1e-3
-        What may be given up of the sum of the variances, relatively, for a quicker search and fewer
-        reports. The search for rows that are mixed ends when its last rounds gained less. With more
-        than the default, reports that tell nearly the same are then put together, as long as the
-        sum at the public distribution grows by no more.
+        Part of the sum of variances that may be given up for a quicker search and, beyond the
+        default, fewer reports.
     {encode, handle_unknown, random_state, verbose}
 
     Attributes

@@ -293,8 +293,7 @@ def refuse_large_blocks(
     raise ValueError(
         f"{len(large):,} of {len(blocks):,} blocks have more cells (secrets times values) than a "
         f"design of {type(base).__name__} holds, {most:,}: {shown}{more}. Values of their columns: "
-        f"{levels}. Cut numbers (edges=), group rare values (a base with min_frequency=), make "
-        f"smaller blocks (blocks=), or give another base.{larger and ' '}{larger}"
+        f"{levels}. Cut numbers (edges=) or make smaller blocks (blocks=).{larger and ' '}{larger}"
     )
 
 

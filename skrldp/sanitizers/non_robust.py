@@ -21,21 +21,15 @@ class NonRobustSanitizer(OptimalSanitizer):
     uncertainty : optional
         Ignored: the only distribution is the public one.
     solver : {"auto", "vertices", "columns", "alternation"}, default="auto"
-        "auto" takes the optimum from its formula (see the notes): nothing is searched but the best
-        report of S alone. The others search among all mechanisms; they are there for comparisons.
-        "vertices" enumerates the vertices of the region, for about ten cells. "columns" generates
-        vertices as they are needed, for some dozens of cells. "alternation" improves decoder and
-        mechanism in turn, for up to a thousand cells.
+        "auto" takes the optimum from its formula (see the notes). The others search, for
+        comparisons: among vertices (about ten cells), by columns (dozens) or by alternation (a
+        thousand).
     time_limit : float, optional
-        Seconds that a search may take; None for no limit. Without it, `fit` is a function of its
-        input: two fits give the same mechanism on one machine with one version of each library.
-        With it, the mechanism depends on how fast the machine is, and how busy.
+        Seconds for a search; None: no limit, and two fits on one machine give the same mechanism.
     {n_jobs}
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
-        Form of the reports. "symbol": one column of integers from 0 to b − 1, where b is the number
-        of different reports. "onehot": b columns of 0 and 1. "posterior": the probability of each
-        category of each column given the report, at the public distribution. "cells": the columns
-        of X, filled with the most probable cell given the report. None is "symbol".
+        Form of the reports: a number (None), columns of 0 and 1, probabilities of each category
+        given the report, or the most probable record given the report.
     {handle_unknown, random_state, verbose}
 
     Attributes

@@ -30,21 +30,13 @@ class OptimalSanitizer(BaseSanitizer):
     Parameters
     ----------
     time_limit : float, optional
-        Seconds that the solver may take; None for no limit but 10,000 iterations. The best solution
-        found by then is repaired, certified and used. Without a limit of time, `fit` is a function
-        of its input: two fits give the same mechanism on one machine with one version of each
-        library. With it, the mechanism depends on how fast the machine is, and how busy. Without it
-        the bound on the distance from the optimum takes at most a fifth of `fit`; with it, the
-        bound has what time is left, up to 1,000 linear programs.
+        Seconds for the search; the best mechanism found by then is repaired, proven and used. None:
+        no limit, and two fits on one machine give the same mechanism.
     n_jobs : int, optional
-        Number of threads or processes; -1 for one for each processor. None is 1, unless in a
-        :func:`joblib.parallel_config` context. The mechanism does not depend on it.
+        Threads or processes; -1 for one for each processor. The mechanism does not depend on it.
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
-        Form of the reports. "symbol": one column of integers from 0 to b − 1, where b is the number
-        of different reports. "onehot": b columns of 0 and 1. "posterior": the probability of each
-        category of each column given the report, at the public distribution. "cells": the columns
-        of X, filled with the most probable cell given the report. None is "symbol". Each of these
-        forms reveals about S whatever the report reveals, whether the mechanism sees S or not.
+        Form of the reports: a number (None), columns of 0 and 1, probabilities of each category
+        given the report, or the most probable record given the report.
     verbose : int, default=0
         If positive, `fit` shows a progress bar and prints what it did.
 
@@ -124,20 +116,15 @@ class ObservingSanitizer(OptimalSanitizer):
     Parameters
     ----------
     eps_all : float, optional
-        Privacy parameter over all distributions, at least `eps`, in nats. It bounds what further
-        reports about a person add, and what a report tells somebody who knows U, or a part of it: k
-        reports leak at most ``eps + (k - 1) * eps_all``, and to such a person k times `eps_all`.
-        None: nothing is required, and two reports, or a report together with U, may reveal S.
+        A limit at all distributions, at least `eps`: for observers who know anything, and for
+        further reports (k leak at most ``eps + (k - 1) * eps_all``). None: two reports, or a report
+        and U, may reveal S.
     known : str, int, list or callable, optional
-        Columns of U that observers know of a person, selected as `sensitive` is. Privacy then holds
-        within each of their values as well, over the set of the conditionals of the rest of U.
-        Values that are grouped as "other" are one known value.
+        Columns of U that observers know of a person. Privacy then holds within each of their
+        values, too; values in one group are one known value.
     observe : {"all", "nonsensitive"}, default="all"
-        What the mechanism sees of a person. "nonsensitive" is U alone: `transform` then needs the
-        columns of U only, in the order of the public table, and does not look at those of S where a
-        table has them. (Arrays have no names: one with as many columns as U has is taken for U.)
-        The promise is the same, but there are fewer mechanisms to choose from, so the utility is
-        smaller.
+        "nonsensitive" sees U alone, for places where S is not known; `transform` then needs the
+        columns of U only. The promise is the same, the utility smaller.
 
     Notes
     -----

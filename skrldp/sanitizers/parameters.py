@@ -246,10 +246,8 @@ def promise_of(
     if known and _groups_what_is_known(codec, known):
         raise ValueError(
             "handle_unknown='infrequent_if_exist' or min_frequency='auto' with known columns needs "
-            "all combinations of the values of U: one that the alphabet lacks would be reported as "
-            "'other' in every column, the known ones too, and so tell apart people of whom the "
-            "same is known. Use "
-            "categories='product', or list the values in `categories`."
+            "all combinations of values of U: an unknown one would be reported as 'other' in "
+            "the known columns too. Use categories='product', or list the values in `categories`."
         )
     eps = float(sanitizer.eps)
     eps_all = getattr(sanitizer, "eps_all", None)
@@ -284,52 +282,36 @@ class Parameters(BaseEstimator):
     Parameters
     ----------
     eps : float, default=1.0
-        Privacy parameter ε, in nats: no report may be more than exp(ε) times as probable under one
-        secret as under another.
+        A report changes the odds of two secrets by a factor of at most exp(eps). Smaller protects
+        better; 1 is a strong promise, 3 a weak one.
     sensitive : str, int, list or callable, default=None
-        The columns of the secret S, by name or position, as in
-        :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U. None is the
-        first column; a warning then says which columns are not protected. Where all columns are
-        sensitive, ``slice(None)``, the whole record is the secret and U is empty: privacy then
-        holds at all distributions.
+        The columns of the secret S, selected as in :class:`~sklearn.compose.ColumnTransformer`; all
+        others together are U. None is the first column, with a warning. With ``slice(None)`` the
+        whole record is the secret, and privacy holds at all distributions.
     survey : SurveyDesign, optional
-        How the public records were drawn, if they are those of a survey: columns of weights, strata
-        and clusters, which are neither S nor U; positions of `sensitive` and `known` are those of
-        the other columns. None: the records are independent and alike.
+        How the public records were drawn: columns of weights, strata and clusters, which are
+        neither S nor U. None if the records are independent and alike.
     categories : "auto", "dtype", "product", list or dict, default="auto"
-        Alphabets of the columns: a list with one for each column in the table's order, or a dict
-        that names some of the columns. They may hold values that the public table lacks. "auto"
-        learns them from the table: the levels that a column's dtype lists (category, Enum, bool,
-        ordered Arrow dictionary), in their order, used or not, or else the values that occur. Only
-        bool and a Polars Enum count as given, since other levels may have been made of the table.
-        "dtype" says that the levels of all these dtypes, and of unordered Arrow dictionaries, were
-        fixed before the table was seen: they count as given. Columns without levels are learned.
-        Lists may have "auto" and "dtype" in place of an alphabet. If S (or U) has several columns,
-        only the combinations that occur in the public table are known with "auto". With "product"
-        or "dtype", or if the alphabet of one of these columns is given, all combinations are.
+        The values of the columns: a list for each column in order, or a dict of some columns. Give
+        them, not read off the table, so that beta holds. "auto" learns values and combinations;
+        "dtype" says that the levels of dtypes were fixed before; "product" allows all combinations.
+        More: :doc:`values </guide/values>`.
     min_frequency : int, float or "auto", optional
-        As in :class:`~sklearn.preprocessing.OneHotEncoder`: the values of a column of U that have
-        fewer records than this (a float: a smaller share of the records) are reported as one value,
-        "other". Secrets are never grouped. "auto" takes the least number for which the confidence
-        level of `uncertainty` holds although the values are learned from the counted records, some
-        40 to 70; "other" then stands for unknown values as well.
+        Values of a column of U with fewer records (a float: a smaller share) are reported as
+        "other". "auto" takes the least number for which beta holds for learned values, some 40 to
+        70, and reports unknown values as "other", too. Secrets are never grouped.
     uncertainty : LikelihoodRatioSet, RenyiBall or AllDistributions, optional
-        The distributions that privacy must hold for; None is ``LikelihoodRatioSet()``. A parameter
-        search reaches the parameters of a set that is stated as ``uncertainty__beta`` and so on.
+        The distributions that privacy must hold for; None is ``LikelihoodRatioSet()``. Give one
+        with ``drift=`` where people may have changed. More: :doc:`sets </guide/sets>`.
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
-        Form of the reports. "symbol": one column of integers from 0 to b − 1, where b is the number
-        of different reports. "onehot": b columns of 0 and 1. "posterior": the probability of each
-        category of each column given the report, at the public distribution. "cells": the columns
-        of X, filled with the cell that the mechanism drew. None is "cells".
+        Form of the reports: a number, columns of 0 and 1, probabilities of each category given the
+        report, or a record again, the cell that was drawn (None).
     handle_unknown : {"error", "infrequent_if_exist"}, default="error"
-        Values of U that the alphabet lacks are an error, or "infrequent_if_exist": they are
-        "other", in `fit` as in `transform` and in clients; it must be set before `fit`. A
-        combination of values that it lacks is then "other" in every column of U. An unknown secret
-        is always an error, unless the mechanism does not observe S.
+        Unknown values of U are an error, or "other" in `fit`, in `transform` and on devices; a
+        combination that is unknown is then "other" in each column. Unknown secrets are an error.
     random_state : None, int, Generator or RandomState, default=None
-        None takes entropy from the operating system. An int makes `transform` repeatable and is for
-        tests: **it voids the guarantee**, since whoever knows it can undo the randomness. `fit` is
-        deterministic and does not use it.
+        None is the operating system's entropy. An int repeats reports, for tests: **it voids the
+        guarantee**, since whoever knows it can undo the noise. `fit` does not use it.
     verbose : int, default=0
         If positive, `fit` prints what it does.
 

@@ -26,18 +26,14 @@ class PolyOptSanitizer(ObservingSanitizer):
     {eps, eps_all, sensitive, survey, known, categories, min_frequency}
     {uncertainty}
     objective : {"I(X;Y)", "I(U;Y)"}, default="I(X;Y)"
-        What is maximised at the public distribution, to which half a record is added, spread evenly
-        over all cells, so that cells without public records count. "I(X;Y)" is the information
-        about the whole record; it also pays for what is told about S. "I(U;Y)" is the information
-        about U alone.
+        The information that is maximised at the public distribution (with half a record more,
+        spread evenly): about the whole record, which also pays for what is told about S, or about U
+        alone.
     {observe}
     solver : {"auto", "vertices", "columns", "alternation"}, default="auto"
-        How the optimum is searched. "vertices" enumerates the vertices of the region and finds the
-        global optimum, for about ten cells and polyhedral regions. "columns" generates vertices as
-        they are needed, and is the best for some dozens of cells. "alternation" improves decoder
-        and mechanism in turn, for up to a thousand cells. "auto" takes "vertices" where that is
-        fast, and otherwise "columns" or, for many cells or few records, "alternation". For a set of
-        one distribution it takes the optimum from a formula; see :class:`NonRobustSanitizer`.
+        Leave it at "auto". "vertices" lists vertices, for about ten cells; "columns" generates them
+        as they are needed, for dozens; "alternation" improves decoder and mechanism in turn, for up
+        to a thousand. For one distribution the optimum has a formula.
     {time_limit, n_jobs}
     {encode, handle_unknown, random_state, verbose}
 

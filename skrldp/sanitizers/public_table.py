@@ -101,13 +101,8 @@ def check_weights(weights: Floats, cells: NDArray[Any]) -> None:
     if repeated:
         raise ValueError(
             f"sample_weight sums to {total:,} for {len(seen):,} rows, {repeated:,} of which "
-            "repeat others. Weights must be counts: how many records of the public table a row "
-            "stands for. If they are, pass a table of distinct rows: add up the counts of "
-            "equal rows first (in pandas, table.value_counts(dropna=False) of all records, or "
-            "table.groupby(columns, dropna=False)['count'].sum()). Survey weights, which say how "
-            "many people a record represents, are a column of the table: "
-            "survey=SurveyDesign(weights=...). Taken for counts, they would make the set of "
-            "distributions far too small."
+            "repeat others. Weights must be counts of records: add up those of equal rows first. "
+            "Survey weights are a column of the table: survey=SurveyDesign(weights=...)."
         )
 
 
@@ -268,10 +263,9 @@ def _refuse_missing_secrets(sanitizer: Any, X: Any) -> None:
             continue
         if n_missing := int(is_missing(X, [place]).sum()):
             raise ValueError(
-                f"{n_missing:,} records of the survey lack a value in column {names[place]!r}, "
-                "which is sensitive. Drop them, so that others stand for them: "
-                f"SurveyDesign.complete(sample, {names[place]!r}, within=[...]); or make a missing "
-                "answer a secret of its own, with None among the column's categories."
+                f"{n_missing:,} records of the survey lack a value in the sensitive column "
+                f"{names[place]!r}. Let others stand for them, SurveyDesign.complete(sample, "
+                f"{names[place]!r}, within=[...]), or name None among its categories."
             )
 
 

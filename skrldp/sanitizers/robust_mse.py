@@ -120,37 +120,24 @@ class RobustMSESanitizer(ObservingSanitizer):
     {eps, eps_all, sensitive, survey, known, categories, min_frequency}
     {uncertainty}
     utility_uncertainty : RenyiBall or AllDistributions, optional
-        The set for the worst expected distance. That depends on the marginal of S, so the set is
-        one of joint distributions, with a beta of its own: **each of the two statements may be
-        false**. None is the privacy set if that is a RenyiBall or AllDistributions. For a
-        LikelihoodRatioSet it is the ball ``RenyiBall(alpha=1, radius="finite-sample")`` with the
-        same beta, or ``radius="chi2"`` for ``"asymptotic"``, or the same number; drift is added.
+        The set for the worst expected distance, with a beta of its own. None is the privacy set, or
+        ``RenyiBall(alpha=1, radius="finite-sample")`` with the same beta (``"chi2"`` for
+        ``"asymptotic"``) for a LikelihoodRatioSet; drift is added.
     robust_utility : bool, default=True
-        Whether to minimise the expected distance at the worst distribution of
-        `utility_uncertainty`, rather than at the public distribution. If False, the mechanism does
-        not depend on `utility_uncertainty`.
+        Whether the distance is that at the worst distribution of `utility_uncertainty`.
     robust_privacy : bool, default=True
-        Whether to be private at every distribution of `uncertainty`. False is private at the public
-        distribution alone: **for comparisons, not to protect people**.
+        False is private at the public distribution alone: **not to protect people**.
     distance : {"auto", "squared", "absolute", "hamming"}, callable or array, default="auto"
-        Distance d(u, y) of a reported value y from the value u of the record. "squared" and
-        "absolute" need numbers in one column. "hamming" is 1 for different values; if U has several
-        columns, the number that differ. "auto" is "squared" where U is one column of numbers alone
-        (of at most 1e100; truth values and missing ones are none) and "hamming" elsewhere;
-        ``distance_`` tells which. A
-        callable is given u and y (tuples if U has several columns). An array has shape (a2, a2): u
-        in rows and y in columns, in the order of ``joint_.values``.
+        Distance d(u, y) of the report from U. "squared" and "absolute" need one column of numbers;
+        "hamming" counts the columns that differ; "auto" is "squared" for one column of numbers. A
+        callable is given u and y; an array has a row for each u of ``joint_.values``.
     {observe}
     solver : {"auto"}, default="auto"
-        "auto" follows a central path. Where a region has none, or rounding ends the path early,
-        violated constraints join a linear program until its value is within 1e-4 of a proven lower
-        bound, relatively.
+        "auto" follows a central path, and where there is none, adds cuts to a linear program.
     {time_limit, n_jobs}
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
-        Form of the reports. "symbol": one column of integers, which number the values of U that
-        are reported. "onehot": a column of 0 and 1 for each of these. "posterior": the probability
-        of each category of each column given the report, at the public distribution. "cells": the
-        values themselves, as columns of U. None is "cells".
+        Form of the reports: a number, columns of 0 and 1, probabilities of each category given the
+        report, or the value of U that is reported (None).
     {handle_unknown, random_state}
     verbose : int, default=0
         If positive, `fit` prints what it does.

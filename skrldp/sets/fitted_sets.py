@@ -234,10 +234,9 @@ def fitted_set(joint: JointDistribution, uncertainty: Any, name: str = "uncertai
         same = n_records in (None, joint.n) and table in (None, figures_of_table(joint))
         if uncertainty.beta is not None and not same:
             raise ValueError(
-                f"{name} was made around another table than this one of {joint.n:,} records, with "
-                "other numbers of records by secret, other numbers of values, or another survey "
-                "design, so that its beta would not hold: give the set without a table, such as "
-                "LikelihoodRatioSet(), which is then made around this one."
+                f"{name} was made around another table than this one of {joint.n:,} records (other "
+                "counts by secret, values or survey), so its beta would not hold: give the set "
+                "without a table, such as LikelihoodRatioSet()."
             )
         return uncertainty
     if isinstance(uncertainty, type):

@@ -479,9 +479,8 @@ class SurveyDesign:
         if self.stratum_sizes is not None and self.weights is None:
             raise ValueError(
                 "stratum_sizes= alone are for the exact sets (radius='finite-sample' with "
-                "max_weight=). Here records count by their weights, and without them all alike, "
-                "whatever the sizes of strata: name a column of weights, SurveyDesign(weights=...),"
-                " such as each stratum's size divided by its number of records."
+                "max_weight=); here records count by their weights. Name a column of weights, "
+                "SurveyDesign(weights=...): each stratum's size divided by its number of records."
             )
 
     @classmethod

@@ -160,9 +160,8 @@ class SurveyRecords:
         if alone.size and self.singleton == "error":
             raise ValueError(
                 f"{alone.size:,} of {len(size):,} strata have one cluster, of which no variance "
-                "can be estimated. Join such strata with others; or say singleton='center', which "
-                "takes the distance from the mean of all clusters, or singleton='certainty', if "
-                "they were drawn with certainty."
+                "can be estimated. Join such strata with others; or say singleton='center' (the "
+                "distance from the mean of all) or singleton='certainty' (drawn with certainty)."
             )
         if alone.size and self.singleton == "center":
             apart = sums[alone] - sums.sum(axis=0) / self.n_clusters
@@ -338,9 +337,8 @@ def independent_part(
     if len(records.max_weights) > 1 and records.stratum_sizes is None:
         raise ValueError(
             "the exact set (radius='finite-sample') is for records, or clusters, that were drawn "
-            "independently; the sizes of strata were not. Name a column of how many people of the "
-            "population each stratum has, SurveyDesign(stratum_sizes=...), or use "
-            "LikelihoodRatioSet(radius='asymptotic')."
+            "independently; the sizes of strata were not. Name a column of the people in each "
+            "stratum, SurveyDesign(stratum_sizes=...), or use radius='asymptotic'."
         )
     _check_weights(records)
     coins, order = _coins(content)
@@ -393,9 +391,8 @@ def _as_drawn_from_all(
     if size == 0 or np.any(wanted > there):
         raise ValueError(
             "a stratum has fewer records that could be kept than an independent sample of the "
-            f"population has: of {len(there):,} strata the smallest has {int(there.min()):,}. This "
-            f"happens in one of {round(1 / _RUN_OUT):,} tables, or where a stratum has next to "
-            "none. Join small strata with others, or use LikelihoodRatioSet(radius='asymptotic')."
+            f"population has: of {len(there):,} strata the smallest has {int(there.min()):,}. Join "
+            "small strata with others, or use LikelihoodRatioSet(radius='asymptotic')."
         )
     by_coin = np.lexsort((coins[2], ~kept, records.strata))
     starts = np.cumsum(np.bincount(records.strata)) - np.bincount(records.strata)

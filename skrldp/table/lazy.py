@@ -234,11 +234,9 @@ def refuse_weights(X: Any, weights: Any) -> None:
     """
     if weights is not None and lazy_frame(X) is not None:
         raise ValueError(
-            "sample_weight says how many records each row stands for, but the rows of a lazy frame "
-            "have no order that it could follow. A lazy frame of records needs none: its equal "
-            "rows are counted. If its rows have counts, add up those of equal rows there, collect "
-            "the result, which is small, and pass its columns as the table and the counts as "
-            "sample_weight."
+            "sample_weight cannot follow the rows of a lazy frame, which have no order. Equal rows "
+            "are counted without it; if rows have counts, add up those of equal rows, collect the "
+            "result, and pass its counts as sample_weight."
         )
 
 

@@ -132,7 +132,7 @@ def test_lazy_frames_and_processes_give_the_same_manifest():
     frame = pl.from_pandas(TABLE).lazy()
     lazy = blocks(n_jobs=2).fit(frame)
     assert lazy.manifest_.digest == blocks().fit(TABLE).manifest_.digest
-    with pytest.raises(ValueError, match="rows of a lazy frame have no order"):
+    with pytest.raises(ValueError, match="rows of a lazy frame, which have no order"):
         blocks().fit(frame, sample_weight=np.ones(len(TABLE)))
 
 

@@ -174,9 +174,9 @@ def test_sizes_without_weights_are_for_exact_sets_alone():
     assert fit(table, exact).certificate_.uncertainty.rule == "finite-sample"
     design = SurveyDesign(strata="region", stratum_sizes="people")
     asymptotic = LikelihoodRatioSet(radius="asymptotic")
-    with pytest.raises(ValueError, match="Here records count by their weights"):
+    with pytest.raises(ValueError, match="here records count by their weights"):
         fit(table, design, asymptotic)
-    with pytest.raises(ValueError, match="Here records count by their weights"):
+    with pytest.raises(ValueError, match="here records count by their weights"):
         fit(pl.from_pandas(table).lazy(), design, asymptotic)
 
 

@@ -110,5 +110,5 @@ def test_what_lazy_surveys_do_not_have(design, options, message):
 
 def test_missing_secrets_of_a_lazy_survey_are_refused():
     lacking = survey().with_columns(ill=pl.when(pl.col("place") > 3).then("ill"))
-    with pytest.raises(ValueError, match="lack a value in column 'ill', which is sensitive"):
+    with pytest.raises(ValueError, match="lack a value in the sensitive column 'ill'"):
         fitted(lacking.lazy(), DESIGNS["all"])
