@@ -282,7 +282,7 @@ class Parameters(BaseEstimator):
     Parameters
     ----------
     eps : float, default=1.0
-        A report changes the odds of two secrets by a factor of at most exp(eps). Smaller protects
+        One report changes the odds of two secrets by a factor of at most exp(eps). Smaller protects
         better; 1 is a strong promise, 3 a weak one.
     sensitive : str, int, list or callable, default=None
         The columns of the secret S, selected as in :class:`~sklearn.compose.ColumnTransformer`; all

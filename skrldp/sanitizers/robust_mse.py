@@ -121,16 +121,14 @@ class RobustMSESanitizer(ObservingSanitizer):
     {uncertainty}
     utility_uncertainty : RenyiBall or AllDistributions, optional
         The set for the worst expected distance, with a beta of its own. None is the privacy set, or
-        ``RenyiBall(alpha=1, radius="finite-sample")`` with the same beta (``"chi2"`` for
-        ``"asymptotic"``) for a LikelihoodRatioSet; drift is added.
+        for a LikelihoodRatioSet a ball of order 1 with its beta, rule and drift.
     robust_utility : bool, default=True
         Whether the distance is that at the worst distribution of `utility_uncertainty`.
     robust_privacy : bool, default=True
         False is private at the public distribution alone: **not to protect people**.
     distance : {"auto", "squared", "absolute", "hamming"}, callable or array, default="auto"
-        Distance d(u, y) of the report from U. "squared" and "absolute" need one column of numbers;
-        "hamming" counts the columns that differ; "auto" is "squared" for one column of numbers. A
-        callable is given u and y; an array has a row for each u of ``joint_.values``.
+        Distance of the report y from U. "hamming" counts columns that differ; "auto" is "squared"
+        for one column of numbers. A callable is given u and y; an array has a row for each u.
     {observe}
     solver : {"auto"}, default="auto"
         "auto" follows a central path, and where there is none, adds cuts to a linear program.
