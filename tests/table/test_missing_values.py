@@ -16,7 +16,7 @@ HOLES = [
     pd.NA,
     pd.NaT,
     np.float32("nan"),
-    np.datetime64("NaT"),
+    np.datetime64("NaT", "s"),
     np.timedelta64("NaT", "s"),
     Decimal("NaN"),
 ]
