@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,8 @@ from skrldp.mechanism.manifest import Manifest
 from skrldp.mechanism.mechanism import Mechanism
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from skrldp.batches import LedgerReporter
 
 
@@ -63,7 +65,6 @@ def key(file: Annotated[str, o.argument("FILE", "The new file.")]) -> None:
 
 
 _PATIENCE = 60.0  # seconds to wait for another run that uses the ledger
-_ROW = "row of the records"  # a column that restores their order
 _LIMIT = b"skrldp max_reports"  # what the first run had, in the file's metadata
 
 
@@ -89,7 +90,7 @@ def keyed(
 
 
 @contextmanager
-def held(path: str, inputs: Sequence[str | None]) -> Iterator[_Ledger]:
+def held(path: str, reporter: LedgerReporter) -> Iterator[_Ledger]:
     """Hold a ledger: another run that wants it waits.
 
     Raises CommandError if it cannot be held or read.
@@ -104,7 +105,7 @@ def held(path: str, inputs: Sequence[str | None]) -> Iterator[_Ledger]:
     try:
         with closing(sqlite3.connect(lock, timeout=_PATIENCE, isolation_level=None)) as connection:
             connection.execute("BEGIN EXCLUSIVE")
-            book = _Ledger(path, place, inputs)
+            book = _Ledger(path, place, reporter)
             try:
                 yield book
             except BaseException as error:
@@ -122,63 +123,123 @@ def held(path: str, inputs: Sequence[str | None]) -> Iterator[_Ledger]:
 
 
 class _Ledger:
-    """A ledger that this run alone has."""
+    """A ledger that this run alone has: what it knows of persons, and the entries of this run.
 
-    def __init__(self, path: str, place: Path, inputs: Sequence[str | None]) -> None:
-        self._path, self._place, self._inputs = path, place, inputs
+    It does what the reporter's `entries` and `reports` do with tables, but batch by batch.
+    """
+
+    def __init__(self, path: str, place: Path, reporter: LedgerReporter) -> None:
+        self._path, self._place, self._reporter = path, place, reporter
         self.is_changed = False  # or may be
-        self._limit: bytes | None = None  # which the first run had, if that is known
+        self._limit = str(reporter.max_reports).encode()  # what the first run had
+        self._new: list[tuple[Any, Any]] = []  # holders and reports
+        self._n_rows = self._n_left_out = 0
+        self._persons = _Persons.of(self._read(), reporter)
 
-    def settled(
-        self, reporter: LedgerReporter, schema: Any, found: Iterable[Any], *, with_epoch: bool
-    ) -> tuple[Any, Iterator[Any]]:
-        """Enter the new reports among candidates into the ledger; then return what may leave.
-
-        Returns `schema`; and the batches, in the order of the candidates.
-        """
-        import numpy as np
+    def output_schema(self, schema: Any, *, with_epoch: bool) -> Any:
+        """Return the columns of what leaves, from those of the candidates."""
         import pyarrow as pa
 
-        candidates = pa.Table.from_batches(found, schema)
-        tell("entering the reports into the ledger")
-        ledger = self._read(reporter.schema())
-        self._limit = self._limit or str(reporter.max_reports).encode()
-        if self._limit != str(reporter.max_reports).encode():
-            warnings.warn(
-                f"the ledger {self._path} began with --max-reports {self._limit.decode()}, and "
-                f"this run has {reporter.max_reports}. What several reports leak together is "
-                "bounded for mechanisms that were all used with the same number.",
-                UserWarning,
-                stacklevel=2,
-            )
-        candidates = candidates.append_column(_ROW, pa.array(np.arange(len(candidates))))
-        new = reporter.entries(candidates, ledger)
-        ledger = pa.concat_tables([ledger, new.cast(ledger.schema)])
-        if len(new):
-            self._write(ledger)
-        reports = reporter.reports(candidates, ledger).sort_by(_ROW)
-        left_out = len(candidates) - len(reports)
-        if left_out:
-            warnings.warn(
-                f"{left_out:,} of {len(candidates):,} records were left out: the ledger "
-                f"{self._path} has as many reports about these persons as there may be "
-                f"(--max-reports {reporter.max_reports}), and none of this mechanism.",
-                UserWarning,
-                stacklevel=2,
-            )
-        reports = reports.drop_columns([_ROW] if with_epoch else [_ROW, "epoch"])
-        return reports.schema, iter(reports.to_batches())
+        fields = {field.name: field for field in schema}
+        person, report = fields.pop(schema.names[0]), fields.pop("candidate").with_name(REPORT)
+        del fields["holder"]
+        epoch = [pa.field("epoch", pa.int64())] if with_epoch else []
+        return pa.schema([person, report, *epoch, *fields.values()])
 
-    def _read(self, schema: Any) -> Any:
-        """Return the entries."""
+    def settle(self, batch: Any, schema: Any) -> Any:
+        """Return what may leave of a batch of candidates, and note its new entries."""
+        import pyarrow as pa
+
+        candidates, holders = numbers_of(batch.column("candidate")), _octets(batch.column("holder"))
+        reports, epochs, is_new = self._persons.settle(holders, candidates)
+        self._new.append((holders[is_new], candidates[is_new]))
+        stays = epochs >= 0
+        self._n_rows += len(stays)
+        self._n_left_out += len(stays) - int(np.count_nonzero(stays))
+        made = {REPORT: arrow_numbers(reports.astype(candidates.dtype)), "epoch": epochs}
+        columns = [made[name] if name in made else batch.column(name) for name in schema.names]
+        found = pa.RecordBatch.from_arrays([pa.array(own) for own in columns], schema=schema)
+        return found if stays.all() else found.filter(pa.array(stays))
+
+    def enter(self, inputs: Sequence[str | None]) -> None:
+        """Write the new entries, before anything leaves."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
+        if self._n_left_out:
+            warnings.warn(
+                f"{self._n_left_out:,} of {self._n_rows:,} records were left out: the ledger "
+                f"{self._path} has as many reports about these persons as there may be "
+                f"(--max-reports {self._reporter.max_reports}), and none of this mechanism.",
+                UserWarning,
+                stacklevel=2,
+            )
+        if not any(len(reports) for _, reports in self._new):
+            return
+        tell("entering the reports into the ledger")
+        self.is_changed = True
+        one, schema = self._reporter, self._reporter.schema()
+        own = schema.with_metadata({_LIMIT: self._limit})
+        same = {"key": one.ledger_key_check, "epoch": one.epoch, "digest": one.digest}
+        with (
+            new_file(self._path, inputs=inputs, replace=True, mode=0o600) as file,
+            pq.ParquetWriter(file, own, compression="zstd") as sink,
+        ):
+            for batch in self._batches():
+                sink.write_batch(batch.cast(own))
+            for holders, reports in self._new:
+                columns: dict[str, Any] = {name: [of] * len(reports) for name, of in same.items()}
+                columns["holder"] = [octets.hex() for octets in holders.view("V16").tolist()]
+                columns["report"] = reports
+                sink.write_table(pa.table({name: columns[name] for name in own.names}, own))
+        if os.name == "posix":  # else the name might be lost with the power, and the reports not
+            folder = os.open(self._place.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+
+    def _batches(self) -> Iterator[Any]:
+        """Yield the entries as they are in the file, if there is one."""
+        import pyarrow.parquet as pq
+
+        if self._place.exists():
+            with pq.ParquetFile(self._place) as file:
+                yield from file.iter_batches(columns=self._reporter.schema().names)
+
+    def _read(self) -> list[Any]:
+        """Read the entries: holders, digests by number, epochs, reports; one array of each."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+        import pyarrow.parquet as pq
+
+        one, schema = self._reporter, self._reporter.schema()
+        digests, start = {one.digest: 0}, 0
+        kinds = ("S16", np.int32, np.int64, np.int64)
         try:
-            with self._place.open("rb") as file:
-                found = pq.ParquetFile(file).read()
-            self._limit = (found.schema.metadata or {}).get(_LIMIT)
-            return found.select(schema.names).cast(schema)
+            of_file = pq.read_metadata(self._place)
+            limit = (of_file.metadata or {}).get(_LIMIT)
+            found = [np.empty(of_file.num_rows, kind) for kind in kinds]
+            for batch in self._batches():
+                own = batch.select(schema.names).cast(schema)
+                if not pc.all(pc.equal(own["key"], one.ledger_key_check), skip_nulls=False).as_py():
+                    raise CommandError(
+                        f"the ledger {self._path} has entries under another key: it would know "
+                        "nobody. Report with the key with which it began."
+                    )
+                if any(column.null_count for column in own.columns):
+                    raise ValueError
+                numbers = pc.dictionary_encode(own["digest"])
+                own_digests = numbers.dictionary.to_pylist()
+                of_digest = [digests.setdefault(one, len(digests)) for one in own_digests]
+                code = np.array(of_digest, np.int32)[numbers_of(numbers.indices)]
+                report = numbers_of(own["report"])
+                if ((code == 0) & ((report < 0) | (report >= one.mechanism.shape[0]))).any():
+                    raise ValueError
+                columns = _octets(own["holder"]), code, numbers_of(own["epoch"]), report
+                for whole, part in zip(found, columns, strict=True):
+                    whole[start : start + len(part)] = part
+                start += len(own)
         except FileNotFoundError:
             warnings.warn(
                 f"there is no ledger {self._path}: a new one begins, which knows of no report "
@@ -186,26 +247,86 @@ class _Ledger:
                 UserWarning,
                 stacklevel=2,
             )
-            return schema.empty_table()
-        except (KeyError, pa.ArrowException, OSError):
+            limit, found = None, [np.empty(0, kind) for kind in kinds]
+        except (KeyError, ValueError, pa.ArrowException, OSError):
             raise CommandError(
-                f"{self._path} is no ledger, or cannot be read: a Parquet file with the columns "
-                f"{', '.join(schema.names)}. Nothing was reported."
+                f"{self._path} is no ledger, or cannot be read, or was changed: a Parquet file "
+                f"with the columns {', '.join(schema.names)}. Restore it. Nothing was reported."
             ) from None
+        if limit is not None and limit != self._limit:
+            warnings.warn(
+                f"the ledger {self._path} began with --max-reports {limit.decode()}, and "
+                f"this run has {one.max_reports}. What several reports leak together is "
+                "bounded for mechanisms that were all used with the same number.",
+                UserWarning,
+                stacklevel=2,
+            )
+            self._limit = limit
+        return found
 
-    def _write(self, ledger: Any) -> None:
-        import pyarrow.parquet as pq
 
-        self.is_changed = True
-        ledger = ledger.replace_schema_metadata({_LIMIT: self._limit})
-        with new_file(self._path, inputs=self._inputs, replace=True, mode=0o600) as file:
-            pq.write_table(ledger, file, compression="zstd")
-        if os.name == "posix":  # else the name might be lost with the power, and the reports not
-            folder = os.open(self._place.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+class _Persons(NamedTuple):
+    """What a ledger knows of persons, sorted by their keyed ids; the last is a person it lacks."""
+
+    first: NDArray[np.uint64]  # the first half of the keyed id
+    holder: NDArray[np.bytes_]  # the keyed id
+    may_report: NDArray[np.bool_]  # whether a report is left for this design and epoch
+    epoch: NDArray[np.int64]  # of the latest report of this design up to this epoch; -1: none
+    report: NDArray[np.int64]  # that report
+    now: int  # this epoch
+
+    @classmethod
+    def of(cls, entries: list[NDArray[Any]], reporter: LedgerReporter) -> _Persons:
+        """Sum up entries, and empty their list; those that were written twice count once."""
+        order = np.argsort(_first_half(entries[0]))
+        if (np.diff(_first_half(entries[0])[order]) == 0).any():  # else each person has one entry
+            order = np.lexsort(entries[::-1])
+        holder, code, epoch, report = (entries.pop(0)[order] for _ in range(4))
+        is_first, is_once = np.ones((2, len(holder)), bool)
+        is_first[1:] = holder[1:] != holder[:-1]
+        is_once[1:] = is_first[1:]
+        for own in (code, epoch, report):
+            is_once[1:] |= own[1:] != own[:-1]
+        begins, person = np.flatnonzero(is_first), np.cumsum(is_first) - 1
+        given = np.bincount(person, weights=is_once, minlength=len(begins))
+        epoch[(code != 0) | (epoch > reporter.epoch)] = -1
+        latest = np.maximum.reduceat(epoch, begins) if len(epoch) else epoch
+        report[(epoch < 0) | (epoch != latest[person])] = np.iinfo(np.int64).max
+        least = np.minimum.reduceat(report, begins) if len(report) else report
+        may = (latest != reporter.epoch) & (given < reporter.max_reports)
+        holder = np.append(holder[begins], b"")
+        more = np.append(may, True), np.append(latest, -1), np.append(least, -1)
+        return cls(_first_half(holder), holder, *more, reporter.epoch)
+
+    def settle(
+        self, holders: NDArray[np.bytes_], candidates: NDArray[Any]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+        """Return reports, their epochs (-1: none may leave), and which of them are new."""
+        first, nobody = _first_half(holders), len(self.holder) - 1
+        order = np.argsort(first)  # searched in order, the cache has what is next
+        place = np.empty(len(first), int)
+        place[order] = np.searchsorted(self.first[:-1], first[order])
+        is_other = self.holder[place] != holders
+        while (step := is_other & (place < nobody) & (self.first[place] == first)).any():
+            place += step  # past another person with the same first half
+            is_other = self.holder[place] != holders
+        place[is_other] = nobody
+        is_new = self.may_report[place]
+        epoch = np.where(is_new, self.now, self.epoch[place])
+        return np.where(is_new, candidates, self.report[place]), epoch, is_new
+
+
+def _first_half(holders: NDArray[np.bytes_]) -> NDArray[np.uint64]:
+    return holders.view(">u8")[::2].astype(np.uint64)
+
+
+def _octets(holders: Any) -> NDArray[np.bytes_]:
+    """Read keyed ids, written in hexadecimal; ValueError if one is not."""
+    texts = holders.to_pylist()
+    octets = b"".join(map(bytes.fromhex, texts))
+    if len(octets) != 16 * len(texts) or any(len(text) != 32 for text in texts):
+        raise ValueError
+    return np.frombuffer(octets, "S16")
 
 
 # --- skrldp report --------------------------------------------------------------------------------
@@ -286,7 +407,7 @@ def report(
     ids, inputs = [] if id is None else [id], [mechanism, records, key, ledger]
     kind_of(output, packed=False)  # a name that does not tell is said before anything is read
     with (
-        nullcontext() if ledger is None else held(ledger, inputs[:-1]) as book,
+        nullcontext() if ledger is None else held(ledger, reporter) as book,
         new_file(output, inputs=inputs) as file,
     ):
         table = Table(records, [*ids, *needed, *kept])
@@ -295,10 +416,13 @@ def report(
         read = read_records(own, table, needed, missing or [], batches)
         reports = _reports(read, reporter.report_batch, id, records)
         if book is not None:
-            schema, reports = book.settled(reporter, schema, reports, with_epoch="epoch" in limits)
+            schema = book.output_schema(schema, with_epoch="epoch" in limits)
+            reports = (book.settle(batch, schema) for batch in reports)
         with table_writer(file, output, schema) as sink:
             for batch in reports:
                 sink.write_batch(batch)
+        if book is not None:
+            book.enter(inputs[:-1])
     if id is not None and ledger is None and key_check is None:
         warnings.warn(
             "this key was not checked against earlier runs; with another key everybody would "

@@ -4,14 +4,21 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
+import warnings
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from command_files import CHECKED, DESIGN, KEY, KEYED, read, table, write
 from command_fixtures import call, designed, folder, ready
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from skrldp import SRRSanitizer
 from skrldp.batches import LedgerReporter
+from skrldp.cli import _report
 
 __all__ = ["call", "designed", "folder", "ready"]  # fixtures
 
@@ -170,10 +177,59 @@ def test_a_run_that_ends_early_says_what_it_wrote(call, ready, monkeypatch, endi
     assert not (ready / "out.csv").exists()
 
 
+PUBLIC = pa.table({"ill": ["no", "yes"], "visits": ["rare", "often"]})
+MECHANISM = SRRSanitizer(eps=1.0, sensitive="ill").fit(PUBLIC).mechanism_
+DIGEST = LedgerReporter(MECHANISM, id="person", key=KEY).digest
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_batches_are_settled_as_tables_are(data):
+    """Against the reporter's `entries` and `reports`: two designs, epochs, rows written twice."""
+    people = [f"{person:032x}" for person in range(5)]
+    row = st.tuples(st.sampled_from(people), st.integers(0, 3), st.sampled_from([DIGEST, "b" * 64]))
+    most, epoch = data.draw(st.integers(1, 3)), data.draw(st.integers(0, 3))
+    rows = data.draw(st.lists(row, max_size=12))
+    asked = data.draw(st.lists(st.sampled_from(people), unique=True))
+    one = LedgerReporter(MECHANISM, id="person", key=KEY, max_reports=most, epoch=epoch)
+    holder, epochs, digest = zip(*rows, strict=True) if rows else ((), (), ())
+    columns = {"holder": holder, "key": [one.ledger_key_check] * len(rows), "epoch": epochs}
+    columns |= {"digest": digest, "report": [(3 * e + len(h)) % 2 for h, e, _ in rows]}
+    ledger = pa.table(columns, one.schema())
+    candidates = pa.table(
+        {
+            "person": pa.array(asked, pa.string()),
+            "candidate": pa.array([1] * len(asked), pa.uint8()),
+            "holder": pa.array(asked, pa.string()),
+        }
+    )
+    new = one.entries(candidates, ledger)
+    wanted = one.reports(candidates, pa.concat_tables([ledger, new])).to_pylist()
+    with tempfile.TemporaryDirectory() as place, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a new ledger, of people left out
+        path = Path(place, "ledger.parquet")
+        if rows:
+            pq.write_table(ledger, path)
+        book = _report._Ledger(str(path), path, one)
+        schema = book.output_schema(candidates.schema, with_epoch=True)
+        found = [
+            row
+            for batch in candidates.to_batches(max_chunksize=2)
+            for row in book.settle(batch, schema).to_pylist()
+        ]
+        book.enter([])
+        after = pq.read_table(path) if path.exists() else ledger
+    assert sorted(found, key=repr) == sorted(wanted, key=repr)
+    assert after.to_pylist()[: len(ledger)] == ledger.to_pylist()
+    assert sorted(after.to_pylist()[len(ledger) :], key=repr) == sorted(new.to_pylist(), key=repr)
+
+
 HOLDER = """
 import sys, time
 from skrldp.cli._report import held
-with held("ledger.parquet", []):
+from skrldp.batches import LedgerReporter
+one = LedgerReporter(open("mechanism.json").read(), id="person", key=bytes(32))
+with held("ledger.parquet", one):
     print("held", flush=True)
     time.sleep(600)
 """
