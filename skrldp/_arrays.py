@@ -11,22 +11,6 @@ from typing import Any, NoReturn, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = [
-    "LARGEST_EXPONENT",
-    "ROWS",
-    "Batch",
-    "ReadOnly",
-    "ReadOnlyDict",
-    "ReadOnlyFit",
-    "SetOnce",
-    "chunks",
-    "read_only",
-    "real_numbers",
-    "refuse_masked",
-    "rows_of_each",
-    "smallest_dtype",
-]
-
 LARGEST_EXPONENT = 700.0  # exp of it, times a few thousand, is a float; exp(710) is none
 ROWS = 1 << 20  # rows of a table handled at a time: bounds the temporary memory
 

@@ -15,9 +15,6 @@ from scipy.sparse import csr_array
 from skrldp._typing import Floats, Indices
 from skrldp.exceptions import InfeasibleError, SolverError
 
-__all__ = ["LinearProgram"]
-
-
 _INFINITY = float("inf")
 # Primal and dual feasibility tolerance. HiGHS's own is 1e-7; 1e-10 is the least that it takes.
 # Cuts are found to be violated from about 4e-9 on (design/cone.py), so it must be below that.

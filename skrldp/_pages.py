@@ -9,8 +9,6 @@ from datetime import date, time
 from html import escape
 from typing import Any
 
-__all__ = ["Table", "as_json", "document", "markdown_page", "page", "text_page"]
-
 Table = tuple[str, Sequence[str], Sequence[Sequence[str]]]  # title, header, rows
 
 _LEFT = "style='text-align:left;vertical-align:top'"

@@ -3,8 +3,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Booleans", "Floats", "Indices", "Integers"]
-
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Integers = NDArray[np.int64]

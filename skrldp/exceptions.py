@@ -1,14 +1,5 @@
 """The errors and warnings of the package."""
 
-__all__ = [
-    "CertificateError",
-    "InfeasibleError",
-    "PrivacyLeakWarning",
-    "ReportLimitError",
-    "SkrldpError",
-    "SolverError",
-]
-
 
 class SkrldpError(Exception):
     """Base class of the errors that are not about the input data."""

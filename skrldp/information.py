@@ -11,23 +11,6 @@ from numpy.typing import NDArray
 
 from skrldp._typing import Floats
 
-__all__ = [
-    "Blocks",
-    "block_information",
-    "block_information_by_secret",
-    "conditionals_of",
-    "entropy",
-    "entropy_by_secret",
-    "information_by_secret",
-    "most_of_small_shares",
-    "mutual_information",
-    "mutual_information_bound",
-    "product_information",
-    "row_information",
-    "row_information_gradient",
-    "shares_of_entropy",
-]
-
 _LEAST_EPS = 1e-4  # below, most_of_small_shares is ε²/8 to eight digits
 
 Blocks = tuple[float, float, float, float]  # same, same_secret, same_value, other

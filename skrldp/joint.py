@@ -17,8 +17,6 @@ from skrldp.alphabet.values import SOURCES, is_missing, spent_on_values
 from skrldp.information import conditionals_of, entropy
 from skrldp.surveys.records import SurveyTotals
 
-__all__ = ["JointDistribution", "as_counts"]
-
 # Up to here float64 holds every whole number, so that no count is rounded.
 _MOST_RECORDS = 2**53
 

@@ -16,8 +16,6 @@ from skrldp.cli._inspect import inspect
 from skrldp.cli._report import key, report
 from skrldp.cli._verify import verify
 
-__all__ = ["run"]
-
 _WIDTH = 80
 _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": _WIDTH}
 

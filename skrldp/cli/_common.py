@@ -16,9 +16,6 @@ from skrldp.exceptions import CertificateError, SkrldpError
 # --- Options that several commands have, with what their help says --------------------------------
 
 
-__all__: list[str] = []  # the commands read them all
-
-
 def argument(name: str, words: str) -> Any:
     """Describe a file that a command is given."""
     return Argument(metavar=name, help=words, show_default=False)

@@ -21,7 +21,6 @@ from skrldp.cli._common import CommandError, for_people, progress, tell
 from skrldp.cli._mechanism import NUMBER, cut_numbers, read_text
 from skrldp.cli._tables import STANDARD, Table, mark_missing, new_file, whole_numbers, with_counts
 
-__all__ = ["design"]
 _SPELLINGS = 3  # columns that the note names
 _ROWS_HELD = 1 << 20  # rows that are read before equal ones are put together
 

@@ -24,8 +24,6 @@ from skrldp.cli._tables import (
 )
 from skrldp.mechanism.manifest import Manifest
 
-__all__ = ["estimate"]
-
 _SHOWN = 20  # blocks
 
 

@@ -19,19 +19,6 @@ from skrldp.cli._tables import STANDARD, Table, coded, mark_missing
 from skrldp.mechanism.manifest import Manifest, read_json
 from skrldp.mechanism.mechanism import Mechanism
 
-__all__ = [
-    "NUMBER",
-    "check_columns",
-    "columns_of",
-    "cut_numbers",
-    "needed_columns",
-    "placed",
-    "read_mechanism",
-    "read_records",
-    "read_text",
-    "values_of",
-]
-
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,9})?")
 
 

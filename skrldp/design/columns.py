@@ -18,20 +18,10 @@ from skrldp._typing import Floats
 from skrldp.design.central_path import RowPaths
 from skrldp.design.closed_form import closed_forms
 from skrldp.design.cone import Cones, ProductCone, is_polyhedral
-from skrldp.design.criteria import (
-    Criterion,
-    Information,
-    Mixture,
-    Optimum,
-)
+from skrldp.design.criteria import Criterion, Information, Mixture, Optimum
 from skrldp.design.newton_system import Block
 from skrldp.design.programs import LEAST_GAIN
-from skrldp.design.run import (
-    Limits,
-    ObjectiveBound,
-    Solution,
-    ended_by,
-)
+from skrldp.design.run import Limits, ObjectiveBound, Solution, ended_by
 from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Requirements, repair
 

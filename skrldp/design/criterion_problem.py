@@ -7,12 +7,7 @@ import numpy as np
 
 from skrldp._typing import Floats
 from skrldp.design.alternation import Run, alternate
-from skrldp.design.bounds import (
-    MOST_PRICED_CELLS,
-    PricedBound,
-    everywhere_bound,
-    priced_bound,
-)
+from skrldp.design.bounds import MOST_PRICED_CELLS, PricedBound, everywhere_bound, priced_bound
 from skrldp.design.closed_form import closed_forms
 from skrldp.design.columns import generate_columns
 from skrldp.design.cone import Cones, is_polyhedral
@@ -21,12 +16,7 @@ from skrldp.design.criteria import Criterion, Information
 from skrldp.design.decomposition import decompose
 from skrldp.design.engine import Problem, Search, Task
 from skrldp.design.non_robust import optimum_at_public
-from skrldp.design.run import (
-    ObjectiveBound,
-    Solution,
-    ended_by,
-    least,
-)
+from skrldp.design.run import ObjectiveBound, Solution, ended_by, least
 from skrldp.design.subset_search import quick_reporting
 from skrldp.design.variances import Variance
 from skrldp.design.vertices import enumerate_vertices

@@ -29,17 +29,6 @@ from skrldp.sanitizers.closed_forms import GRRSanitizer
 from skrldp.sanitizers.non_robust import NonRobustSanitizer
 from skrldp.sanitizers.robust_mse import RobustMSESanitizer
 
-__all__ = [
-    "EPS",
-    "CurveDisplay",
-    "Fits",
-    "PrivacyUtilityDisplay",
-    "fitted_by_name",
-    "levels_of",
-    "templates_of",
-    "utility_of",
-]
-
 EPS = (0.25, 0.5, 1.0, 2.0, 4.0)
 _UNITS = {"n": "of reports", "eps": "in nats"}
 _GRR = "GRR (plain LDP)"

@@ -26,8 +26,6 @@ from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sanitizers.block_sanitizer import BlockSanitizer
 from skrldp.sanitizers.closed_forms import GRRSanitizer
 
-__all__ = ["EstimationErrorDisplay"]
-
 _N = (1_000, 10_000, 100_000, 1_000_000)
 _RAW = "raw records, not private"
 _PARTS = {

@@ -22,8 +22,6 @@ from skrldp.display._style import (
 )
 from skrldp.estimation import Figures
 
-__all__ = ["IntervalDisplay"]
-
 _SIZES = (0.15, 0.3, 9.0)  # inches of an interval, of a name, and of all of them at most
 _SPREAD = 0.64  # of a row, over which its intervals are spread
 

@@ -10,8 +10,6 @@ from skrldp.display._style import MAP, Ticks, height_below, new_axes, set_ticks,
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sanitizers.access import fitted_sanitizer
 
-__all__ = ["MechanismDisplay"]
-
 _ENTRIES = 4_000_000
 _PIXELS = 500  # more rows or columns than this are drawn in blocks
 

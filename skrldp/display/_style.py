@@ -8,24 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "BASELINE",
-    "COLOURS",
-    "GRID",
-    "LINES",
-    "MAP",
-    "MARKERS",
-    "Ticks",
-    "height_below",
-    "labels",
-    "legend",
-    "new_axes",
-    "number",
-    "set_ticks",
-    "text_width",
-    "texts",
-]
-
 # Okabe and Ito's colours, without yellow, which is faint on white; neighbours differ in grey too.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#56B4E9", "#D55E00", "#CC79A7")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
