@@ -156,6 +156,8 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         for name, check in self._checks.items():
             check(name, getattr(self, name))
         uncertainty = self._uncertainty_set()
+
+        # The table: its alphabets, the cell of each row, and the distribution of the cells.
         X, survey = read_survey(self, X, sample_weight, uncertainty)
         weights = None
         if sample_weight is not None:
@@ -176,17 +178,22 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             uncertainty = AllDistributions()
         if self.sensitive is None:
             warn_of_first_column([column.name for column in codec.columns])
-        is_elsewhere = isinstance(X, Table) or lazy_frame(X) is not None
         joint = public_joint(codec, codes, weights, survey)
+        names = [(c.name, place in codec.sensitive) for place, c in enumerate(codec.columns)]
+
+        # The set of distributions, and what is promised for them.
         around = uncertainty.fit_set(joint)
         for name, figure in around.fitted_attributes.items():
             setattr(uncertainty, name, figure)
         known = known_places(self, X)
-
-        def private_set(table: JointDistribution) -> FittedSet:
-            return self._private_set(uncertainty.fit_set(table))
-
-        promise = promise_of(self, joint, self._private_set(around), private_set, codec, known)
+        promise = promise_of(
+            self,
+            joint,
+            self._private_set(around),
+            lambda table: self._private_set(uncertainty.fit_set(table)),
+            codec,
+            known,
+        )
         warn_of_weak_sets(around, joint, promise.statements)
         survey_told = told_of_survey(survey, joint, around, codes)
         sets = [one.uncertainty for one in promise.statements]
@@ -196,7 +203,8 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         warned = warn_of_rare_values(joint, sets, codec, self._most_cells)
         if joint.counts.size > self._slow_from and self.handle_unknown == "error":
             warn_of_combinations(codec, self._most_cells)
-        names = [(c.name, place in codec.sensitive) for place, c in enumerate(codec.columns)]
+
+        # The design: solved, rounded to integers and proven; then the mechanism with its claims.
         design = self._design(promise, around, named_record(joint, names))
         if design.utility is not None and not warned:
             warn_of_rare_values(joint, design.utility[1:], codec, self._most_cells)
@@ -206,7 +214,10 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         )
         certificate = design.certificate.about(mechanism, joint)
         design = replace(design, mechanism=mechanism, certificate=certificate)
+
+        # The results. One assignment: a fit that fails or stops leaves the estimator as it was.
         figures, words = self._summarise(joint, design)
+        is_elsewhere = isinstance(X, Table) or lazy_frame(X) is not None
         fitted = Fitted(
             columns=columns_of(self, blank_table(codec) if is_elsewhere else X),
             codec=codec,
@@ -220,7 +231,6 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         )
         if self.verbose:
             print(f"{type(self).__name__}: {parts_of(names)}, {fitted.in_words}, {words}")
-        # The only assignment: a fit that fails or is interrupted leaves the estimator as it was.
         self._fitted = fitted
         return self
 
