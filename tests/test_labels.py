@@ -4,8 +4,12 @@ What somebody sees, a report together with something else, is itself a mechanism
 as one. What is certified is the guide's own code.
 """
 
+import warnings
+
 import numpy as np
 import pytest
+from conftest import few_iterations
+from sklearn.exceptions import ConvergenceWarning
 from test_docs import run
 
 from skrldp import JointDistribution, LikelihoodRatioSet, Mechanism, certify
@@ -48,8 +52,11 @@ def pipelines():
 
 @pytest.fixture(scope="module")
 def models():
+    """What is said holds for every design, so that they may end early."""
     page = {}
-    run("docs/guide/models.md", page)
+    with few_iterations(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        run("docs/guide/models.md", page)
     return page
 
 

@@ -180,7 +180,7 @@ def test_types_of_values(kind):
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int64", "uint64"])
-@pytest.mark.parametrize("width", [2, 200, 255, 256, 300])
+@pytest.mark.parametrize("width", [2, 255, 256])
 @pytest.mark.parametrize("at_end", [True, False])
 def test_integers_of_narrow_and_wide_ranges_are_read(dtype, width, at_end):
     limits = np.iinfo(dtype)

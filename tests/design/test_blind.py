@@ -475,36 +475,6 @@ def blind_mechanism():
     return Mechanism.from_matrix(matrix, ("no", "yes"), ("a", "b", "c"), observe="nonsensitive")
 
 
-def test_json_has_the_columns_of_u_alone():
-    mechanism = blind_mechanism().named(None, [("ill", True), ("size", False)])
-    text = mechanism.to_json()
-    assert '"observe":"nonsensitive"' in text
-    back = Mechanism.from_json(text)
-    assert back.observe == "nonsensitive"
-    for name in ("secrets", "values", "symbols", "columns", "denominator_bits", "shape", "cells"):
-        assert getattr(back, name) == getattr(mechanism, name)
-    np.testing.assert_array_equal(back.form.table, mechanism.form.table)
-    np.testing.assert_array_equal(back.weights, mechanism.weights)
-    assert back.to_json() == text
-    seeing = Mechanism.from_matrix(mechanism.matrix, ("no", "yes"), ("a", "b", "c"))
-    assert seeing.observe == "all" and "observe" not in seeing.to_json()
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ('"observe":"nonsensitive"', '"observe":"some"', "observe is 'some'"),
-        ('"observe":"nonsensitive"', '"observe":"all"', "weights must be symbols by cells"),
-        ('"values":["a","b","c"]', '"values":["a","b"]', "weights must be symbols by values"),
-    ],
-)
-def test_malformed_json(old, new, message):
-    text = blind_mechanism().to_json()
-    assert old in text
-    with pytest.raises(ValueError, match=message):
-        Mechanism.from_json(text.replace(old, new))
-
-
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int64])
 def test_values_and_cells_are_sampled_alike(dtype):
     mechanism = blind_mechanism()
@@ -523,10 +493,3 @@ def test_codes_that_are_no_cell(codes):
         blind_mechanism().sample(codes, RandomStream(0))
     with pytest.raises(TypeError, match="integers"):
         blind_mechanism().sample([0.0])
-
-
-def test_a_blind_matrix_has_a_column_for_each_value():
-    with pytest.raises(ValueError, match=r"shape \(b, 3\)"):
-        Mechanism.from_matrix(
-            np.full((2, 6), 0.5), ("no", "yes"), ("a", "b", "c"), observe="nonsensitive"
-        )

@@ -79,8 +79,11 @@ def test_nested(seed, alpha, log_radius, eps, same_secret, unseen):
         assert np.all(tighter[compared] <= wider[compared] + 1e-9 * np.exp(eps))
 
 
-@pytest.mark.parametrize("name", REGIONS)
-@pytest.mark.parametrize("alpha", ALPHAS)
+# Each kind of region with half of the orders, and each order with half of the kinds.
+HALF = [(name, alpha) for place, name in enumerate(REGIONS) for alpha in ALPHAS[place % 2 :: 2]]
+
+
+@pytest.mark.parametrize(("name", "alpha"), HALF)
 def test_no_distribution_of_the_ball_beats_any_region(name, alpha):
     """Random joint distributions, all pairs of secrets of each at once."""
     rng = np.random.default_rng(1)
@@ -197,8 +200,7 @@ def test_all_distributions_and_no_ball_by_hand():
             assert fixed[y, s1, s2] == pytest.approx(most - np.exp(eps) * least, abs=1e-13)
 
 
-@pytest.mark.parametrize("name", REGIONS)
-@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize(("name", "alpha"), HALF)
 def test_a_vanishing_ball_is_the_point(name, alpha):
     joint = table(5, zeros=False)
     rows, eps = rows_of(5, joint), 0.5

@@ -42,8 +42,11 @@ BALLS = [
 ]
 
 
-@pytest.mark.parametrize("ball", BALLS, ids=repr)
-@pytest.mark.parametrize("problem", PROBLEMS)
+@pytest.mark.parametrize(
+    ("ball", "problem"),
+    [*((ball, "RURP") for ball in BALLS), *((BALLS[0], problem) for problem in ("NURP", "RUNP"))],
+    ids=repr,
+)
 def test_distortions_are_those_of_the_matrix(ball, problem):
     utility, privacy = PROBLEMS[problem]
     found = fit(SPARSE, 0.7, uncertainty=ball, robust_utility=utility, robust_privacy=privacy)

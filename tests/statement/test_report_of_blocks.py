@@ -50,7 +50,7 @@ def lines(report):
 
 
 def test_figures_are_those_of_all_blocks_together():
-    sanitizer = fitted_blocks("pairs", 4.0)
+    sanitizer = fitted_blocks("singles", 4.0)
     report = privacy_report(FrozenEstimator(sanitizer))
     each = [privacy_report(one) for one in sanitizer.sanitizers_]
     assert report.eps_proven == max(one.eps_proven for one in each) == sanitizer.certificate_.eps

@@ -86,7 +86,7 @@ def test_conditional_radius_below_alpha_one_can_be_infinite():
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
-@pytest.mark.parametrize("radius", [1e-8, 1e-3, 0.05, 0.3, 2.0])
+@pytest.mark.parametrize("radius", [1e-8, 0.05, 2.0])
 def test_cell_bounds_solve_proposition_1(alpha, radius):
     rho = np.array([0.0, 1e-6, 0.01, 0.2, 0.5, 0.77, 0.999, 1.0])
     weights = np.array([0.02, 0.3, 0.68, 1.0])
@@ -176,8 +176,7 @@ def test_huge_balls(alpha, radius):
     assert np.all((lower >= 0) & (lower < 1e-10)) and np.all((upper <= 1) & (upper > 1 - 1e-10))
 
 
-@pytest.mark.parametrize("alpha", ALPHAS)
-@pytest.mark.parametrize("radius", [0.01, 0.2, 1.0])
+@pytest.mark.parametrize(("alpha", "radius"), list(zip(ALPHAS, itertools.cycle([0.01, 0.2, 1.0]))))
 def test_no_distribution_of_the_ball_is_outside_the_bounds(alpha, radius):
     rng = np.random.default_rng(8)
     centre = rng.dirichlet(np.ones(8)).reshape(2, 4)
@@ -227,7 +226,7 @@ def test_the_greatest_over_subsets_is_attained(alpha, radius):
 
 
 @given(
-    st.lists(st.integers(1, 1000), min_size=2, max_size=9),
+    st.lists(st.integers(1, 1000), min_size=2, max_size=7),
     st.floats(0.05, 1.0),
     st.floats(1e-4, 1.5),
     st.sampled_from([0.55, 1.0, 2.0, 3.0]),
