@@ -457,8 +457,8 @@ def _read(estimator: Any, Y: Any, source: Source, sample_weight: Any) -> _Report
     survey, names = estimator.survey, listed(estimator.groups)
     if not (survey is None or isinstance(survey, SurveyDesign)):
         raise TypeError(f"survey must be a SurveyDesign or None, got {type(survey).__name__}.")
-    if survey is not None and names:
-        raise ValueError("survey= and groups= exclude each other: fit an estimator for each group.")
+    if survey is not None and sample_weight is not None:
+        raise ValueError("survey= has the weights of the reports: leave sample_weight out.")
     frame = lazy_frame(Y)
     if frame is not None:
         if survey is not None:
@@ -471,17 +471,17 @@ def _read(estimator: Any, Y: Any, source: Source, sample_weight: Any) -> _Report
         if not counts.any():
             raise ValueError("there is no report: nothing can be estimated.")
         return _Reports(rows.table, kinds, [((), Sample.of_counts(counts))], ())
-    others = names if survey is None else list(survey.columns)
     read = column_reader(Y, "the reports")
-    columns = [read(name) for name in others]
+    codes, labels = _grouped([read(name) for name in names])
+    others = list(dict.fromkeys([*names, *([] if survey is None else survey.columns)]))
     rows = read_rows(without_columns(Y, others, "the reports"), source, estimator.encode, None)
     numbers, kinds = number_reports(rows, source, estimator.encode)
     n_kinds = int(kinds.max()) + 1
     if survey is not None:
-        sample = _weighted(survey, read, numbers, n_kinds)
-        return _Reports(rows.table, kinds, [((), sample)], ())
+        of_groups = _weighted(survey, read, numbers, n_kinds, codes, len(labels))
+        both = list(zip(labels, of_groups, strict=True))
+        return _Reports(rows.table, kinds, both, tuple(names))
     weights = None if sample_weight is None else as_counts(sample_weight, len(numbers), "report", Y)
-    codes, labels = _grouped(columns)
     cells = codes * n_kinds + numbers
     counts = np.bincount(cells, weights, len(labels) * n_kinds).astype(np.float64)
     samples = [
@@ -494,6 +494,8 @@ def _read(estimator: Any, Y: Any, source: Source, sample_weight: Any) -> _Report
 
 def _grouped(columns: Sequence[Any]) -> tuple[Indices, list[tuple[Any, ...]]]:
     """Give combinations of categories of raw columns numbers; missing ones are None."""
+    if not columns:
+        return np.zeros(1, dtype=np.intp), [()]
     rows = [
         tuple(None if is_missing(value) else value for value in row)
         for row in zip(*(column.tolist() for column in columns), strict=True)
@@ -503,19 +505,36 @@ def _grouped(columns: Sequence[Any]) -> tuple[Indices, list[tuple[Any, ...]]]:
     return np.array([number[row] for row in rows], dtype=np.intp), labels
 
 
-def _weighted(survey: SurveyDesign, read: Any, numbers: Indices, n_kinds: int) -> Sample:
-    """Shares of reports of a survey's respondents, with the covariance of its design."""
-    if n_kinds > MOST_CELLS:
+def _weighted(
+    survey: SurveyDesign, read: Any, numbers: Indices, n_kinds: int, codes: Indices, n_groups: int
+) -> list[Sample]:
+    """Shares of reports of a survey's respondents in each group, with the design's covariance."""
+    size = n_groups * n_kinds
+    if size > MOST_CELLS:
         raise ValueError(
-            f"the mechanism has {n_kinds:,} different reports, and the covariance of weighted "
+            f"there are {size:,} different reports (of all groups), and the covariance of weighted "
             f"shares is for at most {MOST_CELLS:,}: use a mechanism for fewer columns."
         )
     records = survey.read(read)
-    totals = SurveyTotals.of(records, numbers, n_kinds)
-    whole = totals.totals.sum()
-    shares = totals.totals / whole
-    apart = (np.eye(n_kinds) - shares[:, None]) / whole  # of shares, by totals
-    return Sample(shares, float(records.n_records), apart @ totals.covariance @ apart.T)
+    totals = SurveyTotals.of(records, codes * n_kinds + numbers, size)
+    assert totals.covariance is not None
+    of_groups = totals.totals.reshape(n_groups, n_kinds)
+    sums = of_groups.sum(axis=1)
+    shares = of_groups / sums[:, None]
+    apart = np.zeros((n_groups, n_kinds, n_groups, n_kinds))  # of shares, by totals
+    groups = np.arange(n_groups)
+    apart[groups, :, groups] = (np.eye(n_kinds) - shares[:, :, None]) / sums[:, None, None]
+    slopes = apart.reshape(size, size)
+    design = slopes @ totals.covariance @ slopes.T
+    whole = Sample(shares.ravel(), float(records.n_records), design)
+    if n_groups == 1:
+        return [whole]
+    n = np.bincount(codes, minlength=n_groups).astype(float)
+    places = [slice(k * n_kinds, (k + 1) * n_kinds) for k in groups]
+    return [
+        Sample(shares[k], n[k], design[place, place], None, (whole, place))
+        for k, place in enumerate(places)
+    ]
 
 
 def _public_of(public: Any, source: Source) -> JointDistribution | None:

@@ -1,6 +1,6 @@
 """Figures with errors and intervals, as tables, and their differences and ratios."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -34,6 +34,52 @@ def check_level(level: Any) -> float:
 
 
 @dataclass(frozen=True, eq=False)
+class Influence:
+    """What single reports add to k figures, times their number, in independent samples."""
+
+    parts: dict[Sample, Floats]  # weights (k, b), of mean 0
+    pairs: "tuple[Pairs, ...]" = ()
+
+    @classmethod
+    def of(
+        cls, parts: Iterable[tuple[Sample, Floats]], pairs: "tuple[Pairs, ...]" = ()
+    ) -> "Influence":
+        """Add up what is of one sample; groups of a survey's reports are of all of them."""
+        found: dict[Sample, Floats] = {}
+        for sample, own in parts:
+            if sample.whole is not None:
+                sample, place = sample.whole
+                padded = np.zeros((len(own), len(sample.shares)))
+                padded[:, place] = own
+                own = padded
+            found[sample] = found[sample] + own if sample in found else own
+        return cls(found, pairs)
+
+    def covariance(self) -> Floats:
+        """Covariance of the figures, (k, k)."""
+        found = sum(sample.covariance(own, own) for sample, own in self.parts.items())
+        for pairs in self.pairs:
+            one, two = pairs.moves(self, self)
+            found = found + (one * pairs.numbers) @ two.T + (two * pairs.numbers) @ one.T
+        return np.asarray(found)
+
+    def products(self, other: "Influence", all_pairs: "tuple[Pairs, ...]") -> Floats:
+        """Covariances with as many other figures, each with its own counterpart: (k,)."""
+        found: Floats = np.zeros(len(next(iter(self.parts.values()))))
+        for sample in self.parts.keys() & other.parts.keys():
+            found = found + sample.products(self.parts[sample], other.parts[sample])
+        for pairs in all_pairs:
+            for both in ((self, other), (other, self)):
+                one, two = pairs.moves(*both)
+                found = found + (one * two) @ pairs.numbers
+        return found
+
+    def times(self, slopes: Floats) -> "Influence":
+        """Of linear functions of the figures, (m, k) to m figures."""
+        return replace(self, parts={sample: slopes @ own for sample, own in self.parts.items()})
+
+
+@dataclass(frozen=True, eq=False)
 class Pairs:
     """How many persons sent each two symbols to two samples."""
 
@@ -41,36 +87,14 @@ class Pairs:
     symbols: tuple[Indices, Indices]  # (p,) of each kind of pair
     numbers: Floats  # (p,), persons of each kind
 
-
-@dataclass(frozen=True, eq=False)
-class Influence:
-    """What single reports add to k figures, times their number, in independent samples."""
-
-    parts: tuple[tuple[Sample, Floats], ...]  # weights (k, b), of mean 0
-    pairs: tuple[Pairs, ...] = ()
-
-    def covariance(self) -> Floats:
-        """Covariance of the figures, (k, k)."""
-        found = sum(sample.covariance(own, own) for sample, own in self.parts)
-        for pairs in self.pairs:
-            one, two = (self._of(sample) for sample in pairs.samples)
-            n = pairs.samples[0].n * pairs.samples[1].n
-            moves = one[:, pairs.symbols[0]], two[:, pairs.symbols[1]]
-            cross = (moves[0] * pairs.numbers) @ moves[1].T / n
-            found = found + cross + cross.T
-        return np.asarray(found)
-
-    def times(self, slopes: Floats) -> "Influence":
-        """Of linear functions of the figures, (m, k) to m figures."""
-        return replace(self, parts=tuple((sample, slopes @ own) for sample, own in self.parts))
-
-    def plus(self, other: "Influence", pairs: tuple[Pairs, ...] = ()) -> "Influence":
-        """Of sums of as many figures."""
-        return Influence(self.parts + other.parts, self.pairs + other.pairs + pairs)
-
-    def _of(self, sample: Sample) -> Floats:
-        own = [weights for one, weights in self.parts if one is sample]
-        return np.asarray(sum(own[1:], own[0]))
+    def moves(self, *influences: Influence) -> list[Floats]:
+        """Return what the reports of each kind of pair add to figures, (k, p) of each sample."""
+        found = []
+        for one, sample, symbols in zip(influences, self.samples, self.symbols, strict=True):
+            own = next(iter(one.parts.values()))
+            weights = one.parts.get(sample, np.zeros((len(own), len(sample.shares))))
+            found.append(weights[:, symbols] / sample.n)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -444,8 +468,8 @@ def _alike(first: Any, second: Any, paired: Any) -> tuple[Figures, Figures]:
             "categories to both designs."
         )
     if paired is not None:
-        own = [{id(sample) for sample, _ in one._influence.parts} for one in (first, second)]
-        both = [id(sample) for sample in paired.samples]
+        own = [one._influence.parts if one._influence else () for one in (first, second)]
+        both = paired.samples
         if not any(a in own[0] and b in own[1] for a, b in (both, both[::-1])):
             raise ValueError(
                 "paired= links the reports of two fitted estimators, but the figures are not one "
@@ -562,32 +586,26 @@ def _sum_of(
 ) -> Figures:
     """Weighted sum of as many figures of each part."""
     values = np.stack([_numbers(one) for one in parts])
-    m, influence = values.shape[1], None
-    correlation = np.full((len(parts), len(parts), m), np.nan)
-    known = [one._influence for one in parts if one._influence is not None]
-    if len(known) == len(parts):
-        own = [one.times(x * np.eye(m)) for one, x in zip(known, numbers, strict=True)]
-        influence = own[0]
-        for another in own[1:]:
-            influence = influence.plus(another)
-        influence = _merged(replace(influence, pairs=influence.pairs + pairs))
-        variance = np.stack([np.diag(one.covariance()) for one in own])
-        for i in range(len(parts)):
-            for j in range(i):
-                both = _merged(replace(own[i].plus(own[j]), pairs=pairs))
-                sides = np.sqrt(variance[i] * variance[j]) * np.sign(numbers[i] * numbers[j])
-                half = (np.diag(both.covariance()) - variance[i] - variance[j]) / 2.0
-                found = np.divide(half, sides, out=np.zeros(m), where=sides != 0)
-                correlation[i, j] = correlation[j, i] = found
-            correlation[i, i] = 1.0
-        errors = np.sqrt(np.diag(influence.covariance()))
+    (k, m), influence = values.shape, None
+    correlation, errors, n = np.full((k, k, m), np.nan), np.full(m, np.nan), parts[0].n_reports
+    own = [one._influence for one in parts if one._influence is not None]
+    if len(own) == k:
+        pairs = pairs + tuple(pair for one in own for pair in one.pairs)
+        both = np.array([[one.products(two, pairs) for two in own] for one in own])
+        variances = np.maximum(both[range(k), range(k)], 0.0)
+        sides = np.sqrt(variances[:, None] * variances)
+        correlation = np.divide(both, sides, out=np.zeros_like(both), where=sides > 0)
+        errors = np.sqrt(np.maximum(np.einsum("i,ijm,j->m", numbers, both, numbers), 0.0))
         errors = np.where(np.isnan([one.std_error for one in parts]).any(axis=0), np.nan, errors)
-    else:
-        errors = np.full(m, np.nan)
+        scaled = (
+            (sample, number * weights)
+            for one, number in zip(own, numbers, strict=True)
+            for sample, weights in one.parts.items()
+        )
+        influence = Influence.of(scaled, pairs)
+        n = round(sum(sample.n for sample in influence.parts))
     n_quantiles = sum(max(one._n_quantiles, 1) for one in parts)
     n_quantiles = n_quantiles if any(one._n_quantiles for one in parts) else 0
-
-    samples = {id(sample): sample.n for sample, _ in influence.parts} if influence else {}
     return Figures(
         what,
         parts[0].names,
@@ -596,21 +614,12 @@ def _sum_of(
         errors,
         np.full(m, np.nan),
         numbers @ np.stack([one.unbiased for one in parts]).astype(float),
-        int(sum(samples.values())) or max(one.n_reports for one in parts),
+        n,
         _Sums([one._ends for one in parts], numbers, values, correlation, n_quantiles),
         influence,
         parts[0]._n_by,
         n_quantiles,
     )
-
-
-def _merged(influence: Influence) -> Influence:
-    """Add up what one sample has in several parts."""
-    found: dict[int, tuple[Sample, Floats]] = {}
-    for sample, own in influence.parts:
-        before = found.get(id(sample))
-        found[id(sample)] = sample, own if before is None else before[1] + own
-    return replace(influence, parts=tuple(found.values()))
 
 
 def _numbers(one: Figures) -> Floats:

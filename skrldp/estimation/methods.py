@@ -228,11 +228,11 @@ def _figures(cells: Cells, asked: Asked) -> Figures:
     estimate = np.concatenate(points)
     if asked.n_shares:
         estimate = np.clip(estimate, *ends(0.95).T)
-    influences = [
+    influence = Influence.of(
         (sample, _placed(one.influence(sample), k, len(evaluated)))
         for k, (one, sample) in enumerate(evaluated)
         if isinstance(one, Statistic)
-    ]
+    )
     return Figures(
         asked.what,
         cells.names + asked.names,
@@ -243,7 +243,7 @@ def _figures(cells: Cells, asked: Asked) -> Figures:
         stacked("unbiased"),
         round(sum(sample.n for _, sample in cells.samples)),
         ends,
-        Influence(tuple(influences)) if influences else None,
+        influence if influence.parts else None,
         len(cells.names) + asked.n_by,
     )
 

@@ -65,6 +65,7 @@ class Sample:
     n: float  # number of reports
     design: Floats | None = None  # (b, b), covariance of the shares of a survey; None: independent
     strata: Indices | None = None  # (b,), stratum of each symbol, whose number of reports is given
+    whole: "tuple[Sample, slice] | None" = None  # of a group of a survey's reports: all, its place
 
     @classmethod
     def of_counts(cls, counts: Floats) -> "Sample":

@@ -301,8 +301,33 @@ def test_survey_weights_of_those_who_report():
     shares = np.bincount(Y["report"], Y["weight"]) / Y["weight"].sum()
     weighed = fit_counts(sanitizer.mechanism_, np.round(1e6 * shares))
     assert heavy.mean(1).estimate == pytest.approx(weighed.mean(1).estimate, abs=1e-4)
-    with pytest.raises(ValueError, match="exclude each other"):
-        FrequencyEstimator(sanitizer.mechanism_, survey=design, groups="report").fit(Y)
+    with pytest.raises(ValueError, match="leave sample_weight out"):
+        FrequencyEstimator(sanitizer.mechanism_, survey=design).fit(Y, sample_weight=Y["weight"])
+
+
+def test_groups_of_a_surveys_reports_are_as_each_alone_and_vary_together():
+    """Clusters that reach over both groups: the difference of twins' means has no error."""
+    mechanism = sanitizers()["srr"].mechanism_
+    rng = np.random.default_rng(2)
+    report = rng.choice(6, 400, p=mechanism.matrix @ DISTRIBUTION.ravel())
+    half = pd.DataFrame(
+        {"report": report, "weight": rng.choice([1.0, 2.0], 400), "school": range(400)}
+    )
+    Y = pd.concat([half.assign(region="north"), half.assign(region="south")], ignore_index=True)
+    design = SurveyDesign(weights="weight", clusters="school")
+    both = FrequencyEstimator(mechanism, survey=design, groups="region").fit(Y)
+    alone = FrequencyEstimator(mechanism, survey=design).fit(half)
+    means, one = both.mean(1), alone.mean(1)
+    assert means.groups == ["north", "south"]
+    for name in ("estimate", "std_error", "noise_error"):
+        expected = np.repeat(getattr(one, name), 2)
+        assert getattr(means, name) == pytest.approx(expected, nan_ok=True, rel=0.01)
+    assert means.confidence_interval() == pytest.approx(
+        one.confidence_interval().repeat(2, 0), rel=0.01
+    )
+    assert means.difference("north", "south").std_error == pytest.approx(0.0, abs=1e-9)
+    plain = FrequencyEstimator(mechanism, groups="region").fit(Y[["report", "region"]])
+    assert plain.mean(1).difference("north", "south").std_error > 0.1
 
 
 def test_half_a_record_of_the_public_table_keeps_all_weights_finite():
