@@ -1,5 +1,6 @@
 """Figures from the reports of all blocks of a wide table."""
 
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -318,6 +319,11 @@ class BlockEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         By `fit`, for a mechanism and reports that are not as described; nothing is changed then.
         By figures, if no block has their columns together.
 
+    Warns
+    -----
+    UserWarning
+        By figures, if no report is of the block that has their columns.
+
     Notes
     -----
     The distribution of each block's cells is a linear function of parameters that blocks have in
@@ -390,7 +396,17 @@ class BlockEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
 
     def _cells(self, columns: Any, by: Any, part: str = "all") -> Cells:
         check_is_fitted(self)
-        return _BlockCells(self._reports, self._design.block_with(columns, by, part))
+        number = self._design.block_with(columns, by, part)
+        if not self.block_counts_[number]:
+            names = ", ".join(map(repr, self.manifest_.blocks[number]))
+            warnings.warn(
+                f"no report is of the block ({names}): figures of these columns rest on the "
+                "reports of other blocks, and where these determine nothing, the interval is the "
+                "whole range. Fit more reports, or design with fewer blocks.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return _BlockCells(self._reports, number)
 
     def drift_test(self) -> HypothesisTest:
         """Test whether those who reported and the public table are of one population.

@@ -125,7 +125,9 @@ def test_a_block_without_reports_says_what_is_not_determined():
     estimator = BlockEstimator(sanitizer).fit(reports[reports["block"] != 1])
     assert estimator.block_counts_[1] == 0
     assert np.isfinite(estimator.marginal("age").std_error).all()  # of another block
-    crosstab = estimator.marginal(["age", "job"])
+    with pytest.warns(UserWarning, match=r"no report is of the block \('age', 'job'\)") as said:
+        crosstab = estimator.marginal(["age", "job"])
+    assert said[0].filename == __file__
     assert np.isnan(crosstab.unbiased).all()
     assert np.isnan(crosstab.std_error).all()
     assert (crosstab.confidence_interval() == [0.0, 1.0]).all()
