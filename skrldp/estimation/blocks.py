@@ -202,7 +202,9 @@ class BlockReports:
 
     def __init__(self, design: BlockDesign, counts: Sequence[Floats]) -> None:
         self.design, self.information = design, design.information(design.cells)
-        self.pool = Pool.of(design.margins, self.information, counts)
+        of_blocks = zip(self.information, counts, strict=True)
+        matrices = tuple(own.sum() * one.matrix for one, own in of_blocks)
+        self.pool = Pool(design.margins, matrices)
         self.ends = np.cumsum([0, *map(len, counts)])
         sizes = [own.sum() for own in counts]
         strata, n = np.repeat(np.arange(len(counts)), np.diff(self.ends)), float(sum(sizes))
@@ -266,8 +268,8 @@ class _BlockCells(Cells):
         """Weights of the reports (k, b of all blocks), and which functions they determine."""
         reports = self._reports
         in_order = reports.design.manifest.in_order(self._number, functions)
-        parts = reports.pool.weights(self._number, in_order, reports.information)
-        constant, each, known = parts
+        constant, each = reports.pool.weights(self._number, in_order, reports.information)
+        known = reports.pool.determines(self._number, in_order)
         return constant[:, None] + n * each, known
 
 

@@ -121,13 +121,13 @@ def errors_of(
 ) -> Floats:
     """Root of the summed variances of each function's shares, for one report."""
     scaled = tuple(r * matrix for r, matrix in zip(shares, information, strict=True))
-    pool = Pool(margins, scaled, tuple(np.zeros(len(matrix)) for matrix in information))
-    found = []
-    for one in functions:
-        pooled = pool.evaluate([one])
-        is_known = bool(pooled.determined.all())
-        found.append(math.sqrt(np.trace(pooled.covariance)) if is_known else math.inf)
-    return np.array(found)
+    pool = Pool(margins, scaled)
+    return np.array(
+        [
+            math.sqrt(pool.gains([one])[0]) if pool.determines(*one).all() else math.inf
+            for one in functions
+        ]
+    )
 
 
 # --- The sanitizer --------------------------------------------------------------------------------

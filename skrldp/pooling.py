@@ -1,0 +1,311 @@
+"""Blocks of columns: their margins as functions of common parameters, estimated together."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrldp._arrays import ReadOnly, read_only
+from skrldp._typing import Booleans, Floats
+
+__all__ = ["CommonMargins", "Pool", "ReportInformation", "best_shares", "information_of"]
+
+_SECRET = -1  # stands for S among the numbers of columns
+
+
+@dataclass(frozen=True, eq=False)
+class BlockModel(ReadOnly):
+    """The distribution of a block's cells as a linear function of parameters."""
+
+    constant: Floats  # (a,), the distribution where all parameters are 0
+    # (a, p), the distribution is ``constant + design @ parameters``; cells are in lexicographic
+    # order of the secret and the block's columns
+    design: Floats
+    # (p_shared,), places, among the p parameters, of those that other blocks have too
+    shared: NDArray[np.intp]
+    numbers: NDArray[np.intp]  # (p_shared,), numbers of these among all shared parameters
+    own: NDArray[np.intp]  # (p - p_shared,), places of the parameters that no other block has
+
+    @cached_property
+    def back(self) -> Floats:
+        """The parameters of a distribution, less the constant, as functions of it: (p, a)."""
+        return read_only(np.linalg.pinv(self.design))
+
+
+@dataclass(frozen=True, eq=False)
+class CommonMargins:
+    """The parameters that the margins of several blocks have in common.
+
+    A parameter is the probability of some categories of some columns together, none of them the
+    last one of its column. Those of all sets of columns within a block determine its distribution.
+
+    Examples
+    --------
+    >>> margins = CommonMargins.of(2, [3, 2], [(0,), (0, 1)])
+    >>> margins.n_shared, [len(block.own) for block in margins.blocks]
+    (5, [0, 6])
+    """
+
+    blocks: tuple[BlockModel, ...]
+    n_shared: int  # number of parameters that several blocks have
+
+    @staticmethod
+    def of(
+        n_secrets: int, n_categories: Sequence[int], blocks: Sequence[Sequence[int]]
+    ) -> "CommonMargins":
+        """Find the parameters of blocks, given by the numbers of their columns."""
+        sizes = {_SECRET: n_secrets, **dict(enumerate(n_categories))}
+        named = [_parameters([_SECRET, *block], sizes) for block in blocks]
+        count: dict[tuple[tuple[int, int], ...], int] = {}
+        for names in named:
+            for name in names:
+                count[name] = count.get(name, 0) + 1
+        several = [name for name, number in count.items() if number > 1]
+        number_of = {name: place for place, name in enumerate(several)}
+        models = []
+        for block, names in zip(blocks, named, strict=True):
+            matrix: Floats = _one_column(n_secrets)
+            for column in block:
+                matrix = np.kron(matrix, _one_column(sizes[column])).astype(float)
+            shared = [place for place, name in enumerate(names) if name in number_of]
+            own = [place for place, name in enumerate(names) if name not in number_of]
+            models.append(
+                BlockModel(
+                    matrix[:, 0],
+                    matrix[:, 1:],
+                    np.array(shared, dtype=np.intp),
+                    np.array([number_of[names[place]] for place in shared], dtype=np.intp),
+                    np.array(own, dtype=np.intp),
+                )
+            )
+        return CommonMargins(tuple(models), len(several))
+
+
+def _one_column(size: int) -> Floats:
+    """Write the categories' probabilities by a constant and those of all but the last."""
+    matrix = np.zeros((size, size))
+    matrix[-1, 0] = 1.0
+    matrix[:-1, 1:] = np.eye(size - 1)
+    matrix[-1, 1:] = -1.0
+    return matrix
+
+
+def _parameters(columns: Sequence[int], sizes: dict[int, int]) -> list[tuple[tuple[int, int], ...]]:
+    """Name the parameters of a block: pairs of a column and a category, in the columns' order."""
+    names = []
+    for codes in product(*(range(sizes[column]) for column in columns)):
+        chosen = [(column, code) for column, code in zip(columns, codes, strict=True) if code]
+        names.append(tuple(sorted(chosen)))
+    return names[1:]  # the first has no column and is the constant
+
+
+# -- generalised least squares over the reports of all blocks -------------------------------------
+
+# Share of the largest eigenvalue of the information below which an eigenvalue counts as zero: its
+# direction is not estimated.
+_NOTHING = 1e-10
+# Part of a function, relative to its length, that may lie in directions without information.
+_DETERMINED = 1e-6
+
+
+class ReportInformation(NamedTuple):
+    """What one report of a block tells about the block's parameters."""
+
+    matrix: Floats  # (p, p), Fisher information of a report
+    channel: Floats  # (b, p), how the distribution of the report depends on the parameters
+    constant: Floats  # (b,), that distribution where all parameters are 0
+    # (b,), the distribution of the report at which the information is computed, positive
+    report: Floats
+
+    def score(self, counts: Floats) -> Floats:
+        """Return what reports (b,) say about the parameters (p,), by weighted least squares."""
+        found: Floats = self.channel.T @ ((counts - counts.sum() * self.constant) / self.report)
+        return found
+
+
+def information_of(model: BlockModel, matrix: Floats, cells: Floats) -> ReportInformation:
+    """Compute the information of a block's reports at a distribution of its cells.
+
+    Shapes: `matrix` (b, a), `cells` (a,), in the order of the model's cells.
+    """
+    report = matrix @ cells
+    report = np.maximum(report, report.max() * 1e-12)
+    channel = matrix @ model.design
+    return ReportInformation(
+        channel.T @ (channel / report[:, None]), channel, matrix @ model.constant, report
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """One block's information, parted into shared parameters and its own."""
+
+    model: BlockModel
+    information: Floats  # (p, p), of all its reports
+
+    @cached_property
+    def inverse(self) -> "_Inverse":
+        """Inverse of the information about the block's own parameters."""
+        own = self.model.own
+        return _Inverse.of(self.information[np.ix_(own, own)])
+
+    @cached_property
+    def _across(self) -> Floats:
+        return self.information[np.ix_(self.model.own, self.model.shared)]
+
+    @cached_property
+    def of_shared(self) -> Floats:
+        """Information about the shared parameters, the block's own being unknown."""
+        shared = self.model.shared
+        found: Floats = self.information[np.ix_(shared, shared)]
+        return found - self._across.T @ self.inverse.matrix @ self._across
+
+    def reduced_scores(self, functions: Floats) -> Floats:
+        """Return what functions of reduced scores (k, shared) take off the own ones: (k, own)."""
+        found: Floats = functions @ self._across.T @ self.inverse.matrix
+        return found
+
+    def reduced(self, functions: Floats) -> Floats:
+        """Write functions of the block's parameters (k, p) as functions of the shared ones."""
+        own = functions[:, self.model.own]
+        return functions[:, self.model.shared] - own @ self.inverse.matrix @ self._across
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """The estimate from the reports of all blocks, of whatever is asked.
+
+    Shapes: for m blocks, `information` of all their reports has m matrices (p, p).
+    """
+
+    margins: CommonMargins
+    information: tuple[Floats, ...]
+
+    @cached_property
+    def _blocks(self) -> list[_Block]:
+        found = zip(self.margins.blocks, self.information, strict=True)
+        return [_Block(*parts) for parts in found]
+
+    @cached_property
+    def _inverse(self) -> "_Inverse":
+        """Covariance of the shared parameters."""
+        total = np.zeros((self.margins.n_shared, self.margins.n_shared))
+        for block in self._blocks:
+            total[np.ix_(block.model.numbers, block.model.numbers)] += block.of_shared
+        return _Inverse.of(total)
+
+    def _parts(self, number: int, on_cells: Floats) -> tuple[_Block, Floats, Floats]:
+        """Write functions of a block's cells (k, a) by shared parameters, and by its own ones."""
+        block = self._blocks[number]
+        on_parameters = on_cells @ block.model.design
+        across = np.zeros((len(on_cells), self.margins.n_shared))
+        across[:, block.model.numbers] = block.reduced(on_parameters)
+        return block, across, on_parameters[:, block.model.own]
+
+    def determines(self, number: int, on_cells: Floats) -> Booleans:
+        """Whether the reports determine functions of a block's cells (k, a): (k,)."""
+        block, across, local = self._parts(number, on_cells)
+        return block.inverse.determines(local) & self._inverse.determines(across)
+
+    def weights(
+        self, number: int, on_cells: Floats, information: Sequence[ReportInformation]
+    ) -> tuple[Floats, Floats]:
+        """Write estimates of functions of a block's cells (k, a) as sums over reports.
+
+        Returns a constant (k,), and what one report of each symbol of each block adds, one block
+        after the other (k, sum of b).
+        """
+        block, across, local = self._parts(number, on_cells)
+        along, found = across @ self._inverse.matrix, []
+        for place, (one, own) in enumerate(zip(self._blocks, information, strict=True)):
+            by_score = np.zeros((len(on_cells), own.channel.shape[1]))
+            by_score[:, one.model.shared] = along[:, one.model.numbers]
+            by_score[:, one.model.own] = -one.reduced_scores(along[:, one.model.numbers])
+            if place == number:
+                by_score[:, one.model.own] += local @ one.inverse.matrix
+            scores = own.channel / own.report[:, None]  # (b, p)
+            scores = scores - own.constant @ scores
+            found.append(by_score @ scores.T)
+        return on_cells @ block.model.constant, np.concatenate(found, axis=1)
+
+    def gains(self, functions: Sequence[tuple[int, Floats]]) -> tuple[float, Floats]:
+        """Return the sum of the functions' variances, and by how much each block lowers the sum.
+
+        The second, (m,), is minus the derivative by a factor of the block's reports, at 1.
+        """
+        total = 0.0
+        spread = np.zeros((self.margins.n_shared, self.margins.n_shared))
+        gains = np.zeros(len(self._blocks))
+        for number, on_cells in functions:
+            block, across, local = self._parts(number, on_cells)
+            own = float(np.einsum("kp,pq,kq->", local, block.inverse.matrix, local))
+            moved = across @ self._inverse.matrix
+            total += own + float((moved * across).sum())
+            gains[number] += own
+            spread += moved.T @ moved
+        for number, block in enumerate(self._blocks):
+            numbers = block.model.numbers
+            gains[number] += float((block.of_shared * spread[np.ix_(numbers, numbers)]).sum())
+        return total, gains
+
+
+class _Inverse(NamedTuple):
+    """A generalised inverse of a non-negative definite matrix."""
+
+    matrix: Floats  # (p, p)
+    null: Floats  # (p, q), a basis of the null space
+    scale: Floats  # (p,), roots of the diagonal
+
+    @staticmethod
+    def of(matrix: Floats) -> "_Inverse":
+        scale = np.sqrt(np.maximum(np.diag(matrix), 0.0))
+        scale = np.where(scale > 0, scale, 1.0)
+        if not len(matrix):
+            return _Inverse(matrix, matrix, scale)
+        values, vectors = np.linalg.eigh(matrix / np.outer(scale, scale))
+        known = values > _NOTHING * max(float(values[-1]), 0.0)
+        vectors = vectors / scale[:, None]
+        inverse = (vectors[:, known] / values[known]) @ vectors[:, known].T
+        return _Inverse(inverse, vectors[:, ~known], scale)
+
+    def determines(self, functions: Floats) -> Booleans:
+        """Whether linear functions (k, p) do not change along the null space."""
+        along = np.linalg.norm(functions @ self.null, axis=1)
+        found: Booleans = along <= _DETERMINED * np.linalg.norm(functions / self.scale, axis=1)
+        return found
+
+
+# -- how often each block is to be drawn ----------------------------------------------------------
+
+_STEPS = 50
+_CLOSE = 1e-3  # relative gain that the shares may leave: less than the sampling of blocks changes
+
+
+def best_shares(
+    margins: CommonMargins,
+    information: Sequence[Floats],
+    functions: Sequence[tuple[int, Floats]],
+) -> Floats:
+    """Find the shares of blocks for which the variances of some functions have the least sum.
+
+    The sum is convex in the shares, and each step multiplies a share by the root of how much a
+    report of the block lowers the sum (Pukelsheim, Optimal Design of Experiments, 1993).
+
+    Shapes: m matrices (p, p), the information of one report; each of `functions` is the number of a
+    block and an array (k, a) of functions of its cells. Returns (m,).
+    """
+    shares = np.full(len(information), 1.0 / len(information))
+    for _ in range(_STEPS):
+        scaled = tuple(r * matrix for r, matrix in zip(shares, information, strict=True))
+        total, gains = Pool(margins, scaled).gains(functions)
+        if (
+            gains <= (1.0 + _CLOSE) * total * shares
+        ).all():  # no block's report would lower the sum by more
+            break
+        shares = np.sqrt(shares * np.maximum(gains, 0.0))
+        shares /= shares.sum()
+    return shares
