@@ -101,6 +101,7 @@ class Difference(Plain):
         spread = own.spread(sample)
         with np.errstate(all="ignore"):
             correlation = covariance / (spread[:, 0] * spread[:, -1])
+            correlation[np.isnan(errors[:, 0] + errors[:, -1])] = np.nan
             error = np.sqrt(errors[:, 0] ** 2 + errors[:, -1] ** 2 - 2.0 * covariance)
         found = _less(values[:, 0], values[:, -1], ends[:, 0], ends[:, -1], correlation)
         return found[:, None], (values[:, 0] - values[:, -1])[:, None], error[:, None]
@@ -171,11 +172,12 @@ class Paired(Plain):
         covariance = (products - values[0] * values[1]) / n
         with np.errstate(all="ignore"):
             correlation = covariance / (spread[0] * spread[1])
+        known = np.isfinite(own.errors(samples[0]) + own.errors(samples[1]))
+        correlation[~known] = np.nan
         found = [
             _less(values[1][:, k], values[0][:, k], ends[1][:, k], ends[0][:, k], correlation[:, k])
             for k in range(len(own.c))
         ]
-        known = np.isfinite(own.errors(samples[0]) + own.errors(samples[1]))
         errors = np.sqrt(np.maximum(spread[0] ** 2 + spread[1] ** 2 - 2.0 * covariance, 0.0))
         return np.stack(found, axis=1), values[1] - values[0], np.where(known, errors, np.nan)
 

@@ -239,3 +239,15 @@ def _rounded(value: float, spec: str, rounding: str) -> str:
         most = Context(prec=400, rounding=rounding)  # the largest floats have 309 digits
         return f"{exact.quantize(Decimal(1).scaleb(-digits), context=most):f}"
     return format(float(Context(prec=digits, rounding=rounding).plus(exact)), spec)
+
+
+def check_level(level: Any) -> float:
+    """Refuse what is no confidence level."""
+    if not (is_finite(level) and 0.0 < level < 1.0):
+        raise ValueError(f"level={level!r} must be a number between 0 and 1.")
+    return float(level)
+
+
+def sidak(level: float, k: int) -> float:
+    """Level of each of k intervals that hold at once with a probability (Šidák's bound)."""
+    return float(level ** (1.0 / max(k, 1)))

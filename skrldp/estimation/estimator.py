@@ -18,15 +18,11 @@ from skrldp.alphabet.values import is_missing
 from skrldp.estimation.channels import Channel, DenseChannel, StructuredChannel, channel_of
 from skrldp.estimation.em import most_likely
 from skrldp.estimation.hypotheses import (
-    DRIFT,
     DriftTest,
     HypothesisTest,
-    chances_of_reports,
     drift_of,
     independence_of,
-    leakage_within,
     listed,
-    moved_columns,
     warn_of_contradiction,
     warn_of_drift,
 )
@@ -43,7 +39,6 @@ from skrldp.estimation.reports import (
 from skrldp.estimation.statistic import CellShares, Sample, Statistic, project
 from skrldp.joint import JointDistribution, as_counts
 from skrldp.mechanism.mechanism import Mechanism
-from skrldp.sets.radii import effective_size
 from skrldp.surveys.design import SurveyDesign
 from skrldp.surveys.records import MOST_CELLS, SurveyTotals
 from skrldp.table.lazy import distinct_rows
@@ -230,7 +225,7 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         found.drift_ = None
         of_u = public if self.survey is None and len(source.mechanism.values) > 1 else None
         if of_u is not None and isinstance(channel, DenseChannel):
-            found.drift_ = _drift(channel, counts, of_u, source.mechanism)
+            found.drift_ = drift_of(channel, counts, of_u, source.mechanism)
             stated = source.mechanism.claims
             if stated is None or not stated.main.around.is_everything:
                 warn_of_drift(found.drift_)  # else the claims hold for every population
@@ -579,26 +574,6 @@ def _check_possible(counts: Floats, channel: Channel) -> None:
             f"there are {int(counts[wrong[0]]):,} reports of symbol {wrong[0]}, which this "
             "mechanism never sends: these are reports of another mechanism."
         )
-
-
-def _drift(
-    channel: DenseChannel, counts: Floats, public: JointDistribution, mechanism: Mechanism
-) -> DriftTest:
-    """Test for drift; if there is, say where, and what a report then reveals."""
-    test = drift_of(channel, counts, public, effective_size(public))
-    found = DriftTest(**vars(test))
-    if found.p_value >= DRIFT:
-        return found
-    sample, shape = Sample.of_counts(counts), public.counts.shape
-    now = most_likely(channel, sample.shares, _TOL, _STEPS).distribution
-    now = (sample.n * now + 0.5 * channel.public) / (sample.n + 0.5)  # no cell is surely empty
-    chances = Statistic.of(channel, *chances_of_reports(channel.matrix, shape[0]))
-    return replace(
-        found,
-        columns=moved_columns(channel, counts, public, mechanism),
-        leakage=mechanism.leakage(now.reshape(shape)),
-        leakage_at_least=leakage_within(chances, sample, shape[0], 0.05)[0],
-    )
 
 
 class MechanismCells(Cells):

@@ -9,28 +9,16 @@ from numpy.typing import NDArray
 
 from skrldp._arrays import ReadOnly
 from skrldp._pages import page
-from skrldp._params import is_finite
+from skrldp._params import check_level, sidak
 from skrldp._typing import Floats, Indices
 from skrldp.alphabet.values import plain_name
 from skrldp.estimation.statistic import Sample, combined_ends
 from skrldp.table.codec import category_series
 from skrldp.targets import contrast_of
 
-__all__ = ["Figures", "Influence", "Pairs", "difference", "ratio", "sidak"]
+__all__ = ["Figures", "Influence", "Pairs", "difference", "ratio"]
 
 _SHOWN = 20  # rows of a printed table
-
-
-def sidak(level: float, k: int) -> float:
-    """Level of each of k intervals that hold at once with a probability (Šidák's bound)."""
-    return float(level ** (1.0 / max(k, 1)))
-
-
-def check_level(level: Any) -> float:
-    """Refuse what is no confidence level."""
-    if not (is_finite(level) and 0.0 < level < 1.0):
-        raise ValueError(f"level={level!r} must be a number between 0 and 1.")
-    return float(level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -595,6 +583,8 @@ def _sum_of(
         variances = np.maximum(both[range(k), range(k)], 0.0)
         sides = np.sqrt(variances[:, None] * variances)
         correlation = np.divide(both, sides, out=np.zeros_like(both), where=sides > 0)
+        biased = np.isnan([one.std_error for one in parts])  # intervals are not of variances alone
+        correlation[biased[:, None] | biased] = np.nan
         errors = np.sqrt(np.maximum(np.einsum("i,ijm,j->m", numbers, both, numbers), 0.0))
         errors = np.where(np.isnan([one.std_error for one in parts]).any(axis=0), np.nan, errors)
         scaled = (

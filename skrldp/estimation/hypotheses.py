@@ -6,7 +6,8 @@ A Wald test takes the covariance at the estimate, and rejects true hypotheses ab
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -21,16 +22,19 @@ from skrldp.estimation.figures import Pairs
 from skrldp.estimation.statistic import Sample, Statistic, project
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.mechanism import Mechanism
-from skrldp.sets.radii import tail_bound
+from skrldp.sets.radii import effective_size, tail_bound
 
 __all__ = [
     "DRIFT",
     "DriftTest",
     "HypothesisTest",
+    "chances_of_reports",
     "contradicts",
     "drift_of",
     "equality_of",
     "independence_of",
+    "leakage_within",
+    "listed",
     "warn_of_contradiction",
     "warn_of_drift",
 ]
@@ -238,9 +242,9 @@ class DriftTest(HypothesisTest):
 
 
 def drift_of(
-    channel: DenseChannel, counts: Floats, public: JointDistribution, n_public: float
-) -> HypothesisTest:
-    """Test whether U given S is distributed as in the public table.
+    channel: DenseChannel, counts: Floats, public: JointDistribution, mechanism: Mechanism
+) -> DriftTest:
+    """Test whether U given S is as in the public table; if not, say where, and what then leaks.
 
     P(S) may be anything. The reports' covariance and that of the public table count.
     """
@@ -252,45 +256,44 @@ def drift_of(
     of_secret[np.arange(shape[0]), np.arange(shape[0])] = within
     nuisance = channel.forward(of_secret.reshape(shape[0], -1)).T  # (b, a1)
     margin = most_likely(DenseChannel(nuisance, secrets), sample.shares, 1e-6, 500).distribution
-    records = np.maximum(n_public * public.probabilities.sum(axis=1), 0.5)
-    spread = (margin**2 / records)[:, None] * within  # of the public table's conditionals
     report = np.where(channel.possible, np.maximum(nuisance @ margin, 1e-12), 0.0)
-    basis = channel.directions  # (b, r), of what the reports tell
-    moved = basis.T @ (sample.shares - report)
-    own = basis.T @ channel.matrix
-    weighed = own * spread.ravel()
-    apart = (own.reshape(-1, *shape) * within).sum(axis=2)
-    covariance = Sample(report / report.sum(), sample.n).covariance(basis.T, basis.T)
-    covariance = covariance + weighed @ own.T - (apart * (margin**2 / records)) @ apart.T
-    free = np.linalg.qr(basis.T @ nuisance, mode="complete")[0][:, shape[0] :]
+    null = Sample(report / report.sum(), sample.n)
+    records = np.maximum(effective_size(public) * public.probabilities.sum(axis=1), 0.5)
+
+    def tested(what: str, weights: Floats) -> HypothesisTest:
+        own = (weights @ channel.matrix).reshape(-1, *shape)
+        means = (own * within).sum(axis=2, keepdims=True)
+        apart = (own - means) * np.sqrt(margin**2 / records)[:, None]  # of the public conditionals
+        of_table = ((apart * within).reshape(len(own), -1)) @ apart.reshape(len(own), -1).T
+        covariance = null.covariance(weights, weights) + of_table
+        return _tested(what, weights @ (sample.shares - report), covariance, sample.n)
+
+    basis = channel.directions.T  # (r, b), of what the reports tell
+    free = np.linalg.qr(basis @ nuisance, mode="complete")[0][:, shape[0] :]
     what = "U given S is distributed as in the public table"
-    return _tested(what, free.T @ moved, free.T @ covariance @ free, sample.n)
-
-
-def moved_columns(
-    channel: DenseChannel, counts: Floats, public: JointDistribution, mechanism: Mechanism
-) -> tuple[Any, ...]:
-    """Columns of U whose distribution given S is not that of the public table."""
-    sample, found = Sample.of_counts(counts), []
-    of_u = [name for name, sensitive in mechanism.columns if not sensitive]
-    secret = group_cells(mechanism, None, "sensitive")
+    found = DriftTest(**vars(tested(what, free.T @ basis)))
+    if found.p_value >= DRIFT:
+        return found
+    of_u, moved = [name for name, sensitive in mechanism.columns if not sensitive], []
+    secret = group_cells(mechanism, None, "sensitive").indicators
     for name in of_u:
-        group = group_cells(mechanism, [name], "all")
-        labels = secret.labels * len(group.categories) + group.labels
-        k = len(secret.categories) * len(group.categories)
-        both = (labels == np.arange(k)[:, None]).astype(float)
-        expected = np.bincount(labels, channel.public, k).reshape(-1, len(group.categories))
-        expected = expected / expected.sum(axis=1, keepdims=True)
-        functions = both - expected.reshape(-1, 1) * np.repeat(
-            secret.indicators, len(group.categories), axis=0
-        )
-        some = Statistic.of(channel, functions)
+        group = group_cells(mechanism, [name], "all").indicators
+        both = np.repeat(secret, len(group), axis=0) * np.tile(group, (len(secret), 1))
+        shares = (both @ channel.public) / np.repeat(secrets, len(group))
+        some = Statistic.of(channel, both - shares[:, None] * np.repeat(secret, len(group), axis=0))
         if some.determined.all():
-            weights = some.of_c
-            test = _score_test(str(name), weights, channel, sample, channel.public)
-            if test.p_value < DRIFT / len(of_u):
-                found.append((test.p_value, name))
-    return tuple(name for _, name in sorted(found, key=lambda one: one[0]))
+            moved.append((tested(str(name), some.of_c).p_value, name))
+    now = most_likely(channel, sample.shares, 1e-10, 10_000).distribution
+    now = (sample.n * now + 0.5 * channel.public) / (sample.n + 0.5)  # no cell is surely empty
+    chances = Statistic.of(channel, *chances_of_reports(channel.matrix, shape[0]))
+    return replace(
+        found,
+        columns=tuple(
+            name for p, name in sorted(moved, key=itemgetter(0)) if p < DRIFT / len(of_u)
+        ),
+        leakage=mechanism.leakage(now.reshape(shape)),
+        leakage_at_least=leakage_within(chances, sample, shape[0], 0.05)[0],
+    )
 
 
 def chances_of_reports(matrix: Floats, n_secrets: int) -> tuple[Floats, Floats]:

@@ -152,7 +152,7 @@ class FigureMethods(ABC):
         values = (
             steps if categories is None else np.array(categories, dtype=object)[steps.astype(int)]
         )
-        return _quantiles(cells, asked, values, float(q))
+        return _figures(cells, asked, values, float(q))
 
 
 class Asked:
@@ -215,36 +215,46 @@ def _members(
     return (groups,), present * groups.indicators
 
 
-def _figures(cells: Cells, asked: Asked) -> Figures:
-    """Estimate figures from each group of reports."""
+def _figures(
+    cells: Cells, asked: Asked, values: NDArray[Any] | None = None, q: float = 0.5
+) -> Figures:
+    """Estimate figures from each group of reports; quantiles if they are shares up to values."""
     evaluated = [asked.evaluated(sample) for _, sample in cells.samples]
-    ends = _Ends(evaluated)
+    parts = zip(evaluated, cells.samples, strict=True)
+    points = [_points(asked, *one, cells.most_likely(sample)) for one, (_, sample) in parts]
+    estimate, influence = np.concatenate(points), None
+    ends: _Ends = _Ends(evaluated)
 
     def stacked(name: str) -> Floats:
         return np.concatenate([getattr(one, name)(sample) for one, sample in evaluated])
 
-    parts = zip(evaluated, cells.samples, strict=True)
-    points = [_points(asked, *one, cells.most_likely(sample)) for one, (_, sample) in parts]
-    estimate = np.concatenate(points)
-    if asked.n_shares:
-        estimate = np.clip(estimate, *ends(0.95).T)
-    influence = Influence.of(
-        (sample, _placed(one.influence(sample), k, len(evaluated)))
-        for k, (one, sample) in enumerate(evaluated)
-        if isinstance(one, Statistic)
-    )
+    if values is not None:
+        ends, estimate = _quantiles(evaluated, estimate, values, q)
+        errors = noise = np.full(len(estimate), np.nan)
+        unbiased = estimate
+    else:
+        errors, noise, unbiased = map(stacked, ("errors", "noise_errors", "unbiased"))
+        if asked.n_shares:
+            estimate = np.clip(estimate, *ends(0.95).T)
+        if isinstance(evaluated[0][0], Statistic):
+            influence = Influence.of(
+                (sample, _placed(one.influence(sample), k, len(evaluated)))
+                for k, (one, sample) in enumerate(evaluated)
+                if isinstance(one, Statistic)
+            )
     return Figures(
         asked.what,
         cells.names + asked.names,
         tuple(label + one for label, _ in cells.samples for one in asked.labels),
         estimate,
-        stacked("errors"),
-        stacked("noise_errors"),
-        stacked("unbiased"),
+        errors,
+        noise,
+        unbiased,
         round(sum(sample.n for _, sample in cells.samples)),
         ends,
-        influence if influence.parts else None,
+        influence,
         len(cells.names) + asked.n_by,
+        0 if values is None else 1,
     )
 
 
@@ -309,33 +319,15 @@ def _placed(influence: Floats, k: int, n_groups: int) -> Floats:
     return found.reshape(-1, influence.shape[1])
 
 
-def _quantiles(cells: Cells, asked: Asked, values: NDArray[Any], q: float) -> Figures:
-    """Quantiles of each group, from the shares that are at most each of its values."""
-    evaluated = [asked.evaluated(sample) for _, sample in cells.samples]
-    shares = [
-        _points(asked, *one, cells.most_likely(sample))
-        for one, (_, sample) in zip(evaluated, cells.samples, strict=True)
-    ]
-    below = np.concatenate(shares).reshape(-1, len(values))
+def _quantiles(
+    evaluated: Sequence[Evaluated], shares: Floats, values: NDArray[Any], q: float
+) -> tuple["_QuantileEnds", NDArray[Any]]:
+    """Quantiles of each group, from the shares that are at most each of the values."""
+    below = shares.reshape(-1, len(values))
+    ends = _QuantileEnds(evaluated, values, np.isnan(below[:, 0]), q)
     below[:, -1] = 1.0
     rising = np.maximum.accumulate(below, axis=1)
-    places = np.argmax(rising >= q - 1e-12, axis=1)
-    ends = _QuantileEnds(evaluated, values, np.isnan(below[:, 0]), q)
-    nothing = np.full(len(places), np.nan)
-    return Figures(
-        asked.what,
-        cells.names + asked.names,
-        tuple(label + one for label, _ in cells.samples for one in asked.labels),
-        ends.named(places),
-        nothing,
-        nothing,
-        ends.named(places),
-        round(sum(sample.n for _, sample in cells.samples)),
-        ends,
-        None,
-        len(cells.names) + asked.n_by,
-        1,
-    )
+    return ends, ends.named(np.argmax(rising >= q - 1e-12, axis=1))
 
 
 def _ranked(group: CellGroups, order: Sequence[Any]) -> tuple[CellGroups, tuple[Any, ...]]:

@@ -418,13 +418,15 @@ class Statistic:
         """Find the ends of the confidence intervals, (k, 2)."""
         seen = self.moments(sample)
         least, most = self.least - self.middle, self.most - self.middle
-        at = np.where(seen.share > 0, self._at(seen), (least + most) / 2.0)
-        at = np.clip(at, least, most)
-        left = seen.top - at * seen.share  # a figure beyond its range counts as at its end
         quantile = norm.ppf(0.5 + level / 2.0)
         if self.are_plain and self.determined.all() and seen.effect is None:  # by formula
-            squares = self.classes.second_cc[:, ::-1]
+            at, squares = np.clip(seen.top, 0.0, 1.0), self.classes.second_cc[:, ::-1]
             return _wilson(at, np.maximum(seen.cc, 0.0) * seen.n, squares, seen.n, quantile)
+        # A residual that has one sign at all figures counts as 0 where it is next to 0.
+        low, high = (seen.top - end * seen.share - self._tabled(end)[1] for end in (least, most))
+        left = np.where(low * high > 0, np.where(np.abs(low) < np.abs(high), low, high), 0.0)
+        part = np.divide(low - left, low - high, out=np.zeros_like(low), where=low != high)
+        at = least + np.clip(part, 0.0, 1.0) * (most - least)
 
         def outside(theta: Floats) -> Booleans:
             model, shift, bias = self._tabled(theta)

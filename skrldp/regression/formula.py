@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from skrldp._typing import Floats
 from skrldp.alphabet.combinations import group_cells
 from skrldp.estimation.cells import EstimatedCells, estimated_cells
-from skrldp.regression._families import Family
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,7 +73,7 @@ class Regression:
         return padded[:, self.rows]
 
 
-def read_formula(formula: Any, estimator: Any, family: Family, kind: str) -> Regression:
+def read_formula(formula: Any, estimator: Any, kind: str) -> Regression:
     """Make the matrices of a formula from the categories of an estimator's columns.
 
     Raises TypeError or ValueError if the formula cannot be read, has unknown columns, or its left

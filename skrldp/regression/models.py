@@ -1,0 +1,768 @@
+"""Regressions of a column of the records on others, from reports."""
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr
+from scipy.optimize import linprog
+from scipy.special import expit, logsumexp, softmax
+from scipy.stats import chi2, norm
+
+from skrldp._arrays import ReadOnly, real_numbers
+from skrldp._params import is_finite
+from skrldp._typing import Booleans, Floats
+from skrldp.regression.formula import Regression, read_formula
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["RegressionResults", "logit", "mnlogit", "ols", "poisson"]
+
+# -- families -------------------------------------------------------------------------------------
+
+
+class Family(NamedTuple):
+    """Mean and variance of a response, as functions of linear predictors.
+
+    Attributes
+    ----------
+    name : str
+    link : str
+    of_categories : bool
+        Whether the linear predictors are those of categories.
+    cumulant : callable
+        (g, j) to (g,); its gradient is the mean.
+    mean : callable
+        (g, j) to (g, j).
+    variance : callable
+        Derivatives of the means by the predictors, (g, j) to (g, j, j).
+    """
+
+    name: str
+    link: str
+    of_categories: bool
+    cumulant: Callable[[Floats], Floats]
+    mean: Callable[[Floats], Floats]
+    variance: Callable[[Floats], Floats]
+
+
+def _all_categories(predictors: Floats) -> Floats:
+    """Put the predictor of the reference category, 0, before those of the others."""
+    return np.concatenate([np.zeros((len(predictors), 1)), predictors], axis=1)
+
+
+def _softmax(predictors: Floats) -> Floats:
+    found: Floats = softmax(_all_categories(predictors), axis=1)[:, 1:]
+    return found
+
+
+def _softmax_variance(predictors: Floats) -> Floats:
+    mean = _softmax(predictors)
+    return mean[:, :, None] * (np.eye(mean.shape[1]) - mean[:, None, :])
+
+
+FAMILIES = {
+    "ols": Family(
+        "linear",
+        "identity",
+        False,
+        lambda eta: (eta[:, 0] ** 2) / 2.0,
+        lambda eta: eta,
+        lambda eta: np.ones((*eta.shape, 1)),
+    ),
+    "logit": Family(
+        "logistic",
+        "logit",
+        True,
+        lambda eta: np.logaddexp(0.0, eta[:, 0]),
+        expit,
+        lambda eta: (expit(eta) * expit(-eta))[:, :, None],
+    ),
+    "poisson": Family(
+        "Poisson",
+        "log",
+        False,
+        lambda eta: np.exp(eta[:, 0]),
+        np.exp,
+        lambda eta: np.exp(eta)[:, :, None],
+    ),
+    "mnlogit": Family(
+        "multinomial logistic",
+        "logit",
+        True,
+        lambda eta: np.asarray(logsumexp(_all_categories(eta), axis=1)),
+        _softmax,
+        _softmax_variance,
+    ),
+}
+
+
+# -- coefficients ---------------------------------------------------------------------------------
+
+_STEPS, _HALVINGS = 100, 40
+_DONE = 1e-22  # squared length of a Newton step, in the metric of the information
+_DEPENDENT = 1e-9  # relative to the largest diagonal entry of R
+_APART = 1e-7
+
+
+def solve(
+    regressors: Floats, outcomes: Floats, weights: Floats, family: Family
+) -> tuple[Floats, Floats]:
+    """Solve ``sum_i w_i x_i (y_i - mean(x_i' b)) = 0`` by Newton's method with halved steps.
+
+    Shapes: regressors (g, p), outcomes (g, j), weights (g,) with sum 1. Returns the coefficients
+    (p, j) and the inverse of minus the derivative of the score, (j * p, j * p), coefficients of one
+    predictor side by side.
+    """
+    scale = np.abs(regressors).max(axis=0)
+    scaled = regressors / scale
+    n_outcomes = outcomes.shape[1]
+    found = np.zeros((scaled.shape[1], n_outcomes))
+    predictors = scaled @ found
+    value = _value(predictors, outcomes, weights, family)
+    for _ in range(_STEPS):
+        residuals = weights[:, None] * (outcomes - family.mean(predictors))
+        score = (scaled.T @ residuals).T.ravel()
+        information = _information(scaled, weights, family.variance(predictors))
+        step = np.linalg.solve(information, score)
+        if step @ score <= _DONE:
+            break
+        for halving in range(_HALVINGS):
+            tried = found + step.reshape(n_outcomes, -1).T * 0.5**halving
+            of_tried = _value(scaled @ tried, outcomes, weights, family)
+            if of_tried >= value:
+                break
+        else:  # no step gains anything in floating point
+            break
+        found, predictors, value = tried, scaled @ tried, of_tried
+    information = _information(scaled, weights, family.variance(predictors))
+    scales = np.tile(scale, n_outcomes)
+    return found / scale[:, None], np.linalg.inv(information) / np.outer(scales, scales)
+
+
+def _value(predictors: Floats, outcomes: Floats, weights: Floats, family: Family) -> float:
+    with np.errstate(over="ignore", invalid="ignore"):
+        terms = (outcomes * predictors).sum(axis=1) - family.cumulant(predictors)
+        return float(weights @ terms)
+
+
+def _information(regressors: Floats, weights: Floats, variance: Floats) -> Floats:
+    weighted = weights[:, None, None] * variance
+    blocks = np.einsum("gi,gjk,gl->jikl", regressors, weighted, regressors, optimize=True)
+    size = regressors.shape[1] * variance.shape[1]
+    return np.asarray(blocks).reshape(size, size)
+
+
+def check_collinear(regressors: Floats, weights: Floats, names: Sequence[str]) -> None:
+    """Raise a ValueError that names the columns which others determine.
+
+    Shapes: regressors (g, p), weights (g,) positive.
+    """
+    empty = [name for name, column in zip(names, regressors.T, strict=True) if not column.any()]
+    if empty:
+        raise ValueError(
+            f"{_listed(empty)}: 0 in every record that the reports let expect, so that the "
+            "coefficient says nothing. Leave the column out, or join its category with another."
+        )
+    scaled = regressors / np.abs(regressors).max(axis=0)
+    diagonal, order = qr(np.sqrt(weights)[:, None] * scaled, mode="r", pivoting=True)
+    size = np.zeros(len(names))
+    known = np.abs(np.diag(diagonal))
+    size[: len(known)] = known
+    dependent = sorted(order[size <= _DEPENDENT * size.max()])
+    if dependent:
+        raise ValueError(
+            f"the columns are collinear: {_listed([names[k] for k in dependent])} follows from the "
+            "others. Leave it out of the formula."
+        )
+
+
+def check_separated(
+    regressors: Floats, outcomes: Floats, family: Family, names: Sequence[tuple[str, ...]]
+) -> None:
+    """Raise a ValueError if some coefficients are infinite, as the data are separated.
+
+    A direction along which the likelihood never falls is found by a linear program (Konis 2007).
+
+    Shapes: regressors (g, p), outcomes (g, j), of records with positive weights; `names` of the
+    coefficients, those of one predictor side by side.
+    """
+    n_outcomes = outcomes.shape[1]
+    rows, equal = [], []
+    if family.of_categories:
+        every = np.concatenate([1.0 - outcomes.sum(axis=1, keepdims=True), outcomes], axis=1)
+        for record, own in zip(regressors, every, strict=True):
+            rows += _against_others(record, int(own.argmax()), n_outcomes)
+    else:  # the mean of counts may be as near 0 as they are
+        rows = [-record for record in regressors[outcomes[:, 0] == 0.0]]
+        equal = list(regressors[outcomes[:, 0] > 0.0])
+    if not rows:
+        return
+    matrix = np.array(rows)
+    found = linprog(
+        -matrix.sum(axis=0),
+        A_ub=-matrix,
+        b_ub=np.zeros(len(matrix)),
+        A_eq=np.array(equal) if equal else None,
+        b_eq=np.zeros(len(equal)) if equal else None,
+        bounds=(-1.0, 1.0),
+        method="highs",
+    )
+    if found.status == 0 and -found.fun > _APART * max(1.0, np.abs(matrix).max()):
+        moved = [":".join(names[int(k)]) for k in np.flatnonzero(np.abs(found.x) > _APART)]
+        raise ValueError(
+            f"separation: the estimated records are fitted best by infinite coefficients of "
+            f"{_listed(moved)}. Leave them out, or join categories with few records."
+        )
+
+
+def _against_others(record: Floats, own: int, n_outcomes: int) -> list[Floats]:
+    """How the predictor of a record's category exceeds the others', by the coefficients."""
+    found = []
+    for other in range(n_outcomes + 1):
+        if other != own:
+            row = np.zeros((n_outcomes, len(record)))
+            if own:
+                row[own - 1] += record
+            if other:
+                row[other - 1] -= record
+            found.append(row.ravel())
+    return found
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names))
+
+
+# -- results --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RegressionResults(ReadOnly):
+    """Estimated coefficients of a regression, with errors that know the noise of the reports.
+
+    Attributes
+    ----------
+    formula : str
+        The formula.
+    nobs : int
+        Number of reports.
+    params : pandas.Series
+        The coefficients; NaN where the reports do not determine them. Of a multinomial model the
+        index has two levels, the category and the regressor.
+    bse : pandas.Series
+        Standard errors.
+    tvalues : pandas.Series
+        Coefficients over standard errors, which are normal for large numbers of reports.
+    pvalues : pandas.Series
+        Probability of a coefficient at least as far from 0, if the true one is 0.
+
+    See Also
+    --------
+    skrldp.regression.logit : An example.
+    """
+
+    _family: Family = field(repr=False)
+    _regression: Regression = field(repr=False)
+    _values: Floats = field(repr=False)  # (j, p)
+    _covariance: Floats = field(repr=False)  # (j * p, j * p), NaN where not determined
+
+    @property
+    def formula(self) -> str:
+        """The formula."""
+        return self._regression.formula
+
+    @property
+    def nobs(self) -> int:
+        """Number of reports."""
+        return self._regression.cells.n_reports
+
+    @property
+    def params(self) -> "pd.Series":
+        """The coefficients."""
+        known = np.isfinite(np.diag(self._covariance))
+        return self._series(np.where(known, self._values.ravel(), np.nan))
+
+    @property
+    def bse(self) -> "pd.Series":
+        """Standard errors of the coefficients."""
+        return self._series(np.sqrt(np.diag(self._covariance)))
+
+    @property
+    def tvalues(self) -> "pd.Series":
+        """Coefficients over standard errors."""
+        return self.params / self.bse
+
+    @property
+    def pvalues(self) -> "pd.Series":
+        """Two-sided p-values."""
+        return self._series(2.0 * norm.sf(np.abs(self.tvalues.to_numpy())))
+
+    def conf_int(self, alpha: float = 0.05) -> "pd.DataFrame":
+        """Confidence intervals of the coefficients.
+
+        Parameters
+        ----------
+        alpha : float, default=0.05
+            One less the level.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns 0 and 1: lower and upper ends.
+        """
+        import pandas as pd
+
+        if not (is_finite(alpha) and 0.0 < alpha < 1.0):
+            raise ValueError(f"alpha={alpha!r} must be between 0 and 1.")
+        width = norm.ppf(1.0 - alpha / 2.0) * self.bse
+        return pd.DataFrame({0: self.params - width, 1: self.params + width})
+
+    def cov_params(self) -> "pd.DataFrame":
+        """Covariance matrix of the coefficients.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        import pandas as pd
+
+        return pd.DataFrame(self._covariance, self._index(), self._index())
+
+    def summary(self, alpha: float = 0.05) -> "pd.DataFrame":
+        """Table of coefficients, errors, tests and intervals.
+
+        Parameters
+        ----------
+        alpha : float, default=0.05
+            One less the level of the intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
+            With the names of columns that statsmodels prints.
+        """
+        import pandas as pd
+
+        ends = self.conf_int(alpha)
+        return pd.DataFrame(
+            {
+                "coef": self.params,
+                "std err": self.bse,
+                "z": self.tvalues,
+                "P>|z|": self.pvalues,
+                f"[{alpha / 2:g}": ends[0],
+                f"{1 - alpha / 2:g}]": ends[1],
+            }
+        )
+
+    def predict(self, exog: Any = None) -> Any:
+        """Predict responses, or probabilities of categories.
+
+        Parameters
+        ----------
+        exog : data frame, optional
+            Records with the columns of the right side; None for each combination of categories that
+            the formula's columns have.
+
+        Returns
+        -------
+        pandas.Series or pandas.DataFrame
+            Of a multinomial model a column for each category but the first.
+
+        Raises
+        ------
+        ValueError
+            If a column is missing, or has a category that the mechanism does not have.
+        """
+        import pandas as pd
+
+        spec = self._regression.spec
+        if exog is None:
+            exog = self._regression.frame
+        self._check_records(exog)
+        matrix = spec.get_model_matrix(exog, context={})
+        mean = self._family.mean(matrix.to_numpy(dtype=float) @ self._values.T)
+        if len(self._regression.responses) == 1:
+            return pd.Series(mean[:, 0], matrix.index)
+        return pd.DataFrame(mean, matrix.index, list(self._regression.responses))
+
+    def _check_records(self, exog: Any) -> None:
+        """Refuse records that lack columns of the right side, or have other categories."""
+        known = self._regression.frame
+        wanted = sorted(map(str, self._regression.spec.required_variables))
+        lacking = [name for name in wanted if name not in getattr(exog, "columns", ())]
+        if lacking:
+            raise ValueError(
+                f"exog must be a data frame with the columns {wanted}; it lacks {lacking}."
+            )
+        for name in wanted:
+            if known[name].dtype == "category":
+                categories = list(known[name].cat.categories)
+                strange = set(exog[name].dropna()).difference(categories)
+                if strange:
+                    raise ValueError(
+                        f"exog: {strange.pop()!r} is no category of {name!r}; the categories are "
+                        f"{categories}."
+                    )
+
+    def wald_test(self, r_matrix: Any) -> tuple[float, float, int]:
+        """Test whether linear functions of the coefficients are 0.
+
+        Parameters
+        ----------
+        r_matrix : array of shape (k, m)
+            The functions, in the order of ``params``; of full rank.
+
+        Returns
+        -------
+        statistic : float
+        pvalue : float
+        df : int
+            Degrees of freedom of the χ² distribution.
+
+        Raises
+        ------
+        ValueError
+            If these are no numbers, not one for each coefficient, or not of full rank.
+        """
+        functions = np.atleast_2d(real_numbers(r_matrix, "r_matrix").astype(float))
+        if functions.shape[1] != self._values.size:
+            raise ValueError(
+                f"r_matrix has {functions.shape[1]} columns, but there are {self._values.size} "
+                "coefficients."
+            )
+        if np.linalg.matrix_rank(functions) < len(functions):
+            raise ValueError(
+                "r_matrix must have rows that do not follow from one another, and none of zeros."
+            )
+        values = functions @ self.params.to_numpy()
+        statistic = float(
+            values @ np.linalg.solve(functions @ self._covariance @ functions.T, values)
+        )
+        return statistic, float(chi2.sf(statistic, len(functions))), len(functions)
+
+    def to_statsmodels(self) -> Any:
+        """Return the result as one of statsmodels, for tools that go by its classes.
+
+        Its coefficients and their covariance are those here; its likelihoods, residuals and tests
+        of fit are those of the estimated records and **mean nothing**. Predictions, contrasts and
+        marginal effects, such as those of the package marginaleffects, are right.
+
+        Returns
+        -------
+        statsmodels.genmod.generalized_linear_model.GLMResultsWrapper
+
+        Raises
+        ------
+        ValueError
+            For multinomial models, which statsmodels does not weigh.
+        """
+        values = self.params.to_numpy()
+        return _as_statsmodels(self._family.name, self._regression, values, self._covariance)
+
+    def _index(self) -> "pd.Index":
+        import pandas as pd
+
+        names, responses = self._regression.names, self._regression.responses
+        if len(responses) == 1:
+            return pd.Index(names)
+        return pd.MultiIndex.from_product([responses, names])
+
+    def _series(self, values: NDArray[Any]) -> "pd.Series":
+        import pandas as pd
+
+        return pd.Series(values, self._index())
+
+    def __repr__(self) -> str:
+        return (
+            f"{self._family.name} regression {self.formula}, from {self.nobs:,} reports\n"
+            f"{self.summary().to_string(float_format='{:.4g}'.format)}"
+        )
+
+
+_STATSMODELS = {"linear": "Gaussian", "logistic": "Binomial", "Poisson": "Poisson"}
+
+
+def _as_statsmodels(name: str, regression: Regression, values: Floats, covariance: Floats) -> Any:
+    """Make a GLM of the estimated records, with coefficients (p,) and covariance from the reports.
+
+    Raises ImportError without statsmodels, and ValueError for a family or a formula that it does
+    not read alike.
+    """
+    try:
+        import statsmodels.api as sm
+        import statsmodels.formula.api as smf
+        from statsmodels.genmod.generalized_linear_model import GLMResults, GLMResultsWrapper
+    except ImportError as error:
+        raise ImportError(
+            "this result needs statsmodels, which is not installed: pip install statsmodels."
+        ) from error
+    if name not in _STATSMODELS:
+        raise ValueError("statsmodels has no weighted multinomial model: use logit for each two.")
+    left, _, right = (part.strip() for part in regression.formula.partition("~"))
+    response = left if left in regression.frame else "response"
+    weights = regression.weights() * regression.cells.n_reports
+    outcomes = regression.outcomes[:, 0]
+    if (outcomes == np.rint(outcomes)).all():  # marginaleffects compares with whole numbers
+        outcomes = outcomes.astype(int)
+    frame = regression.frame.assign(**{response: outcomes, "weight": weights})
+    family = getattr(sm.families, _STATSMODELS[name])()
+    model = smf.glm(f"{response} ~ {right}", frame, family=family, freq_weights=weights)
+    places = [regression.names.index(own) for own in model.exog_names if own in regression.names]
+    if not np.array_equal(np.asarray(model.exog, dtype=float), regression.regressors[:, places]):
+        raise ValueError(
+            f"statsmodels reads the formula {regression.formula!r} as other columns, "
+            f"{model.exog_names}: use terms that both know."
+        )
+    covariance = covariance[np.ix_(places, places)]
+    # with a scale of 1, the covariance of the coefficients is the one that is given
+    return GLMResultsWrapper(GLMResults(model, values[places], covariance, 1.0))
+
+
+# -- models ---------------------------------------------------------------------------------------
+
+_NO_RECORD = 1e-9  # probability below which the estimate has no such record
+
+
+def logit(formula: str, estimator: Any) -> RegressionResults:
+    r"""Logistic regression of a column of the records on others.
+
+    Parameters
+    ----------
+    formula : str
+        As statsmodels takes it, with names of columns: ``"income ~ age + C(education)"``. The
+        response has two categories, of which the model gives the probability of the second, or it
+        is a condition in braces: ``{income == ">50K"} ~ age``.
+    estimator : FrequencyEstimator or BlockEstimator
+        Fitted to the reports.
+
+    Returns
+    -------
+    RegressionResults
+
+    Raises
+    ------
+    TypeError
+        If the formula is no text or the estimator of another kind.
+    ValueError
+        If the formula has unknown columns or another response, regressors are collinear, or
+        coefficients are infinite (separation).
+    ImportError
+        If formulaic is not installed.
+
+    Warns
+    -----
+    UserWarning
+        If the reports do not determine some coefficients.
+
+    Notes
+    -----
+    With π the estimated distribution of the records and ψ the score of one record, the coefficients
+    solve :math:`\sum_x \pi_x \psi(x, \theta) = 0`. Their covariance is the sandwich
+    :math:`A^{-1} \Psi \operatorname{Cov}(\hat\pi) \Psi^T A^{-T}`, with the scores of all cells in Ψ
+    and :math:`A = \sum_x \pi_x \partial \psi / \partial \theta`: no model has to be true, and the
+    noise of the reports is in it. Records with a missing value in one of the columns are left out.
+
+    A model that is fitted to reports as if they were records, or to the most probable record of
+    each report, finds the prior's relation and not that of the records.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from skrldp import FrequencyEstimator, GRRSanitizer
+    >>> from skrldp.regression import logit
+    >>> rng = np.random.default_rng(0)
+    >>> age = rng.integers(2, 7, 40_000) * 10
+    >>> ill = rng.random(40_000) < 1 / (1 + np.exp(4 - 0.07 * age))
+    >>> people = pd.DataFrame({"ill": np.where(ill, "yes", "no"), "age": age})
+    >>> sanitizer = GRRSanitizer(eps=2.0, sensitive="ill", random_state=0).fit(people)
+    >>> reports = sanitizer.transform(people)
+    >>> logit("ill ~ age", FrequencyEstimator(sanitizer).fit(reports)).params.round(2).tolist()
+    [-4.12, 0.07]
+    """
+    return _fitted("logit", formula, estimator)
+
+
+def mnlogit(formula: str, estimator: Any) -> RegressionResults:
+    """Multinomial logistic regression: a predictor for each category but the first.
+
+    Parameters
+    ----------
+    formula : str
+        As for :func:`logit`; the response has two categories or more.
+    estimator : FrequencyEstimator or BlockEstimator
+        Fitted to the reports.
+
+    Returns
+    -------
+    RegressionResults
+
+    Raises
+    ------
+    TypeError, ValueError, ImportError
+        As by :func:`logit`.
+
+    Warns
+    -----
+    UserWarning
+        If the reports do not determine some coefficients.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skrldp import FrequencyEstimator, SRRSanitizer
+    >>> from skrldp.regression import mnlogit
+    >>> X = pd.DataFrame({"ill": ["no", "no", "yes", "yes"], "visits": [0, 2, 0, 2]})
+    >>> sanitizer = SRRSanitizer(eps=1.0, sensitive="ill").fit(X, sample_weight=[40, 20, 10, 30])
+    >>> reports = sanitizer.mechanism_.matrix @ [4000, 2000, 1000, 3000]
+    >>> estimator = FrequencyEstimator(sanitizer).fit(range(4), sample_weight=reports.round())
+    >>> mnlogit("ill ~ visits", estimator).params.round(2).tolist()
+    [-1.39, 0.9]
+    """
+    return _fitted("mnlogit", formula, estimator)
+
+
+def ols(formula: str, estimator: Any) -> RegressionResults:
+    """Linear regression, by least squares over the estimated records.
+
+    Parameters
+    ----------
+    formula : str
+        As for :func:`logit`; the response is a number.
+    estimator : FrequencyEstimator or BlockEstimator
+        Fitted to the reports.
+
+    Returns
+    -------
+    RegressionResults
+
+    Raises
+    ------
+    TypeError, ValueError, ImportError
+        As by :func:`logit`.
+
+    Warns
+    -----
+    UserWarning
+        If the reports do not determine some coefficients.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skrldp import FrequencyEstimator, SRRSanitizer
+    >>> from skrldp.regression import ols
+    >>> X = pd.DataFrame({"ill": ["no", "no", "yes", "yes"], "visits": [0, 2, 0, 2]})
+    >>> sanitizer = SRRSanitizer(eps=1.0, sensitive="ill").fit(X, sample_weight=[40, 20, 10, 30])
+    >>> reports = sanitizer.mechanism_.matrix @ [4000, 2000, 1000, 3000]
+    >>> estimator = FrequencyEstimator(sanitizer).fit(range(4), sample_weight=reports.round())
+    >>> ols("visits ~ ill", estimator).params.round(2).tolist()
+    [0.67, 0.83]
+    """
+    return _fitted("ols", formula, estimator)
+
+
+def poisson(formula: str, estimator: Any) -> RegressionResults:
+    """Poisson regression: the logarithm of the mean is a linear function.
+
+    Parameters
+    ----------
+    formula : str
+        As for :func:`logit`; the response is a number, at least 0.
+    estimator : FrequencyEstimator or BlockEstimator
+        Fitted to the reports.
+
+    Returns
+    -------
+    RegressionResults
+
+    Raises
+    ------
+    TypeError, ValueError, ImportError
+        As by :func:`logit`.
+
+    Warns
+    -----
+    UserWarning
+        If the reports do not determine some coefficients.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skrldp import FrequencyEstimator, SRRSanitizer
+    >>> from skrldp.regression import poisson
+    >>> X = pd.DataFrame({"ill": ["no", "no", "yes", "yes"], "visits": [0, 2, 0, 2]})
+    >>> sanitizer = SRRSanitizer(eps=1.0, sensitive="ill").fit(X, sample_weight=[40, 20, 10, 30])
+    >>> reports = sanitizer.mechanism_.matrix @ [4000, 2000, 1000, 3000]
+    >>> estimator = FrequencyEstimator(sanitizer).fit(range(4), sample_weight=reports.round())
+    >>> poisson("visits ~ ill", estimator).params.round(2).tolist()
+    [-0.41, 0.81]
+    """
+    return _fitted("poisson", formula, estimator)
+
+
+def _fitted(kind: str, formula: str, estimator: Any) -> RegressionResults:
+    family = FAMILIES[kind]
+    regression = read_formula(formula, estimator, kind)
+    weights, names = regression.weights(), regression.names
+    of_coefficients = [
+        (name,) if len(regression.responses) == 1 else (response, name)
+        for response in regression.responses
+        for name in names
+    ]
+    seen = weights > _NO_RECORD
+    regressors, outcomes = regression.regressors[seen], regression.outcomes[seen]
+    if (outcomes == outcomes[0]).all():
+        raise ValueError(
+            f"formula {formula!r}: the response is the same in all records that the reports let "
+            "expect, so there is nothing to explain."
+        )
+    if set(names).intersection(regression.responses):
+        raise ValueError(f"formula {formula!r}: the response stands on the right side too.")
+    check_collinear(regressors, weights[seen], names)
+    if kind != "ols":
+        check_separated(regressors, outcomes, family, of_coefficients)
+    coefficients, influence = _solution(regression, family, weights)
+    functions = influence / regression.share()
+    covariance, known = regression.cells.covariance(functions)
+    determined = known & _determined(regression, family, functions.shape[1])
+    covariance[~determined, :] = covariance[:, ~determined] = np.nan
+    if not determined.all():
+        missing = [":".join(of_coefficients[k]) for k in np.flatnonzero(~determined)]
+        warnings.warn(
+            f"the reports do not determine the coefficients of {', '.join(map(repr, missing))}: "
+            "they are NaN. More reports do not help; a mechanism with more symbols, or a model "
+            "with fewer columns, does.",
+            UserWarning,
+            stacklevel=3,
+        )
+    return RegressionResults(family, regression, coefficients.T, covariance)
+
+
+def _solution(regression: Regression, family: Family, weights: Floats) -> tuple[Floats, Floats]:
+    """Coefficients (p, j), and their derivatives by the frequencies of cells, (j * p, a).
+
+    Shapes: weights (g,). The derivatives are those of complete records alone.
+    """
+    seen = weights > _NO_RECORD
+    regressors, outcomes = regression.regressors, regression.outcomes
+    coefficients, inverse = solve(regressors[seen], outcomes[seen], weights[seen], family)
+    residuals = outcomes - family.mean(regressors @ coefficients)
+    scores = np.einsum("gj,gp->jpg", residuals, regressors)
+    return coefficients, regression.on_cells(inverse @ scores.reshape(-1, len(weights)))
+
+
+def _determined(regression: Regression, family: Family, n_cells: int) -> Booleans:
+    """Whether the reports determine the coefficients at a random distribution, (m,).
+
+    A derivative may be determined at one distribution by accident, such as at an estimate that
+    takes S and U for independent as nothing denies it. At random ones that has probability 0.
+    """
+    anywhere = np.random.default_rng(0).exponential(size=n_cells)
+    there = _solution(regression, family, regression.weights(anywhere))[1]
+    return regression.cells.covariance(there)[1]
