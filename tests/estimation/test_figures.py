@@ -344,3 +344,17 @@ def test_half_a_record_of_the_public_table_keeps_all_weights_finite():
     )
     estimator = FrequencyEstimator(sanitizer, encode="symbol").fit(range(6), sample_weight=sent)
     assert np.isfinite(estimator.marginal().estimate).all()
+
+
+def test_differences_of_figures_of_bounded_bias_have_the_ends_of_both():
+    """Their intervals are not of variances alone, so correlations say nothing of the bias."""
+    mechanism = sanitizers()["blind"].mechanism_
+    counts = 100 * np.arange(1, mechanism.shape[0] + 1)
+    one, two = (fit_counts(mechanism, own) for own in (counts, counts[::-1]))
+    first, second = one.marginal(part="sensitive"), two.marginal(part="sensitive")
+    assert np.isnan(first.std_error).any()
+    ends = difference(first, second).confidence_interval()
+    both = first.confidence_interval(), second.confidence_interval()
+    expected = np.stack([both[0][:, 0] - both[1][:, 1], both[0][:, 1] - both[1][:, 0]], axis=1)
+    weak = np.isnan(first.std_error) | np.isnan(second.std_error)
+    assert ends[weak] == pytest.approx(expected[weak])
