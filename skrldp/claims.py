@@ -36,8 +36,12 @@ __all__ = [
     "amount",
     "bound",
     "bound_of_reports",
+    "brief_bound",
+    "claimed",
     "factor",
+    "multiplies",
     "odds",
+    "share",
 ]
 
 REPORTS = (1, 2, 3, 10)  # numbers of reports about one person that bounds are stated for
@@ -52,6 +56,7 @@ RULES = {
 
 _LAST_DIGITS = 1e-15
 _SHOWN = 20  # blocks
+_REVEALED = math.log(1e6)  # odds that rise by more than a million are as good as certainty
 _WRITTEN_OUT = 20.0  # e to more than this is left as a power
 
 
@@ -311,6 +316,26 @@ def bound(eps: float, digits: str = ".9g") -> str:
     return "no bound" if math.isinf(eps) else f"eps <= {at_most(eps, digits)}"
 
 
+def brief_bound(eps: float) -> str:
+    """State an upper bound on a leakage, for a `repr`."""
+    return f"eps<={at_most(eps)}"
+
+
+def claimed(eps: float | None) -> str:
+    """State a bound that is claimed, for a `repr`; None if nothing is."""
+    return "no claim" if eps is None else f"{brief_bound(eps)} claimed"
+
+
+def multiplies(eps: float, whose: str = "these odds") -> str:
+    """Say what a bound does to odds, behind who does it."""
+    return f"multiplies {whose} by at most {odds(eps)}"
+
+
+def share(eps: float) -> str:
+    """Write the probability that even odds may become, rounded upwards."""
+    return f"{at_most(100.0 / (1.0 + math.exp(-eps)), '.3g')} %"
+
+
 def amount(eps: float) -> str:
     """Write a leakage that may be infinite."""
     return "any amount" if math.isinf(eps) else f"eps = {at_most(eps, '.4g')}"
@@ -458,6 +483,25 @@ class Claim:
         if self.asked is not None:
             words += f", asked {at_most(self.asked)}" + ": not kept" * (not self.kept)
         return words
+
+    def plain(self) -> str:
+        """Say without formulas what reports do to the odds of two values of the secret."""
+        secret = columns_in_words(self.secret) or "the secret"
+        reveals = self.eps > _REVEALED
+        if self.reports > 1:
+            number = "Two" if self.reports == 2 else f"{self.reports:,}"
+            if reveals:
+                return f"{number} reports about one person may reveal {secret}."
+            words = multiplies(self.eps).replace("multiplies", "multiply")
+            same = "same unchanged record" if self.record == "same" else "same person"
+            return f"{number} reports about the {same} {words}."
+        if reveals:
+            return f"A report may reveal {secret}."
+        odds_of = f"the odds of any two values of {secret}"
+        return (
+            f"One report {multiplies(self.eps, odds_of)}: what was as likely as not is at most "
+            f"{share(self.eps)} likely afterwards."
+        )
 
     def to_json(self, place: Callable[[Any], Any] = lambda name: name) -> dict[str, Any]:
         """Return what JSON holds: columns by their places, without what goes without saying."""
@@ -700,6 +744,20 @@ class Claims:
 
     # -- in words -------------------------------------------------------------------------------
 
+    def plain(self) -> tuple[str, str, str]:
+        """Say what one report may reveal, two may, and one to an observer who knows more."""
+        one, two = self.main, self.find(reports=2)
+        assert two is not None
+        if self.eps_all > _REVEALED:
+            secret = columns_in_words(one.secret) or "the secret"
+            more = (
+                f"An observer who knows more about the person may learn {secret} from one report."
+            )
+        else:
+            who = "To an observer who knows anything else about the person, one report"
+            more = f"{who} {multiplies(self.eps_all)}."
+        return one.plain(), two.plain(), more
+
     def lines(self, label: str = "claimed") -> list[tuple[str, str]]:
         """State all claims, as labels and texts; `label` is that of the first one."""
         main, everywhere = self.main, self.everywhere
@@ -740,10 +798,10 @@ class Claims:
 
     def brief(self) -> str:
         """State the bounds in short."""
-        text = f"eps<={at_most(self.eps)} for {self.main.around.describe()}"
+        text = f"{brief_bound(self.eps)} for {self.main.around.describe()}"
         if self.everywhere in (None, self.main) or math.isinf(self.eps_all):
             return text
-        return f"{text}, eps<={at_most(self.eps_all)} for all distributions"
+        return f"{text}, {brief_bound(self.eps_all)} for all distributions"
 
     def of_reports(self, digits: str = ".9g") -> str:
         """State the bounds of several reports, of a record that stays the same or may change."""

@@ -1,10 +1,13 @@
 """Claims: what they can state, in JSON and in words, and what a sanitizer claims."""
 
+import ast
 import json
 import math
+import re
 import warnings
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,6 +28,7 @@ from skrldp import (
     RobustMSESanitizer,
     SRRSanitizer,
 )
+from skrldp import claims as claims_module
 from skrldp._params import at_most
 from skrldp.alphabet.values import SOURCES
 from skrldp.claims import EVERYTHING, KINDS, RULES, Around, Claim, Claims
@@ -198,6 +202,58 @@ def test_claims_follow_the_names_of_columns():
     for flags in ([False, True, False, True], []):
         with pytest.raises(ValueError, match=r"a claim is about columns"):
             stated.named(None, list(zip("abcd", flags, strict=False)))
+
+
+# --- How often the sets miss ----------------------------------------------------------------------
+
+
+@st.composite
+def parts_of_manifests(draw):
+    """Claims of blocks, each to observers who know nothing else, or a column."""
+    parts = []
+    for _ in range(draw(st.integers(1, 4))):
+        pool = draw(st.lists(arounds() | st.just(EVERYTHING), min_size=1, max_size=2))
+        sets = [draw(st.sampled_from(pool)) for _ in range(draw(st.integers(1, 3)))]
+        known = [(), ("age",), ("place",)]
+        items = [Claim(1.0, 0.5, one, known=own) for one, own in zip(sets, known, strict=False)]
+        parts.append(claimed(*items, *[Claim(1.0, 0.0)] * (not sets[0].is_everything)))
+    return parts
+
+
+@given(parts_of_manifests())
+def test_beta_is_the_sum_over_the_events_of_all_blocks(parts):
+    """An event counts once for all groups of a table where it is about any groups of them."""
+    total, unknown = Fraction(0), False
+    for part in parts:
+        events = []
+        for one in part:
+            around = one.around
+            again = around.kind == "renyi" or around.n_values is not None
+            if around.kind != "all" and not (again and around in events):
+                events.append(around)
+                unknown = unknown or around.beta is None
+                total += Fraction(repr(around.beta or 0.0))
+    beta = Claims.merged(parts).beta
+    assert beta == (None if unknown else min(1.0, float(total)))
+    assert parts[0].beta == Claims.merged(parts[:1]).beta
+    if not unknown and len(parts) > 1:
+        assert beta >= max(part.beta for part in parts)
+
+
+def test_bounds_are_worded_in_one_place():
+    """No module but this one writes a bound, nor what a report does to odds; `_verify` is alone."""
+    root = Path(claims_module.__file__).parent
+    alone = {root / "claims.py", root / "certificate" / "_verify.py"}
+    found = []
+    for path in {*root.rglob("*.py")} - alone:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                text = "".join(
+                    part.value if isinstance(part, ast.Constant) else "{}" for part in node.values
+                )
+                if re.search(r"eps ?<= ?\{|these odds by .*\{|odds of .* by .*\{", text):
+                    found.append(f"{path.relative_to(root)}:{node.lineno}: {text}")
+    assert not found, "\n".join(found)
 
 
 # --- Figures that are refused --------------------------------------------------------------------

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skrldp._params import at_most, check_positive, is_whole
+from skrldp._params import check_positive, is_whole
 from skrldp.alphabet.columns import listed
 from skrldp.batches.arrow import as_frame, check_ids, pyarrow
 from skrldp.batches.keys import CheckedKey
 from skrldp.batches.reporter import Reporter
-from skrldp.claims import bound_of_reports
+from skrldp.claims import bound_of_reports, brief_bound
 from skrldp.sampling.streams import IntegerIds, KeyedStream, OctetIds
 
 if TYPE_CHECKING:
@@ -355,7 +355,7 @@ class LedgerReporter(Reporter):
         return options
 
     def __repr__(self) -> str:
-        more = f"at most {self.max_reports} in a ledger, together eps<={at_most(self.bound)})"
+        more = f"at most {self.max_reports} in a ledger, together {brief_bound(self.bound)})"
         return f"{super().__repr__()[:-1]}, {more}"
 
 

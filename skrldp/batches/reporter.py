@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from skrldp._arrays import SetOnce, smallest_dtype
 from skrldp._frames import refuse_index
-from skrldp._params import at_most
 from skrldp.alphabet.columns import listed
 from skrldp.alphabet.values import brief
 from skrldp.batches.arrow import (
@@ -26,6 +25,7 @@ from skrldp.batches.arrow import (
     report_table,
 )
 from skrldp.batches.keys import CheckedKey
+from skrldp.claims import claimed
 from skrldp.client.records import BlockReader, RecordReader
 from skrldp.mechanism.manifest import Manifest, read_json
 from skrldp.mechanism.mechanism import Mechanism
@@ -318,7 +318,7 @@ class Reporter(SetOnce):
 
     def __repr__(self) -> str:
         eps = self._claimed
-        said = "no claim" if eps is None else f"eps<={at_most(eps)} claimed"
+        said = claimed(eps)
         return (
             f"{builtins.type(self).__name__}({self._n_symbols} reports, id {self._id!r}, "
             f"key {self._key.source!r}, {said}, digest {self.digest[:12]})"

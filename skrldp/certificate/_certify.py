@@ -20,7 +20,7 @@ from skrldp.certificate._checks import checked_matrix
 from skrldp.certificate._several_reports import WORK, SeveralReports
 from skrldp.certificate._views import dense_view, mechanism_views
 from skrldp.certificate._witness import states, witness_of
-from skrldp.claims import Around, Claim, Claims, check_reports
+from skrldp.claims import Around, Claim, Claims, brief_bound, check_reports
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.privacy.regions import Region, privacy_region
@@ -157,7 +157,7 @@ class Certificate(ReadOnly):
         return self.eps <= eps
 
     def __repr__(self) -> str:
-        figures = [f"eps<={at_most(self.eps)}", f"attained {at_least(self.eps_attained)}"]
+        figures = [brief_bound(self.eps), f"attained {at_least(self.eps_attained)}"]
         if self.reports > 1 or math.isfinite(self.eps_all):
             figures.append(f"eps_all<={at_most(self.eps_all)}")
         if self.reports > 1:

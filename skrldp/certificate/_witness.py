@@ -37,34 +37,25 @@ def counts_to_json(joint: JointDistribution) -> str:
     Parameters
     ----------
     joint : JointDistribution
-        The public table. All its counts are written: publish them only if they are public.
+        The public table. All its counts are written, of a survey whole numbers in proportion to its
+        weighted totals: publish them only if they are public.
 
     Returns
     -------
     str
         JSON.
 
-    Raises
-    ------
-    ValueError
-        If the counts are a survey's, whose set nobody can make again from them.
-
     Examples
     --------
     >>> counts_to_json(JointDistribution([[7, 10], [26, 57]], ["no", "yes"]))  # doctest: +ELLIPSIS
     '{"format":"skrldp-counts","version":1,"secrets":["no","yes"],"values":[0,1],"counts":[[7,...
     """
-    if joint.survey is not None:
-        raise ValueError(
-            "the public table is a survey: its distribution is one of weights, not of counts, so "
-            "there are no counts from which others could check the proof."
-        )
     fields = {
         "format": "skrldp-counts",
         "version": 1,
         "secrets": as_json(joint.secrets),
         "values": as_json(joint.values),
-        "counts": joint.counts.tolist(),
+        "counts": joint.people.tolist(),
     }
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from skrldp._arrays import SetOnce, chunks
 from skrldp._params import at_most, check_positive, is_whole
-from skrldp.claims import Claims, bound_of_reports
+from skrldp.claims import Claims, bound_of_reports, brief_bound, claimed
 from skrldp.client.records import BlockReader, RecordReader
 from skrldp.exceptions import ReportLimitError
 from skrldp.mechanism.manifest import Manifest
@@ -492,9 +492,9 @@ class Client(SetOnce):
 
     def __repr__(self) -> str:
         kind = "fresh" if self._memory is None else "permanent"
-        claim = "no claim" if self.eps is None else f"eps<={at_most(self.eps)} claimed"
+        claim = claimed(self.eps)
         if self._limit is not None and self._limit.per_person > 1:
-            claim += f", eps<={at_most(self._bound)} for {self._limit.per_person} about one person"
+            claim += f", {brief_bound(self._bound)} for {self._limit.per_person} about one person"
         return f"Client({len(self.symbols)} {kind} reports, {claim}, digest {self.digest[:12]})"
 
 
@@ -591,6 +591,6 @@ class BlockClient(SetOnce):
 
     def __repr__(self) -> str:
         kind = "fresh" if self._memory is None else "permanent"
-        claim = "no claim" if self.eps is None else f"eps<={at_most(self.eps)} claimed"
+        claim = claimed(self.eps)
         n = len(self.manifest.mechanisms)
         return f"BlockClient({n} blocks, {kind} reports, {claim}, digest {self.digest[:12]})"

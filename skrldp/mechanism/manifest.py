@@ -12,11 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from skrldp._arrays import ReadOnly, chunks, real_numbers, rows_of_each
 from skrldp._pages import page
-from skrldp._params import at_most
 from skrldp._typing import Floats
 from skrldp.alphabet.columns import OTHER, Bins, Column, listed
 from skrldp.alphabet.combinations import combine
-from skrldp.claims import Claims
+from skrldp.claims import Claims, claimed
 from skrldp.mechanism import json_format
 from skrldp.mechanism.forms import round_columns, slot_bits
 from skrldp.mechanism.json_values import Others
@@ -519,7 +518,7 @@ class Manifest(ReadOnly):
         return _of_parts(*json_format.read_manifest(text))
 
     def __repr__(self) -> str:
-        claim = "no claim" if self.eps is None else f"eps<={at_most(self.eps)} claimed"
+        claim = claimed(self.eps)
         return f"Manifest({len(self.mechanisms)} blocks of {len(self.encoders)} columns, {claim})"
 
     def _repr_html_(self) -> str:

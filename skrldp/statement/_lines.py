@@ -2,7 +2,7 @@
 
 from skrldp._params import at_most
 from skrldp._sentences import cells_in_words, protected, sees
-from skrldp.claims import amount, factor, odds
+from skrldp.claims import amount, factor, multiplies
 from skrldp.statement._blocks import block_in_words, block_lines
 from skrldp.statement._by_secret import lines_by_secret
 from skrldp.statement._parts import ReportFigures
@@ -33,8 +33,7 @@ def _promise(report: ReportFigures) -> list[Line]:
         ),
         (
             "asked",
-            f"eps = {at_most(promise.eps, '.6g')}: a report changes the odds of a secret by a "
-            f"factor of at most {odds(promise.eps)}",
+            f"eps = {at_most(promise.eps, '.6g')}: a report {multiplies(promise.eps, 'the odds')}",
         ),
         *report.beyond.claims.lines("proven"),
     ]

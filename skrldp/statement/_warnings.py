@@ -7,7 +7,7 @@ from typing import Any
 from skrldp._arrays import LARGEST_EXPONENT
 from skrldp._params import at_most
 from skrldp._sentences import known_by_category, repeatable
-from skrldp.claims import amount, bound, odds
+from skrldp.claims import amount, bound, multiplies, odds
 from skrldp.mechanism.messages import known_in_groups
 from skrldp.sanitizers.access import changes_since_fit, reported_its_own_table
 from skrldp.sanitizers.warnings import explain_limit
@@ -183,8 +183,8 @@ def notes_of(
 def _about_u(report: ReportFigures) -> str:
     if math.isinf(report.proof.eps_record):
         return "Only S is protected: what a report reveals about U beyond S is not bounded."
-    up_to = f"by up to a factor of {odds(report.proof.eps_record)}."
-    if report.proof.eps_record <= report.promise.eps:
-        return f"U is protected as well: a report changes the odds of any two records {up_to}"
+    eps = report.proof.eps_record
+    if eps <= report.promise.eps:
+        return f"U is protected as well: a report {multiplies(eps, 'the odds of any two records')}."
     only = f"Only S is protected by eps = {at_most(report.promise.eps, '.6g')}"
-    return f"{only}: a report may change the odds of two values of U {up_to}"
+    return f"{only}: a report {multiplies(eps, 'the odds of two values of U')}."

@@ -293,7 +293,7 @@ def test_what_is_said_about_u_is_true(cls):
     assert of_u in str(report)
     assert said(report, "U is protected as well") == (0, int(expected <= 0.8))
     assert said(report, "beyond S is not bounded") == (0, int(np.isinf(expected)))
-    assert said(report, "two values of U by up to") == (0, int(0.8 < expected < np.inf))
+    assert said(report, "odds of two values of U by") == (0, int(0.8 < expected < np.inf))
 
 
 NOTES = [
@@ -374,7 +374,7 @@ def test_html_escapes_names():
 
 
 def test_odds_are_readable():
-    assert "by a factor of at most 2.72" in " ".join(
+    assert "multiplies the odds by at most 2.72" in " ".join(
         str(privacy_report(fitted(GRRSanitizer))).split()
     )
     report = privacy_report(fitted(GRRSanitizer, eps=20.5))
@@ -509,6 +509,9 @@ def test_the_first_part_has_figures_but_no_terms_of_the_trade(cls):
     assert ("below limit" in text) == (len(report.warnings) > 0)
 
 
+LARGE = Claims((Claim(20.0, 0.0, secret=(0,)),))
+
+
 @pytest.mark.parametrize(
     ("figures", "words"),
     [
@@ -519,8 +522,8 @@ def test_the_first_part_has_figures_but_no_terms_of_the_trade(cls):
         ({"coverage": "given", "beta": None}, "not among them is unknown"),
         ({"coverage": "public distribution"}, "only if the population is exactly as the public"),
         ({"coverage": "all distributions"}, "proven for every population."),
-        ({"eps_proven": 20.0}, "A report may reveal column 0."),
-        ({"eps_of_reports": {2: math.inf}}, "Two reports about one person may reveal column 0."),
+        ({"claims": LARGE}, "A report may reveal column 0."),
+        ({"claims": LARGE}, "Two reports about one person may reveal column 0."),
     ],
 )
 def test_the_first_part_says_for_whom_it_holds(figures, words):

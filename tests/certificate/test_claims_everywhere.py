@@ -1,0 +1,222 @@
+"""Whatever is asked for, every place that states a bound states the same claims, as data."""
+
+import io
+import json
+import random
+import warnings
+from contextlib import redirect_stderr, redirect_stdout
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import few_iterations
+from fuzz_verify import bound_together
+
+from skrldp import (
+    AllDistributions,
+    AOptimalSanitizer,
+    BlockSanitizer,
+    GRRSanitizer,
+    IRSanitizer,
+    LikelihoodRatioSet,
+    PolyOptSanitizer,
+    RenyiBall,
+    SRRSanitizer,
+    SurveyDesign,
+    client,
+    privacy_report,
+)
+from skrldp.auditing import _claims_of
+from skrldp.certificate import counts_to_json, verify
+from skrldp.cli import main
+from skrldp.mechanism.manifest import read_json
+from skrldp.statement import _several
+
+ROWS = np.arange(1_200)
+TABLE = pd.DataFrame(
+    {
+        "ill": np.array(["no", "yes"])[(ROWS % 7 < 3).astype(int)],
+        "job": np.array(["desk", "field"])[ROWS // 2 % 2],
+        "sex": np.array(["f", "m"])[ROWS // 4 % 2],
+    }
+)
+SURVEY = TABLE.assign(weight=1.0 + ROWS % 3, place=ROWS // 15)
+GIVEN = {"ill": ["no", "yes"], "job": ["desk", "field"], "sex": ["f", "m"]}
+SETS = [
+    None,
+    LikelihoodRatioSet(radius="asymptotic"),
+    LikelihoodRatioSet(0.01, drift=0.01),
+    LikelihoodRatioSet(radius=0.01),
+    RenyiBall(),
+    RenyiBall(1, radius="finite-sample"),
+    RenyiBall(radius=0.0),
+    AllDistributions(),
+]
+
+
+def random_sanitizer(rng):
+    """A sanitizer with options of every kind, and the table that it is fitted to."""
+    cls = rng.choice([GRRSanitizer, SRRSanitizer, IRSanitizer, IRSanitizer, PolyOptSanitizer])
+    cls = AOptimalSanitizer if rng.random() < 0.05 else cls
+    options = {"eps": rng.choice([0.5, 1.0, 2.0]), "categories": rng.choice([GIVEN, "auto"])}
+    blocks, table = rng.random() < 0.2, TABLE
+    designed = cls in (PolyOptSanitizer, AOptimalSanitizer)
+    inner = {"uncertainty": rng.choice(SETS)}
+    if rng.random() < 0.3 and options["categories"] == "auto":
+        inner["min_frequency"] = "auto"
+    if designed:
+        options |= rng.choice([{}, {"eps_all": 4.0}])
+        known = {"known": "sex"} if options["categories"] == GIVEN or blocks else {}
+        options |= rng.choice([{}, known])
+        inner |= {"time_limit": 0.02}
+    elif rng.random() < 0.3 and not blocks:
+        design = SurveyDesign(weights="weight", clusters="place")
+        inner["uncertainty"] = rng.choice([LikelihoodRatioSet(radius="asymptotic"), RenyiBall(1)])
+        options["survey"], table = design, SURVEY
+    if blocks:
+        inner.pop("min_frequency", None)
+        return BlockSanitizer(sensitive="ill", base=cls(**inner), **options), table
+    return cls(sensitive="ill", **options, **inner), table
+
+
+def stated(claims):
+    """Claims as data: about whom and how many reports; at what eps, over which set."""
+    found = {}
+    for one in claims:
+        everywhere = one["around"] == "all"
+        about = tuple(one["known"]), one.get("reports", 1), one.get("record", "same"), everywhere
+        found[about] = one["eps"], one["attained"], one.get("asked"), one["around"]
+    return found
+
+
+def named(text):
+    """The claims of a JSON text, with columns by their names."""
+    fields = json.loads(text)
+    names = [name for name, _ in fields["columns"]]
+    for one in fields["claims"]:
+        if one["known"] != "all":
+            one["known"] = [names[place] for place in one["known"]]
+    return fields["claims"]
+
+
+def inspected(text, tmp_path):
+    path, said = tmp_path / "m.json", io.StringIO()
+    path.write_text(text, "utf-8")
+    with redirect_stdout(said), redirect_stderr(io.StringIO()):
+        assert main(["inspect", str(path), "--json"]) == 0
+    return json.loads(said.getvalue())["claimed"]
+
+
+def places(sanitizer, tmp_path):
+    """Every place that states bounds: its name, its claims as data, and its beta if it has one."""
+    blocks = isinstance(sanitizer, BlockSanitizer)
+    own = sanitizer.manifest_ if blocks else sanitizer.mechanism_
+    text, report = own.to_json(), privacy_report(sanitizer)
+    yield "mechanism or manifest", own.claims.to_json(), own.claims.beta
+    if not blocks:
+        yield "certificate", sanitizer.certificate_.claims.to_json(), own.claims.beta
+        yield "JSON", named(text), None
+        device = client.load(text)
+        yield "client", device.claims.to_json(), device.claims.beta
+        audited = [own.claims.main, *([own.claims.known] if own.claims.known else [])]
+        assert [one.eps for one in _claims_of(sanitizer, None)] == [one.eps for one in audited]
+    again = read_json(text).claims
+    yield "read again", again.to_json(), again.beta
+    found = inspected(text, tmp_path)
+    yield "inspect", found["claims"], found["beta"]
+    for name, figures in (
+        ("report, JSON", json.loads(report.to_json())),
+        ("report, dict", report.to_dict()),
+    ):
+        yield name, figures["claims"], figures["beta"]
+    figures = {
+        "eps_proven": own.claims.eps, "eps_all": own.claims.eps_all, "beta": own.claims.beta,
+        "eps_given_u": own.claims.eps_given_u, "eps": own.claims.main.asked,
+        "eps_known": None if own.claims.known is None else own.claims.known.eps,
+    }  # fmt: skip
+    assert {name: getattr(report, name) for name in figures} == figures
+    html, text = report.to_html(), str(report)
+    for one in own.claims:
+        said = [words for _, words in own.claims.lines() if one.in_words() in words]
+        for page in (html.replace("&lt;", "<").replace("&#x27;", "'"), " ".join(text.split())):
+            assert said and all(one.in_words() in page for _ in said)
+
+
+def witnessed(sanitizer):
+    """The bounds that a witness shows, in whole numbers."""
+    texts = sanitizer.mechanism_.to_json(), counts_to_json(sanitizer.joint_)
+    verdict = verify(*texts, sanitizer.certificate_.witness())
+    assert verdict.holds, verdict.message
+    rule = sanitizer.mechanism_.claims.main.around.rule
+    assert ("n_records" in verdict.stated) == (rule == "survey")
+    return [float(line.partition("eps <= ")[2].split()[0]) for line in verdict.shown]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_every_place_states_the_same_claims(tmp_path, monkeypatch):
+    monkeypatch.setattr(_several, "_WORK", 1 << 9)  # quick
+    rng, seen = random.Random(5), []
+    for number in range(100):
+        sanitizer, table = random_sanitizer(rng)
+        with warnings.catch_warnings(), few_iterations(1):
+            warnings.simplefilter("ignore")
+            sanitizer.fit(table)
+        (_, claims, beta), *others = places(sanitizer, tmp_path)
+        first = stated(claims)
+        for place, claims, own in others:
+            found = {about: it for about, it in stated(claims).items() if about[1] == 1}
+            assert found == first, (number, place)
+            assert own in (None, beta), (number, place)
+        if number % 4 == 0 and not isinstance(sanitizer, BlockSanitizer):
+            assert witnessed(sanitizer) == [one.eps for one in sanitizer.mechanism_.claims]
+        seen.append((type(sanitizer).__name__, beta))
+    assert len({kind for kind, _ in seen}) >= 5 and len({beta for _, beta in seen}) > 3
+
+
+def changes():
+    """Changes of fields of claims: the way to the field, its new value, whether that is less."""
+    less, more = 0.98, 1.5
+    for place, name in ((0, "eps"), (1, "eps"), (2, "eps"), (3, "eps")):
+        yield (place, name), lambda eps: eps * less, False
+        yield (place, name), lambda eps: eps * 1.01, True
+    for place in (0, 1):
+        for name in ("single", "pair"):
+            yield (place, "around", name), lambda number: number * more, False
+        yield (place, "around", "pair"), lambda number: number * less, None
+        yield (place, "around", "drift"), lambda number: number + 0.1, False
+        yield (place, "around", "n_records"), lambda number: number + 1, False
+        yield (place, "around", "set"), lambda _: "renyi", False
+        yield (place, "secret"), lambda _: [], False
+        yield (place, "known"), lambda _: [0], False
+        yield (place, "around"), lambda _: "all", False
+    yield (2, "known"), lambda _: [2], True  # it follows
+    yield (3, "known"), lambda _: [], None
+
+
+def test_a_changed_claim_is_refused_or_claims_less():
+    """Fields that no text can show are listed by the verdict; no other may be changed."""
+    with warnings.catch_warnings(), few_iterations(9):
+        warnings.simplefilter("ignore")
+        options = {"sensitive": "ill", "known": "sex", "eps_all": 3.0, "categories": GIVEN}
+        fitted = PolyOptSanitizer(1.0, **options).fit(TABLE)
+    text, counts = fitted.mechanism_.to_json(), counts_to_json(fitted.joint_)
+    texts = text, counts, fitted.certificate_.witness()
+    honest = verify(*texts)
+    assert honest.holds, honest.message
+    claims = json.loads(text)["claims"]
+    tried = set()
+    for path, change, is_less in changes():
+        fields = json.loads(text)
+        held = fields["claims"]
+        for key in path[:-1]:
+            held = held[key]
+        held[path[-1]] = change(held[path[-1]])
+        for one in fields["claims"]:
+            one["attained"] = 0.0
+            one.pop("asked", None)
+        verdict = verify(*bound_together(json.dumps(fields), *texts[1:]))
+        tried.add(path[-1])
+        assert is_less is None or verdict.holds == is_less, (path, verdict.message)
+    every = {name for one in claims for name in one}
+    every |= {name for one in claims if one["around"] != "all" for name in one["around"]}
+    assert every - tried <= {*honest.stated}
