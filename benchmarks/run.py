@@ -26,6 +26,7 @@ if __name__ == "__main__":
         "bench_eps_all.py": [] if full else ["--quick"],
         "bench_alphabet.py": [] if full else ["--quick"],
         "bench_a_optimal.py": [] if full else ["--quick"],
+        "bench_whole_records.py": ["--large"] if full else [],
         "bench_choice.py": [] if full else ["--quick"],
         "bench_blocks.py": [] if full else ["--quick"],
     }

@@ -88,7 +88,7 @@ class Approach:
 class Ours(Approach):
     """A sanitizer of skrldp: `make` returns one for ε, before the columns are named.
 
-    `targets` are those of a task.
+    `targets` are those of a task. Where records are protected, all columns are sensitive.
     """
 
     source, version = "skrldp", __version__
@@ -98,8 +98,9 @@ class Ours(Approach):
         self.name, self.make, self.promise, self.targets = name, make, promise, targets
 
     def design(self, task, eps):
+        sensitive = slice(None) if self.promise == RECORD else task.columns[0]
         sanitizer = self.make(eps).set_params(
-            sensitive=task.columns[0], categories=[list(own) for own in task.categories]
+            sensitive=sensitive, categories=[list(own) for own in task.categories]
         )
         if self.targets is not None:
             sanitizer.set_params(targets=self.targets(task))
@@ -107,12 +108,19 @@ class Ours(Approach):
             for kind in (ConvergenceWarning, PrivacyLeakWarning):
                 warnings.simplefilter("ignore", kind)
             sanitizer.fit(task.rows, sample_weight=task.counts.ravel())
-        table = reordered(sanitizer.mechanism_, task.categories[0], task.values)
+        secrets = [(secret,) for secret in task.categories[0]]
+        table = reordered(sanitizer.mechanism_, secrets, task.values)
         return Mechanism.from_matrix(table, list(task.categories[0]), task.values)
 
 
 def reordered(mechanism, secrets, values):
     """Return the matrix of a mechanism, with cells in the order of secrets and values of U."""
+    if mechanism.values == ((),):  # all columns are sensitive
+        cells = [(*one, *value) for one in secrets for value in values]
+        place = {cell: code for code, cell in enumerate(mechanism.secrets)}
+        order = [place[cell if len(cell) > 1 else cell[0]] for cell in cells]
+        return mechanism.matrix[:, order]
+    secrets = [one[0] for one in secrets]
     known, shape = mechanism.values, (-1, len(mechanism.secrets), len(mechanism.values))
     places = [known.index(value[0] if len(value) == 1 else value) for value in values]
     order = np.ix_([mechanism.secrets.index(secret) for secret in secrets], places)
@@ -123,3 +131,13 @@ def reordered(mechanism, secrets, values):
 def each_column(task):
     """The shares of every column of U by itself, as targets."""
     return [Marginal(name) for name in task.columns[1:]]
+
+
+def of_u(task):
+    """The shares of U, as a target where all columns are sensitive."""
+    return Marginal(list(task.columns[1:]))
+
+
+def of_s(task):
+    """The shares of S, as a target where all columns are sensitive."""
+    return Marginal(task.columns[0])

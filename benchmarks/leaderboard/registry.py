@@ -10,7 +10,7 @@ from skrldp import (
     SRRSanitizer,
 )
 
-from .approaches import AT_PUBLIC, EVERYWHERE, RECORD, Approach, Ours, each_column
+from .approaches import AT_PUBLIC, EVERYWHERE, RECORD, Approach, Ours, each_column, of_s, of_u
 from .known import (
     PRAM,
     URR,
@@ -51,6 +51,11 @@ APPROACHES: list[Approach | Ours] = [
         EVERYWHERE,
     ),
     Ours("SRR", SRRSanitizer, EVERYWHERE),
+    Ours("A-optimal, crosstab, records", AOptimalSanitizer, RECORD),
+    Ours("A-optimal, records", AOptimalSanitizer, RECORD, of_u),
+    Ours("A-optimal, columns, records", AOptimalSanitizer, RECORD, each_column),
+    Ours("A-optimal, S, records", AOptimalSanitizer, RECORD, of_s),
+    Ours("PolyOpt, records", PolyOptSanitizer, RECORD),
     Ours("GRR", GRRSanitizer, RECORD),
     Ours("Non-robust", NonRobustSanitizer, AT_PUBLIC),
     OUE(),

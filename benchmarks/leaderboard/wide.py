@@ -174,17 +174,20 @@ class WideRSFD(WideSPL):
 
 
 class Blocks(WideApproach):
-    """Blocks of columns, each with an A-optimal mechanism that sees S as well."""
+    """Blocks of columns, each with an A-optimal mechanism that sees S, or has S as a column."""
 
-    promise, source, version, lines = OVER_SET, "skrldp", __version__, 2
+    source, version, lines = "skrldp", __version__, 2
 
-    def __init__(self, name, blocks, epsilons=None):
-        self.name, self.blocks, self.epsilons = name, blocks, epsilons
+    def __init__(self, name, blocks, promise=OVER_SET, epsilons=None):
+        self.name, self.blocks, self.promise, self.epsilons = name, blocks, promise, epsilons
 
     def parts(self, task, eps):
-        secret = task.columns[0]
+        shared = () if self.promise == RECORD else (task.columns[0],)
         sanitizer = BlockSanitizer(
-            eps, sensitive=secret, blocks=self.blocks, categories=task.categories
+            eps,
+            sensitive=list(shared) or slice(None),
+            blocks=self.blocks,
+            categories=task.categories,
         )
         with warnings.catch_warnings():
             for kind in (ConvergenceWarning, PrivacyLeakWarning):
@@ -195,14 +198,16 @@ class Blocks(WideApproach):
             made.shares, made.mechanisms, sanitizer.blocks_, strict=True
         ):
             values = list(product(*(task.categories[name] for name in block)))
-            matrix = reordered(mechanism, task.categories[secret], values)
-            found.append((float(share), (secret, *block), matrix))
+            secrets = list(product(*(task.categories[name] for name in shared)))
+            found.append((float(share), (*shared, *block), reordered(mechanism, secrets, values)))
         return found
 
 
 WIDE = [
     Blocks("Blocks of columns", "singles"),
     Blocks("Blocks of pairs", "pairs", epsilons=(1.0,)),
+    Blocks("Blocks of columns, records", "singles", RECORD),
+    Blocks("Blocks of pairs, records", "pairs", RECORD),
     WideSMP("SMP", 1),
     WideSMP("SMP of pairs", 2),
     WideSPL(),

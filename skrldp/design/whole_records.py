@@ -35,7 +35,7 @@ _LEAST_GAIN = 1e-6  # reduced cost of a row that is added, relative to the sum o
 # Rows of a mixture, and the sum of their cubes over all mixtures: time is in proportion to that,
 # some 10 s of a processor. With twice as much, the sum of variances at 240 cells is .4 % less.
 _MOST_ROWS, _ROWS_A_CELL = 500, 6
-_MOST_WORK = 1.5e10
+_MOST_WORK = 1.2e10
 
 
 def least_variance(
