@@ -127,11 +127,11 @@ clean:
 	rm -rf docs/_build docs/auto_examples docs/generated docs/sg_execution_times.rst
 	find skrldp tests examples benchmarks docs -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
-# .stamp-a-b: the package is installed in place with extras a and b.
+# .stamp-a-b: the package is installed in place with a and b, extras or dependency groups of pyproject.toml.
 $(VENV)/.stamp-%: pyproject.toml $(CONSTRAINTS) $(if $(STALE),venv)
 	@echo "Installing skrldp with its dependencies in $(VENV) (a minute or two the first time)"
-	@$(PIP) install --prefer-binary $(if $(CONSTRAINTS),-c $(CONSTRAINTS)) \
-	  -e '.[$(subst -,$(comma),$*)]' || { \
+	@$(PY) tests/requirements.py $* >$(VENV)/requirements.txt
+	@$(PIP) install --prefer-binary $(if $(CONSTRAINTS),-c $(CONSTRAINTS)) -r $(VENV)/requirements.txt || { \
 	  echo "Could not install the dependencies; the reason is above."; \
 	  case '$*' in *vertices*) \
 	    echo "Where no binary of pycddlib-standalone fits, a C compiler and Python's headers are needed"; \
@@ -162,5 +162,3 @@ venv:
 	  echo "$$python cannot make virtual environments (Debian and Ubuntu: install python3-venv)."; \
 	  exit 1; } >&2; \
 	pwd > $(VENV)/.home
-
-comma := ,

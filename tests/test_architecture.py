@@ -441,8 +441,9 @@ def test_no_machine_and_no_registry_is_named():
 
 def test_minimum_versions_agree():
     """The oldest versions that are tested are the bounds that users see, and there is no cap."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = project["optional-dependencies"]
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    project = settings["project"]
+    extras = {**project["optional-dependencies"], **settings["dependency-groups"]}
     engines = ("spark", "dask", "ray", "duckdb", "polars", "engines")
     ours = (extras[name] for name in ("vertices", "plot", "examples", "cli", "test", *engines))
     needed = (re.sub(r"\[.*\]", "", line) for line in sum(ours, project["dependencies"]))

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from conftest import ROOT
 
-pytest.importorskip("fastapi", reason="fastapi (extra: survey) is missing")
+pytest.importorskip("fastapi", reason="fastapi (group: survey) is missing")
 pytest.importorskip("httpx2", reason="httpx2, which FastAPI's test client needs, is missing")
 
 from fastapi.testclient import TestClient
