@@ -46,7 +46,7 @@ def main(limit=None):
     asked = {"eps": 1.0, "sensitive": "affair", "categories": ANSWERS}
     sanitizer = AOptimalSanitizer(**asked, eps_all=4.0, time_limit=limit).fit(public)
     print(f"Design from {len(public):,} public records, {len(private):,} reports.\n")
-    print(str(privacy_report(sanitizer)).partition("\nAll figures")[0], end="\n\n")
+    print(privacy_report(sanitizer).summary(), end="\n\n")
 
     estimator = FrequencyEstimator(sanitizer).fit(sanitizer.transform(private))
     print_beside_truth(estimator.marginal("religious"), private)

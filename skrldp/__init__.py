@@ -32,7 +32,7 @@ _HOMES = {
     "NonRobustSanitizer": "sanitizers.non_robust",
     "PolyOptSanitizer": "sanitizers.polyopt",
     "PrivacyLeakWarning": "exceptions",
-    "PrivacyReport": "statement",
+    "PrivacyReport": "report",
     "PrivacyUtilityDisplay": "display",
     "RenyiBall": "sets.parameter_objects",
     "ReportLimitError": "exceptions",
@@ -44,7 +44,7 @@ _HOMES = {
     "audit": "auditing",
     "certify": "certificate",
     "expected_std_error": "estimation",
-    "privacy_report": "statement",
+    "privacy_report": "report",
 }
 
 __all__ = [
@@ -110,6 +110,7 @@ if TYPE_CHECKING:
     from skrldp.joint import JointDistribution
     from skrldp.mechanism.manifest import Manifest
     from skrldp.mechanism.mechanism import Mechanism
+    from skrldp.report import PrivacyReport, privacy_report
     from skrldp.sanitizers.a_optimal import AOptimalSanitizer
     from skrldp.sanitizers.block_sanitizer import BlockSanitizer
     from skrldp.sanitizers.closed_forms import GRRSanitizer, IRSanitizer, SRRSanitizer
@@ -117,7 +118,6 @@ if TYPE_CHECKING:
     from skrldp.sanitizers.polyopt import PolyOptSanitizer
     from skrldp.sanitizers.robust_mse import RobustMSESanitizer
     from skrldp.sets.parameter_objects import AllDistributions, LikelihoodRatioSet, RenyiBall
-    from skrldp.statement import PrivacyReport, privacy_report
     from skrldp.surveys.design import SurveyDesign
 
 

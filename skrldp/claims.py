@@ -778,8 +778,6 @@ class Claims:
             shown.append(("known columns", said))
         if self.together:
             shown.append(("sets", self.together))
-        if main.around.n_records is not None:
-            shown.append(("public table", f"{main.around.n_records:,} records"))
         return shown
 
     def _lines_of_sets(self) -> list[tuple[str, str]]:

@@ -63,7 +63,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "regression": {"alphabet", "estimation"},
     "auditing": {"alphabet", "client", "joint", "mechanism", "sanitizers"},
-    "statement": {
+    "report": {
         "alphabet", "certificate", "claims", "estimation", "information", "mechanism",
         "sanitizers", "sets", "targets",
     },
@@ -71,7 +71,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "model_selection": {"estimation", "sanitizers"},
     "cli": {
         "alphabet", "batches", "certificate", "claims", "client", "estimation", "joint",
-        "mechanism", "privacy", "sanitizers", "sets", "statement", "surveys", "table", "targets",
+        "mechanism", "privacy", "report", "sanitizers", "sets", "surveys", "table", "targets",
     },
 }  # fmt: skip
 

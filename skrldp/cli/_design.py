@@ -155,7 +155,7 @@ def design(
         with redirect_stdout(sys.stderr):
             designer.fit(table, sample_weight=records)
         tell("writing the privacy report")
-        from skrldp.statement import privacy_report
+        from skrldp.report import privacy_report
 
         found = privacy_report(designer)
         made = designer.manifest_ if blocks else designer.mechanism_

@@ -43,7 +43,9 @@ def lines_of(mechanism: Parts) -> list[Line]:
     if mechanism.claims is None:
         return [*shown, ("claimed", "nothing")]
     notes = [("note", text) for text in notes_of(mechanism)]
-    return [*shown, *mechanism.claims.lines(), *notes]
+    n_records = mechanism.claims.main.around.n_records
+    table = [] if n_records is None else [("public table", f"{n_records:,} records")]
+    return [*shown, *mechanism.claims.lines(), *table, *notes]
 
 
 def lines_of_blocks(own: Any) -> list[Line]:

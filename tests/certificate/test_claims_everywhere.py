@@ -26,11 +26,11 @@ from skrldp import (
     client,
     privacy_report,
 )
+from skrldp import report as report_module
 from skrldp.auditing import _claims_of
 from skrldp.certificate import counts_to_json, verify
 from skrldp.cli import main
 from skrldp.mechanism.manifest import read_json
-from skrldp.statement import _several
 
 ROWS = np.arange(1_200)
 TABLE = pd.DataFrame(
@@ -154,7 +154,7 @@ def witnessed(sanitizer):
 
 @pytest.mark.filterwarnings("ignore")
 def test_every_place_states_the_same_claims(tmp_path, monkeypatch):
-    monkeypatch.setattr(_several, "_WORK", 1 << 9)  # quick
+    monkeypatch.setattr(report_module, "_WORK", 1 << 9)  # quick
     rng, seen = random.Random(5), []
     for number in range(100):
         sanitizer, table = random_sanitizer(rng)

@@ -19,11 +19,11 @@ from skrldp import (
     certify,
     privacy_report,
 )
+from skrldp import report as report_module
 from skrldp._params import at_most
 from skrldp.sanitizers.base import BaseSanitizer
 from skrldp.sanitizers.parameters import default_uncertainty
 from skrldp.sets.fitted_sets import ConditionalsSet
-from skrldp.statement import _several
 
 ROWS = [[s, u] for s in range(3) for u in range(2)]
 COUNTS = [12, 6, 9, 15, 14, 8]
@@ -52,8 +52,8 @@ def fitted(sanitizer):
 def few_reports():
     """Bound two reports, from few combinations; test_reports_of_more.py looks at more."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_several, "_WORK", 1 << 9)
-        patch.setattr(_several, "REPORTS", (1, 2))
+        patch.setattr(report_module, "_WORK", 1 << 9)
+        patch.setattr(report_module, "REPORTS", (1, 2))
         yield
 
 

@@ -32,9 +32,9 @@ from skrldp import (
     expected_std_error,
     privacy_report,
 )
+from skrldp import report as report_module
 from skrldp._params import at_most
 from skrldp.claims import Claim, Claims, odds
-from skrldp.statement import _expected_errors, _several, _state
 from skrldp.surveys.design import SurveyDesign
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
@@ -63,8 +63,8 @@ def fitted(cls, rows=ROWS, counts=COUNTS, **parameters):
 @pytest.fixture(autouse=True)
 def few_reports(monkeypatch):
     """Bound two reports, from few combinations; test_reports_of_more.py looks at more."""
-    monkeypatch.setattr(_several, "_WORK", 1 << 9)
-    monkeypatch.setattr(_several, "REPORTS", (1, 2))
+    monkeypatch.setattr(report_module, "_WORK", 1 << 9)
+    monkeypatch.setattr(report_module, "REPORTS", (1, 2))
 
 
 def said(report, words):
@@ -132,7 +132,7 @@ def test_the_set_and_what_it_misses(uncertainty, coverage, beta, words):
 
 
 def test_what_many_cells_cannot_show(monkeypatch):
-    monkeypatch.setattr(_state, "_ENTRIES", 1)
+    monkeypatch.setattr(report_module, "_ENTRIES", 1)
     report = privacy_report(fitted(GRRSanitizer))
     assert report.eps_at_public is report.worst_pair is report.worst_report is None
     assert "worst case" not in str(report) and "public distribution  " not in str(report)
@@ -484,11 +484,11 @@ def test_warnings_of_estimates_that_tell_nothing(monkeypatch):
     assert blind.expected_errors["S"]["not_determined"] == 2
     assert row_of(blind, "S") == ["none", "none", "2", "of", "2", "are", "not", "determined"]
     assert said(blind, "however many reports") == (0, 0)  # a note says that it does not see S
-    monkeypatch.setattr(_expected_errors, "_MOST_WORK", 1)
+    monkeypatch.setattr(report_module, "_MOST_WORK", 1)
     large = privacy_report(fitted(PolyOptSanitizer))
     assert large.expected_errors == {} and "10,000 reports" not in str(large)
     many = fitted(GRRSanitizer, [[s, u] for s in range(2) for u in range(300)], [9] * 600)
-    assert _expected_errors.expected_errors(many)["U"]["of"] == 300  # needs no matrix
+    assert report_module.expected_errors(many)["U"]["of"] == 300  # needs no matrix
 
 
 # --- The first part, for who decides -------------------------------------------------------------

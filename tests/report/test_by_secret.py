@@ -11,8 +11,8 @@ from skrldp import (
     SRRSanitizer,
     privacy_report,
 )
+from skrldp import report as report_module
 from skrldp.information import mutual_information
-from skrldp.statement import _by_secret, _several
 
 # Three values and secrets; with few records of the last, little may be told about its people.
 CONDITIONALS = np.array([[5, 3, 2], [3, 4, 3], [2, 3, 5]])
@@ -21,8 +21,8 @@ CONDITIONALS = np.array([[5, 3, 2], [3, 4, 3], [2, 3, 5]])
 @pytest.fixture(autouse=True)
 def few_reports(monkeypatch):
     """Bound two reports, from few combinations."""
-    monkeypatch.setattr(_several, "_WORK", 1 << 9)
-    monkeypatch.setattr(_several, "REPORTS", (1, 2))
+    monkeypatch.setattr(report_module, "_WORK", 1 << 9)
+    monkeypatch.setattr(report_module, "REPORTS", (1, 2))
 
 
 def report_of(cls, counts, **parameters):
@@ -77,7 +77,7 @@ def test_figures_agree_with_each_other():
 
 
 def test_of_many_secrets_the_extremes_are_shown(monkeypatch):
-    monkeypatch.setattr(_by_secret, "_ALL_SHOWN", 2)
+    monkeypatch.setattr(report_module, "_ALL_SHOWN", 2)
     report = report_of(SRRSanitizer, [[1, 9], [5, 5], [4, 6]])
     share = report.normalized_information_by_secret
     shown = words(report)
@@ -93,8 +93,8 @@ def test_nothing_to_tell_is_no_line():
 
 
 def test_many_poor_groups_are_not_all_named(monkeypatch):
-    monkeypatch.setattr(_by_secret, "_NAMED", 0)
-    monkeypatch.setattr(_by_secret, "_LITTLE", 2.0)
+    monkeypatch.setattr(report_module, "_NAMED", 0)
+    monkeypatch.setattr(report_module, "_LITTLE", 2.0)
     (text,) = warned(report_of(SRRSanitizer, [[1, 9], [5, 5], [4, 6]]))
     assert text.endswith(
         "but 3 more. Figures for all records hide this: see normalized_information_by_secret_."

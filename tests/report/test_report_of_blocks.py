@@ -22,7 +22,7 @@ from skrldp import (
     expected_std_error,
     privacy_report,
 )
-from skrldp.statement._blocks import in_all_blocks
+from skrldp.report import in_all_blocks
 
 # Designs end early, to save time.
 pytestmark = pytest.mark.filterwarnings(

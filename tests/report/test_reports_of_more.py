@@ -25,10 +25,10 @@ from skrldp import (
     certify,
     privacy_report,
 )
+from skrldp import report as report_module
 from skrldp._params import at_most
 from skrldp.mechanism.manifest import read_json
 from skrldp.mechanism.messages import lines_of, notes_of
-from skrldp.statement import _several
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:the values of U were learned",  # tables are small
@@ -108,7 +108,7 @@ def test_reports_about_one_person(cls, parameters):
 
 def test_who_knows_one_of_several_grouped_values_is_told_apart(monkeypatch):
     """Of half of the rare values U = S, of the others U = 1 - S: "other" tells nothing, they do."""
-    monkeypatch.setattr(_several, "_WORK", 1)
+    monkeypatch.setattr(report_module, "_WORK", 1)
     rows = [[s, k, u] for s in (0, 1) for k in "A" for u in (0, 1)]
     rare = [[s, f"{kind}{i}", s ^ kind] for s in (0, 1) for i in range(2) for kind in (0, 1)]
     own = {"sensitive": 0, "known": [1], "categories": "product"}
@@ -176,7 +176,7 @@ def test_what_is_not_bounded_is_said():
     ],
 )
 def test_known_columns_and_how_often_sets_miss(uncertainty, more, together, words, monkeypatch):
-    monkeypatch.setattr(_several, "REPORTS", (1, 2))  # quick
+    monkeypatch.setattr(report_module, "REPORTS", (1, 2))  # quick
     sanitizer = fitted(rows=PEOPLE, counts=RECORDS, known="age", uncertainty=uncertainty, **more)
     report, proof = privacy_report(sanitizer), sanitizer.certificate_
     assert (report.known, report.eps_known) == (("age",), proof.claims.known.eps)
