@@ -20,7 +20,7 @@ settings.register_profile(
     "skrldp",
     deadline=None,
     derandomize=True,
-    max_examples=50,
+    max_examples=30,
     suppress_health_check=[HealthCheck.too_slow],  # it counts seconds, and other programs' too
 )
 settings.load_profile("skrldp")

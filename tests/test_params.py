@@ -1,5 +1,6 @@
 """Checks of parameters: what counts as a number, and what refusals say."""
 
+import math
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -7,8 +8,13 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from skrldp import GRRSanitizer, audit, client
 from skrldp._params import (
+    at_least,
+    at_most,
     check_choice,
     check_eps,
     check_flag,
@@ -18,6 +24,7 @@ from skrldp._params import (
     is_number,
     is_whole,
 )
+from skrldp.sampling.streams import RandomStream
 
 NUMBERS = [1, 0.5, -3, np.float32(2), np.int8(1), Fraction(1, 3), 10**300]
 OTHERS = [True, np.True_, None, "1", 1j, [1], np.array([1.0]), Decimal("0.5")]
@@ -59,3 +66,61 @@ def test_what_may_be_records_is_not_quoted():
             with pytest.raises(ValueError, match=f"={name} must be") as refused:
                 check(records)
             assert "secret" not in str(refused.value)
+
+
+@given(
+    st.floats(-1e300, 1e300),
+    st.sampled_from([".2g", ".3g", ".4g", ".6g", ".9g", ".4f", ".6f"]),
+)
+def test_the_text_is_on_the_right_side_and_near(value, spec):
+    below, above = at_least(value, spec), at_most(value, spec)
+    assert float(below) <= value <= float(above)
+    nearest = (value, float(f"{value:{spec}}"))
+    assert nearest[1] in (float(below), float(above)) or math.isclose(*nearest, rel_tol=1e-12)
+
+
+@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
+def test_what_is_not_finite_stays(value):
+    assert at_most(value) == at_least(value) == f"{value:g}"
+
+
+def test_by_hand():
+    assert at_most(0.1) == at_least(0.1) == at_most(0.1, ".2g") == "0.1"
+    assert at_most(1.0, ".6f") == at_least(1.0, ".6f") == "1.000000"
+    assert at_most(0.99999, ".4g") == at_most(1.0, ".4g") == "1"
+    assert (at_least(math.log(2)), at_most(math.log(2))) == ("0.69314718", "0.693147181")
+    assert (at_least(math.log(2), ".3f"), at_most(math.log(2), ".3f")) == ("0.693", "0.694")
+    assert (at_least(-1e-30, ".2f"), at_most(-1e-30, ".2f")) == ("-0.01", "-0.00")
+
+
+ROWS = [["no", "a"], ["yes", "b"], ["no", "b"], ["yes", "a"]]
+
+
+def reseeded(random_state):
+    sanitizer = GRRSanitizer(sensitive=0).fit(ROWS)
+    return sanitizer.set_params(random_state=random_state)
+
+
+FITTED = GRRSanitizer(sensitive=0).fit(ROWS)
+USES = {
+    "stream": RandomStream,
+    "mechanism": lambda seed: FITTED.mechanism_.sample([0, 1], seed),
+    "client": lambda seed: client.load(FITTED.mechanism_.to_json(), random_state=seed),
+    "fit": lambda seed: GRRSanitizer(random_state=seed, sensitive=0).fit(ROWS),
+    "transform": lambda seed: reseeded(seed).transform(ROWS),
+    "audit": lambda seed: audit(GRRSanitizer(sensitive=0).fit(ROWS), n=500, random_state=seed),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("seed", [False, True, np.False_, np.True_], ids=repr)
+def test_a_truth_value_is_no_seed(use, seed):
+    """``random_state=False`` reads like "none", and would be the seed 0."""
+    with pytest.raises(ValueError, match=rf"random_state={seed!r}.*None"):
+        USES[use](seed)
+
+
+@pytest.mark.parametrize("use", USES)
+def test_what_is_a_seed(use):
+    for seed in (None, 0, np.int64(7), 2**200, np.random.default_rng(0)):
+        USES[use](seed)

@@ -4,25 +4,26 @@ import math
 
 import numpy as np
 import pytest
-from conftest import EXAMPLE, EXAMPLE_DISTRIBUTION, EXAMPLE_RADIUS
+from conftest import EXAMPLE, EXAMPLE_DISTRIBUTION
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skrldp import JointDistribution, Mechanism
+from skrldp import JointDistribution, LikelihoodRatioSet, Mechanism
 from skrldp.certificate import proof_region, prove
 from skrldp.design.closed_form import (
+    block_matrix,
     grr,
     independent_reporting,
+    response_matrix,
     srr,
     value_budget,
 )
-from skrldp.information import block_information
+from skrldp.information import block_information, mutual_information
 from skrldp.privacy.regions import privacy_region
-from skrldp.privacy.requirements import Requirements
+from skrldp.privacy.requirements import Promise, Requirements
 from skrldp.sets.fitted_sets import RenyiSet
 
 JOINT = JointDistribution(EXAMPLE)
-REGION = privacy_region(JOINT, RenyiSet(2.0, EXAMPLE_RADIUS))
 
 
 def dense(blocks, a1, a2):
@@ -179,3 +180,68 @@ def test_one_value_leaves_the_secret_alone():
     region = privacy_region(joint, RenyiSet(2.0, 0.05))
     found = independent_reporting(joint, Requirements.of(region, 1.0))
     np.testing.assert_allclose(dense(found.blocks, 3, 1), response(1.0, 3), atol=1e-9)
+
+
+SETS = [
+    LikelihoodRatioSet().fit_set,
+    lambda _: RenyiSet(2.0, 0.01),
+    lambda _: RenyiSet(0.3, 0.02),
+    lambda _: RenyiSet(2.0, 0.0),
+    lambda _: RenyiSet(1.0, np.inf),
+]
+
+
+def promise(seed, a1, sizes, eps, eps_all=None, known=False, fit=SETS[1]):
+    """A random table whose first column of U is known; its values go with so many of the second."""
+    rng = np.random.default_rng(seed)
+    values = [(v, w) for v, size in enumerate(sizes) for w in range(size)]
+    counts = rng.integers(0, 200, (a1, len(values))) + np.eye(a1, len(values), dtype=int)
+    joint = JointDistribution(counts, tuple(range(a1)), tuple(values))
+    return Promise.of(joint, fit(joint), eps, eps_all=eps_all, known=(0,) if known else (), fit=fit)
+
+
+def missing(matrix, requirements):
+    """By how much rows of greatest entry 1 must be raised."""
+    return requirements.shifts(matrix / matrix.max(axis=1, keepdims=True)).max()
+
+
+@settings(max_examples=8)
+@given(
+    st.integers(0, 10**6),
+    st.integers(2, 3),
+    st.sampled_from([(1, 1, 2), (3, 1), (2, 2), (4,), (1, 3, 2)]),
+    st.floats(0.1, 2.5),
+    st.sampled_from([None, 1.0, 1.3, 3.0]),
+    st.booleans(),
+    st.sampled_from(SETS),
+)
+def test_private_best_split_and_largest_budget(seed, a1, sizes, eps, more, known, fit):
+    promised = promise(seed, a1, sizes, eps, more and more * eps, known, fit)
+    joint, requirements = promised.joint, promised.requirements()
+    shape = joint.counts.shape
+    found = independent_reporting(joint, requirements)
+    assert missing(block_matrix(found.blocks, shape), requirements) <= 1e-9
+
+    def reports(part, delta):
+        first = response_matrix(requirements.least_eps - part, shape[0])
+        return np.kron(first, response_matrix(delta, shape[1]))
+
+    value_eps = value_budget(requirements)
+    cells = joint.probabilities.ravel()
+    every = [
+        mutual_information(reports(part, value_eps(part)), cells)
+        for part in np.linspace(0.0, requirements.least_eps, 31)
+    ]
+    assert found.information >= max(every) * (1.0 - 1e-5)
+    part = 0.6 * requirements.least_eps
+    delta = value_eps(part)
+    assert missing(reports(part, delta), requirements) <= 1e-9
+    if 0.0 < delta < 30.0:  # a little more would leak
+        assert missing(reports(part, 1.001 * delta), requirements) > 0.0
+
+
+def test_one_secret_may_be_reported_as_it_is():
+    joint = JointDistribution([[5, 10, 20]])
+    alone = Promise.of(joint, RenyiSet(2.0, 0.05), 1.0, eps_all=2.0)
+    found = independent_reporting(joint, alone.requirements())
+    assert found.information == pytest.approx(joint.entropy)

@@ -38,7 +38,7 @@ def several(joint, seed):
     return Requirements(tuple(items))
 
 
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 1e-9, 1e-3]))
 def test_what_is_repaired_stays_private_when_it_is_rounded(seed, rounding):
     joint, rows = instance(seed)
@@ -56,7 +56,7 @@ def test_what_is_repaired_stays_private_when_it_is_rounded(seed, rounding):
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=20)
+@settings(max_examples=12)
 def test_heights_are_the_greatest_and_no_more_than_is_needed(seed):
     joint, rows = instance(seed)
     requirements = several(joint, seed)

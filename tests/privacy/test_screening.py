@@ -47,7 +47,7 @@ def every_pair(region, rows, eps):
     )
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(
     st.integers(0, 10**6),
     st.sampled_from(SETS),
@@ -80,7 +80,7 @@ def test_screened_heights_are_those_of_all_pairs(seed, around, eps, differ, roun
     np.testing.assert_allclose(attained - np.exp(found.eps) * lost, found.bound, atol=1e-6)
 
 
-@settings(max_examples=8)
+@settings(max_examples=6)
 @given(st.integers(0, 10**6), st.sampled_from(SETS))
 def test_the_proof_is_that_of_all_pairs(seed, around):
     """However many pairs are looked at together, and however rows are cut into parts."""

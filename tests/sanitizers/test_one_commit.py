@@ -5,11 +5,13 @@ import sys
 import numpy as np
 import pytest
 
-from skrldp import RobustMSESanitizer, SRRSanitizer
+from skrldp import GRRSanitizer, LikelihoodRatioSet, RenyiBall, RobustMSESanitizer, SRRSanitizer
 from skrldp.sanitizers import base
+from skrldp.table import read
 
 # Tables are small here; what is learned from few records is looked at in test_learned_alphabets.py.
 pytestmark = pytest.mark.filterwarnings("ignore:the values of U were learned")
+
 
 FIRST = [[s, u] for s in ("no", "yes") for u in ("a", "b")]
 SECOND = [[w, s, u] for w in (5, 6, 7) for s in ("left", "right") for u in (0, 1)]
@@ -93,3 +95,27 @@ def test_before_fit_there_is_nothing():
         with pytest.raises(AttributeError, match=name):
             getattr(sanitizer, name)
     assert not hasattr(sanitizer.fit([[0, 1], [1, 2]] * 10), "feature_names_in_")
+
+
+def test_a_table_is_read_once(monkeypatch):
+    """In `fit`, and in `transform` with the reports that it writes."""
+    calls, check = [], read._refuse_column_names
+    monkeypatch.setattr(read, "_refuse_column_names", lambda X: (calls.append(X), check(X)))
+    rows = [["no", "rare"], ["yes", "often"], ["yes", "rare"]]
+    sanitizer = GRRSanitizer(sensitive=0).fit(rows, sample_weight=[7, 10, 26])
+    assert len(calls) == 1
+    sanitizer.transform(rows)
+    assert len(calls) == 2
+
+
+def test_each_set_is_fitted_once(monkeypatch):
+    """That of privacy, and the one beside it for the worst distance."""
+    calls = []
+    for kind in (LikelihoodRatioSet, RenyiBall):
+        fit = kind.fit_set
+        monkeypatch.setattr(
+            kind, "fit_set", lambda self, joint, fit=fit: calls.append(self) or fit(self, joint)
+        )
+    rows = [[s, u] for s in range(2) for u in range(3)]
+    RobustMSESanitizer(sensitive=0).fit(rows, sample_weight=[300, 200, 100, 150, 250, 500])
+    assert [type(one) for one in calls] == [LikelihoodRatioSet, RenyiBall]

@@ -1,22 +1,32 @@
-"""RobustMSESanitizer: the four problems, and the set for the utility."""
+"""RobustMSESanitizer: the four problems, what is said of the mechanism, reports and scores."""
+
+import itertools
+import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
-from conftest import convex_solve, renyi
+from conftest import convex_solve, on_the_boundary, random_directions, renyi
 from robust_mse_fits import (
     CASES,
     COUNTS,
+    N_ROWS,
     PROBLEMS,
     SPARSE,
     TOL,
     absolute,
     by_cell,
     fit,
+    frame_of,
+    leaks,
     private_optimum,
     rows_of,
     squared,
+    worst_of,
 )
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import KBinsDiscretizer
 
 from skrldp import (
     AllDistributions,
@@ -28,8 +38,10 @@ from skrldp import (
     certify,
     privacy_report,
 )
+from skrldp.certificate import proof_region
 from skrldp.sanitizers.access import changes_since_fit
 from skrldp.sanitizers.robust_mse import fit_utility_set
+from skrldp.sets.fitted_sets import RenyiSet
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
 # The papers' set is meant here, and tables with rare cells too, for which that set is weak.
@@ -258,3 +270,402 @@ class Conditionals:
 def test_sets_that_are_none_for_the_utility(wrong, message, robust_utility):
     with pytest.raises(ValueError, match=message):
         fit(utility_uncertainty=wrong, robust_utility=robust_utility)
+
+
+BALLS = [
+    RenyiBall(),
+    RenyiBall(0.7),
+    RenyiBall(4.0, radius=0.2),
+    RenyiBall(1, radius="finite-sample"),
+]
+
+
+@pytest.mark.parametrize(
+    ("ball", "problem"),
+    [*((ball, "RURP") for ball in BALLS), *((BALLS[0], problem) for problem in ("NURP", "RUNP"))],
+    ids=repr,
+)
+def test_distortions_are_those_of_the_matrix(ball, problem):
+    utility, privacy = PROBLEMS[problem]
+    found = fit(SPARSE, 0.7, uncertainty=ball, robust_utility=utility, robust_privacy=privacy)
+    distribution, radius, alpha = found.joint_.probabilities, found.uncertainty_.B_, ball.alpha
+    cells = by_cell(found, squared)
+    assert found.distortion_ == pytest.approx(distribution.ravel() @ cells, rel=1e-12)
+    # at the worst distribution: a plain convex solve, and the distribution that is named
+    assert found.worst_case_distortion_ == pytest.approx(worst_of(found, squared), rel=1e-6)
+    worst = found.worst_case_distribution_
+    assert worst.shape == distribution.shape and worst.min() >= 0
+    assert worst.sum() == pytest.approx(1.0, abs=1e-12)
+    assert renyi(distribution.ravel(), worst.ravel(), alpha) <= radius * (1 + 1e-9)
+    assert found.worst_case_distortion_ * (1 - 1e-6) <= worst.ravel() @ cells
+    assert worst.ravel() @ cells <= found.worst_case_distortion_
+    assert radius == ball.radius_for(int(SPARSE.sum()), SPARSE.size)
+
+
+@pytest.mark.parametrize("problem", ["NURP", "RURP"])
+def test_no_distribution_of_the_set_leaks_or_distorts_more(problem):
+    found = fit(SPARSE, 0.7, robust_utility=PROBLEMS[problem][0])
+    centre, rng = found.joint_.probabilities.ravel(), np.random.default_rng(0)
+    towards = random_directions(rng, 3000, centre.size)
+    distributions = on_the_boundary(centre, towards, 2.0, found.uncertainty_.B_)
+    assert (distributions @ by_cell(found, squared)).max() <= found.worst_case_distortion_ * (
+        1 + 1e-12
+    )
+    conditionals = distributions.reshape(-1, *SPARSE.shape)
+    conditionals = conditionals / conditionals.sum(axis=2, keepdims=True)
+    matrix = found.mechanism_.matrix.reshape(-1, *SPARSE.shape)
+    reports = np.einsum("bsu,nsu->nbs", matrix, conditionals)
+    assert np.log(reports.max(axis=2) / reports.min(axis=2)).max() <= 0.7
+    assert found.mechanism_.leakage(found.certificate_.distribution) <= 0.7
+
+
+def test_below_one_half_each_conditional_alone():
+    with pytest.raises(ValueError, match=r"region='joint' needs alpha >= 1/2.*region='product'"):
+        fit(SPARSE, uncertainty=RenyiBall(0.3, radius=0.02))
+    found = fit(SPARSE, 1.0, uncertainty=RenyiBall(0.3, radius=0.02, region="product"))
+    assert found.certificate_.holds(1.0)
+    cells, distribution = by_cell(found, squared), found.joint_.probabilities.ravel()
+    worst = found.worst_case_distribution_.ravel()
+    assert renyi(distribution, worst, 0.3) <= 0.02 * (1 + 1e-9)
+    assert worst @ cells == pytest.approx(found.worst_case_distortion_, rel=1e-6)
+    distributions = random_directions(np.random.default_rng(0), 3000, distribution.size)
+    distributions = on_the_boundary(distribution, distributions, 0.3, 0.02)
+    assert (distributions @ cells).max() <= found.worst_case_distortion_ * (1 + 1e-12)
+    # without robust privacy there is no joint constraint to fail
+    assert fit(uncertainty=RenyiBall(0.3), robust_privacy=False).certificate_.holds(0.5)
+
+
+@pytest.mark.parametrize("robust_utility", [True, False])
+def test_more_cautious_regions_cost_more(robust_utility):
+    values = []
+    for region in ("joint", "product", "box", "lower"):
+        found = fit(
+            SPARSE, 1.0, uncertainty=RenyiBall(region=region), robust_utility=robust_utility
+        )
+        assert found.certificate_.holds(1.0)
+        values.append(found.worst_case_distortion_ if robust_utility else found.distortion_)
+    assert all(a <= b * (1 + TOL) for a, b in itertools.pairwise(values))
+    assert values[-1] > 1.02 * values[0]
+
+
+def test_a_last_digit_does_not_matter():
+    """The bound on a row is continuous, and the distribution that is named attains it."""
+    region = proof_region(JointDistribution([[0, 2, 1, 1], [3, 3, 2, 1]]), RenyiSet(0.3, 0.05))
+    bounds = []
+    for digit in (0.0, 1e-16, 1e-12):
+        row = np.array([[[0.0372305 - digit, 0.848, 0.0372305, 0.0372305], [0.1] * 4]])
+        worst = region.worst(row, 0.4, conditionals=True)
+        reached = [
+            conditionals[0] @ row[0, first] - np.exp(0.4) * conditionals[1] @ row[0, second]
+            for conditionals, first, second in zip(
+                worst.conditionals, worst.first, worst.second, strict=True
+            )
+        ]
+        np.testing.assert_allclose(worst.bound, reached, atol=1e-9)
+        bounds.append(worst.bound)
+    np.testing.assert_allclose(bounds, np.tile(bounds[0], (3, 1)), atol=1e-9)
+
+
+def test_a_release_costs_what_its_design_costs():
+    """A ball of order below 1/2, and two cells that differ in the last digit."""
+    counts = [[0, 2, 1, 0], [0, 2, 1, 1], [0, 2, 0, 1], [0, 1, 0, 2]]
+    found = fit(
+        counts, 2.5, uncertainty=RenyiBall(0.3, radius=0.05, region="box"), distance="hamming"
+    )
+    assert found.worst_case_distortion_ == pytest.approx(found.solution_.objective, rel=1e-3)
+
+
+def test_smaller_sets_and_larger_eps_cost_less():
+    by_eps = [fit(SPARSE, eps).worst_case_distortion_ for eps in (0.1, 0.5, 1.0, 3.0)]
+    rare, often = (
+        fit(SPARSE, 0.5, uncertainty=RenyiBall(beta=beta)).worst_case_distortion_
+        for beta in (1e-6, 0.9)
+    )
+    by_beta = [rare, by_eps[1], often]  # 0.05 is the default
+    for values in (by_eps, by_beta):
+        assert all(b < a for a, b in itertools.pairwise(values))
+
+
+def test_the_design_is_deterministic():
+    first, second = fit(SPARSE, random_state=1), fit(SPARSE, random_state=None)
+    np.testing.assert_array_equal(first.mechanism_.weights, second.mechanism_.weights)
+    assert first.certificate_.eps == second.certificate_.eps
+
+
+@pytest.mark.parametrize("robust_utility", [True, False])
+def test_tiny_eps_gives_the_best_constant_report(robust_utility):
+    found = fit(SPARSE, 1e-3, robust_utility=robust_utility)
+    distribution, ball = found.joint_.probabilities.ravel()[None], found.uncertainty_
+    constants = []
+    for y in range(4):
+        cells = np.tile([squared(u, y) for u in range(4)], (1, 3))
+        at_worst = convex_solve(cells, distribution, [1.0], 2.0, ball.B_)
+        constants.append(at_worst if robust_utility else float(distribution[0] @ cells[0]))
+    value = found.worst_case_distortion_ if robust_utility else found.distortion_
+    assert 0.98 * min(constants) <= value <= min(constants) * (1 + TOL)
+    place = found.mechanism_.symbols.index(np.argmin(constants))
+    assert found.mechanism_.matrix[place].min() > 0.9
+    assert found.certificate_.holds(1e-3)
+    # at the public distribution alone there is more to say than a constant
+    naive = fit(SPARSE, 1e-3, robust_utility=robust_utility, robust_privacy=False)
+    assert naive.distortion_ < 0.5 * found.distortion_ and naive.certificate_.holds(1e-3)
+    if not robust_utility:
+        least = private_optimum(SPARSE, 1e-3, squared, all_distributions=False, worst_case=False)
+        assert naive.distortion_ == pytest.approx(least, rel=TOL)
+
+
+def test_large_eps_reports_u_as_it_is():
+    for counts, eps in ((COUNTS, 12.0), (SPARSE, 30.0), (COUNTS, 1e3)):
+        found = fit(counts, eps)
+        assert found.worst_case_distortion_ < 1e-4
+        assert found.certificate_.holds(eps)
+        np.testing.assert_array_equal(
+            found.transform(rows_of(counts))[:, 0], rows_of(counts)[:, 1]
+        )  # false once in 12,000 runs
+
+
+def test_time_runs_out():
+    found = fit(SPARSE, time_limit=1e-9)
+    assert found.solution_.status == "time_limit" and found.certificate_.holds(0.5)
+    best = fit(SPARSE, time_limit=None)
+    assert best.solution_.status == "optimal"
+    assert found.worst_case_distortion_ > 1.01 * best.worst_case_distortion_
+    assert len(found.transform(rows_of(SPARSE))) == SPARSE.size
+
+
+# --- Alphabets that the public table does not fill -----------------------------------------------
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+@leaks
+def test_categories_that_the_public_data_lacks(problem):
+    utility, privacy = PROBLEMS[problem]
+    X = pd.DataFrame(rows_of(COUNTS), columns=["s", "u"])
+    found = RobustMSESanitizer(
+        0.5,
+        sensitive=0,
+        categories={"s": [0, 1, 9], "u": [0, 1, 2, 5]},
+        robust_utility=utility,
+        robust_privacy=privacy,
+        random_state=0,
+    ).fit(X, sample_weight=COUNTS.ravel())
+    assert found.joint_.counts.shape == (3, 4) and found.certificate_.holds(0.5)
+    assert found.joint_.values == (0, 1, 2, 5)
+    distribution = found.joint_.probabilities.ravel()
+    assert found.distortion_ == pytest.approx(distribution @ by_cell(found, squared), rel=1e-12)
+    new = pd.DataFrame([[9, 5], [0, 5], [9, 0]], columns=["s", "u"])
+    assert found.transform(new)["u"].dtype == X["u"].dtype
+    assert found.score(new) <= 0
+    posterior = found.set_params(encode="posterior").transform(new)
+    assert {"s_9", "u_5"} <= set(posterior.columns)
+    # the unseen secret is protected, too: it may have any conditional
+    for u in range(4):
+        conditionals = np.vstack([found.joint_.conditionals[:2], np.eye(4)[u]])
+        assert found.mechanism_.leakage(conditionals / 3) <= 0.5 + 1e-9
+    if privacy:
+        assert found.certificate_.uncertainty == found.uncertainty_.fit_set(found.joint_)
+
+
+def test_an_unseen_secret_and_no_robust_privacy():
+    found = fit([[0, 3], [2, 0], [0, 0]], uncertainty=AllDistributions(), robust_privacy=False)
+    assert found.certificate_.holds(0.5)
+    assert found.worst_case_distortion_ == pytest.approx(by_cell(found, squared).max(), rel=1e-9)
+
+
+# --- How reports leave ---------------------------------------------------------------------------
+
+
+def names_of(table):
+    return list(getattr(table, "column_names", None) or table.columns)
+
+
+@pytest.mark.parametrize(
+    ("sensitive", "library"),
+    [
+        ("ill", "pandas"),
+        ([1], "polars"),
+        ([1], "pyarrow"),
+        (["size", "age"], "pandas"),
+        (["age"], "pyarrow"),
+        (lambda X: ["ill", "size"], "polars"),
+    ],
+    ids=["name", "position", "position of arrow", "two", "first", "function"],
+)
+def test_cells_are_the_columns_of_u(library, sensitive):
+    X = frame_of(library)
+    found = RobustMSESanitizer(2.0, sensitive=sensitive, distance="hamming", random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyLeakWarning)
+        Y = found.fit(X).transform(X)
+    secret = sensitive(X) if callable(sensitive) else sensitive
+    secret = ["ill"] if secret in ("ill", [1]) else secret
+    expected = [name for name in ("age", "ill", "size") if name not in secret]
+    assert names_of(Y) == expected == list(found.get_feature_names_out())
+    assert type(Y) is type(X) and Y.shape == (N_ROWS, len(expected))
+    if library == "pandas":
+        pd.testing.assert_index_equal(Y.index, X.index)
+        pd.testing.assert_series_equal(Y.dtypes, X.dtypes[expected])
+    else:
+        assert Y.schema == X.select(expected).schema
+    # they are the symbols that were drawn
+    drawn = found.set_params(encode="symbol").transform(X)
+    symbols = [found.mechanism_.symbols[int(y)] for y in np.asarray(drawn["report"])]
+    cells = [np.asarray(Y[name]).tolist() for name in expected]
+    rows = cells[0] if len(expected) == 1 else list(zip(*cells, strict=True))
+    assert rows == symbols
+
+
+def test_cells_of_arrays_and_lists():
+    for X in (rows_of(SPARSE), rows_of(SPARSE).astype(np.uint8)):
+        Y = RobustMSESanitizer(1.0, sensitive=0).fit(X, sample_weight=SPARSE.ravel()).transform(X)
+        assert type(Y) is np.ndarray and Y.shape == (12, 1) and Y.dtype == X.dtype
+    X = [["yes", 1], ["no", 2], ["no", 1], ["yes", 2]] * 20
+    found = RobustMSESanitizer(1.0, random_state=0, sensitive=0).fit(X)
+    Y = found.transform(X)
+    assert Y.shape == (80, 1) and set(Y[:, 0]) == {1, 2}
+    assert list(found.get_feature_names_out()) == ["x1"]
+    assert list(found.get_feature_names_out(["married", "children"])) == ["children"]
+    last = RobustMSESanitizer(1.0, sensitive=-1).fit([row[::-1] for row in X])
+    assert list(last.get_feature_names_out()) == ["x0"]
+    Y = found.set_output(transform="pandas").transform(X)
+    assert list(Y.columns) == ["x1"] and pd.api.types.is_integer_dtype(Y["x1"])
+
+
+# --- Score ---------------------------------------------------------------------------------------
+
+
+def test_score_is_minus_the_expected_distance():
+    """Sampled and computed; one false alarm in 1e9 runs by Hoeffding's inequality."""
+    found = fit(SPARSE, 1.0, distance="absolute")
+    others = np.array([[40, 5, 30, 1], [0, 60, 2, 8], [9, 9, 9, 9]])
+    X = np.repeat(rows_of(others), 2000 * others.ravel(), axis=0)
+    distribution = others.ravel() / others.sum()
+    expected = distribution @ by_cell(found, absolute)
+    assert found.score(X) == pytest.approx(-expected, rel=1e-12)
+    assert found.score(rows_of(others), sample_weight=others.ravel()) == pytest.approx(-expected)
+    sampled = np.abs(found.transform(X)[:, 0] - X[:, 1])
+    deviation = 3.0 * np.sqrt(np.log(2e9) / (2 * len(X)))  # distances are between 0 and 3
+    assert abs(sampled.mean() - expected) < deviation
+    assert deviation < 0.1 * expected  # or the test could not fail
+
+
+def test_score_at_a_distribution_of_the_set_is_above_its_bound():
+    found = fit(SPARSE)
+    counts = np.round(1e6 * found.worst_case_distribution_).astype(int)
+    score = found.score(rows_of(SPARSE), sample_weight=counts.ravel())
+    assert -found.worst_case_distortion_ == pytest.approx(score, rel=1e-4)
+
+
+def test_score_follows_what_was_fitted():
+    found = fit(SPARSE)
+    before = found.score(rows_of(SPARSE))
+    found.set_params(distance="hamming")
+    assert found.score(rows_of(SPARSE)) == before
+
+
+def test_fitted_attributes():
+    X = frame_of("pandas")[["ill", "age"]]
+    found = RobustMSESanitizer(sensitive=0, uncertainty=RenyiBall(beta=0.2)).fit(X)
+    assert found.n_features_in_ == 2 and list(found.feature_names_in_) == ["ill", "age"]
+    assert found.mechanism_.columns == (("ill", True), ("age", False))
+    assert found.uncertainty_ is not found.uncertainty and found.uncertainty_.beta == 0.2
+    assert isinstance(found.distortion_, float) and isinstance(found.worst_case_distortion_, float)
+    assert not hasattr(found, "mutual_information_")
+    assert found.solution_.seconds > 0 and found.solution_.iterations > 0
+
+
+def fitted_state(sanitizer):
+    parameters = sanitizer.get_params()
+    return {name: value for name, value in vars(sanitizer).items() if name not in parameters}
+
+
+class Odd(Exception):
+    """What a user's distance raises."""
+
+
+def breaks(u, y):
+    raise Odd
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error"),
+    [
+        ({"distance": "hammin"}, ValueError),
+        ({"distance": breaks}, Odd),
+        ({"uncertainty": RenyiBall(0.2, radius=0.1)}, ValueError),
+    ],
+    ids=["no distance", "its own error", "no such region"],
+)
+def test_a_fit_that_fails_changes_nothing(parameters, error):
+    found = fit()
+    before, score = fitted_state(found), found.score(rows_of(COUNTS))
+    with pytest.raises(error):
+        found.set_params(**parameters)
+        found.fit(rows_of(SPARSE), sample_weight=SPARSE.ravel())
+    assert fitted_state(found) == before
+    assert found.score(rows_of(COUNTS)) == score
+    assert set(found.transform(rows_of(COUNTS))[:, 0]) <= {0, 1, 2}
+
+
+def test_a_warning_made_an_error_changes_nothing():
+    found = fit()
+    before, score = fitted_state(found), found.score(rows_of(COUNTS))
+    found.set_params(robust_privacy=False)
+    with pytest.raises(PrivacyLeakWarning, match="robust_privacy=False"):
+        found.fit(rows_of(SPARSE), sample_weight=SPARSE.ravel())
+    assert fitted_state(found) == before and found.score(rows_of(COUNTS)) == score
+
+
+@pytest.mark.parametrize(
+    ("parameters", "messages"),
+    [
+        (
+            {"robust_privacy": False},
+            ["robust_privacy=False: privacy holds for the public distribution"],
+        ),
+        ({"uncertainty": RenyiBall(radius=0.0)}, ["the uncertainty set has radius 0"]),
+        (
+            {"uncertainty": RenyiBall(radius=0.0), "robust_privacy": False},
+            ["the uncertainty set has radius 0"],
+        ),
+    ],
+    ids=["one distribution", "radius 0", "both"],
+)
+def test_warnings_are_made_once_and_point_at_the_caller(parameters, messages):
+    with pytest.warns(PrivacyLeakWarning) as caught:
+        RobustMSESanitizer(sensitive=0, **parameters).fit(
+            rows_of(COUNTS), sample_weight=COUNTS.ravel()
+        )
+    assert [
+        str(warning.message)[: len(m)] for warning, m in zip(caught, messages, strict=True)
+    ] == messages
+    assert caught[0].filename == __file__
+
+
+def test_discretise_then_sanitize():
+    rng = np.random.default_rng(0)
+    income = rng.normal(40, 12, 500)
+    X = pd.DataFrame({"income": income, "age": rng.normal(50, 10, 500) + income / 4})
+    bins = KBinsDiscretizer(n_bins=[2, 5], encode="ordinal", strategy="uniform")
+    private = Pipeline(
+        [("bins", bins), ("priv", RobustMSESanitizer(sensitive=0, eps=1.0, random_state=0))]
+    )
+    Y = private.fit_transform(X)
+    assert Y.shape == (500, 1) and set(Y[:, 0]) <= set(range(5))
+    assert list(private.get_feature_names_out()) == ["age"]
+    frame = private.set_output(transform="pandas").fit_transform(X)
+    assert list(frame.columns) == ["age"] and frame.index.equals(X.index)
+    edges = private[0].bin_edges_[1]
+    middles = (edges[:-1] + edges[1:]) / 2  # d(bin, age) where a bin stands for its middle
+    private.set_params(priv__distance=(middles[:, None] - middles) ** 2)
+    private.fit(X)
+    assert private.score(X) == pytest.approx(-private[-1].distortion_)
+
+
+def test_verbose(capsys):
+    fit()
+    assert capsys.readouterr().out == ""
+    found = fit(verbose=1)
+    printed = capsys.readouterr().out
+    assert "RobustMSESanitizer: S = column 0, U = column 1, JointDistribution(2 secrets" in printed
+    assert f"distortion {found.distortion_:.5g} (at worst" in printed

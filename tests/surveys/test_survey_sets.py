@@ -10,7 +10,7 @@ from scipy import stats
 from skrldp import JointDistribution, LikelihoodRatioSet, RenyiBall
 from skrldp.design.criteria import information_bound
 from skrldp.privacy.requirements import Promise
-from skrldp.sets.radii import effective_records, likelihood_ratio_budgets
+from skrldp.sets.radii import effective_records, effective_size, likelihood_ratio_budgets
 from skrldp.surveys.records import SurveyRecords, SurveyTotals
 
 
@@ -230,3 +230,49 @@ def test_grouped_values_count_one_by_one(around):
         usual = likelihood_ratio_budgets(of_secrets, 30, 0.05, "finite-sample")[1] / joint.n
         found = around.fit_set(joint).pair
     assert found >= 0.95 * usual
+
+
+TRUTH = np.array([[1, 2, 3, 4, 5], [5, 3, 3, 2, 2]]) / 30
+PEOPLE, TABLES = 2_000, 300
+
+
+def test_the_others_need_a_wider_set():
+    """Bounds times N / (N - n) for them; for all N people the set holds as it is."""
+    n = 1_800
+    rng, held = np.random.default_rng(n), np.zeros(3)
+    for _ in range(TABLES):
+        people = rng.multinomial(PEOPLE, TRUTH.ravel())
+        sample = rng.multivariate_hypergeometric(people, n).reshape(2, 5)
+        people = people.reshape(2, 5)
+        joint = JointDistribution(sample)
+        around = LikelihoodRatioSet().fit_set(joint)
+        wider = LikelihoodRatioSet(radius=around.pair * PEOPLE / (PEOPLE - n)).fit_set(joint)
+        rest = people - sample
+        found = (around, people), (around, rest), (wider, rest)
+        held += [own.contains(joint, table / table.sum()) for own, table in found]
+    everybody, others, widened = held / TABLES
+    assert everybody > 0.97
+    assert others < 0.85
+    assert widened > 0.93
+
+
+SHARE = np.array([3, 5, 2, 4]) / 14
+
+
+def test_clusters_make_records_worth_less():
+    rng = np.random.default_rng(0)
+    records, cells = drawn(rng, 60, 50, 0.1, [1, 4], SHARE)
+    joint = joint_of(records, cells, (2, 2))
+    assert 0.05 * joint.n < effective_size(joint) < 0.5 * joint.n
+
+
+def test_the_effective_size_of_independent_records_is_their_number():
+    rng = np.random.default_rng(0)
+    records, cells = drawn(rng, 5_000, 1, 0.0, [1], SHARE)
+    joint = joint_of(records, cells, (2, 2))
+    assert effective_size(joint) == pytest.approx(5_000, rel=1e-3)
+    assert effective_size(JointDistribution(joint.counts)) == 5_000
+    weights = rng.choice([1.0, 4.0], 5_000)
+    weighted = type(records)(weights, records.strata, records.clusters)
+    kish = weights.sum() ** 2 / (weights**2).sum()
+    assert effective_size(joint_of(weighted, cells, (2, 2))) == pytest.approx(kish, rel=0.05)

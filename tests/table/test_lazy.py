@@ -73,7 +73,7 @@ def learnt(X, **options):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(tables(), st.sampled_from(OPTIONS))
 def test_a_lazy_frame_teaches_what_its_rows_do(engine, eager, options):
     X = ENGINES[engine](eager)

@@ -1,10 +1,15 @@
-"""A line of progress is written from the first second, whatever is computed meanwhile."""
+"""A run of a design: its progress, its threads, and how far from the optimum it says it is."""
 
+import re
 import threading
+import time
+from threading import Barrier, get_ident
 
 import numpy as np
 import pytest
 from conftest import few_iterations
+from hypothesis import given
+from hypothesis import strategies as st
 
 from skrldp import JointDistribution
 from skrldp.design import criterion_problem as problems
@@ -12,6 +17,7 @@ from skrldp.design import run
 from skrldp.design.criteria import Information
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
+from skrldp.design.run import Solution, Workers
 from skrldp.privacy.regions import privacy_region
 from skrldp.privacy.requirements import Requirements
 from skrldp.sets.fitted_sets import RenyiSet
@@ -83,3 +89,74 @@ def test_stages_before_the_search_are_named(lines, monkeypatch):
     with few_iterations():
         solve(CriterionProblem(joint), asked, time_limit=_LONG, verbose=1)
     assert not any(thread.name == "skrldp" for thread in threading.enumerate())
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3, 8])
+def test_results_are_in_order_and_each_item_is_done_once(n_jobs):
+    workers, done = Workers(n_jobs), []
+    for count in (0, 1, 2, 7, 50):
+        done.clear()
+        found = workers.map(lambda i: done.append(i) or (i, -i), range(count))
+        assert found == [(i, -i) for i in range(count)]
+        assert sorted(done) == list(range(count))
+    workers.close()
+
+
+def test_all_threads_work_at_the_same_time_and_the_one_that_calls_is_one_of_them():
+    workers, meeting = Workers(3), Barrier(3)
+
+    def wait(_):
+        meeting.wait(timeout=30.0)
+        return get_ident()
+
+    found = workers.map(wait, range(3))
+    assert len(set(found)) == 3 and get_ident() in found
+    workers.close()
+
+
+@pytest.mark.parametrize("wrong", [0, 4])
+@pytest.mark.parametrize("kind", [ZeroDivisionError, IndexError])
+def test_an_error_is_raised_and_ends_the_work(wrong, kind):
+    workers, done = Workers(2), []
+
+    def fail(i):
+        if i == wrong:
+            raise kind
+        time.sleep(1e-3)
+        done.append(i)
+
+    with pytest.raises(kind):
+        workers.map(fail, range(1000))
+    assert len(done) < 500
+    assert workers.map(abs, [-1, -2]) == [1, 2]  # it goes on after that
+    workers.close()
+
+
+VALUES = st.floats(1e-3, 1e3)
+
+
+def words(objective, bound):
+    return Solution("optimal", "x", objective, bound, 1, 0.1, bound_by="b").gap_in_words
+
+
+@given(VALUES, VALUES, st.floats(0.0, 1.0))
+def test_the_optimum_is_as_near_as_stated(objective, bound, place):
+    """Whatever value between the objective and its bound is the optimum."""
+    said = words(objective, bound)
+    if said.startswith("optimal"):
+        assert objective == pytest.approx(bound, rel=2e-6)
+        return
+    if not said:  # the bound is of no use
+        assert abs(objective - bound) > bound
+        return
+    percent = float(re.match(r"at most ([0-9.]+) % (below|above) the best possible", said)[1])
+    assert percent <= 100.0
+    optimum = objective + place * (bound - objective)
+    assert abs(objective - optimum) <= percent / 100.0 * optimum * (1 + 1e-12)
+
+
+def test_where_no_share_can_be_stated():
+    assert words(2.0, 0.0) == "at most 2 above the best possible (bound: b)"
+    assert words(2.0, 1.0) == "at most 100 % above the best possible (bound: b)"
+    assert words(0.91776, 1.0) == "at most 8.23 % below the best possible (bound: b)"
+    assert words(286.31, 1.0) == ""
