@@ -72,12 +72,8 @@ class CriterionProblem(Problem):
         self, joint: JointDistribution, criterion: Criterion | None = None, tol: float = TOL
     ) -> None:
         a1, a2 = joint.counts.shape
-        self.joint, self.criterion, self.tol, self.size = (
-            joint,
-            criterion,
-            tol,
-            f"{a1} secrets x {a2} values",
-        )
+        self.joint, self.criterion, self.tol = joint, criterion, tol
+        self.size = f"{a1} secrets x {a2} values"
         expandable = criterion is None or isinstance(criterion, Information)
         self.solvers = SOLVERS if expandable else SOLVERS_OF_MIXTURES
         self.others = ("columns", self.solvers[-1])
