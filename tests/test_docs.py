@@ -20,7 +20,7 @@ from conftest import ROOT
 import skrldp
 from skrldp import auditing, batches, client, display, estimation, model_selection, regression
 
-DOCS = ROOT / "docs"
+DOCS, PACKAGE = ROOT / "docs", ROOT / "skrldp"
 GENERATED = {"_build", "auto_examples", "generated"}
 PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
@@ -189,6 +189,22 @@ def test_toctrees():
                 todo += [relative] if relative not in reached else []
     pages = {path.relative_to(DOCS).with_suffix("").as_posix() for path in PAGES[4:]}
     assert pages <= reached
+
+
+def test_troubleshooting_has_messages_that_there_are():
+    """Each piece of a message between dots stands in the package's texts, ends of lines apart."""
+    joined = re.compile(r'" *\n *f?"')
+    code = "".join(joined.sub("", path.read_text("utf-8")) for path in PACKAGE.rglob("*.py"))
+    code += re.sub(r"\{[^{}]*\}", "…", code)
+    shown = re.findall(r"^\| \*([^*]+)\*", TEXTS["docs/guide/troubleshooting.md"], re.MULTILINE)
+    assert len(shown) > 8
+    missing = [
+        (message, piece.strip(" ,"))
+        for message in shown
+        for piece in message.split("…")
+        if piece.strip(" ,") not in code
+    ]
+    assert not missing
 
 
 def test_the_gallery_has_every_example():
