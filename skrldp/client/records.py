@@ -249,10 +249,7 @@ class _Part:
     """S or U: its columns' places in a record, its alphabet, and which columns take any value."""
 
     def __init__(
-        self,
-        alphabet: Alphabet,
-        places: Sequence[int],
-        takes_all: Sequence[bool],
+        self, alphabet: Alphabet, places: Sequence[int], takes_all: Sequence[bool]
     ) -> None:
         self.places = places
         self.alphabet, self._takes_all = alphabet, takes_all

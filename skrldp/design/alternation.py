@@ -159,11 +159,7 @@ class Annealing:
 
     def anneal(self, factor: float, limits: Limits, last_gap: float = LAST_GAP) -> None:
         """Go down the path while the decoder follows the mechanism."""
-        path, schedule, began = (
-            self._path,
-            _Schedule(limits, factor, self.steps),
-            limits.elapsed,
-        )
+        path, schedule, began = (self._path, _Schedule(limits, factor, self.steps), limits.elapsed)
         end, going = last_gap * self.criterion.scale, True
         while going and not path.arrived(end) and not limits.met:
             limits.count()

@@ -137,10 +137,7 @@ def relaxation_of(
         # is limited by the greatest probability that it may have, against another secret's mean.
         one = min(plain, key=lambda one: one.eps)
         factor = float(np.exp(one.eps))
-        means = (
-            1.0 / (weight + (1.0 - weight) * factor),
-            factor / (1.0 + weight * (factor - 1.0)),
-        )
+        means = (1.0 / (weight + (1.0 - weight) * factor), factor / (1.0 + weight * (factor - 1.0)))
         highest = one.region.cell_bounds()[1]
         others = np.where(np.eye(len(weight), dtype=bool), np.inf, means[1]).min(axis=1)
         with np.errstate(divide="ignore"):

@@ -681,10 +681,7 @@ class RangeBlock(Block):
         pairs = np.stack([most[:, self._first], least[:, self._second]], axis=2)
         entries = self._layout.parts[np.stack([self._first, self._second], axis=1)]
         cuts = Cuts(
-            row,
-            np.tile(entries, (b, 1, 1)),
-            pairs.reshape(b * m, 2, -1),
-            np.full(b * m, self._eps),
+            row, np.tile(entries, (b, 1, 1)), pairs.reshape(b * m, 2, -1), np.full(b * m, self._eps)
         )
         return cuts, between.ravel()
 

@@ -272,11 +272,7 @@ class _CriterionSearch(Search):
             self.show(self.known[1])
         part = self.limits.part(_TIME_ALTERNATING) if more else self.limits
         runs, status = alternate(
-            criterion,
-            self.requirements,
-            limits=part,
-            callback=self.show,
-            short=self.short,
+            criterion, self.requirements, limits=part, callback=self.show, short=self.short
         )
         if more and not self.limits.met:
             solution = self.columns([run.matrix for run in runs])

@@ -150,11 +150,7 @@ def _measured(distance: Callable[[Any, Any], float], value: Any, output: Any) ->
 
 
 def expected_distance(
-    joint: JointDistribution,
-    distance: Floats,
-    uncertainty: FittedSet,
-    *,
-    observe: str = "all",
+    joint: JointDistribution, distance: Floats, uncertainty: FittedSet, *, observe: str = "all"
 ) -> ExpectedCost:
     """Make the distance of reports from U the cost of a design, at the worst of a ball.
 

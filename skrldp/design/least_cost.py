@@ -96,9 +96,7 @@ class CutProgram:
             if share.sum() > 0:
                 distribution = share @ np.array(self._distributions) / share.sum()
         bound = weak_duality(
-            self.cost.at(distribution),
-            vstack(self._cuts, format="csr"),
-            multipliers,
+            self.cost.at(distribution), vstack(self._cuts, format="csr"), multipliers
         )
         return matrix, bound
 

@@ -43,10 +43,7 @@ class _Response(NamedTuple):
 
 
 def optimum_at_public(
-    joint: JointDistribution,
-    requirements: Requirements,
-    criterion: Criterion,
-    limits: Limits,
+    joint: JointDistribution, requirements: Requirements, criterion: Criterion, limits: Limits
 ) -> Solution | None:
     """Maximise I(X; Y) where privacy is asked for at the public distribution alone, or of records.
 

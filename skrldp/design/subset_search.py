@@ -224,10 +224,7 @@ class _OwnBudgets:
     """For each set of values the budget that the requirements allow it."""
 
     def __init__(
-        self,
-        joint: JointDistribution,
-        requirements: Requirements,
-        limits: Limits | None = None,
+        self, joint: JointDistribution, requirements: Requirements, limits: Limits | None = None
     ) -> None:
         self.requirements, self.limits = requirements, limits or Limits()
         self.counts = joint.people.sum(axis=0)

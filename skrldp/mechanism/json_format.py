@@ -162,9 +162,7 @@ def read(text: str | bytes) -> dict[str, Any]:
     return _parts(_fields_of(text, FORMAT))
 
 
-def read_manifest(
-    text: str | bytes,
-) -> tuple[list[Any], list[dict[str, Any]], dict[Any, Bins]]:
+def read_manifest(text: str | bytes) -> tuple[list[Any], list[dict[str, Any]], dict[Any, Bins]]:
     """Read the weights of a manifest's blocks, the parts of each block's mechanism, and bins.
 
     Raises TypeError and ValueError as :func:`read`.

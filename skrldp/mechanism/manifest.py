@@ -232,9 +232,7 @@ class Manifest(ReadOnly):
 
     @staticmethod
     def of(
-        mechanisms: Sequence[Mechanism],
-        shares: ArrayLike,
-        bins: Mapping[Any, Bins] | None = None,
+        mechanisms: Sequence[Mechanism], shares: ArrayLike, bins: Mapping[Any, Bins] | None = None
     ) -> "Manifest":
         """Make a manifest of mechanisms and the probabilities of their blocks.
 

@@ -136,10 +136,7 @@ class Requirements:
         return distribution.sum(axis=0)
 
     def shifts(
-        self,
-        rows: Floats,
-        rounding: float = 0.0,
-        callback: Callable[[int], None] | None = None,
+        self, rows: Floats, rounding: float = 0.0, callback: Callable[[int], None] | None = None
     ) -> Floats:
         r"""Find what must be added to all entries of each row, so that it meets the requirements.
 
@@ -351,10 +348,7 @@ def _within(
     counts = np.bincount(cells, joint.counts.ravel(), n_groups * size).reshape(n_groups, size)
     survey = None if joint.survey is None else joint.survey.arranged(cells, n_groups * size)
     table = JointDistribution(
-        counts,
-        alphabet=joint.alphabet,
-        beta_of_values=joint.beta_of_values,
-        survey=survey,
+        counts, alphabet=joint.alphabet, beta_of_values=joint.beta_of_values, survey=survey
     )
     owner = np.arange(n_groups)
     layout = Layout(parts, owner, a1 * a2)

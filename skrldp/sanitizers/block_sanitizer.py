@@ -94,8 +94,7 @@ def smoothed_cells(manifest: Manifest, joints: Sequence[JointDistribution]) -> l
 
 
 def models(
-    manifest: Manifest,
-    joints: Sequence[JointDistribution],
+    manifest: Manifest, joints: Sequence[JointDistribution]
 ) -> tuple[CommonMargins, list[tuple[int, Floats]], list[Floats]]:
     """Return the blocks' margins, what is to be estimated, and a report's information.
 

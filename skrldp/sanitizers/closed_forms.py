@@ -65,11 +65,7 @@ class ResponseSanitizer(BaseSanitizer):
         return release_closed_form(lambda: self._response(eps, *shape), self._name, promise)
 
 
-def release_closed_form(
-    design: Callable[[], Blocks],
-    name: str,
-    promise: Promise,
-) -> Designed:
+def release_closed_form(design: Callable[[], Blocks], name: str, promise: Promise) -> Designed:
     """Round a closed form to integer weights and prove it private.
 
     Returns Designed: the certificate keeps the promise. Raises CertificateError if no proof is

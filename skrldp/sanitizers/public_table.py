@@ -42,10 +42,7 @@ UNKNOWN = ("error", "infrequent_if_exist")
 
 
 def public_joint(
-    codec: CellCodec,
-    codes: Codes,
-    weights: Callable[[int], Floats] | None,
-    survey: Any = None,
+    codec: CellCodec, codes: Codes, weights: Callable[[int], Floats] | None, survey: Any = None
 ) -> JointDistribution:
     """Count the public records of each cell, of categories that clients can have.
 

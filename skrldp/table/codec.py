@@ -413,12 +413,7 @@ class CellCodec:
         raise ValueError(message)
 
     def decode(
-        self,
-        cells: Any,
-        *,
-        like: Any,
-        part: str = "all",
-        strange: tuple[int, Any] | None = None,
+        self, cells: Any, *, like: Any, part: str = "all", strange: tuple[int, Any] | None = None
     ) -> Any:
         """Turn cell codes into rows.
 

@@ -438,10 +438,7 @@ class Records:
 
     @classmethod
     def of(
-        cls,
-        columns: Sequence[Column],
-        codes: Sequence[NDArray[Any]],
-        weights: NDArray[Any] | None,
+        cls, columns: Sequence[Column], codes: Sequence[NDArray[Any]], weights: NDArray[Any] | None
     ) -> Records:
         """Find the distinct rows of a table and add up their records."""
         alphabet, row = Alphabet.observed(columns, codes)

@@ -273,11 +273,7 @@ def learn(
     record_counts = table.records if weights is None else weights(table.n_rows)
     found = [
         learn_column(
-            table,
-            place,
-            own,
-            secret=place in secret_positions,
-            others=plan.takes_others(place),
+            table, place, own, secret=place in secret_positions, others=plan.takes_others(place)
         )
         for place, own in enumerate(plan.given)
     ]
@@ -406,9 +402,7 @@ def _combined(
 
 
 def _with_others(
-    columns: Sequence[Column],
-    codes: Sequence[np.ndarray],
-    check: Callable[[int], None],
+    columns: Sequence[Column], codes: Sequence[np.ndarray], check: Callable[[int], None]
 ) -> tuple[Alphabet, np.ndarray]:
     """Return the combinations that occur and the one of "other" alone, and each row's index."""
     some = [
