@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from skrldp._arrays import ReadOnlyFit, read_only
 from skrldp._params import is_whole
 from skrldp._typing import Booleans, Floats
+from skrldp.alphabet.combinations import Record, group_cells
 from skrldp.estimation.channels import DenseChannel
+from skrldp.estimation.estimator import FrequencyEstimator
 from skrldp.estimation.hypotheses import (
     HypothesisTest,
     chances_of_reports,
@@ -24,7 +26,7 @@ from skrldp.estimation.hypotheses import (
 )
 from skrldp.estimation.methods import Cells, FigureMethods
 from skrldp.estimation.reports import check_names
-from skrldp.estimation.statistic import Sample, Statistic, ranges, tilt_of, tilted_cells
+from skrldp.estimation.statistic import Sample, Statistic, project, ranges, tilt_of, tilted_cells
 from skrldp.joint import JointDistribution, as_counts
 from skrldp.mechanism.manifest import Manifest
 from skrldp.mechanism.mechanism import Mechanism
@@ -34,7 +36,14 @@ from skrldp.sanitizers.block_sanitizer import margins_of, smoothed_cells
 from skrldp.table.read import read_table
 from skrldp.table.select import column_names, numbers_of, resolve_columns
 
-__all__ = ["BlockDesign", "BlockEstimator", "BlockReports", "expected_cells"]
+__all__ = [
+    "BlockDesign",
+    "BlockEstimator",
+    "BlockReports",
+    "EstimatedCells",
+    "estimated_cells",
+    "expected_cells",
+]
 
 
 # -- the design -----------------------------------------------------------------------------------
@@ -507,3 +516,57 @@ def _whole(column: NDArray[Any], name: Any) -> NDArray[np.int64]:
             "rows without a report."
         )
     return column.astype(np.int64)
+
+
+# -- the cells of one mechanism or a block, for figures that are functions of them ----------------
+
+
+class EstimatedCells(NamedTuple):
+    """The estimated distribution of cells, with the covariance of linear functions of it."""
+
+    cells: Cells
+    sample: Sample
+    frequencies: Floats  # (a,)
+
+    @property
+    def record(self) -> Record:
+        """The alphabets whose pairs are the cells."""
+        return self.cells.record
+
+    @property
+    def n_reports(self) -> int:
+        """Number of reports."""
+        return round(self.sample.n)
+
+    def covariance(self, functions: Floats) -> tuple[Floats, Booleans]:
+        """Covariance of estimates of linear functions, (m, a) to (m, m), and which are determined.
+
+        The derivative of a statistic by the cells' probabilities is such a function (delta method).
+        """
+        of = self.cells.unbiased(functions, self.sample)
+        found = self.sample.covariance(of.of_c, of.of_c)
+        found[~of.determined, :] = found[:, ~of.determined] = np.nan
+        return found, of.determined
+
+
+def estimated_cells(estimator: Any, columns: Sequence[Any]) -> EstimatedCells:
+    """Read the estimated distribution of the cells that have some columns."""
+    if not isinstance(estimator, FrequencyEstimator | BlockEstimator):
+        raise TypeError(
+            "the reports must come as a fitted FrequencyEstimator or BlockEstimator, got "
+            f"{type(estimator).__name__}."
+        )
+    check_is_fitted(estimator)
+    cells = estimator._cells(list(columns), None)
+    group_cells(cells.record, list(columns), "all")  # refuses others
+    if isinstance(estimator, FrequencyEstimator):
+        _, sample = estimator._own.one_sample("a regression")
+        return EstimatedCells(cells, sample, estimator._own.of_all(sample))
+    _, sample = cells.samples[0]
+    every = cells.unbiased(np.eye(cells.n_cells), sample)
+    if not every.determined.all():
+        raise ValueError(
+            f"the reports do not determine how {', '.join(map(repr, columns))} go together: report "
+            "a block of these columns."
+        )
+    return EstimatedCells(cells, sample, project(every.estimates(sample), every.variances(sample)))

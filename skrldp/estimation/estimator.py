@@ -15,8 +15,13 @@ from skrldp._params import check_choice
 from skrldp._typing import Booleans, Floats, Indices
 from skrldp.alphabet.combinations import CellGroups, group_cells
 from skrldp.alphabet.values import is_missing
-from skrldp.estimation.channels import Channel, DenseChannel, StructuredChannel, channel_of
-from skrldp.estimation.em import most_likely
+from skrldp.estimation.channels import (
+    Channel,
+    DenseChannel,
+    StructuredChannel,
+    channel_of,
+    most_likely,
+)
 from skrldp.estimation.hypotheses import (
     DriftTest,
     HypothesisTest,

@@ -16,8 +16,7 @@ from scipy.stats import chi2
 from skrldp._pages import page
 from skrldp._typing import Floats
 from skrldp.alphabet.combinations import CellGroups, Record, group_cells
-from skrldp.estimation.channels import Channel, DenseChannel
-from skrldp.estimation.em import most_likely
+from skrldp.estimation.channels import Channel, DenseChannel, most_likely
 from skrldp.estimation.figures import Pairs
 from skrldp.estimation.statistic import Sample, Statistic, project
 from skrldp.joint import JointDistribution

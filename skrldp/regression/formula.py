@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from skrldp._typing import Floats
 from skrldp.alphabet.combinations import group_cells
-from skrldp.estimation.cells import EstimatedCells, estimated_cells
+from skrldp.estimation.blocks import EstimatedCells, estimated_cells
 
 if TYPE_CHECKING:
     import pandas as pd
