@@ -42,6 +42,7 @@ _SINGULAR = 1e-9  # eigenvalues of a correlation matrix below are rounding
 _FALSE_ALARMS = 1e-6  # of samples of a mechanism's own reports that may be warned of, at most
 DRIFT = 1e-3  # p-value from which on a population is said to have moved
 _LEAST_P = 1e-300
+_POOLED = 100  # steps of EM for the distribution that reports and public records have in common
 
 
 @dataclass(frozen=True)
@@ -245,7 +246,8 @@ def drift_of(
 ) -> DriftTest:
     """Test whether U given S is as in the public table; if not, say where, and what then leaks.
 
-    P(S) may be anything. The reports' covariance and that of the public table count.
+    P(S) may be anything. The reports' covariance and that of the public table count, both where
+    they have the same U given S: with the public table's own shares, rare cells raise alarms.
     """
     sample, shape = Sample.of_counts(counts), public.counts.shape
     table = channel.public.reshape(shape)
@@ -255,15 +257,25 @@ def drift_of(
     of_secret[np.arange(shape[0]), np.arange(shape[0])] = within
     nuisance = channel.forward(of_secret.reshape(shape[0], -1)).T  # (b, a1)
     margin = most_likely(DenseChannel(nuisance, secrets), sample.shares, 1e-6, 500).distribution
-    report = np.where(channel.possible, np.maximum(nuisance @ margin, 1e-12), 0.0)
-    null = Sample(report / report.sum(), sample.n)
     records = np.maximum(effective_size(public) * public.probabilities.sum(axis=1), 0.5)
+    seen, cells, both = sample.shares > 0, margin[:, None] * within, within
+    for _ in range(_POOLED):  # EM of reports and public records together
+        slope = np.zeros_like(sample.shares)
+        slope[seen] = sample.shares[seen] / channel.forward(cells.ravel())[seen]
+        own = sample.n * cells * channel.backward(slope).reshape(shape)
+        both = own + records[:, None] * within
+        both /= both.sum(axis=1, keepdims=True)
+        cells = (own.sum(axis=1, keepdims=True) / sample.n) * both
+    report = np.where(channel.possible, np.maximum(nuisance @ margin, 1e-12), 0.0)
+    expected = np.where(channel.possible, np.maximum(channel.forward(cells.ravel()), 1e-12), 0.0)
+    null = Sample(expected / expected.sum(), sample.n)
 
     def tested(what: str, weights: Floats) -> HypothesisTest:
         own = (weights @ channel.matrix).reshape(-1, *shape)
-        means = (own * within).sum(axis=2, keepdims=True)
+        means = (own * both).sum(axis=2, keepdims=True)
         apart = (own - means) * np.sqrt(margin**2 / records)[:, None]  # of the public conditionals
-        of_table = ((apart * within).reshape(len(own), -1)) @ apart.reshape(len(own), -1).T
+        spread = both + 0.5 / records[:, None]  # counts of rare cells are no normal numbers
+        of_table = ((apart * spread).reshape(len(own), -1)) @ apart.reshape(len(own), -1).T
         covariance = null.covariance(weights, weights) + of_table
         return _tested(what, weights @ (sample.shares - report), covariance, sample.n)
 
@@ -277,9 +289,11 @@ def drift_of(
     secret = group_cells(mechanism, None, "sensitive").indicators
     for name in of_u:
         group = group_cells(mechanism, [name], "all").indicators
-        both = np.repeat(secret, len(group), axis=0) * np.tile(group, (len(secret), 1))
-        shares = (both @ channel.public) / np.repeat(secrets, len(group))
-        some = Statistic.of(channel, both - shares[:, None] * np.repeat(secret, len(group), axis=0))
+        inside = np.repeat(secret, len(group), axis=0) * np.tile(group, (len(secret), 1))
+        shares = (inside @ channel.public) / np.repeat(secrets, len(group))
+        some = Statistic.of(
+            channel, inside - shares[:, None] * np.repeat(secret, len(group), axis=0)
+        )
         if some.determined.all():
             moved.append((tested(str(name), some.of_c).p_value, name))
     now = most_likely(channel, sample.shares, 1e-10, 10_000).distribution

@@ -10,6 +10,9 @@ from scipy.stats import chi2_contingency
 
 from skrldp import FrequencyEstimator, GRRSanitizer, JointDistribution, Mechanism, SRRSanitizer
 from skrldp.estimation import PairedReports, same_distribution_test
+from skrldp.estimation.channels import DenseChannel
+from skrldp.estimation.estimator import smoothed
+from skrldp.estimation.hypotheses import drift_of
 
 ROWS = pd.DataFrame(
     [(s, a, b) for s in (0, 1) for a in "xy" for b in (0, 1, 2)], columns=["ill", "a", "b"]
@@ -141,6 +144,22 @@ def test_the_public_tables_own_error_raises_no_alarm(n):
         public_and_reports(rng, 3_000, n, sanitizer).drift_test().p_value < 0.05 for _ in range(200)
     ]
     assert np.mean(below) <= 0.12
+
+
+def test_rare_cells_of_the_public_table_raise_no_alarm():
+    """200 samples, a million reports without noise: at most .05 below p = .05, .001 below .001."""
+    rng = np.random.default_rng(7)
+    distribution = np.full(12, 1e-3)  # one public record in the mean
+    distribution[[0, 6]] = 0.495
+    mechanism, below = identity(), []
+    for _ in range(200):
+        counts = rng.multinomial(1_000, distribution).reshape(2, 6)
+        public = JointDistribution(counts, mechanism.secrets, mechanism.values)
+        channel = DenseChannel(np.eye(12), smoothed(public, mechanism))
+        sent = rng.multinomial(1_000_000, distribution).astype(float)
+        below.append(drift_of(channel, sent, public, mechanism).p_value)
+    assert np.mean(np.array(below) < 0.05) <= 0.12  # false alarm 1e-4
+    assert np.mean(np.array(below) < 0.001) <= 0.02  # 1e-4
 
 
 def test_another_population_is_named_with_what_it_leaks():
