@@ -82,46 +82,40 @@ def test_a_completed_distribution_is_inside(alpha, radius):
 
 
 @pytest.mark.parametrize(
-    ("around", "words", "brief"),
+    ("around", "words"),
     [
         (
             ConditionalsSet(0.1, 0.15, n_records=200),
             "log likelihood ratios of at most 20 for each secret and 30 for each two",
-            "log likelihood ratios<=20, of two<=30",
         ),
         (
             ConditionalsSet(0.1, 0.2, n_records=200),
             "log likelihood ratios of at most 20 for each secret",
-            "log likelihood ratios<=20, of two<=40",
         ),
         (
             ConditionalsSet(0.1, 0.1, n_records=200),
             "log likelihood ratios of at most 20 for each two secrets together",
-            "log likelihood ratios<=20, of two<=20",
         ),
         (
             ConditionalsSet(0.1, 0.1, 0.01, n_records=200),
             "at most 20 for each secret and each two secrets together, where each divergence may "
             "be 0.01 nats more (drift)",
-            "log likelihood ratios<=20, of two<=20, drift=0.01",
         ),
         (
             ConditionalsSet(0.1, 0.15),
             "divergences times P(s) of at most 0.1 for each secret and 0.15 for each two",
-            "P(s) D<=0.1, of two<=0.15",
         ),
-        (ConditionalsSet(math.inf, math.inf), "all distributions", "all distributions"),
-        (ConditionalsSet(0.0, 0.0), "the public conditionals alone", "P(s) D<=0, of two<=0"),
+        (ConditionalsSet(math.inf, math.inf), "all distributions"),
+        (ConditionalsSet(0.0, 0.0), "the public conditionals alone"),
         (
             RenyiSet(2.0, 0.1),
             "within Rényi divergence B = 0.1 (alpha = 2) of the public one",
-            "alpha=2, B=0.1",
         ),
-        (RenyiSet(2.0, math.inf), "all distributions", "all distributions"),
+        (RenyiSet(2.0, math.inf), "all distributions"),
     ],
 )
-def test_sets_in_words(around, words, brief):
-    assert around.describe().endswith(words) and around.brief() == brief
+def test_sets_in_words(around, words):
+    assert around.describe().endswith(words)
 
 
 def test_fitted_attributes_of_a_sanitizers_copy():
