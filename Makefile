@@ -13,7 +13,7 @@
 #   make lint          ruff and mypy          (make format: let ruff repair and format)
 #   make survey        the example of a survey in browsers, on http://localhost:8000
 #   make bench         the benchmarks
-#   make coverage      how often confidence intervals hold the truth; an hour or two
+#   make coverage      how often confidence intervals hold the truth; half an hour
 #   make leaderboard   compares with other approaches, and draws the README's table and chart again
 #   make tables        computes the bounds on tails again that the package keeps, and checks them
 #   make mutants       breaks the privacy core line by line: do the tests notice? An hour or two

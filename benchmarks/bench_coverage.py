@@ -1,6 +1,6 @@
 """How often 95 % intervals hold the truth: tables x sanitizers x n x populations x figures.
 
-    make coverage                                   a quarter of an hour
+    make coverage                                   half an hour
     make coverage ARGS="--runs 200 --tables 2x12"   a part of it
 
 All samples of a figure are drawn and evaluated together. A figure that is held in less than 92 % of
