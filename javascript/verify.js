@@ -13,6 +13,8 @@ const MOST_EPS = 700n; // beyond, a claim says nothing
 const SHOWN = ["secret", "known", "eps", "around"]; // fields of a claim, and others that are only stated
 const NUMBERS = { renyi: ["alpha", "radius"], "likelihood-ratio": ["single", "pair", "drift"] };
 const STATED = ["asked", "attained", "rule", "beta", "n_values", "values_from"];
+const ORDER = [...STATED, "n_records"]; // which is only stated of a survey
+const MECHANISM = { "skrldp-mechanism": 4 };
 const HALF_PAIR = /\p{Surrogate}/u; // of surrogates: no text
 
 class NotShown extends Error {}
@@ -22,15 +24,15 @@ export async function verify(mechanism, counts, witness, { eps = null, reports =
   try {
     const asked = eps === null ? null : real(decimal(String(eps)), "eps", MOST_EPS);
     need(Number.isInteger(reports) && reports > 0, "reports is no whole number from 1.");
-    const { rows, statements, digests, stated } = await readClaim(mechanism, counts, asked, reports);
-    const [given] = await read(witness, "skrldp-witness", 1);
+    const { pairs, digests, stated } = await readClaim(mechanism, counts, asked, reports);
+    const [given] = await read(witness, { "skrldp-witness": 1 });
     const bound = { mechanism: digests[0], counts: digests[1], reports: BigInt(reports) };
     for (const [name, own] of Object.entries(bound)) {
       need(repr(field(given, name)) === repr(own), `the witness does not fit the ${name}.`);
     }
     const couples = list(field(given, "couples"));
-    const shown = statements.map((one, i) => shownOf(rows, one, list(couples[i])));
-    if (couples.length > statements.length) throw new TypeError("there are couples of nothing");
+    const shown = pairs.map(([rows, one], i) => shownOf(rows, one, list(couples[i])));
+    if (couples.length > pairs.length) throw new TypeError("there are couples of nothing");
     return { holds: true, message: "holds", shown, stated };
   } catch (problem) {
     const message = problem instanceof NotShown ? problem.message : `the texts are malformed (${problem.name}).`;
@@ -291,7 +293,7 @@ function parse(text) {
   return found;
 }
 /** Parse JSON strictly; also give the digest of the text. */
-async function read(text, form, version) {
+async function read(text, forms) {
   if (typeof text === "string" && HALF_PAIR.test(text)) throw new TypeError("half a surrogate pair");
   const octets = typeof text === "string" ? new TextEncoder().encode(text) : text;
   const isBlank = (octet) => octet === 32 || (octet >= 9 && octet <= 13);
@@ -300,10 +302,17 @@ async function read(text, form, version) {
   while (start < end && isBlank(octets[end - 1])) end--;
   const data = octets.slice(start, end);
   const found = parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(data));
-  const fits = field(found, "format") === form && repr(field(found, "version")) === String(version);
-  need(fits, `a text is no ${form} of version ${version}.`);
+  needForm(found, forms);
   const hash = new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", data));
   return [found, Array.from(hash, (octet) => octet.toString(16).padStart(2, "0")).join("")];
+}
+function needForm(found, forms) {
+  const known = Object.entries(forms).map(([form, version]) => `${form} of version ${version}`).join(" or ");
+  const form = field(found, "format");
+  if (Array.isArray(form) || isObject(form)) throw new TypeError("no form");
+  const isForm = typeof form === "string" && Object.hasOwn(forms, form);
+  const version = repr(field(found, "version"));
+  need(isForm && version === String(forms[form]), `a text is no ${known}.`);
 }
 function tableOf(rows, height, width, what) {
   const isCount = (x) => typeof x === "bigint" && x >= 0n;
@@ -420,10 +429,31 @@ function statementsOf(own, table, eps) {
   return found;
 }
 const numbersOf = (some) => list(some).map((place) => (typeof place === "bigint" ? Number(place) : NaN));
-/** Rows, statements, digests and what is only stated: at the claimed eps or another, of reports together. */
+/** Rows and statements, digests and what is only stated: at the claimed eps or another, of reports together. */
 async function readClaim(mechanism, counts, eps, reports) {
-  const [own, digest] = await read(mechanism, "skrldp-mechanism", 4);
-  const [open, ofCounts] = await read(counts, "skrldp-counts", 1);
+  const [own, digest] = await read(mechanism, { ...MECHANISM, "skrldp-manifest": 1 });
+  const [open, ofCounts] = await read(counts, { "skrldp-counts": 1 });
+  const found = { pairs: [], digests: [digest, ofCounts], stated: new Set() };
+  const add = (part) => {
+    found.pairs.push(...part.pairs);
+    part.stated.forEach((name) => found.stated.add(name));
+  };
+  if (own.format === "skrldp-manifest") {
+    need(reports === 1, "several reports of blocks are not checked.");
+    const [parts, tables] = [list(field(own, "mechanisms")), list(field(open, "blocks"))];
+    need(parts.length, "there is no block.");
+    for (const [k, one] of parts.entries()) {
+      if (k >= tables.length) throw new TypeError("no table");
+      needForm(one, MECHANISM);
+      const part = partOf(one, tables[k], eps, 1);
+      add({ ...part, pairs: part.pairs.map(([rows, it]) => [rows, { ...it, about: `block ${k}, ${it.about}` }]) });
+    }
+    if (tables.length > parts.length) throw new TypeError("a table of nothing");
+  } else add(partOf(own, open, eps, reports));
+  return { ...found, stated: ORDER.filter((name) => found.stated.has(name)) };
+}
+/** The rows and statements of one mechanism, and the fields that are only stated. */
+function partOf(own, open, eps, reports) {
   for (const key of ["secrets", "values"]) {
     const names = field(own, key);
     need(Array.isArray(names) && repr(names) === repr(field(open, key)), `the ${key} differ.`);
@@ -435,16 +465,16 @@ async function readClaim(mechanism, counts, eps, reports) {
   if (first !== null && eps.compare(real(first, "eps", MOST_EPS)) >= 0) eps = null; // what is stated says more
   let statements = statementsOf(own, table, eps);
   let rows = rowsOf(own, table.length, table[0].length);
-  const every = own.claims.map((one) => (one.around === "all" ? one : { ...one, ...one.around }));
-  const names = [...STATED, ...(every.some(({ rule }) => rule === "survey") ? ["n_records"] : [])];
-  const stated = names.filter((name) => every.some((one) => Object.hasOwn(one, name)));
+  const sets = own.claims.map(({ around }) => around).filter((around) => around !== "all");
+  const stated = [...own.claims, ...sets].flatMap((one) => Object.keys(one)).filter((name) => STATED.includes(name));
+  if (sets.some(({ rule }) => rule === "survey")) stated.push("n_records");
   if (reports > 1) { // one row for each multiset of reports
     need(eps !== null, "say which eps so many reports should keep.");
     const together = (some) => rows[0].map((_, cell) => some.reduce((a, y) => a * rows[y][cell], 1n));
     rows = multisets(rows.length, reports).map(together);
     statements = statements.slice(0, 1);
   }
-  return { rows, statements, digests: [digest, ofCounts], stated };
+  return { pairs: statements.map((one) => [rows, one]), stated };
 }
 /** Combinations with replacement of the numbers below n, k of each, in order. */
 function multisets(n, k, from = 0) {

@@ -15,7 +15,7 @@ from skrldp.certificate._certify import (
 from skrldp.certificate._promises import prove_promise
 from skrldp.certificate._release import expected_seconds, release
 from skrldp.certificate._verify import Verdict, verify
-from skrldp.certificate._witness import counts_to_json
+from skrldp.certificate._witness import counts_to_json, witness_of
 
 __all__ = [
     "Certificate",
@@ -29,4 +29,5 @@ __all__ = [
     "prove_reports",
     "release",
     "verify",
+    "witness_of",
 ]

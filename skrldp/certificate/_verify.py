@@ -10,7 +10,7 @@ bound. Groups of cells are those of Theorem 30 and Theorem 31; k reports are pro
 import hashlib
 import json
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache, reduce
 from itertools import combinations_with_replacement, product
@@ -28,6 +28,8 @@ MOST_EPS = 700  # beyond, a claim says nothing
 SHOWN = {"secret", "known", "eps", "around"}  # fields of a claim, and others that are only stated
 NUMBERS = {"renyi": {"alpha", "radius"}, "likelihood-ratio": {"single", "pair", "drift"}}
 STATED = ("asked", "attained", "rule", "beta", "n_values", "values_from")
+ORDER = (*STATED, "n_records")  # which is only stated of a survey
+MECHANISM = {"skrldp-mechanism": 4}
 
 
 class Verdict(NamedTuple):
@@ -204,14 +206,19 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def _read(text: str | bytes, form: str, version: int) -> tuple[dict[str, Any], str]:
+def _read(text: str | bytes, forms: dict[str, int]) -> tuple[dict[str, Any], str]:
     """Parse JSON strictly; also give the digest of the text."""
     data = (text.encode() if isinstance(text, str) else bytes(text)).strip()
     floats: Any = {"parse_float": _number, "parse_constant": _number}
     found = json.loads(data.decode(), object_pairs_hook=_unique, **floats)
-    stated = found["format"], repr(found["version"])
-    _need(stated == (form, str(version)), f"a text is no {form} of version {version}.")
+    _need_form(found, forms)
     return found, hashlib.sha256(data).hexdigest()
+
+
+def _need_form(found: dict[str, Any], forms: dict[str, int]) -> None:
+    known = " or ".join(f"{form} of version {version}" for form, version in forms.items())
+    good = repr(forms.get(found["format"])) == repr(found["version"])
+    _need(good and found["format"] in forms, f"a text is no {known}.")
 
 
 def _table(rows: Any, height: int, width: int, what: str) -> list[list[int]]:
@@ -320,10 +327,31 @@ def _statements(
 
 def read_claim(
     mechanism: str | bytes, counts: str | bytes, eps: Fraction | None = None, reports: int = 1
-) -> tuple[list[list[int]], list[Statement], list[str], tuple[str, ...]]:
-    """Read rows, statements, digests and what is only stated: at an eps, of reports together."""
-    own, digest = _read(mechanism, "skrldp-mechanism", 4)
-    public, of_counts = _read(counts, "skrldp-counts", 1)
+) -> tuple[list[tuple[list[list[int]], Statement]], list[str], tuple[str, ...]]:
+    """Read rows and statements, digests and what is only stated: at an eps, of reports together.
+
+    A manifest has a mechanism for each block, and its counts a table.
+    """
+    own, digest = _read(mechanism, MECHANISM | {"skrldp-manifest": 1})
+    public, of_counts = _read(counts, {"skrldp-counts": 1})
+    if own["format"] != "skrldp-manifest":
+        found, stated = _part(own, public, eps, reports)
+        return found, [digest, of_counts], tuple(name for name in ORDER if name in stated)
+    _need(reports == 1, "several reports of blocks are not checked.")
+    _need(len(own["mechanisms"]) > 0, "there is no block.")
+    found, stated = [], set()
+    for k, (one, table) in enumerate(zip(own["mechanisms"], public["blocks"], strict=True)):
+        _need_form(one, MECHANISM)
+        pairs, more = _part(one, table, eps, 1)
+        found += [(rows, replace(it, about=f"block {k}, {it.about}")) for rows, it in pairs]
+        stated |= more
+    return found, [digest, of_counts], tuple(name for name in ORDER if name in stated)
+
+
+def _part(
+    own: dict[str, Any], public: dict[str, Any], eps: Fraction | None, reports: int
+) -> tuple[list[tuple[list[list[int]], Statement]], set[str]]:
+    """Read the rows and statements of one mechanism, and the fields that are only stated."""
     for key in ("secrets", "values"):
         names = own[key]
         _need(type(names) is list and repr(names) == repr(public[key]), f"the {key} differ.")
@@ -333,15 +361,15 @@ def read_claim(
     if reports == 1 and eps is not None and eps >= _real(own["claims"][0]["eps"], "eps", MOST_EPS):
         eps = None  # what is stated says more
     statements, rows = _statements(own, table, eps), _rows(own, len(table), len(table[0]))
-    every = [{**one, **(one["around"] if one["around"] != "all" else {})} for one in own["claims"]]
-    names = STATED + ("n_records",) * any(one.get("rule") == "survey" for one in every)
-    stated = tuple(name for name in names if any(name in one for one in every))
+    sets = [one["around"] for one in own["claims"] if one["around"] != "all"]
+    stated = {name for one in (*own["claims"], *sets) for name in one if name in STATED}
+    stated |= {"n_records"} if any(one["rule"] == "survey" for one in sets) else set()
     if reports > 1:  # one row for each multiset of reports
         _need(eps is not None, "say which eps so many reports should keep.")
         several = combinations_with_replacement(rows, reports)
         rows = [[reduce(mul, cell) for cell in zip(*some, strict=True)] for some in several]
         statements = statements[:1]
-    return rows, statements, [digest, of_counts], stated
+    return [(rows, one) for one in statements], stated
 
 
 def verify(
@@ -356,7 +384,8 @@ def verify(
     Parameters
     ----------
     mechanism, counts, witness : str or bytes
-        JSON of a mechanism with claims, of the counts its set is around, of multipliers.
+        JSON of a mechanism with claims, or of a manifest of several; of the counts that sets are
+        around; of multipliers.
     eps : float, optional
         What reports should keep, in nats; what is claimed if not given.
     reports : int
@@ -371,17 +400,17 @@ def verify(
     Examples
     --------
     >>> verify('{"format": "a", "version": 1}', "", "").message
-    'not shown: a text is no skrldp-mechanism of version 4.'
+    'not shown: a text is no skrldp-mechanism of version 4 or skrldp-manifest of version 1.'
     """
     try:
         asked = None if eps is None else _real(_number(str(eps)), "eps", MOST_EPS)
         _need(type(reports) is int and reports > 0, "reports is no whole number from 1.")
-        rows, statements, digests, stated = read_claim(mechanism, counts, asked, reports)
-        given, _ = _read(witness, "skrldp-witness", 1)
+        pairs, digests, stated = read_claim(mechanism, counts, asked, reports)
+        given, _ = _read(witness, {"skrldp-witness": 1})
         for name, own in zip(("mechanism", "counts", "reports"), (*digests, reports), strict=True):
             _need(repr(given[name]) == repr(own), f"the witness does not fit the {name}.")
-        both = zip(statements, given["couples"], strict=True)
-        shown = tuple(_shown(rows, one, some) for one, some in both)
+        both = zip(pairs, given["couples"], strict=True)
+        shown = tuple(_shown(*pair, some) for pair, some in both)
         return Verdict(True, "holds", shown, stated)
     except NotShown as problem:
         return Verdict(False, f"not shown: {problem}")

@@ -6,10 +6,11 @@ rounded to as few digits as still show the claim, and are tried by the checker's
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from math import floor
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from skrldp.certificate._verify import ONE, NotShown, Sides, Statement, read_cla
 from skrldp.exceptions import CertificateError
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.json_values import as_json
+from skrldp.mechanism.manifest import Manifest
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sets.fitted_sets import FittedSet
 from skrldp.support_function import split_budget, support
@@ -31,14 +33,15 @@ _DIGITS = (3, 5, 7, 9, 12, 16)
 Couple = tuple[str, str]  # a slack and a multiplier, as they are written
 
 
-def counts_to_json(joint: JointDistribution) -> str:
+def counts_to_json(joint: JointDistribution | Sequence[JointDistribution]) -> str:
     """Write the public counts, around which sets of distributions lie, for :func:`verify`.
 
     Parameters
     ----------
-    joint : JointDistribution
-        The public table. All its counts are written, of a survey whole numbers in proportion to its
-        weighted totals: publish them only if they are public.
+    joint : JointDistribution or list of them
+        The public table, or that of each block of a manifest. All its counts are written, of a
+        survey whole numbers in proportion to its weighted totals: publish them only if they are
+        public.
 
     Returns
     -------
@@ -50,14 +53,20 @@ def counts_to_json(joint: JointDistribution) -> str:
     >>> counts_to_json(JointDistribution([[7, 10], [26, 57]], ["no", "yes"]))  # doctest: +ELLIPSIS
     '{"format":"skrldp-counts","version":1,"secrets":["no","yes"],"values":[0,1],"counts":[[7,...
     """
-    fields = {
-        "format": "skrldp-counts",
-        "version": 1,
+    head: dict[str, Any] = {"format": "skrldp-counts", "version": 1}
+    if isinstance(joint, JointDistribution):
+        fields = head | _table_of(joint)
+    else:
+        fields = head | {"blocks": [_table_of(one) for one in joint]}
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def _table_of(joint: JointDistribution) -> dict[str, Any]:
+    return {
         "secrets": as_json(joint.secrets),
         "values": as_json(joint.values),
         "counts": joint.people.tolist(),
     }
-    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def states(mechanism: Mechanism, around: FittedSet) -> bool:
@@ -69,25 +78,47 @@ def states(mechanism: Mechanism, around: FittedSet) -> bool:
 
 
 def witness_of(
-    mechanism: Mechanism,
-    joint: JointDistribution,
+    mechanism: Mechanism | Manifest,
+    joint: JointDistribution | Sequence[JointDistribution],
     eps: float | None = None,
     reports: int = 1,
 ) -> str:
-    """Write multipliers that show what a mechanism claims.
+    """Write multipliers from which anybody can check what is claimed, with :func:`verify`.
 
-    Raises ValueError if it claims nothing. Raises CertificateError if no multipliers were found
-    that show it.
+    Of a fitted sanitizer's mechanism ``certificate_.witness()`` writes them.
+
+    Parameters
+    ----------
+    mechanism : Mechanism or Manifest
+        With claims.
+    joint : JointDistribution or list of them
+        The public table, or that of each block of a manifest.
+    eps : float, optional
+        What reports should keep, in nats; what is claimed if not given.
+    reports : int, default=1
+        How many reports about one record are seen together; more than one need `eps`.
+
+    Returns
+    -------
+    str
+        JSON, bound to the mechanism or manifest and to the counts by their digests.
+
+    Raises
+    ------
+    ValueError
+        If nothing is claimed, or nothing that can be checked.
+    CertificateError
+        If no multipliers were found that show what is claimed.
     """
     if mechanism.claims is None:
         raise ValueError("the mechanism claims nothing, so there is nothing to be shown.")
     asked = None if eps is None else Fraction(str(eps))
     texts = mechanism.to_json(), counts_to_json(joint)
     try:
-        rows, statements, digests, _ = read_claim(*texts, asked, reports)
+        pairs, digests, _ = read_claim(*texts, asked, reports)
     except NotShown as problem:
         raise ValueError(f"there is no proof of this claim: {problem}") from None
-    couples = [",".join(_couples(one, rows)) for one in statements]
+    couples = [",".join(_couples(one, rows)) for rows, one in pairs]
     head = {
         "format": "skrldp-witness",
         "version": 1,
