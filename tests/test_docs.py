@@ -220,7 +220,9 @@ def test_reference_is_complete():
         name = module.__name__.removeprefix("skrldp.")
         public |= {f"{name}.{item}" for item in module.__all__ if item not in skrldp.__all__}
     public |= {f"targets.{item}" for item in ("Contrast", "Linear", "Marginal", "Mean")}
-    public |= {f"certificate.{item}" for item in ("Verdict", "counts_to_json", "verify")}
+    checked = "Verdict", "counts_to_json", "verify", "witness_of"
+    public |= {f"certificate.{item}" for item in checked}
+    public |= {f"claims.{item}" for item in ("Around", "Claim", "Claims")}
     assert listed == public
 
 
