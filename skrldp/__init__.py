@@ -86,7 +86,7 @@ __all__ = [
 ]
 
 # Rooms that need no import of their own: `skrldp.auditing.Check` works after `import skrldp`.
-_ROOMS = {home.partition(".")[0] for home in _HOMES.values()}
+_ROOMS = {home.partition(".")[0] for home in _HOMES.values()} | {"claims"}
 _ROOMS |= {"batches", "client", "model_selection", "regression", "targets"}
 
 if TYPE_CHECKING:
