@@ -121,8 +121,7 @@ def largest_budget(joint, region, part):
     return low
 
 
-@pytest.mark.parametrize("alpha", [0.55, 1.0, 2.0, 3.0])
-@pytest.mark.parametrize("seed", [2, 3])
+@pytest.mark.parametrize(("alpha", "seed"), [(0.55, 2), (1.0, 3), (2.0, 2), (3.0, 3)])
 def test_tight_budget_is_the_largest(alpha, seed):
     joint = table(seed, 3, 4, low=20)
     radius, eps = 0.01, 0.8

@@ -3,7 +3,7 @@
 import cvxpy as cp
 import numpy as np
 import pytest
-from conftest import on_the_boundary, optimum, random_directions, renyi
+from conftest import on_the_boundary, optimum, pairwise, random_directions, renyi
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -149,9 +149,10 @@ def test_relations(alpha):
         assert moved.worst(matrix)[0] == pytest.approx(value - 3.0, abs=1e-9)
 
 
-@pytest.mark.parametrize("alpha", [*ALPHAS, 1.0 - 1e-8, 1.0 + 1e-8])
-@pytest.mark.parametrize("radius", [1e-6, 0.05, 2.0])
-@pytest.mark.parametrize("zeros", [False, True])
+@pytest.mark.parametrize(
+    ("alpha", "radius", "zeros"),
+    pairwise([*ALPHAS, 1.0 - 1e-8, 1.0 + 1e-8], [1e-6, 0.05, 2.0], [False, True]),
+)
 def test_pull_in(alpha, radius, zeros):
     cost, _ = instance(6, alpha, radius, zeros=zeros)
     rng = np.random.default_rng(8)
