@@ -135,6 +135,7 @@ class Figures(ReadOnly):
     _influence: Influence | None = field(default=None, repr=False)  # None: of quantiles
     _n_by: int = field(default=0, repr=False)  # columns of groups, which come first
     _n_quantiles: int = field(default=0, repr=False)  # that each figure is made of
+    _n: NDArray[Any] | None = field(default=None, repr=False)  # reports of each figure's group
 
     def confidence_interval(
         self, level: float = 0.95, *, simultaneous: bool = False
@@ -192,7 +193,7 @@ class Figures(ReadOnly):
         -------
         pandas.DataFrame
             The labels, then "estimate", "std_error", "noise_error", "conf_low", "conf_high",
-            "unbiased" and "n", the number of reports.
+            "unbiased" and "n", the number of reports (of the group, if these are in groups).
         """
         import pandas as pd
 
@@ -209,7 +210,7 @@ class Figures(ReadOnly):
             "conf_low": low,
             "conf_high": high,
             "unbiased": self.unbiased,
-            "n": self.n_reports,
+            "n": self.n_reports if self._n is None else self._n,
         }
         return pd.DataFrame(columns | figures, index=range(len(self.labels)))
 
@@ -304,6 +305,7 @@ class Figures(ReadOnly):
             _ends=_EndsOf(self._ends, places),
             _influence=None if self._influence is None else self._influence.times(slopes),
             _n_by=0,
+            _n=None if self._n is None else self._n[places],
         )
 
     def _places(self, group: Any) -> Indices:

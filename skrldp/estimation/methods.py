@@ -255,6 +255,9 @@ def _figures(
         influence,
         len(cells.names) + asked.n_by,
         0 if values is None else 1,
+        np.repeat([round(sample.n) for _, sample in cells.samples], len(estimate) // len(points))
+        if cells.names
+        else None,
     )
 
 

@@ -278,6 +278,7 @@ def test_reports_are_counted_for_each_group_of_a_raw_column():
         own = alone.mean(1)
         assert found.estimate[place] == own.estimate[0]
         assert found.confidence_interval()[place] == pytest.approx(own.confidence_interval()[0])
+    assert found.to_frame()["n"].tolist() == Y["region"].value_counts().loc[["n", "s"]].tolist()
     gap = found.difference("n", "s")
     assert gap.std_error[0] == pytest.approx(np.hypot(*found.std_error))
     lazy = FrequencyEstimator(sanitizer.mechanism_, groups="region").fit(pl.from_pandas(Y).lazy())
