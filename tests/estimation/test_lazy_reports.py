@@ -68,7 +68,7 @@ def test_no_more_rows_are_brought_than_there_are_symbols_and_one(sanitizer, monk
     for encode in ("auto", "symbol", "cells", "onehot"):
         with pytest.raises(ValueError, match=r"has 2|but Y has"):
             FrequencyEstimator(sanitizer, encode=encode).fit(two)
-    with pytest.raises(ValueError, match="collect the result, and pass the reports"):
+    with pytest.raises(ValueError, match="collect the result, and pass its counts"):
         FrequencyEstimator(sanitizer).fit(numbers, sample_weight=np.ones(1000))
     assert not brought
 
