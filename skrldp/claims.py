@@ -15,6 +15,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from skrldp._arrays import ReadOnlyDict
 from skrldp._params import at_least, at_most, is_finite, is_whole
 from skrldp._sentences import columns_in_words, series
 from skrldp.alphabet.values import (
@@ -107,7 +108,7 @@ class Around:
     """
 
     kind: str = "all"
-    numbers: Mapping[str, float] = field(default_factory=dict)
+    numbers: Mapping[str, float] = field(default_factory=ReadOnlyDict)
     rule: str | None = None
     beta: float | None = None
     n_records: int | None = None
@@ -126,7 +127,7 @@ class Around:
         names = KINDS[self.kind]
         if not isinstance(self.numbers, Mapping) or set(self.numbers) != set(names):
             raise ValueError(f"numbers={brief(repr(self.numbers))} must be {', '.join(names)}.")
-        numbers = {name: _nats(name, self.numbers[name]) for name in names}
+        numbers = ReadOnlyDict({name: _nats(name, self.numbers[name]) for name in names})
         object.__setattr__(self, "numbers", numbers)
         if self.kind == "renyi" and numbers["alpha"] == 0.0:
             raise ValueError("alpha=0.0 is no finite number > 0.")
@@ -199,13 +200,13 @@ class Around:
         return words + more * (drift > 0.0)
 
     @property
-    def likelihood_ratios(self) -> tuple[float, float]:
+    def _likelihood_ratios(self) -> tuple[float, float]:
         """The budgets as log likelihood ratios; as they are if the number of records is unknown."""
         n = self.n_records or 1
         return n * self.numbers["single"], n * self.numbers["pair"]
 
     def _ratios_in_words(self) -> str:
-        single, pair = (f"{ratio:.4g}" for ratio in self.likelihood_ratios)
+        single, pair = (f"{ratio:.4g}" for ratio in self._likelihood_ratios)
         shares = self.numbers["pair"] < 2.0 * self.numbers["single"]
         if self.numbers["single"] < self.numbers["pair"]:
             return f"{single} for each secret" + f" and {pair} for each two" * shares
@@ -219,7 +220,7 @@ class Around:
             return "all distributions"
         if self.kind == "renyi":
             return f"alpha={self.numbers['alpha']:g}, B={self.numbers['radius']:.4g}"
-        single, pair = self.likelihood_ratios
+        single, pair = self._likelihood_ratios
         what = "P(s) D" if self.n_records is None else "log likelihood ratios"
         drift = self.numbers["drift"]
         return f"{what}<={single:.4g}, of two<={pair:.4g}" + f", drift={drift:.4g}" * (drift > 0.0)
