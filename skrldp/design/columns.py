@@ -38,13 +38,13 @@ def ascend_along_paths(
     blocks: list[Block],
     limits: Limits,
     *,
-    mixture: Mixture | None = None,
+    slopes_at: Callable[[Floats], Floats] | None = None,
     end: float = _END,
 ) -> Floats:
-    """Ascend the reduced cost of a mixture, from many slopes.
+    """Ascend a convex function of rows, from many slopes.
 
     Where a way down the central path goes is decided by its first slopes; once it is near the
-    boundary, the slopes are those at the row itself.
+    boundary, the slopes are those at the row itself, if a function gives them.
 
     Shapes: `slopes` (m, a). Returns (m, a): rows of unit sum. They are private up to errors of the
     paths.
@@ -61,8 +61,8 @@ def ascend_along_paths(
         follow = follow or bool(np.mean(paths.gaps <= _FOLLOW * unit) > _MOST_FOLLOW)
         if np.mean(paths.gaps <= 2.0 * end * unit) > _MOST_END:
             break
-        if follow and mixture is not None:
-            slopes = mixture.slopes(rows)
+        if follow and slopes_at is not None:
+            slopes = slopes_at(rows)
             unit = np.ptp(slopes, axis=1)
             paths.set_slopes(slopes)
     return rows
@@ -226,7 +226,8 @@ class _Search:
         self, slopes: Floats, mixture: Mixture | None = None, **options: float
     ) -> Floats:
         assert self.blocks is not None
-        rows = ascend_along_paths(slopes, self.blocks, self.limits, mixture=mixture, **options)
+        slopes_at = None if mixture is None else mixture.slopes
+        rows = ascend_along_paths(slopes, self.blocks, self.limits, slopes_at=slopes_at, **options)
         return self.cone.inside(rows)
 
     def _highest(self, directions: Floats) -> Floats:

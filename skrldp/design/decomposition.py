@@ -17,10 +17,10 @@ from skrldp._typing import Floats, Indices
 from skrldp.design.alternation import PERTURBATION, path_requirements
 from skrldp.design.columns import ascend_along_paths
 from skrldp.design.constraint_blocks import path_blocks
-from skrldp.design.criteria import Criterion
+from skrldp.design.criteria import Criterion, Mixture
 from skrldp.design.programs import LEAST_GAIN
 from skrldp.design.run import Limits
-from skrldp.privacy.requirements import Requirements
+from skrldp.privacy.requirements import Requirement, Requirements
 
 # Chosen by hand.
 _ROWS = 50  # that ascend at once
@@ -38,6 +38,12 @@ _PERTURBED = 4
 # ends where that is more than the upper limit. How many rounds are the last.
 _GAP, _LATELY, _LEAST_GAP, _MOST_GAP, _OF_GAIN = 0.03, 3, 1e-5, 1e-3, 0.1
 _SAME_DIGITS = 6  # decimals in which equal rows agree
+# With several secrets, rows of two levels ascend first, so many for each value of U: in as many
+# rounds as the second number at least, until so many gain less than the fourth, relatively.
+# At 6 x 15 cells the sum of variances is 2.23 after 10 s of a processor, in place of 2.72.
+_OF_VALUE, _FIRST, _LAST, _LITTLE = 8, 8, 3, 0.012
+_LEAST_SECRETS = 3
+_SPREAD_ELSEWHERE, _SPREAD_AT_VALUE = 0.2, 1.0  # of the logarithms of their starts
 # Circles of sets of the best size, of secrets, of values of U and of cells, each; fewer where there
 # would be more than so many sets.
 _CIRCLES, _MOST_SETS = 4, 1_000
@@ -89,6 +95,7 @@ class _Search:
         assert blocks is not None  # lower bounds have a central path
         self.blocks, self.rng = blocks, np.random.default_rng(0)  # the design is deterministic
         self.mixture = criterion.mixture()
+        self.two_levels = two_levels(requirements)
         self.best, self.value = first[0], -np.inf  # until some are mixed
         self.values: list[float] = []
         self.promised = [_MOST_GAP / _GAP]
@@ -164,10 +171,22 @@ class _Search:
     def _ascend(self, weights: Floats) -> None:
         """Let rows ascend, and add those that are worth having."""
         self.rounds += 1
-        rows = self._starts(weights)
-        slopes = self.mixture.slopes(rows)
         end = self._close(_END, _LEAST_END, _MOST_END)
-        rows = ascend_along_paths(slopes, self.blocks, self.limits, mixture=self.mixture, end=end)
+        if self.rounds > _FIRST and self.two_levels:
+            gained = self.values[-1] - self.values[-1 - _LAST]
+            if gained < _LITTLE * abs(self.values[-1]):
+                self.two_levels = []
+        if self.two_levels:
+            parts = [
+                one.ascended(self.mixture, self.limits, end, self.rng) for one in self.two_levels
+            ]
+            rows = np.concatenate(parts)
+        else:
+            rows = self._starts(weights)
+            slopes = self.mixture.slopes(rows)
+            rows = ascend_along_paths(
+                slopes, self.blocks, self.limits, slopes_at=self.mixture.slopes, end=end
+            )
         rows = self.requirements.shift(rows)
         reduced_costs = self.mixture.reduced_costs(rows)
         self.promised.append(rows.shape[1] * float(reduced_costs.max()))
@@ -186,6 +205,61 @@ class _Search:
         if self.rounds % _PERTURBED:
             return rows
         return rows * np.exp(self.rng.normal(scale=PERTURBATION, size=rows.shape))
+
+
+def two_levels(requirements: Requirements) -> list["TwoLevelRows"]:
+    """Make the rows of two levels of each value of U, where there are several secrets."""
+    shape = requirements.shape
+    plain = all(
+        one.region.rows.in_order and one.region.rows.parts.shape == shape for one in requirements
+    )
+    if shape[0] < _LEAST_SECRETS or shape[1] < 3 or not plain or not requirements.any_pair:
+        return []
+    found = [TwoLevelRows(requirements, value) for value in range(shape[1])]
+    return [] if any(one.blocks is None for one in found) else found
+
+
+class TwoLevelRows:
+    """Rows with one entry for each secret at a value of U, and another one elsewhere.
+
+    Most rows of an optimum are nearly so. Such a row is a function of S and of whether U is the
+    value; the region of these two cells is that of the merged values, so that few dimensions are
+    left.
+    """
+
+    def __init__(self, requirements: Requirements, value: int) -> None:
+        self.shape, self.value = requirements.shape, value
+        merged = tuple(
+            Requirement(one.region.one_against_rest(value), one.eps) for one in requirements
+        )
+        self.requirements = Requirements(merged, (self.shape[0], 2))
+        self.blocks = path_blocks(path_requirements(self.requirements))
+
+    def ascended(
+        self, mixture: Mixture, limits: Limits, end: float, rng: np.random.Generator
+    ) -> Floats:
+        """Let some rows ascend, (m, a)."""
+        assert self.blocks is not None  # lower bounds have a central path
+        spread = np.array([_SPREAD_AT_VALUE, _SPREAD_ELSEWHERE])
+        starts = np.exp(rng.normal(size=(_OF_VALUE, self.shape[0], 2)) * spread)
+
+        def slopes_at(pairs: Floats) -> Floats:
+            slopes = mixture.slopes(self.rows(pairs)).reshape(len(pairs), *self.shape)
+            here = slopes[:, :, self.value]
+            both = np.stack([here, slopes.sum(axis=2) - here], axis=2)
+            return both.reshape(len(pairs), -1)
+
+        slopes = slopes_at(starts.reshape(_OF_VALUE, -1))
+        found = ascend_along_paths(slopes, self.blocks, limits, slopes_at=slopes_at, end=end)
+        rows = self.rows(found)
+        return rows / rows.sum(axis=1, keepdims=True)
+
+    def rows(self, pairs: Floats) -> Floats:
+        """Write rows of two entries for each secret, (m, a1 * 2), as rows, (m, a)."""
+        each = pairs.reshape(len(pairs), self.shape[0], 2)
+        rows = np.repeat(each[:, :, 1:], self.shape[1], axis=2)
+        rows[:, :, self.value] = each[:, :, 0]
+        return rows.reshape(len(pairs), -1)
 
 
 def set_indicators(requirements: Requirements) -> Floats:

@@ -275,7 +275,8 @@ def drift_of(
         means = (own * both).sum(axis=2, keepdims=True)
         apart = (own - means) * np.sqrt(margin**2 / records)[:, None]  # of the public conditionals
         spread = both + 0.5 / records[:, None]  # counts of rare cells are no normal numbers
-        of_table = ((apart * spread).reshape(len(own), -1)) @ apart.reshape(len(own), -1).T
+        each = len(own), public.counts.size  # there may be none
+        of_table = (apart * spread).reshape(each) @ apart.reshape(each).T
         covariance = null.covariance(weights, weights) + of_table
         return _tested(what, weights @ (sample.shares - report), covariance, sample.n)
 
