@@ -12,8 +12,6 @@ from conftest import few_iterations, pairwise
 from conic_program import solve_conic
 from regions import lower
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import KBinsDiscretizer
 
 from skrldp import (
     AllDistributions,
@@ -160,31 +158,6 @@ def test_the_four_problems(robust):
     assert getattr(alone, value) == pytest.approx(alone.solution_.objective, rel=1e-6)
     assert alone.solution_.bound <= getattr(alone, value) * (1.0 + 1e-9)
     assert alone.certificate_.uncertainty == around
-
-
-def test_all_distributions_are_plain_local_privacy_of_u():
-    for cls in BOTH:
-        found = fit(cls, uncertainty=AllDistributions())
-        matrix = found.mechanism_.matrix[:, :3]
-        assert np.log(matrix.max(axis=1) / matrix.min(axis=1)).max() <= 0.7
-
-
-@pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")
-def test_u_is_told_where_it_says_nothing_of_s():
-    counts = np.array([[30, 20, 10], [60, 40, 20]])
-    mse = fit(RobustMSESanitizer, counts=counts, uncertainty=RenyiBall(radius=0.0), encode="cells")
-    assert mse.distortion_ <= 1e-6
-    np.testing.assert_array_equal(mse.transform([[0], [1], [2]]), [[0], [1], [2]])
-    informed = fit(PolyOptSanitizer, counts=counts, uncertainty=RenyiBall(radius=0.0))
-    assert informed.score([[0], [1], [2]]) == pytest.approx(1.0, abs=1e-6)
-
-
-def test_a_secret_that_the_public_table_lacks():
-    for cls in BOTH:
-        found = fit(cls, categories=[[0, 1, 2], "auto"])
-        assert found.certificate_.holds(0.7)
-        assert found.mechanism_.shape[1] == 9 and found.mechanism_.observe == "nonsensitive"
-        assert found.transform([[1]] * 5).shape[0] == 5
 
 
 @pytest.mark.parametrize("observe", ["some", None, True])
@@ -374,23 +347,6 @@ def test_clone_pickle_and_json(cls):
     codes = [client.values.index(u) for u in U]
     found.set_params(encode="symbol")
     np.testing.assert_array_equal(client.sample(codes, 0), found.transform(X)["report"])
-
-
-def test_pipelines_pass_what_they_were_fitted_with():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 3))
-    X[:, 0] = X[:, 1] > 0
-    bins = KBinsDiscretizer([2, 3, 3], encode="ordinal", strategy="uniform")
-    priv = make(RobustMSESanitizer, encode="cells", random_state=0)
-    pipe = Pipeline([("bins", bins), ("priv", priv)])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PrivacyLeakWarning)
-        Y = pipe.fit_transform(X)
-    np.testing.assert_array_equal(Y, pipe.transform(X))
-    assert Y.shape == (300, 2)
-    assert len(pipe.get_feature_names_out()) == Y.shape[1]
-    binned = pipe["bins"].transform(X)
-    np.testing.assert_array_equal(pipe["priv"].transform(binned[:, 1:]), Y)
 
 
 def test_what_was_fitted_counts_not_what_is_set_afterwards():

@@ -158,12 +158,6 @@ def test_an_optimum_reports_the_most_probable_cell(monkeypatch):
     np.testing.assert_array_equal(Y, np.array([[1, 2], [1, 1], [1, 2]])[reports])
 
 
-def test_a_table_of_another_library_than_the_public_one():
-    sanitizer = SRRSanitizer(sensitive="ill").fit(frame_of("pandas"))
-    X = frame_of("polars")
-    assert sanitizer.transform(X).schema == X.schema
-
-
 # --- set_output ----------------------------------------------------------------------------------
 
 
@@ -192,13 +186,6 @@ def test_set_output(library, encode, container):
     if encode == "cells" and library == "polars" and container == "pandas":
         assert list(Y["size"].cat.categories) == ["S", "M", "L", "XL"]
     assert type(sanitizer.set_output(transform=None).transform(X)) is native[container]
-
-
-def test_columns_of_objects_get_dtypes_of_their_own():
-    X = [["yes", 1], ["no", 2], ["no", 1], ["yes", 2]] * 5
-    Y = SRRSanitizer(sensitive=0).set_output(transform="pandas").fit_transform(X)
-    assert list(Y.columns) == ["x0", "x1"]
-    assert pd.api.types.is_integer_dtype(Y["x1"]) and not pd.api.types.is_numeric_dtype(Y["x0"])
 
 
 def test_set_output_refuses_other_containers():
@@ -241,13 +228,6 @@ def test_rare_cells_warn():
     SRRSanitizer(sensitive=0).fit(
         X, sample_weight=rare
     )  # private at all distributions: nothing to warn of
-
-
-def test_no_robustness_warns():
-    with pytest.warns(PrivacyLeakWarning, match="public distribution alone"):
-        make(NonRobustSanitizer).fit(GOOD)
-    with pytest.warns(PrivacyLeakWarning, match="public distribution alone"):
-        IRSanitizer(uncertainty=RenyiBall(radius=0.0), sensitive=0).fit(GOOD)
 
 
 # --- Bad input -----------------------------------------------------------------------------------
@@ -362,13 +342,6 @@ def test_transform_returns_all_rows_or_none(X, message):
     for method in (sanitizer.transform, sanitizer.score):
         with pytest.raises(ValueError, match=message):
             method(X)
-
-
-def test_missing_values_are_a_category_where_the_public_table_has_them():
-    X = FRAME.assign(u=[None, "a", "a", None] * 10)
-    sanitizer = SRRSanitizer(sensitive="s", random_state=0).fit(X)
-    assert sanitizer.joint_.values == ("a", None)
-    assert 0 < sanitizer.transform(X)["u"].isna().sum() < 40
 
 
 def test_not_fitted():

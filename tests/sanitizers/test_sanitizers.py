@@ -11,7 +11,6 @@ from sanitizer_fits import (
     CLOSED_FORMS,
     GOOD,
     INFORMATIVE,
-    LIBRARIES,
     N_ROWS,
     SANITIZERS,
     fitted,
@@ -257,17 +256,6 @@ def test_rows_without_weight_are_still_reported():
     assert len(SRRSanitizer(sensitive=0).fit_transform(GOOD, sample_weight=weights)) == 40
 
 
-@pytest.mark.parametrize("cls", CLOSED_FORMS)
-def test_relabelling_permutes_the_mechanism(cls):
-    rng = np.random.default_rng(1)
-    X = np.column_stack([rng.choice(2, 500, p=[0.3, 0.7]), rng.choice(3, 500, p=[0.2, 0.3, 0.5])])
-    plain = fitted(cls(1.0), X)
-    renamed = fitted(cls(1.0), np.column_stack([1 - X[:, 0], (X[:, 1] + 1) % 3]))
-    cells = [(1 - s) * 3 + (u + 1) % 3 for s in range(2) for u in range(3)]
-    matrix = renamed.mechanism_.matrix[np.ix_(cells, cells)]
-    np.testing.assert_allclose(matrix, plain.mechanism_.matrix, atol=1e-8)
-
-
 @pytest.mark.parametrize("cls", [GRRSanitizer, SRRSanitizer])
 def test_ten_thousand_cells_need_no_matrix(cls):
     X = np.indices((100, 100)).reshape(2, -1).T
@@ -303,18 +291,3 @@ def test_a_slow_design_says_so_before_it_begins(cls, capsys):
 
 
 # --- Which columns are S -------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("library", LIBRARIES[:3])
-@pytest.mark.parametrize(
-    "sensitive", ["ill", 1, ["ill"], [-2], lambda X: ["ill"]], ids=["name", "1", "list", "-2", "f"]
-)
-def test_sensitive_by_any_means(library, sensitive):
-    sanitizer = GRRSanitizer(sensitive=sensitive).fit(frame_of(library))
-    assert sanitizer.joint_.secrets == (False, True)
-
-
-def test_several_sensitive_columns():
-    sanitizer = SRRSanitizer(sensitive=["ill", "size"]).fit(frame_of("pandas"))
-    assert sanitizer.joint_.counts.shape == (6, 2)
-    assert sanitizer.transform(frame_of("pandas")).shape == (N_ROWS, 3)
