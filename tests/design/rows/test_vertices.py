@@ -150,25 +150,6 @@ def test_all_distributions_with_one_value_gives_the_patterns(secrets, cdd):
     np.testing.assert_allclose(in_order(found), in_order(patterns), atol=1e-12)
 
 
-@pytest.mark.parametrize("eps", [0.2, 1.0, 3.0])
-@pytest.mark.parametrize("counts", [[5, 9], [3, 20, 8], [4, 1, 30, 11]])
-def test_optimum_over_patterns(counts, eps):
-    """Kairouz, Oh and Viswanath's enumeration, by scipy."""
-    joint = JointDistribution(np.array(counts)[:, None])
-    distribution = joint.probabilities.ravel()
-    patterns = np.array(list(itertools.product([1.0, np.exp(eps)], repeat=len(counts))))
-    worth = row_information(patterns, distribution)
-    best = linprog(-worth, A_eq=patterns.T, b_eq=np.ones(len(distribution)))
-    for radius in (np.inf, None, 0.0):  # one value: no distribution has another conditional
-        found = solve(
-            CriterionProblem(joint),
-            Requirements.of(region_of(joint, radius=radius), eps),
-            solver="vertices",
-        )
-        assert found.objective == pytest.approx(-best.fun, rel=1e-9)
-        assert mutual_information(found.matrix, distribution) == pytest.approx(-best.fun, rel=1e-9)
-
-
 @pytest.mark.parametrize("same_secret", [False, True])
 @pytest.mark.parametrize("kind", ["lower", "box"])
 def test_what_comes_back(kind, same_secret):
