@@ -472,7 +472,7 @@ function partOf(own, open, eps, reports) {
     need(eps !== null, "say which eps so many reports should keep.");
     const together = (some) => rows[0].map((_, cell) => some.reduce((a, y) => a * rows[y][cell], 1n));
     rows = multisets(rows.length, reports).map(together);
-    statements = statements.slice(0, 1);
+    statements = [{ ...statements[0], about: `${reports} reports` }];
   }
   return { pairs: statements.map((one) => [rows, one]), stated };
 }

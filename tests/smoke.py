@@ -11,8 +11,9 @@ import sys
 from pathlib import Path
 
 MODULES = (
-    "auditing", "certificate", "client", "display", "estimation", "exceptions", "information",
-    "joint", "mechanism", "model_selection", "privacy", "sanitizers", "sets", "statement",
+    "auditing", "certificate", "claims", "client", "display", "estimation", "exceptions",
+    "information", "joint", "mechanism", "model_selection", "privacy", "report", "sanitizers",
+    "sets",
 )  # fmt: skip
 ROWS = [["no", 0], ["no", 1], ["yes", 0], ["yes", 1]]
 COUNTS = [70, 100, 260, 570]

@@ -368,7 +368,7 @@ def _part(
         _need(eps is not None, "say which eps so many reports should keep.")
         several = combinations_with_replacement(rows, reports)
         rows = [[reduce(mul, cell) for cell in zip(*some, strict=True)] for some in several]
-        statements = statements[:1]
+        statements = [replace(statements[0], about=f"{reports} reports")]
     return [(rows, one) for one in statements], stated
 
 

@@ -115,7 +115,7 @@ def test_several_reports_are_shown_at_their_eps():
     assert verify(mechanism, counts, two.witness(), eps=two.eps, reports=2).holds
     assert not verify(mechanism, counts, two.witness(), eps=two.eps).holds  # of another number
     less = verify(mechanism, counts, two.witness(), eps=0.99 * two.eps_attained, reports=2)
-    assert less.message.startswith("not shown: one report: report")
+    assert less.message.startswith("not shown: 2 reports: report")
     assert "say which eps" in verify(mechanism, counts, two.witness(), reports=2).message
 
 

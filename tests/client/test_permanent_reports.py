@@ -154,7 +154,7 @@ def test_permanent_reports_outlive_releases():
     )
     rows = [("b", 0)] * 24
     reports = permanent(mechanism).report_many(rows, ids=range(24))
-    assert "".join(map(str, reports)) == "111111012110110121112112"
+    assert "".join(map(str, reports)) == "111210011101011201111112"
 
 
 def test_a_number_is_the_text_of_its_digits():
