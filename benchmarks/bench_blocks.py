@@ -10,10 +10,7 @@ person reports one block, of a column or of a pair of columns, with ε = 1. The 
   records and with the reports alone;
 - ``remedies``: what single columns leak when the people change, also with ``drift=`` and
   ``eps_all=``;
-- ``plain``: the same people by plain local differential privacy, and by SRR of all columns;
-- ``speed``: keyed reports, and loading the manifest of all pairs in Python and, where it is
-  installed, Node;
-- ``thirty``: a table of 30 columns, each of them and 30 pairs.
+- ``plain``: the same people by plain local differential privacy, and by SRR of all columns.
 
 Where multi-freq-ldpy imports (``pip install multi-freq-ldpy``), its SMP (a column, or pair, of each
 person by an adaptive oracle) and RS+FD (every column, all but one of them fake) report the same
@@ -21,9 +18,6 @@ people. The file of Adult: ``SKRLDP_ADULT``, or ``../shared/data/adult/adult.dat
 """
 
 import argparse
-import shutil
-import subprocess
-import tempfile
 import time
 import warnings
 from itertools import combinations
@@ -43,10 +37,8 @@ from skrldp import (
     LikelihoodRatioSet,
     PrivacyLeakWarning,
     SRRSanitizer,
-    client,
     expected_std_error,
 )
-from skrldp.batches import BlockReporter
 
 try:
     from multi_freq_ldpy.mdim_freq_est import RSpFD_solution, SMP_solution
@@ -56,7 +48,7 @@ except ImportError:
 N = 16_280  # people who report
 BATCH = 1_000_000  # rows that report at once
 CLIENT = Path(__file__).parent.parent / "javascript" / "skrldp.js"
-PARTS = ("errors", "drift", "remedies", "plain", "speed", "thirty")
+PARTS = ("errors", "drift", "remedies", "plain")
 
 
 def twelve_columns():
@@ -282,60 +274,12 @@ def whole(public, people, categories):
     print(f"  SRR of all columns: columns {np.mean(errors):.4f}")
 
 
-def speed(sanitizer, public, rows):
-    """Seconds to load a manifest, and rows a second of keyed reports."""
-    text = sanitizer.manifest_.to_json()
-    start = time.perf_counter()
-    client.load(text)
-    print(f"\nA manifest of {len(text) / 1e6:.1f} MB: Python {time.perf_counter() - start:.2f} s")
-    if shutil.which("node"):
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "manifest.json"
-            path.write_text(text, encoding="utf-8")
-            script = (
-                f"import {{ load }} from {CLIENT.as_posix()!r}; import fs from 'node:fs'; "
-                f"const text = fs.readFileSync({path.as_posix()!r}, 'utf8'); "
-                "const start = performance.now(); await load(text); "
-                "console.log(((performance.now() - start) / 1e3).toFixed(2));"
-            )
-            node = ["node", "--input-type=module", "--eval", script]
-            found = subprocess.run(node, capture_output=True, text=True, check=True)
-            print(f"  Node {found.stdout.strip()} s")
-    reporter, seconds = BlockReporter(sanitizer.manifest_, key=bytes(range(32)), id="id"), 0.0
-    for first in range(0, rows, BATCH):
-        ids = np.arange(first, min(first + BATCH, rows))
-        table = public.iloc[ids % len(public)].assign(id=ids)
-        start = time.process_time()
-        reporter(table)
-        seconds += time.process_time() - start
-    print(f"  keyed: {rows:,} rows in batches, {rows / seconds / 1e6:.1f} M rows/s")
-
-
-def thirty(people, n_jobs):
-    """Thirty columns of 2 to 6 categories, each and 30 pairs."""
-    rng = np.random.default_rng(0)
-    names = [name for name in people if name != "sex"]
-    table = people[["sex", *names]].copy()
-    for number in range(30 - len(names)):
-        one = names[number % len(names)]
-        values = table[one].astype("category").cat.codes.to_numpy()
-        moved = np.where(rng.random(len(table)) < 0.5, values, rng.permutation(values))
-        table[f"c{number}"] = moved % 6
-    columns = [name for name in table if name != "sex"]
-    categories = {name: sorted(table[name].unique().tolist()) for name in table}
-    pairs = list(combinations(columns, 2))
-    some = [pairs[number] for number in np.linspace(0, len(pairs) - 1, 30).astype(int)]
-    blocks = [(name,) for name in columns] + some
-    designed("30 columns and 30 pairs", blocks, table[: len(table) // 2], categories, n_jobs)
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="five columns, 10 simulations")
     parser.add_argument("--simulations", type=int, default=200)
     parser.add_argument("--drifted", type=int, default=10, help="simulations of each drift")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, metavar="PART")
-    parser.add_argument("--rows", type=int, default=10_000_000, help="of keyed reports")
     parser.add_argument("--n-jobs", type=int, default=2, help="processes that design blocks")
     chosen = parser.parse_args()
     if adult_file() is None:
@@ -345,7 +289,7 @@ if __name__ == "__main__":
     table = twelve_columns().sample(frac=1.0, random_state=0)
     if chosen.quick:
         table = table[["sex", "age", "education", "us", "income", "hours"]]
-        chosen.simulations, chosen.drifted, chosen.rows = 10, 1, 100_000
+        chosen.simulations, chosen.drifted = 10, 1
     categories = {name: sorted(table[name].unique().tolist()) for name in table}
     public, people = table[: len(table) // 2], table[len(table) // 2 :]
     names = [name for name in table if name != "sex"]
@@ -353,7 +297,7 @@ if __name__ == "__main__":
     tables = [(name,) for name in names] + pairs
     if "remedies" in chosen.only:
         remedies(public, people, categories)
-    needed = {"errors", "drift", "plain", "speed"} & set(chosen.only)
+    needed = {"errors", "drift", "plain"} & set(chosen.only)
     kinds = ("singles", "pairs") if needed else ()
     sanitizers = {kind: designed(kind, kind, public, categories, chosen.n_jobs) for kind in kinds}
     if "errors" in chosen.only:
@@ -363,7 +307,3 @@ if __name__ == "__main__":
     if "plain" in chosen.only:
         plain(people, categories, tables, 3)
         whole(public, people, categories)
-    if "speed" in chosen.only:
-        speed(sanitizers["pairs"], public, chosen.rows)
-    if "thirty" in chosen.only:
-        thirty(table, chosen.n_jobs)
