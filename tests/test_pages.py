@@ -61,7 +61,7 @@ def shown():
     uniform = np.full((2, 4), 0.5)
     return {
         "Mechanism": (mechanism, [BAD, "visits & more", "<b>", "matrix", "all distributions"]),
-        "Mechanism blind": (blind.mechanism_, ["U alone", "the distributions whose conditionals of U"]),
+        "Mechanism blind": (blind.mechanism_, ["U alone", "the distributions whose"]),
         "Mechanism bare": (
             Mechanism.from_matrix(uniform, "ab", (1, 2)),
             ["claimed nothing", "not named"],
