@@ -118,12 +118,6 @@ def design(
     names = [name for name in (output, witness, public_counts) if name is not None]
     if len(set(names)) < len(names):
         raise CommandError("the mechanism and the other files need different names.")
-    if blocks and len(names) > 1:
-        raise CommandError(
-            "--witness and --public-counts are for one mechanism. Each block has a proof of its "
-            "own: in Python, sanitizers_[k].certificate_.witness(), and "
-            "counts_to_json(sanitizers_[k].joint_)."
-        )
     cut = dict(map(_edges, edges or []))
     if cut and not blocks:
         raise CommandError("--edges goes with --blocks.")
@@ -155,19 +149,19 @@ def design(
         with redirect_stdout(sys.stderr):
             designer.fit(table, sample_weight=records)
         tell("writing the privacy report")
+        from skrldp.certificate import counts_to_json, witness_of
         from skrldp.report import privacy_report
 
         found = privacy_report(designer)
         made = designer.manifest_ if blocks else designer.mechanism_
+        joint = [one.joint_ for one in designer.sanitizers_] if blocks else designer.joint_
         files[0].write(made.to_json().encode())
         rest = iter(files[1:])
         if witness is not None:
             tell("writing the witness")
-            next(rest).write(designer.certificate_.witness().encode())
+            next(rest).write(witness_of(made, joint).encode())
         if public_counts is not None:
-            from skrldp.certificate import counts_to_json
-
-            next(rest).write(counts_to_json(designer.joint_).encode())
+            next(rest).write(counts_to_json(joint).encode())
     print(found, file=sys.stderr if output == STANDARD else sys.stdout)
 
 

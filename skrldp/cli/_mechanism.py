@@ -22,21 +22,12 @@ from skrldp.mechanism.mechanism import Mechanism
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,9})?")
 
 
-def read_mechanism(path: str, instead: str | None = None) -> Any:
-    """Load a mechanism or a manifest, as strictly as a client does.
-
-    `instead` is what to do with a manifest, where a single mechanism is wanted.
-    """
+def read_mechanism(path: str) -> Any:
+    """Load a mechanism or a manifest, as strictly as a client does."""
     try:
-        own = read_json(read_text(path))
+        return read_json(read_text(path))
     except ValueError as error:
         raise CommandError(f"{path}: {error}") from None
-    if instead is not None and isinstance(own, Manifest):
-        raise CommandError(
-            f"{path} is a manifest of {len(own.mechanisms):,} mechanisms, one for each block of "
-            f"columns: {instead}"
-        )
-    return own
 
 
 def read_text(path: str) -> bytes:

@@ -25,6 +25,7 @@ from skrldp.cli._mechanism import (
     values_of,
 )
 from skrldp.cli._tables import Table, whole_numbers, with_counts
+from skrldp.mechanism.manifest import Manifest
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.mechanism.messages import notes_of
 
@@ -64,11 +65,12 @@ def verify(
     whole numbers and without trust in who made it: against --public-counts, or the public table.
     The exit code is 1 if the claim is not shown.
     """
-    own = read_mechanism(
-        mechanism,
-        "in Python, verify the mechanism of each block, those of Manifest.from_json(text)"
-        ".mechanisms, with certify or with certificate.verify.",
-    )
+    own = read_mechanism(mechanism)
+    if isinstance(own, Manifest) and public is not None:
+        raise CommandError(
+            f"{mechanism} is a manifest, whose blocks are verified by their proof: give --witness "
+            "and --public-counts, as design wrote them. In Python, certify proves each block anew."
+        )
     if own.claims is None:
         raise CommandError(f"{mechanism} claims nothing that could be verified.")
     if (public is None) == (public_counts is None) or (public_counts and witness is None):
@@ -239,22 +241,31 @@ def _proven(
 
 
 def _checked(
-    own: Mechanism, counts: bytes, witness: bytes, eps: float | None, reports: int
+    own: Mechanism | Manifest, counts: bytes, witness: bytes, eps: float | None, reports: int
 ) -> bool:
     """Check a proof, make the sets of distributions again, and print what is shown."""
     from skrldp.certificate import verify as check
 
     verdict = check(own.to_json(), counts, witness, eps, reports)
     holds, message, shown = verdict.holds, verdict.message, list(verdict.shown)
+    claims = []
     if holds:
-        joint = _joint_of(own, js.loads(counts)["counts"])
-        for enough, said in _radii_again(own, joint):
-            shown.append(said)
-            if holds and not enough:
-                holds, message = False, f"not shown: {said}"
+        tables = js.loads(counts)
+        blocks = own.mechanisms if isinstance(own, Manifest) else [own]
+        each = zip(blocks, tables.get("blocks", [tables]), strict=True)
+        for k, (one, table) in enumerate(each):
+            joint = _joint_of(one, table["counts"])
+            claims.append(_as_counted(one, joint))
+            for enough, said in _radii_again(one, joint):
+                shown.append(f"block {k}, {said}" if len(blocks) > 1 else said)
+                if holds and not enough:
+                    holds, message = False, f"not shown: {shown[-1]}"
     if holds:
-        about = [*_as_counted(own, joint).lines(), *(("note", text) for text in notes_of(own))]
-        shown += [f"{label}: {said}" for label, said in [*about, ("mechanism", own.digest)]]
+        known = claims[0] if isinstance(own, Mechanism) else Claims.merged(claims)
+        notes = dict.fromkeys(text for one in blocks for text in notes_of(one))
+        about = [*known.lines(), *(("note", text) for text in notes)]
+        name = "mechanism" if isinstance(own, Mechanism) else "manifest"
+        shown += [f"{label}: {said}" for label, said in [*about, (name, own.digest)]]
     print(message, *shown, sep="\n")
     return holds
 

@@ -16,6 +16,7 @@ from skrldp import (
     BlockSanitizer,
     GRRSanitizer,
     IRSanitizer,
+    Manifest,
     PolyOptSanitizer,
     RenyiBall,
     client,
@@ -75,7 +76,6 @@ def test_designs_that_are_refused(call, ready):
         (("--blocks", "pairs", "--target", "age"), "--target is for one mechanism"),
         (("--blocks", "pairs", "--edges", "age"), "--edges age: give a column and numbers"),
         (("--blocks", "pairs", "--edges", "age=1,0"), "at least three increasing numbers"),
-        (("--blocks", "pairs", "--witness", "w"), "sanitizers_[k].certificate_.witness()"),
     ):
         code, out, err = call(*ASKED, *options, "-o", "made.json")
         assert code == 2 and out == "" and message in err, options
@@ -256,7 +256,7 @@ def test_what_manifests_do_not_go_with(call, ready):
     estimate = ("estimate", "manifest.json")
     records = ("report", "manifest.json", "records.csv")
     for arguments, message in (
-        (("verify", "manifest.json", "public.csv"), "verify the mechanism of each block"),
+        (("verify", "manifest.json", "public.csv"), "give --witness and --public-counts"),
         ((*records, *KEYED, "--ledger", "l.parquet"), "--ledger is for single mechanisms"),
         ((*estimate, "out.csv"), "no block of manifest.json has the columns"),
         ((*estimate, "out.csv", "--of", "age", "--by", "wage"), "has no column 'wage' (--by)"),
@@ -285,3 +285,21 @@ def test_tables_whose_columns_are_all_sensitive(call, ready, blocks):
     expected = reporter(RECORDS.astype({"age": str}))
     assert pd.read_csv(ready / "out.csv").astype(str).equals(expected.astype(str))
     client.load(text).report(RECORDS.astype({"age": str}).iloc[17].to_dict())
+
+
+def test_a_manifest_is_verified_by_its_proof(call, ready):
+    """Against the counts that it is about, those of each block: one record more is refused."""
+    proof = ("--witness", "witness.json", "--public-counts", "counts.json")
+    code, _, err = call(*ASKED, "--blocks", "singles", *proof, "-o", "proven.json")
+    assert (code, err) == (0, "")
+    code, out, err = call("verify", "proven.json", *proof)
+    assert (code, err) == (0, "") and out.startswith("holds\nblock 0, one report: eps <= ")
+    manifest = Manifest.from_json((ready / "proven.json").read_text())
+    for label, said in manifest.claims.lines():
+        assert f"{label}: {said}" in out
+    assert out.splitlines()[-1] == f"manifest: {manifest.digest}"
+    counts = json.loads((ready / "counts.json").read_text())
+    counts["blocks"][1]["counts"][0][0] += 1
+    (ready / "counts.json").write_text(json.dumps(counts))
+    code, out, _ = call("verify", "proven.json", *proof)
+    assert code == 1 and out.startswith("not shown")
