@@ -15,9 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skrldp import (
-    Mechanism,
-)
+from skrldp import Mechanism
 from skrldp.claims import Around, Claim, Claims
 from skrldp.design.closed_form import srr
 from skrldp.mechanism import json_format, json_values
@@ -120,6 +118,7 @@ DAMAGE = {
         lambda d: d.update(columns=[["a", False], ["b", False]]),
         "secrets do not fit the 0 columns",
     ),
+    "a flag that is text": (lambda d: d["columns"][0].__setitem__(1, "false"), "name and true"),
     "columns with more": (lambda d: d["columns"][0].append(1), "pairs of a name and true"),
     "a secret and its double": (lambda d: d.update(secrets=[1, True]), "1 and True are equal"),
     "a value and its double": (
@@ -139,6 +138,12 @@ DAMAGE = {
         lambda d: d["secrets"].__setitem__(0, {"datetime": "2020-01-01T00:00:00.000000001"}),
         "no date, time or duration",
     ),
+    "an unknown kind": (lambda d: d["secrets"].__setitem__(0, {"python": "exit()"}), "secrets"),
+    "two kinds": (
+        lambda d: d["secrets"].__setitem__(0, {"date": "2020-01-01", "time": "00:00"}),
+        "secrets",
+    ),
+    "no date": (lambda d: d["secrets"].__setitem__(0, {"date": "yesterday"}), "no date, time or"),
     "a duration beyond all": (
         lambda d: d["secrets"].__setitem__(0, {"microseconds": 10**30}),
         "no date, time or duration",
@@ -165,6 +170,45 @@ def test_damage_is_told(form, damage):
     assert "mechanism" in str(caught.value) and "\n" not in str(caught.value)
 
 
+def spoilt(value, deep):
+    """What may not stand in the place of a part: nothing, another type, length or number."""
+    yield from (None, {}, 5, "text")
+    if isinstance(value, list):
+        yield from ([], value[:-1], [*value, "new"], [*value, value[0]], [*value, 0])
+        for place, part in enumerate(value) if deep else ():
+            if not isinstance(part, str | bool):
+                for bad in spoilt(part, deep):
+                    yield [*value[:place], bad, *value[place + 1 :]]
+    elif isinstance(value, int):
+        yield from (value + 1, value - 1, float(value), str(value), True, 2**70)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_part_is_needed_as_it_is(form):
+    document = json.loads(FORMS[form]().to_json())
+    names, read = {"secrets", "values", "symbols"}, []
+    blind = {"secrets"} if form == "blind" else set()  # of whom there may be any number
+    for key in document.keys() - {"claims", "observe"} - blind:
+        lacks = {name: part for name, part in document.items() if name != key}
+        changes = [{key: one} for one in spoilt(document[key], key not in names)]
+        for one in [lacks, *(document | change for change in changes)]:
+            try:
+                Mechanism.from_json(json.dumps(one))
+                read.append((key, one.get(key)))
+            except ValueError as error:
+                assert "mechanism" in str(error)
+    assert read == [("columns", [])] * (form == "blocks")  # none need be named without claims
+
+
+@pytest.mark.parametrize("bits", [0, 60])
+def test_bits_of_a_block_mechanism_have_their_range(bits):
+    document = json.loads(blocks().to_json())
+    shift = bits - document["denominator_bits"]
+    weights = [w << shift if shift > 0 else w >> -shift for w in document["blocks"]]
+    with pytest.raises(ValueError, match="mechanism"):
+        Mechanism.from_json(json.dumps(document | {"denominator_bits": bits, "blocks": weights}))
+
+
 TAMPERED = [
     ('"version":4', '"version":4,"version":4', "the key 'version' is there twice"),
     ('"alpha":2.0', '"alpha":2.0,"alpha":3.0', "the key 'alpha' is there twice"),
@@ -188,9 +232,11 @@ def test_tampered_text_is_refused(old, new, message):
         Mechanism.from_json(text.replace(old, new, 1))
 
 
-@pytest.mark.parametrize("text", [b"\xff{}", "é".encode("latin-1"), b""])
-def test_bytes_that_are_no_utf8_are_refused(text):
-    with pytest.raises(ValueError, match="not a mechanism: the text is not JSON"):
+@pytest.mark.parametrize(
+    "text", [b"\xff{}", "é".encode("latin-1"), b"", "{", "[]", "3", '"skrldp-mechanism"', "{}"]
+)
+def test_what_is_no_mechanism_is_refused(text):
+    with pytest.raises(ValueError, match="not a mechanism"):
         Mechanism.from_json(text)
 
 

@@ -5,7 +5,6 @@ The false-alarm rate of the sampling test, the chance that right code fails it, 
 
 import copy
 import dataclasses
-import datetime
 import json
 import math
 import pickle
@@ -13,7 +12,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -275,68 +274,6 @@ def test_what_is_no_cell_is_not_sampled():
 
 # JSON
 
-CATEGORIES = st.one_of(
-    st.text(max_size=6),
-    st.integers(-(2**70), 2**70),
-    st.floats(allow_nan=False, allow_infinity=False).filter(lambda x: x != 0 or str(x) == "0.0"),
-    st.booleans(),
-    st.none(),
-    st.dates(),
-    st.datetimes().map(lambda when: when.replace(fold=0)),  # ISO 8601 has no fold
-    st.datetimes(timezones=st.just(datetime.timezone(datetime.timedelta(hours=2)))).map(
-        lambda when: when.replace(fold=0)
-    ),
-    st.times().map(lambda when: when.replace(fold=0)),
-    st.timedeltas(),
-)
-ALPHABET = st.one_of(  # of one column, or of two
-    st.lists(CATEGORIES, min_size=1, max_size=4, unique=True),
-    st.lists(st.tuples(CATEGORIES, CATEGORIES), min_size=1, max_size=4, unique=True),
-)
-
-
-def columns_of(alphabet, flag):
-    """As many columns as the categories of an alphabet have parts."""
-    parts = len(alphabet[0]) if isinstance(alphabet[0], tuple) else 1
-    return [(f"{flag} {part}" if part else 10 + flag, flag) for part in range(parts)]
-
-
-def same(one, other):
-    """Equal, of equal types, to the last bit."""
-    if isinstance(one, tuple):
-        return isinstance(other, tuple) and all(map(same, one, other)) and len(one) == len(other)
-    return type(one) is type(other) and repr(one) == repr(other)
-
-
-@settings(max_examples=30)
-@given(ALPHABET, ALPHABET, SEEDS, st.integers(1, 9))
-def test_json_round_trip_is_exact(secrets, values, seed, b):
-    matrix = stochastic(seed, b, len(secrets) * len(values))
-    dense = Mechanism.from_matrix(matrix, secrets, values)
-    cells = [dense.cells[y % len(dense.cells)] + (y,) for y in range(b)]
-    columns = columns_of(secrets, True) + columns_of(values, False)
-    dense = dense.named(cells, columns)
-    block = Mechanism.from_blocks(srr(0.5, len(secrets), len(values)), secrets, values)
-    for mechanism in (dense, block.named(None, columns)):
-        text = mechanism.to_json()
-        again = Mechanism.from_json(text)
-        assert type(again.form) is type(mechanism.form)
-        for part in ("secrets", "values", "symbols", "columns"):
-            assert same(getattr(again, part), getattr(mechanism, part)), part
-        assert again.denominator_bits == mechanism.denominator_bits
-        np.testing.assert_array_equal(again.weights, mechanism.weights)
-        assert not again.weights.flags.writeable
-        assert again.to_json() == text
-
-
-def test_numpy_scalars_become_plain():
-    secrets = tuple(np.array(["a", "b"])), tuple(np.array([1.5, 2.5])), tuple(np.array([True]))
-    for names in secrets:
-        mechanism = Mechanism.from_matrix(stochastic(9, 2, len(names)), names, (np.int64(7),))
-        again = Mechanism.from_json(mechanism.to_json())
-        assert again.secrets == names and again.values == (7,)
-        assert type(again.values[0]) is int
-
 
 def test_json_holds_what_a_client_needs_and_no_more():
     document = json.loads(make(stochastic(10, 3, 4), 2, 2).to_json())
@@ -355,99 +292,6 @@ def test_the_client_samples_the_same():
     np.testing.assert_array_equal(again.sample(codes, 5), mechanism.sample(codes, 5))
     for copied in (pickle.loads(pickle.dumps(mechanism)), copy.deepcopy(mechanism)):
         np.testing.assert_array_equal(copied.sample(codes, 5), mechanism.sample(codes, 5))
-
-
-@pytest.mark.parametrize("value", [object(), {1}, b"bytes", 1j, math.nan, math.inf])
-def test_categories_that_json_cannot_hold_are_refused(value):
-    with pytest.raises((TypeError, ValueError)):
-        Mechanism.from_matrix(np.ones((1, 2)), (value, 0), ("u",)).to_json()
-
-
-DENSE_DAMAGE = {
-    "format": lambda d: d.update(format="other"),
-    "no format": lambda d: d.pop("format"),
-    "version": lambda d: d.update(version=5),
-    "no version": lambda d: d.pop("version"),
-    "no columns": lambda d: d.pop("columns"),
-    "columns": lambda d: d.update(columns=[["a"]]),
-    "columns are a number": lambda d: d.update(columns=5),
-    "a flag that is text": lambda d: d.update(columns=[["a", "false"], ["b", True]]),
-    "no secrets": lambda d: d.pop("secrets"),
-    "empty secrets": lambda d: d.update(secrets=[]),
-    "a secret less": lambda d: d["secrets"].pop(),
-    "a secret twice": lambda d: d.update(secrets=["x", "x"]),
-    "an unknown kind": lambda d: d.update(secrets=[{"python": "exit()"}, "b"]),
-    "two kinds": lambda d: d.update(secrets=[{"date": "2020-01-01", "time": "00:00"}, "b"]),
-    "no date": lambda d: d.update(secrets=[{"date": "yesterday"}, "b"]),
-    "a value more": lambda d: d["values"].append("new"),
-    "a value twice": lambda d: d.update(values=[1, 1]),
-    "no values": lambda d: d.pop("values"),
-    "no symbols": lambda d: d.pop("symbols"),
-    "a symbol less": lambda d: d["symbols"].pop(),
-    "a symbol twice": lambda d: d.update(symbols=[0, 1, 1]),
-    "bits": lambda d: d.update(denominator_bits=35),
-    "bits as text": lambda d: d.update(denominator_bits="34"),
-    "bits as a float": lambda d: d.update(denominator_bits=34.0),
-    "bits as a truth": lambda d: d.update(denominator_bits=True),
-    "no bits": lambda d: d.pop("denominator_bits"),
-    "no weights": lambda d: d.pop("weights"),
-    "a unit more": lambda d: d["weights"][0].__setitem__(0, d["weights"][0][0] + 1),
-    "a fraction": lambda d: d["weights"][0].__setitem__(0, float(d["weights"][0][0])),
-    "a weight as text": lambda d: d["weights"][0].__setitem__(0, str(d["weights"][0][0])),
-    "a row less": lambda d: d["weights"].pop(),
-    "a short row": lambda d: d["weights"][1].pop(),
-    "an enormous weight": lambda d: d["weights"][0].__setitem__(0, 2**70),
-    "weights are null": lambda d: d.update(weights=None),
-}
-
-
-@pytest.mark.parametrize("damage", DENSE_DAMAGE)
-def test_damaged_json_is_refused(damage):
-    document = json.loads(make(stochastic(12, 3, 4, sparsity=0.0), 2, 2).to_json())
-    Mechanism.from_json(json.dumps(document))
-    DENSE_DAMAGE[damage](document)
-    with pytest.raises(ValueError, match="mechanism"):
-        Mechanism.from_json(json.dumps(document))
-
-
-def test_negative_weights_that_sum_up_are_refused():
-    document = json.loads(make(np.array([[1.0, 0.5], [0.0, 0.5]]), 2, 1).to_json())
-    unit = 2 ** document["denominator_bits"]
-    document["weights"][0][0], document["weights"][1][0] = unit + 5, -5
-    with pytest.raises(ValueError, match="mechanism"):
-        Mechanism.from_json(json.dumps(document))
-
-
-BLOCK_DAMAGE = {
-    "a unit more": lambda d: d["blocks"].__setitem__(0, d["blocks"][0] + 1),
-    "three weights": lambda d: d["blocks"].pop(),
-    "five weights": lambda d: d["blocks"].append(0),
-    "a fraction": lambda d: d["blocks"].__setitem__(1, float(d["blocks"][1])),
-    "a negative weight": lambda d: d["blocks"].__setitem__(
-        slice(0, 2), [d["blocks"][0] + 2 * d["blocks"][1], -d["blocks"][1]]
-    ),
-    "bits": lambda d: d.update(denominator_bits=52),
-    "no bits at all": lambda d: d.update(denominator_bits=0),
-    "too many bits": lambda d: d.update(denominator_bits=60, blocks=[w << 7 for w in d["blocks"]]),
-    "a value more": lambda d: d["values"].append(99),
-    "a secret less": lambda d: d["secrets"].pop(),
-    "blocks are null": lambda d: d.update(blocks=None),
-}
-
-
-@pytest.mark.parametrize("damage", BLOCK_DAMAGE)
-def test_damaged_block_json_is_refused(damage):
-    document = json.loads(Mechanism.from_blocks(srr(1.0, 2, 2), (0, 1), (0, 1)).to_json())
-    Mechanism.from_json(json.dumps(document))
-    BLOCK_DAMAGE[damage](document)
-    with pytest.raises(ValueError, match=r"mechanism|weights|bits|negative"):
-        Mechanism.from_json(json.dumps(document))
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", "3", '"skrldp-mechanism"', "{}"])
-def test_what_is_no_mechanism_is_refused(text):
-    with pytest.raises(ValueError, match="not a mechanism"):
-        Mechanism.from_json(text)
 
 
 @pytest.mark.parametrize(
