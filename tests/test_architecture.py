@@ -490,82 +490,30 @@ def f():
     }
 
 
-@pytest.mark.parametrize(
-    ("module", "target", "wrong"),
-    [
-        ("privacy", "skrldp.mechanism.mechanism.Mechanism", ["mechanism"]),
-        ("privacy.regions", "skrldp.support_function.support", []),
+def test_what_is_forbidden_is_seen():
+    modules = {"", "_highs", "design", "design.cone", "sanitizers"}
+    for module, target, wrong in (
         ("joint", "skrldp.PolyOptSanitizer", ["skrldp itself"]),
         ("_highs", "skrldp.design.cone", ["design.cone"]),
-        ("design.columns", "skrldp._highs.LinearProgram", []),
         ("design.columns", "skrldp.sanitizers.Base", ["sanitizers"]),
         ("sanitizers.closed_forms", "skrldp.design.cone", []),
-        ("sanitizers.closed_forms", "skrldp.display.MechanismDisplay", ["display"]),
-        ("client", "skrldp.privacy.regions.Region", ["privacy"]),
-        ("table", "numpy.ndarray", []),
-    ],
-)
-def test_the_order_is_told(module, target, wrong):
-    modules = {
-        "", "_highs", "design", "design.cone", "display", "mechanism", "privacy", "sanitizers",
-        "support_function",
-    }  # fmt: skip
-    assert upward(module, [target], modules) == wrong
-
-
-def test_questions_for_a_kind_are_seen():
-    source = """
-if isinstance(region, SimplexRegion | privacy.PointRegion) or type(around) is RenyiSet:
-    pass
-match around:
-    case ConditionalsSet():
-        pass
-"""
-    asked = {name for name, _ in asked_kinds(source)}
-    assert asked == {"SimplexRegion", "privacy", "PointRegion", "RenyiSet", "ConditionalsSet"}
-
-
-def test_a_new_room_needs_a_place():
-    assert room("attic") is None
-    assert room("design.new_way") == "design"
-
-
-@pytest.mark.parametrize(
-    ("module", "target", "taken"),
-    [
-        ("design.cone", "skrldp.design.run.Limits", False),
+    ):
+        assert upward(module, [target], modules) == wrong
+    assert room("attic") is None and room("design.new_way") == "design"
+    for module, target, taken in (
         ("certificate._release", "skrldp.certificate._views.views", False),
         ("design.columns", "skrldp.certificate._views.views", True),
-        ("design.columns", "skrldp.design.cone._beside", True),
-        ("sanitizers.closed_forms", "skrldp.privacy.regions._ROUNDING", True),
         ("sanitizers.closed_forms", "skrldp.privacy._ROUNDING", True),
         ("sanitizers.closed_forms", "skrldp._typing.Floats", False),
-    ],
-)
-def test_doors_are_seen(module, target, taken):
-    assert bool(behind_doors(module, [target])) is taken
-
-
-def test_underscores_of_others_are_seen():
+    ):
+        assert bool(behind_doors(module, [target])) is taken
+    asked = asked_kinds("if type(a) is RenyiSet or isinstance(b, SimplexRegion | PointRegion): 0")
+    assert {name for name, _ in asked} == {"SimplexRegion", "PointRegion", "RenyiSet"}
     own = "class A:\n    _kind: str\n    def _own(self):\n        self._set = other._own()\n"
     assert names_of_others(own, own) == set()
     assert names_of_others("x._codec.columns + y._own()", own) == {"_codec"}
-
-
-def test_circles_are_seen():
     assert circles({"a": {"b"}, "b": {"c"}, "c": set()}) == []
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == [["b", "c"]]
-
-
-@pytest.mark.parametrize(
-    ("source", "private"),
-    [
-        ("from sklearn.utils._param_validation import Interval", True),
-        ("from sklearn.base import _fit_context", True),
-        ("import sklearn\nsklearn.utils._tags", True),
-        ("from sklearn import __version__", False),
-        ("from sklearn.utils.validation import validate_data", False),
-    ],
-)
-def test_private_names_are_seen(source, private):
-    assert bool(private_names(source)) is private
+    assert private_names("from sklearn.base import _fit_context")
+    assert private_names("import sklearn\nsklearn.utils._tags")
+    assert not private_names("from sklearn import __version__")

@@ -421,64 +421,37 @@ def is_a(u, y):
     return (u == "a") != y
 
 
+KINDS_OF_SETS = [
+    (RenyiBall(region="lower"), "renyi", ("chi2", 0.05)),
+    (RenyiBall(1.0, beta=0.01, radius="finite-sample"), "renyi", ("finite-sample", 0.01)),
+    (RenyiBall(3.0, radius=0.02), "renyi", ("given", None)),
+    (LikelihoodRatioSet(region="lower"), "likelihood-ratio", ("finite-sample", 0.05)),
+    (LikelihoodRatioSet(0.01, drift=0.001), "likelihood-ratio", ("finite-sample", 0.01)),
+    (LikelihoodRatioSet(radius="asymptotic"), "likelihood-ratio", ("asymptotic", 0.05)),
+    (LikelihoodRatioSet(radius=0.01), "likelihood-ratio", ("given", None)),
+    (LikelihoodRatioSet(radius=math.inf), "all", None),
+    (AllDistributions(), "all", None),
+]
+OTHERS = [  # of which two have a proof for the public distribution alone
+    (
+        PolyOptSanitizer(uncertainty=KINDS_OF_SETS[3][0], observe="nonsensitive"),
+        *KINDS_OF_SETS[3][1:],
+    ),
+    (SRRSanitizer(), "all", None),
+    (GRRSanitizer(eps=40.0), "all", None),
+    (NonRobustSanitizer(), "renyi", ("given", None)),
+    (RobustMSESanitizer(distance=is_a, robust_privacy=False), "likelihood-ratio", ("given", None)),
+]
+
+
 @pytest.mark.parametrize(
     ("sanitizer", "kind", "source"),
-    [
-        (
-            PolyOptSanitizer(uncertainty=RenyiBall(region="lower"), sensitive=0),
-            "renyi",
-            ("chi2", 0.05),
-        ),
-        (
-            PolyOptSanitizer(
-                uncertainty=LikelihoodRatioSet(region="lower"), observe="nonsensitive", sensitive=0
-            ),
-            "likelihood-ratio",
-            ("finite-sample", 0.05),
-        ),
-        (
-            IRSanitizer(uncertainty=RenyiBall(1.0, beta=0.01, radius="finite-sample"), sensitive=0),
-            "renyi",
-            ("finite-sample", 0.01),
-        ),
-        (
-            IRSanitizer(uncertainty=RenyiBall(3.0, radius=0.02), sensitive=0),
-            "renyi",
-            ("given", None),
-        ),
-        (PolyOptSanitizer(uncertainty=AllDistributions(), sensitive=0), "all", None),
-        (SRRSanitizer(sensitive=0), "all", None),
-        (GRRSanitizer(eps=40.0, sensitive=0), "all", None),
-        (NonRobustSanitizer(sensitive=0), "renyi", ("given", None)),
-        (
-            RobustMSESanitizer(distance=is_a, robust_privacy=False, sensitive=0),
-            "likelihood-ratio",
-            ("given", None),  # the proof is for the public distribution alone
-        ),
-        (
-            PolyOptSanitizer(
-                uncertainty=LikelihoodRatioSet(0.01, drift=0.001, region="lower"), sensitive=0
-            ),
-            "likelihood-ratio",
-            ("finite-sample", 0.01),
-        ),
-        (
-            IRSanitizer(uncertainty=LikelihoodRatioSet(radius="asymptotic"), sensitive=0),
-            "likelihood-ratio",
-            ("asymptotic", 0.05),
-        ),
-        (
-            IRSanitizer(uncertainty=LikelihoodRatioSet(radius=0.01), sensitive=0),
-            "likelihood-ratio",
-            ("given", None),
-        ),
-        (IRSanitizer(uncertainty=LikelihoodRatioSet(radius=math.inf), sensitive=0), "all", None),
-    ],
+    [*((IRSanitizer(uncertainty=one), *more) for one, *more in KINDS_OF_SETS), *OTHERS],
 )
 def test_the_claims_are_those_of_the_certificate(sanitizer, kind, source):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
-        sanitizer.fit(X, sample_weight=COUNTS)
+        sanitizer.set_params(sensitive=0).fit(X, sample_weight=COUNTS)
     claims, certificate = sanitizer.mechanism_.claims, sanitizer.certificate_
     assert claims == certificate.claims and claims.main.asked == sanitizer.eps
     assert claims.eps == certificate.eps <= sanitizer.eps and claims.kept

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from conftest import EXAMPLE, EXAMPLE_DISTRIBUTION
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -166,17 +165,6 @@ def test_blocks_are_their_dense_matrix(seed, a1, a2):
     assert block_information(blocks, distribution) == pytest.approx(
         by_definition(matrix, distribution.ravel()), abs=1e-12
     )
-
-
-def test_entropy_example_4():
-    grr = (0.4, 0.2, 0.2, 0.2)
-    srr = (4 / 9, 1 / 9, 2 / 9, 2 / 9)
-    for distribution, expected in (
-        (EXAMPLE / 100, (0.0419, 0.1005)),
-        (EXAMPLE_DISTRIBUTION, (0.0412, 0.0942)),
-    ):
-        values = [block_information(blocks, distribution) for blocks in (grr, srr)]
-        np.testing.assert_allclose(values, expected, atol=5e-5)
 
 
 @given(SEEDS, st.integers(1, 4), st.integers(1, 4))

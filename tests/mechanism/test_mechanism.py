@@ -222,7 +222,7 @@ def test_blocks_are_their_dense_matrix(a1, a2, blocks):
         AllDistributions(),
     ],
 )
-@pytest.mark.parametrize(("a1", "a2"), [(3, 4), (4, 1)])
+@pytest.mark.parametrize(("a1", "a2"), [(3, 4), (4, 1), (2, 2)])
 @pytest.mark.parametrize("unseen", [False, True])
 def test_blocks_and_dense_have_one_certificate(uncertainty, a1, a2, unseen):
     rng = np.random.default_rng(6)

@@ -108,29 +108,6 @@ def test_the_worst_case_is_one(cls):
     assert np.log(row[first] / row[second]) == pytest.approx(report.eps_attained, abs=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("uncertainty", "coverage", "beta", "words"),
-    [
-        (RenyiBall(), "asymptotic", 0.05, "with probability about 0.05"),
-        (RenyiBall(alpha=1, beta=0.01), "asymptotic", 0.01, "(alpha = 1)"),
-        (RenyiBall(1, radius="finite-sample"), "finite-sample", 0.05, "at most 0.05"),
-        (RenyiBall(radius=0.02), "given", None, "the probability of missing is unknown"),
-        (RenyiBall(radius=0.0), "public distribution", None, "the public distribution alone"),
-        (AllDistributions(), "all distributions", 0.0, "all distributions of the data"),
-    ],
-)
-def test_the_set_and_what_it_misses(uncertainty, coverage, beta, words):
-    sanitizer = fitted(PolyOptSanitizer, uncertainty=uncertainty)
-    report = privacy_report(sanitizer)
-    assert (report.coverage, report.beta) == (coverage, beta)
-    if coverage != "all distributions":
-        around = sanitizer.uncertainty_
-        assert (report.alpha, report.radius) == (around.alpha, around.B_)
-    assert words in " ".join(str(report).split())
-    assert report.adds_up == (coverage == "all distributions")
-    assert said(report, "radius is asymptotic") == (0, coverage == "asymptotic")
-
-
 def test_what_many_cells_cannot_show(monkeypatch):
     monkeypatch.setattr(report_module, "_ENTRIES", 1)
     report = privacy_report(fitted(GRRSanitizer))
