@@ -23,8 +23,6 @@ from skrldp.privacy.regions import privacy_region
 from skrldp.privacy.requirements import Promise, Requirements
 from skrldp.sets.fitted_sets import RenyiSet
 
-JOINT = JointDistribution(EXAMPLE)
-
 
 def dense(blocks, a1, a2):
     return Mechanism.from_blocks(blocks, tuple(range(a1)), tuple(range(a2))).matrix
@@ -104,64 +102,6 @@ def test_independent_reporting_is_certified(seed, a1, a2, eps, alpha, radius):
     found = independent_reporting(joint, Requirements.of(region, eps))
     mechanism = Mechanism.from_blocks(found.blocks, joint.secrets, joint.values)
     assert prove(mechanism, joint, RenyiSet(alpha, radius)).eps <= eps + 1e-8
-
-
-def largest_budget(joint, region, part):
-    """δ by bisection on the true worst pair of the full rows of GRR on U."""
-    a1, a2 = joint.counts.shape
-
-    def leaks(delta):
-        rows = np.repeat(response(delta, a2)[:, None, :], a1, axis=1)
-        return region.worst(rows, part).bound.max() > 0
-
-    low, high = 0.0, 50.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (low, middle) if leaks(middle) else (middle, high)
-    return low
-
-
-@pytest.mark.parametrize(("alpha", "seed"), [(0.55, 2), (1.0, 3), (2.0, 2), (3.0, 3)])
-def test_tight_budget_is_the_largest(alpha, seed):
-    joint = table(seed, 3, 4, low=20)
-    radius, eps = 0.01, 0.8
-    region = proof_region(joint, RenyiSet(alpha, radius))
-    found = independent_reporting(joint, Requirements.of(region, eps))
-    part = eps - found.secret_eps
-    assert part > 0.01
-    # the rows e_u of all secrets: R1(u) - e^part R2(u)
-    single = np.repeat(np.eye(4)[:, None, :], 3, axis=1)
-    worst = region.worst(single, part).bound.max()
-    assert np.expm1(found.value_eps) == pytest.approx(np.expm1(part) / worst, rel=1e-7)
-    assert found.value_eps == pytest.approx(largest_budget(joint, region, part), rel=1e-6)
-    # a little more would leak
-    more = np.repeat(response(found.value_eps * (1 + 1e-6), 4)[:, None, :], 3, axis=1)
-    assert region.worst(more, part).bound.max() > 0
-    less = np.repeat(response(found.value_eps * (1 - 1e-6), 4)[:, None, :], 3, axis=1)
-    assert region.worst(less, part).bound.max() <= 0
-
-
-def test_the_split_is_the_best():
-    """Against a grid of splits, and two finer ones around its best."""
-    for seed, eps in ((4, 0.3), (5, 1.0), (6, 2.5)):
-        joint = table(seed, 3, 3, low=5)
-        region = privacy_region(joint, RenyiSet(2.0, 0.02))
-        value_eps = value_budget(Requirements.of(region, eps))
-        distribution = joint.probabilities
-
-        def information(part, value_eps=value_eps, distribution=distribution, eps=eps):
-            delta = min(value_eps(part), 50.0)  # e^-50: U as it is
-            matrix = np.kron(response(eps - part, 3), response(delta, 3))
-            report = matrix @ distribution.ravel()
-            return float((distribution.ravel() * matrix * np.log(matrix / report[:, None])).sum())
-
-        found = independent_reporting(joint, Requirements.of(region, eps)).information
-        parts = np.linspace(0.0, eps, 41)
-        for step in eps / np.array([40.0, 400.0, 4000.0]):
-            values = [information(part) for part in parts]
-            assert found >= max(values) - 1e-6
-            parts = parts[np.argmax(values)] + step * np.linspace(-1.0, 1.0, 21)
-            parts = parts.clip(0.0, eps)
 
 
 def test_u_that_says_nothing_of_s_is_reported_as_it_is():

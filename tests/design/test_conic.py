@@ -11,7 +11,6 @@ import pytest
 from conftest import EXAMPLE, REFERENCE, excess
 from conic_program import solve_conic
 from published_conic import solve_published
-from scipy.optimize import linprog
 
 from skrldp import JointDistribution, RenyiBall
 from skrldp.design.least_cost import minimise
@@ -67,52 +66,6 @@ def repaired_cost(result, cost, region, eps):
     return cost.worst(matrix)[0]
 
 
-def least_cost(cost, region_rows, n_distributions=None):
-    """Solve the linear program over the matrices with region_rows @ Q_y <= 0, by scipy.
-
-    The cost is the greatest of those at the distributions, or that at the centre of the ball.
-    """
-    distributions = [cost.distribution] if n_distributions is None else n_distributions
-    b, a = cost.cost.shape
-    private = np.kron(np.eye(b), region_rows) if len(region_rows) else np.zeros((0, a * b))
-    at = np.array([cost.at(distribution).ravel() for distribution in distributions])
-    above = np.block([[private, np.zeros((len(private), 1))], [at, np.full((len(at), 1), -1.0)]])
-    sums = np.hstack([np.kron(np.ones((1, b)), np.eye(a)), np.zeros((a, 1))])
-    goal = np.append(np.zeros(a * b), 1.0)
-    bounds = [(0, None)] * (a * b) + [(None, None)]
-    tolerances = ("primal_feasibility_tolerance", "dual_feasibility_tolerance")
-    found = linprog(
-        goal,
-        A_ub=above,
-        b_ub=np.zeros(len(above)),
-        A_eq=sums,
-        b_eq=np.ones(a),
-        bounds=bounds,
-        options=dict.fromkeys(tolerances, 1e-10),
-    )
-    assert found.status == 0
-    return found.fun, found.x[:-1].reshape(b, a)
-
-
-def by_cuts(cost, region, eps, tolerance=1e-7, rounds=60):
-    """The same optimum from distributions of the region alone: a lower bound that closes."""
-    rows, distributions = [], [cost.distribution]
-    for _ in range(rounds):
-        value, matrix = least_cost(cost, np.array(rows), distributions)
-        worst = region.worst(rows_of(np.clip(matrix, 0.0, None), region), eps, conditionals=True)
-        broken = np.flatnonzero(worst.bound > tolerance)
-        greatest, distribution = cost.worst(matrix)
-        if len(broken) == 0 and greatest <= value + tolerance:
-            return value
-        distributions.append(distribution)
-        for i in broken:
-            cut = np.zeros(region.conditionals.shape)
-            cut[worst.first[i]] += np.exp(-eps) * worst.conditionals[i, 0]
-            cut[worst.second[i]] -= worst.conditionals[i, 1]
-            rows.append(cut.ravel())
-    raise AssertionError("the cuts do not close the gap")
-
-
 @pytest.mark.parametrize(
     ("case", "kind"),
     list(zip(range(len(CASES)), itertools.cycle(["RURP", "NURP", "RUNP", "NUNP"]))),
@@ -140,67 +93,6 @@ def test_what_the_published_form_hides():
     assert violation(published.matrix, region, reference["eps"]) > 1e-3
     after = repaired_cost(published, cost, region, reference["eps"])
     assert after > 1.1 * reference["NURP"]
-
-
-@pytest.mark.parametrize(
-    ("table", "alpha", "robust"),
-    [
-        ("2x3", 0.5, False),
-        ("2x3 zero", 0.7, True),
-        ("3x2 unseen", 1.0, False),
-        ("2x3 zero", 2.0, True),
-    ],
-)
-def test_joint_region_by_cuts(table, alpha, robust):
-    """The cuts know distributions of the region only, and no dual."""
-    cost, region = problem(table, "joint", alpha, robust=robust)
-    result = solve_conic(cost, Requirements.of(region, 0.8))
-    assert result.value == pytest.approx(by_cuts(cost, region, 0.8), abs=1e-6)
-    assert repaired_cost(result, cost, region, 0.8) == pytest.approx(result.value, abs=1e-6)
-
-
-@pytest.mark.parametrize(("table", "alpha"), list(zip(TABLES, itertools.cycle([0.3, 1.0, 2.0]))))
-def test_product_region_by_cuts(table, alpha):
-    cost, region = problem(table, "product", alpha, robust=True)
-    result = solve_conic(cost, Requirements.of(region, 0.8))
-    assert result.value == pytest.approx(by_cuts(cost, region, 0.8), abs=1e-6)
-
-
-@pytest.mark.parametrize("kind", ["joint", "product"])
-def test_a_secret_against_itself(kind):
-    cost, region = problem("2x3", kind, same_secret=True)
-    _, without = problem("2x3", kind)
-    value = solve_conic(cost, Requirements.of(region, 0.8)).value
-    assert value == pytest.approx(by_cuts(cost, region, 0.8), abs=1e-6)
-    assert value > solve_conic(cost, Requirements.of(without, 0.8)).value + 1e-3
-
-
-@pytest.mark.parametrize(("table", "worst_case"), list(zip(TABLES, itertools.cycle([True, False]))))
-def test_all_distributions_and_the_public_distribution(table, worst_case):
-    """Both are linear programs; the facets are written out here, one by one."""
-    eps = 0.7
-    for kind in ("simplex", "point"):
-        cost, region = problem(table, kind)
-        if worst_case:
-            cost = ExpectedCost(cost.cost, cost.distribution, radius=np.inf)
-        a1, a2 = region.conditionals.shape
-        extremes = [
-            region.conditionals[[s]] if kind == "point" and region.marginal[s] > 0 else np.eye(a2)
-            for s in range(a1)
-        ]
-        facets = []
-        for s, t in np.argwhere(~np.eye(a1, dtype=bool)):
-            for most in extremes[s]:
-                for least in extremes[t]:
-                    facet = np.zeros((a1, a2))
-                    facet[s], facet[t] = most, -np.exp(eps) * least
-                    facets.append(facet.ravel())
-        distributions = np.eye(a1 * a2) if worst_case else None
-        expected, _ = least_cost(cost, np.array(facets), distributions)
-        result = solve_conic(cost, Requirements.of(region, eps))
-        assert result.status == "optimal"
-        assert result.value == pytest.approx(expected, abs=1e-7)
-        assert repaired_cost(result, cost, region, eps) == pytest.approx(expected, abs=1e-7)
 
 
 @pytest.mark.parametrize("options", [{"eps_all": 1.1}, {"known": (0,)}])

@@ -247,39 +247,6 @@ POINTS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "alpha"), POINTS)
-def test_second_order_corrections(kind, alpha):
-    """What a step misses is of second order in its length; corrected, it is of third order."""
-    point = Point(kind, alpha)
-    block, before = point.block, point.start[0] - point.slack
-    step = np.random.default_rng(6).normal(size=point.shape)
-
-    def missed(length, corrections):
-        block._lam, block._slack, block._dual_x = point.lam, point.slack, point.dual_x
-        block.hessian(point.rows)
-        targets = [np.full_like(amount, 0.3) for amount, _ in block.variables(point.rows)]
-        block.gradient(targets)
-        block.step(step)
-        for _ in range(corrections):
-            block.correct(length)
-            block.gradient(targets)
-            block.step(step)
-        block.take(np.full(2, length), np.zeros(2))
-        x = block._lam[..., None] - point.pairs.parts(point.rows + length * step)
-        left = point.pairs.value(x) - block._lam.sum(axis=-1) - block._slack
-        return np.abs(left - (1.0 - length) * before).max()
-
-    lengths = np.array([2e-2, 1e-2])
-    plain, corrected = (np.array([missed(length, n) for length in lengths]) for n in (0, 1))
-    if kind in ("lower", "zero", "point"):  # linear
-        assert max(plain.max(), corrected.max()) <= 1e-12
-    else:
-        assert plain[0] / plain[1] == pytest.approx(4.0, rel=0.1)
-        assert corrected[0] / corrected[1] == pytest.approx(8.0, rel=0.2)
-    block.undo_correction()
-    np.testing.assert_allclose(block._residual, before, atol=1e-12)
-
-
 @pytest.mark.parametrize(
     ("table", "same_secret"), [("3x3", False), ("zero cells", True), ("unseen", False)]
 )

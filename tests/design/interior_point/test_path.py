@@ -257,20 +257,6 @@ def test_the_same_with_any_number_of_threads(monkeypatch):
         np.testing.assert_allclose(one, same, atol=1e-9)
 
 
-@pytest.mark.parametrize("alpha", [0.3, 2.0, 5.0])
-@pytest.mark.parametrize("table", ["2x2", "zero cells"])
-def test_a_cost_of_any_order_for_all_distributions(alpha, table):
-    """With an infinite radius the order of the ball does not matter."""
-    region = region_of(table, "simplex")
-    cost = cost_of(region, "negative", radius=np.inf, alpha=alpha)
-    required = Requirements.of(region, 0.7)
-    best = exact(cost, required)
-    path = CentralPath(cost, path_blocks(required))
-    while path.gap > 1e-7 and path.advance(3e-8):
-        assert path.steps < 80
-    assert path.value == pytest.approx(best, abs=1e-6)
-
-
 @pytest.mark.parametrize("radius", [0.1, np.inf])
 def test_a_cost_that_only_cells_without_records_have(radius):
     """At the public distribution all is free, so that its mean cost is no unit for the start."""

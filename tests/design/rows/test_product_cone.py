@@ -6,12 +6,10 @@ from conftest import EXAMPLE, excess, pairwise
 from scipy.optimize import linprog
 
 from skrldp import JointDistribution, RenyiBall
-from skrldp.design.columns import generate_columns
 from skrldp.design.cone import ProductCone, facets, product_cone
 from skrldp.design.run import Limits
-from skrldp.design.vertices import _vertices, enumerate_vertices
+from skrldp.design.vertices import _vertices
 from skrldp.exceptions import SolverError
-from skrldp.information import row_information
 from skrldp.privacy.regions import privacy_region
 from skrldp.privacy.requirements import Requirements
 from skrldp.sets.fitted_sets import RenyiSet
@@ -95,16 +93,6 @@ def test_every_vertex_is_listed(kind, shape, cdd):
         assert np.abs(listed - vertex).max(axis=1).min() < 1e-7
 
 
-@pytest.mark.parametrize("alpha", [0.3, 0.7, 1.0])
-@pytest.mark.parametrize("kind", ["box", "lower"])
-def test_every_order(kind, alpha):
-    region = region_of("3x3 zeros", kind, alpha=alpha)
-    directions = directions_for(9)
-    rows = ProductCone(Requirements.of(region, 0.5)).maximise(directions)
-    expected = linear_maxima(facets(Requirements.of(region, 0.5)), directions)
-    np.testing.assert_allclose((rows * directions).sum(axis=1), expected, atol=1e-7)
-
-
 @pytest.mark.parametrize("radius", [1e-12, 1e-8, 1e-6, 50.0])
 @pytest.mark.parametrize("kind", ["box", "lower"])
 def test_every_radius(kind, radius):
@@ -120,16 +108,6 @@ def test_every_radius(kind, radius):
     check_private(rows, region, 0.5)
     expected = linear_maxima(facets(Requirements.of(region, 0.5)), directions)
     np.testing.assert_allclose((rows * directions).sum(axis=1), expected, atol=1e-6)
-
-
-def test_the_public_distribution_with_hundreds_of_cells():
-    rng = np.random.default_rng(4)
-    region = region_of(rng.integers(0, 100, size=(9, 14)), "point")
-    directions = directions_for(9 * 14, 4)[:20]
-    rows = ProductCone(Requirements.of(region, 1.5)).maximise(directions)
-    check_private(rows, region, 1.5)
-    expected = linear_maxima(facets(Requirements.of(region, 1.5)), directions)
-    np.testing.assert_allclose((rows * directions).sum(axis=1), expected, atol=1e-7)
 
 
 def test_what_cannot_be_taken_apart():
@@ -151,25 +129,3 @@ def test_no_time():
     cone = product_cone(Requirements.of(region, 1.0), Limits(0.0))
     rows = cone.maximise(directions_for(10))
     check_private(rows, region, 1.0)
-
-
-def test_ten_cells(cdd):
-    """Both solvers reach the optimum over cddlib's vertices."""
-    rng, eps = np.random.default_rng(2), 1.0
-    counts = rng.multinomial(5_000, rng.dirichlet(np.full(10, 0.5))).reshape(2, 5)
-    joint = JointDistribution(counts)
-    region = region_of(joint.counts, "lower")
-    distribution = joint.probabilities.ravel()
-    every = _vertices(facets(Requirements.of(region, eps)))
-    best = linprog(
-        -row_information(every, distribution), A_eq=every.T, b_eq=np.ones(10), method="highs"
-    )
-    assert best.status == 0
-    listed = enumerate_vertices(
-        joint, Requirements.of(region, eps), limits=Limits(None), quick=True
-    )
-    assert listed.status == "optimal"
-    assert listed.objective == pytest.approx(-best.fun, rel=1e-6)
-    generated = generate_columns(joint, Requirements.of(region, eps), limits=Limits(None))
-    assert generated.objective == pytest.approx(-best.fun, rel=1e-4)
-    assert generated.objective <= listed.objective * (1.0 + 1e-7)
