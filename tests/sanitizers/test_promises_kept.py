@@ -70,12 +70,6 @@ def test_a_huge_radius_is_not_all_distributions():
         assert "all distributions" in repr(found.certificate_) or not everything
 
 
-def test_reports_are_drawn_anew():
-    grr = GRRSanitizer(0.7, encode="symbol", sensitive=0).fit(ROWS)
-    first, second = (grr.transform(ROWS * 50) for _ in range(2))
-    assert (first != second).any()  # the same with probability 1e-60 or less
-
-
 @pytest.mark.parametrize("cls", [RobustMSESanitizer, AOptimalSanitizer])
 def test_a_secret_is_compared_with_itself_in_every_design_that_is_asked_to(cls):
     """Such mechanisms are among the others, and privacy is proven for the same set."""

@@ -26,7 +26,6 @@ from skrldp import (
     IRSanitizer,
     LikelihoodRatioSet,
     Mechanism,
-    NonRobustSanitizer,
     PolyOptSanitizer,
     PrivacyLeakWarning,
     RenyiBall,
@@ -284,29 +283,6 @@ def test_parameters_are_checked(sanitizer, message):
 
 
 @pytest.mark.parametrize(
-    ("X", "parameters", "message"),
-    [
-        (FRAME[:0], {}, r"0 sample\(s\)"),
-        (FRAME, {"sensitive": "t"}, r"'t' not found; the columns are \['s', 'u'\]"),
-        (FRAME.assign(s="y"), {}, r"S \(column 's'\) has only one value"),
-        (FRAME.assign(u=1), {}, r"U \(column 'u'\) has only one value"),
-        (FRAME[["s", "u", "u"]], {}, r"duplicate column names, \['u'\]"),
-        (FRAME, {"categories": {"u": [1]}}, r"column 'u' .* 20 rows with value 2 .*`categories`"),
-        (FRAME.assign(u=[None, 1] * 20), {"categories": {"u": [1, 2]}}, "'u' .*20 missing values"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else None,
-)
-def test_tables_are_checked(X, parameters, message):
-    with pytest.raises(ValueError, match=message):
-        make(GRRSanitizer, **parameters).fit(X)
-
-
-def test_a_column_of_measurements_is_refused():
-    with pytest.raises(ValueError, match=r"100,000 distinct values at most.*KBinsDis"):
-        GRRSanitizer(sensitive=0).fit(np.arange(200_200).reshape(-1, 2) * 1.0)
-
-
-@pytest.mark.parametrize(
     ("weights", "message"),
     [
         ([-1.0] + [1.0] * 39, "counts .*row 0"),
@@ -363,19 +339,3 @@ def test_feature_names_are_checked():
 
 def test_score_of_a_constant_table_is_zero():
     assert SRRSanitizer(sensitive=0).fit(GOOD).score([[0, 1]] * 3) == 0.0
-
-
-@pytest.mark.parametrize(
-    ("cls", "values"),
-    [
-        (PolyOptSanitizer, 1001),
-        (NonRobustSanitizer, 1001),
-        (RobustMSESanitizer, 1001),
-        (IRSanitizer, 2001),
-    ],
-)
-def test_more_cells_than_a_design_can_hold(cls, values):
-    rows = np.array([(s, u) for s in range(2) for u in range(values)])
-    with pytest.raises(ValueError, match=r"column: 1: \d,\d+; 0: 2; .*KBinsDiscretizer"):
-        cls(sensitive=0).fit(rows)
-    SRRSanitizer(sensitive=0).fit(rows)

@@ -537,48 +537,6 @@ def test_score_follows_what_was_fitted():
     assert found.score(rows_of(SPARSE)) == before
 
 
-def fitted_state(sanitizer):
-    parameters = sanitizer.get_params()
-    return {name: value for name, value in vars(sanitizer).items() if name not in parameters}
-
-
-class Odd(Exception):
-    """What a user's distance raises."""
-
-
-def breaks(u, y):
-    raise Odd
-
-
-@pytest.mark.parametrize(
-    ("parameters", "error"),
-    [
-        ({"distance": "hammin"}, ValueError),
-        ({"distance": breaks}, Odd),
-        ({"uncertainty": RenyiBall(0.2, radius=0.1)}, ValueError),
-    ],
-    ids=["no distance", "its own error", "no such region"],
-)
-def test_a_fit_that_fails_changes_nothing(parameters, error):
-    found = fit()
-    before, score = fitted_state(found), found.score(rows_of(COUNTS))
-    with pytest.raises(error):
-        found.set_params(**parameters)
-        found.fit(rows_of(SPARSE), sample_weight=SPARSE.ravel())
-    assert fitted_state(found) == before
-    assert found.score(rows_of(COUNTS)) == score
-    assert set(found.transform(rows_of(COUNTS))[:, 0]) <= {0, 1, 2}
-
-
-def test_a_warning_made_an_error_changes_nothing():
-    found = fit()
-    before, score = fitted_state(found), found.score(rows_of(COUNTS))
-    found.set_params(robust_privacy=False)
-    with pytest.raises(PrivacyLeakWarning, match="robust_privacy=False"):
-        found.fit(rows_of(SPARSE), sample_weight=SPARSE.ravel())
-    assert fitted_state(found) == before and found.score(rows_of(COUNTS)) == score
-
-
 @pytest.mark.parametrize(
     ("parameters", "messages"),
     [

@@ -170,11 +170,6 @@ def test_of_many_columns_a_warning_names_a_few():
     assert len(str(said[0].message)) < 250
 
 
-def test_verbose_names_the_columns(capsys):
-    SRRSanitizer(sensitive="visits", verbose=1).fit(FRAME)
-    assert "S = 'visits', U = 'race'" in capsys.readouterr().out
-
-
 # --- The time limit ------------------------------------------------------------------------------
 
 
