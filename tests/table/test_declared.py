@@ -216,40 +216,7 @@ def test_each_column_is_read_once(name, monkeypatch):
 # Names of columns
 
 
-def test_names_that_are_no_strings_are_compared():
-    """Else the secret of one order would be the harmless column of another."""
-    X = pd.DataFrame([[0, 5], [1, 6], [0, 6]])
-    codec, _ = learn(X)
-    with pytest.raises(ValueError, match="same order"):
-        codec.encode(X[[1, 0]])
-    with pytest.raises(ValueError, match="unseen at fit time:\n- 2"):
-        codec.encode(X.rename(columns={1: 2}))
-    with pytest.raises(ValueError, match="feature names should match"):
-        codec.encode(X.rename(columns=str))
-    np.testing.assert_array_equal(codec.encode(X).values, codec.encode(X.to_numpy()).values)
-
-
-def test_columns_of_u_alone_go_by_name_too():
-    X = pd.DataFrame([[0, 5, 1], [1, 6, 2], [0, 6, 3]])
-    codec, codes = learn(X)
-    assert codec.holds_values_only(X[[1, 2]])
-    assert not codec.holds_values_only(X[[2, 1]])
-    np.testing.assert_array_equal(codec.encode_values(X[[1, 2]]).values, codes.values)
-    with pytest.raises(ValueError, match="feature names should match"):
-        codec.encode_values(X[[2, 1]])
-    assert codec.holds_values_only(X[[2, 1]].to_numpy())  # an array goes by position
-
-
 # Other containers
-
-
-def test_record_batches_are_tables():
-    pa = pytest.importorskip("pyarrow")
-    table = pa.table({"s": [0, 1, 1], "u": ["a", "b", "c"]})
-    (batch,) = table.to_batches()
-    codec, codes = learn(batch)
-    assert codec == learn(table)[0]
-    assert codec.decode(codes.cells(codec.n_values), like=batch).equals(table)
 
 
 ROW = {"s": 0, "u": 1}
@@ -268,12 +235,6 @@ ROW = {"s": 0, "u": 1}
 def test_what_is_no_table(X, message):
     with pytest.raises(TypeError, match=message):
         learn(X)
-
-
-def test_the_advice_on_masked_arrays_works():
-    masked = np.ma.masked_array([[0, 5], [1, 6], [1, 7]], [[False, False]] * 2 + [[False, True]])
-    codec, codes = learn(np.where(masked.mask, None, masked.data))
-    assert codec.values == (5, 6, None) and codes.values.tolist() == [0, 1, 2]
 
 
 def test_lazy_frames_have_their_own_calls():
