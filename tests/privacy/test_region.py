@@ -5,8 +5,6 @@ import itertools
 import numpy as np
 import pytest
 from conftest import (
-    EXAMPLE,
-    EXAMPLE_RADIUS,
     budget,
     completed,
     convex_solve,
@@ -331,15 +329,6 @@ def test_single_values_are_full_rows(name, alpha, radius, a2):
     most = worst_of(region, rows, -1e3)[:, first, second]
     if name != "lower":
         np.testing.assert_allclose(most, upper[first].T, atol=1e-8)
-
-
-def test_the_papers_example():
-    """PolyOpt's polytope at Example 2's numbers, put right."""
-    joint = JointDistribution(EXAMPLE)
-    region = privacy_region(joint, RenyiSet(2.0, EXAMPLE_RADIUS), region="lower")
-    lower, upper = region.cell_bounds()
-    np.testing.assert_allclose(lower, [[0.1552, 0.2727], [0.1921, 0.5334]], atol=5e-5)
-    np.testing.assert_allclose(upper, [[0.7273, 0.8448], [0.4666, 0.8079]], atol=5e-5)
 
 
 # -- distributions put into a region

@@ -4,12 +4,11 @@ A statistical test's false-alarm rate, the chance that right code fails it, is 1
 fixed by a seed.
 """
 
-import itertools
 import math
 
 import numpy as np
 import pytest
-from conftest import budget, completed, cost, random_directions, renyi
+from conftest import budget, cost, random_directions, renyi
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -88,15 +87,6 @@ def test_finite_sample_radius_solves_its_inequality(beta, n, a):
     assert agrawal(radius * (1.0 + 1e-13), n, a) == pytest.approx(math.log(beta), abs=scale)
 
 
-@pytest.mark.parametrize(("beta", "n", "a"), [(0.05, 100, 4), (0.2, 30, 6), (1e-6, 1000, 240)])
-def test_finite_sample_radius_is_the_smallest(beta, n, a):
-    grid = (a - 1) / n * (1.0 + np.linspace(0.0, 60.0, 2_000_001)[1:])
-    holds = -n * grid + (a - 1) * (1.0 + np.log(n * grid / (a - 1))) <= math.log(beta)
-    smallest = grid[holds.argmax()]
-    assert finite_sample_radius(beta, n, a) == pytest.approx(smallest, abs=60.0 * a / n / 1e6)
-    assert finite_sample_radius(beta, n, a) <= smallest * (1 + 1e-11)
-
-
 @pytest.mark.parametrize(
     "distribution", [(0.2, 0.3, 0.5), (0.98, 0.01, 0.01), (1 / 3, 1 / 3, 1 / 3)]
 )
@@ -111,38 +101,12 @@ def test_finite_sample_set_covers_exactly(distribution, n, beta):
     assert probability[missed].sum() <= beta
 
 
-@pytest.mark.parametrize("a", [6, 60])
-def test_finite_sample_set_covers_in_simulation(a):
-    draws, n, beta = 20_000, 75, 0.3
-    rng = np.random.default_rng(11)
-    for distribution in (np.full(a, 1 / a), rng.dirichlet(np.full(a, 0.5))):
-        sample = rng.multinomial(n, distribution, size=draws) / n
-        divergence = renyi(sample, distribution, 1.0)
-        radius = finite_sample_radius(beta, n, a)
-        limit = stats.binom.ppf(1 - FALSE_ALARM, draws, beta)
-        assert (divergence > radius).sum() <= limit
-        assert (divergence > radius / 4).sum() > limit  # the test can tell
-
-
-def test_finite_sample_is_about_twice_the_asymptotic_radius():
-    ratio = finite_sample_radius(0.05, 10_000, 20) / chi2_radius(1.0, 0.05, 10_000, 20)
-    assert 1.5 < ratio < 3.0
-
-
 def test_a_number_is_the_radius_itself():
     assert RenyiBall(3.0, radius=0.25, beta=7).radius_for(10, 4) == 0.25
     assert RenyiBall(radius=0).radius_for(10, 4) == 0.0
     assert RenyiBall(radius=math.inf).radius_for(10, 4) == math.inf
     assert RenyiBall(radius=np.float32(0.5)).radius_for(10, 4) == 0.5
     assert AllDistributions().radius_for(10, 4) == math.inf
-
-
-@pytest.mark.parametrize("alpha", ALPHAS)
-def test_radius_falls_with_records_and_grows_with_confidence(alpha):
-    sizes = [RenyiBall(alpha).radius_for(n, 8) for n in (10**2, 10**3, 10**5, 10**7)]
-    assert sizes == sorted(sizes, reverse=True) and sizes[-1] > 0
-    levels = [RenyiBall(alpha, beta=beta).radius_for(10**4, 8) for beta in (0.5, 0.1, 0.01)]
-    assert levels == sorted(set(levels))
 
 
 @pytest.mark.parametrize(
@@ -211,33 +175,3 @@ def test_conditionals_of_distributions_in_the_ball_keep_the_budget(alpha, radius
     parts = cost(p, inside / inside.sum(axis=2, keepdims=True), alpha) * centre.sum(axis=1)
     assert parts.min() > -1e-12
     assert parts.sum(axis=1).max() <= budget(alpha, radius) * (1 + 1e-12)
-
-
-@pytest.mark.parametrize("alpha", ALPHAS)
-@pytest.mark.parametrize("radius", [0.02, 0.3, 2.0])
-def test_conditionals_within_the_budget_have_a_distribution_in_the_ball(alpha, radius):
-    rng = np.random.default_rng(4)
-    centre = rng.dirichlet(np.ones(12)).reshape(3, 4)
-    p, marginal = centre / centre.sum(axis=1, keepdims=True), centre.sum(axis=1)
-    towards = rng.dirichlet(np.full(4, 0.5), size=(3000, 3))
-    spread = rng.random(3000)[:, None, None] ** 2
-    conditionals = spread * towards + (1.0 - spread) * p
-    used = (cost(p, conditionals, alpha) * marginal).sum(axis=1)
-    distributions = completed(conditionals, centre, alpha)
-    divergence = renyi(centre.ravel(), distributions.reshape(-1, 12), alpha)
-    keeps = used <= budget(alpha, radius)
-    assert keeps.sum() > 50
-    assert divergence[keeps].max() <= radius * (1 + 1e-9)
-    # The completed distribution is the closest one: where the budget is passed, even it is outside.
-    assert np.all(divergence[~keeps] > radius * (1 - 1e-9))
-    np.testing.assert_allclose([budget(alpha, d) for d in divergence], used, rtol=1e-9, atol=1e-13)
-
-
-def test_every_marginal_but_the_completed_one_is_further():
-    rng = np.random.default_rng(6)
-    for alpha, _ in itertools.product(ALPHAS, range(20)):
-        centre = rng.dirichlet(np.ones(6)).reshape(2, 3)
-        conditionals = rng.dirichlet(np.ones(3), size=2)
-        best = renyi(centre.ravel(), completed(conditionals, centre, alpha).ravel(), alpha)
-        others = rng.dirichlet(np.ones(2), size=200)[:, :, None] * conditionals
-        assert np.all(renyi(centre.ravel(), others.reshape(-1, 6), alpha) >= best - 1e-12)

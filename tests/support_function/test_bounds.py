@@ -12,7 +12,6 @@ from conftest import (
     on_the_boundary,
     radius_of_secret,
     random_directions,
-    renyi,
     set_probability,
 )
 from hypothesis import given, settings
@@ -199,30 +198,6 @@ def test_no_distribution_of_the_ball_is_outside_the_bounds(alpha, radius):
     assert np.all(distance <= exact + 1e-12)
     assert np.all(distance <= l1_radius(p, marginal, alpha, radius) + 1e-12)
     assert np.all(distance > 0.5 * exact)
-
-
-@pytest.mark.parametrize("alpha", ALPHAS)
-@pytest.mark.parametrize("radius", [0.02, 0.4])
-def test_the_greatest_over_subsets_is_attained(alpha, radius):
-    """Move the subset's mass in proportion (Entropy (30)): the yardstick of these tests holds."""
-    rng = np.random.default_rng(9)
-    p, weight = rng.dirichlet(np.ones(5)), 0.35
-    own = radius_of_secret(weight, alpha, radius)
-    best = 0.0
-    for size in range(1, 5):
-        for subset in itertools.combinations(range(5), size):
-            inside = list(subset)
-            rho = p[inside].sum()
-            most = set_probability(rho, alpha, own, 1)
-            best = max(best, 2.0 * (most - rho))
-            if np.isfinite(own):
-                distribution = p * (1.0 - most) / (1.0 - rho)
-                distribution[inside] = p[inside] * most / rho
-                assert renyi(p, distribution, alpha) <= own + 1e-7
-                assert np.abs(distribution - p).sum() == pytest.approx(2.0 * (most - rho))
-    found = greatest_over_subsets([p], [weight], alpha, radius)[0]
-    assert found == pytest.approx(min(best, 2.0), abs=1e-9)
-    assert found >= min(best, 2.0) - 1e-12
 
 
 @given(

@@ -95,19 +95,6 @@ def test_independent_records_have_the_usual_effects():
     np.testing.assert_allclose(joint.probabilities, joint.counts / joint.n, rtol=1e-9)
 
 
-def test_copies_of_records_add_nothing():
-    """Each record twice, in one cluster: the effective numbers are those of single records."""
-    rng = np.random.default_rng(1)
-    records, cells = drawn(rng, 5_000, 1, 0.0, [1, 3], np.array([3, 5, 2, 4]) / 14)
-    once = joint_of(records, cells, (2, 2))
-    twice = SurveyRecords(
-        np.tile(records.weights, 2), np.tile(records.strata, 2), np.tile(records.clusters, 2)
-    )
-    again = joint_of(twice, np.tile(cells, 2), (2, 2))
-    np.testing.assert_allclose(effective_records(again), effective_records(once), rtol=1e-3)
-    np.testing.assert_allclose(again.probabilities, once.probabilities, rtol=1e-11)
-
-
 def test_replicates_of_a_jackknife_are_linearisation():
     rng = np.random.default_rng(2)
     records, cells = drawn(rng, 40, 10, 0.1, [1, 2], np.array([3, 5, 2, 4]) / 14)
@@ -257,13 +244,6 @@ def test_the_others_need_a_wider_set():
 
 
 SHARE = np.array([3, 5, 2, 4]) / 14
-
-
-def test_clusters_make_records_worth_less():
-    rng = np.random.default_rng(0)
-    records, cells = drawn(rng, 60, 50, 0.1, [1, 4], SHARE)
-    joint = joint_of(records, cells, (2, 2))
-    assert 0.05 * joint.n < effective_size(joint) < 0.5 * joint.n
 
 
 def test_the_effective_size_of_independent_records_is_their_number():
