@@ -138,14 +138,6 @@ def test_duals_are_the_rise_with_the_right_side(seed):
         assert (more - value) / 1e-5 == pytest.approx(duals[i], abs=1e-4)
 
 
-def test_variables_are_not_negative():
-    program = LinearProgram(np.array([-1.0, -2.0]))
-    program.add_rows(np.array([[1.0, 1.0]]), -np.inf, 5.0)
-    x, _, value = program.solve()
-    np.testing.assert_array_equal(x, 0.0)
-    assert value == 0.0
-
-
 @pytest.mark.parametrize("cost", [0.0, 1.0])  # with 1, the relaxation is unbounded besides
 def test_infeasible(cost):
     program = LinearProgram(np.array([0.0, 0.0, cost]))

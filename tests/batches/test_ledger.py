@@ -180,21 +180,6 @@ def test_the_sql_of_the_page_follows_the_rules():
     assert rows == sorted(tuple(row.values()) for row in ledger.to_pylist())
 
 
-def test_who_has_a_report_depends_on_no_record():
-    """Two runs of the same history with other records and keys give the same persons reports."""
-    found = []
-    for seed, key in ((0, KEY), (1, OTHER_KEY)):
-        ledger, of_days = LedgerReporter.schema().empty_table(), []
-        for day in range(4):
-            one = reporter(day % 2, max_reports=1 + day // 2, key=key)
-            persons = np.arange(20 * day, 20 * day + 50) % N_PERSONS
-            table = records(persons, np.random.default_rng([seed, day]))
-            out, ledger = run(one, table, ledger)
-            of_days.append((sorted(out), sorted(ledger["holder"].to_pylist())))
-        found.append(of_days)
-    assert found[0] == found[1]
-
-
 def test_what_is_done_twice_changes_nothing():
     """Entries computed, or appended, a second time; a job that ended before anything left."""
     rng = np.random.default_rng(5)
@@ -264,20 +249,6 @@ def test_holders_and_candidates_by_the_description():
         if epoch == 0:
             plain = Reporter(DESIGNS[0], id="person", key=KEY)(table)
             assert plain["report"] == made["candidate"]
-
-
-def test_epochs_are_independent_draws():
-    """In 20,000 persons with one record, reports of two epochs agree as two fresh draws do.
-
-    Five standard errors: a false alarm in 1e6 runs.
-    """
-    n = 20_000
-    table = pa.table({"person": range(n), "ill": ["no"] * n, "age": [3] * n})
-    reports = [reporter(epoch=epoch)(table)["candidate"].to_numpy() for epoch in (0, 1)]
-    column = DESIGNS[0].matrix[:, 3]
-    chance = float(np.sum(column**2))
-    agree = np.mean(reports[0] == reports[1])
-    assert abs(agree - chance) < 5.0 * np.sqrt(chance * (1.0 - chance) / n)
 
 
 def test_the_ledger_holds_neither_ids_nor_keys(monkeypatch):

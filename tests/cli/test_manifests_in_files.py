@@ -15,12 +15,8 @@ from skrldp import (
     BlockEstimator,
     BlockSanitizer,
     GRRSanitizer,
-    IRSanitizer,
     Manifest,
-    PolyOptSanitizer,
-    RenyiBall,
     client,
-    privacy_report,
 )
 from skrldp.batches import BlockReporter, Reporter, key_check
 
@@ -30,7 +26,6 @@ KEY = bytes(range(32))
 KEYED = ("--id", "person", "--key", "key", "--key-check", key_check(KEY))
 RECORDS = wide_table(400, seed=5).assign(person=[f"p{n}" for n in range(400)])
 FIGURES = ["estimate", "std_error", "conf_low", "conf_high"]
-ALL = {"sex": ["f", "m"], "home": [0, 1, 2], "age": [0, 1]}
 ASKED = ("design", "public.csv", "-s", "ill", "-e", "2", "--sanitizer", "grr")
 
 
@@ -189,63 +184,6 @@ def test_inspect(call, ready):
     assert figures["claimed"] == json.loads(json.dumps(manifest.claims.figures()))
     assert [one["columns"] for one in figures["blocks"]] == [list(own) for own in manifest.blocks]
     assert figures["proven"]["claims"][0]["eps"] == pytest.approx(2.0, rel=1e-8)
-
-
-@pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize(
-    ("values", "around", "beta"),
-    [
-        (ALL, None, 0.1),  # a set for known values
-        ("auto", None, 0.05),  # of frequent values: the same event
-        (ALL, RenyiBall(), 0.05),  # a ball is about groups of its cells, too
-        ({name: ALL[name] for name in ("sex", "age")}, None, 0.075),  # home is learned
-    ],
-)
-def test_beta_is_that_of_all_sets_wherever_it_is_stated(values, around, beta, call, folder):
-    rows = np.arange(1_200)
-    public = pd.DataFrame({"ill": rows % 2, "sex": np.array(["f", "m"])[rows // 2 % 2]})
-    public = public.assign(home=rows // 4 % 3, age=rows // 12 % 2)
-    base = PolyOptSanitizer(uncertainty=around, time_limit=0.05)
-    fitted = BlockSanitizer(sensitive="ill", known="sex", base=base, categories=values).fit(public)
-    (folder / "m.json").write_text(fitted.manifest_.to_json())
-    assert len(fitted.blocks_) == 2 and all(one.claims.known for one in fitted.certificates_)
-    assert fitted.manifest_.claims.beta == pytest.approx(beta, rel=1e-12)
-    assert json.loads(call("inspect", "m.json", "--json")[1])["claimed"]["beta"] == beta
-    report = privacy_report(fitted)
-    assert report.beta == beta
-    about = "at most" if around is None else "about"
-    said = f"0.025, some one of them with probability {about} {beta:g}"
-    for text in (str(report), call("inspect", "m.json")[1]):
-        assert said in " ".join(text.split())
-
-
-@pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")
-def test_inspect_says_for_which_distributions_blocks_are_private(call, folder):
-    """Values that were learned void beta; one distribution alone is no set around it."""
-    rows = np.arange(900)
-    learned = np.where(rows < 890, rows % 3, rows)
-    public = pd.DataFrame({"ill": rows % 2, "home": rows // 2 % 3, "visits": learned})
-    options = {"sensitive": "ill", "categories": {"home": [0, 1, 2]}}
-    for base, words, beta, sources in (
-        (IRSanitizer(), "of block 1: the distributions", 0.05, ("declared", "learned")),
-        (
-            IRSanitizer(uncertainty=RenyiBall(radius=0.0)),
-            "the public distribution alone, and no other",
-            None,
-            ("declared", "learned"),
-        ),
-        (GRRSanitizer(), "all distributions of the data", 0.0, (None, None)),
-    ):
-        fitted = BlockSanitizer(base=base, **options).fit(public)
-        (folder / "m.json").write_text(fitted.manifest_.to_json())
-        said = " ".join(call("inspect", "m.json")[1].split())
-        assert words in said
-        assert ("learned from the counted records, some from few" in said) == (beta == 0.05)
-        found = json.loads(call("inspect", "m.json", "--json")[1])
-        assert [one["claimed"]["values_from"] for one in found["blocks"]] == list(sources)
-        assert found["claimed"]["values_from"] == sources[1]
-        assert found["claimed"]["beta"] == beta
 
 
 def test_what_manifests_do_not_go_with(call, ready):

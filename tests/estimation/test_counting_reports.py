@@ -225,18 +225,6 @@ def test_values_some_of_which_are_numbers_of_symbols():
             FrequencyEstimator(mechanism).fit(reports)
 
 
-def test_values_that_could_be_numbers_of_symbols():
-    mechanism = plain(grr(3)).named((1, 2, 3), [("s", True), ("u", False)])
-    with pytest.raises(ValueError, match=r"any of \['symbol', 'cells'\]: .* encode='cells'"):
-        FrequencyEstimator(mechanism).fit([1, 2, 1])
-    as_symbols = FrequencyEstimator(mechanism, encode="symbol").fit([1, 2, 1])
-    assert as_symbols.counts_.tolist() == [0, 2, 1]
-    as_values = FrequencyEstimator(mechanism, encode="cells").fit([1, 2, 1])
-    assert as_values.counts_.tolist() == [2, 1, 0]
-    named = FrequencyEstimator(mechanism).fit(pd.Series([1, 2, 1], name="u"))
-    assert named.counts_.tolist() == [2, 1, 0]
-
-
 BAD = {
     "too large": ([0, 6], "row 1 of Y has a number .* 0 to 5"),
     "negative": ([0, 1, -1], "row 2 of Y has a number"),

@@ -3,7 +3,6 @@
 import sys
 
 import numpy as np
-import pytest
 
 from skrldp import FrequencyEstimator, Mechanism
 from skrldp.estimation import estimator as module
@@ -53,10 +52,3 @@ def test_an_interrupted_fit_leaves_one_fit_whole():
         if not stopped:
             break
     assert not stopped and seen == {4, 6}
-
-
-def test_names_of_an_earlier_fit_are_forgotten():
-    pd = pytest.importorskip("pandas")
-    estimator = FrequencyEstimator(FEW, encode="symbol").fit(pd.DataFrame({"report": range(4)}))
-    assert estimator.feature_names_in_.tolist() == ["report"]
-    assert not hasattr(estimator.fit(range(4)), "feature_names_in_")

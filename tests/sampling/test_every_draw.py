@@ -32,19 +32,3 @@ def test_a_table_cannot_be_changed():
     for array in (table.thresholds, table.alias):
         with pytest.raises(ValueError, match="read-only"):
             array[0, 0] = 0
-
-
-@pytest.mark.parametrize("same", [0, 1, 3, 6])
-def test_four_weights_that_sum_to_less_are_refused(same):
-    """The draws that are left would all give the last report."""
-    with pytest.raises(ValueError, match=r"must sum to 2\*\*3"):
-        BlockTable(2, 2, same, 1, 1, 1, bits=3)
-    assert BlockTable(2, 2, 5, 1, 1, 1, bits=3).n_cells == 4
-
-
-def test_the_first_code_that_is_no_cell_is_refused():
-    dense = AliasTable.from_weights(np.array([[3, 1], [1, 3]]) << 31, bits=33)
-    for table in (dense, BlockTable(2, 2, 5, 1, 1, 1, bits=3)):
-        for wrong in (table.n_cells, -1):
-            with pytest.raises(ValueError, match=r"codes must lie in .*the first at place 1"):
-                table.sample(np.array([0, wrong]), Counting())

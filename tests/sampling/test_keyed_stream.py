@@ -216,13 +216,6 @@ def test_reports_follow_the_mechanism_and_tell_nothing_of_each_other(mechanism):
     assert independent(base, base, b) < FALSE_ALARM
 
 
-def test_tapes_are_uniform_bytes():
-    tapes = KeyedStream(KEY, DIGEST).tapes(np.zeros(20_000, int), IntegerIds(np.arange(20_000)))
-    for place in range(16):
-        counts = np.bincount(tapes[:, place], minlength=256)
-        assert stats.chisquare(counts).pvalue > FALSE_ALARM / 16
-
-
 def test_what_does_not_fit():
     stream, ids = KeyedStream(KEY, DIGEST), IntegerIds(np.arange(3))
     with pytest.raises(ValueError, match="there are 2 cells, but 3 ids"):

@@ -81,15 +81,6 @@ def test_numbers_are_little_endian(dtype):
     np.testing.assert_array_equal(numbers.ravel(), octets.view(np.dtype(dtype).newbyteorder("<")))
 
 
-def test_bits_are_balanced():
-    octets = take(RandomStream(), 10**6)
-    ones = np.unpackbits(octets[:, np.newaxis], axis=1).sum(axis=0, dtype=np.int64)
-    z = (ones - 5e5) / np.sqrt(2.5e5)
-    assert 2 * stats.norm.sf(np.abs(z)).min() > FALSE_ALARM / 8
-    counts = np.bincount(octets, minlength=256)
-    assert FALSE_ALARM < stats.chisquare(counts).pvalue < 1 - FALSE_ALARM
-
-
 @pytest.mark.parametrize(
     "out",
     [

@@ -6,7 +6,6 @@ side: when one fails on operating-system entropy, it is the sampler.
 
 import bisect
 import itertools
-import pickle
 import tracemalloc
 
 import numpy as np
@@ -112,21 +111,9 @@ def test_table_holds_exactly_the_weights_of_many_symbols(n_symbols, sparsity):
     assert table.alias.max() < n_symbols
 
 
-def test_table_of_the_identity_and_of_the_uniform():
-    for weights in (np.eye(6, dtype=np.int64) << 35, np.full((8, 3), 1 << 32)):
-        table = AliasTable.from_weights(weights, 35)
-        np.testing.assert_array_equal(weights_of(table), weights)
-
-
 def test_table_built_in_several_pieces():
     weights = random_weights(1000, 2100, sparsity=0.5)  # more than 2**20 slots
     table = AliasTable.from_weights(weights, 42)
-    np.testing.assert_array_equal(weights_of(table), weights)
-
-
-def test_table_survives_pickling():
-    weights = random_weights(5, 4)
-    table = pickle.loads(pickle.dumps(AliasTable.from_weights(weights, 35)))
     np.testing.assert_array_equal(weights_of(table), weights)
 
 
@@ -257,14 +244,6 @@ def test_frequencies_of_a_block_table(random_state):
     assert_frequencies(codes, reports, dense(table))
 
 
-def test_a_block_table_and_an_alias_table_agree_on_the_weights():
-    table = BlockTable(
-        2, 3, same=7 << 31, same_secret=1 << 32, same_value=3 << 31, other=1 << 31, bits=35
-    )
-    weights = dense(table)
-    np.testing.assert_array_equal(weights_of(AliasTable.from_weights(weights, 35)), weights)
-
-
 # Both tables
 
 
@@ -372,6 +351,7 @@ def test_bad_weights(weights, bits, error, message):
         ((0, 2, 4, 0, 0, 0, 2), ValueError, "at least 1"),
         ((2, 0, 4, 0, 0, 0, 2), ValueError, "at least 1"),
         ((2, 2, 4, 1, 1, 1, 2), ValueError, r"must sum to 2\*\*2, got 7"),
+        ((2, 2, 0, 1, 1, 1, 2), ValueError, r"must sum to 2\*\*2, got 3"),  # the rest would be one
         ((2, 2, 1 << 64, 0, 0, 0, 64), ValueError, "bits must lie in"),
         ((1, 1, 1, 0, 0, 0, 0), ValueError, "bits must lie in"),
     ],
