@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from skrldp import JointDistribution
 from skrldp.information import (
     block_information,
-    block_information_by_secret,
     entropy,
     entropy_by_secret,
     information_by_secret,
@@ -187,19 +186,6 @@ def test_information_by_secret_obeys_the_chain_rule(seed, a1, a2):
     nothing = information_by_secret(np.full((5, a1 * a2), 0.2), table)[seen]
     assert nothing == pytest.approx(np.zeros(seen.sum()), abs=1e-15)
     assert np.all(told[seen & (np.count_nonzero(table, axis=1) == 1)] == 0.0)
-
-
-@given(SEEDS, st.integers(2, 4), st.integers(2, 4))
-def test_block_mechanisms_tell_each_secret_what_their_matrix_does(seed, a1, a2):
-    rng = np.random.default_rng(seed)
-    table = rng.integers(0, 4, (a1, a2))
-    each = rng.dirichlet(np.full(4, 0.5)) / [1, a2 - 1, a1 - 1, (a1 - 1) * (a2 - 1)]
-    secrets, values = (names.ravel() for names in np.indices((a1, a2)))
-    own, alike = secrets[:, None] == secrets, values[:, None] == values
-    matrix = np.where(own, np.where(alike, *each[:2]), np.where(alike, *each[2:]))
-    assert block_information_by_secret(tuple(each), table) == pytest.approx(
-        information_by_secret(matrix, table), abs=1e-12, nan_ok=True
-    )
 
 
 def test_information_by_secret_wants_a_row_for_each_secret():

@@ -2,7 +2,6 @@
 
 import pickle
 
-import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
@@ -45,23 +44,6 @@ def test_the_block_is_the_person_s_whatever_the_record():
     pd.testing.assert_series_equal(first["block"], second["block"])
     assert not first["report"].equals(second["report"])
     assert not first["block"].equals(reporter(key=bytes(range(32)))(TABLE)["block"])
-
-
-def test_reports_have_their_probabilities():
-    """Of one record, 20,000 persons: false alarms below one in a million."""
-    n = 20_000
-    many = pd.concat([TABLE.iloc[[0]]] * n).assign(person=range(n))
-    found = reporter()(many)
-    secrets = np.array([MANIFEST.secrets.index(TABLE["ill"].iloc[0])])
-    values = [
-        np.array([own.index(TABLE[name].iloc[0])]) for name, own in MANIFEST.categories.items()
-    ]
-    for number, one in enumerate(MANIFEST.mechanisms):
-        cell = int(MANIFEST.cells(number, secrets, values, slice(None))[0])
-        expected = n * MANIFEST.shares[number] * one.matrix[:, cell]
-        own = found.loc[found["block"] == number, "report"]
-        seen = np.bincount(own, minlength=len(expected))
-        assert (np.abs(seen - expected) <= 6.0 * np.sqrt(expected) + 1).all()
 
 
 def test_bad_input():

@@ -219,15 +219,6 @@ def test_the_empty_bytes_are_no_id():
             batches.check_ids(table, "person")
 
 
-def test_views_are_compared():
-    if not hasattr(pa, "string_view"):
-        pytest.skip("this pyarrow has no views")
-    for ids, dtype in ((["a", "b"], pa.string_view()), ([b"a", b"b"], pa.binary_view())):
-        batches.check_ids(pa.table({"person": pa.array(ids, dtype)}), "person")
-        with pytest.raises(ValueError, match="more than one row"):
-            batches.check_ids(pa.table({"person": pa.array(ids * 2, dtype)}), "person")
-
-
 def test_entries_of_a_dictionary_that_repeat_are_one_id():
     twice = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["a", "a"]))
     with pytest.raises(ValueError, match=r"more than one row: 'a' \(2 rows\)"):

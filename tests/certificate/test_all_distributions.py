@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from skrldp import AllDistributions, JointDistribution, Mechanism, RenyiBall, certify
 from skrldp.certificate._all_distributions import leakage_over_all, times
-from skrldp.design.closed_form import grr, srr
 from skrldp.mechanism.forms import BlockForm
 from skrldp.sampling.tables import BlockTable
 
@@ -106,15 +105,3 @@ def test_many_rows_are_compared_part_by_part(monkeypatch):
     whole = leakage_over_all(rows / rows.sum(axis=0), 3)
     monkeypatch.setattr(_all_distributions, "ROWS", 24)
     assert leakage_over_all(rows / rows.sum(axis=0), 3) == whole
-
-
-def test_randomised_responses_hold_for_all_distributions_and_are_shown():
-    joint = JointDistribution(np.ones((3, 2), dtype=int))
-    for blocks in (grr(0.7, 6), srr(0.7, 3, 2)):
-        mechanism = Mechanism.from_blocks(blocks, joint.secrets, joint.values)
-        found = certify(mechanism, RenyiBall(), joint)
-        assert found.eps_all == pytest.approx(0.7, abs=1e-8) and "eps_all<=0.7" in repr(found)
-        assert "for all distributions" in found._repr_html_()
-    nothing = certify(np.tile(np.eye(2), 3), RenyiBall(), joint)
-    assert nothing.eps_all == math.inf and nothing.eps_given_u == 0.0
-    assert "eps_all" not in repr(nothing) and "everywhere" not in nothing._repr_html_()

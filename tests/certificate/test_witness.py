@@ -23,10 +23,8 @@ from skrldp import (
     JointDistribution,
     LikelihoodRatioSet,
     Mechanism,
-    NonRobustSanitizer,
     PolyOptSanitizer,
     RenyiBall,
-    SRRSanitizer,
     certify,
 )
 from skrldp.certificate import _verify, counts_to_json, verify
@@ -53,19 +51,6 @@ def fitted(kind=PolyOptSanitizer, *, eps=1.0, secrets="abc", **parameters):
 
 def texts_of(san):
     return san.mechanism_.to_json(), counts_to_json(san.joint_), san.certificate_.witness()
-
-
-@pytest.mark.parametrize(
-    "san",
-    [
-        IRSanitizer,
-        SRRSanitizer,
-        NonRobustSanitizer,
-    ],
-)
-def test_closed_forms_are_shown(san):
-    verdict = verify(*texts_of(fitted(san, sensitive=[0])))
-    assert verdict.holds, verdict.message
 
 
 @pytest.mark.parametrize(

@@ -157,21 +157,6 @@ def test_counted_reports(call, ready):
     assert call("estimate", "manifest.json", "counted.csv", "--of", "job", "--counts", "n") == each
 
 
-def test_fresh_reports_are_drawn_anew(call, ready):
-    """Two runs agree by chance with a probability below 1e-50."""
-    runs = [call("report", "manifest.json", "records.csv", "--keep", "person") for _ in range(2)]
-    tables = [pd.read_csv(io.StringIO(out)) for _, out, _ in runs]
-    assert not tables[0].equals(tables[1])
-    manifest = fitted_blocks().manifest_
-    for found in tables:
-        assert found.columns.tolist() == ["block", "report", "person"]
-        assert found["person"].tolist() == RECORDS["person"].tolist()
-        sizes = np.array([one.shape[0] for one in manifest.mechanisms])
-        assert (found["report"] < sizes[found["block"]]).all()
-    code, _, err = call("report", "manifest.json", "records.csv", "--keep", "age")
-    assert code == 2 and "--keep age: this column is reported" in err
-
-
 def test_inspect(call, ready):
     manifest = fitted_blocks().manifest_
     code, out, _ = call("inspect", "manifest.json", "--digest", manifest.digest)

@@ -52,13 +52,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 # Records are read as the sanitizer reads them
 
 
-def test_it_is_found_where_it_is_looked_for():
-    code = "import skrldp; print(skrldp.client.load.__name__)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
-    assert done.stdout.strip() == "load", done.stderr
-    assert skrldp.client.load is load
-
-
 @pytest.mark.parametrize("form", FORMS)
 def test_reports_are_the_mechanisms(form):
     mechanism = FORMS[form]()

@@ -23,11 +23,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 
-import skrldp
 from skrldp import (
     GRRSanitizer,
     LikelihoodRatioSet,
-    MechanismDisplay,
     NonRobustSanitizer,
     PolyOptSanitizer,
     PrivacyLeakWarning,
@@ -77,10 +75,6 @@ def test_displays_keep_to_scikit_learns_ways(display):
     assert dict(matplotlib.rcParams) == before
     sub = plt.figure(layout="constrained").subfigures(1, 2)[0]
     assert drawn.plot(sub.subplots()).figure_ is sub
-
-
-def test_display_is_a_module():
-    assert skrldp.display.MechanismDisplay is MechanismDisplay
 
 
 @pytest.mark.parametrize("display", DISPLAYS)
@@ -283,8 +277,3 @@ def test_many_curves_are_told_apart(monkeypatch):
 def test_bad_curves(curves, words):
     with pytest.raises(ValueError, match=words):
         PrivacyUtilityDisplay(curves)
-
-
-def test_curves_are_sorted():
-    drawn = PrivacyUtilityDisplay({"a": ([2, 1], [0.6, 0.3])})
-    assert [part.tolist() for part in drawn.curves["a"]] == [[1.0, 2.0], [0.3, 0.6]]

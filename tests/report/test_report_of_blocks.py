@@ -120,15 +120,6 @@ def test_warnings_stand_once_and_name_their_blocks():
     assert not any("the same table" in text for text in privacy_report(fitted()).warnings)
 
 
-def test_learned_values_of_one_block_are_noted():
-    one = KNOWN | {"job": "auto"}
-    sanitizer = fitted(categories=one)
-    report = privacy_report(sanitizer)
-    alphabets = [one.joint_.alphabet for one in sanitizer.sanitizers_]
-    assert ("learned" in alphabets) == any("learned from the counted" in n for n in report.notes)
-    assert len(set(alphabets)) == 2
-
-
 def test_the_weakest_source_of_values_is_that_of_all_blocks():
     sanitizer = fitted()
     one, *others = (privacy_report(own) for own in sanitizer.sanitizers_)
