@@ -424,20 +424,3 @@ def test_pull_in_of_nothing_and_of_the_public_distribution(name):
     first, second = region.pairs
     centre = joint.conditionals[np.stack([first, second], axis=1)]
     np.testing.assert_array_equal(region.pull_in(first, second, centre), centre)
-
-
-@pytest.mark.parametrize("name", REGIONS)
-@pytest.mark.parametrize("alpha", [0.7, 1.0, 2.0])
-def test_pull_in_gives_what_the_region_compares(name, alpha):
-    """No pair that it returns violates by more than the worst that the region knows."""
-    joint, eps = table(18, unseen=True), 0.4
-    region = privacy_region(joint, RenyiSet(alpha, 0.1), region=name)
-    rows = rows_of(18, joint, b=4)
-    bounds = worst_of(region, rows, eps)
-    first, second = region.pairs
-    for distributions in np.random.default_rng(19).dirichlet(
-        np.full(4, 0.3), size=(60, len(first), 2)
-    ):
-        one, other = np.swapaxes(region.pull_in(first, second, distributions), 0, 1)
-        gaps = (rows[:, first] * one - np.exp(eps) * rows[:, second] * other).sum(axis=2)
-        assert np.all(gaps <= bounds[:, first, second] + 1e-9)

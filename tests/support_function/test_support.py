@@ -456,19 +456,6 @@ def test_homogeneous_monotone_and_blind_to_order(seed, alpha, radius, scale):
     assert solve(q[:, 1:], merged, alpha, radius) == pytest.approx(whole, abs=tiny)
 
 
-def test_many_problems_at_once_are_the_same_as_one_by_one():
-    rng = np.random.default_rng(6)
-    for alpha in (0.5, 0.7, 1.0, 2.0, 3.0):
-        count = 300
-        p = rng.dirichlet(np.full(4, 0.7), size=(count, 2))
-        weight = rng.dirichlet(np.ones(3), size=count)[:, :2]
-        q = rng.random((count, 2, 4)) * [[[1.0], [-2.0]]]
-        together = support(q, p, weight, alpha, 0.1)
-        for i in range(0, count, 29):
-            alone = support(q[i : i + 1], p[i : i + 1], weight[i : i + 1], alpha, 0.1)
-            assert alone.bound[0] == pytest.approx(together.bound[i], abs=1e-9)
-
-
 def test_batches_do_not_change_the_answer():
     rng = np.random.default_rng(7)
     count, k = 3000, 60  # several batches

@@ -133,22 +133,6 @@ def test_a_budget_that_frees_conditionals(alpha):
 
 
 @pytest.mark.parametrize("same_secret", [False, True])
-def test_parts_and_collect_are_adjoint(same_secret):
-    eps = 0.8
-    region = region_of("3x3", "joint", same_secret=same_secret)
-    pairs = pair_function(Requirement(region, eps))
-    rng = np.random.default_rng(3)
-    rows = rng.normal(size=(2, 3, 3))
-    parts = pairs.parts(rows)
-    for i, (first, second) in enumerate(zip(pairs.first, pairs.second, strict=True)):
-        np.testing.assert_allclose(parts[:, i, 0], np.exp(-eps) * rows[:, first], rtol=1e-14)
-        np.testing.assert_array_equal(parts[:, i, 1], -rows[:, second])
-    other = rng.normal(size=parts.shape)
-    collected = pairs.collect(other).reshape(rows.shape)
-    assert (parts * other).sum() == pytest.approx((rows * collected).sum(), rel=1e-12)
-
-
-@pytest.mark.parametrize("same_secret", [False, True])
 @pytest.mark.parametrize("table", ["3x3", "zero cells", "unseen"])
 @pytest.mark.parametrize(("kind", "alpha"), REGIONS)
 def test_derivatives_of_phi(kind, alpha, table, same_secret):
