@@ -4,7 +4,6 @@ import itertools
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 from conftest import REFERENCE, convex_solve
 from scipy.optimize import linprog
@@ -111,37 +110,3 @@ def private_optimum(counts, eps, distance, *, all_distributions, worst_case):
     found = linprog(objective, np.array(rows), np.zeros(len(rows)), sums, np.ones(a))
     assert found.status == 0
     return found.fun
-
-
-N_ROWS = 80
-
-
-def columns():
-    rng = np.random.default_rng(0)
-    sizes = rng.choice(["S", "M", "L"], N_ROWS)
-    return {
-        "age": rng.integers(0, 3, N_ROWS),
-        "ill": rng.random(N_ROWS) < 0.4,
-        "size": sizes,
-    }
-
-
-def frame_of(library):
-    data = columns()
-    if library == "pandas":
-        sizes = pd.CategoricalDtype(["S", "M", "L", "XL"], ordered=True)
-        data["size"] = pd.Categorical(data["size"], dtype=sizes)
-        data["age"] = pd.array(data["age"], dtype="Int64")
-        return pd.DataFrame(data, index=pd.Index(np.arange(N_ROWS)[::-1] * 3, name="row"))
-    if library == "polars":
-        pl = pytest.importorskip("polars")
-        kinds = {"age": pl.UInt8, "ill": pl.Boolean, "size": pl.Enum(["S", "M", "L", "XL"])}
-        return pl.DataFrame({k: v.tolist() for k, v in data.items()}, schema=kinds)
-    pa = pytest.importorskip("pyarrow")
-    return pa.table(
-        {
-            "age": pa.array(data["age"], pa.int16()),
-            "ill": data["ill"].tolist(),
-            "size": pa.array(data["size"].tolist()).dictionary_encode(),
-        }
-    )

@@ -79,7 +79,8 @@ def frame_of(library):
         pa = pytest.importorskip("pyarrow")
         sizes = pa.array(size.tolist()).dictionary_encode()
         return pa.table({"size": sizes, "ill": ill.tolist(), "count": count})
-    return np.column_stack([size == "M", ill, [-1 if c is None else c for c in count]]).astype(int)
+    rows = np.column_stack([size == "M", ill, [-1 if c is None else c for c in count]]).astype(int)
+    return rows if library == "numpy" else rows.tolist()
 
 
 LIBRARIES = ["pandas", "polars", "pyarrow", "numpy"]

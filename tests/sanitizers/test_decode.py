@@ -6,6 +6,7 @@ import pytest
 from conftest import few_iterations
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sanitizer_fits import LIBRARIES, frame_of
 from sklearn import config_context
 from sklearn.exceptions import NotFittedError
 
@@ -44,29 +45,6 @@ SANITIZERS = {
     "NonRobust": NonRobustSanitizer(2.0),
     "RobustMSE": RobustMSESanitizer(2.0, distance="hamming"),
 }
-LIBRARIES = ["pandas", "polars", "pyarrow", "numpy", "list"]
-N_ROWS = 90
-
-
-def table_of(library):
-    """Three columns, of which the second is S: words, truth values and numbers with gaps."""
-    rng = np.random.default_rng(0)
-    ill = rng.random(N_ROWS) < 0.4
-    size = rng.choice(["S", "M", "L"], N_ROWS)
-    age = (rng.integers(0, 2, N_ROWS) + ill) % 3
-    if library in ("numpy", "list"):
-        X = np.column_stack([np.unique(size, return_inverse=True)[1], ill, age]).astype(int)
-        return X if library == "numpy" else [list(row) for row in X.tolist()]
-    gaps = [None if number == 2 else int(number) for number in age]
-    if library == "pandas":
-        sizes = pd.CategoricalDtype(["S", "M", "L", "XL"], ordered=True)
-        columns = {"size": pd.Categorical(size, dtype=sizes), "ill": ill}
-        columns["age"] = pd.array(gaps, dtype="Int64")
-        return pd.DataFrame(columns, index=pd.Index(np.arange(N_ROWS)[::-1] * 2, name="row"))
-    columns = {"size": size.tolist(), "ill": ill.tolist(), "age": gaps}
-    return getattr(pytest.importorskip(library), {"polars": "DataFrame"}.get(library, "table"))(
-        columns
-    )
 
 
 def same(found, expected):
@@ -82,12 +60,12 @@ def same(found, expected):
 
 # Every sanitizer in some container, and one sanitizer in all of them.
 PAIRS = list(zip(SANITIZERS, ("numpy", "polars") * len(SANITIZERS), strict=False))
-PAIRS += [(next(iter(SANITIZERS)), library) for library in LIBRARIES]
+PAIRS += [(next(iter(SANITIZERS)), library) for library in [*LIBRARIES, "list"]]
 
 
 @pytest.mark.parametrize(("kind", "library"), list(dict.fromkeys(PAIRS)))
 def test_decoding_is_what_transform_would_have_written(kind, library):
-    X = table_of(library)
+    X = frame_of(library)
     sanitizer = SANITIZERS[kind].set_params(sensitive=1, random_state=7, encode=None).fit(X)
     symbols = sanitizer.set_params(encode="symbol").transform(X)
     for encode in ENCODINGS:
@@ -121,7 +99,7 @@ def test_every_container_of_symbols(reports):
 
 
 def test_what_clients_send_is_decoded():
-    X = table_of("pandas")
+    X = frame_of("pandas")
     sanitizer = SRRSanitizer(1.0, sensitive="ill", random_state=3).fit(X)
     device = client.load(sanitizer.mechanism_.to_json(), random_state=3)
     found = sanitizer.set_output(transform="pandas").decode(device.report_many(X))

@@ -11,6 +11,7 @@ import pytest
 from conftest import few_iterations, pairwise
 from conic_program import solve_conic
 from regions import lower
+from sanitizer_fits import LIBRARIES, N_ROWS, frame_of
 from sklearn.base import clone
 
 from skrldp import (
@@ -33,9 +34,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 BOTH = [PolyOptSanitizer, RobustMSESanitizer]
 COUNTS = np.array([[300, 200, 100], [150, 250, 500]])  # two secrets, U = 0, 1, 2
 SPARSE = np.array([[78, 0, 16, 6], [217, 169, 0, 57], [20, 40, 0, 90]])
-N_ROWS = 240
 ENCODINGS = ["symbol", "onehot", "posterior", "cells"]
-LIBRARIES = ["pandas", "polars", "pyarrow", "numpy", "list"]
+LIBRARIES = [*LIBRARIES, "list"]
 
 
 def rows_of(counts):
@@ -57,26 +57,6 @@ def fit(cls, X=None, counts=COUNTS, eps=0.7, **parameters):
     with quick, warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         return make(cls, eps, **parameters).fit(rows_of(counts) if X is None else X, **weights)
-
-
-def table_of(library):
-    """Three columns, of which the second is S: words, truth values and numbers with gaps."""
-    rng = np.random.default_rng(0)
-    ill = rng.random(N_ROWS) < 0.4
-    size = rng.choice(["S", "M", "L"], N_ROWS)
-    age = (rng.integers(0, 2, N_ROWS) + ill) % 3
-    if library in ("numpy", "list"):
-        X = np.column_stack([np.unique(size, return_inverse=True)[1], ill, age]).astype(int)
-        return X if library == "numpy" else X.tolist()
-    if library == "pandas":
-        sizes = pd.CategoricalDtype(["S", "M", "L", "XL"], ordered=True)
-        columns = {"size": pd.Categorical(size, dtype=sizes), "ill": ill}
-        columns["age"] = pd.array([None if a == 2 else a for a in age], dtype="Int64")
-        return pd.DataFrame(columns, index=np.arange(N_ROWS)[::-1] * 2)
-    columns = {"size": size.tolist(), "ill": ill.tolist()}
-    columns["age"] = [None if a == 2 else int(a) for a in age]
-    module = pytest.importorskip(library)
-    return module.DataFrame(columns) if library == "polars" else module.table(columns)
 
 
 def without_secret(X):
@@ -177,7 +157,7 @@ def seen():
 
 @pytest.mark.parametrize(("cls", "library", "encode"), pairwise(BOTH, LIBRARIES, ENCODINGS))
 def test_the_columns_of_u_are_enough(cls, library, encode, seen):
-    X = table_of(library)
+    X = frame_of(library)
     if (cls, library) not in seen:
         seen[cls, library] = fit(cls, X, sensitive=1, random_state=0, eps=2.0)
     found = seen[cls, library].set_params(encode=encode)
@@ -189,7 +169,7 @@ def test_the_columns_of_u_are_enough(cls, library, encode, seen):
     if library == "pandas":
         pd.testing.assert_index_equal(alone.index, X.index)
     if encode == "cells":
-        names = ["age", "size"] if cls is RobustMSESanitizer else ["age", "ill", "size"]
+        names = ["count", "size"] if cls is RobustMSESanitizer else ["count", "ill", "size"]
         if library == "pandas":
             assert sorted(alone.columns) == names
             pd.testing.assert_series_equal(alone.dtypes, X.dtypes[list(alone.columns)])
@@ -198,7 +178,7 @@ def test_the_columns_of_u_are_enough(cls, library, encode, seen):
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_the_secret_is_not_looked_at(library):
-    X = table_of(library)
+    X = frame_of(library)
     found = fit(RobustMSESanitizer, X, sensitive=1, random_state=0)
     if library in ("numpy", "list"):
         other = np.array(X)
@@ -220,29 +200,29 @@ def test_the_secret_is_not_looked_at(library):
 @pytest.mark.parametrize("cls", BOTH)
 def test_a_table_of_another_library(cls):
     pytest.importorskip("polars")
-    found = fit(cls, table_of("pandas"), sensitive="ill", encode="cells", random_state=0)
-    for X in (table_of("polars"), without_secret(table_of("polars"))):
+    found = fit(cls, frame_of("pandas"), sensitive="ill", encode="cells", random_state=0)
+    for X in (frame_of("polars"), without_secret(frame_of("polars"))):
         Y = found.transform(X)
         assert type(Y) is type(X) and Y.columns == list(found.get_feature_names_out())
-        expected = found.transform(table_of("pandas"))
+        expected = found.transform(frame_of("pandas"))
         for name in Y.columns:
             theirs = [None if pd.isna(v) else v for v in expected[name].tolist()]
             assert Y[name].to_list() == theirs
-    array = fit(cls, table_of("numpy"), sensitive=1, encode="cells", random_state=0)
-    frame = pd.DataFrame(table_of("numpy")[:, [0, 2]], columns=["size", "age"])
+    array = fit(cls, frame_of("numpy"), sensitive=1, encode="cells", random_state=0)
+    frame = pd.DataFrame(frame_of("numpy")[:, [0, 2]], columns=["size", "count"])
     with pytest.warns(UserWarning, match="X has feature names, but .* was fitted without"):
         Y = array.transform(frame)
-    expected = ["size", "age"] if cls is RobustMSESanitizer else ["size", "x1", "age"]
+    expected = ["size", "count"] if cls is RobustMSESanitizer else ["size", "x1", "count"]
     assert list(Y.columns) == expected
 
 
 def test_several_secret_columns():
-    X = table_of("pandas")
-    found = fit(RobustMSESanitizer, X, sensitive=["ill", "age"], random_state=0)
+    X = frame_of("pandas")
+    found = fit(RobustMSESanitizer, X, sensitive=["ill", "count"], random_state=0)
     np.testing.assert_array_equal(found.transform(X[["size"]]), found.transform(X))
     with pytest.raises(ValueError, match=r"unseen|missing") as error:
         found.transform(X[["size", "ill"]])
-    assert "now missing:\n- age\n" in str(error.value)
+    assert "now missing:\n- count\n" in str(error.value)
     assert "those of U alone suffice, in this order: ['size']." in str(error.value)
 
 
@@ -251,24 +231,24 @@ def test_several_secret_columns():
 
 @pytest.mark.parametrize("cls", BOTH)
 def test_other_columns_are_refused(cls):
-    X = table_of("pandas")
+    X = frame_of("pandas")
     found = fit(cls, X, sensitive="ill")
     cases = [
-        (X[["size"]], "yet now missing:\n- age\n- ill\n"),
-        (X[["age"]], "yet now missing:\n- ill\n- size\n"),
-        (X[["age", "size"]], "yet now missing:\n- ill\n"),
-        (X.rename(columns={"age": "years"}), "unseen at fit time:\n- years\n"),
+        (X[["size"]], "yet now missing:\n- count\n- ill\n"),
+        (X[["count"]], "yet now missing:\n- ill\n- size\n"),
+        (X[["count", "size"]], "yet now missing:\n- ill\n"),
+        (X.rename(columns={"count": "years"}), "unseen at fit time:\n- years\n"),
         (X.assign(extra=1), "unseen at fit time:\n- extra\n"),
-        (X[["size", "age"]].assign(extra=1), "unseen at fit time:\n- extra\n"),
-        (X[["ill", "size", "age"]], "must be in the same order as they were in fit"),
+        (X[["size", "count"]].assign(extra=1), "unseen at fit time:\n- extra\n"),
+        (X[["ill", "size", "count"]], "must be in the same order as they were in fit"),
     ]
     for table, part in cases:
         for method in (found.transform, found.score):
             with pytest.raises(ValueError, match="feature names should match") as error:
                 method(table)
             assert part in str(error.value)
-            assert "those of U alone suffice, in this order: ['size', 'age']." in str(error.value)
-    bare = fit(cls, table_of("numpy"), sensitive=1)
+            assert "those of U alone suffice, in this order: ['size', 'count']." in str(error.value)
+    bare = fit(cls, frame_of("numpy"), sensitive=1)
     for n_columns in (1, 4):
         expected = rf"X has {n_columns} features, but {cls.__name__} is expecting 3 features"
         with pytest.raises(ValueError, match=expected) as error:
@@ -276,13 +256,13 @@ def test_other_columns_are_refused(cls):
         assert "those of U alone suffice, in this order: ['x0', 'x2']." in str(error.value)
     seeing = fit(cls, X, sensitive="ill", observe="all")
     with pytest.raises(ValueError, match=r"yet now missing:\n- ill\n$"):
-        seeing.transform(X[["size", "age"]])
+        seeing.transform(X[["size", "count"]])
 
 
 @pytest.mark.parametrize("cls", BOTH)
 def test_names_that_only_one_side_has(cls):
-    X = table_of("numpy")
-    named = pd.DataFrame(X, columns=["size", "ill", "age"])
+    X = frame_of("numpy")
+    named = pd.DataFrame(X, columns=["size", "ill", "count"])
     found = fit(cls, named, sensitive="ill", random_state=0)
     for part in ([0, 1, 2], [0, 2]):
         with pytest.warns(UserWarning, match="X does not have valid feature names, but") as caught:
@@ -291,7 +271,7 @@ def test_names_that_only_one_side_has(cls):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found.transform(named)
-        found.transform(named[["size", "age"]])
+        found.transform(named[["size", "count"]])
 
 
 @pytest.mark.parametrize("cls", BOTH)
@@ -329,7 +309,7 @@ def test_score():
 
 @pytest.mark.parametrize("cls", BOTH)
 def test_clone_pickle_and_json(cls):
-    X = table_of("pandas")
+    X = frame_of("pandas")
     found = fit(cls, X, sensitive="ill", random_state=0)
     copy = clone(found)
     assert copy.get_params()["observe"] == "nonsensitive" and not hasattr(copy, "mechanism_")
@@ -338,19 +318,19 @@ def test_clone_pickle_and_json(cls):
     text = found.mechanism_.to_json()
     document = json.loads(text)
     assert document["observe"] == "nonsensitive"
-    assert document["columns"] == [["size", False], ["ill", True], ["age", False]]
+    assert document["columns"] == [["size", False], ["ill", True], ["count", False]]
     assert {len(row) for row in document["weights"]} == {len(document["values"])}
     client = Mechanism.from_json(text)
     np.testing.assert_array_equal(client.weights, found.mechanism_.weights)
     # a client knows the values of U, and nothing else
-    U = [tuple(None if pd.isna(v) else v for v in row) for row in X[["size", "age"]].to_numpy()]
+    U = [tuple(None if pd.isna(v) else v for v in row) for row in X[["size", "count"]].to_numpy()]
     codes = [client.values.index(u) for u in U]
     found.set_params(encode="symbol")
     np.testing.assert_array_equal(client.sample(codes, 0), found.transform(X)["report"])
 
 
 def test_what_was_fitted_counts_not_what_is_set_afterwards():
-    X = table_of("numpy")
+    X = frame_of("numpy")
     found = fit(PolyOptSanitizer, X, sensitive=1).set_params(observe="all")
     assert found.transform(without_secret(X)).shape == (N_ROWS, 1)
     seeing = fit(PolyOptSanitizer, X, sensitive=1, observe="all")

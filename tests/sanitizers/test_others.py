@@ -134,11 +134,6 @@ def test_beta_is_said_with_its_condition(source):
     assert words not in str(privacy_report(everywhere)) + everywhere.certificate_._repr_html_()
 
 
-def test_impossible_frequencies_are_refused():
-    with pytest.raises(ValueError, match="min_frequency=-1 must be"):
-        fit(SRRSanitizer, **OPEN, min_frequency=-1)
-
-
 MALFORMED = [
     ('"other":[true]', '"other":[false]', "null, true, or a list|must be a list"),
     ('"other":[true]', '"other":[null]', "null for every column"),

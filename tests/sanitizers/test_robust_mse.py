@@ -10,20 +10,19 @@ from conftest import convex_solve, on_the_boundary, random_directions, renyi
 from robust_mse_fits import (
     CASES,
     COUNTS,
-    N_ROWS,
     PROBLEMS,
     SPARSE,
     TOL,
     absolute,
     by_cell,
     fit,
-    frame_of,
     leaks,
     private_optimum,
     rows_of,
     squared,
     worst_of,
 )
+from sanitizer_fits import N_ROWS, frame_of
 from sklearn.base import clone
 
 from skrldp import (
@@ -87,25 +86,6 @@ def test_reference(case, problem):
         sanitizer.mechanism_, ball if robust_privacy else RenyiBall(radius=0.0), sanitizer.joint_
     )
     assert (again.eps, again.radius) == (certificate.eps, certificate.radius)
-
-
-def test_each_problem_is_best_at_its_own():
-    case = CASES[1]
-    found = {
-        name: fit(case["counts"], case["eps"], robust_utility=utility, robust_privacy=privacy)
-        for name, (utility, privacy) in PROBLEMS.items()
-    }
-    for privacy in ("NP", "RP"):
-        plain, robust = found[f"NU{privacy}"], found[f"RU{privacy}"]
-        assert plain.distortion_ <= robust.distortion_ * (1 + TOL)
-        assert robust.worst_case_distortion_ <= plain.worst_case_distortion_ * (1 + TOL)
-    for utility, measure in (("NU", "distortion_"), ("RU", "worst_case_distortion_")):
-        private, naive = (getattr(found[f"{utility}{p}"], measure) for p in ("RP", "NP"))
-        assert naive < private
-    # what is private at one distribution alone is not at the others
-    for name in ("NUNP", "RUNP"):
-        everywhere = certify(found[name].mechanism_, RenyiBall(), found[name].joint_)
-        assert everywhere.eps_attained > case["eps"]
 
 
 @pytest.mark.parametrize("counts", [COUNTS, SPARSE], ids=["2x3", "3x4"])
@@ -373,28 +353,6 @@ def test_a_release_costs_what_its_design_costs():
     assert found.worst_case_distortion_ == pytest.approx(found.solution_.objective, rel=1e-3)
 
 
-@pytest.mark.parametrize("robust_utility", [True, False])
-def test_tiny_eps_gives_the_best_constant_report(robust_utility):
-    found = fit(SPARSE, 1e-3, robust_utility=robust_utility)
-    distribution, ball = found.joint_.probabilities.ravel()[None], found.uncertainty_
-    constants = []
-    for y in range(4):
-        cells = np.tile([squared(u, y) for u in range(4)], (1, 3))
-        at_worst = convex_solve(cells, distribution, [1.0], 2.0, ball.B_)
-        constants.append(at_worst if robust_utility else float(distribution[0] @ cells[0]))
-    value = found.worst_case_distortion_ if robust_utility else found.distortion_
-    assert 0.98 * min(constants) <= value <= min(constants) * (1 + TOL)
-    place = found.mechanism_.symbols.index(np.argmin(constants))
-    assert found.mechanism_.matrix[place].min() > 0.9
-    assert found.certificate_.holds(1e-3)
-    # at the public distribution alone there is more to say than a constant
-    naive = fit(SPARSE, 1e-3, robust_utility=robust_utility, robust_privacy=False)
-    assert naive.distortion_ < 0.5 * found.distortion_ and naive.certificate_.holds(1e-3)
-    if not robust_utility:
-        least = private_optimum(SPARSE, 1e-3, squared, all_distributions=False, worst_case=False)
-        assert naive.distortion_ == pytest.approx(least, rel=TOL)
-
-
 def test_large_eps_reports_u_as_it_is():
     for counts, eps in ((COUNTS, 12.0), (SPARSE, 30.0), (COUNTS, 1e3)):
         found = fit(counts, eps)
@@ -403,15 +361,6 @@ def test_large_eps_reports_u_as_it_is():
         np.testing.assert_array_equal(
             found.transform(rows_of(counts))[:, 0], rows_of(counts)[:, 1]
         )  # false once in 12,000 runs
-
-
-def test_time_runs_out():
-    found = fit(SPARSE, time_limit=1e-9)
-    assert found.solution_.status == "time_limit" and found.certificate_.holds(0.5)
-    best = fit(SPARSE, time_limit=None)
-    assert best.solution_.status == "optimal"
-    assert found.worst_case_distortion_ > 1.01 * best.worst_case_distortion_
-    assert len(found.transform(rows_of(SPARSE))) == SPARSE.size
 
 
 # --- Alphabets that the public table does not fill -----------------------------------------------
@@ -466,8 +415,8 @@ def names_of(table):
         ("ill", "pandas"),
         ([1], "polars"),
         ([1], "pyarrow"),
-        (["size", "age"], "pandas"),
-        (["age"], "pyarrow"),
+        (["size", "count"], "pandas"),
+        (["count"], "pyarrow"),
         (lambda X: ["ill", "size"], "polars"),
     ],
     ids=["name", "position", "position of arrow", "two", "first", "function"],
@@ -480,7 +429,7 @@ def test_cells_are_the_columns_of_u(library, sensitive):
         Y = found.fit(X).transform(X)
     secret = sensitive(X) if callable(sensitive) else sensitive
     secret = ["ill"] if secret in ("ill", [1]) else secret
-    expected = [name for name in ("age", "ill", "size") if name not in secret]
+    expected = [name for name in ("size", "ill", "count") if name not in secret]
     assert names_of(Y) == expected == list(found.get_feature_names_out())
     assert type(Y) is type(X) and Y.shape == (N_ROWS, len(expected))
     if library == "pandas":
@@ -491,7 +440,10 @@ def test_cells_are_the_columns_of_u(library, sensitive):
     # they are the symbols that were drawn
     drawn = found.set_params(encode="symbol").transform(X)
     symbols = [found.mechanism_.symbols[int(y)] for y in np.asarray(drawn["report"])]
-    cells = [np.asarray(Y[name]).tolist() for name in expected]
+    cells = [
+        [None if pd.isna(cell) else cell for cell in np.asarray(Y[name]).tolist()]
+        for name in expected
+    ]
     rows = cells[0] if len(expected) == 1 else list(zip(*cells, strict=True))
     assert rows == symbols
 

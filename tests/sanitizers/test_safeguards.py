@@ -31,11 +31,8 @@ from skrldp import (
     RobustMSESanitizer,
     SRRSanitizer,
     audit,
-    joint,
     privacy_report,
 )
-from skrldp.joint import as_counts
-from skrldp.sanitizers import base as _base
 from skrldp.sanitizers.access import as_sanitizer, changes_since_fit
 
 SANITIZERS = [
@@ -71,21 +68,6 @@ def test_survey_weights_are_refused():
         assert not hasattr(sanitizer, "mechanism_")
     with pytest.raises(ValueError, match=r"sums to 54,000 for 540 rows"):  # one weight for all
         IRSanitizer(sensitive=0).fit(RECORDS, sample_weight=100)
-
-
-def test_weights_are_read_once(monkeypatch):
-    """By `fit`, which may be given millions."""
-    calls = []
-
-    def count(weights, *arguments, **keywords):
-        calls.append(weights)
-        return as_counts(weights, *arguments, **keywords)
-
-    for module in (_base, joint):
-        monkeypatch.setattr(module, "as_counts", count)
-    weights = np.array(COUNTS)
-    assert SRRSanitizer(sensitive=0).fit(ROWS, sample_weight=weights).joint_.n == sum(COUNTS)
-    assert [given is weights for given in calls] == [True]
 
 
 def test_a_table_of_distinct_rows_is_counted_elsewhere():

@@ -66,26 +66,19 @@ def X():
 
 @leaks
 @each_sanitizer
-def test_clone_keeps_parameters_and_output(sanitizer, X):
+def test_copies_keep_parameters_output_and_reports(sanitizer, X):
+    table = X[["ill", "job"]]
     original = clone(sanitizer).set_params(eps=0.7, sensitive="ill").set_output(transform="pandas")
-    copy = clone(original.fit(X[["ill", "job"]]))
+    copy = clone(original.fit(table))
+    again = pickle.loads(pickle.dumps(original))
+    pd.testing.assert_frame_equal(again.transform(table), original.transform(table))
+    assert again.certificate_.eps == original.certificate_.eps
+    assert "fitted" in estimator_html_repr(original)
     assert str(copy.get_params()) == str(original.get_params())
     assert not hasattr(copy, "mechanism_")
     codes = np.column_stack([X["ill"], X["job"].cat.codes])
     assert isinstance(copy.set_params(sensitive=0).fit_transform(codes), pd.DataFrame)
     assert isinstance(clone(sanitizer).fit_transform(codes), np.ndarray)
-
-
-@leaks
-@each_sanitizer
-def test_pickle_reports_alike(sanitizer, X):
-    table = X[["ill", "job"]]
-    fitted = clone(sanitizer).set_output(transform="pandas").fit(table)
-    again = pickle.loads(pickle.dumps(fitted))
-    pd.testing.assert_frame_equal(again.transform(table), fitted.transform(table))
-    assert again.certificate_.eps == fitted.certificate_.eps
-    codes = np.column_stack([X["ill"], X["job"].cat.codes])
-    assert isinstance(again.fit_transform(codes), pd.DataFrame)
 
 
 # --- Searches ------------------------------------------------------------------------------------
@@ -169,13 +162,6 @@ def test_inside_a_sanitized_pipeline_encoders_see_the_categories(X):
 
 
 # --- The rest ------------------------------------------------------------------------------------
-
-
-@leaks
-@each_sanitizer
-def test_html(sanitizer, X):
-    assert type(sanitizer).__name__ in estimator_html_repr(sanitizer)
-    assert "fitted" in estimator_html_repr(clone(sanitizer).fit(X[["ill", "job"]]))
 
 
 def test_a_subclass_may_change_transform(X):
