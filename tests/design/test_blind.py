@@ -33,11 +33,9 @@ from skrldp.privacy.requirements import (
     Requirement,
     Requirements,
 )
-from skrldp.sampling.streams import RandomStream
 from skrldp.sets.fitted_sets import REGIONS, RenyiSet
 
 KINDS = [*REGIONS, "simplex", "point"]
-POLYHEDRAL = ["box", "lower", "simplex", "point"]
 TABLES = [
     np.array([[300, 200, 100], [150, 250, 500]]),
     np.array([[78, 0, 16, 6], [217, 169, 0, 57], [20, 40, 0, 90]]),
@@ -325,27 +323,6 @@ def test_what_is_independent_of_s_is_told(counts):
     assert closest_.objective <= 1e-8
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("counts", [[[5], [9]], [[4, 7, 2]]])
-def test_one_value_or_one_secret(counts, kind, request):
-    joint = JointDistribution(counts)
-    region = region_of(joint, kind)
-    solver = "vertices" if kind in POLYHEDRAL else "columns"
-    if solver == "vertices":
-        request.getfixturevalue("cdd")
-    found = solve(
-        CriterionProblem(joint), Requirements.of(region, 0.5), solver=solver, time_limit=None
-    )
-    distribution = joint.probabilities.sum(axis=0)
-    expected = entropy(distribution) if len(counts) == 1 else 0.0
-    assert found.objective == pytest.approx(expected, abs=1e-7)
-    distance = distance_matrix("squared", range(len(distribution)))
-    cost = expected_distance(joint, distance, RenyiSet(2.0, 0.02), observe="nonsensitive")
-    assert solve(DistanceProblem(cost), Requirements.of(region, 0.5)).objective == pytest.approx(
-        0.0, abs=1e-9
-    )
-
-
 @pytest.mark.parametrize("kind", ["joint", "lower"])
 def test_an_unseen_secret_may_have_any_distribution(kind):
     joint = JointDistribution([[30, 40, 50], [0, 0, 0]])
@@ -438,11 +415,3 @@ def test_values_and_cells_are_sampled_alike(dtype):
     shares = np.bincount(mechanism.sample(np.full(40_000, 5, dtype), 1)) / 40_000
     np.testing.assert_allclose(shares, [0.125, 0.875], atol=0.01)
     assert mechanism.sample(np.zeros(0, dtype)).size == 0
-
-
-@pytest.mark.parametrize("codes", [[6], [-1], [0, 7]])
-def test_codes_that_are_no_cell(codes):
-    with pytest.raises(ValueError, match="codes must lie in"):
-        blind_mechanism().sample(codes, RandomStream(0))
-    with pytest.raises(TypeError, match="integers"):
-        blind_mechanism().sample([0.0])

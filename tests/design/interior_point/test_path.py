@@ -3,7 +3,7 @@
 import cvxpy as cp
 import numpy as np
 import pytest
-from conftest import excess, optimum, pairwise
+from conftest import excess, optimum
 from path_tables import TABLES, has_path, region_of
 from scipy.optimize import linprog
 
@@ -270,29 +270,6 @@ def test_a_cost_that_only_cells_without_records_have(radius):
     while path.gap > 1e-6 and path.advance(1e-7):
         assert path.steps < 80
     assert path.value == pytest.approx(exact(cost, required), abs=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("table", "radius", "same_secret"),
-    pairwise(["2x2", "3x3", "unseen"], [0.0, 0.1], [False, True]),
-)
-def test_all_distributions_are_those_above_lower_bounds_of_zero(radius, table, same_secret):
-    """Two routes: greatest and least entries as variables, and φ with weights of 0."""
-    found = []
-    for kind in ("simplex", "zero"):
-        region = region_of(table, kind, same_secret=same_secret)
-        required = Requirements.of(region, 0.7)
-        cost = cost_of(region, "negative", radius=radius)
-        path = CentralPath(cost, path_blocks(required))
-        bounds = []
-        while path.gap > 1e-7 and path.advance(3e-8):
-            assert path.steps < 80
-            bounds.append(proven(path, cost, required))
-        found.append((path.value, max(bounds)))
-    (value, bound), (other, other_bound) = found
-    assert value == pytest.approx(other, abs=1e-6)
-    assert max(bound, other_bound) <= min(value, other) + 1e-6
-    assert bound == pytest.approx(other_bound, abs=2e-6) == value
 
 
 def lists():

@@ -329,10 +329,3 @@ def test_smoothing_leaves_no_column_to_chance():
         assert best.objective >= plain.objective * (1.0 - smoothing * 0.02)
     # the bound is about all private mechanisms at the public distribution
     assert plain.objective <= best.bound
-
-
-def test_smoothed_distributions():
-    joint = JointDistribution([[3, 0], [1, 4]])
-    np.testing.assert_array_equal(joint.smoothed(0.0), joint.probabilities)
-    np.testing.assert_allclose(joint.smoothed(2.0), (joint.counts + 0.5) / 10.0)
-    np.testing.assert_allclose(joint.smoothed(1e308), 0.25)

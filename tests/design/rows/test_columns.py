@@ -154,18 +154,12 @@ def test_three_ways_to_price(monkeypatch, kind, shape):
         assert each.objective <= found[0].objective * (1.0 + 1e-7)
 
 
-@pytest.mark.parametrize("glances", [1, 3, 5])
-def test_time_may_run_out_while_listing(glances):
-    joint = JointDistribution([[9, 4, 31], [40, 25, 14]])
-    region = region_of(joint, "lower")
-    clock = Clock(glances)
-    found = generate_columns(joint, Requirements.of(region, 0.5), limits=clock)
-    assert found.status == "time_limit"
-    check(found, joint, region, 0.5)
-
-
-@pytest.mark.parametrize("glances", [1, 3, 10, 40])
-def test_time_may_run_out_over_products(unlisted, glances):
+@pytest.mark.parametrize(
+    ("listed", "glances"), [(True, 1), (True, 3), (True, 5), (False, 3), (False, 10), (False, 40)]
+)
+def test_time_may_run_out_while_listing_and_over_products(listed, glances, request):
+    if not listed:
+        request.getfixturevalue("unlisted")
     joint = JointDistribution([[9, 4, 31], [40, 25, 14]])
     region = region_of(joint, "lower")
     found = columns(joint, region, 0.5, limits=Clock(glances), patience=50)
