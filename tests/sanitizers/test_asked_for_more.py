@@ -151,11 +151,8 @@ def test_known_columns_and_two_secrets(observe):
     ("kind", "options", "message"),
     [
         (PolyOptSanitizer, {"eps_all": 0.5}, r"eps_all=0.5 must be at least eps=1"),
-        (PolyOptSanitizer, {"eps_all": -1.0}, r"eps_all=-1.0 must be a positive finite number"),
         (PolyOptSanitizer, {"known": [0]}, r"column 0 is sensitive, so it cannot be known"),
         (PolyOptSanitizer, {"known": ["age"]}, r"known column 'age' not found"),
-        (PolyOptSanitizer, {"handle_unknown": "impute"}, r"one of 'error', 'infrequent_if_exist'"),
-        (PolyOptSanitizer, {"eps": np.ones((2, 2))}, r"eps=.* must be a positive finite number"),
     ],
 )  # fmt: skip
 def test_bad_requests_say_how_to_mend_them(kind, options, message):

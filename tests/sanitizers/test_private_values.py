@@ -194,7 +194,6 @@ QUIET = (
     "client, id",
     "client, ids",
     "score, blind",
-    "transform, imputing",
     "transform, blind",
 )
 PLACES = [(use, "s") for use in [*USES, *OF_SECRETS]] + [(use, "u") for use in USES]
