@@ -39,7 +39,7 @@ def test_it_knows_where_it_comes_from(ball, rule, beta):
         found.radius = 0.0
 
 
-@pytest.mark.parametrize("alpha", [0.3, 0.5, 1.0, 2.0])
+@pytest.mark.parametrize("alpha", [0.3, float(np.nextafter(0.5, 0.0)), 0.5, 1.0, 2.0])
 def test_its_questions(alpha):
     everything, point = RenyiSet(alpha, math.inf), RenyiSet(alpha, 0.0)
     between = RenyiSet(alpha, 0.1)
@@ -49,7 +49,8 @@ def test_its_questions(alpha):
     assert between.public_alone == point
     assert everything.describe() == "all distributions"
     assert point.describe() == "the public distribution alone"
-    assert f"B = 0.1 (alpha = {alpha:g})" in between.describe()
+    words = f"within Rényi divergence B = 0.1 (alpha = {alpha:g}) of the public one"
+    assert between.describe().endswith(words)
 
 
 @pytest.mark.parametrize(
@@ -107,11 +108,6 @@ def test_a_completed_distribution_is_inside(alpha, radius):
         ),
         (ConditionalsSet(math.inf, math.inf), "all distributions"),
         (ConditionalsSet(0.0, 0.0), "the public conditionals alone"),
-        (
-            RenyiSet(2.0, 0.1),
-            "within Rényi divergence B = 0.1 (alpha = 2) of the public one",
-        ),
-        (RenyiSet(2.0, math.inf), "all distributions"),
     ],
 )
 def test_sets_in_words(around, words):

@@ -60,10 +60,3 @@ def test_the_public_distribution_alone_has_no_significance_level():
     for ball in (RenyiBall(), RenyiBall(1, radius="finite-sample"), RenyiBall(radius=0.2)):
         alone = ball.fit_set(JOINT).public_alone
         assert (alone.rule, alone.beta, alone.radius, alone.is_point) == ("given", None, 0.0, True)
-
-
-def test_below_order_one_half_no_two_conditionals_are_proven_together():
-    """There what the ball allows for both is not convex, and the dual expression is none of it."""
-    for alpha in (0.4, 0.49, float(np.nextafter(0.5, 0.0))):
-        assert not RenyiSet(alpha, 0.1).joint_is_convex
-    assert RenyiSet(0.5, 0.1).joint_is_convex

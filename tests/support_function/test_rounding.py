@@ -8,7 +8,6 @@ from conftest import budget, cost
 
 from skrldp.support_function import (
     cell_bounds,
-    divergence,
     l1_radius,
     log_mean_exp,
     pull_in,
@@ -108,11 +107,3 @@ def test_what_is_a_little_outside_is_pulled_in(alpha, over):
     found = pull_in(outside, p, weight, alpha, radius)
     assert np.all(used(found)[far] <= limit * (1.0 + 1e-12))
     np.testing.assert_allclose(found, outside, atol=3.0 * over)
-
-
-@pytest.mark.parametrize("alpha", [1.0, 1.5, 2.0])
-def test_a_distribution_that_misses_mass_is_infinitely_far(alpha):
-    centre = np.array([0.5, 0.5])
-    assert divergence(centre, np.array([1.0, 0.0]), alpha) == np.inf
-    assert divergence(centre, centre, alpha) == pytest.approx(0.0, abs=1e-15)
-    assert divergence(np.array([1.0, 0.0]), centre, alpha) == pytest.approx(np.log(2.0))

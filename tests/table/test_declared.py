@@ -121,8 +121,9 @@ def test_columns_without_levels_are_learned():
 def test_a_missing_value_is_learned_beside_given_levels():
     X = pandas_category(ordered=True)
     X.loc[0, "u"] = None
-    codec, _ = learn(X, sensitive="s", categories="dtype")
+    codec, codes = learn(X, sensitive="s", categories="dtype")
     assert (codec.source, codec.values) == ("learned", (*LEVELS, None))
+    assert codes.values.tolist() == [4, 2, 0]
 
 
 def test_storage_is_no_declaration():
@@ -131,14 +132,6 @@ def test_storage_is_no_declaration():
     categorical = pl.DataFrame({"s": [0, 1, 1], "u": pl.Series(ROWS, dtype=pl.Categorical)})
     for X in (arrow_dictionary(ordered=False), categorical):
         assert learn(X, sensitive="s")[0].values == ("high", "low", "middle")
-
-
-def test_a_missing_value_is_a_category_only_where_it_occurs():
-    X = pandas_category(ordered=True)
-    X.loc[0, "u"] = None
-    codec, codes = learn(X, sensitive="s")
-    assert codec.values == (*LEVELS, None)
-    assert codes.values.tolist() == [4, 2, 0]
 
 
 @pytest.mark.parametrize("dtype", ["bool", "boolean", "bool[pyarrow]"])
