@@ -229,7 +229,12 @@ def test_blocks_and_dense_have_one_certificate(uncertainty, a1, a2, unseen):
     counts = rng.integers(1, 60, size=(a1, a2))
     counts[-1] *= not unseen
     joint = JointDistribution(counts)
-    for blocks in (grr(0.7, a1 * a2), srr(0.7, a1, a2), (0.4, 0.1, 0.3, 0.05), (0.3, 0.3, 0.5, 0.1)):
+    for blocks in (
+        grr(0.7, a1 * a2),
+        srr(0.7, a1, a2),
+        (0.4, 0.1, 0.3, 0.05),
+        (0.3, 0.3, 0.5, 0.1),
+    ):
         total = np.dot(blocks, [1, a2 - 1, a1 - 1, (a1 - 1) * (a2 - 1)])
         probabilities = tuple(p / total for p in blocks)
         block = Mechanism.from_blocks(probabilities, joint.secrets, joint.values)
