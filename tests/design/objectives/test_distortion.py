@@ -25,7 +25,6 @@ from skrldp.design.run import Limits
 from skrldp.privacy.regions import Layout, privacy_region
 from skrldp.privacy.requirements import Requirements, repair
 from skrldp.sets.fitted_sets import ConditionalsSet, RenyiSet
-from skrldp.support_function import divergence
 
 CASES = REFERENCE["mse"]
 PROBLEMS = {
@@ -140,15 +139,7 @@ def test_the_central_path_and_cuts_agree(counts, region, alpha, problem, eps):
 COUNTS = [[30, 9, 2, 40], [5, 22, 31, 12], [14, 3, 50, 8]]
 
 
-def test_no_radius_makes_all_equal():
-    """What a radius costs goes like its square root."""
-    for radius, most in ((1e-4, 0.06), (1e-8, 6e-4)):
-        values = [value(COUNTS, problem, radius=radius) for problem in PROBLEMS]
-        np.testing.assert_allclose(values, values[0], rtol=most)
-    assert value(COUNTS, "RURP", radius=0.0) == value(COUNTS, "NUNP")
-
-
-@pytest.mark.parametrize("problem", PROBLEMS)
+@pytest.mark.parametrize("problem", ["NUNP", "RURP"])
 def test_shifting_and_scaling_u(problem):
     base = np.array([0.0, 1.0, 2.0, 3.0])
     plain = value(COUNTS, problem, values=list(base))
@@ -159,22 +150,13 @@ def test_shifting_and_scaling_u(problem):
     assert far == pytest.approx(3.0 * near, rel=3e-5)
 
 
-@pytest.mark.parametrize("problem", PROBLEMS)
+@pytest.mark.parametrize("problem", ["NUNP", "RURP"])
 def test_large_and_small_eps(problem):
     assert value(COUNTS, problem, eps=36.0) <= 1e-8
     cost, _ = program(COUNTS, problem)
     constant = cost.worst_constant().min()
     values = [constant, *(value(COUNTS, problem, eps=eps) for eps in (1e-6, 0.1, 0.5, 1.0, 2.0))]
     assert all(b <= a * (1 + 2e-5) for a, b in itertools.pairwise(values))
-
-
-@pytest.mark.parametrize("alpha", [0.3, 0.7, 1.0, 2.0, 4.0])
-def test_the_worst_distribution_attains_the_worst_case(alpha):
-    cost, region = program(COUNTS, "RURP", alpha, region="product")
-    found = minimise(cost, Requirements.of(region, 0.5), limits=Limits(None))
-    bound, distribution = cost.worst(found.matrix)
-    assert divergence(cost.distribution, distribution, alpha) <= cost.radius * (1 + 1e-9)
-    assert distribution @ cost.by_cell(found.matrix) == pytest.approx(bound, rel=1e-6)
 
 
 def test_time_runs_out():
