@@ -11,6 +11,7 @@ import pytest
 from conftest import few_iterations, pairwise
 from conic_program import solve_conic
 from regions import lower
+from robust_mse_fits import COUNTS, SPARSE, rows_of
 from sanitizer_fits import LIBRARIES, N_ROWS, frame_of
 from sklearn.base import clone
 
@@ -32,14 +33,8 @@ from skrldp.privacy.requirements import Requirements
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 BOTH = [PolyOptSanitizer, RobustMSESanitizer]
-COUNTS = np.array([[300, 200, 100], [150, 250, 500]])  # two secrets, U = 0, 1, 2
-SPARSE = np.array([[78, 0, 16, 6], [217, 169, 0, 57], [20, 40, 0, 90]])
 ENCODINGS = ["symbol", "onehot", "posterior", "cells"]
 LIBRARIES = [*LIBRARIES, "list"]
-
-
-def rows_of(counts):
-    return np.array([[s, u] for s in range(len(counts)) for u in range(len(counts[0]))])
 
 
 def make(cls, eps=0.7, **parameters):

@@ -27,7 +27,6 @@ from skrldp import (
     CertificateError,
     GRRSanitizer,
     InfeasibleError,
-    IRSanitizer,
     Mechanism,
     NonRobustSanitizer,
     PolyOptSanitizer,
@@ -187,21 +186,6 @@ def test_mutual_information(cls):
     assert sanitizer.normalized_mutual_information_ == pytest.approx(information / joint.entropy)
     assert sanitizer.score(X) == pytest.approx(sanitizer.normalized_mutual_information_)
     assert sanitizer.mutual_information_ <= sanitizer.solution_.bound + 1e-9
-
-
-def test_uncertainty_is_cloned_and_measured():
-    ball = RenyiBall(beta=0.2)
-    sanitizer = IRSanitizer(1.0, uncertainty=ball, sensitive=0).fit(GOOD)
-    assert sanitizer.uncertainty_ is not ball and not hasattr(ball, "B_")
-    assert ball.radius_for(40, 4) == sanitizer.uncertainty_.B_
-    assert isinstance(
-        SRRSanitizer(uncertainty=ball, sensitive=0).fit(GOOD).uncertainty_, AllDistributions
-    )
-    assert (
-        IRSanitizer(uncertainty=AllDistributions(), sensitive=0).fit(GOOD).certificate_.radius
-        == np.inf
-    )
-    assert fitted(make(NonRobustSanitizer), GOOD).certificate_.radius == 0.0
 
 
 def test_polyopt_passes_its_parameters_on(monkeypatch):

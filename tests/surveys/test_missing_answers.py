@@ -104,7 +104,6 @@ def test_what_cannot_be_completed_is_refused():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"survey": SurveyDesign(weights="wt")}, "survey column 'wt' not found; the columns are"),
         ({"survey": SurveyDesign(clusters="ill")}, r"\['ill'\] are named in sensitive= and in sur"),
         ({"survey": SurveyDesign(clusters="visits")}, r"\['visits'\] are named in categories="),
     ],

@@ -129,9 +129,3 @@ def test_unknown_combinations():
     with pytest.raises(ValueError, match=r"columns 's', 't'.*categories='product'") as caught:
         codec.encode(new_secret, unknown="other")
     assert "('n', 1)" not in str(caught.value)
-
-
-def test_missing_without_a_category():
-    codec = learn_codec(np.array([[0.0, 1.0], [1.0, 2.0]]))
-    with pytest.raises(ValueError, match=r"column 1 has 2 rows with a value unseen in fit .*None"):
-        codec.encode(np.array([[0, NAN], [1, NAN]]))
