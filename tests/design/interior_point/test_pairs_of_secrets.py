@@ -1,18 +1,16 @@
 """The functions of a pair of secrets, their derivatives, and the blocks of Newton's system."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from path_tables import REGIONS, TABLES, THETAS, has_path, plain_mean, region_of
+from path_tables import REGIONS, THETAS, has_path, plain_mean, region_of
 from scipy.optimize import minimize
 
 from skrldp import JointDistribution
 from skrldp.design.constraint_blocks import PairBlock, concave_mean, pair_function, path_blocks
-from skrldp.design.newton_system import Coupling, inverses
-from skrldp.design.run import Workers
-from skrldp.privacy.regions import Layout, LowerRegion, privacy_region
+from skrldp.design.newton_system import inverses
+from skrldp.privacy.regions import LowerRegion, privacy_region
 from skrldp.privacy.requirements import Requirement, Requirements
 from skrldp.sets.fitted_sets import RenyiSet
 
@@ -281,90 +279,6 @@ def test_a_block_is_the_schur_complement(kind, alpha, table, same_secret):
         scale = max(1.0, np.abs(expected_gradient).max())
         np.testing.assert_allclose(reduced_gradient[y], expected_gradient, atol=1e-6 * scale)
         np.testing.assert_allclose(lam[y].ravel()[: len(expected_lam)], expected_lam, atol=1e-6)
-
-
-@pytest.mark.parametrize("kind", ["plain", "shared", "copies", "some"])
-def test_the_block_for_all_distributions_solves_its_equations(kind):
-    """All is linear there: a whole Newton step makes the Lagrangian stationary."""
-    rng = np.random.default_rng(8)
-    joint, eps = JointDistribution(TABLES["3x3"]), 0.5
-    layout, compared = {
-        "plain": (Layout.plain(3, 3), None),
-        "shared": (Layout.plain(3, 3, "nonsensitive"), None),
-        "copies": (Layout(np.array([[0, 1, 2], [3, 4, 3], [5, 6, 7]]), np.arange(3), 8), None),
-        "some": (Layout.plain(3, 3), (np.array([0, 1, 2]), np.array([2, 0, 1]))),
-    }[kind]
-    region = privacy_region(joint, RenyiSet(1.0, np.inf), layout=layout, compared=compared)
-    (block,) = path_blocks(Requirements.of(region, eps))
-    rows = np.full((2, layout.n_cells), 0.5)
-    block.start(rows, 0.01)
-    for amount, dual in block.variables(rows):
-        assert np.all(amount > 0.0)
-        np.testing.assert_allclose(amount * dual, 0.01)
-    rows = rows + rng.uniform(-0.02, 0.02, size=rows.shape)
-    block._duals = [dual * rng.uniform(0.5, 2.0, size=dual.shape) for dual in block._duals]
-    before = block.variables(rows)
-    targets = [rng.uniform(0.01, 0.04, size=amount.shape) for amount, _ in before]
-    hessian, gradient = block.hessian(rows), block.gradient(targets)
-    np.testing.assert_allclose(hessian, np.swapaxes(hessian, 1, 2), rtol=1e-9, atol=1e-9)
-    assert np.linalg.eigvalsh(hessian).min() >= -1e-9 * np.abs(hessian).max()
-    step = rng.normal(size=rows.shape)
-    kinds = block.step(step)
-    for target, (amount, dual), (same, change, same_dual, dual_change) in zip(
-        targets, before, kinds, strict=True
-    ):
-        np.testing.assert_array_equal(amount, same)
-        np.testing.assert_array_equal(dual, same_dual)
-        np.testing.assert_allclose(
-            amount * dual + amount * dual_change + dual * change, target, rtol=1e-10, atol=1e-9
-        )
-    block.take(np.ones(2), np.ones(2))
-    after = [amount for amount, _ in block.variables(rows + step)]
-    for (amount, change, *_), moved in zip(kinds, after, strict=True):
-        np.testing.assert_allclose(amount + change, moved, atol=1e-12)
-    above, below, between = (kind[2] + kind[3] for kind in kinds)
-    # by the greatest and least entries of each part: nothing is left
-    first, second, factor = block._first, block._second, block._factor
-    by_top, by_bottom = above.sum(axis=2), -below.sum(axis=2)
-    for pair, (s, t) in enumerate(zip(first, second, strict=True)):
-        by_top[:, s] -= factor * between[:, pair]
-        by_bottom[:, t] += between[:, pair]
-    np.testing.assert_allclose(by_top, 0.0, atol=1e-9)
-    np.testing.assert_allclose(by_bottom, 0.0, atol=1e-9)
-    # by the rows: what the Hessian and the gradient say
-    by_rows = np.zeros_like(rows)
-    for part, entries in enumerate(layout.parts):
-        for u, entry in enumerate(entries):
-            by_rows[:, entry] += above[:, part, u] - below[:, part, u]
-    found = np.einsum("bij,bj->bi", hessian, step) + gradient
-    np.testing.assert_allclose(found, by_rows, atol=1e-9)
-
-
-@pytest.mark.parametrize("robust", [False, True])
-def test_coupling_solves_its_equations(robust):
-    point = Point("joint", 2.0, b=4)
-    rng = np.random.default_rng(7)
-    b, a = 4, 9
-    cost, right = rng.normal(size=(b, a)), rng.normal(size=(b, a))
-    column_residual, by_cell, by_top = rng.normal(size=a), rng.normal(size=a), 0.7
-    root = rng.normal(size=(a, a))
-    curvature = root @ root.T / a if robust else None
-    halves = [
-        SimpleNamespace(place=place, hessian=point.hessian[place], inverse=point.inverse[place])
-        for place in (slice(0, 1), slice(1, 4))
-    ]
-    coupling = Coupling(halves, Workers(2), cost, curvature)
-    change, top = coupling.solve(right, column_residual, by_cell, by_top)
-    np.testing.assert_allclose(change.sum(axis=0), column_residual, atol=1e-9)
-    stationary = np.einsum("yij,yj->yi", point.hessian, change) + right
-    if robust:
-        second = curvature @ ((change * cost).sum(axis=0) - top)
-        stationary += cost * (by_cell + second)
-        assert second.sum() == pytest.approx(by_top, abs=1e-9)
-    else:
-        assert top == 0.0
-    # the same for every report: the multiplier of a column
-    np.testing.assert_allclose(stationary, stationary[:1].repeat(b, axis=0), atol=1e-8)
 
 
 def test_an_indefinite_hessian_is_reported():
