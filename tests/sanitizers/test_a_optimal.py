@@ -108,20 +108,15 @@ def test_means_of_what_is_there_and_weights():
 
 
 def test_weights_favour_what_they_are_for():
-    def errors(weight):
+    found = []
+    for weight in (0.1, 10.0):
         targets = [Marginal(part="sensitive"), Marginal(part="nonsensitive", weight=weight)]
-        found = fitted(AOptimalSanitizer(targets=targets, **FEW))
-        total = found.variances_ @ np.array([1.0, 1.0, weight, weight, weight])
-        assert found.solution_.objective == pytest.approx(total, rel=1e-6)
-        return found.variances_
-
-    light, heavy = errors(0.1), errors(10.0)
+        one = fitted(AOptimalSanitizer(targets=targets, **FEW))
+        total = one.variances_ @ np.array([1.0, 1.0, weight, weight, weight])
+        assert one.solution_.objective == pytest.approx(total, rel=1e-6)
+        found.append(one.variances_)
+    light, heavy = found
     assert heavy[2:].sum() < 0.95 * light[2:].sum() and heavy[:2].sum() > 1.05 * light[:2].sum()
-    # The best for a weight is at least as good there as what is best for another.
-    for weight, own, other in ((0.1, light, heavy), (10.0, heavy, light)):
-        assert own[:2].sum() + weight * own[2:].sum() <= (1.0 + 2e-4) * (
-            other[:2].sum() + weight * other[2:].sum()
-        )
 
 
 # -- objectives of PolyOpt ------------------------------------------------------------------------
