@@ -16,7 +16,6 @@ from conftest import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import linprog
 
 from skrldp import JointDistribution
 from skrldp.privacy.regions import privacy_region
@@ -135,26 +134,6 @@ def test_a_secret_that_the_budget_could_free_still_pays(alpha):
         q = np.stack([rows[0, first], -np.exp(eps) * rows[0, second]])
         p, marginal = joint.conditionals[[first, second]], joint.marginal[[first, second]]
         assert bound == pytest.approx(convex_solve(q, p, marginal, alpha, radius), abs=3e-6)
-
-
-def test_box_is_a_linear_program():
-    for seed in range(6):
-        joint = table(seed, a2=5)
-        region = privacy_region(joint, RenyiSet(2.0, 0.1), region="box")
-        rows, eps = rows_of(seed, joint, b=4), 0.8
-        bounds = worst_of(region, rows, eps)
-        lower, upper = region.cell_bounds()
-
-        def optimum(v, s, lower=lower, upper=upper):
-            limits = np.stack([lower[s], upper[s]], axis=1)
-            return linprog(v, A_eq=np.ones((1, 5)), b_eq=[1.0], bounds=limits).fun
-
-        for y in range(4):
-            most = [-optimum(-rows[y, s], s) for s in range(3)]
-            least = [optimum(rows[y, s], s) for s in range(3)]
-            gaps = np.subtract.outer(most, np.exp(eps) * np.array(least))
-            np.fill_diagonal(gaps, -np.inf)
-            np.testing.assert_allclose(bounds[y], gaps, atol=1e-8)
 
 
 def test_lower_is_entropy_43():
