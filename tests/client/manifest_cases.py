@@ -107,6 +107,8 @@ def cases() -> dict[str, tuple[dict[str, Any], list[Any], list[tuple[Any, str]]]
         block(S, {"job": C}, other=[True], n_symbols=2),
         block(S, {"age": [0, "other"]}, other=[[7, 1.5]]),
     ]
+    people = [(0, -1), (17.999, 0.0), (18.0, 1e300), (64.5, 2**70), (18, 10**400)]
+    people += [(True, False), (120, None), (120.0, "big"), (-0.0, -1e-300)]
     names = [document(S, [1, 2], 2, columns=[[name, False], [1, True]]) for name in (2, 0)]
     many = [block(S, {f"c{number}": [0, 1]}, n_symbols=2) for number in range(BIG)]
     return {
@@ -164,20 +166,7 @@ def cases() -> dict[str, tuple[dict[str, Any], list[Any], list[tuple[Any, str]]]
         ),
         "numbers in bins": (
             binned(),
-            [
-                {"ill": "no", "age": age, "size": size}
-                for age, size in [
-                    (0, -1),
-                    (17.999, 0.0),
-                    (18.0, 1e300),
-                    (64.5, 2**70),
-                    (18, 10**400),
-                    (True, False),
-                    (120, None),
-                    (120.0, "big"),
-                    (-0.0, -1e-300),
-                ]
-            ],
+            [{"ill": "no", "age": age, "size": size} for age, size in people],
             [
                 ({"ill": "no", "age": age, "size": 1}, "column 'age'")
                 for age in (-1e-9, 120.5, None, "18", "[0, 18)", 2**70)
@@ -266,36 +255,18 @@ def _damages() -> dict[str, Any]:
 def _bins_damages() -> dict[str, Any]:
     """Bins that do not fit a manifest's columns."""
     age, size = BINS
+    wrong_edges = [
+        None, [0, 120], [0, 18, 18, 120], [0, 18, 120, 64.5], [0, None, 64.5, 120],
+        [None, None, None, None], [0, 18, True, 120], [0, 18, "64.5", 120],
+        [0, 18, 64.5, 2**53 + 1], [0, 18, 64.5, 1e16], [0, 18, 64.5, 10**400],
+        [0, 18, 64.5, 100, 120], [0, 18, [64.5], 120],
+    ]  # fmt: skip
+    wrong_labels = [
+        None, "abc", AGES[:2], [*AGES[:2], 3], [*AGES[:2], "z"], [AGES[0], *AGES[:2]],
+    ]  # fmt: skip
     found = {f"bins are {wrong}": wrong for wrong in (None, [], {}, [[]], ["age"], [None], 1)}
-    found |= {
-        f"edges {edges}": [[*age[:1], edges, AGES], size]
-        for edges in (
-            None,
-            [0, 120],
-            [0, 18, 18, 120],
-            [0, 18, 120, 64.5],
-            [0, None, 64.5, 120],
-            [None, None, None, None],
-            [0, 18, True, 120],
-            [0, 18, "64.5", 120],
-            [0, 18, 64.5, 2**53 + 1],
-            [0, 18, 64.5, 1e16],
-            [0, 18, 64.5, 10**400],
-            [0, 18, 64.5, 100, 120],
-            [0, 18, [64.5], 120],
-        )
-    }
-    found |= {
-        f"labels {labels}": [[*age[:2], labels], size]
-        for labels in (
-            None,
-            "abc",
-            AGES[:2],
-            [*AGES[:2], 3],
-            [*AGES[:2], "z"],
-            [AGES[0], *AGES[:2]],
-        )
-    }
+    found |= {f"edges {edges}": [[*age[:1], edges, AGES], size] for edges in wrong_edges}
+    found |= {f"labels {labels}": [[*age[:2], labels], size] for labels in wrong_labels}
     return found | {
         "bins of a column twice": [age, size, age],
         "bins of the secret": [age, size, ["ill", [0, 1, 2], S]],

@@ -235,15 +235,6 @@ def test_a_block_table_inverts_the_distribution_function_at_63_bits(n_secrets, n
     assert table.sample(np.full(len(draws), x), stream).tolist() == expected
 
 
-@pytest.mark.parametrize("random_state", [0, None])
-def test_frequencies_of_a_block_table(random_state):
-    rest = 3 * (3 << 56) + 4 * (1 << 57) + 12 * (1 << 56)
-    table = BlockTable(5, 4, (1 << 62) - rest, 3 << 56, 1 << 57, 1 << 56, bits=62)
-    codes = np.random.default_rng(1).integers(20, size=10**6, dtype=np.uint8)
-    reports = table.sample(codes, RandomStream(random_state))
-    assert_frequencies(codes, reports, dense(table))
-
-
 # Both tables
 
 
