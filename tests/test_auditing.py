@@ -378,25 +378,6 @@ def test_bounds_where_nothing_leaks():
     assert all(len(bound.event) < 3 for bound in found)  # all reports together tell nothing
 
 
-def test_p_values_keep_their_level():
-    """P(p <= t) <= t for unequal cells with few records each (1e-6 for a fresh seed)."""
-    matrix = np.array([[0.9, 0.3, 0.02, 0.5], [0.05, 0.3, 0.9, 0.2], [0.05, 0.4, 0.08, 0.3]])
-    mechanism = Mechanism.from_matrix(matrix, (0, 1), (0, 1))
-    joint = JointDistribution(np.ones((2, 2)), (0, 1), (0, 1))
-    box, _ = auditing._of_function(len, joint, mechanism, None)
-    rng, p_values = np.random.default_rng(1), []
-    sizes = [300, 5, 80, 40]
-    places = np.repeat(np.arange(4), sizes)
-    for _ in range(400):
-        columns = zip(sizes, mechanism.matrix.T, strict=True)
-        reports = np.concatenate([rng.choice(3, n, p=column) for n, column in columns])
-        distribution = rng.dirichlet(np.ones(5))
-        coins = _check_repeats(*rng.choice(5, size=(2, 80), p=distribution))
-        p_values.append((_check_mechanism(box, np.arange(4), places, reports)[0], coins))
-    for level in (0.3, 0.1, 0.03):
-        assert np.all(np.sum(np.array(p_values) <= level, axis=0) <= binom.isf(1e-6, 400, level))
-
-
 def test_counts_have_their_exact_p_value():
     """95 of 150 reports are the likeliest ones, 0.4 of which are expected; two tests are made."""
     mechanism = Mechanism.from_matrix(np.full((4, 4), 0.2) + 0.2 * np.eye(4), (0, 1), (0, 1))

@@ -428,22 +428,6 @@ def test_keys_are_read_where_they_are_used(tmp_path, monkeypatch):
     assert by_file.report_batch(batch).equals(expected)  # it was read once
 
 
-def test_a_process_with_another_key_reports_nothing(monkeypatch):
-    check = batches.key_check(KEY)
-    assert check == hmac.digest(KEY, b"skrldp key check, version 1", "sha256").hex()[:16]
-    assert reporter().key_check == check
-    sent = pickle.dumps(reporter(key=KeyVariable("SKRLDP_TEST_KEY"), key_check=check))
-    for text in (KEY.hex(), KEY[::-1].hex()):
-        monkeypatch.setenv("SKRLDP_TEST_KEY", text)
-        reports = pickle.loads(sent)([batch_of(person=[1])])
-        if text == KEY.hex():
-            assert next(reports).num_rows == 1
-        else:
-            with pytest.raises(ValueError, match="is not the one that key_check is of") as caught:
-                next(reports)
-            assert text not in str(caught.value)
-
-
 def forms_of(held):
     return [held, held.hex().encode(), held.hex().upper().encode(), repr(held).encode()]
 
@@ -478,12 +462,3 @@ def test_the_key_is_in_no_pickle_repr_or_error(tmp_path, monkeypatch):
             pickle.dumps(reporter(), protocol)
     twin = copy.deepcopy(reporter())  # which stays in memory
     assert twin.report_batch(batch).equals(reporter().report_batch(batch))
-
-
-def test_a_reporter_in_words(monkeypatch):
-    monkeypatch.setenv("REPORTS_KEY", KEY.hex())
-    one = reporter(blocks(), key=KeyVariable("REPORTS_KEY"))
-    assert repr(one) == (
-        "Reporter(15 reports, id 'person', key KeyVariable(name='REPORTS_KEY'), no claim, digest "
-        f"{one.digest[:12]})"
-    )

@@ -1,6 +1,7 @@
 """The key: one for all processes and all days, in a place that nobody else reads."""
 
 import base64
+import hmac
 import os
 import pickle
 
@@ -49,15 +50,17 @@ def test_the_check_is_made_with_the_reporter_and_goes_with_it(tmp_path, monkeypa
     plans = {}
     for source in (file, KeyVariable(VARIABLE)):
         made = reporter(source)
-        assert made.key_check == batches.key_check(KEY)
+        expected = hmac.digest(KEY, b"skrldp key check, version 1", "sha256").hex()[:16]
+        assert made.key_check == batches.key_check(KEY) == expected
         plans[source] = pickle.dumps(made)
         again = pickle.dumps(pickle.loads(plans[source]))
         assert next(pickle.loads(again)(iter(records().to_batches()))).num_rows == 200
     write(tmp_path / "key", KEY[::-1].hex())
     monkeypatch.setenv(VARIABLE, KEY[::-1].hex())
     for plan in plans.values():
-        with pytest.raises(ValueError, match="is not the one that key_check is of"):
+        with pytest.raises(ValueError, match="is not the one that key_check is of") as caught:
             next(pickle.loads(plan)(iter(records().to_batches())))
+        assert KEY[::-1].hex() not in str(caught.value)
 
 
 def test_where_the_key_is_not_the_check_is_required(tmp_path, monkeypatch):

@@ -386,12 +386,6 @@ def test_dictionaries_with_narrow_codes(call, folder):
         assert sorted(values) == sorted(f"{name} {row}" for name in "abc" for row in range(100))
 
 
-def test_what_is_no_category(call, ready):
-    write(table().append_column("list", pa.array([[1]] * 300)), "lists.arrow")
-    code, _, err = call("design", "lists.arrow", *DESIGN[:4], "-e", "1", "-o", "m.json")
-    assert code == 2 and "'list'" in err
-
-
 # --- Folders -------------------------------------------------------------------------------------
 
 

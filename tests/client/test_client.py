@@ -21,7 +21,6 @@ from client_records import (
     KEY,
     ROWS,
     blind,
-    blocks,
     by_name,
     dense,
     rows_of,
@@ -32,12 +31,10 @@ from hypothesis import strategies as st
 
 import skrldp
 from skrldp import (
-    GRRSanitizer,
     LikelihoodRatioSet,
     Mechanism,
     PolyOptSanitizer,
     PrivacyLeakWarning,
-    RobustMSESanitizer,
 )
 from skrldp.client import load
 from skrldp.design.closed_form import grr
@@ -274,14 +271,6 @@ def test_nothing_in_nothing_out():
                 assert client.report_many(records, ids=ids).shape == (0,)
 
 
-def test_without_column_names():
-    mechanism = Mechanism.from_matrix(np.eye(4), ("a", "b"), (("x", 1), ("y", 2)))
-    client = load(mechanism.to_json())
-    assert client.columns == (("secret", True), ("value", False))
-    assert client.report(("b", ("x", 1))) == 2
-    assert client.report_many([{"secret": "a", "value": ("y", 2)}]).tolist() == [1]
-
-
 # The whole way
 
 
@@ -326,19 +315,6 @@ def test_from_fit_to_report(observe, n_sensitive, library):
     np.testing.assert_array_equal(client.report_many(X), expected)
     record = dict(zip([name for name, _ in client.columns], frame.iloc[0], strict=True))
     assert load(mechanism.to_json()).report(record) in range(mechanism.shape[0])
-
-
-def test_the_symbols_of_reports():
-    sanitizer = RobustMSESanitizer(1.0, sensitive=0).fit(
-        [["a", 1], ["a", 2], ["b", 1], ["b", 2]] * 30
-    )
-    client = load(sanitizer.mechanism_.to_json())
-    assert client.symbols[client.report(("a", 1))] in (1, 2)
-    client = load(GRRSanitizer(sensitive=0).fit([["a", 1], ["b", 2]] * 9).mechanism_.to_json())
-    assert client.symbols[client.report(("a", 1))] in client.symbols == (
-        ("a", 1), ("a", 2), ("b", 1), ("b", 2),
-    )  # fmt: skip
-    assert load(blocks().to_json()).symbols == blocks().symbols
 
 
 # Secrets that are not to be looked at

@@ -228,14 +228,6 @@ def test_quartiles_by_hand():
     assert row.positive == pytest.approx(2 / 3)
 
 
-def test_limits_of_a_quantile_hold_in_95_per_cent():
-    # Ranks 66 and 84 of 100: P(66 <= Binomial(100, 3/4) <= 83) = 0.963, ± 0.003 for 4,000.
-    values = np.random.default_rng(0).uniform(size=(4_000, 100))
-    limits = np.array([entropy.quantile_limits(row, 0.75) for row in values])
-    held = np.mean((limits[:, 0] <= 0.75) & (limits[:, 1] >= 0.75))
-    assert 0.95 < held < 0.975
-
-
 def test_the_page_draws_what_was_recorded(tmp_path, run_example, capsys):
     tables = ROOT / "docs" / "reproduction"
     run_example("plot_entropy_section_8.py", "--tables", tables, "--save", tmp_path)
