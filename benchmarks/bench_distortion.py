@@ -1,6 +1,6 @@
 """RobustMSE: the central path and cuts against conic programs, and how time grows with the table.
 
-Run it with ``python benchmarks/bench_distortion.py [--quick] [--plot FILE]``. Tables are drawn from
+Run it with ``python benchmarks/bench_distortion.py [--quick]``. Tables are drawn from
 Jeffreys priors, n = 20,000, squared distance, eps = 0.5, exact region of ``RenyiBall()``. A problem
 is solved to a certified gap of 1e-4. The conic programs are solved by Clarabel: the one that we
 write, and the one that ISIT Theorems 2 and 4 print (with the sign of (30) corrected), which the
@@ -131,49 +131,18 @@ def growth(sizes, limit):
     """Seconds for each problem and size."""
     print("\nSeconds to a gap of 1e-4\n")
     print(f"{'table':<8} {'cells':>6} " + " ".join(f"{problem:>8}" for problem in PROBLEMS))
-    times = {}
     for a1, a2 in sizes:
         joint = draw(a1, a2)
         row = []
         for problem in PROBLEMS:
             found = solved(joint, problem, limit)
-            times[a1, a2, problem] = found.seconds
             row.append(f"{found.seconds:>8.2f}" if found.status == "optimal" else f"{'>':>8}")
         print(f"{f'{a1} x {a2}':<8} {a1 * a2:>6} " + " ".join(row), flush=True)
-    return times
-
-
-def plot(times, rows, columns, path):
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
-    styles = {"NUNP": "o:", "RUNP": "s-.", "NURP": "^--", "RURP": "D-"}
-    for axis, sizes, part, name in (
-        (axes[0], rows, 0, f"secrets, with {rows[0][1]} values of U"),
-        (axes[1], columns, 1, f"values of U, with {columns[0][0]} secrets"),
-    ):
-        for (problem, style), color in zip(
-            styles.items(), ("#0072B2", "#E69F00", "#009E73", "#D55E00"), strict=True
-        ):
-            seconds = [times[a1, a2, problem] for a1, a2 in sizes]
-            axis.loglog([size[part] for size in sizes], seconds, style, color=color, label=problem)
-        ticks = [size[part] for size in sizes]
-        axis.set_xticks(ticks, [str(tick) for tick in ticks], minor=False)
-        axis.minorticks_off()
-        axis.set_xlabel(f"number of {name}")
-        axis.grid(alpha=0.3)
-    axes[0].set_ylabel("seconds to a proven gap of 1e-4")
-    axes[0].legend()
-    figure.savefig(path, metadata={"Date": None} if path.endswith("svg") else None)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small sizes, some ten seconds")
-    parser.add_argument("--plot", metavar="FILE", help="where to draw how time grows")
     options = parser.parse_args()
     quick = options.quick
     print(f"eps = {EPS}, n = {N:,}\n")
@@ -182,9 +151,7 @@ def main():
     rows = [(a1, 10) for a1 in ((2, 5) if quick else (2, 3, 5, 8, 12, 16))]
     columns = [(5, a2) for a2 in ((5, 10) if quick else (5, 10, 15, 20, 30, 40))]
     others = [] if quick else [(8, 16), (10, 20)]
-    times = growth(sorted({*rows, *columns, *others}, key=np.prod), 300.0)
-    if options.plot:
-        plot(times, rows, columns, options.plot)
+    growth(sorted({*rows, *columns, *others}, key=np.prod), 300.0)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,6 @@ from joblib.externals.loky import get_reusable_executor
 from skrldp import (
     GRRSanitizer,
     IRSanitizer,
-    JointDistribution,
     LikelihoodRatioSet,
     NonRobustSanitizer,
     PolyOptSanitizer,
@@ -33,12 +32,7 @@ from skrldp import (
     RenyiBall,
     SRRSanitizer,
 )
-from skrldp.design.alternation import alternate
-from skrldp.design.criteria import Information
-from skrldp.design.run import Limits
-from skrldp.information import entropy, mutual_information
-from skrldp.privacy.regions import privacy_region
-from skrldp.privacy.requirements import Requirements
+from skrldp.information import entropy
 
 COLUMNS = [
     "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation",
@@ -164,49 +158,6 @@ def yardstick(names, epsilons):
         print(f"{name:<30} {found}", flush=True)
 
 
-def over_time(name, eps, limit, kind):
-    """Best information so far, by seconds, on the exact set."""
-    joint = JointDistribution(counts_of(name))
-    region = privacy_region(joint, SETS[kind]().fit_set(joint))
-    distribution = joint.probabilities.ravel()
-    limits, seen = Limits(limit), []
-    alternate(
-        Information(distribution),
-        Requirements.of(region, eps),
-        limits=limits,
-        callback=lambda matrix: seen.append(
-            (limits.elapsed, mutual_information(matrix, distribution))
-        ),
-    )
-    seconds, values = np.array(seen).T
-    return seconds, np.maximum.accumulate(values) / entropy(distribution)
-
-
-def plot(names, eps, limit, path, kind):
-    """Draw utility over time for each table, with what IR reaches at once."""
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(1, len(names), figsize=(4.2 * len(names), 3.2), squeeze=False)
-    for axis, name in zip(axes[0], names, strict=True):
-        seconds, values = over_time(name, eps, limit, kind)
-        axis.step(seconds, values, where="post", color="#0072B2", label="PolyOpt")
-        level = baselines(name, eps, kind)["IR"].normalized_mutual_information_
-        axis.axhline(level, color="#D55E00", linestyle="--", label="IR")
-        axis.set(title=name, xlabel="seconds", xscale="log", ylim=(0.0, None))
-        marks = [mark for mark in (1, 2, 5, 10, 20, 60, 120, 300) if mark <= limit]
-        axis.set_xticks(marks, [str(mark) for mark in marks])
-        axis.minorticks_off()
-        print(f"\n{name}, eps={eps}: best so far")
-        for mark in (5, 10, 20, 30, 60, 120, 180, 300):
-            before = values[seconds <= mark]
-            if mark <= limit and len(before):
-                print(f"{mark:>5} s  {before[-1]:.4f}")
-    axes[0, 0].set_ylabel("I(X;Y) / H(X)")
-    axes[0, 0].legend(loc="center right")
-    figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
-
-
 def lines(name, kind, epsilons, **limits):
     """All lines of a table."""
     if name in ADULT:
@@ -226,16 +177,12 @@ if __name__ == "__main__":
     parser.add_argument("--set", choices=SETS, default="renyi", help="that all are private for")
     parser.add_argument("--table", choices=names, help="this table alone")
     parser.add_argument("--yardstick", action="store_true", help="the non-robust optimum alone")
-    parser.add_argument("--plot", metavar="FILE", help="draw utility over time, and nothing else")
-    parser.add_argument("--seconds", type=float, help="limit of time; of the plot, 300 by default")
+    parser.add_argument("--seconds", type=float, help="limit of time of a design")
     parser.add_argument("--jobs", type=int, default=2, help="n_jobs of each design")
     parser.add_argument("--eps", type=float, nargs="*", default=(0.1, 0.5, 1.0, 1.5, 2.5))
     options = parser.parse_args()
     names = [options.table] if options.table else names
-    if options.plot:
-        names = [name for name in names if name in ADULT]
-        plot(names, 1.5, options.seconds or 300.0, options.plot, options.set)
-    elif options.yardstick:
+    if options.yardstick:
         yardstick(names, options.eps)
     else:
         limits = {"n_jobs": options.jobs, "time_limit": options.seconds}

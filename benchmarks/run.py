@@ -15,7 +15,6 @@ if __name__ == "__main__":
     arguments = [option for option in sys.argv[1:] if option != "--full"]
     scripts = {
         "bench_sampling.py": arguments,
-        "bench_client.py": [] if full else ["--quick"],
         "bench_batches.py": [] if full else ["--quick"],
         "bench_solvers.py": [] if full else ["--quick"],
         "bench_distortion.py": [] if full else ["--quick"],
