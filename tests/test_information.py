@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from skrldp import JointDistribution
 from skrldp.information import (
-    block_information,
     entropy,
     entropy_by_secret,
     information_by_secret,
@@ -147,23 +146,6 @@ def test_the_bound_is_reached():
         value = mutual_information(np.array([[truth, 1 - truth], [1 - truth, truth]]), even.ravel())
         bound = mutual_information_bound(even, eps)
         assert value <= bound <= 4.01 * value
-
-
-@given(SEEDS, st.integers(1, 4), st.integers(1, 4))
-def test_blocks_are_their_dense_matrix(seed, a1, a2):
-    rng = np.random.default_rng(seed)
-    distribution = rng.dirichlet(np.ones(a1 * a2)).reshape(a1, a2)
-    raw = rng.random(4) * (rng.random(4) > 0.2) + np.array([1e-3, 0, 0, 0])
-    counts = np.array([1.0, a2 - 1.0, a1 - 1.0, (a1 - 1.0) * (a2 - 1.0)])
-    blocks = tuple(raw / (raw @ counts))
-    secret, value = np.divmod(np.arange(a1 * a2), a2)
-    same_s, same_u = np.equal.outer(secret, secret), np.equal.outer(value, value)
-    matrix = np.where(
-        same_s, np.where(same_u, blocks[0], blocks[1]), np.where(same_u, blocks[2], blocks[3])
-    )
-    assert block_information(blocks, distribution) == pytest.approx(
-        by_definition(matrix, distribution.ravel()), abs=1e-12
-    )
 
 
 @given(SEEDS, st.integers(1, 4), st.integers(1, 4))

@@ -18,7 +18,6 @@ from conftest import few_iterations
 from fuzz_verify import COUNTS, SETS, bound_together, fuzz, proven
 
 from skrldp import (
-    AllDistributions,
     IRSanitizer,
     JointDistribution,
     LikelihoodRatioSet,
@@ -64,9 +63,6 @@ def texts_of(san):
         ({"sensitive": [0], "known": [1, 2]}, ["columns [0] to those who know"]),
         ({"sensitive": [0, 1], "known": [3]}, ["columns [0, 1] to those who"]),
         ({"sensitive": [0], "observe": "nonsensitive"}, ["one report"]),
-        ({"sensitive": [0], "uncertainty": AllDistributions()}, ["one report"]),
-        ({"sensitive": [0], "uncertainty": RenyiBall(radius=0.0)}, ["one report"]),
-        ({"sensitive": [0], "uncertainty": LikelihoodRatioSet(drift=0.1)}, ["one report"]),
     ],
 )
 def test_every_kind_of_requirement_is_shown(parameters, shown):

@@ -1,6 +1,5 @@
 """Verified claims: from the public table, or by a proof that somebody else made."""
 
-import io
 import json
 import re
 import shutil
@@ -200,13 +199,6 @@ def test_a_proof_is_checked_against_the_table_itself(call, files):
         file.write("a,x\n")
     code, out, _ = call(*given)
     assert code == 1 and "the counts are others" in out
-
-
-def test_a_mechanism_comes_from_standard_input_too(files, capsys, monkeypatch):
-    text = files[0].read_bytes()
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
-    assert checked(("-", *files[1:])) == 0
-    assert capsys.readouterr().out.startswith("holds\n")
 
 
 def test_a_changed_mechanism_or_smaller_radius_is_not(files, capsys):

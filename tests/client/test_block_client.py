@@ -38,12 +38,6 @@ def test_shares_of_permanent_blocks():
     assert (np.abs(np.bincount(blocks) - expected) < 5.3 * np.sqrt(expected)).all()
 
 
-def test_fresh_reports():
-    device = client.load(TEXT, random_state=0)
-    assert device.report(RECORD) != device.report(RECORD) or device.report(RECORD)
-    assert "3 blocks, fresh reports, eps<=" in repr(device)
-
-
 @pytest.mark.parametrize(
     ("record", "message"),
     [

@@ -181,15 +181,6 @@ def test_integers_reject_what_is_too_large():
     assert stream.scripted.exhausted
 
 
-@pytest.mark.parametrize("upper", [2, 3, 6, 100, 257])
-def test_integers_are_uniform(upper):
-    draws = RandomStream().integers(upper, 200_000)
-    assert draws.dtype == np.int64
-    counts = np.bincount(draws, minlength=upper)
-    assert counts.size == upper
-    assert FALSE_ALARM < stats.chisquare(counts).pvalue < 1 - FALSE_ALARM
-
-
 def test_integers_of_any_range_and_shape():
     stream = RandomStream(0)
     assert not stream.integers(1, 100).any()
