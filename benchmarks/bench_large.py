@@ -26,7 +26,6 @@ from skrldp import (
     GRRSanitizer,
     IRSanitizer,
     LikelihoodRatioSet,
-    NonRobustSanitizer,
     PolyOptSanitizer,
     PrivacyLeakWarning,
     RenyiBall,
@@ -94,13 +93,10 @@ def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
-def design(name, eps, kind, region="joint", robust=True, **limits):
-    """Fit PolyOpt, or the optimum at the public distribution alone, in this process."""
+def design(name, eps, kind, region="joint", **limits):
+    """Fit PolyOpt in this process."""
     counts = counts_of(name)
-    if robust:
-        sanitizer = PolyOptSanitizer(eps, uncertainty=SETS[kind](region=region), **limits)
-    else:
-        sanitizer = NonRobustSanitizer(eps)
+    sanitizer = PolyOptSanitizer(eps, uncertainty=SETS[kind](region=region), **limits)
     sanitizer, seconds = fitted(sanitizer, counts)
     joint = sanitizer.joint_
     return {
@@ -149,15 +145,6 @@ def line(name, eps, kind, region="joint", **limits):
     )
 
 
-def yardstick(names, epsilons):
-    """The optimum at the public distribution alone."""
-    print("\nNot robust (private at the public distribution alone):")
-    for name in names:
-        values = [alone(design, name, eps, "renyi", "joint", False) for eps in epsilons]
-        found = "  ".join(f"{e}: {v['nmi']:.4f}" for e, v in zip(epsilons, values, strict=True))
-        print(f"{name:<30} {found}", flush=True)
-
-
 def lines(name, kind, epsilons, **limits):
     """All lines of a table."""
     if name in ADULT:
@@ -176,20 +163,15 @@ if __name__ == "__main__":
     parser.add_argument("--quick", action="store_true", help="one small table, half a minute")
     parser.add_argument("--set", choices=SETS, default="renyi", help="that all are private for")
     parser.add_argument("--table", choices=names, help="this table alone")
-    parser.add_argument("--yardstick", action="store_true", help="the non-robust optimum alone")
     parser.add_argument("--seconds", type=float, help="limit of time of a design")
     parser.add_argument("--jobs", type=int, default=2, help="n_jobs of each design")
     parser.add_argument("--eps", type=float, nargs="*", default=(0.1, 0.5, 1.0, 1.5, 2.5))
     options = parser.parse_args()
     names = [options.table] if options.table else names
-    if options.yardstick:
-        yardstick(names, options.eps)
+    limits = {"n_jobs": options.jobs, "time_limit": options.seconds}
+    print(f"Before any design: {alone(peak):.2f} GiB.\n\n{_HEADER}")
+    if options.quick:
+        line("Jeffreys 8x12, n=1e5", 1.5, options.set, **limits)
     else:
-        limits = {"n_jobs": options.jobs, "time_limit": options.seconds}
-        print(f"Before any design: {alone(peak):.2f} GiB.\n\n{_HEADER}")
-        if options.quick:
-            line("Jeffreys 8x12, n=1e5", 1.5, options.set, **limits)
-        else:
-            for name in names:
-                lines(name, options.set, options.eps, **limits)
-            yardstick(names, options.eps)
+        for name in names:
+            lines(name, options.set, options.eps, **limits)
