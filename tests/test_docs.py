@@ -47,7 +47,7 @@ def blocks(text, language):
             yield textwrap.dedent(match[3]), text.count("\n", 0, match.start()) + 1
 
 
-NUMBER = re.compile(r"-?\d*\.\d+")
+NUMBER = re.compile(r"-?\d*\.\d+|\d[\d,]{2,}")
 
 
 def steps(text):
@@ -65,14 +65,14 @@ def steps(text):
 
 
 def agree(printed, shown):
-    """The same words, and nearly the same numbers: reports are drawn anew."""
+    """The same words, and nearly the same numbers: reports are drawn anew, designs differ."""
     same = doctest.OutputChecker().check_output
     if not same(NUMBER.sub("#", shown), NUMBER.sub("#", printed), FLAGS):
         return False
     if "..." in shown:
         return True
-    pairs = zip(NUMBER.findall(printed), NUMBER.findall(shown), strict=True)
-    return all(abs(float(a) - float(b)) <= max(0.2, 0.2 * abs(float(b))) for a, b in pairs)
+    both = ([float(own.replace(",", "")) for own in NUMBER.findall(x)] for x in (printed, shown))
+    return all(abs(a - b) <= max(0.2, 0.2 * abs(b)) for a, b in zip(*both, strict=True))
 
 
 def run(page, names, write=False):

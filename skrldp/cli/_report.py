@@ -186,7 +186,7 @@ class _Ledger:
             pq.ParquetWriter(file, own, compression="zstd") as sink,
         ):
             for batch in self._batches():
-                sink.write_batch(batch.cast(own))
+                sink.write_table(pa.Table.from_batches([batch]).cast(own))
             for holders, reports in self._new:
                 columns: dict[str, Any] = {name: [of] * len(reports) for name, of in same.items()}
                 columns["holder"] = [octets.hex() for octets in holders.view("V16").tolist()]
@@ -221,13 +221,13 @@ class _Ledger:
             limit = (of_file.metadata or {}).get(_LIMIT)
             found = [np.empty(of_file.num_rows, kind) for kind in kinds]
             for batch in self._batches():
-                own = batch.select(schema.names).cast(schema)
+                own = {field.name: batch.column(field.name).cast(field.type) for field in schema}
                 if not pc.all(pc.equal(own["key"], one.ledger_key_check), skip_nulls=False).as_py():
                     raise CommandError(
                         f"the ledger {self._path} has entries under another key: it would know "
                         "nobody. Report with the key with which it began."
                     )
-                if any(column.null_count for column in own.columns):
+                if any(column.null_count for column in own.values()):
                     raise ValueError
                 numbers = pc.dictionary_encode(own["digest"])
                 own_digests = numbers.dictionary.to_pylist()
@@ -239,7 +239,7 @@ class _Ledger:
                 columns = _octets(own["holder"]), code, numbers_of(own["epoch"]), report
                 for whole, part in zip(found, columns, strict=True):
                     whole[start : start + len(part)] = part
-                start += len(own)
+                start += len(batch)
         except FileNotFoundError:
             warnings.warn(
                 f"there is no ledger {self._path}: a new one begins, which knows of no report "
