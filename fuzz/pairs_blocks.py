@@ -128,7 +128,8 @@ def _check_manifest(case, sanitizer, one, everywhere):
     for claim in found["claimed"]["claims"]:
         k = claim.get("reports", 1)
         if claim["known"] == [] and claim["around"] != "all":
-            need(claim["eps"], one + (k - 1) * everywhere, f"inspect, {k} reports of the manifest")
+            most = one if k == 1 else one + (k - 1) * everywhere
+            need(claim["eps"], most, f"inspect, {k} reports of the manifest")
 
 
 def _sets(fields):
