@@ -13,7 +13,6 @@ const MOST_EPS = 700n; // beyond, a claim says nothing
 const SHOWN = ["secret", "known", "eps", "around"]; // fields of a claim, and others that are only stated
 const NUMBERS = { renyi: ["alpha", "radius"], "likelihood-ratio": ["single", "pair", "drift"] };
 const STATED = ["asked", "attained", "rule", "beta", "n_values", "values_from"];
-const ORDER = [...STATED, "n_records"]; // which is only stated of a survey
 const MECHANISM = { "skrldp-mechanism": 4 };
 const HALF_PAIR = /\p{Surrogate}/u; // of surrogates: no text
 
@@ -368,7 +367,8 @@ function setOf(said, total) {
   const isChecked = hasFields(said, ["rule", "beta"], ["set", "n_records", ...STATED.slice(2), ...names]);
   need(isChecked, "a set states something that is not checked.");
   const isTotal = !Object.hasOwn(said, "n_records") || repr(said.n_records) === repr(total);
-  need(isTotal || said.rule === "survey", "the counts are others.");
+  need(said.rule !== "survey", "a survey's set needs more than counts."); // its records of each secret
+  need(isTotal, "the counts are others.");
   if (names.includes("single")) {
     const budgets = names.map((name) => real(field(said, name), name));
     need(budgets[0].compare(budgets[1]) <= 0, "pair is less than single.");
@@ -450,7 +450,7 @@ async function readClaim(mechanism, counts, eps, reports) {
     }
     if (tables.length > parts.length) throw new TypeError("a table of nothing");
   } else add(partOf(own, open, eps, reports));
-  return { ...found, stated: ORDER.filter((name) => found.stated.has(name)) };
+  return { ...found, stated: STATED.filter((name) => found.stated.has(name)) };
 }
 /** The rows and statements of one mechanism, and the fields that are only stated. */
 function partOf(own, open, eps, reports) {
@@ -467,7 +467,6 @@ function partOf(own, open, eps, reports) {
   let rows = rowsOf(own, table.length, table[0].length);
   const sets = own.claims.map(({ around }) => around).filter((around) => around !== "all");
   const stated = [...own.claims, ...sets].flatMap((one) => Object.keys(one)).filter((name) => STATED.includes(name));
-  if (sets.some(({ rule }) => rule === "survey")) stated.push("n_records");
   if (reports > 1) { // one row for each multiset of reports
     need(eps !== null, "say which eps so many reports should keep.");
     const together = (some) => rows[0].map((_, cell) => some.reduce((a, y) => a * rows[y][cell], 1n));

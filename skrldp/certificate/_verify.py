@@ -28,7 +28,6 @@ MOST_EPS = 700  # beyond, a claim says nothing
 SHOWN = {"secret", "known", "eps", "around"}  # fields of a claim, and others that are only stated
 NUMBERS = {"renyi": {"alpha", "radius"}, "likelihood-ratio": {"single", "pair", "drift"}}
 STATED = ("asked", "attained", "rule", "beta", "n_values", "values_from")
-ORDER = (*STATED, "n_records")  # which is only stated of a survey
 MECHANISM = {"skrldp-mechanism": 4}
 
 
@@ -265,8 +264,10 @@ def _set_of(said: Any, total: int) -> tuple[Fraction | None, tuple[Fraction, ...
     _need(names, "the set is of no kind that can be checked.")
     known = set(said) <= {"set", "n_records", *STATED[2:], *names}
     _need(known and {"rule", "beta"} <= set(said), "a set states something that is not checked.")
-    same = repr(said.get("n_records", total)) == repr(total)
-    _need(same or said["rule"] == "survey", "the counts are others.")
+    _need(
+        said["rule"] != "survey", "a survey's set needs more than counts."
+    )  # its records of each s
+    _need(repr(said.get("n_records", total)) == repr(total), "the counts are others.")
     if "single" in names:
         single, pair, drift = (_real(said[name], name) for name in ("single", "pair", "drift"))
         _need(single <= pair, "pair is less than single.")
@@ -336,7 +337,7 @@ def read_claim(
     public, of_counts = _read(counts, {"skrldp-counts": 1})
     if own["format"] != "skrldp-manifest":
         found, stated = _part(own, public, eps, reports)
-        return found, [digest, of_counts], tuple(name for name in ORDER if name in stated)
+        return found, [digest, of_counts], tuple(name for name in STATED if name in stated)
     _need(reports == 1, "several reports of blocks are not checked.")
     _need(len(own["mechanisms"]) > 0, "there is no block.")
     found, stated = [], set()
@@ -345,7 +346,7 @@ def read_claim(
         pairs, more = _part(one, table, eps, 1)
         found += [(rows, replace(it, about=f"block {k}, {it.about}")) for rows, it in pairs]
         stated |= more
-    return found, [digest, of_counts], tuple(name for name in ORDER if name in stated)
+    return found, [digest, of_counts], tuple(name for name in STATED if name in stated)
 
 
 def _part(
@@ -363,7 +364,6 @@ def _part(
     statements, rows = _statements(own, table, eps), _rows(own, len(table), len(table[0]))
     sets = [one["around"] for one in own["claims"] if one["around"] != "all"]
     stated = {name for one in (*own["claims"], *sets) for name in one if name in STATED}
-    stated |= {"n_records"} if any(one["rule"] == "survey" for one in sets) else set()
     if reports > 1:  # one row for each multiset of reports
         _need(eps is not None, "say which eps so many reports should keep.")
         several = combinations_with_replacement(rows, reports)

@@ -253,3 +253,11 @@ def test_the_checker_is_one_short_file_of_pythons_own(tmp_path):
     command = [sys.executable, "-I", str(alone), *map(str, files)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("holds\none report: eps <= ")
+
+
+def test_a_survey_is_not_checked():
+    """Its set rests on the records of each secret, and its distribution on weights."""
+    mechanism, counts, witness = texts_of(fitted(PolyOptSanitizer, sensitive=[0]))
+    survey = mechanism.replace('"rule":"finite-sample"', '"rule":"survey"')
+    assert survey != mechanism
+    assert "a survey's set needs more than counts" in verify(survey, counts, witness).message
