@@ -42,6 +42,7 @@ def started(folder, *before):
     deadline = time.monotonic() + 60
     while parts(folder) == known and time.monotonic() < deadline:
         time.sleep(0.02)
+    time.sleep(1.0)  # past imports, in which Python may swallow what a signal raises
     return process
 
 
