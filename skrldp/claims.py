@@ -928,16 +928,22 @@ def _names(places: Any, columns: Sequence[tuple[Any, bool]], sensitive: bool) ->
     return tuple(columns[place][0] for place in places)
 
 
+def wrong_keys(
+    fields: Mapping[str, Any], needed: Sequence[str], optional: Sequence[str], where: str
+) -> str | None:
+    """Say which key an object lacks, or has besides; None if its keys are right."""
+    if missing := [key for key in needed if key not in fields]:
+        return f"{where} lacks {', '.join(map(repr, missing))}"
+    strange = [key for key in fields if key not in needed and key not in optional]
+    return f"{where} has the unknown key {brief(repr(strange[0]))}" if strange else None
+
+
 def check_object(found: Any, needed: Sequence[str], optional: Sequence[str], where: str) -> None:
     """Check that it is an object with these keys, and that nothing optional is null."""
     if not isinstance(found, dict):
         raise ValueError(f"{where} must be an object.")
-    missing = [key for key in needed if key not in found]
-    strange = [key for key in found if key not in needed and key not in optional]
-    if missing:
-        raise ValueError(f"{where} lacks {', '.join(map(repr, missing))}.")
-    if strange:
-        raise ValueError(f"{where} has the unknown key {brief(repr(strange[0]))}.")
+    if wrong := wrong_keys(found, needed, optional, where):
+        raise ValueError(f"{wrong}.")
     for name in optional:
         if name in found and found[name] is None:
             raise ValueError(f"in {where}, {name} is null: leave it out.")

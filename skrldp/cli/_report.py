@@ -230,9 +230,9 @@ class _Ledger:
                 if any(column.null_count for column in own.values()):
                     raise ValueError
                 numbers = pc.dictionary_encode(own["digest"])
-                own_digests = numbers.dictionary.to_pylist()
-                of_digest = [digests.setdefault(one, len(digests)) for one in own_digests]
-                code = np.array(of_digest, np.int32)[numbers_of(numbers.indices)]
+                known = numbers.dictionary.to_pylist()
+                places = [digests.setdefault(digest, len(digests)) for digest in known]
+                code = np.array(places, np.int32)[numbers_of(numbers.indices)]
                 report = numbers_of(own["report"])
                 if ((code == 0) & ((report < 0) | (report >= one.mechanism.shape[0]))).any():
                     raise ValueError

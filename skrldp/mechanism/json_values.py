@@ -12,7 +12,7 @@ import numpy as np
 from skrldp.alphabet.columns import OTHER, Column
 from skrldp.alphabet.values import brief, is_missing
 from skrldp.alphabet.values import plain as comparable
-from skrldp.claims import Claims
+from skrldp.claims import Claims, wrong_keys
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,12 +31,8 @@ def check_keys(
     fields: dict[str, Any], needed: Sequence[str], optional: Sequence[str], where: str
 ) -> None:
     """Check that an object has the keys it needs, and no others but the optional ones."""
-    missing = [key for key in needed if key not in fields]
-    strange = [key for key in fields if key not in needed and key not in optional]
-    if missing:
-        raise malformed(f"{where} lacks {', '.join(map(repr, missing))}")
-    if strange:
-        raise malformed(f"{where} has the unknown key {strange[0]!r}")
+    if wrong := wrong_keys(fields, needed, optional, where):
+        raise malformed(wrong)
 
 
 def check_columns(columns: Iterable[Any]) -> tuple[tuple[Any, bool], ...]:
