@@ -41,8 +41,11 @@ def results(survey, manifest, counts):
         return found
     estimator = BlockEstimator(manifest)
     estimator.fit(np.array(list(counts)), sample_weight=list(counts.values()))
+    told = {column for block, _ in counts for column in manifest.blocks[block]}
     for asked in survey["questions"]:
-        shares = _shares(estimator.marginal(asked["column"]), asked["options"])
+        shares = []
+        if asked["sensitive"] or asked["column"] in told:
+            shares = _shares(estimator.marginal(asked["column"]), asked["options"])
         kept = {name: asked[name] for name in ("column", "text", "sensitive")}
         found["questions"].append({**kept, "shares": shares})
     return found
@@ -50,8 +53,6 @@ def results(survey, manifest, counts):
 
 def _shares(estimate, options):
     """Write the estimated shares in the order of the options."""
-    if np.isnan(estimate.unbiased).any():
-        return []
     ends, answers = estimate.confidence_interval(CONFIDENCE), [one for (one,) in estimate.labels]
     places = sorted(range(len(answers)), key=lambda place: options.index(answers[place]))
     return [
