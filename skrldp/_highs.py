@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from skrldp._typing import Floats, Indices
+from skrldp._typing import Floats
 from skrldp.exceptions import InfeasibleError, SolverError
 
 _INFINITY = float("inf")
@@ -121,26 +121,6 @@ class LinearProgram:
             raise SolverError(
                 f"HiGHS refused coefficients of up to {np.abs(values).max(initial=0.0):g} in size."
             )
-
-    def set_bounds(self, lower: Floats, upper: Floats) -> None:
-        """Change the bounds of all variables.
-
-        Shapes: `lower` and `upper` (n,).
-        """
-        indices = np.arange(self._columns, dtype=np.int32)
-        self._solver.changeColsBounds(
-            self._columns, indices, np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
-        )
-
-    def set_coefficients(self, rows: Indices, columns: Indices, values: Floats) -> None:
-        """Change coefficients of constraints.
-
-        Shapes: `rows` and `columns` (m,); `values` (m,).
-        """
-        for row, column, value in zip(
-            rows.tolist(), columns.tolist(), values.tolist(), strict=True
-        ):
-            self._solver.changeCoeff(row, column, value)
 
     def delete_rows(self, rows: Sequence[int]) -> None:
         """Take constraints out."""

@@ -218,7 +218,10 @@ def test_a_program_that_presolve_calls_infeasible():
     """Presolve of HiGHS 1.16 does, at a range as wide as the tolerance; any x fits some c5, c6."""
     p, most = np.array([4.0, 7.0, 2.0]) / 13.0, 1.0 + 1e-9
     program = LinearProgram(np.array([*(1e-9 * p), 1.0, -100.0, -100.0, -100.0]))
-    program.set_bounds(np.array([0, 0, 0, 2.0 - most, 0, 0, 0]), [*(most / p), most, *[np.inf] * 3])
+    lower, upper = [0, 0, 0, 2.0 - most, 0, 0, 0], [*(most / p), most, *[np.inf] * 3]
+    program._solver.changeColsBounds(
+        7, np.arange(7, dtype=np.int32), np.array(lower), np.array(upper)
+    )
     program.add_rows(np.array([[*p, 0, 0, 0, 0]]), 1.0, 1.0)
     program.add_rows(np.array([[*p, -1.0, 0, 1.0, -1.0]]), 0.0, 0.0)
     high = np.column_stack([np.eye(3), -most / p, -np.ones(3), np.zeros((3, 2))])

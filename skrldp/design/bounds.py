@@ -1,24 +1,22 @@
-r"""A proven upper bound on the information of all mechanisms that meet some requirements.
+r"""A proven upper bound on information where privacy holds for all distributions.
 
 A mechanism is a sum of private rows v, and its information the sum of their :math:`\mu(v)`. If
 :math:`\mu(v) \le \lambda \cdot v + \delta P \cdot v` for every private row, then :math:`I(X;Y)
 \le \sum_x \lambda_x + \delta`, since the rows sum to 1. λ are the dual variables of the best
-mixture of the rows that are known, δ comes from branch and bound over all others; rows that it
-finds on the way are mixed in, and λ with them.
+mixture of the rows that are known, δ comes from all extreme rows; rows that are found on the way
+are mixed in, and λ with them.
 
-**Privacy for all distributions**: every extreme row is priced. Then the entries of a row are
-compared with one another, whatever the values of U. With the least and the greatest entry of each
-part, :math:`l_s` and :math:`h_s`, a row is private if and only if :math:`h_s \le
-e^{\epsilon_{st}} l_t` for every two parts. These are a cone K of few dimensions. An extreme row
-has all its entries at these ends, and (l, h) on an extreme ray of K: along such a ray a price
-less :math:`\lambda \cdot v` is a sum over cells, but for a term of the row's mass m, for which
-:math:`-m \log m \le e^y - m (1 + y)` with any y. So each y gives a bound for all patterns of ends
-at once, and the best y is found by bisection. With the duals λ of a mixture this proves a bound
-as above, whatever the solver's tolerance.
+The entries of a row are compared with one another, whatever the values of U. With the least and the
+greatest entry of each part, :math:`l_s` and :math:`h_s`, a row is private if and only if
+:math:`h_s \le e^{\epsilon_{st}} l_t` for every two parts. These are a cone K of few dimensions. An
+extreme row has all its entries at these ends, and (l, h) on an extreme ray of K: along such a ray a
+price less :math:`\lambda \cdot v` is a sum over cells, but for a term of the row's mass m, for
+which :math:`-m \log m \le e^y - m (1 + y)` with any y. So each y gives a bound for all patterns of
+ends at once, and the best y is found by bisection. With the duals λ of a mixture this proves a
+bound as above, whatever the solver's tolerance.
 """
 
-import heapq
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations, count, product
 from typing import NamedTuple
 
@@ -27,37 +25,24 @@ from scipy.special import xlogy
 
 from skrldp._typing import Floats, Indices
 from skrldp.design.programs import RowMixture, used
-from skrldp.design.relaxation import Box, Priced, Relaxation
 from skrldp.design.run import Limits
 from skrldp.information import row_information
-from skrldp.joint import JointDistribution
-from skrldp.privacy.requirements import Requirement, Requirements
+from skrldp.privacy.requirements import Requirements
 
-# Cells up to which this pays: the boxes have as many dimensions.
-MOST_PRICED_CELLS = 12
-# A larger ε is as good as none, and its exponential is too far from the other coefficients.
-_GREATEST_EPS = 10.0
-_NEARLY_TIGHT = -1e-5  # violation of the privacy constraints that are there from the start
-# Nats that are added to a bound. What the program's sums, the cuts' conditionals and the merged
-# table lose by rounding is some 1e-13.
-SLACK = 1e-9
-_VIOLATED = 1e-6  # violation of a row of unit sum that is cut off; 1e-9 finds the same bounds
-# Chords are near the function where their gaps sum up to less than the share of the reduced cost,
-# or the amount in nats.
-_SMALL_SHARE, _NO_GAP = 0.02, 1e-7
-# A range is cut where the row is, but this part of it away from its ends.
-_FROM_END = 0.1
-# While the chords are far from the function, cuts are tried as long as they help: so many failures
-# more than successes, which count twice, end that.
-_CREDIT = 60
-# A row ends a search that, once it is private, is worth more than the level and than this share of
-# the bound: the bound cannot come down to the level with these dual variables.
-_ENOUGH = 0.5
-_AT_ONCE = 8  # boxes whose rows are cut off together: one call costs little more than one row
-# A search is given up that after so many linear programs has a bound above this part of what is
-# reached. Of 13 tables with 30 to 3,000 records it gives up six, and of these none was proven to
-# 13 % by 1,000 programs.
-_HOPELESS = ((100, 1.0), (300, 0.35))
+# Nats that are added to a bound: what sums lose by rounding is some 1e-13.
+_SLACK = 1e-9
+# Parts of a row up to which all extreme rays are listed: with four from 11,440 sets of constraints.
+# Five have two million.
+_MOST_PARTS = 4
+_MOST_CELLS = 120  # .3 to .7 s of processor time at 80
+_MOST_PATTERNS = 16  # of ends of the cells that one value of a function has
+_GREATEST_RATIO = 10.0  # of logarithms: a larger one is as good as none
+_INSIDE = 1e-9  # violation up to which a ray counts; more rays make the bound no smaller
+_BISECTIONS = 50
+# Up to so many extreme rows are listed one by one. By bisection the bound would be 2 % to 20 %
+# above the optimum at 8 to 12 cells, whose patterns have masses far apart.
+_MOST_LISTED = 2**16
+_ROUNDS, _NEW = 100, 60  # linear programs, and rows that join in each
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,220 +52,6 @@ class PricedBound:
     value: float  # no private mechanism has more information, in nats
     reached: float  # information of ``matrix``
     matrix: Floats  # (b, a), the best mixture of all rows, the given mechanism's and new ones
-    solves: int  # linear programs solved
-
-
-def priced_bound(
-    joint: JointDistribution,
-    requirements: Requirements,
-    matrix: Floats,
-    *,
-    goal: float = 1e-3,
-    solves: int = 1_000,
-    limits: Limits | None = None,
-) -> PricedBound | None:
-    """Bound I(X; Y) at the public distribution from above, by pricing all private rows.
-
-    The work is counted, so that the bound depends on what is given alone (but for a limit of time).
-
-    Shapes: `matrix` (b, a). Returns PricedBound or None: none where this does not apply: rows are
-    not about all cells of S and U, or a secret has no records, or cells have none and nothing
-    bounds their entries.
-    """
-    relaxation = relaxation_of(joint.probabilities, joint.conditionals, requirements)
-    if relaxation is None:
-        return None
-    mixture, limits = RowMixture(relaxation.distribution), limits or Limits(None)
-
-    def add(rows: Floats) -> None:
-        private = requirements.shift(rows)
-        mixture.add(private, relaxation.prices(private))
-
-    add(np.concatenate([np.ones((1, matrix.shape[1])), matrix]))
-    relaxation.cut(mixture.rows, _NEARLY_TIGHT)
-    value = np.inf
-    while True:
-        weights, duals, reached = mixture.solve()
-        left = solves - relaxation.solves
-        found = search(relaxation, duals, goal * reached, left, limits, reached)
-        before = value
-        value = min(value, float(duals.sum()) + max(found.bound, 0.0) + SLACK)
-        enough = value <= reached * (1.0 + goal) + 2.0 * SLACK
-        stuck = found.hopeless or (not found.rows and value == before)
-        if enough or stuck or relaxation.solves >= solves or limits.met:
-            break
-        if found.rows:
-            add(np.array(found.rows))
-    rows = mixture.rows[: len(weights)]
-    best = rows[used(weights)] * weights[used(weights), None]
-    return PricedBound(value, reached, best, relaxation.solves)
-
-
-def relaxation_of(
-    distribution: Floats, conditionals: Floats, requirements: Requirements
-) -> Relaxation | None:
-    """Make the bounds over boxes, with limits on entries and means that hold for all rows.
-
-    Shapes: `distribution` (a1, a2); `conditionals` (a1, a2). Returns Relaxation or None: none where
-    there are no such limits.
-    """
-    weight = distribution.sum(axis=1)
-    greatest = max(one.eps for one in requirements)
-    if requirements.n_cells != distribution.size or np.any(weight <= 0) or greatest > _GREATEST_EPS:
-        return None
-    with np.errstate(divide="ignore"):
-        most = 1.0 / distribution.ravel()
-    means = np.zeros(len(weight)), 1.0 / weight
-    plain = [one for one in requirements if _compares_all_secrets(one, conditionals)]
-    if plain:
-        # The secrets' means differ by a factor of at most exp(ε), and average to 1. A cell's entry
-        # is limited by the greatest probability that it may have, against another secret's mean.
-        one = min(plain, key=lambda one: one.eps)
-        factor = float(np.exp(one.eps))
-        means = (1.0 / (weight + (1.0 - weight) * factor), factor / (1.0 + weight * (factor - 1.0)))
-        highest = one.region.cell_bounds()[1]
-        others = np.where(np.eye(len(weight), dtype=bool), np.inf, means[1]).min(axis=1)
-        with np.errstate(divide="ignore"):
-            most = np.minimum(most, (factor * others[:, None] / highest).ravel())
-    if not np.all(np.isfinite(most)):
-        return None
-    return Relaxation(requirements, distribution, most * (1.0 + 1e-9), means)
-
-
-def _compares_all_secrets(one: Requirement, conditionals: Floats) -> bool:
-    """Whether a requirement is about the secrets as they are, and compares every two."""
-    region = one.region
-    return (
-        region.compared is None
-        and region.n_secrets > 1
-        and region.rows.in_order
-        and region.conditionals.shape == conditionals.shape
-        and bool(np.allclose(region.conditionals, conditionals, rtol=0.0, atol=1e-12))
-    )
-
-
-# --- Branch and bound -----------------------------------------------------------------------------
-
-
-@dataclass
-class SearchResult:
-    """What a search found."""
-
-    bound: float  # no private row has a greater reduced cost, or else it is below the level
-    rows: list[Floats] = field(default_factory=list)  # nearly private, with reduced costs above 0
-    hopeless: bool = False  # whether it ended because the bound came down too slowly
-
-
-class _Queue:
-    """Boxes that may hold rows of interest, the most promising first."""
-
-    def __init__(self) -> None:
-        self._heap: list[tuple[float, int, Priced]] = []
-        self._number = count()
-
-    def __bool__(self) -> bool:
-        return bool(self._heap)
-
-    @property
-    def top(self) -> float:
-        """The greatest bound."""
-        return -self._heap[0][0]
-
-    def push(self, priced: Priced | None, most: float = np.inf) -> None:
-        """Add a box, whose bound is at most that of the box that it was cut from."""
-        if priced is not None:
-            entry = -min(priced.bound, most), next(self._number), priced
-            heapq.heappush(self._heap, entry)
-
-    def pop(self, most: int) -> list[tuple[float, Priced]]:
-        """Take some boxes out, with their bounds."""
-        first = [heapq.heappop(self._heap) for _ in range(min(most, len(self._heap)))]
-        return [(-negative, priced) for negative, _, priced in first]
-
-
-def search(
-    relaxation: Relaxation,
-    duals: Floats,
-    level: float,
-    solves: int,
-    limits: Limits,
-    reached: float = np.inf,
-) -> SearchResult:
-    """Bound the reduced costs of all private rows, best boxes first.
-
-    Shapes: `duals` (a,).
-    """
-    found, queue, begin = SearchResult(level), _Queue(), relaxation.solves
-    credit, goal = _CREDIT, begin + solves
-    queue.push(relaxation.price(relaxation.box, duals, level))
-    while queue and relaxation.solves < goal and not limits.met:
-        done = relaxation.solves - begin
-        if any(done >= after and queue.top > part * reached for after, part in _HOPELESS):
-            found.hopeless = True
-            break
-        enough = max(level, _ENOUGH * queue.top)
-        batch = queue.pop(_AT_ONCE)
-        rows = np.array([priced.row for _, priced in batch])
-        reduced_costs = np.array([priced.reduced_cost for _, priced in batch])
-        gaps = np.array([priced.gaps.sum() for _, priced in batch])
-        near = gaps < np.maximum(_NO_GAP, _SMALL_SHARE * np.array([most for most, _ in batch]))
-        tried, violated = near | (credit > 0), np.zeros(len(batch), dtype=bool)
-        if tried.any():
-            violated[tried] = relaxation.cut(rows[tried], _VIOLATED)
-        found.rows += list(rows[reduced_costs > 0.0])
-        good = rows[tried & ~violated & (reduced_costs > enough)]
-        if len(good):
-            if relaxation.reduced_costs(good, duals).max() > enough:  # λ has to change first
-                for most, priced in batch:
-                    queue.push(priced, most)
-                break
-            relaxation.cut(good, _VIOLATED)  # they are worth that much only because they violate it
-        for k, (most, priced) in enumerate(batch):
-            if relaxation.solves >= goal:
-                queue.push(priced, most)
-                continue
-            if violated[k]:
-                again = relaxation.price(priced.box, duals, level)
-                if again is None or again.bound < most - max(_NO_GAP, _SMALL_SHARE * gaps[k]):
-                    credit = min(credit + 2, _CREDIT)
-                    queue.push(again, most)
-                    continue
-                priced = again  # branching is better where the cuts hardly help
-            credit -= not near[k]
-            for half in _halves(priced):
-                queue.push(relaxation.price(half, duals, level), most)
-    if queue:
-        found.bound = max(found.bound, queue.top)
-    return found
-
-
-def _halves(priced: Priced) -> tuple[Box, Box]:
-    """Cut the range whose chord is farthest from the function, or leave out what is between."""
-    which = int(np.argmax(priced.gaps))
-    low, high = float(priced.box.lower[which]), float(priced.box.upper[which])
-    left, right = float(priced.hole[0][which]), float(priced.hole[1][which])
-    if left < right:
-        return priced.box.halves(which, left, right)
-    margin = _FROM_END * (high - low)
-    at = float(np.clip(priced.point[which], low + margin, high - margin))
-    return priced.box.halves(which, at)
-
-
-# --- Privacy for all distributions ----------------------------------------------------------------
-
-
-# Parts of a row up to which all extreme rays are listed: with four from 11,440 sets of constraints.
-# Five have two million.
-_MOST_PARTS = 4
-_MOST_CELLS = 120  # .3 to .7 s of processor time at 80
-_MOST_PATTERNS = 16  # of ends of the cells that one value of a function has
-_GREATEST_RATIO = 10.0  # as for the other bounds: a larger one is as good as none
-_INSIDE = 1e-9  # violation up to which a ray counts; more rays make the bound no smaller
-_BISECTIONS = 50
-# Up to so many extreme rows are listed one by one. By bisection the bound would be 2 % to 20 %
-# above the optimum at 8 to 12 cells, whose patterns have masses far apart.
-_MOST_LISTED = 2**16
-_ROUNDS, _NEW = 100, 60  # linear programs, and rows that join in each
 
 
 def log_ratios(requirements: Requirements) -> Floats | None:
@@ -339,16 +110,16 @@ def everywhere_bound(
         weights, duals, reached = mixture.solve()
         most, rows = (0.0, listed) if listed is not None else ends.priced(duals)
         gains = ends.gains(rows, duals)
-        best = min(best, float(duals.sum()) + max(most, float(gains.max())) + SLACK)
+        best = min(best, float(duals.sum()) + max(most, float(gains.max())) + _SLACK)
         order = np.argsort(-gains, kind="stable")[:_NEW]
-        rows = rows[order[gains[order] > SLACK]]
-        enough = best <= reached * (1.0 + goal) + 2.0 * SLACK
+        rows = rows[order[gains[order] > _SLACK]]
+        enough = best <= reached * (1.0 + goal) + 2.0 * _SLACK
         if enough or not len(rows) or solves >= _ROUNDS or limits.met:
             break
         add(requirements.shift(rows) if alone else rows)
     if alone:
         matrix = (mixture.rows[: len(weights)] * weights[:, None])[used(weights)]
-    return PricedBound(best, reached, matrix, solves)
+    return PricedBound(best, reached, matrix)
 
 
 def _extreme_rays(ratios: Floats) -> Floats:

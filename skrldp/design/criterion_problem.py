@@ -7,7 +7,7 @@ import numpy as np
 
 from skrldp._typing import Floats
 from skrldp.design.alternation import Run, alternate
-from skrldp.design.bounds import MOST_PRICED_CELLS, PricedBound, everywhere_bound, priced_bound
+from skrldp.design.bounds import everywhere_bound
 from skrldp.design.closed_form import closed_forms
 from skrldp.design.columns import generate_columns
 from skrldp.design.cone import Cones, is_polyhedral
@@ -41,18 +41,11 @@ _TIME_ALTERNATING, _TIME_DECOMPOSING = 0.5, 0.8
 # cells from which on there is one: at 10x100 cells and 10 s it finds 1.89 nats where all else finds
 # .60; at 15x16 cells and 3 s all else finds 1.18 without it, and 1.05 with it.
 _TIME_SIMPLE, _MANY_CELLS = 1.0 / 3.0, 400
-# Linear programs of a bound: so many, and without a time limit no more than this for each of the
-# design's iterations. A program takes 1 to 2 ms and an iteration 3 to 5 ms at 10 to 24 cells, so
-# that the bound takes a fifth of a fit.
-_MOST_SOLVES, _SOLVES_AN_ITERATION = 1_000, 0.5
 # Closed forms that are mixed first: all if they have no more rows than this, else some of the best.
 # At 2 x 120 cells the first mixture takes 4 s in place of 20 s.
 _MOST_FORMS, _BEST_FORMS = 1_500, 2
 # Solvers whose mechanisms may have many more reports than cells.
 _MIXING = ("decomposition", "thresholds")
-# What bounds are from.
-_EXTREME = "reduced costs of all extreme rows"
-_PRICED = "reduced costs of all private rows"
 
 
 class CriterionProblem(Problem):
@@ -157,46 +150,22 @@ class _CriterionSearch(Search):
         return replace(solution, message=" ".join([solution.message, *notes]))
 
     def bounded(self, solution: Solution) -> Solution:
-        """Bound what was not proven optimal by pricing all rows, where that is quick.
+        """Bound what was not proven optimal by pricing all extreme rows, where that is quick.
 
         The rows that are found on the way make the mechanism a little better.
         """
         self.progress.stage = "a bound"
-        matrix = solution.matrix
-        if matrix is None or solution.status == "optimal":
+        matrix, public = solution.matrix, self.public
+        if matrix is None or solution.status == "optimal" or not isinstance(public, Information):
             return solution
-        if not isinstance(self.public, Information):
-            return solution
-        extreme = everywhere_bound(
-            self.public.distribution,
-            self.public.about,
-            self.requirements,
-            matrix,
-            limits=self.limits,
+        found = everywhere_bound(
+            public.distribution, public.about, self.requirements, matrix, limits=self.limits
         )
-        if extreme is not None:
-            solution = self.priced(solution, extreme, _EXTREME)
-            if all(one.everywhere for one in self.requirements):
-                return solution
-            matrix = solution.matrix
-            assert matrix is not None
-        cells = self.requirements.n_cells
-        if self.public.about is not None or self.short or cells > MOST_PRICED_CELLS:
+        if found is None:
             return solution
-        solves = _MOST_SOLVES
-        if self.limits.left is None:
-            solves = min(solves, int(_SOLVES_AN_ITERATION * self.limits.iterations))
-        found = priced_bound(
-            self.joint, self.requirements, matrix, solves=solves, limits=self.limits
-        )
-        return solution if found is None else self.priced(solution, found, _PRICED)
-
-    def priced(self, solution: Solution, found: PricedBound, by: str) -> Solution:
-        """Take over what a bound found: its value, and its mechanism if that is better."""
-        matrix = solution.matrix
-        assert matrix is not None
         if self.criterion.value(found.matrix) > self.criterion.value(matrix):
             matrix = found.matrix
+        by = "reduced costs of all extreme rows"
         known = least(
             [ObjectiveBound(solution.bound, solution.bound_by), ObjectiveBound(found.value, by)]
         )
@@ -204,7 +173,7 @@ class _CriterionSearch(Search):
             solution,
             bound=known.value,
             bound_by=known.by,
-            objective=self.public.stated(matrix),
+            objective=public.stated(matrix),
             matrix=matrix,
         )
 
