@@ -12,9 +12,8 @@ the number of events to choose from does not matter.
 
 import copy
 import math
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
 from functools import partial
 from itertools import permutations
 from numbers import Number
@@ -26,10 +25,20 @@ from scipy.special import bdtrc, betainccinv, betaincinv, gammaln, logsumexp, nd
 
 from skrldp._arrays import refuse_masked
 from skrldp._pages import page, text_page
-from skrldp._params import at_least, at_most, generator_of, is_number, is_whole, p_in_words, shown
+from skrldp._params import (
+    at_least,
+    at_most,
+    check_level,
+    generator_of,
+    is_number,
+    is_whole,
+    p_in_words,
+    shown,
+)
 from skrldp._sentences import repeatable
 from skrldp._typing import Floats, Indices, Integers
 from skrldp.alphabet.values import CategoryError, plain
+from skrldp.claims import Around, Claim
 from skrldp.client.records import RecordReader
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.mechanism import Mechanism
@@ -37,7 +46,6 @@ from skrldp.sanitizers.access import (
     as_sanitizer,
     blank_record,
     codec_of,
-    known_columns,
     write_reports,
 )
 
@@ -48,12 +56,10 @@ _PILOT = 0.25  # of the records of a bound
 _LEAST = 16  # records of each group in the pilot
 _MOST_GROUPS = 32  # that one pilot looks at: more are chosen at random
 _FEWEST = 200  # records of an audit
-_IMAGINED = 500  # reports of each group, in each half of the pilot, that are as the mechanism says
 _CHECKS = 3  # that can fail by chance: mechanism, repeats, unknown
 _STRENGTHS = 10.0 ** np.arange(6)  # of Dirichlet distributions around the mechanism's columns
-_TINY = 1e-300  # in place of 0, for reports that the mechanism never makes
+_BARE = 0.5 ** np.arange(12)[:, None]  # shares of records that are reported without noise
 _ROWS = 64  # with each unknown value, at least; and one in a hundred of the records
-_COMBINATIONS = 2  # unknown ones, of values that are known, which are tried for S and for U
 _ENTRIES = 4_000_000  # of one call's reports, and of the part of a mechanism that is compared
 
 
@@ -86,12 +92,10 @@ class Bound:
 
     Attributes
     ----------
-    about : str
-        The claim: which secret, and what the observer knows besides the report.
-    eps, estimate : float
-        Lower bound on the leakage, in nats, and an estimate of it.
-    claimed : float
-        What the leakage should not exceed, in nats. NaN if nothing is claimed.
+    claim : Claim
+        What is claimed; a function about which nothing is claimed has an infinite ``claim.eps``.
+    eps : float
+        Lower bound on the leakage, in nats.
     secrets : (secret, secret)
         The pair: the event is more probable under the first.
     event : tuple
@@ -100,10 +104,8 @@ class Bound:
         How many of the records of each secret had such a report.
     """
 
-    about: str
+    claim: Claim
     eps: float
-    estimate: float
-    claimed: float
     secrets: tuple[Any, Any]
     event: tuple[Any, ...]
     counts: tuple[int, int]
@@ -142,8 +144,8 @@ class Audit:
 
     @property
     def eps_claimed(self) -> float:
-        """What this leakage should not exceed, in nats."""
-        return self.bounds[0].claimed
+        """What this leakage should not exceed, in nats; infinite if nothing is claimed."""
+        return self.bounds[0].claim.eps
 
     @property
     def findings(self) -> tuple[Check, ...]:
@@ -159,7 +161,7 @@ class Audit:
         faults = ", ".join(check.name for check in self.findings)
         verdict = "passed" if self.passed else f"FAILED: {faults}"
         claimed = at_most(self.eps_claimed, ".6g")
-        claim = "" if math.isnan(self.eps_claimed) else f", claimed {claimed}"
+        claim = f", claimed {claimed}" * math.isfinite(self.eps_claimed)
         return f"Audit(eps>={at_least(self.eps, '.4g')}{claim}, n={self.n:,}, {verdict})"
 
     def __str__(self) -> str:
@@ -178,11 +180,9 @@ class Audit:
             event = f"report {one.event[0]!r}" if only else f"{len(one.event):,} reports"
             shares = (k / n for k, n in zip(one.counts, one.totals, strict=True))
             told = (f"{p:.2%} of {s!r}" for p, s in zip(shares, one.secrets, strict=True))
-            nothing = math.isnan(one.claimed)
             lines += [
-                ("about", one.about),
-                ("claimed", "nothing" if nothing else f"at most {at_most(one.claimed, '.4f')}"),
-                ("leakage", f"at least {at_least(one.eps, '.4f')} nats (about {one.estimate:.4f})"),
+                ("claimed", one.claim.in_words()),
+                ("leakage", f"at least {at_least(one.eps, '.4f')} nats"),
                 ("seen in", f"{event}: {', '.join(told)}"),
             ]
         for check in self.checks:
@@ -283,7 +283,7 @@ def audit(
             "own, joint_ and mechanism_."
         )
     else:
-        box, claims = _of_sanitizer(fitted), _claims_of(fitted, eps)
+        box, claims = _of_sanitizer(fitted), claims_of(fitted, eps)
     groups = [_groups(box, claim, generator) for claim in claims]
     largest = max(map(len, groups))
     fewest = max(_FEWEST, math.ceil(_LEAST * largest / _PILOT))
@@ -294,13 +294,12 @@ def audit(
         )
     miss = (1.0 - level) / 2.0
     share = miss / len(claims)
-    copies = _copies_of(box.report)  # before anything is drawn
     bounds = tuple(
         _bound_leakage(box, claim, own, int(n), share, generator)
         for claim, own in zip(claims, groups, strict=True)
     )
     checks = [_check_bound(bound, share) for bound in bounds]
-    checks += _check_draws(box, copies, int(n), miss / _CHECKS, generator)
+    checks += _check_draws(box, int(n), miss / _CHECKS, generator)
     if fitted is not None:
         seed = fitted.random_state
         fine = "randomness comes from the operating system"
@@ -316,20 +315,24 @@ def _check_parameters(n: Any, eps: Any, level: Any) -> None:
         raise ValueError(f"n={shown(n)} must be a whole number of records.")
     if eps is not None and not (is_number(eps) and eps >= 0):
         raise ValueError(f"eps={shown(eps)} must be None or a number >= 0 (in nats).")
-    if not (is_number(level) and 0.0 < level < 1.0):
-        raise ValueError(f"level={shown(level)} must be a confidence between 0 and 1.")
+    check_level(level)
 
 
 # --- What is audited -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class _Claim:
-    """A leakage that is claimed for observers who know something of U."""
+_HERE = Around("renyi", {"alpha": 1.0, "radius": 0.0}, "given")  # the distribution alone
 
-    about: str
-    eps: float  # in nats; NaN if nothing is claimed
-    known: Indices  # (a2,), number of what the observer knows of each value of U
+
+def claims_of(sanitizer: Any, eps: float | None = None) -> list[Claim]:
+    """List the claims that are tested: to observers of one report, and to those who know columns.
+
+    A given `eps` is claimed instead, at the public distribution.
+    """
+    claims = sanitizer.certificate_.claims
+    if eps is not None:
+        return [Claim(eps, 0.0, _HERE, claims.main.secret)]
+    return [one for one in (claims.main, claims.known) if one is not None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -377,8 +380,6 @@ class _Numbers:
 def _rows_of(reports: Any) -> tuple[list[tuple[Any, ...]], Indices]:
     """Read a table of reports of any form: rows, and which of them each report is."""
     frame = nw.from_native(reports, pass_through=True)
-    if isinstance(frame, nw.LazyFrame):
-        raise TypeError("the reports are a lazy frame: call .collect() on it.")
     if isinstance(frame, nw.DataFrame | nw.Series):
         rows = (frame.to_frame() if isinstance(frame, nw.Series) else frame).rows()
         return rows, np.arange(len(rows))
@@ -393,12 +394,9 @@ def _rows_of(reports: Any) -> tuple[list[tuple[Any, ...]], Indices]:
         ) from error
     if array.ndim == 0:
         raise TypeError(f"the reports must be a table, got {type(reports).__name__}.")
-    array = np.ascontiguousarray(array.reshape(len(array), math.prod(array.shape[1:])))
-    place = np.arange(len(array))
+    array, place = array.reshape(len(array), math.prod(array.shape[1:])), np.arange(len(array))
     if array.dtype.kind in "biuf" and array.size:  # a hundred thousand tuples take long
-        whole = array.view(np.dtype((np.void, array.itemsize * array.shape[1]))).ravel()
-        _, first, place = np.unique(whole, return_index=True, return_inverse=True)
-        array = array[first]
+        array, place = np.unique(array, axis=0, return_inverse=True)
     return list(map(tuple, array.tolist())), place.reshape(-1)
 
 
@@ -415,13 +413,12 @@ class _BlackBox:
     symbols: Integers  # (b,), number of the report that each symbol is written as; the first ones
     step: int = _ENTRIES  # records in one call
 
-    def reports(self, cells: Integers, report: Callable[[Any], Any] | None = None) -> Integers:
+    def reports(self, cells: Integers) -> Integers:
         """Have records with these cells reported; return the reports' numbers."""
-        report, parts = report or self.report, []
-        for start in range(0, len(cells), self.step):
-            part = cells[start : start + self.step]
-            parts.append(self.numbers.add(report(self.write(part)), len(part)))
-        return np.concatenate(parts)
+        starts = range(0, len(cells), self.step)
+        parts = [cells[start : start + self.step] for start in starts]
+        found = [self.numbers.add(self.report(self.write(part)), len(part)) for part in parts]
+        return np.concatenate(found)
 
     def expected(self, cells: Integers) -> Floats:
         """Probability of each of the mechanism's reports (rows) in some cells (columns)."""
@@ -464,27 +461,9 @@ def _of_sanitizer(sanitizer: Any) -> _BlackBox:
     )
 
 
-def _claims_of(sanitizer: Any, eps: float | None) -> list[_Claim]:
-    """List the claims of a certificate, or the one that is given."""
-    codec, proof, values = codec_of(sanitizer), sanitizer.certificate_, sanitizer.joint_.values
-    secret = " and ".join(repr(codec.columns[place].name) for place in codec.sensitive)
-    about = f"{secret}, to an observer of the report"
-    nothing = np.zeros(len(values), dtype=np.intp)
-    claims = [_Claim(about, float(proof.eps if eps is None else eps), nothing)]
-    if eps is None and proof.claims.known is not None:
-        of_u = [codec.columns[place].name for place in codec.nonsensitive]
-        places = [i for i, name in enumerate(of_u) if name in known_columns(sanitizer)]
-        about += f" who knows {' and '.join(repr(of_u[i]) for i in places)}"
-        parts = [tuple(_several(value)[i] for i in places) for value in values]
-        number = {part: place for place, part in enumerate(dict.fromkeys(parts))}
-        known = np.array([number[part] for part in parts])
-        claims.append(_Claim(about, proof.claims.known.eps, known))
-    return claims
-
-
 def _of_function(
     function: Any, joint: Any, mechanism: Mechanism | None, eps: float | None
-) -> tuple[_BlackBox, list[_Claim]]:
+) -> tuple[_BlackBox, list[Claim]]:
     """Return a function as a black box, and what is claimed of it."""
     if not callable(function) or isinstance(function, type):
         name = getattr(function, "__name__", type(function).__name__)
@@ -528,9 +507,7 @@ def _of_function(
     known = (tuple(dict.fromkeys(column.tolist())) for column in table.T)
     columns = [(place, place < n_sensitive, values) for place, values in enumerate(known)]
     box = _BlackBox(function, joint, write, columns, mechanism, numbers, symbols)
-    about = "the secret, to an observer of the report"
-    nothing = np.zeros(len(joint.values), dtype=np.intp)
-    return box, [_Claim(about, math.nan if eps is None else float(eps), nothing)]
+    return box, [Claim(math.inf if eps is None else eps, 0.0, _HERE)]
 
 
 def _several(value: Any) -> tuple[Any, ...]:
@@ -549,11 +526,16 @@ class _Group:
     share: Floats  # (a2,), the distribution of U
 
 
-def _groups(box: _BlackBox, claim: _Claim, generator: np.random.Generator) -> list[_Group]:
+def _groups(box: _BlackBox, claim: Claim, generator: np.random.Generator) -> list[_Group]:
     """List the groups that have another one to compare with, or some at random."""
     found: list[_Group] = []
-    for known in generator.permutation(claim.known.max() + 1).tolist():
-        table = np.where(claim.known == known, box.joint.probabilities, 0.0)
+    of_u = [name for name, sensitive, _ in box.columns if not sensitive]
+    places = [place for place, name in enumerate(of_u) if name in claim.known]
+    parts = [tuple(_several(value)[place] for place in places) for value in box.joint.values]
+    number = {part: place for place, part in enumerate(dict.fromkeys(parts))}
+    known_of_value = np.array([number[part] for part in parts])
+    for known in generator.permutation(len(number)).tolist():
+        table = np.where(known_of_value == known, box.joint.probabilities, 0.0)
         mass = table.sum(axis=1)
         secrets = generator.permutation(np.flatnonzero(mass > 0.0)).tolist()
         secrets = secrets[: _MOST_GROUPS - len(found)]
@@ -569,7 +551,7 @@ def _groups(box: _BlackBox, claim: _Claim, generator: np.random.Generator) -> li
 
 def _bound_leakage(
     box: _BlackBox,
-    claim: _Claim,
+    claim: Claim,
     groups: Sequence[_Group],
     n: int,
     miss: float,
@@ -591,17 +573,13 @@ def _bound_leakage(
     # Half the width of an interval for the arc sine of a share's root, and a deviation of the
     # pilot's.
     step = (-float(ndtri(miss / 2.0)) / math.sqrt(size) + 1.0 / math.sqrt(each / 2.0)) / 2.0
-    pair, event = _choose(box, groups, pilot, step)
+    pair, event = _choose(groups, pilot, step)
     hits = [int(np.isin(reports, event).sum()) for reports in drawn(pair, size)]
     low, _ = _clopper_pearson(hits[0], size, miss / 2.0)
     _, high = _clopper_pearson(hits[1], size, miss / 2.0)
-    with np.errstate(divide="ignore"):
-        estimate = float(np.log(hits[0]) - np.log(hits[1])) if hits[0] else 0.0
     return Bound(
-        about=claim.about,
+        claim=claim,
         eps=math.log(low / high) if low > high else 0.0,
-        estimate=max(0.0, estimate),
-        claimed=claim.eps,
         secrets=(box.joint.secrets[pair[0].secret], box.joint.secrets[pair[1].secret]),
         event=tuple(box.numbers.row(number) for number in event.tolist()),
         counts=(hits[0], hits[1]),
@@ -610,26 +588,18 @@ def _bound_leakage(
 
 
 def _choose(
-    box: _BlackBox, groups: Sequence[_Group], pilot: Sequence[Integers], step: float
+    groups: Sequence[_Group], pilot: Sequence[Integers], step: float
 ) -> tuple[tuple[_Group, _Group], Integers]:
     """Choose the pair of groups and the event of the greatest expected bound.
 
     The events of a pair are the first few reports in the order of their ratio on one half of the
     pilot; the other half judges them.
     """
-    distinct = np.unique(np.concatenate([*pilot, box.symbols]))
-    codes = np.searchsorted(distinct, np.stack(pilot))
-    usual = np.full((len(groups), len(distinct)), 0.5 / len(distinct))
-    if box.mechanism is not None:
-        for row, group in enumerate(groups):
-            cells = np.flatnonzero(group.share)
-            if len(box.symbols) * len(cells) <= _ENTRIES:
-                told = box.expected(group.secret * len(group.share) + cells) @ group.share[cells]
-                usual[row, : len(told)] += _IMAGINED * told
+    distinct, codes = np.unique(np.stack(pilot), return_inverse=True)
     halves = []
-    for half in (codes[:, ::2], codes[:, 1::2]):
-        counts = usual + [np.bincount(row, minlength=len(distinct)) for row in half]
-        halves.append(counts / counts.sum(axis=1, keepdims=True))
+    for half in (codes.reshape(len(groups), -1)[:, ::2], codes.reshape(len(groups), -1)[:, 1::2]):
+        counts = np.array([np.bincount(row, minlength=len(distinct)) for row in half])
+        halves.append((counts + 0.5 / len(distinct)) / (half.shape[1] + 0.5))
     best = -np.inf, (groups[0], groups[1]), distinct
     for one, two in permutations(range(len(groups)), 2):
         if groups[one].known != groups[two].known:
@@ -657,22 +627,18 @@ def _clopper_pearson(count: int, total: int, miss: float) -> tuple[float, float]
 
 def _check_bound(bound: Bound, miss: float) -> Check:
     """Compare a lower bound with the claim."""
-    if bound.eps <= bound.claimed or math.isnan(bound.claimed):
-        return Check("bound", True, 1.0, f"within the claim ({bound.about})")
+    if bound.eps <= bound.claim.eps:
+        return Check("bound", True, 1.0, "no more is seen than is claimed")
     (one, two), (n, _), (most, least) = map(repr, bound.secrets), bound.totals, bound.counts
     message = f"{one} and {two} are told apart by more than the claim: {most:,} of {n:,} against "
-    return Check("bound", False, miss, f"{message}{least:,} of {n:,} ({bound.about})")
+    return Check("bound", False, miss, f"{message}{least:,} of {n:,} ({bound.claim.in_words()})")
 
 
 # --- The draws -----------------------------------------------------------------------------------
 
 
 def _check_draws(
-    box: _BlackBox,
-    copies: Sequence[Callable[[Any], Any]],
-    n: int,
-    share: float,
-    generator: np.random.Generator,
+    box: _BlackBox, n: int, share: float, generator: np.random.Generator
 ) -> list[Check]:
     """Make all checks but the bounds; each raises a false alarm with probability `share`."""
 
@@ -686,34 +652,16 @@ def _check_draws(
     places = np.resize(generator.permutation(cells), -(-n // 2))
     places = np.repeat(generator.permutation(places), 2)
     first, second = box.reports(places), box.reports(places)
-    few = places[: max(2, n // 8 * 2)]
-    twins = [box.reports(few, report) for report in copies]
-    checks = []
+    drawn, checks = np.concatenate([first, second]), []
     if box.mechanism is None:
-        _refuse_unlike(np.concatenate([first, second]))
+        _refuse_unlike(drawn)
     else:
-        # A copy's first call counts as well; that of the other copy may repeat it.
-        drawn = np.concatenate([first, second, *twins[:1]])
-        every = np.concatenate([places, places, few])[: len(drawn)]
-        found = _check_mechanism(box, cells, every, drawn)
+        found = _check_mechanism(box, cells, np.concatenate([places, places]), drawn)
         checks.append(check("mechanism", *found, "reports follow the mechanism that was certified"))
-    p_values = [_check_repeats(first, second), _check_repeats(*twins) if twins else 1.0]
-    whose = "calls" if p_values[0] <= p_values[1] else "copies"
-    fault = f"two {whose} report the same records too similarly: randomness is used twice"
-    fine = f"every call draws new reports{', in copies too' if twins else ''}"
-    checks.append(check("repeats", min(1.0, 2.0 * min(p_values)), fault, fine))
-    found = _check_unknown(box, n, generator)
+    fault = "two calls report the same records too similarly: randomness is used twice"
+    repeats = check("repeats", _check_repeats(first, second), fault, "every call draws new reports")
     fine = "unknown values are refused, or reported as known ones are"
-    return [*checks, check("unknown", *found, fine)]
-
-
-def _copies_of(report: Callable[[Any], Any]) -> list[Callable[[Any], Any]]:
-    """Return two copies of a black box that share nothing with it; none of functions."""
-    try:
-        found = [copy.deepcopy(report), copy.deepcopy(report)]
-    except Exception:  # an object that cannot be copied may raise anything
-        return []
-    return [] if found[0] is report else found
+    return [*checks, repeats, check("unknown", *_check_unknown(box, n, generator), fine)]
 
 
 def _refuse_unlike(reports: Integers) -> None:
@@ -743,17 +691,9 @@ def _check_repeats(first: Integers, second: Integers) -> float:
 def _check_mechanism(
     box: _BlackBox, cells: Integers, places: Integers, reports: Integers
 ) -> tuple[float, str]:
-    r"""Test whether reports of records with cells `places` (n,) follow the mechanism.
-
-    Under the mechanism, the likelihood ratio of any other distribution of the reports has
-    expectation 1, so an average of such ratios exceeds :math:`1/p` with probability at most p
-    (Markov). The others are Dirichlet mixtures around the mechanism's columns. Fewer records show
-    noise that was left out: the number of reports that are the likeliest ones of their cells is a
-    sum of independent binomial numbers, whose tail above the mean is at most that of one binomial
-    number with the same mean (Hoeffding 1956, theorem 5).
-    """
-    expected = box.expected(cells)
-    foreign, n = np.flatnonzero(reports >= len(expected)), len(reports)
+    """Test whether reports of records with cells `places` (n,) follow the mechanism."""
+    expected, n = box.expected(cells), len(reports)
+    foreign = np.flatnonzero(reports >= len(expected))
     if foreign.size:  # the mechanism's own have the first numbers
         report = box.numbers.row(int(reports[foreign[0]]))
         words = f"{foreign.size:,} of {n:,} reports are not the mechanism's, such as {report!r}"
@@ -761,28 +701,38 @@ def _check_mechanism(
     column = np.searchsorted(cells, places)
     pairs, counts = np.unique(reports * len(cells) + column, return_counts=True)
     row, column = np.divmod(pairs, len(cells))
-    totals, told = np.bincount(column, counts, len(cells)), expected[row, column]
-    rates = np.maximum(told, _TINY)
-    mean = totals[column] * rates
-    odd = int((np.abs(counts - mean) / np.sqrt(mean * (1.0 - rates) + _TINY)).argmax())
+    totals = np.bincount(column, counts, len(cells))
+    mean = totals[column] * expected[row, column]
+    with np.errstate(divide="ignore"):
+        odd = int(((counts - mean) ** 2 / mean).argmax())
     secret, value = divmod(int(cells[column[odd]]), len(box.joint.values))
     cell = box.joint.secrets[secret], box.joint.values[value]
     words = f"report {box.numbers.row(int(row[odd]))!r} of cell {cell!r} came {counts[odd]:,} times"
     words += f" in {int(totals[column[odd]]):,}, where {mean[odd]:.1f} were expected"
-    if np.any(told <= 0.0):
+    if mean[odd] <= 0.0:
         return 0.0, words
-    strength = _STRENGTHS[:, None]
+    return math.exp(min(0.0, -_evidence(expected, row, column, counts))), words
+
+
+def _evidence(expected: Floats, row: Indices, column: Indices, counts: Integers) -> float:
+    r"""Return the log of an average of likelihood ratios against the mechanism.
+
+    Under the mechanism, the likelihood ratio of any other distribution of the reports has
+    expectation 1, so an average of such ratios exceeds :math:`1/p` with probability at most p
+    (Markov). The others are Dirichlet mixtures around the mechanism's columns, and the mechanism
+    with a share of the records reported as the likeliest report of their cell, without noise.
+
+    Shapes: `expected` (b, n_cells); the others (m,), of reports and cells that occur.
+    """
+    rates, strength = expected[row, column], _STRENGTHS[:, None]
+    totals = np.bincount(column, counts, expected.shape[1])
     ratios = (gammaln(strength) - gammaln(strength + totals)).sum(axis=1)
     ratios += (gammaln(strength * rates + counts) - gammaln(strength * rates)).sum(axis=1)
-    evidence = float(logsumexp(ratios - counts @ np.log(rates)) - np.log(len(_STRENGTHS)))
-    found = math.exp(min(0.0, -evidence)), words
-    usual = float(totals @ expected.max(axis=0)) / n
-    bare = int(counts[expected.argmax(axis=0)[column] == row].sum())
-    if bare > n * usual + 1.0:
-        left_out = (bare / n - usual) / (1.0 - usual)
-        words = f"about {left_out:.1%} of the records seem to be reported without noise"
-        found = min(found, (float(bdtrc(bare - 1, n, usual)), words))
-    return min(1.0, 2.0 * found[0]), found[1]
+    ratios -= counts @ np.log(rates)
+    bare = (expected.argmax(axis=0)[column] == row) / expected.max(axis=0)[column]
+    with np.errstate(divide="ignore"):  # without any noise, other reports are impossible
+        ratios = np.append(ratios, np.log(1.0 - _BARE + _BARE * bare) @ counts)
+    return float(logsumexp(ratios) - math.log(len(ratios)))
 
 
 # --- Unknown values ------------------------------------------------------------------------------
@@ -793,9 +743,10 @@ def _check_unknown(box: _BlackBox, n: int, generator: np.random.Generator) -> tu
 
     Returns (float, str): bound on the p-value, 0 for a certain fault, and what was found.
     """
-    worst, trials = (1.0, ""), list(_trials(box, generator))
-    for place, value, own in trials:
-        cells = own[generator.integers(len(own), size=max(_ROWS, n // 100))]
+    worst, every = (1.0, ""), box.joint.counts.size
+    trials = [(i, v) for i, (_, _, known) in enumerate(box.columns) for v in _strange_values(known)]
+    for place, value in trials:
+        cells = generator.integers(every, size=max(_ROWS, n // 100))
         try:
             records = box.write(cells, strange=(place, value))
             # A copy, as the black box may write into what it is given.
@@ -805,27 +756,9 @@ def _check_unknown(box: _BlackBox, n: int, generator: np.random.Generator) -> tu
         reports = box.numbers.add(answer, len(cells))
         p_value, words = _check_answer(box, records, reports, value)
         if p_value * len(trials) < worst[0]:
-            name, _, known = box.columns[place]
-            what = "unknown combination with the value" if value in known else "unknown value"
-            worst = p_value * len(trials), f"{what} {value!r} in column {name!r}: {words}"
+            where = f"unknown value {value!r} in column {box.columns[place][0]!r}"
+            worst = p_value * len(trials), f"{where}: {words}"
     return worst
-
-
-def _trials(box: _BlackBox, generator: np.random.Generator) -> Iterator[tuple[int, Any, Integers]]:
-    """Yield places of columns, values, and the cells whose records get them."""
-    every, a2 = np.arange(box.joint.counts.size), len(box.joint.values)
-    for place, (_, _, known) in enumerate(box.columns):
-        yield from ((place, value, every) for value in _strange_values(known))
-    parts = (box.joint.secrets, every // a2, True), (box.joint.values, every % a2, False)
-    for members, part, flag in parts:
-        own = [place for place, column in enumerate(box.columns) if column[1] is flag]
-        some, listed = [], set(members)
-        for j, place in enumerate(own if len(own) > 1 else []):
-            for value in box.columns[place][2]:
-                new = [(*one[:j], value, *one[j + 1 :]) not in listed for one in members]
-                if any(new):
-                    some.append((place, value, every[np.array(new)[part]]))
-        yield from (some[i] for i in generator.permutation(len(some))[:_COMBINATIONS])
 
 
 def _check_answer(box: _BlackBox, records: Any, reports: Integers, value: Any) -> tuple[float, str]:
@@ -848,16 +781,8 @@ def _strange_values(known: Sequence[Any]) -> list[Any]:
     """Values that are none of a column's categories: one of the same type, and a missing one."""
     present = [value for value in known if value is not None]
     strange: list[Any] = [] if len(present) < len(known) else [None]
-    kinds = {type(value) for value in present}
-    if kinds == {bool}:
-        return [2, *strange]
-    if kinds <= {bool, int, float}:
-        return [max(present, default=0) + 1013, *strange]
-    for moment in (date, timedelta):
-        if all(isinstance(value, moment) for value in present):  # a datetime is a date
-            if kinds == {date, datetime}:
-                break
-            return [max(present) + timedelta(days=1013), *strange]
+    if all(isinstance(value, int | float) for value in present):
+        return [max(map(int, present), default=0) + 1013, *strange]
     word = "no such value"
     while word in known:
         word += "!"

@@ -61,7 +61,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "targets",
     },
     "regression": {"alphabet", "estimation"},
-    "auditing": {"alphabet", "client", "joint", "mechanism", "sanitizers"},
+    "auditing": {"alphabet", "claims", "client", "joint", "mechanism", "sanitizers"},
     "report": {
         "alphabet", "certificate", "claims", "estimation", "information", "mechanism",
         "sanitizers", "sets", "targets",
