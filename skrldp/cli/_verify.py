@@ -210,8 +210,8 @@ def _proven(
     stated = claims.main.around
     if stated.rule == "survey":
         raise CommandError(
-            "the set is that of a survey, whose weights a table of records does not have: certify "
-            "the mechanism in Python, with the SurveyDesign."
+            "the set is that of a survey, whose weights a table of records does not have: give a "
+            "proof (--witness) and its --public-counts, or certify it in Python."
         )
     if reports > 1 and claims.known is not None:
         raise CommandError("--reports is for mechanisms that promise nothing about known columns.")
