@@ -21,7 +21,6 @@ from .approaches import (
     RECORD,
     SOME_VALUES,
 )
-from .registry import NOT_COMPARED
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = (ROOT / "README.md", ROOT / "docs" / "leaderboard.md")
@@ -116,7 +115,7 @@ def summary(results, names, eps=1.0, detailed=False):
     """Medians over the tasks: what an approach gives, and what it leaks."""
     head = ["approach", "ε is about", "U × raw", "S × U × raw", "U is right", "ε, true"]
     if detailed:
-        head += ["of H(X)", "knows a column", "two reports", "shifted", "S guessed", "seconds"]
+        head += ["of H(X)", "knows a column", "two reports", "S guessed"]
     rows = []
     for name in names:
 
@@ -128,8 +127,7 @@ def summary(results, names, eps=1.0, detailed=False):
         row += [percent(of("readable")), nats(of("eps_true"))]
         if detailed:
             row += [percent(of("information")), nats(of("eps_knows_column"))]
-            row += [nats(of("eps_two_reports")), nats(of("eps_shifted"))]
-            row += [percent(of("attack_success")), f"{of('seconds'):.2g}"]
+            row += [nats(of("eps_two_reports")), percent(of("attack_success"))]
         rows.append(row)
     return table(head, rows)
 
@@ -211,17 +209,6 @@ def tasks(results):
     return table(["task", "cells", "public records"], shown)
 
 
-def failures(results):
-    """Why runs have no result: approaches, on how many tasks, and the reason."""
-    found = {}
-    for row in results.rows:
-        if isinstance(row.get("failed"), str):
-            reason = row["failed"].removeprefix("DoesNotApplyError: ")
-            found.setdefault((row["approach"], reason), []).append(row)
-    rows = [[name, len(runs), reason] for (name, reason), runs in found.items()]
-    return table(["approach", "runs", "reason"], rows) if rows else "All runs have a result."
-
-
 def when(results):
     """Date and versions."""
     ours = next(row["version"] for row in results.rows if row["source"] == "skrldp")
@@ -241,8 +228,6 @@ def blocks(results):
         "same promise": wins(results),
         "wide": wide(results),
         "tasks": tasks(results),
-        "failures": failures(results),
-        "not compared": table(["what", "why"], NOT_COMPARED.items()),
         "when": when(results),
     }
 
