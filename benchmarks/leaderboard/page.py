@@ -115,7 +115,7 @@ def summary(results, names, eps=1.0, detailed=False):
     """Medians over the tasks: what an approach gives, and what it leaks."""
     head = ["approach", "ε is about", "U × raw", "S × U × raw", "U is right", "ε, true"]
     if detailed:
-        head += ["of H(X)", "knows a column", "two reports", "S guessed"]
+        head += ["of H(X)", "knows a column", "two reports"]
     rows = []
     for name in names:
 
@@ -127,7 +127,7 @@ def summary(results, names, eps=1.0, detailed=False):
         row += [percent(of("readable")), nats(of("eps_true"))]
         if detailed:
             row += [percent(of("information")), nats(of("eps_knows_column"))]
-            row += [nats(of("eps_two_reports")), percent(of("attack_success"))]
+            row += [nats(of("eps_two_reports"))]
         rows.append(row)
     return table(head, rows)
 
@@ -182,7 +182,7 @@ def wins(results):
     rows = []
     for measure, (words, _) in WANTED.items():
         cells = [found.get((one, measure)) for one in promises]
-        shown = [f"{cell[0]} of {cell[1]}, {times(cell[2])}" if cell else "" for cell in cells]
+        shown = [f"{cell[0]}/{cell[1]}, {times(cell[2])}" if cell else "" for cell in cells]
         rows.append([words, *shown])
     return table(["measure", *promises], rows)
 
@@ -193,13 +193,9 @@ def wide(results):
         if row["task"] == WIDE and row["eps"] == 1.0:
             shown = [row["approach"], row["promise"]]
             shown += [f"{row[one]:.3f}".replace("inf", "–") for one in ("error_u", "error_pairs")]
-            shown += [
-                nats(row["eps_proven"]),
-                nats(row["eps_true"]),
-                percent(row["attack_success"]),
-            ]
+            shown += [nats(row["eps_proven"]), nats(row["eps_true"])]
             rows.append([*shown, f"{row['seconds']:.2g}"])
-    head = ["approach", "ε is about", "columns", "pairs", "proven ε", "ε, true", "S guessed"]
+    head = ["approach", "ε is about", "columns", "pairs", "proven ε", "ε, true"]
     return table([*head, "seconds"], rows)
 
 
