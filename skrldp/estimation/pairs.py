@@ -15,7 +15,7 @@ from skrldp.alphabet.values import brief, is_missing
 from skrldp.estimation.estimator import FrequencyEstimator
 from skrldp.estimation.figures import Pairs
 from skrldp.estimation.hypotheses import HypothesisTest, equality_of
-from skrldp.estimation.reports import number_reports, read_rows
+from skrldp.estimation.reports import read_reports
 from skrldp.joint import as_counts
 from skrldp.table.read import lazy_frame
 
@@ -164,16 +164,13 @@ def _symbols(estimator: Any, Y: Any, wave: str) -> Indices:
             "they are, count the rows of each two reports, and pass what is collected: two columns "
             "of reports, and the counts as sample_weight."
         )
-    source = estimator._source
-    symbols, kinds = number_reports(
-        read_rows(Y, source, estimator.encode, None), source, estimator.encode
-    )
-    if not np.array_equal(kinds, estimator._kinds):
+    reports = read_reports(Y, estimator._source, estimator.encode)
+    if not np.array_equal(reports.kinds, estimator._kinds):
         raise ValueError(
             f"Y_{wave} has reports in another form than those that the {wave} estimator was fitted "
             "to: give them in the same form."
         )
-    return symbols
+    return reports.numbers
 
 
 def _rows_of_pairs(ids: Any, sizes: list[int]) -> tuple[Indices, Indices]:

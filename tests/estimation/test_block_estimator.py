@@ -147,12 +147,12 @@ def test_drift_is_found_and_no_drift_is_not():
 @pytest.mark.parametrize(
     ("reports", "message"),
     [
-        (pd.DataFrame({"block": [0], "report": [99]}), "none of its"),
-        (pd.DataFrame({"block": [7], "report": [0]}), "another manifest"),
-        (pd.DataFrame({"block": [-1], "report": [0]}), "another manifest"),
-        (pd.DataFrame({"block": [0.5], "report": [0]}), "hold integers"),
-        (pd.DataFrame({"block": [0, None], "report": [0, 1]}), "hold integers"),
-        (pd.DataFrame({"block": ["0"], "report": [0]}), "hold integers"),
+        (pd.DataFrame({"block": [0], "report": [99]}), "symbol of the row's block"),
+        (pd.DataFrame({"block": [7], "report": [0]}), "in 'block' .* from 0 to"),
+        (pd.DataFrame({"block": [-1], "report": [0]}), "in 'block' .* from 0 to"),
+        (pd.DataFrame({"block": [0.5], "report": [0]}), "in 'block' .* from 0 to"),
+        (pd.DataFrame({"block": [0, None], "report": [0, 1]}), "in 'block' .* from 0 to"),
+        (pd.DataFrame({"block": ["0"], "report": [0]}), "in 'block' .* from 0 to"),
         (pd.DataFrame({"report": [0]}), "columns 'block' and 'report'"),
         (pd.DataFrame({"a": [0], "b": [0]}), "columns 'block' and 'report'"),
         (np.zeros((3, 3), int), "columns 'block' and 'report'"),
@@ -165,6 +165,12 @@ def test_what_are_no_reports(reports, message):
         estimator.fit(reports)
     with pytest.raises(NotFittedError):
         estimator.marginal("age")
+
+
+def test_columns_of_reports_are_found_by_name():
+    reports = pd.DataFrame({"block": [0, 0, 1], "report": [1, 0, 0]})
+    found = BlockEstimator(fitted_blocks()).fit(reports[["report", "block"]])
+    assert found.block_counts_[:2].tolist() == [2, 1]
 
 
 def test_columns_that_stand_in_no_block_together():
