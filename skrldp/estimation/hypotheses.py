@@ -216,7 +216,7 @@ class _Grouped:
             np.bincount(labels, channel.forward((labels == k) / size))
             for k, size in enumerate(sizes)
         ]
-        matrix = np.stack(columns, axis=1)
+        matrix = np.stack(columns, axis=1).astype(float)
         shares, public = (
             np.bincount(labels, own).astype(float) for own in (sample.shares, channel.public)
         )
