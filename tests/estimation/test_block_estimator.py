@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from skrldp import (
+    AOptimalSanitizer,
     BlockEstimator,
     BlockSanitizer,
     Calibrator,
@@ -259,8 +260,10 @@ def test_calibration_helps_where_the_population_moved():
     assert own.leakage_ >= 0.0
 
 
-def test_leakage_is_that_of_the_worst_block_at_the_weights():
-    sanitizer = fitted_blocks("singles", 4.0)
+@pytest.mark.parametrize("observe", ["all", "nonsensitive"])
+def test_leakage_is_that_of_the_worst_block_at_the_weights(observe):
+    """Those who see U alone leak S as well, and calibrated records have the secrets they had."""
+    sanitizer = fitted_blocks("singles", 4.0, AOptimalSanitizer(observe=observe))
     other = wide_table(6_000, seed=3, young=4.0)
     own = Calibrator(sanitizer, TABLE, strength=50.0).fit(sanitizer.transform(other))
 
@@ -273,6 +276,7 @@ def test_leakage_is_that_of_the_worst_block_at_the_weights():
         return max(each)
 
     assert own.leakage_ == pytest.approx(worst(TABLE, own.weights_))
+    assert (own.to_frame()["ill"] == TABLE["ill"]).all()
     assert worst(other, np.ones(len(other))) <= own.leakage_at_most_ < np.inf
     assert own.leakage_ <= own.leakage_at_most_
 
