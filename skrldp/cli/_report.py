@@ -12,13 +12,14 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
 from skrldp.batches import KeyFile
 from skrldp.batches import key_check as check_of
 from skrldp.batches.arrow import arrow_numbers, bare, numbers_of, on_its_own, own_type
+from skrldp.batches.ledger import Persons, octets_of
 from skrldp.cli import _common as o
 from skrldp.cli._common import CommandError, progress, tell
 from skrldp.cli._mechanism import needed_columns, placed, read_mechanism, read_records, values_of
@@ -28,8 +29,6 @@ from skrldp.mechanism.manifest import Manifest
 from skrldp.mechanism.mechanism import Mechanism
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from skrldp.batches import LedgerReporter
 
 
@@ -123,10 +122,7 @@ def held(path: str, reporter: LedgerReporter) -> Iterator[_Ledger]:
 
 
 class _Ledger:
-    """A ledger that this run alone has: what it knows of persons, and the entries of this run.
-
-    It does what the reporter's `entries` and `reports` do with tables, but batch by batch.
-    """
+    """A ledger that this run alone has: what it knows of persons, and the entries of this run."""
 
     def __init__(self, path: str, place: Path, reporter: LedgerReporter) -> None:
         self._path, self._place, self._reporter = path, place, reporter
@@ -134,7 +130,7 @@ class _Ledger:
         self._limit = str(reporter.max_reports).encode()  # what the first run had
         self._new: list[tuple[Any, Any]] = []  # holders and reports
         self._n_rows = self._n_left_out = 0
-        self._persons = _Persons.of(self._read(), reporter)
+        self._persons = self._read()
 
     def output_schema(self, schema: Any, *, with_epoch: bool) -> Any:
         """Return the columns of what leaves, from those of the candidates."""
@@ -150,8 +146,11 @@ class _Ledger:
         """Return what may leave of a batch of candidates, and note its new entries."""
         import pyarrow as pa
 
-        candidates, holders = numbers_of(batch.column("candidate")), _octets(batch.column("holder"))
-        reports, epochs, is_new = self._persons.settle(holders, candidates)
+        candidates, holders = numbers_of(batch["candidate"]), octets_of(batch["holder"])
+        known, place = self._persons, self._persons.places(holders)
+        is_new = known.may_report[place]
+        reports = np.where(is_new, candidates, known.report[place])
+        epochs = np.where(is_new, self._reporter.epoch, known.epoch[place])
         self._new.append((holders[is_new], candidates[is_new]))
         stays = epochs >= 0
         self._n_rows += len(stays)
@@ -207,39 +206,16 @@ class _Ledger:
             with pq.ParquetFile(self._place) as file:
                 yield from file.iter_batches(columns=self._reporter.schema().names)
 
-    def _read(self) -> list[Any]:
-        """Read the entries: holders, digests by number, epochs, reports; one array of each."""
+    def _read(self) -> Persons:
+        """Read what the file knows, if there is one."""
         import pyarrow as pa
-        import pyarrow.compute as pc
         import pyarrow.parquet as pq
 
-        one, schema = self._reporter, self._reporter.schema()
-        digests, start = {one.digest: 0}, 0
-        kinds = ("S16", np.int32, np.int64, np.int64)
+        one, limit = self._reporter, None
         try:
             of_file = pq.read_metadata(self._place)
             limit = (of_file.metadata or {}).get(_LIMIT)
-            found = [np.empty(of_file.num_rows, kind) for kind in kinds]
-            for batch in self._batches():
-                own = {field.name: batch.column(field.name).cast(field.type) for field in schema}
-                if not pc.all(pc.equal(own["key"], one.ledger_key_check), skip_nulls=False).as_py():
-                    raise CommandError(
-                        f"the ledger {self._path} has entries under another key: it would know "
-                        "nobody. Report with the key with which it began."
-                    )
-                if any(column.null_count for column in own.values()):
-                    raise ValueError
-                numbers = pc.dictionary_encode(own["digest"])
-                known = numbers.dictionary.to_pylist()
-                places = [digests.setdefault(digest, len(digests)) for digest in known]
-                code = np.array(places, np.int32)[numbers_of(numbers.indices)]
-                report = numbers_of(own["report"])
-                if ((code == 0) & ((report < 0) | (report >= one.mechanism.shape[0]))).any():
-                    raise ValueError
-                columns = _octets(own["holder"]), code, numbers_of(own["epoch"]), report
-                for whole, part in zip(found, columns, strict=True):
-                    whole[start : start + len(part)] = part
-                start += len(batch)
+            persons = Persons.of(one, self._batches(), of_file.num_rows)
         except FileNotFoundError:
             warnings.warn(
                 f"there is no ledger {self._path}: a new one begins, which knows of no report "
@@ -247,11 +223,11 @@ class _Ledger:
                 UserWarning,
                 stacklevel=2,
             )
-            limit, found = None, [np.empty(0, kind) for kind in kinds]
-        except (KeyError, ValueError, pa.ArrowException, OSError):
+            persons = Persons.of(one, (), 0)
+        except (KeyError, pa.ArrowException, OSError):
             raise CommandError(
-                f"{self._path} is no ledger, or cannot be read, or was changed: a Parquet file "
-                f"with the columns {', '.join(schema.names)}. Restore it. Nothing was reported."
+                f"{self._path} is no ledger, or cannot be read: a Parquet file with the columns "
+                f"{', '.join(one.schema().names)}. Restore it. Nothing was reported."
             ) from None
         if limit is not None and limit != self._limit:
             warnings.warn(
@@ -262,71 +238,7 @@ class _Ledger:
                 stacklevel=2,
             )
             self._limit = limit
-        return found
-
-
-class _Persons(NamedTuple):
-    """What a ledger knows of persons, sorted by their keyed ids; the last is a person it lacks."""
-
-    first: NDArray[np.uint64]  # the first half of the keyed id
-    holder: NDArray[np.bytes_]  # the keyed id
-    may_report: NDArray[np.bool_]  # whether a report is left for this design and epoch
-    epoch: NDArray[np.int64]  # of the latest report of this design up to this epoch; -1: none
-    report: NDArray[np.int64]  # that report
-    now: int  # this epoch
-
-    @classmethod
-    def of(cls, entries: list[NDArray[Any]], reporter: LedgerReporter) -> _Persons:
-        """Sum up entries, and empty their list; those that were written twice count once."""
-        order = np.argsort(_first_half(entries[0]))
-        if (np.diff(_first_half(entries[0])[order]) == 0).any():  # else each person has one entry
-            order = np.lexsort(entries[::-1])
-        holder, code, epoch, report = (entries.pop(0)[order] for _ in range(4))
-        is_first, is_once = np.ones((2, len(holder)), bool)
-        is_first[1:] = holder[1:] != holder[:-1]
-        is_once[1:] = is_first[1:]
-        for own in (code, epoch, report):
-            is_once[1:] |= own[1:] != own[:-1]
-        begins, person = np.flatnonzero(is_first), np.cumsum(is_first) - 1
-        given = np.bincount(person, weights=is_once, minlength=len(begins))
-        epoch[(code != 0) | (epoch > reporter.epoch)] = -1
-        latest = np.maximum.reduceat(epoch, begins) if len(epoch) else epoch
-        report[(epoch < 0) | (epoch != latest[person])] = np.iinfo(np.int64).max
-        least = np.minimum.reduceat(report, begins) if len(report) else report
-        may = (latest != reporter.epoch) & (given < reporter.max_reports)
-        holder = np.append(holder[begins], b"")
-        more = np.append(may, True), np.append(latest, -1), np.append(least, -1)
-        return cls(_first_half(holder), holder, *more, reporter.epoch)
-
-    def settle(
-        self, holders: NDArray[np.bytes_], candidates: NDArray[Any]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-        """Return reports, their epochs (-1: none may leave), and which of them are new."""
-        first, nobody = _first_half(holders), len(self.holder) - 1
-        order = np.argsort(first)  # searched in order, the cache has what is next
-        place = np.empty(len(first), int)
-        place[order] = np.searchsorted(self.first[:-1], first[order])
-        is_other = self.holder[place] != holders
-        while (step := is_other & (place < nobody) & (self.first[place] == first)).any():
-            place += step  # past another person with the same first half
-            is_other = self.holder[place] != holders
-        place[is_other] = nobody
-        is_new = self.may_report[place]
-        epoch = np.where(is_new, self.now, self.epoch[place])
-        return np.where(is_new, candidates, self.report[place]), epoch, is_new
-
-
-def _first_half(holders: NDArray[np.bytes_]) -> NDArray[np.uint64]:
-    return holders.view(">u8")[::2].astype(np.uint64)
-
-
-def _octets(holders: Any) -> NDArray[np.bytes_]:
-    """Read keyed ids, written in hexadecimal; ValueError if one is not."""
-    texts = holders.to_pylist()
-    octets = b"".join(map(bytes.fromhex, texts))
-    if len(octets) != 16 * len(texts) or any(len(text) != 32 for text in texts):
-        raise ValueError
-    return np.frombuffer(octets, "S16")
+        return persons
 
 
 # --- skrldp report --------------------------------------------------------------------------------
