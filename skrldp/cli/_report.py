@@ -12,25 +12,20 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from skrldp.batches import KeyFile
+from skrldp.batches import BlockReporter, KeyFile, LedgerReporter, Reporter
 from skrldp.batches import key_check as check_of
-from skrldp.batches.arrow import arrow_numbers, bare, numbers_of, on_its_own, own_type
+from skrldp.batches.arrow import arrow_numbers, bare, numbers_of
 from skrldp.batches.ledger import Persons, octets_of
 from skrldp.cli import _common as o
 from skrldp.cli._common import CommandError, progress, tell
-from skrldp.cli._mechanism import needed_columns, placed, read_mechanism, read_records, values_of
-from skrldp.cli._tables import STANDARD, Table, kind_of, new_file, table_writer
-from skrldp.client import BlockClient, Client
+from skrldp.cli._mechanism import needed_columns, placed, read_mechanism, read_records
+from skrldp.cli._tables import STANDARD, Table, kind_of, new_file, new_name, table_writer
 from skrldp.mechanism.manifest import Manifest
 from skrldp.mechanism.mechanism import Mechanism
-
-if TYPE_CHECKING:
-    from skrldp.batches import LedgerReporter
-
 
 # --- skrldp key -----------------------------------------------------------------------------------
 
@@ -46,8 +41,6 @@ def key(file: Annotated[str, o.argument("FILE", "The new file.")]) -> None:
     randomness of the reports; the digits tell nothing. Keep the key where the records are, and as
     long as the reports are to stay the same.
     """
-    from skrldp.batches import KeyFile, key_check
-
     if file == STANDARD:
         raise CommandError("a key is not written to standard output; give the name of a file.")
     if os.path.lexists(file):
@@ -57,7 +50,7 @@ def key(file: Annotated[str, o.argument("FILE", "The new file.")]) -> None:
         )
     with new_file(file, mode=0o600) as target:
         target.write(secrets.token_hex(_BYTES).encode() + b"\n")
-    print(key_check(KeyFile(file)))
+    print(check_of(KeyFile(file)))
 
 
 # --- The file in which reports are counted --------------------------------------------------------
@@ -74,8 +67,6 @@ def keyed(
     limits: Mapping[str, Any],
 ) -> Any:
     """Return the reporter of keyed reports."""
-    from skrldp.batches import BlockReporter, LedgerReporter, Reporter
-
     if isinstance(mechanism, Manifest):
         if ledger is not None:
             raise CommandError(
@@ -310,12 +301,11 @@ def report(
 
     own, kept = read_mechanism(mechanism), keep or []
     needed = needed_columns(own)
-    if id is None:
-        reporter: Any = _Fresh(own, needed, kept)
-    else:
-        secret = _key(str(key), key_check)
-        options = {"id": id, "key": secret, "keep": kept, "name": REPORT}
-        reporter = keyed(own, options, ledger, limits)
+    # Else the key is one of this run alone, and the ids are the rows' numbers.
+    secret = secrets.token_bytes(_BYTES) if key is None else _key(key, key_check)
+    rows = new_name([*needed, *kept, BLOCK, REPORT])
+    options = {"id": id or rows, "key": secret, "keep": kept, "name": REPORT}
+    reporter = keyed(own, options, ledger, limits)
     ids, inputs = [] if id is None else [id], [mechanism, records, key, ledger]
     kind_of(output, packed=False)  # a name that does not tell is said before anything is read
     with (
@@ -323,10 +313,14 @@ def report(
         new_file(output, inputs=inputs) as file,
     ):
         table = Table(records, [*ids, *needed, *kept])
-        schema = reporter.output_schema(table.schema)
         batches = progress(table.batches(of_one_line=[*ids, *kept]), records)
         read = read_records(own, table, needed, missing or [], batches)
+        read, source = (read, table.schema) if id else _numbered(read, table.schema, rows)
+        schema = reporter.output_schema(source)
         reports = _reports(read, reporter.report_batch, id, records)
+        if id is None:
+            schema = schema.remove(0)
+            reports = (batch.select(schema.names) for batch in reports)
         if book is not None:
             schema = book.output_schema(schema, with_epoch="epoch" in limits)
             reports = (book.settle(batch, schema) for batch in reports)
@@ -342,6 +336,22 @@ def report(
             UserWarning,
             stacklevel=1,
         )
+
+
+def _numbered(batches: Iterable[Any], schema: Any, name: str) -> tuple[Iterator[Any], Any]:
+    """Give batches a column with the numbers of their rows; also return their schema."""
+    import pyarrow as pa
+
+    own = schema.append(pa.field(name, pa.int64()))
+
+    def numbered() -> Iterator[Any]:
+        first = 0
+        for batch in batches:
+            rows = arrow_numbers(np.arange(first, first + len(batch)))
+            yield pa.RecordBatch.from_arrays([*batch.columns, rows], [*batch.schema.names, name])
+            first += len(batch)
+
+    return numbered(), own
 
 
 def _key(path: str, wanted: str | None) -> bytes:
@@ -408,56 +418,3 @@ class _Ids:
                 f"column {self._column!r}, and so may others. A report is about one record of each "
                 "id: keep one row for each."
             )
-
-
-class _Fresh:
-    """Draws reports anew; the shape of `skrldp.batches.Reporter`.
-
-    Parameters
-    ----------
-    mechanism : Mechanism or Manifest
-    columns : sequence of str
-        Those that the mechanism reads.
-    keep : sequence of str
-        Those that are passed on.
-    """
-
-    def __init__(
-        self, mechanism: Mechanism | Manifest, columns: Sequence[str], keep: Sequence[str]
-    ) -> None:
-        self._client: Any
-        if isinstance(mechanism, Manifest):
-            self._client, self._names = BlockClient(mechanism), [BLOCK, REPORT]
-        else:
-            self._client, self._names = Client(mechanism), [REPORT]
-        self._columns, self._keep = columns, list(keep)
-        self._types = [own.dtype for own in self._made({name: [] for name in columns})]
-        own = {name for name, _ in self._client.columns}
-        for name in keep:
-            if name in own or name in self._names:
-                why = "is reported" if name in own else "is a column of the reports"
-                raise CommandError(
-                    f"--keep {name}: this column {why}, so it cannot be passed on as it is."
-                )
-
-    def output_schema(self, schema: Any) -> Any:
-        """Return the columns of the reports."""
-        import pyarrow as pa
-
-        kept = [(name, own_type(schema.field(name).type)) for name in self._keep]
-        own = zip(self._names, self._types, strict=True)
-        return pa.schema([*((name, pa.from_numpy_dtype(one)) for name, one in own), *kept])
-
-    def report_batch(self, batch: Any) -> Any:
-        """Report the records of a batch."""
-        import pyarrow as pa
-
-        made = self._made(values_of(batch, self._columns))
-        kept = (on_its_own(batch.column(name)) for name in self._keep)
-        columns = [*map(arrow_numbers, made), *kept]
-        return pa.RecordBatch.from_arrays(columns, schema=self.output_schema(batch.schema))
-
-    def _made(self, records: Any) -> list[Any]:
-        """Return the numbers of records' reports, and before them those of the blocks."""
-        made = self._client.report_many(records)
-        return list(made) if len(self._names) > 1 else [made]
