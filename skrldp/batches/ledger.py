@@ -430,13 +430,13 @@ class Persons(NamedTuple):
         order = np.argsort(_first_half(holder))
         if (np.diff(_first_half(holder)[order]) == 0).any():  # else each person has one entry
             order = np.lexsort(columns[::-1])
-        for own in columns:
-            own[:] = own[order]
+        for column in columns:
+            column[:] = column[order]
         is_first, is_once = np.ones((2, n_rows), bool)
         is_first[1:] = holder[1:] != holder[:-1]
         is_once[1:] = is_first[1:]
-        for own in columns[1:]:
-            is_once[1:] |= own[1:] != own[:-1]
+        for column in columns[1:]:
+            is_once[1:] |= column[1:] != column[:-1]
         begins, person = np.flatnonzero(is_first), np.cumsum(is_first) - 1
         given = np.bincount(person, weights=is_once, minlength=len(begins))
         epoch[(code != 0) | (epoch > reporter.epoch)] = -1
