@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from skrldp.cli._mechanism import needed_columns, placed, read_mechanism, read_r
 from skrldp.cli._tables import STANDARD, Table, kind_of, new_file, new_name, table_writer
 from skrldp.mechanism.manifest import Manifest
 from skrldp.mechanism.mechanism import Mechanism
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # --- skrldp key -----------------------------------------------------------------------------------
 
@@ -368,53 +371,42 @@ def _reports(
     batches: Iterable[Any], work: Callable[[Any], Any], id: str | None, path: str
 ) -> Iterator[Any]:
     """Yield the reports of each batch; the last only if no id is there twice."""
-    make, seen = placed(work, path), _Ids(id, path)
+    make, numbers = placed(work, path), [np.zeros(0, np.int64)]
     for batch in batches:
+        if id is not None and not batch[id].null_count:
+            numbers.append(_numbers_of_ids(batch[id]))
         try:
             made = make(batch)
         except CommandError:
-            if id is not None and not batch.column(id).null_count:
-                seen.add(batch)
-                seen.check()  # which says in which rows of the table the same id is
+            _refuse_same(numbers, id, path)  # which says in which rows of the table they are
             raise
-        seen.add(batch)
         yield made
-    seen.check()
+    _refuse_same(numbers, id, path)
 
 
-class _Ids:
-    """Finds ids that occur in several rows, by numbers of 64 bits, which are kept.
+def _numbers_of_ids(column: Any) -> NDArray[np.int64]:
+    """Return a number of 64 bits for each id.
 
     Those of whole numbers differ; those of texts and bytes are Python's hashes, by which two
     different ids of 10⁸ are taken for one with a probability of 0.0003.
     """
+    import pyarrow as pa
 
-    def __init__(self, column: str | None, path: str) -> None:
-        self._column, self._path = column, path
-        self._numbers: list[Any] = []
+    ids = bare(column)
+    if pa.types.is_integer(ids.type):
+        return numbers_of(ids).astype(np.int64)
+    return np.fromiter(map(hash, ids.to_pylist()), np.int64, len(ids))
 
-    def add(self, batch: Any) -> None:
-        """Note the ids of a batch."""
-        import pyarrow as pa
 
-        if self._column is None:
-            return
-        ids = bare(batch.column(self._column))
-        if pa.types.is_integer(ids.type):
-            own = numbers_of(ids).astype(np.int64)
-        else:
-            own = np.fromiter(map(hash, ids.to_pylist()), np.int64, len(ids))
-        self._numbers.append(own)
-
-    def check(self) -> None:
-        """Raise an error if an id was noted twice."""
-        numbers = np.concatenate([np.zeros(0, np.int64), *self._numbers])
-        order = np.argsort(numbers, kind="stable")
-        twice = np.flatnonzero(np.diff(numbers[order]) == 0)
-        if len(twice):
-            first, second = order[twice[0]], order[twice[0] + 1]
-            raise CommandError(
-                f"{self._path}: rows {first:,} and {second:,} (counted from 0) have the same id in "
-                f"column {self._column!r}, and so may others. A report is about one record of each "
-                "id: keep one row for each."
-            )
+def _refuse_same(numbers: list[NDArray[np.int64]], id: str | None, path: str) -> None:
+    """Raise an error if an id is in two rows."""
+    every = np.concatenate(numbers)
+    order = np.argsort(every, kind="stable")
+    twice = np.flatnonzero(np.diff(every[order]) == 0)
+    if len(twice):
+        first, second = order[twice[0]], order[twice[0] + 1]
+        raise CommandError(
+            f"{path}: rows {first:,} and {second:,} (counted from 0) have the same id in column "
+            f"{id!r}, and so may others. A report is about one record of each id: keep one row for "
+            "each."
+        )
