@@ -22,7 +22,7 @@ from skrldp.batches.arrow import arrow_numbers, bare, numbers_of
 from skrldp.batches.ledger import Persons, octets_of
 from skrldp.cli import _common as o
 from skrldp.cli._common import CommandError, progress, tell
-from skrldp.cli._mechanism import needed_columns, placed, read_mechanism, read_records
+from skrldp.cli._mechanism import placed, read_mechanism, read_records, reader_of
 from skrldp.cli._tables import STANDARD, Table, kind_of, new_file, new_name, table_writer
 from skrldp.mechanism.manifest import Manifest
 from skrldp.mechanism.mechanism import Mechanism
@@ -303,7 +303,8 @@ def report(
         raise CommandError("one table or one mechanism comes from standard input, and no key.")
 
     own, kept = read_mechanism(mechanism), keep or []
-    needed = needed_columns(own)
+    reader = reader_of(own)
+    needed = list(reader.known)
     # Else the key is one of this run alone, and the ids are the rows' numbers.
     secret = secrets.token_bytes(_BYTES) if key is None else _key(key, key_check)
     rows = new_name([*needed, *kept, BLOCK, REPORT])
@@ -317,7 +318,7 @@ def report(
     ):
         table = Table(records, [*ids, *needed, *kept])
         batches = progress(table.batches(of_one_line=[*ids, *kept]), records)
-        read = read_records(own, table, needed, missing or [], batches)
+        read = read_records(reader, table, missing or [], batches)
         read, source = (read, table.schema) if id else _numbered(read, table.schema, rows)
         schema = reporter.output_schema(source)
         reports = _reports(read, reporter.report_batch, id, records)
