@@ -74,7 +74,7 @@ def read_records(
         return
     import pyarrow as pa
 
-    wanted = {name: own and _Met(name, own) for name, own in reader.known.items()}
+    wanted = {n: None if own is None else _Met(n, own) for n, own in reader.known.items()}
     first = 0
     for batch in batches:
         marked = mark_missing(batch, list(wanted), missing)
