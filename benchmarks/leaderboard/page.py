@@ -201,8 +201,8 @@ def wide(results):
 
 def tasks(results):
     rows = {row["task"]: row for row in results.rows}
-    shown = [[name, f"{row['cells']:,.0f}", f"{row['n']:,.0f}"] for name, row in rows.items()]
-    return table(["task", "cells", "public records"], shown)
+    shown = (f"{name} ({row['cells']:,.0f}; {row['n']:,.0f})" for name, row in rows.items())
+    return f"{'; '.join(shown)}."
 
 
 def when(results):
