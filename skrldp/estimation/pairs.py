@@ -88,10 +88,10 @@ class PairedReports(Pairs):
     >>> pairs = PairedReports(one, two, spring, autumn)
     >>> pairs
     PairedReports(5,000 persons in both waves)
-    >>> change = difference(two.mean(1), one.mean(1), paired=pairs)
-    >>> alone = difference(two.mean(1), one.mean(1))
-    >>> bool(change.std_error[0] < alone.std_error[0])
-    True
+    >>> for paired in (None, pairs):
+    ...     print(difference(two.mean(1), one.mean(1), paired=paired).std_error.round(3))
+    [0.038]
+    [0.025]
     """
 
     def __init__(
@@ -270,8 +270,8 @@ def same_distribution_test(
     ...     sent = np.rint(10_000 * sanitizer.mechanism_.matrix @ shares)
     ...     return FrequencyEstimator(sanitizer.mechanism_).fit(range(4), sample_weight=sent)
     >>> one, two = wave([0.1, 0.2, 0.2, 0.5]), wave([0.1, 0.2, 0.3, 0.4])
-    >>> bool(same_distribution_test(one, two, 1).p_value < 0.01)
-    True
+    >>> print(same_distribution_test(one, two, 1))
+    20,000 reports contradict that 1 has the same distribution in both populations (p = 4.2e-11; ...
     """
     both = [_fitted(one) for one in (first, second)]
     populations = [
