@@ -9,7 +9,7 @@ import numpy as np
 from pairs_draws import need_draws
 from pairs_forms import of_any_library, records_of
 from pairs_proofs import check_certify, check_proofs
-from pairs_report import line_holds, lines_of, said_of_reports
+from pairs_report import row_holds
 from pairs_stated import inspected, need_figures, set_in_json
 from pairs_table import (
     FalseClaimError,
@@ -31,26 +31,26 @@ _N = 3000  # draws of a record
 def check_blocks(case, sanitizer, report, node=None):
     """What is stated of blocks, by the report, the certificate and the manifest."""
     manifest, truth = sanitizer.manifest_, _of_blocks(case, sanitizer, report, node)
-    lines = lines_of(report)
     one, everywhere = truth["one"], truth["eps_all"]
-    need(report.eps_proven, one, "all blocks")
+    need(report.claims.eps, one, "all blocks")
     need(sanitizer.certificate_.eps, one, "all blocks, certificate")
-    line_holds(lines["proven"], one, "the line of what is proven")
-    need(report.eps_all, everywhere, "eps_all of blocks")
-    need(report.eps_given_u, truth["eps_given_u"], "to an observer who knows U, of blocks")
-    if report.known:
-        need(report.eps_known, truth["known"], "known, of blocks")
-        line_holds(lines["known columns"], truth["known"], "known columns of blocks")
+    main = "all" if report.claims.main.around.is_everything else "A"
+    row_holds(report, ("nothing", "1", main), one, "the row of what is proven")
+    need(report.claims.eps_all, everywhere, "eps_all of blocks")
+    need(report.claims.eps_given_u, truth["eps_given_u"], "to an observer who knows U, of blocks")
+    known = report.claims.known
+    if known:
+        need(known.eps, truth["known"], "known, of blocks")
     if case.parameters.get("eps_all") is not None:
         need(case.parameters["eps_all"], everywhere, "the eps_all asked for, of blocks")
     need(case.parameters["eps"], one, "asked, of blocks")
     for k in (2, 3, 10):
         different = one + (k - 1) * everywhere
-        need(report.eps_of_reports[k], different, f"{k} reports of blocks")
+        need(report.claims.find(reports=k).eps, different, f"{k} reports of blocks")
         need(manifest.claims.bound_of(k), different, f"{k} reports of blocks, manifest")
-        if report.adds_up:
-            need(k * report.eps_proven, different, f"{k} times the proven eps")
-        said_of_reports(lines["k reports"], k, different, f"the line of {k} reports")
+        if report.claims.eps_all <= report.claims.eps:
+            need(k * report.claims.eps, different, f"{k} times the proven eps")
+        row_holds(report, ("nothing", f"{k}", main), different, f"the row of {k} reports")
     _check_manifest(case, sanitizer, one, everywhere)
     _check_whole_records(case, sanitizer, report)
     _check_draws(case, sanitizer, node)
@@ -71,10 +71,10 @@ def _of_blocks(case, sanitizer, report, node):
         need(own.certificate_.eps, truth, f"block {block}")
         case.truths = {(): (groups, around, leaks)}
         found["one"] = max(found["one"], truth)
-        if report.known:
+        if report.claims.known:
             names = u_columns(own.mechanism_)
             # columns of a block's sanitizer are named as in the table, or by their places
-            places = [i for i, name in enumerate(block) if name in report.known]
+            places = [i for i, name in enumerate(block) if name in report.claims.known.known]
             assert len(names) == len(block)
             proof = own.certificate_.claims.known
             inner = set_in_json(proof.around.to_json())
@@ -177,7 +177,7 @@ def _check_whole_records(case, sanitizer, report):
         if any(own is None for own in members):
             continue
         for k in (1, 2):
-            bound = report.eps_proven if k == 1 else report.eps_of_reports[k]
+            bound = report.claims.eps if k == 1 else report.claims.find(reports=k).eps
             if not math.isfinite(bound):
                 continue
             for _ in range(4):

@@ -19,14 +19,12 @@ from pairs_worst import Ball, Conditionals, greatest_mean, log_ratio, worst
 
 from skrldp import LikelihoodRatioSet
 
-_LABEL = 16  # characters that labels of lines take
-
 
 def check_sanitizer(case, sanitizer, report):
     """Every figure of the report, for the observer that it names."""
     rng, mechanism, joint = case.rng, sanitizer.mechanism_, sanitizer.joint_
     rows = probabilities(mechanism)
-    certificate, lines = sanitizer.certificate_, lines_of(report)
+    certificate, known = sanitizer.certificate_, report.claims.known
     plain = groups_of(sanitizer, rows)
 
     # one report, to somebody who knows nothing else
@@ -35,15 +33,17 @@ def check_sanitizer(case, sanitizer, report):
     leaks = worst(groups, around, rng)
     case.truths[()] = groups, around, leaks
     for (g, h), eps in leaks.items():
-        need(report.eps_proven, eps, f"proven, {groups.names[g]} against {groups.names[h]}")
+        need(report.claims.eps, eps, f"proven, {groups.names[g]} against {groups.names[h]}")
     attained = max(leaks.values(), default=0.0)
     if mechanism.claims is not None:
         need(mechanism.claims.eps, attained, "the claim")
-    need(report.eps_proven, attained, "proven")
-    if report.eps_attained > report.eps_proven:
+    need(report.claims.eps, attained, "proven")
+    if report.claims.main.attained > report.claims.eps:
         raise FalseClaimError("attained is more than proven")
-    line_holds(lines["proven"], attained, "the line of what is proven")
-    _check_factors(report, lines)
+    main = "all" if report.claims.main.around.is_everything else "A"
+    if not row_holds(report, ("nothing", "1", main), attained, "the row of what is proven"):
+        raise FalseClaimError("the table lacks the first claim")
+    _check_factors(report)
     _check_table(joint, report)
     _check_attained(sanitizer, report, groups, around)
 
@@ -53,10 +53,13 @@ def check_sanitizer(case, sanitizer, report):
         (log_ratio(plain.rows[s].max(1), plain.rows[t].min(1)).max() for s, t in pairs), default=0.0
     )
     everywhere = max(everywhere, 0.0)
-    need(report.eps_all, everywhere, "eps_all")
+    need(report.claims.eps_all, everywhere, "eps_all")
+    row_holds(report, ("nothing", "1", "all"), everywhere, "the row of all distributions")
     given_u = max((log_ratio(rows[:, s], rows[:, t]).max() for s, t in pairs), default=0.0)
-    need(report.eps_given_u, given_u, "to an observer who knows U")
-    need(report.eps_all, report.eps_given_u - 1e-12, "eps_all is less than eps_given_u")
+    need(report.claims.eps_given_u, given_u, "to an observer who knows U")
+    need(
+        report.claims.eps_all, report.claims.eps_given_u - 1e-12, "eps_all is less than eps_given_u"
+    )
     asked = case.parameters.get("eps_all")
     if asked is not None:
         need(asked, everywhere, "the eps_all that was asked for")
@@ -69,8 +72,8 @@ def check_sanitizer(case, sanitizer, report):
         need(case.parameters["eps"], found, "asked")
 
     # known columns
-    places = [i for i, name in enumerate(u_columns(mechanism)) if name in report.known]
-    if report.known:
+    places = [i for i, name in enumerate(u_columns(mechanism)) if known and name in known.known]
+    if known:
         inner = set_in_json(certificate.claims.known.around.to_json())
         within = weighted(groups_of(sanitizer, rows, places), inner)
         found = worst(within, inner, rng)
@@ -81,18 +84,19 @@ def check_sanitizer(case, sanitizer, report):
                 truth,
                 f"known, {within.names[g]} or {within.names[h]}",
             )
-            need(report.eps_known, truth, "known, in the report")
+            need(known.eps, truth, "known, in the report")
             need(case.parameters["eps"], truth, "known, as asked")
-        line_holds(lines["known columns"], max(found.values(), default=0.0), "known columns")
+        truth = max(found.values(), default=0.0)
+        for about in (row[1:4] for row in report.claims.table()[2]):
+            if about[0] not in ("nothing", "all of U"):
+                row_holds(report, about, truth, "the row of known columns")
         others = mechanism.others or (None,) * len(u_columns(mechanism))
         if any(others[p] is not None for p in places) and not any(
             "observers are taken to know the category" in note for note in report.notes
         ):
             raise FalseClaimError("known values are grouped, and no note says so")
-    elif report.eps_known is not None:
-        raise FalseClaimError("eps_known without known columns")
 
-    _check_reports(case, sanitizer, report, rows, attained, everywhere, lines)
+    _check_reports(case, report, rows, attained, everywhere)
 
     # utility, and the public distribution alone
     public = 0.0
@@ -115,14 +119,16 @@ def check_sanitizer(case, sanitizer, report):
         _check_distance(case, sanitizer, report, rows)
 
 
-def _check_factors(report, lines):
+def _check_factors(report):
     """Factors in words: that of the worst case is attained, and that of eps is not passed."""
-    worst_case = re.search(r"is ([0-9.e+]+) times as probable", lines.get("worst case", ""))
+    words = " ".join(str(report).split())
+    worst_case = re.search(r"is ([0-9.e+]+) times as probable", words)
     if worst_case:
-        need(report.eps_attained, math.log(float(worst_case[1])), "the line of the worst case")
-    asked = re.search(r"a factor of at most ([0-9.e+]+)", lines["asked"])
-    if asked:
-        need(math.log(float(asked[1])), report.eps, "the factor that was asked for")
+        stated = report.claims.main.attained
+        need(stated, math.log(float(worst_case[1])), "the line of the worst case")
+    factor = re.search(r"One report multiplies .* by at most ([0-9.e+]+): what", words)
+    if factor:
+        need(math.log(float(factor[1])), report.claims.eps, "the factor in the first part")
 
 
 def _check_table(joint, report):
@@ -155,8 +161,10 @@ def _check_attained(sanitizer, report, groups, around):
         if g in found and h in found:
             ratio = log_ratio(groups.rows[g] @ found[g], groups.rows[h] @ found[h]).max()
             best = max(best, ratio)
-    if report.eps_attained > best + 1e-6 * (1 + best):
-        raise FalseClaimError(f"{report.eps_attained} is said to be attained, and it is {best}")
+    if report.claims.main.attained > best + 1e-6 * (1 + best):
+        raise FalseClaimError(
+            f"{report.claims.main.attained} is said to be attained, and it is {best}"
+        )
 
 
 def _conditionals_of(law):
@@ -167,29 +175,23 @@ def _conditionals_of(law):
 # --- several reports
 
 
-def _check_reports(case, sanitizer, report, rows, one, everywhere, lines):
+def _check_reports(case, report, rows, one, everywhere):
     """k reports of one record, and of records whose U differs."""
-    rng, line = case.rng, lines["k reports"]
-    main, stays, changed = line.partition("; if the record changes in between")
-    claims = sanitizer.mechanism_.claims
+    rng, claims = case.rng, report.claims
     groups, around, _ = case.truths[()]
+    everything = "all" if claims.main.around.is_everything else "A"
     for k in (2, int(rng.choice([3, 10]))):
         choose = multisets(len(rows), k, rng)
         truth = max([0.0, *worst(groups.powers(choose), around).values()])
-        stated = report.eps_of_reports[k]
+        stated = claims.find(reports=k).eps
         need(stated, truth, f"{k} reports")
-        said_of_reports(main, k, truth, f"the line of {k} reports")
+        row_holds(report, ("nothing", f"{k}, same record", everything), truth, f"{k} reports, row")
         different = one + (k - 1) * everywhere
-        if stays:
-            if "there is no bound" not in changed:
-                said_of_reports(changed, k, different, f"{k} reports if U changes")
-        else:
-            need(stated, different, f"{k} reports if U changes, which no word excludes")
-        if report.adds_up:
-            need(k * report.eps_proven, different, f"at most {k} times the proven eps")
-        if claims is not None:
-            need(claims.bound_of(k), different, f"the claim, {k} reports")
-        if report.attained_of_reports[k] > stated:
+        row_holds(report, ("nothing", f"{k}", everything), different, f"{k} reports if U changes")
+        if claims.eps_all <= claims.eps:
+            need(k * claims.eps, different, f"at most {k} times the proven eps")
+        need(claims.bound_of(k), different, f"the claim, {k} reports")
+        if report.claims.find(reports=k).attained > stated:
             raise FalseClaimError(f"{k} reports: more is attained than is proven")
 
 
@@ -219,37 +221,16 @@ def _check_distance(case, sanitizer, report, rows):
     need(report.worst_case_distortion, found, "the worst expected distance")
 
 
-# --- the lines
+# --- the table of claims
 
 
-def lines_of(report):
-    """The lines of the printed report, by label."""
-    found, label = {}, ""
-    for line in str(report).splitlines()[1:]:
-        if re.match(r"  \S", line):
-            label = line[2:_LABEL].strip()
-            found[label] = line[_LABEL:].strip()
-        elif line.startswith("    ") and label in found:
-            found[label] += " " + line.strip()
-        else:
-            label = ""
-    return found
-
-
-def line_holds(line, truth, what):
-    """The bound that a line begins with must hold."""
-    match = re.search(r"eps <= ([0-9.e+-]*[0-9])", line)
-    if match is None:
-        if "no bound" in line:
-            return
-        raise FalseClaimError(f"{what} has no number: {line}")
-    need(float(match[1]), truth, what)
-
-
-def said_of_reports(line, k, truth, what):
-    """What a line says of k reports must hold."""
-    match = re.search(rf"([0-9][0-9.e+-]*) for k = {k}\b", line)
-    if match is not None:
-        need(float(match[1]), truth, what)
-    elif "no bound" not in line:
-        raise FalseClaimError(f"{what} says nothing: {line}")
+def row_holds(report, about, truth, what):
+    """The bound in a row of the report's table must hold; `about`: known, reports and set."""
+    rows = [row for row in report.claims.table()[2] if row[1:4] == about]
+    text = " ".join(str(report).split())
+    for row in rows:
+        if " ".join(" ".join(row).split()) not in text and max(map(len, row)) < 30:
+            raise FalseClaimError(f"{what}: the printed table lacks {row}")
+        if row[4] != "no bound":
+            need(float(row[4]), truth, what)
+    return bool(rows)

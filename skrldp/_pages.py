@@ -7,47 +7,60 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, time
 from html import escape
+from itertools import zip_longest
 from typing import Any
 
-Table = tuple[str, Sequence[str], Sequence[Sequence[str]]]  # title, header, rows
+# A heading, and below it a table with a header, labelled lines (an empty header) or a list (None).
+Section = tuple[str, Sequence[str] | None, Sequence[Any]]
 
 _LEFT = "style='text-align:left;vertical-align:top'"
-_WIDTH = 88  # columns of a text
+_WIDTH = 90  # columns of a text
 _LABEL = 14
 
 
-def text_page(
-    title: str,
-    rows: Iterable[tuple[str, str]],
-    *,
-    tables: Iterable[Table] = (),
-    lists: Iterable[tuple[str, Sequence[str]]] = (),
-) -> str:
-    """Write labelled lines below a title, tables, and lists, wrapped at 88 columns.
+def text_page(title: str, rows: Iterable[tuple[str, str]], sections: Iterable[Section] = ()) -> str:
+    """Write labelled lines below a title, and sections, wrapped at 90 columns.
 
     Examples
     --------
-    >>> print(text_page("title", [("label", "text")], lists=[("Notes", ["one"])]))
+    >>> print(text_page("title", [("label", "text")], [("Notes", None, ["one"])]))
     title
       label         text
     Notes
       - one
     """
-    lines = [title]
-    for label, text in rows:
-        lines += _hanging(f"  {label:<{_LABEL}}", text)
-    for heading, header, body in tables:
-        whole = [header, *body]
-        widths = [max(map(len, column)) for column in zip(*whole, strict=True)]
+    lines = []
+    for heading, header, body in [(title, (), [*rows]), *_filled(sections)]:
         lines.append(heading)
-        for row in whole:
-            cells = (f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
-            lines.append(f"  {'  '.join(cells)}".rstrip())
-    for heading, entries in lists:
-        lines += [heading] if entries else []
-        for entry in entries:
-            lines += _hanging("  - ", entry)
+        if header is None:
+            lines += [line for entry in body for line in _hanging("  - ", entry)]
+        elif header:
+            lines += _columns([header, *body])
+        else:
+            lines += [
+                line for label, text in body for line in _hanging(f"  {label:<{_LABEL}}", text)
+            ]
     return "\n".join(lines)
+
+
+def _filled(sections: Iterable[Section]) -> list[Section]:
+    return [section for section in sections if section[2]]
+
+
+def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Write a table, whose widest columns are wrapped until it fits."""
+    widths = [max(1, *map(len, column)) for column in zip(*rows, strict=True)]
+    while sum(widths) + 2 * len(widths) > _WIDTH:
+        widths[widths.index(max(widths))] -= 1
+    lines = []
+    for row in rows:
+        cells = [
+            textwrap.wrap(c, w, break_on_hyphens=False) for c, w in zip(row, widths, strict=True)
+        ]
+        for parts in zip_longest(*cells, fillvalue=""):
+            line = "  ".join(f"{part:<{w}}" for part, w in zip(parts, widths, strict=True))
+            lines.append(f"  {line}".rstrip())
+    return lines
 
 
 def _hanging(start: str, text: str) -> list[str]:
@@ -59,17 +72,13 @@ def _hanging(start: str, text: str) -> list[str]:
 
 
 def markdown_page(
-    title: str,
-    rows: Sequence[tuple[str, str]],
-    *,
-    tables: Iterable[Table] = (),
-    lists: Iterable[tuple[str, Sequence[str]]] = (),
+    title: str, rows: Sequence[tuple[str, str]], sections: Iterable[Section] = ()
 ) -> str:
-    r"""Write a title, a table of labelled lines, other tables, and lists, in Markdown.
+    r"""Write a title, a table of labelled lines, and sections, in Markdown.
 
     Examples
     --------
-    >>> print(markdown_page("title", [("label", "a | b")], lists=[("Notes", ["one"])]))
+    >>> print(markdown_page("title", [("label", "a | b")], [("Notes", None, ["one"])]))
     # title
     <BLANKLINE>
     | | |
@@ -81,22 +90,15 @@ def markdown_page(
     - one
     """
     lines = [f"# {title}"]
-    if rows:
-        lines += ["", "| | |", "| --- | --- |"]
-    for label, text in rows:
-        lines.append(f"| {label} | {_escaped(text)} |")
-    for heading, header, body in tables:
-        lines += [
-            "",
-            f"## {heading}",
-            "",
-            f"| {' | '.join(header)} |",
-            "|" + " --- |" * len(header),
-        ]
+    for heading, header, body in _filled([("", (), rows), *sections]):
+        lines += ["", f"## {heading}"] if heading else []
+        if header is None:
+            lines += ["", *(f"- {_escaped(entry)}" for entry in body)]
+            continue
+        names = header or ("", "")
+        lines += ["", f"|{'|'.join(f' {n} ' if n else ' ' for n in names)}|"]
+        lines += [f"|{' --- |' * len(names)}"]
         lines += [f"| {' | '.join(map(_escaped, row))} |" for row in body]
-    for heading, entries in lists:
-        if entries:
-            lines += ["", f"## {heading}", "", *(f"- {_escaped(entry)}" for entry in entries)]
     return "\n".join(lines)
 
 
@@ -133,10 +135,9 @@ def page(
     *,
     header: Sequence[str] = (),
     n_more: int = 0,
-    tables: Iterable[Table] = (),
-    lists: Sequence[tuple[str, Sequence[str]]] = (),
+    sections: Iterable[Section] = (),
 ) -> str:
-    """Write a title, a table whose rows start with their names, other tables, and lists.
+    """Write a title, a table whose rows start with their names, and sections.
 
     Returns str: HTML in which all texts are escaped.
 
@@ -146,19 +147,12 @@ def page(
     '<div><p><strong>a &lt; b</strong></p><ta'
     """
     more = [[f"… and {n_more:,} more"]] if n_more else []
-    others = "".join(
-        f"<p><strong>{escape(heading)}</strong></p>{_table(names, body)}"
-        for heading, names, body in tables
-    )
-    below = "".join(
-        f"<p><strong>{escape(heading)}</strong></p><ul>"
-        + "".join(f"<li>{escape(entry)}</li>" for entry in entries)
-        + "</ul>"
-        for heading, entries in lists
-        if entries
-    )
-    own = _table(header, [*rows, *more])
-    return f"<div><p><strong>{escape(title)}</strong></p>{own}{others}{below}</div>"
+    parts = [f"<p><strong>{escape(title)}</strong></p>{_table(header, [*rows, *more])}"]
+    for heading, names, body in _filled(sections):
+        entries = "".join(f"<li>{escape(entry)}</li>" for entry in body) if names is None else ""
+        below = f"<ul>{entries}</ul>" if names is None else _table(names, body)
+        parts.append(f"<p><strong>{escape(heading)}</strong></p>{below}")
+    return f"<div>{''.join(parts)}</div>"
 
 
 def document(title: str, body: str) -> str:
@@ -167,7 +161,7 @@ def document(title: str, body: str) -> str:
         "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>"
         f"<meta name='viewport' content='width=device-width'><title>{escape(title)}</title>"
         "<style>body{font-family:sans-serif;max-width:60em;margin:2em auto;padding:0 1em}"
-        "th{padding-right:1em}</style></head>"
+        "th,td{padding:.15em 1em .15em 0}</style></head>"
         f"<body>{body}</body></html>\n"
     )
 

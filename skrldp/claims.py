@@ -25,26 +25,6 @@ from skrldp.alphabet.values import (
     weakest_source,
 )
 
-__all__ = [
-    "EVERYTHING",
-    "KINDS",
-    "NO_BOUND",
-    "REPORTS",
-    "RULES",
-    "Around",
-    "Claim",
-    "Claims",
-    "amount",
-    "bound",
-    "bound_of_reports",
-    "brief_bound",
-    "claimed",
-    "factor",
-    "multiplies",
-    "odds",
-    "share",
-]
-
 REPORTS = (1, 2, 3, 10)  # numbers of reports about one person that bounds are stated for
 
 #: The numbers of each kind of set, in nats but for the order of a ball.
@@ -58,6 +38,8 @@ RULES = {
 _LAST_DIGITS = 1e-15
 _SHOWN = 20  # blocks
 _REVEALED = math.log(1e6)  # odds that rise by more than a million are as good as certainty
+_WEAK = math.log(10.0)  # a promise beyond it gets a warning
+_MORE = 1e-6  # relative difference from which a bound is called greater than another
 _WRITTEN_OUT = 20.0  # e to more than this is left as a power
 
 
@@ -251,25 +233,20 @@ class Around:
 
     @property
     def assumes(self) -> str:
-        """What beta rests on: how the public records were drawn. Empty where there is no beta."""
-        if self.is_everything or self.is_point or self.beta is None:
-            return ""
-        if self.rule == "survey":
-            return (
-                "that the public records were drawn as the survey's design says, in many clusters, "
-                "from the population whose members report"
-            )
-        return (
-            "that each counted record was drawn from the population whose members report, "
-            "everybody with the same chance, independently of the other records, and that these "
-            "are few of the population; other samples, by place, household, stratum or weight, "
-            "need the design of their survey"
-        )
+        """What beta rests on: how the public records were drawn, and what changed since."""
+        found = []
+        if self.beta is not None and not self.is_point:
+            found.append(_DRAWN["survey" if self.rule == "survey" else "records"])
+        if self.rule in ("chi2", "asymptotic") and not self.is_point:
+            found.append("that each cell has many records; LikelihoodRatioSet() does not need that")
+        if self.numbers.get("drift", 0.0) > 0.0:
+            found.append("that the population has changed by no more than the drift since")
+        return "; ".join(found)
 
-    def lines(self, *, source: bool = True) -> list[tuple[str, str]]:
+    def lines(self, label: str = "holds for", *, source: bool = True) -> list[tuple[str, str]]:
         """State the distributions and what beta rests on, as labelled lines."""
         assumed = [("assumes", self.assumes)] if self.assumes else []
-        return [("holds for", self.in_words(source=source)), *assumed]
+        return [(label, self.in_words(source=source)), *assumed]
 
     def to_json(self) -> Any:
         """Return what JSON holds."""
@@ -295,25 +272,32 @@ class Around:
         return Around(kind, {name: found[name] for name in KINDS[kind]}, **rest)
 
 
+_DRAWN = {
+    "survey": (
+        "that the public records were drawn as the survey's design says, in many clusters, from "
+        "the population whose members report"
+    ),
+    "records": (
+        "that each counted record was drawn from the population whose members report, everybody "
+        "with the same chance, independently of the other records, and that these are few of the "
+        "population; other samples, by place, household, stratum or weight, need the design of "
+        "their survey"
+    ),
+}
 _OF_SETS = ("rule", "beta", "n_records", "n_values", "values_from")
 EVERYTHING = Around()
 
 
 # --- Numbers in words ----------------------------------------------------------------------------
 
-# How several reports were bounded, where not all their combinations were looked at.
-BY_COMPOSITION = "by composition; the true value may be lower"
-NO_BOUND = "there is no bound; eps_all= gives one"  # on further reports or to who knows more
+POINT_ALONE = (
+    "privacy holds for the public distribution alone, not for the unknown true distribution of "
+    "the private data"
+)
 
 
-def bound(eps: float, digits: str = ".9g") -> str:
-    """State an upper bound on a leakage.
-
-    Examples
-    --------
-    >>> bound(0.5), bound(0.12345, ".4g"), bound(math.inf)
-    ('eps <= 0.5', 'eps <= 0.1235', 'no bound')
-    """
+def _bound(eps: float, digits: str = ".9g") -> str:
+    """State an upper bound on a leakage."""
     return "no bound" if math.isinf(eps) else f"eps <= {at_most(eps, digits)}"
 
 
@@ -327,19 +311,9 @@ def claimed(eps: float | None) -> str:
     return "no claim" if eps is None else f"{brief_bound(eps)} claimed"
 
 
-def multiplies(eps: float, whose: str = "these odds") -> str:
-    """Say what a bound does to odds, behind who does it."""
-    return f"multiplies {whose} by at most {odds(eps)}"
-
-
-def share(eps: float) -> str:
+def _share(eps: float) -> str:
     """Write the probability that even odds may become, rounded upwards."""
     return f"{at_most(100.0 / (1.0 + math.exp(-eps)), '.3g')} %"
-
-
-def amount(eps: float) -> str:
-    """Write a leakage that may be infinite."""
-    return "any amount" if math.isinf(eps) else f"eps = {at_most(eps, '.4g')}"
 
 
 def odds(eps: float) -> str:
@@ -357,31 +331,26 @@ def factor(eps: float) -> str:
     return at_least(math.exp(eps), ".3g")
 
 
-def attained_at_worst(eps: float, digits: str = ".9g") -> str:
-    """State a leakage that some distribution attains."""
-    return f"at the worst distribution found the leakage is {at_least(eps, digits)}"
-
-
-def of_reports(reports: int) -> str:
-    """Say that a bound is on several reports; nothing if it is on one."""
-    return "" if reports == 1 else f" of {reports:,} independent reports about the same record"
-
-
-def told_u(eps: float, digits: str = ".9g", *, several: str = "") -> str:
-    """State what reports reveal to an observer who knows U; `several` says of how many."""
+def about_others(eps: float, asked: float) -> str:
+    """Say what reports reveal about the columns that are not secret, up to `eps` nats."""
+    if eps <= asked:
+        words = f"a report multiplies the odds of any two records by at most {odds(eps)}"
+        return f"U is protected as well: {words}."
     if math.isinf(eps):
-        return "an observer who knows U exactly may learn S for certain"
-    if eps == 0.0:
-        return "an observer who knows U exactly learns nothing about S from reports"
-    several = several or " for each report"
-    return f"to an observer who knows U exactly: {bound(eps, digits)}{several}"
+        return "Only S is protected: what a report reveals about U beyond S is not bounded."
+    return (
+        f"Only S is protected by eps = {at_most(asked, '.6g')}: a report multiplies the odds of "
+        f"two values of U by at most {odds(eps)}."
+    )
 
 
-def _each_number(claims: Sequence[Claim], digits: str) -> str:
-    """State bounds by the number of reports, grouped by how they were found."""
-    said = [f"{bound(one.eps, digits)} for k = {one.reports}" for one in claims]
-    summed = any(one.how == "composition" for one in claims)
-    return "; ".join(said) + f" ({BY_COMPOSITION})" * summed
+def over_a_set(eps: float, asked: float) -> str:
+    """Say what leaks where privacy is proven at the public distribution alone."""
+    leak = "any amount" if math.isinf(eps) else f"eps = {at_most(eps, '.4g')}"
+    return (
+        f"{POINT_ALONE.capitalize()}: over a confidence set {leak} can leak, where "
+        f"{at_most(asked, '.6g')} was asked. For comparisons, not to protect people."
+    )
 
 
 # --- Claims --------------------------------------------------------------------------------------
@@ -466,42 +435,55 @@ class Claim:
 
     @property
     def observer(self) -> str:
-        """Who learns no more than this, in words."""
+        """Who learns no more than this, in words; empty for one who knows nothing else."""
         if self.known == "all":
             return "to an observer who knows U exactly"
-        if self.known:
-            return f"to an observer who knows {columns_in_words(self.known)}"
-        return ""
+        return f"to an observer who knows {columns_in_words(self.known)}" if self.known else ""
 
     def in_words(self, digits: str = ".9g") -> str:
-        """State the bound: on how many reports, to whom, within what, and whether it was asked."""
-        if self.known == "all":
-            return told_u(self.eps, digits, several=of_reports(self.reports))
-        words = bound(self.eps, digits) + of_reports(self.reports)
-        words = f"{self.observer}: {words} within each of the values" if self.known else words
-        if self.how == "composition" and math.isfinite(self.eps):
-            words += f" ({BY_COMPOSITION})"
+        """State the bound: to whom, on how many reports, and whether it was asked."""
+        of = "one unchanged record" if self.record == "same" else "one person"
+        words = [
+            _bound(self.eps, digits),
+            self.observer,
+            f"for {self.reports:,} reports about {of}" * (self.reports > 1),
+            "at all distributions of the data" * self.around.is_everything,
+        ]
+        said = " ".join(filter(None, words))
         if self.asked is not None:
-            words += f", asked {at_most(self.asked)}" + ": not kept" * (not self.kept)
-        return words
+            said += f", asked {at_most(self.asked)}" + ": not kept" * (not self.kept)
+        return said + " (by composition)" * (self.how == "composition" and self.eps < math.inf)
+
+    def row(self, around: str) -> tuple[str, ...]:
+        """State all of it in a row of a table; `around` names its set."""
+        known = "all of U" if self.known == "all" else columns_in_words(self.known) or "nothing"
+        return (
+            columns_in_words(self.secret) or "S",
+            known,
+            f"{self.reports:,}" + ", same record" * (self.reports > 1 and self.record == "same"),
+            around,
+            "no bound" if math.isinf(self.eps) else at_most(self.eps, ".6g"),
+            "" if self.asked is None else at_most(self.asked, ".6g"),
+            at_least(self.attained, ".6g"),
+            self.how,
+        )
 
     def plain(self) -> str:
         """Say without formulas what reports do to the odds of two values of the secret."""
         secret = columns_in_words(self.secret) or "the secret"
-        reveals = self.eps > _REVEALED
+        same = "unchanged record" if self.record == "same" else "person"
         if self.reports > 1:
             number = "Two" if self.reports == 2 else f"{self.reports:,}"
-            if reveals:
-                return f"{number} reports about one person may reveal {secret}."
-            words = multiplies(self.eps).replace("multiplies", "multiply")
-            same = "same unchanged record" if self.record == "same" else "same person"
-            return f"{number} reports about the {same} {words}."
-        if reveals:
+            who = f"{number} reports about the same {same}"
+            if self.eps > _REVEALED:
+                return f"{who} may reveal {secret}."
+            return f"{who} multiply these odds by at most {odds(self.eps)}."
+        if self.eps > _REVEALED:
             return f"A report may reveal {secret}."
-        odds_of = f"the odds of any two values of {secret}"
         return (
-            f"One report {multiplies(self.eps, odds_of)}: what was as likely as not is at most "
-            f"{share(self.eps)} likely afterwards."
+            f"One report multiplies the odds of any two values of {secret} by at most "
+            f"{odds(self.eps)}: what was as likely as not is at most {_share(self.eps)} likely "
+            "afterwards."
         )
 
     def to_json(self, place: Callable[[Any], Any] = lambda name: name) -> dict[str, Any]:
@@ -642,7 +624,7 @@ class Claims:
     def values_from(self) -> str | None:
         """Where the values of U come from, on which beta depends: the weakest of all sources."""
         own = [one.around for one in self.items if not one.around.is_everything]
-        own += [around for part in self.parts for around in part.sets]
+        own += self._all_sets
         return weakest_source([around.values_from for around in own]) if own else None
 
     def _stated(self, known: Any, reports: int, record: str) -> Claim | None:
@@ -745,55 +727,140 @@ class Claims:
 
     # -- in words -------------------------------------------------------------------------------
 
-    def plain(self) -> tuple[str, str, str]:
-        """Say what one report may reveal, two may, and one to an observer who knows more."""
-        one, two = self.main, self.find(reports=2)
+    def told(self) -> list[Claim]:
+        """Return all claims, and those that follow for more reports, without what says less."""
+        found = self.composed().items
+        changing = {one.reports: one.eps for one in found if one.record != "same"}
+        return [
+            one
+            for one in found
+            if (one.eps < changing.get(one.reports, math.inf) if one.record == "same" else True)
+            and (math.isfinite(one.eps) or one.reports <= 2)
+        ]
+
+    def plain(self, others: Sequence[Any], too: bool, n_records: int) -> tuple[str, ...]:
+        """Say in five sentences who is protected from what, how much, from whom, how often, and if.
+
+        `others` are the columns that are not secret, `too` whether they are protected as well.
+        """
+        two, secret = self.find(reports=2), columns_in_words(self.main.secret) or "the secret"
         assert two is not None
+        rest = f" {columns_in_words(others)} {'is' if len(others) == 1 else 'are'} "
+        rest += "protected as well" if too else "not protected"
+        verb = "are" if len(self.main.secret) > 1 else "is"
+        who = f"Each person's {secret} {verb} protected from whoever sees the person's report"
+        who += f";{rest}." if others else ", and that is the whole record."
+        return who, self.main.plain(), self._from_whom(secret), two.plain(), self._if(n_records)
+
+    def _from_whom(self, secret: str) -> str:
+        """Say what observers learn who know more about the person."""
+        if self.eps_all <= self.eps:
+            return "This holds whatever else an observer knows about the person."
+        said = "This holds for an observer who knows nothing else about the person; "
+        if self.known is not None and self.known.eps <= _REVEALED:
+            columns, eps = columns_in_words(self.known.known), self.known.eps
+            said += f"for one who knows {columns} the factor is at most {odds(eps)}; "
         if self.eps_all > _REVEALED:
-            secret = columns_in_words(one.secret) or "the secret"
-            more = (
-                f"An observer who knows more about the person may learn {secret} from one report."
+            return f"{said}one who knows more may learn {secret} from one report."
+        return f"{said}for one who knows more the factor is at most {odds(self.eps_all)}."
+
+    def _if(self, n_records: int) -> str:
+        """Say for which populations this holds, how often not, and what that rests on."""
+        sets, table = self._all_sets, f"the public table of {n_records:,} records"
+        uncertain = [around for around in sets if not around.is_point]
+        if not sets:
+            return "This is proven for every population, whatever the public table says."
+        if not uncertain:
+            return f"This holds only if the population is exactly as {table} says."
+        near = f"This is proven for all populations near {table}"
+        beta, learned = self.beta, self.values_from in ("learned", None)
+        if beta is None:
+            return f"{near}; whether the true one is among them is unknown."
+        exact = all(one.rule == "finite-sample" for one in uncertain) and not learned
+        often = f"{'at most' if exact else 'about'} {at_most(100.0 * beta, '.3g')} %"
+        often += " (more, as rare values were learned from it)" * learned
+        drawn = "their records are a random sample of the people who report"
+        if any(one.rule == "survey" for one in uncertain):
+            drawn = "their records were drawn as the survey's design says"
+        if any(one.numbers.get("drift", 0.0) > 0.0 for one in uncertain):
+            drawn += " and the population has changed by no more than was allowed for"
+        return f"{near}; the true one is not among them for {often} of such tables, if {drawn}."
+
+    def warnings(self) -> list[str]:
+        """Warn of a bound that is large, and of what a second report or more knowledge reveal."""
+        said, everywhere, two = [], self.everywhere, self.find(reports=2)
+        if self.eps > _WEAK:
+            said.append(
+                f"{brief_bound(self.eps)} is a weak promise: one report may change odds of 1 : 1 "
+                f"into {odds(self.eps)} : 1."
             )
-        else:
-            who = "To an observer who knows anything else about the person, one report"
-            more = f"{who} {multiplies(self.eps_all)}."
-        return one.plain(), two.plain(), more
+        assert two is not None
+        asked = everywhere is not None and everywhere.asked is not None and everywhere.kept
+        if not asked and max(two.eps / 2.0, self.eps_all) > self.eps * (1.0 + _MORE):
+            said.append(
+                "The claim is about one report to an observer who knows nothing else: a second "
+                "report, or knowing more about the person, may reveal more. eps_all= bounds both."
+            )
+        return said
+
+    def table(self) -> tuple[str, Sequence[str], list[tuple[str, ...]]]:
+        """State all claims in a table, a row for each: its title, header and rows."""
+        header = "secret", "known", "reports", "around", "eps <=", "asked", "attained", "how"
+        return "Claims", header, [one.row(self._letter(one)) for one in self.told()]
 
     def lines(self, label: str = "claimed") -> list[tuple[str, str]]:
-        """State all claims, as labels and texts; `label` is that of the first one."""
-        main, everywhere = self.main, self.everywhere
-        attained = attained_at_worst(main.attained)
-        worst = ", that of the worst block" * bool(self.parts)
-        shown = [(label, main.in_words() + worst), ("attained", attained), *self._lines_of_sets()]
-        if everywhere is not None and everywhere is not main:
-            words = f"{everywhere.in_words()}, for all distributions of the data"
-            shown.append(("everywhere", words))
-        shown.append(("k reports", self.of_reports()))
-        exactly = self._stated("all", 1, "same")
-        if exactly is not None:
-            shown.append(("knows U", exactly.in_words()))
-        if self.known is not None:
-            said, around = self.known.in_words(), self.known.around
-            if around != main.around:
-                said += f", over {around.in_words(source=main.around.beta is None)}"
-            shown.append(("known columns", said))
-        if self.together:
-            shown.append(("sets", self.together))
-        return shown
+        """State all claims and their sets, as labels and texts; `label` is that of a claim."""
+        shown = []
+        for one in self.items:
+            letter = self._letter(one)
+            shown.append((label, one.in_words() + f", over {letter}" * (letter != "all")))
+        if math.isinf(self.eps_all):
+            more = "no bound on more than one report about each person"
+        else:
+            first, further = at_most(self.eps), at_most(self.eps_all)
+            more = f"eps <= {first} + {further} (k - 1) for k reports about one person"
+        attained = f"{at_least(self.main.attained)} at the worst distribution found"
+        return [*shown, ("k reports", more), ("attained", attained), *self.legend()]
 
-    def _lines_of_sets(self) -> list[tuple[str, str]]:
-        """Say for which distributions the first claims of all blocks hold, each once."""
-        about: dict[tuple[str, str], list[str]] = {}
-        for number, part in enumerate(self.parts or (self,)):
-            for line in part.main.around.lines():
-                about.setdefault(line, []).append(f"{number}")
-        found = []
-        for (label, words), blocks in about.items():
-            more = [f"{len(blocks) - _SHOWN:,} more"] * (len(blocks) > _SHOWN)
-            which = f"of block{'s' * (len(blocks) > 1)} {series([*blocks[:_SHOWN], *more])}: "
-            everyone = len(blocks) == len(self.parts or (self,))
-            found.append((label, words if everyone else which + words))
-        return sorted(found, key=lambda line: line[0] == "assumes")
+    def legend(self) -> list[tuple[str, str]]:
+        """Say which set each letter stands for, what is assumed, and how often the sets miss."""
+        found: list[tuple[str, str]] = []
+        for letter, sets in zip("ABCDEFGH", self._kinds, strict=False):
+            about: dict[tuple[str, str], list[str]] = {}
+            for number, around in enumerate(sets):
+                source = letter == "A" or self.main.around.beta is None
+                for line in around.lines(letter, source=source):
+                    about.setdefault(line, []).append(f"{number}")
+            for (label, words), blocks in about.items():
+                more = [f"{len(blocks) - _SHOWN:,} more"] * (len(blocks) > _SHOWN)
+                which = f"of block{'s' * (len(blocks) > 1)} {series([*blocks[:_SHOWN], *more])}: "
+                found.append((label, words if len(blocks) == len(sets) else which + words))
+        worst = [("blocks", "each bound is that of the worst block")] * bool(self.parts)
+        together = [("sets", self.together)] * bool(self.together)
+        found = sorted(dict.fromkeys(found), key=lambda line: line[0] == "assumes")
+        return [*found, *together, *worst]
+
+    @property
+    def _kinds(self) -> list[tuple[Around, ...]]:
+        """The sets of the claims, each once; of a manifest those of all blocks for each claim."""
+        found: list[tuple[Around, ...]] = []
+        for one in self.items:
+            if not one.around.is_everything and self._sets_of(one) not in found:
+                found.append(self._sets_of(one))
+        return found
+
+    def _sets_of(self, one: Claim) -> tuple[Around, ...]:
+        own = [part._stated(one.known, 1, "same") for part in self.parts]
+        return tuple(it.around for it in own if it is not None) or (one.around,)
+
+    def _letter(self, one: Claim) -> str:
+        return (
+            "all" if one.around.is_everything else "ABCDEFGH"[self._kinds.index(self._sets_of(one))]
+        )
+
+    @property
+    def _all_sets(self) -> list[Around]:
+        return [around for part in self.parts or (self,) for around in part.sets]
 
     def brief(self) -> str:
         """State the bounds in short."""
@@ -802,27 +869,10 @@ class Claims:
             return text
         return f"{text}, {brief_bound(self.eps_all)} for all distributions"
 
-    def of_reports(self, digits: str = ".9g") -> str:
-        """State the bounds of several reports, of a record that stays the same or may change."""
-        proven = [one for one in self.items if one.reports > 1]
-        same = [self.main, *proven] if proven else [self.find(reports=k) for k in REPORTS]
-        told = [one for one in same if one is not None and math.isfinite(one.eps)]
-        if len(told) < 2:
-            return f"{bound(self.eps, digits)} for one report about each person; no bound for more"
-        said = f"about one person together: {_each_number(told, digits)}"
-        if unbounded := [f"{one.reports}" for one in same if one is not None and one not in told]:
-            said += f"; no bound for k = {series(unbounded)}"
-        changing = [self._composed(one.reports) for one in told[1:]]
-        if all(one.eps >= other.eps for one, other in zip(told[1:], changing, strict=True)):
-            return said
-        words = NO_BOUND if math.isinf(self.eps_all) else _each_number(changing, digits)
-        return f"{said}; if the record changes in between: {words}"
-
     @property
     def together(self) -> str:
         """How often the sets miss together, where there are several; else an empty text."""
-        sets = [around for part in self.parts or (self,) for around in part.sets]
-        uncertain = [around for around in sets if not around.is_point]
+        uncertain = [around for around in self._all_sets if not around.is_point]
         if len(uncertain) < 2:
             return ""
         total = self.beta

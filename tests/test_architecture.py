@@ -45,7 +45,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "targets": {"alphabet"},
     "sampling": set(),
     "pooling": set(),
-    "mechanism": {"alphabet", "claims", "information", "sampling", "table"},
+    "mechanism": {"alphabet", "claims", "information", "sampling"},
     "certificate": {
         "alphabet", "claims", "information", "joint", "mechanism", "privacy", "sets",
         "support_function",

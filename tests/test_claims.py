@@ -29,7 +29,6 @@ from skrldp import (
     SRRSanitizer,
 )
 from skrldp import claims as claims_module
-from skrldp._params import at_most
 from skrldp.alphabet.values import SOURCES
 from skrldp.claims import EVERYTHING, KINDS, RULES, Around, Claim, Claims
 
@@ -131,11 +130,14 @@ def test_several_reports():
         claims = claimed(*items)
         assert [claims.bound_of(k) for k in (1, 2, np.int64(3))] == bounds
         assert [claims.find(reports=k).eps for k in (1, 2, 3)] == bounds
-        shown = replace(BARE, claims=claims)._repr_html_()
+        said = dict(claims.lines())["k reports"]
+        last = claims.told()[-1]
+        assert last.reports == (2 if math.isinf(bounds[1]) else 10)
         if math.isinf(bounds[1]):
-            assert "for one report about each person; no bound for more" in shown
+            assert said == "no bound on more than one report about each person"
         else:
-            assert f"eps &lt;= {at_most(bounds[1])} for k = 2; " in shown
+            first, further = f"{bounds[0]:g}", f"{claims.eps_all:g}"
+            assert said == f"eps <= {first} + {further} (k - 1) for k reports about one person"
     for bad in (0, -1, 1.0, True, None, "2", math.inf):
         with pytest.raises(ValueError, match="no whole number >= 1"):
             claims.bound_of(bad)
@@ -146,7 +148,9 @@ def test_what_is_proven_of_several_reports_is_for_records_that_stay_the_same():
     assert claims.find(reports=2).eps == claims.find(reports=2, record="same").eps == 1.5
     assert claims.find(reports=2, record="may change").eps == claims.bound_of(2) == 5.0
     assert claims.find(reports=3, record="same") is None and claims.find(reports=3).eps == 9.0
-    assert "if the record changes in between: eps <= 5 for k = 2" in claims.of_reports()
+    said = [text for _, text in claims.lines()]
+    assert "eps <= 1.5 for 2 reports about one unchanged record, over A" in said
+    assert "eps <= 1 + 4 (k - 1) for k reports about one person" in said
     with pytest.raises(ValueError, match="several reports"):
         replace(BARE, claims=claims)
 
@@ -168,13 +172,26 @@ def test_claims_in_words():
     )
     shown = replace(BARE, claims=claims)
     assert f"eps<=0.75 for {AROUND.describe()}, eps<=4 for all distributions" in repr(shown)
+    said = dict.fromkeys(text for _, text in claims.lines())
     for text in (
-        ">eps &lt;= 0.75, asked 1<",
-        ">about one person together: eps &lt;= 0.75 for k = 1; eps &lt;= 4.75 for k = 2; ",
-        ">to an observer who knows U exactly: eps &lt;= 3 for each report<",
-        ">to an observer who knows 'age', 'place': eps &lt;= 0.5 within each of the values<",
+        "eps <= 0.75, asked 1, over A",
+        "eps <= 4 at all distributions of the data",
+        "eps <= 0.75 + 4 (k - 1) for k reports about one person",
+        "eps <= 3 to an observer who knows U exactly at all distributions of the data",
+        "eps <= 0.5 to an observer who knows 'age', 'place', over A",
     ):
-        assert text in shown._repr_html_().replace("&#x27;", "'")
+        assert text in said and text.replace("<", "&lt;") in shown._repr_html_().replace(
+            "&#x27;", "'"
+        )
+    rows = claims.table()[2]
+    assert rows[0] == ("'ill', 'faith'", "nothing", "1", "A", "0.75", "1", "0.5", "proof")
+    assert [row[1:5] for row in rows[1:4]] == [
+        ("'age', 'place'", "1", "A", "0.5"), ("nothing", "1", "all", "4"),
+        ("all of U", "1", "all", "3"),
+    ]  # fmt: skip
+    assert [row[2:5] for row in rows[4:]] == [
+        ("2", "A", "4.75"), ("3", "A", "8.75"), ("10", "A", "36.75")
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

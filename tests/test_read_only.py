@@ -161,7 +161,7 @@ def test_no_dict_can_be_written_to(fitted, way):
                 ):
                     with pytest.raises(TypeError, match="cannot be changed"):
                         change(found)
-    assert {"eps_of_reports", "expected_errors", "expected_errors['U']"} <= seen
+    assert {"expected_errors", "expected_errors['U']"} <= seen
 
 
 def test_the_callers_array_stays_the_callers():

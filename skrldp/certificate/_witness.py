@@ -39,14 +39,18 @@ def counts_to_json(joint: JointDistribution | Sequence[JointDistribution]) -> st
     Parameters
     ----------
     joint : JointDistribution or list of them
-        The public table, or that of each block of a manifest. All its counts are written, of a
-        survey whole numbers in proportion to its weighted totals, and the records of each cell:
-        publish them only if they are public.
+        The public table, or that of each block of a manifest. All its counts are written: publish
+        them only if they are public.
 
     Returns
     -------
     str
         JSON.
+
+    Raises
+    ------
+    ValueError
+        If the counts are a survey's, whose set nobody can make again from them.
 
     Examples
     --------
@@ -62,9 +66,16 @@ def counts_to_json(joint: JointDistribution | Sequence[JointDistribution]) -> st
 
 
 def _table_of(joint: JointDistribution) -> dict[str, Any]:
-    names = {"secrets": as_json(joint.secrets), "values": as_json(joint.values)}
-    records = {} if joint.survey is None else {"records": joint.counts.tolist()}
-    return {**names, "counts": joint.people.tolist(), **records}
+    if joint.survey is not None:
+        raise ValueError(
+            "the public table is a survey: its distribution is one of weights, not of counts, so "
+            "there are no counts from which others could check the proof."
+        )
+    return {
+        "secrets": as_json(joint.secrets),
+        "values": as_json(joint.values),
+        "counts": joint.counts.tolist(),
+    }
 
 
 def states(mechanism: Mechanism, around: FittedSet) -> bool:
@@ -104,7 +115,7 @@ def witness_of(
     Raises
     ------
     ValueError
-        If nothing is claimed, or nothing that can be checked.
+        If nothing is claimed, or nothing that can be checked, or the counts are a survey's.
     CertificateError
         If no multipliers were found that show what is claimed.
     """
@@ -201,7 +212,7 @@ class _Problem:
         self.parts = np.array([[*part, *part[:1] * (width - len(part))] for part in parts], float)
         counts = [[*some, *[0] * (width - len(some))] for some in one.counts]
         self.counts = np.array(counts, dtype=float)
-        self.weight = np.array(one.sizes) / sum(one.sizes)
+        self.weight = self.counts.sum(axis=1) / self.counts.sum()
         self.single, self.pair, self.drift = map(float, one.budgets)
 
     def couples(

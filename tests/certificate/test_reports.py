@@ -284,4 +284,4 @@ def test_several_reports_are_shown():
     assert prove(mechanism, joint, around).eps == one.eps
     assert "reports=3" in repr(three) and "eps_all<=" in repr(one) and "reports" not in repr(one)
     html = three._repr_html_()
-    assert "for k = 3 (by composition; the true value may be lower)" in html and "knows U" in html
+    assert "for 3 reports about one" in html and "(by composition)" in html and "knows U" in html

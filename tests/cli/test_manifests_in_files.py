@@ -161,7 +161,11 @@ def test_inspect(call, ready):
     manifest = fitted_blocks().manifest_
     code, out, _ = call("inspect", "manifest.json", "--digest", manifest.digest)
     assert code == 0 and out.startswith("Manifest manifest.json")
-    for words in (manifest.digest, "'age', 'job': 18 reports", "asked 2, that of the worst block"):
+    for words in (
+        manifest.digest,
+        "'age', 'job': 18 reports",
+        "each bound is that of the worst block",
+    ):
         assert words in out
     code, out, _ = call("inspect", "manifest.json", "--json", "--digest", "0" * 64)
     figures = json.loads(out)

@@ -10,7 +10,6 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
-from other_figures import with_figures
 from regions import lower
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
@@ -34,7 +33,7 @@ from skrldp import (
 )
 from skrldp import report as report_module
 from skrldp._params import at_most
-from skrldp.claims import Claim, Claims, odds
+from skrldp.claims import Around, Claim, Claims, odds
 from skrldp.surveys.design import SurveyDesign
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
@@ -67,6 +66,11 @@ def few_reports(monkeypatch):
     monkeypatch.setattr(report_module, "REPORTS", (1, 2))
 
 
+def said_in(report):
+    """The text without line breaks."""
+    return " ".join(str(report).split())
+
+
 def said(report, words):
     return sum(words in text for text in report.warnings), sum(words in t for t in report.notes)
 
@@ -80,12 +84,12 @@ def test_figures_are_the_sanitizers(cls):
     report = privacy_report(FrozenEstimator(sanitizer))
     certificate, joint = sanitizer.certificate_, sanitizer.joint_
     assert report.sanitizer == cls.__name__
-    assert (report.eps, report.eps_proven) == (0.8, certificate.eps)
-    assert report.eps_attained == certificate.eps_attained
+    assert (report.claims.main.asked, report.claims.eps) == (0.8, certificate.eps)
+    assert report.claims.main.attained == certificate.eps_attained
     assert report.eps_at_public == sanitizer.mechanism_.leakage(joint.probabilities)
     assert (report.n, report.n_cells, report.shape) == (540, 6, (2, 3))
     assert report.n_reports == sanitizer.mechanism_.shape[0]
-    assert report.eps_at_public <= report.eps_proven + 1e-12
+    assert report.eps_at_public <= report.claims.eps + 1e-12
     expected = sanitizer.mechanism_.mutual_information(joint.probabilities)
     assert report.mutual_information == expected
     if cls is RobustMSESanitizer:
@@ -105,7 +109,7 @@ def test_the_worst_case_is_one(cls):
     conditionals = report.worst_distribution / report.worst_distribution.sum(axis=1, keepdims=True)
     row = mechanism.report_distribution(conditionals)[mechanism.symbols.index(report.worst_report)]
     first, second = (mechanism.secrets.index(secret) for secret in report.worst_pair)
-    assert np.log(row[first] / row[second]) == pytest.approx(report.eps_attained, abs=1e-9)
+    assert np.log(row[first] / row[second]) == pytest.approx(report.claims.main.attained, abs=1e-9)
 
 
 def test_what_many_cells_cannot_show(monkeypatch):
@@ -118,12 +122,12 @@ def test_what_many_cells_cannot_show(monkeypatch):
 def test_dict_and_immutability():
     report = privacy_report(fitted(IRSanitizer))
     figures = report.to_dict()
-    assert figures["eps_proven"] == report.eps_proven
+    assert figures["claims"][0]["eps"] == report.claims.eps
     assert (
         json.loads(json.dumps(figures))["worst_distribution"] == report.worst_distribution.tolist()
     )
     with pytest.raises(AttributeError):
-        report.eps = 2.0
+        report.claims.main.asked = 2.0
 
 
 # --- Warnings and notes --------------------------------------------------------------------------
@@ -149,15 +153,14 @@ def test_warning_of_few_records():
     words = "5 of 6 cells have fewer than 10 public records (4 with none, 1 with one)"
     few = {"counts": [0, 0, 1, 0, 0, 4_000], "uncertainty": RenyiBall()}
     report = privacy_report(fitted(PolyOptSanitizer, **few))
-    assert report.few_records and said(report, words) == (1, 0)
+    assert said(report, words) == (1, 0)
     for other in (
         few | {"counts": [10] * 6},
         few | {"uncertainty": LikelihoodRatioSet()},
         few | {"uncertainty": AllDistributions()},
     ):
         report = privacy_report(fitted(PolyOptSanitizer, **other))
-        assert not report.few_records and said(report, words) == (0, 0)
-    assert not privacy_report(fitted(GRRSanitizer, **few)).few_records
+        assert said(report, words) == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -176,9 +179,8 @@ def test_warning_of_one_distribution(sanitizer, uncertainty):
         sanitizer.fit(ROWS, sample_weight=COUNTS)
     report = privacy_report(sanitizer)
     expected = certify(sanitizer.mechanism_, uncertainty, sanitizer.joint_).eps
-    assert report.eps_over_set == expected > report.eps >= report.eps_proven
-    assert f"eps = {expected:.4g} can leak" in " ".join(report.warnings)
-    assert f"eps = {expected:.4g} can leak at" in str(report)
+    assert report.eps_over_set == expected > report.claims.main.asked >= report.claims.eps
+    assert f"eps = {at_most(expected, '.4g')} can leak" in " ".join(report.warnings)
     assert privacy_report(fitted(GRRSanitizer)).eps_over_set is None
 
 
@@ -231,7 +233,7 @@ def test_warning_of_parameters_set_after_fit():
         ({"eps": 1.0, "sensitive": -1}, "sensitive=-1 was set after fit, which used None"),
     ):
         warning = privacy_report(sanitizer.set_params(**change)).warnings[0]
-        assert warning.startswith(said) and f"<= {sanitizer.certificate_.eps:.6f}" in warning
+        assert warning.startswith(said)
     assert privacy_report(sanitizer.set_params(sensitive=None)).warnings == ()
 
 
@@ -250,9 +252,10 @@ def test_the_columns_are_named():
     table = pd.DataFrame(np.repeat(ROWS, COUNTS, axis=0), columns=["sex", "visits"])
     report = privacy_report(GRRSanitizer(sensitive="visits").fit(table))
     assert (report.sensitive, report.nonsensitive) == (("visits",), ("sex",))
-    assert "S = 'visits'; U = 'sex': protected as well" in str(report)
+    assert report.summary().splitlines()[2].startswith("  - Each person's 'visits' is protected")
+    assert "'sex' is protected as well" in said_in(report)
     report = privacy_report(fitted(SRRSanitizer))
-    assert report.sensitive == (0,) and "S = column 0; U = column 1: not protected" in str(report)
+    assert report.sensitive == (0,) and "; column 1 is not protected." in said_in(report)
 
 
 @pytest.mark.parametrize("cls", ALL)
@@ -267,7 +270,7 @@ def test_what_is_said_about_u_is_true(cls):
     assert report.eps_record == pytest.approx(expected, abs=1e-12)
     assert cls is not GRRSanitizer or expected <= 0.8
     of_u = "protected as well" if expected <= 0.8 else "not protected"
-    assert of_u in str(report)
+    assert of_u in said_in(report)
     assert said(report, "U is protected as well") == (0, int(expected <= 0.8))
     assert said(report, "beyond S is not bounded") == (0, int(np.isinf(expected)))
     assert said(report, "odds of two values of U by") == (0, int(0.8 < expected < np.inf))
@@ -275,7 +278,6 @@ def test_what_is_said_about_u_is_true(cls):
 
 NOTES = [
     ("Secrets without public records: 2", {"counts": [9, 9, 9, 9, 0, 0]}, {}),
-    ("2 of 6 cells have no public records", {"counts": [9, 9, 9, 9, 0, 0]}, {}),
     ("does not see S", {"observe": "nonsensitive"}, {}),
 ]
 
@@ -296,10 +298,7 @@ def test_many_unseen_secrets_are_counted():
     report = privacy_report(fitted(GRRSanitizer, rows, counts))
     assert report.unseen_secrets == tuple(range(2, 9))
     assert said(report, "2, 3, 4, 5, 6 and 2 more") == (0, 1)
-    assert said(report, "cells have no public records") == (
-        0,
-        0,
-    )  # all distributions are inside anyway
+    assert "18 cells, 14 without records" in said_in(report)
 
 
 # --- Text and HTML -------------------------------------------------------------------------------
@@ -328,7 +327,7 @@ class Tags(HTMLParser):
 def test_text_and_html_say_the_same(cls):
     report = privacy_report(fitted(cls))
     text = str(report)
-    assert max(map(len, text.splitlines())) <= 88
+    assert max(map(len, text.splitlines())) <= 90
     assert "  " not in text.splitlines()[0]
     page = Tags(report._repr_html_())
     assert page.open == []
@@ -336,7 +335,9 @@ def test_text_and_html_say_the_same(cls):
     words = " ".join(" ".join(page.words).split())
     plain = " ".join(re.sub(r"^( *- )", " ", text, flags=re.MULTILINE).split())
     assert plain == words
-    assert f"eps <= {at_most(report.eps_proven)}" in words
+    assert f" 1 {at_most(report.claims.eps, '.6g')} " in words.replace(" A ", " ").replace(
+        " all ", " "
+    )
     assert f"{report.mutual_information:.4f} nats" in words
     assert f"{report.n:,} records" in words
 
@@ -351,29 +352,28 @@ def test_html_escapes_names():
 
 
 def test_odds_are_readable():
-    assert "multiplies the odds by at most 2.72" in " ".join(
-        str(privacy_report(fitted(GRRSanitizer))).split()
+    words = "odds of any two values of column 0 by at most 2.72: what was as likely as not is at"
+    assert f"{words} most 73.2 % likely afterwards." in said_in(
+        privacy_report(fitted(GRRSanitizer))
     )
     report = privacy_report(fitted(GRRSanitizer, eps=20.5))
-    assert f"into e^{at_most(report.eps_proven, '.4g')} : 1" in report.warnings[0]
+    assert f"into e^{at_most(report.claims.eps, '.4g')} : 1" in report.warnings[0]
     assert (odds(math.log(3.0)), odds(1.0), odds(0.0)) == ("3", "2.72", "1")
 
 
 def test_words_never_promise_more_than_is_proven():
     """Upper bounds are rounded upwards and lower bounds downwards, wherever they are written."""
     proven, attained = 0.12345617, 0.12345699  # to the nearest: .123456 and .123457
-    figures = {"eps": 0.12345678, "eps_proven": proven, "eps_attained": attained}
-    words = " ".join(str(with_figures(privacy_report(fitted(GRRSanitizer)), **figures)).split())
-    for text in (
-        "eps = 0.123457:",
-        "at most 1.14 ",
-    ):
-        assert text in words
-    found = fitted(GRRSanitizer).certificate_
+    claims = Claims((Claim(attained, proven, asked=0.12345678),))
+    report = replace(privacy_report(fitted(GRRSanitizer)), claims=claims)
+    assert claims.table()[2][0][4:7] == ("0.123457", "0.123457", "0.123456")
+    words = said_in(report)
+    assert "S nothing 1 all 0.123457 0.123457 0.123456 proof" in words and "at most 1.14" in words
     claims = Claims((Claim(0.1234567891, 0.1 - 1e-12),))
-    assert "eps<=0.12345679, attained 0.0999999999," in repr(replace(found, claims=claims))
+    found = replace(fitted(GRRSanitizer).certificate_, claims=claims)
+    assert "eps<=0.12345679, attained 0.0999999999," in repr(found)
     words = " ".join(words for _, words in claims.lines())
-    assert "eps <= 0.12345679" in words and "leakage is 0.0999999999" in words
+    assert "eps <= 0.12345679" in words and "0.0999999999 at the worst distribution" in words
 
 
 # --- Bad input -----------------------------------------------------------------------------------
@@ -474,40 +474,69 @@ def test_warnings_of_estimates_that_tell_nothing(monkeypatch):
 @pytest.mark.parametrize("cls", ALL)
 def test_the_first_part_has_figures_but_no_terms_of_the_trade(cls):
     report = privacy_report(fitted(cls, eps=0.8))
-    first = str(report).partition("All figures")[0]
+    first = report.summary()
+    assert str(report).startswith(first) and first.count("\n  - ") == 5
     for word in ("eps", "nats", "likelihood", "leakage", "beta", "distribution", "U =", "e^"):
         assert word not in first
-    text = " ".join(first.split())
-    assert f"values of column 0 by at most {odds(report.eps_proven)}" in text
-    if report.eps_all < 10:
-        assert f"one report multiplies these odds by at most {odds(report.eps_all)}" in text
+    text, claims = " ".join(first.split()), report.claims
+    assert f"values of column 0 by at most {odds(claims.eps)}" in text
+    if claims.eps_all <= claims.eps:
+        assert "holds whatever else an observer knows about the person" in text
+    elif claims.eps_all < 10:
+        assert f"for one who knows more the factor is at most {odds(claims.eps_all)}." in text
     else:
-        assert "knows more about the person may learn column 0 from one report" in text
-    assert ("below limit" in text) == (len(report.warnings) > 0)
+        assert "one who knows more may learn column 0 from one report" in text
+    assert ("warning" in first) == (len(report.warnings) > 0)
 
 
-LARGE = Claims((Claim(20.0, 0.0, secret=(0,)),))
+def ball(rule, beta, **about):
+    alpha = 1.0 if rule == "finite-sample" else 2.0
+    about = {"values_from": "declared"} | about
+    around = Around("renyi", {"alpha": alpha, "radius": 0.1}, rule, beta, **about)
+    return Claim(0.5, 0.5, around, (0,))
+
+
+MOVED = Around(
+    "likelihood-ratio", {"single": 0.1, "pair": 0.1, "drift": 0.1}, "finite-sample", 0.05, 9, 2,
+    "declared",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("figures", "words"),
+    ("items", "words"),
     [
-        ({"coverage": "finite-sample", "beta": 0.05}, "at most 5 % of such tables. It"),
-        ({"coverage": "asymptotic", "beta": 0.05}, "about 5 % of such tables. It"),
-        ({"coverage": "finite-sample", "few_records": True}, "for about 5 % of such tables"),
-        ({"alphabet": "learned"}, "for about 5 % of such tables; more often, as rare values"),
-        ({"coverage": "given", "beta": None}, "not among them is unknown"),
-        ({"coverage": "public distribution"}, "only if the population is exactly as the public"),
-        ({"coverage": "all distributions"}, "proven for every population."),
-        ({"claims": LARGE}, "A report may reveal column 0."),
-        ({"claims": LARGE}, "Two reports about one person may reveal column 0."),
+        ([ball("finite-sample", 0.05)], "among them for at most 5 % of such tables, if their"),
+        ([ball("chi2", 0.05)], "for about 5 % of such tables, if their records are a random"),
+        ([ball("survey", 0.05)], "if their records were drawn as the survey's design says."),
+        (
+            [ball("finite-sample", 0.05, values_from="learned")],
+            "for about 5 % (more, as rare values were learned from it) of such tables",
+        ),
+        ([ball("given", None)], "whether the true one is among them is unknown."),
+        ([Claim(0.5, 0.5, MOVED, (0,))], "changed by no more than was allowed for."),
+        (
+            [ball("chi2", 0.05), replace(ball("chi2", 0.01), known=(1,), eps=0.75)],
+            "for one who knows column 1 the factor is at most 2.12; one who knows more may learn",
+        ),
+        ([ball("chi2", 0.05), replace(ball("chi2", 0.01), known=(1,))], "for about 6 % of such"),
+        (
+            [ball("chi2", 0.05), Claim(1.0, 1.0, secret=(0,))],
+            "knows more the factor is at most 2.72.",
+        ),
+        (
+            [Claim(0.5, 0.5, Around("renyi", {"alpha": 1, "radius": 0}, "given"), (0,))],
+            "only if the population is exactly as the public table of 9 records says.",
+        ),
+        ([Claim(0.5, 0.5, secret=(0,))], "proven for every population, whatever the public table"),
+        ([Claim(0.5, 0.5, secret=(0,))], "Two reports about the same person multiply these odds"),
+        ([Claim(20.0, 0.0, secret=(0,))], "A report may reveal column 0."),
+        ([Claim(20.0, 0.0, secret=(0,))], "reports about the same person may reveal column 0."),
     ],
 )
-def test_the_first_part_says_for_whom_it_holds(figures, words):
-    report = privacy_report(fitted(IRSanitizer))
-    changed = with_figures(report, **({"alphabet": "declared", "few_records": False} | figures))
-    text = " ".join(str(changed).partition("All figures")[0].split())
-    assert words in text
+def test_five_sentences_say_for_whom_it_holds(items, words):
+    said = Claims(tuple(items)).plain((1, 2), False, 9)
+    assert len(said) == 5 and all(one.count(". ") == 0 and one.endswith(".") for one in said)
+    assert words in " ".join(said)
 
 
 def test_the_page_in_html_is_a_file_of_its_own(tmp_path):
@@ -519,6 +548,6 @@ def test_the_page_in_html_is_a_file_of_its_own(tmp_path):
     text = path.read_text(encoding="utf-8")
     assert text == report.to_html() and text.startswith("<!DOCTYPE html>")
     assert "<b>" not in text and report.digest in text
-    assert text.index("In short") < text.index("All figures") < text.index("does not say")
-    assert text.count("<table>") == text.count("</table>") == 2
+    assert text.index("In short") < text.index("Claims<") < text.index("does not say")
+    assert text.count("<table>") == text.count("</table>") == 3
     assert report.to_markdown().index("In short") < report.to_markdown().index("| shares of U |")

@@ -55,15 +55,15 @@ def fitted(cls=PolyOptSanitizer, rows=THREE, counts=OF_THREE, **parameters):
         return cls(**parameters).fit(rows, sample_weight=counts)
 
 
-def line(report, label):
-    """Return one line of the text, without line breaks."""
-    lines = str(report).split("\n")
-    starts = [i for i, text in enumerate(lines) if text.startswith(f"  {label}")]
-    if not starts:
-        return ""
-    (start,) = starts
-    more = itertools.takewhile(lambda text: text.startswith(" " * 10), lines[start + 1 :])
-    return " ".join(" ".join([lines[start], *more]).split()).removeprefix(f"{label} ")
+def row(report, known="nothing", reports="1"):
+    """The bound in a row of the table of claims."""
+    found = [r[4] for r in report.claims.table()[2] if (r[1], r[2]) == (known, reports)]
+    return found[0] if found else None
+
+
+def words_in(report):
+    """The text without line breaks."""
+    return " ".join(str(report).split())
 
 
 def leakage(of_secret, pairs):
@@ -86,22 +86,25 @@ def test_reports_about_one_person(cls, parameters):
     """Figures are the certificates', and products of rows leak no more at the public table."""
     sanitizer = fitted(cls, **parameters)
     report, certificate = privacy_report(sanitizer), sanitizer.certificate_
-    assert (report.eps_all, report.eps_given_u) == (certificate.eps_all, certificate.eps_given_u)
-    assert list(report.eps_of_reports) == list(report.attained_of_reports) == [1, 2, 3, 10]
+    claims = report.claims
+    assert (claims.eps_all, claims.eps_given_u) == (certificate.eps_all, certificate.eps_given_u)
     rows, shape = sanitizer.mechanism_.matrix, sanitizer.joint_.counts.shape
     conditionals = sanitizer.joint_.conditionals
-    for k, eps in report.eps_of_reports.items():
-        around = certificate.uncertainty
+    for k in (1, 2, 3, 10):
+        around, eps = certificate.uncertainty, claims.find(reports=k).eps
         proof = certify(sanitizer.mechanism_, around, sanitizer.joint_, reports=k)
         assert proof.eps <= eps * (1.0 + 1e-9)  # certify may look at more combinations
-        assert report.attained_of_reports[k] <= eps
+        assert claims.find(reports=k).attained <= eps
         assert k == 1 or eps <= certificate.eps + (k - 1) * certificate.eps_all + 1e-9
         if k <= 3:
             products = [np.prod(some, axis=0) for some in itertools.product(rows, repeat=k)]
             of_secret = np.einsum("ysu,su->ys", np.reshape(products, (-1, *shape)), conditionals)
             assert leakage(of_secret, itertools.permutations(range(3), 2)) <= eps + 1e-9
-            bounded = f"{at_most(eps)} for k = {k}" in line(report, "k reports")
-            assert bounded == math.isfinite(eps)
+        stated = row(report, reports=f"{k}, same record") or row(report, reports=f"{k}")
+        if math.isfinite(eps):
+            assert stated == at_most(eps, ".6g")
+        else:
+            assert stated in ("no bound", None)
     said = "one report to an observer who knows nothing else" in " ".join(report.warnings)
     assert said == (cls is not SRRSanitizer and "eps_all" not in parameters)
 
@@ -119,7 +122,7 @@ def test_who_knows_one_of_several_grouped_values_is_told_apart(monkeypatch):
     first, second = (mechanism.values.index(("other", s)) for s in (0, 1))
     told = mechanism.matrix.reshape(-1, 2, len(mechanism.values))
     who_knows_one = np.stack([told[:, 0, first], told[:, 1, second]], axis=1)
-    assert leakage(who_knows_one, [(0, 1), (1, 0)]) > report.eps_known + 0.1
+    assert leakage(who_knows_one, [(0, 1), (1, 0)]) > report.claims.known.eps + 0.1
     words = "Of column 1, observers are taken to know the category"
     assert words in " ".join(report.notes)
     loaded = read_json(mechanism.to_json())  # inspect and verify have nothing else
@@ -146,23 +149,25 @@ def test_reports_about_a_record_that_changes_are_told_apart(eps_all):
         sum(np.outer(of_record[:, s, u], of_record[:, s, u ^ s]).ravel() / 2 for u in (0, 1))
         for s in (0, 1)
     ]
-    assert leakage(np.transpose(of_secret), [(0, 1), (1, 0)]) > report.eps_of_reports[2] + 0.1
-    said = line(report, "k reports")
+    assert (
+        leakage(np.transpose(of_secret), [(0, 1), (1, 0)]) > report.claims.find(reports=2).eps + 0.1
+    )
+    said = row(report, reports="2")
     if eps_all is None:
-        assert said.endswith("in between: there is no bound; eps_all= gives one")
+        assert said == "no bound"
     else:
-        bound = report.eps_proven + report.eps_all
+        bound = report.claims.eps + report.claims.eps_all
         assert leakage(np.transpose(of_secret), [(0, 1), (1, 0)]) <= bound
-        assert f"; if the record changes in between: eps <= {at_most(bound)} for k = 2; " in said
+        assert said == at_most(bound, ".6g")
 
 
 def test_what_is_not_bounded_is_said():
     sanitizer = fitted()
-    assert line(privacy_report(sanitizer), "k reports").endswith("; no bound for more")
+    assert row(privacy_report(sanitizer), reports="2") == "no bound"
     late = privacy_report(sanitizer.set_params(eps_all=3.0))  # asked for after fit: too late
     assert "an observer who knows nothing else" in " ".join(late.warnings)
     blind = privacy_report(fitted(observe="nonsensitive"))
-    assert blind.eps_given_u == 0.0 and "knows U exactly learns nothing" in line(blind, "knows U")
+    assert blind.claims.eps_given_u == 0.0 and row(blind, "all of U") == "0"
 
 
 @pytest.mark.parametrize(
@@ -179,15 +184,13 @@ def test_known_columns_and_how_often_sets_miss(uncertainty, more, together, word
     monkeypatch.setattr(report_module, "REPORTS", (1, 2))  # quick
     sanitizer = fitted(rows=PEOPLE, counts=RECORDS, known="age", uncertainty=uncertainty, **more)
     report, proof = privacy_report(sanitizer), sanitizer.certificate_
-    assert (report.known, report.eps_known) == (("age",), proof.claims.known.eps)
-    said = f"to an observer who knows 'age': eps <= {at_most(proof.claims.known.eps)} within each"
-    assert said in line(report, "known columns")
-    assert report.beta == together
-    assert words in line(report, "sets")
-    within = "for each secret and, as columns are known, within each of their values"
-    assert any(within in note for note in report.notes) == (
-        getattr(uncertainty, "drift", 0.0) > 0.0
-    )
+    known = proof.claims.known
+    assert report.claims.known == known and known.known == ("age",)
+    assert row(report, "'age'") == at_most(known.eps, ".6g")
+    assert report.claims.beta == together
+    assert words in words_in(report)
+    moved = "that the population has changed by no more than the drift since"
+    assert (moved in words_in(report)) == (getattr(uncertainty, "drift", 0.0) > 0.0)
 
 
 def test_pages_for_auditors_and_programs():
@@ -197,7 +200,7 @@ def test_pages_for_auditors_and_programs():
     read = json.loads(report.to_json())
     assert read["digest"] == san.mechanism_.digest and report.digest in report.to_markdown()
     assert set(read) == set(report.to_dict())
-    assert read["eps_proven"] == report.eps_proven and read["notes"] == list(report.notes)
+    assert read["claims"][0]["eps"] == report.claims.eps and read["notes"] == list(report.notes)
     card = report.to_markdown()
     plain = re.sub(r"\\(.)", r"\1", card)
     for said in (
@@ -206,6 +209,7 @@ def test_pages_for_auditors_and_programs():
         *dict(report.claims.main.around.lines()).values(),
     ):
         assert said in plain
-    assert "same chance, independently" in line(report, "assumes")
+    assert "same chance, independently" in words_in(report)
+    assert read["in_short"] == [line[2:] for line in plain.splitlines()[4:9]]
     everywhere = privacy_report(fitted(rows=PEOPLE, counts=RECORDS, uncertainty=AllDistributions()))
     assert "assumes" not in str(everywhere)

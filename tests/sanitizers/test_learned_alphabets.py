@@ -57,7 +57,7 @@ def test_bins_that_were_made_of_the_table_void_beta_unless_the_user_says_they_we
         learned = quick().fit(X)
     given = quick(categories="dtype").fit(X)
     for one, source in ((learned, "learned"), (given, "declared")):
-        assert one.mechanism_.claims.values_from == source == privacy_report(one).alphabet
+        assert one.mechanism_.claims.values_from == source == privacy_report(one).claims.values_from
         assert source_in_words(source) in " ".join(str(privacy_report(one)).split())
 
 
