@@ -7,7 +7,7 @@ from pairs_table import FalseClaimError, u_columns
 
 
 def _frequent_from(n, beta):
-    """The least number of records by section 16 of the mathematics."""
+    """The least number of records by Theorem 36."""
 
     def chance(mean, least):
         few = math.exp(-mean) * (math.e * mean / 4.0) ** 4

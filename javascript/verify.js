@@ -175,9 +175,8 @@ function boundOf({ counts, alpha }, part, s, eps, slack, kappa) {
 }
 
 /** What h(x, z) takes of N x and of N z at one vertex, and at the other. */
-function reach({ counts, budgets: [single, pair, drift] }, s, t) {
-  const total = sum(counts.map(sum));
-  const [w, w2] = [s, t].map((group) => new Fraction(sum(counts[group]), total));
+function reach({ sizes, budgets: [single, pair, drift] }, s, t) {
+  const [w, w2] = [s, t].map((group) => new Fraction(sizes[group], sum(sizes)));
   const b = pair.plus(w.plus(w2).times(drift));
   const [a, a2] = [w, w2].map((share) => least(single.plus(share.times(drift)), b));
   const ends = [[a, w], [least(a2, b.minus(a)), w2], [least(a, b.minus(a2)), w], [a2, w2]];
@@ -358,7 +357,7 @@ function hasFields(fields, needed, more) {
   return needed.every((name) => Object.hasOwn(fields, name)) && names.every((name) => every.has(name));
 }
 /** The order and the budgets of a set; no order for all distributions. */
-function setOf(said, total) {
+function setOf(said, tables) {
   if (said === "all") return { alpha: null, budgets: [NONE, NONE, NONE] };
   const set = field(said, "set");
   const names = typeof set === "string" && Object.hasOwn(NUMBERS, set) ? NUMBERS[set] : [];
@@ -366,8 +365,9 @@ function setOf(said, total) {
   need(names.length, "the set is of no kind that can be checked.");
   const isChecked = hasFields(said, ["rule", "beta"], ["set", "n_records", ...STATED.slice(2), ...names]);
   need(isChecked, "a set states something that is not checked.");
-  const isTotal = !Object.hasOwn(said, "n_records") || repr(said.n_records) === repr(total);
-  need(said.rule !== "survey", "a survey's set needs more than counts."); // its records of each secret
+  const isFit = said.rule === "given" || (said.rule === "survey") === tables.length > 1;
+  need(isFit, "a survey's set needs records beside the counts, and no other does.");
+  const isTotal = !Object.hasOwn(said, "n_records") || repr(said.n_records) === repr(sum(tables.at(-1)));
   need(isTotal, "the counts are others.");
   if (names.includes("single")) {
     const budgets = names.map((name) => real(field(said, name), name));
@@ -383,9 +383,9 @@ function setOf(said, total) {
   return { alpha, budgets: [budget, budget, NONE] };
 }
 /** All that is claimed, each with groups of cells of its own; the first at `eps` if that is given. */
-function statementsOf(own, table, eps) {
+function statementsOf(own, tables, eps) {
   const [claims, secrets, values, columns] = ["claims", "secrets", "values", "columns"].map((name) => field(own, name));
-  const [a1, a2, total] = [secrets.length, values.length, sum(table.map(sum))];
+  const [a1, a2] = [secrets.length, values.length];
   need(a1 > 1, "there are no two secrets.");
   need(Array.isArray(claims) && claims.length, "nothing is claimed.");
   const flags = list(columns).map((column) => (list(column).length === 2 ? column[1] : list(undefined)));
@@ -423,8 +423,10 @@ function statementsOf(own, table, eps) {
       return s !== t && v === v2 ? [[i, j, least_eps]] : [];
     });
     const cells = members.map((group) => group.cells);
-    const counts = cells.map((some) => some.map((cell) => table[Math.floor(cell / a2)][cell % a2]));
-    found.push({ about, groups: cells, pairs, counts, ...setOf(one.around, total) });
+    const around = setOf(one.around, tables);
+    const each = tables.map((table) => cells.map((some) => some.map((cell) => table[cell])));
+    const sizes = each.at(Object.hasOwn(one.around, "single") ? -1 : 0).map(sum); // a ball's: of people
+    found.push({ about, groups: cells, pairs, counts: each[0], sizes, ...around });
   }
   return found;
 }
@@ -459,12 +461,15 @@ function partOf(own, open, eps, reports) {
     need(Array.isArray(names) && repr(names) === repr(field(open, key)), `the ${key} differ.`);
     need(new Set(names.map(repr)).size === names.length, `one of the ${key} is there twice.`);
   }
-  const table = tableOf(field(open, "counts"), own.secrets.length, own.values.length, "counts");
-  need(sum(table.map(sum)) > 0n, "the counts are others.");
+  const [a1, a2] = [own.secrets.length, own.values.length];
+  const both = ["counts", ...(Object.hasOwn(open, "records") ? ["records"] : [])]; // of a survey
+  const tables = both.map((name) => tableOf(field(open, name), a1, a2, name).flat());
+  const seen = tables.map((table) => table.map((n) => n > 0n));
+  need(seen[0].includes(true) && seen[0].join() === seen.at(-1).join(), "the counts are others.");
   const first = reports === 1 && eps !== null ? field(list(field(own, "claims"))[0], "eps") : null;
   if (first !== null && eps.compare(real(first, "eps", MOST_EPS)) >= 0) eps = null; // what is stated says more
-  let statements = statementsOf(own, table, eps);
-  let rows = rowsOf(own, table.length, table[0].length);
+  let statements = statementsOf(own, tables, eps);
+  let rows = rowsOf(own, a1, a2);
   const sets = own.claims.map(({ around }) => around).filter((around) => around !== "all");
   const stated = [...own.claims, ...sets].flatMap((one) => Object.keys(one)).filter((name) => STATED.includes(name));
   if (reports > 1) { // one row for each multiset of reports

@@ -21,7 +21,6 @@ from .approaches import (
     RECORD,
     SOME_VALUES,
 )
-from .registry import NOT_COMPARED
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = (ROOT / "README.md", ROOT / "docs" / "leaderboard.md")
@@ -116,7 +115,7 @@ def summary(results, names, eps=1.0, detailed=False):
     """Medians over the tasks: what an approach gives, and what it leaks."""
     head = ["approach", "ε is about", "U × raw", "S × U × raw", "U is right", "ε, true"]
     if detailed:
-        head += ["of H(X)", "knows a column", "two reports", "shifted", "S guessed", "seconds"]
+        head += ["of H(X)", "knows a column", "two reports"]
     rows = []
     for name in names:
 
@@ -128,8 +127,7 @@ def summary(results, names, eps=1.0, detailed=False):
         row += [percent(of("readable")), nats(of("eps_true"))]
         if detailed:
             row += [percent(of("information")), nats(of("eps_knows_column"))]
-            row += [nats(of("eps_two_reports")), nats(of("eps_shifted"))]
-            row += [percent(of("attack_success")), f"{of('seconds'):.2g}"]
+            row += [nats(of("eps_two_reports"))]
         rows.append(row)
     return table(head, rows)
 
@@ -184,7 +182,7 @@ def wins(results):
     rows = []
     for measure, (words, _) in WANTED.items():
         cells = [found.get((one, measure)) for one in promises]
-        shown = [f"{cell[0]} of {cell[1]}, {times(cell[2])}" if cell else "" for cell in cells]
+        shown = [f"{cell[0]}/{cell[1]}, {times(cell[2])}" if cell else "" for cell in cells]
         rows.append([words, *shown])
     return table(["measure", *promises], rows)
 
@@ -195,31 +193,16 @@ def wide(results):
         if row["task"] == WIDE and row["eps"] == 1.0:
             shown = [row["approach"], row["promise"]]
             shown += [f"{row[one]:.3f}".replace("inf", "–") for one in ("error_u", "error_pairs")]
-            shown += [
-                nats(row["eps_proven"]),
-                nats(row["eps_true"]),
-                percent(row["attack_success"]),
-            ]
+            shown += [nats(row["eps_proven"]), nats(row["eps_true"])]
             rows.append([*shown, f"{row['seconds']:.2g}"])
-    head = ["approach", "ε is about", "columns", "pairs", "proven ε", "ε, true", "S guessed"]
+    head = ["approach", "ε is about", "columns", "pairs", "proven ε", "ε, true"]
     return table([*head, "seconds"], rows)
 
 
 def tasks(results):
     rows = {row["task"]: row for row in results.rows}
-    shown = [[name, f"{row['cells']:,.0f}", f"{row['n']:,.0f}"] for name, row in rows.items()]
-    return table(["task", "cells", "public records"], shown)
-
-
-def failures(results):
-    """Why runs have no result: approaches, on how many tasks, and the reason."""
-    found = {}
-    for row in results.rows:
-        if isinstance(row.get("failed"), str):
-            reason = row["failed"].removeprefix("DoesNotApplyError: ")
-            found.setdefault((row["approach"], reason), []).append(row)
-    rows = [[name, len(runs), reason] for (name, reason), runs in found.items()]
-    return table(["approach", "runs", "reason"], rows) if rows else "All runs have a result."
+    shown = (f"{name} ({row['cells']:,.0f}; {row['n']:,.0f})" for name, row in rows.items())
+    return f"{'; '.join(shown)}."
 
 
 def when(results):
@@ -235,14 +218,13 @@ def when(results):
 def blocks(results):
     """All generated parts of the pages, by name."""
     everybody = list(results.approaches)
+    of_u = [name for name in everybody if not name.startswith("A-optimal, S")]
     return {
         "summary": summary(results, [name for name in IN_README if name in everybody]),
-        "all at ε = 1": summary(results, everybody, 1.0, True),
+        "all at ε = 1": summary(results, of_u, 1.0, True),
         "same promise": wins(results),
         "wide": wide(results),
         "tasks": tasks(results),
-        "failures": failures(results),
-        "not compared": table(["what", "why"], NOT_COMPARED.items()),
         "when": when(results),
     }
 

@@ -1,4 +1,4 @@
-"""All approaches, one line each, and those that are not compared, with the reason."""
+"""All approaches, one line each."""
 
 from skrldp import (
     AOptimalSanitizer,
@@ -75,18 +75,3 @@ APPROACHES: list[Approach | Ours] = [
     CorrelationRemover(),
     Raw(),
 ]
-
-# Others, and why they are not here.
-NOT_COMPARED = {
-    "block designs of arXiv 2509.24173": "not written: binomially many reports at these numbers of "
-    "cells; uRR and high-low LDP have this promise",
-    "maximal leakage with sets from samples, arXiv 2509.22428": "not written yet: its posteriors "
-    "are those of X = S, and a set for S inside (S, U) is another one",
-    "arXiv 2605.19474": "the worst utility under maximal leakage: another objective",
-    "Corr-RR where columns have different numbers of categories": "it is not defined there",
-    "aif360's OptimPreproc": "its transform fails on current pandas, and no ε is promised",
-    "diffprivlib, OpenDP": "central differential privacy: somebody is trusted with the records",
-    "multi-freq-ldpy, pure-ldp, ldp-toolbox": "the same mechanisms as GRR, OUE, OLH, SPL, SMP and "
-    "RS+FD here; `compare_packages.py` draws from them and compares",
-    "trasgodp": "not tried",
-}

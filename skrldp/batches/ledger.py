@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import hmac
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from skrldp._params import check_positive, is_whole
 from skrldp.alphabet.columns import listed
-from skrldp.batches.arrow import as_frame, check_ids, pyarrow
+from skrldp.batches.arrow import as_arrow, as_frame, check_ids, numbers_of, pyarrow
 from skrldp.batches.keys import CheckedKey
 from skrldp.batches.reporter import Reporter
 from skrldp.claims import bound_of_reports, brief_bound
 from skrldp.sampling.streams import IntegerIds, KeyedStream, OctetIds
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from skrldp.mechanism.mechanism import Mechanism
 
 
@@ -23,8 +26,10 @@ _DOMAIN = b"skrldp ledger, version 1\0"
 _CANDIDATE, _HOLDER, _EPOCH = "candidate", "holder", "epoch"
 _COLUMNS = {_HOLDER: "string", "key": "string", _EPOCH: "int64", "digest": "string"}
 _COLUMNS |= {"report": "int64"}
-_REPORT, _MADE_IN = "report of ledger", "epoch of ledger"  # until they have their own names
+# Names of what the ledger knows of a candidate's person, until they have their own.
+_REPORT, _MADE_IN, _MAY = "report of ledger", "epoch of ledger", "may report"
 _MOST_ROWS = (1 << 26) - 1  # of a batch: strings of Arrow have 2 GB at most, holders 32 bytes
+_ROWS = 1 << 16  # whose texts are held at a time
 
 
 class LedgerReporter(Reporter):
@@ -131,7 +136,7 @@ class LedgerReporter(Reporter):
             raise ValueError(f"epoch={epoch!r} is no whole number from 0 to 2**63 - 1.")
         if eps is not None:
             check_positive("eps", eps)
-        made = (_CANDIDATE, _HOLDER, _EPOCH, _REPORT, _MADE_IN)
+        made = (_CANDIDATE, _HOLDER, _EPOCH, _REPORT, _MADE_IN, _MAY)
         taken = [own for own in (self._id, *self._keep) if own in made]
         if taken or self._name in (_HOLDER, _EPOCH):
             raise ValueError(
@@ -193,27 +198,29 @@ class LedgerReporter(Reporter):
 
         check_ids(candidates, self._id)
         made, past = self._frames(candidates, ledger)
-        own = (nw.col("digest") == self.digest) & (nw.col(_EPOCH) == self.epoch)
-        counts = (
-            past.with_columns(own.cast(nw.Int64()).alias("own"))
-            .group_by(_HOLDER)
-            .agg(nw.len().alias("given"), nw.col("own").max())
-        )
-        left = (nw.col("own") == 0) & (nw.col("given") < self.max_reports)
-        if isinstance(made, nw.DataFrame) and not len(made):  # older narwhals fill no empty frame
-            return _native(past.head(0))
-        return _native(
-            made.select(
-                nw.col(_HOLDER),
-                nw.lit(self.ledger_key_check).cast(nw.String()).alias("key"),
-                nw.lit(self.epoch).cast(nw.Int64()).alias(_EPOCH),
-                nw.lit(self.digest).cast(nw.String()).alias("digest"),
-                nw.col(_CANDIDATE).cast(nw.Int64()).alias("report"),
+        if isinstance(made, nw.DataFrame):
+            made = self._with_known(made, past).filter(nw.col(_MAY))
+            if not len(made):  # older narwhals fill no empty frame
+                return _native(past.head(0))
+        else:
+            past = past.unique([_HOLDER, _EPOCH, "digest", "report"])
+            own = (nw.col("digest") == self.digest) & (nw.col(_EPOCH) == self.epoch)
+            counts = (
+                past.with_columns(own.cast(nw.Int64()).alias("own"))
+                .group_by(_HOLDER)
+                .agg(nw.len().alias("given"), nw.col("own").max())
             )
-            .join(counts, on=_HOLDER, how="left")
-            .filter(nw.col("given").is_null() | left)
-            .select(*past.collect_schema())
+            left = (nw.col("own") == 0) & (nw.col("given") < self.max_reports)
+            made = made.join(counts, on=_HOLDER, how="left")
+            made = made.filter(nw.col("given").is_null() | left)
+        entries = made.select(
+            nw.col(_HOLDER),
+            nw.lit(self.ledger_key_check).cast(nw.String()).alias("key"),
+            nw.lit(self.epoch).cast(nw.Int64()).alias(_EPOCH),
+            nw.lit(self.digest).cast(nw.String()).alias("digest"),
+            nw.col(_CANDIDATE).cast(nw.Int64()).alias("report"),
         )
+        return _native(entries.select(*past.collect_schema()))
 
     def reports(self, candidates: Any, ledger: Any) -> Any:
         """Find what may leave: of each person the report that stands in the ledger.
@@ -240,15 +247,19 @@ class LedgerReporter(Reporter):
         import narwhals.stable.v2 as nw
 
         made, past = self._frames(candidates, ledger)
-        own = past.filter((nw.col("digest") == self.digest) & (nw.col(_EPOCH) <= self.epoch))
-        own = own.group_by(_HOLDER, _EPOCH).agg(nw.col("report").min())
-        latest = own.group_by(_HOLDER).agg(nw.col(_EPOCH).max())
-        last = own.join(latest, on=[_HOLDER, _EPOCH], how="inner")
-        last = last.rename({"report": _REPORT, _EPOCH: _MADE_IN})
         schema = made.collect_schema()
+        if isinstance(made, nw.DataFrame):
+            made = self._with_known(made, past).filter(nw.col(_MADE_IN) >= 0)
+        else:
+            own = past.filter((nw.col("digest") == self.digest) & (nw.col(_EPOCH) <= self.epoch))
+            own = own.group_by(_HOLDER, _EPOCH).agg(nw.col("report").min())
+            latest = own.group_by(_HOLDER).agg(nw.col(_EPOCH).max())
+            last = own.join(latest, on=[_HOLDER, _EPOCH], how="inner")
+            last = last.rename({"report": _REPORT, _EPOCH: _MADE_IN})
+            made = made.join(last, on=_HOLDER, how="inner")
         others = [name for name in schema if name not in (self._id, _CANDIDATE, _HOLDER)]
         return _native(
-            made.join(last, on=_HOLDER, how="inner").select(
+            made.select(
                 nw.col(self._id),
                 nw.col(_REPORT).cast(schema[_CANDIDATE]).alias(self._name),
                 nw.col(_MADE_IN).alias(_EPOCH),
@@ -257,7 +268,7 @@ class LedgerReporter(Reporter):
         )
 
     def _frames(self, candidates: Any, ledger: Any) -> tuple[Any, Any]:
-        """Return both as frames of narwhals: the candidates, and the ledger's distinct entries."""
+        """Return both as frames of narwhals: the candidates, and the ledger's columns."""
         import narwhals.stable.v2 as nw
 
         made, past = (as_frame(frame) for frame in (candidates, ledger))
@@ -277,12 +288,42 @@ class LedgerReporter(Reporter):
                     f"the {what} lacks the column {listed(missing)}; its columns are "
                     f"{listed(names)}."
                 )
+        if isinstance(past, nw.LazyFrame):
+            self._check(past)
+        made = made.with_columns(nw.col(_HOLDER).cast(nw.String()))
+        # In the ledger's order: some engines append by place.
+        kept = [name for name in names if name in _COLUMNS]
+        return made, past.select(*kept).with_columns(nw.col(_HOLDER).cast(nw.String()))
+
+    def _with_known(self, made: Any, past: Any) -> Any:
+        """Add to candidates at hand what a ledger knows of their persons."""
+        import narwhals.stable.v2 as nw
+
+        ledger, own = (as_arrow(it).to_batches(_ROWS) for it in (past, made.select(_HOLDER)))
+        persons = Persons.of(self, ledger, len(past))
+        places = [persons.places(octets_of(batch.column(0))) for batch in own]
+        place = np.concatenate([np.zeros(0, np.intp), *places])
+        known = {_MAY: persons.may_report, _REPORT: persons.report, _MADE_IN: persons.epoch}
+        table = pyarrow().table({name: of[place] for name, of in known.items()})
+        found = nw.from_arrow(table, backend=made.implementation)
+        return made.with_columns(found[name] for name in known)
+
+    def _check(self, past: Any) -> None:
+        """Refuse entries that these are not, or of another key."""
+        import narwhals.stable.v2 as nw
+
         foreign = (nw.col("key") != self.ledger_key_check) | nw.col("key").is_null()
         holder = nw.col(_HOLDER).cast(nw.String())
         # In some libraries $ also stands before a line end.
         digits = holder.str.contains("^[0-9a-f]{32}$") & (holder.str.len_chars() == 32)
-        odd = holder.is_null() | ~digits | nw.col("report").is_null()
-        kinds, report = past.collect_schema(), nw.col("report")
+        kinds, report, needed = (
+            past.collect_schema(),
+            nw.col("report"),
+            ("report", _EPOCH, "digest"),
+        )
+        odd = holder.is_null() | ~digits
+        for name in needed:
+            odd |= nw.col(name).is_null()
         for name in (_EPOCH, "report"):
             if kinds[name] in (nw.Boolean, nw.String):
                 raise ValueError(
@@ -291,38 +332,30 @@ class LedgerReporter(Reporter):
                 )
         # of this design: the numbers of others may be greater
         unknown = (nw.col("digest") == self.digest) & ((report < 0) | (report >= self._n_symbols))
-        wrong = past.filter(foreign | odd | unknown).head(1).select("key", "digest", "report")
+        wrong = past.filter(foreign | odd | unknown).head(1).select("key", *needed)
         wrong = wrong.lazy().collect()
-        if len(wrong) and wrong["key"][0] != self.ledger_key_check:
-            raise ValueError(
-                "the ledger has entries under another key than that of ledger_key, whose check is "
+        if not len(wrong):
+            return
+        if wrong["key"][0] != self.ledger_key_check:
+            words = (
+                "entries under another key than that of ledger_key, whose check is "
                 f"{self.ledger_key_check}: it would know nobody. Give ledger_key= the key with "
                 "which the ledger began; the key of the reports may be another one."
             )
-        if len(wrong) and wrong["report"].null_count():
-            raise ValueError(
-                "the ledger has rows without a report, which would leave as they are. Restore them."
+        elif any(wrong[name].null_count() for name in needed):
+            words = "rows without a report, an epoch or a digest. Restore them."
+        elif wrong["digest"][0] == self.digest and not 0 <= wrong["report"][0] < self._n_symbols:
+            words = (
+                f"a report of this mechanism that is none of 0 to {self._n_symbols - 1}, and would "
+                "leave as another one. Restore it."
             )
-        if (
-            len(wrong)
-            and wrong["digest"][0] == self.digest
-            and not (0 <= wrong["report"][0] < self._n_symbols)
-        ):
-            raise ValueError(
-                "the ledger has a report of this mechanism that is none of 0 to "
-                f"{self._n_symbols - 1}, and would leave as another one. Restore it."
+        else:
+            words = (
+                "rows whose holder is not 32 hexadecimal digits, in small letters and with nothing "
+                "beside them, as entries() writes them: it would not know these persons, and give "
+                "them further reports. Restore them."
             )
-        if len(wrong):
-            raise ValueError(
-                "the ledger has rows whose holder is not 32 hexadecimal digits, in small letters "
-                "and with nothing beside them, as entries() writes them: it would not know these "
-                "persons, and give them further reports. Restore them."
-            )
-        made = made.with_columns(nw.col(_HOLDER).cast(nw.String()))
-        # In the ledger's order: some engines append by place.
-        kept = [name for name in names if name in _COLUMNS]
-        past = past.select(*kept).with_columns(nw.col(_HOLDER).cast(nw.String()))
-        return made, past.unique([_HOLDER, _EPOCH, "digest", "report"])
+        raise ValueError(f"the ledger has {words}")
 
     def _made_fields(self) -> list[Any]:
         pa = pyarrow()
@@ -357,6 +390,85 @@ class LedgerReporter(Reporter):
     def __repr__(self) -> str:
         more = f"at most {self.max_reports} in a ledger, together {brief_bound(self.bound)})"
         return f"{super().__repr__()[:-1]}, {more}"
+
+
+# --- What a ledger at hand knows ------------------------------------------------------------------
+
+
+class Persons(NamedTuple):
+    """What a ledger knows of persons, sorted by their keyed ids; the last is a person it lacks."""
+
+    first: NDArray[np.uint64]  # the first half of the keyed id
+    holder: NDArray[np.bytes_]  # the keyed id
+    may_report: NDArray[np.bool_]  # whether a report is left for this design and epoch
+    epoch: NDArray[np.int64]  # of the latest report of this design up to this epoch; -1: none
+    report: NDArray[np.int64]  # that report
+
+    @classmethod
+    def of(cls, reporter: LedgerReporter, ledger: Iterable[Any], n_rows: int) -> Persons:
+        """Sum up the batches of a ledger; entries that were written twice count once.
+
+        Raises ValueError if the entries are another key's, or were changed.
+        """
+        import narwhals.stable.v2 as nw
+
+        pa, schema, start = pyarrow(), reporter.schema(), 0
+        digests = {reporter.digest: 0}
+        holder, code, epoch, report = columns = [
+            np.empty(n_rows, kind) for kind in ("S16", np.int32, np.int64, np.int64)
+        ]
+        for batch in ledger:
+            reporter._check(nw.from_native(pa.Table.from_batches([batch])))
+            own = {field.name: batch[field.name].cast(field.type) for field in schema}
+            numbers = own["digest"].dictionary_encode()
+            known = [digests.setdefault(of, len(digests)) for of in numbers.dictionary.to_pylist()]
+            made = np.array(known, np.int32)[numbers_of(numbers.indices)]
+            found = octets_of(own["holder"]), made, *map(numbers_of, (own[_EPOCH], own["report"]))
+            for whole, part in zip(columns, found, strict=True):
+                whole[start : start + len(part)] = part
+            start += len(batch)
+        order = np.argsort(_first_half(holder))
+        if (np.diff(_first_half(holder)[order]) == 0).any():  # else each person has one entry
+            order = np.lexsort(columns[::-1])
+        for column in columns:
+            column[:] = column[order]
+        is_first, is_once = np.ones((2, n_rows), bool)
+        is_first[1:] = holder[1:] != holder[:-1]
+        is_once[1:] = is_first[1:]
+        for column in columns[1:]:
+            is_once[1:] |= column[1:] != column[:-1]
+        begins, person = np.flatnonzero(is_first), np.cumsum(is_first) - 1
+        given = np.bincount(person, weights=is_once, minlength=len(begins))
+        epoch[(code != 0) | (epoch > reporter.epoch)] = -1
+        latest = np.maximum.reduceat(epoch, begins) if n_rows else epoch
+        report[(epoch < 0) | (epoch != latest[person])] = np.iinfo(np.int64).max
+        least = np.minimum.reduceat(report, begins) if n_rows else report
+        may = (latest != reporter.epoch) & (given < reporter.max_reports)
+        holder = np.append(holder[begins], b"")
+        more = np.append(may, True), np.append(latest, -1), np.append(least, -1)
+        return cls(_first_half(holder), holder, *more)
+
+    def places(self, holders: NDArray[np.bytes_]) -> NDArray[np.intp]:
+        """Return where persons are, by their keyed ids."""
+        first, nobody = _first_half(holders), len(self.holder) - 1
+        order = np.argsort(first)  # searched in order, the cache has what is next
+        place = np.empty(len(first), np.intp)
+        place[order] = np.searchsorted(self.first[:-1], first[order])
+        is_other = self.holder[place] != holders
+        while (step := is_other & (place < nobody) & (self.first[place] == first)).any():
+            place += step  # past another person with the same first half
+            is_other = self.holder[place] != holders
+        place[is_other] = nobody
+        return place
+
+
+def octets_of(holders: Any) -> NDArray[np.bytes_]:
+    """Read an Arrow column of keyed ids, which are written in hexadecimal."""
+    return np.frombuffer(b"".join(map(bytes.fromhex, holders.to_pylist())), "S16")
+
+
+def _first_half(holders: NDArray[np.bytes_]) -> NDArray[np.uint64]:
+    return holders.view(">u8")[::2].astype(np.uint64)
 
 
 def _native(frame: Any) -> Any:

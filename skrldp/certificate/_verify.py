@@ -29,6 +29,7 @@ SHOWN = {"secret", "known", "eps", "around"}  # fields of a claim, and others th
 NUMBERS = {"renyi": {"alpha", "radius"}, "likelihood-ratio": {"single", "pair", "drift"}}
 STATED = ("asked", "attained", "rule", "beta", "n_values", "values_from")
 MECHANISM = {"skrldp-mechanism": 4}
+Table = list[list[int]]
 
 
 class Verdict(NamedTuple):
@@ -103,9 +104,10 @@ class Statement:
     """Privacy of pairs of groups of cells over a set of distributions."""
 
     about: str
-    groups: list[list[int]]  # the cells of each
+    groups: Table  # the cells of each
     pairs: list[tuple[int, int, Fraction]]  # two groups, and eps
-    counts: list[list[int]]  # the public records of each group's cells
+    counts: Table  # the public people of each group's cells
+    sizes: list[int]  # of each group: what its share of a budget goes by
     alpha: Fraction | None  # None: all distributions
     budgets: tuple[Fraction, ...]  # of one, of two, drift; of divergences times shares of records
 
@@ -142,8 +144,8 @@ class Statement:
 @lru_cache(1 << 14)
 def reach(one: Statement, s: int, t: int) -> list[int]:
     """Return what h(x, z) takes of N x and of N z at one vertex, and at the other."""
-    (single, pair, drift), total = one.budgets, sum(map(sum, one.counts))
-    w, w2 = (Fraction(sum(one.counts[group]), total) for group in (s, t))
+    single, pair, drift = one.budgets
+    w, w2 = (Fraction(one.sizes[group], sum(one.sizes)) for group in (s, t))
     b = pair + (w + w2) * drift
     a, a2 = min(single + w * drift, b), min(single + w2 * drift, b)
     ends = ((a, w), (min(a2, b - a), w2), (min(a, b - a2), w), (a2, w2))
@@ -220,14 +222,14 @@ def _need_form(found: dict[str, Any], forms: dict[str, int]) -> None:
     _need(good and found["format"] in forms, f"a text is no {known}.")
 
 
-def _table(rows: Any, height: int, width: int, what: str) -> list[list[int]]:
+def _table(rows: Any, height: int, width: int, what: str) -> Table:
     good = type(rows) is list and [len(row) for row in rows] == [width] * height
     good = good and all(type(x) is int and x >= 0 for row in rows for x in row)
     _need(good, f"{what} are no table of {height} x {width} whole numbers.")
     return list(rows)
 
 
-def _rows(own: dict[str, Any], a1: int, a2: int) -> list[list[int]]:
+def _rows(own: dict[str, Any], a1: int, a2: int) -> Table:
     """Return the weights of each report in each cell, whose columns sum to the denominator."""
     cells = list(product(range(a1), range(a2)))
     if "blocks" in own:
@@ -256,7 +258,7 @@ def _codes(names: list[Any], several: bool, places: list[int]) -> list[int]:
     return [found.setdefault(key, len(found)) for key in keys]
 
 
-def _set_of(said: Any, total: int) -> tuple[Fraction | None, tuple[Fraction, ...]]:
+def _set_of(said: Any, tables: Table) -> tuple[Fraction | None, tuple[Fraction, ...]]:
     """Return the order and the budgets of a set; no order for all distributions."""
     if said == "all":
         return None, (Fraction(0),) * 3
@@ -264,9 +266,9 @@ def _set_of(said: Any, total: int) -> tuple[Fraction | None, tuple[Fraction, ...
     _need(names, "the set is of no kind that can be checked.")
     known = set(said) <= {"set", "n_records", *STATED[2:], *names}
     _need(known and {"rule", "beta"} <= set(said), "a set states something that is not checked.")
-    _need(
-        said["rule"] != "survey", "a survey's set needs more than counts."
-    )  # its records of each s
+    rule, total = said["rule"], sum(tables[-1])
+    fits = rule == "given" or (rule == "survey") == (len(tables) > 1)
+    _need(fits, "a survey's set needs records beside the counts, and no other does.")
     _need(repr(said.get("n_records", total)) == repr(total), "the counts are others.")
     if "single" in names:
         single, pair, drift = (_real(said[name], name) for name in ("single", "pair", "drift"))
@@ -280,12 +282,10 @@ def _set_of(said: Any, total: int) -> tuple[Fraction | None, tuple[Fraction, ...
     return alpha, (radius, radius, Fraction(0))
 
 
-def _statements(
-    own: dict[str, Any], table: list[list[int]], eps: Fraction | None
-) -> list[Statement]:
+def _statements(own: dict[str, Any], tables: Table, eps: Fraction | None) -> list[Statement]:
     """List what is claimed, each with groups of cells of its own; the first at `eps` if given."""
     claims, secrets, values, columns = (own[k] for k in ("claims", "secrets", "values", "columns"))
-    a1, a2, total = len(secrets), len(values), sum(map(sum, table))
+    a1, a2 = len(secrets), len(values)
     _need(a1 > 1, "there are no two secrets.")
     _need(type(claims) is list and claims, "nothing is claimed.")
     places = [i for i, (_, sensitive) in enumerate(columns) if sensitive is True]
@@ -320,15 +320,16 @@ def _statements(
             for (i, (s, v)), (j, (t, v2)) in product(enumerate(members), repeat=2)
             if s != t and v == v2
         ]
-        counts = [[table[c // a2][c % a2] for c in cells] for cells in members.values()]
-        groups, around = list(members.values()), _set_of(one["around"], total)
-        found.append(Statement(about, groups, compared, counts, *around))
+        around, groups = _set_of(one["around"], tables), list(members.values())
+        each = [[[table[cell] for cell in cells] for cells in groups] for table in tables]
+        sizes = list(map(sum, each[-1 if "single" in one["around"] else 0]))  # a ball's: of people
+        found.append(Statement(about, groups, compared, each[0], sizes, *around))
     return found
 
 
 def read_claim(
     mechanism: str | bytes, counts: str | bytes, eps: Fraction | None = None, reports: int = 1
-) -> tuple[list[tuple[list[list[int]], Statement]], list[str], tuple[str, ...]]:
+) -> tuple[list[tuple[Table, Statement]], list[str], tuple[str, ...]]:
     """Read rows and statements, digests and what is only stated: at an eps, of reports together.
 
     A manifest has a mechanism for each block, and its counts a table.
@@ -351,17 +352,20 @@ def read_claim(
 
 def _part(
     own: dict[str, Any], public: dict[str, Any], eps: Fraction | None, reports: int
-) -> tuple[list[tuple[list[list[int]], Statement]], set[str]]:
+) -> tuple[list[tuple[Table, Statement]], set[str]]:
     """Read the rows and statements of one mechanism, and the fields that are only stated."""
     for key in ("secrets", "values"):
         names = own[key]
         _need(type(names) is list and repr(names) == repr(public[key]), f"the {key} differ.")
         _need(len(set(map(repr, names))) == len(names), f"one of the {key} is there twice.")
-    table = _table(public["counts"], len(own["secrets"]), len(own["values"]), "counts")
-    _need(sum(map(sum, table)) > 0, "the counts are others.")
+    a1, a2 = len(own["secrets"]), len(own["values"])
+    both = ("counts", *(["records"] if "records" in public else []))  # of a survey
+    tables = [[n for row in _table(public[name], a1, a2, name) for n in row] for name in both]
+    seen = [[n > 0 for n in table] for table in tables]
+    _need(any(seen[0]) and seen[0] == seen[-1], "the counts are others.")
     if reports == 1 and eps is not None and eps >= _real(own["claims"][0]["eps"], "eps", MOST_EPS):
         eps = None  # what is stated says more
-    statements, rows = _statements(own, table, eps), _rows(own, len(table), len(table[0]))
+    statements, rows = _statements(own, tables, eps), _rows(own, a1, a2)
     sets = [one["around"] for one in own["claims"] if one["around"] != "all"]
     stated = {name for one in (*own["claims"], *sets) for name in one if name in STATED}
     if reports > 1:  # one row for each multiset of reports
@@ -409,7 +413,7 @@ def verify(
         given, _ = _read(witness, {"skrldp-witness": 1})
         for name, own in zip(("mechanism", "counts", "reports"), (*digests, reports), strict=True):
             _need(repr(given[name]) == repr(own), f"the witness does not fit the {name}.")
-        both = zip(pairs, given["couples"], strict=True)
+        both = zip(pairs, map(_list, _list(given["couples"])), strict=True)
         shown = tuple(_shown(*pair, some) for pair, some in both)
         return Verdict(True, "holds", shown, stated)
     except NotShown as problem:
@@ -418,10 +422,10 @@ def verify(
         return Verdict(False, f"not shown: the texts are malformed ({type(problem).__name__}).")
 
 
-def _shown(rows: list[list[int]], one: Statement, couples: list[list[Any]]) -> str:
+def _shown(rows: Table, one: Statement, couples: list[list[Any]]) -> str:
     """Show a statement for every row and pair, or raise NotShown with the first that fails."""
     given: list[dict[Any, Any]] = [{} for _ in rows]
-    for y, s, side, slack, kappa in couples:
+    for y, s, side, slack, kappa in map(_list, couples):
         _need({type(y), type(s), type(side)} == {int}, "a multiplier is of no report and group.")
         couple = [floor(_real(number, "a multiplier") * ONE) for number in (slack, kappa)]
         given[y].setdefault((s, side), []).append(couple)

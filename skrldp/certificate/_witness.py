@@ -39,18 +39,14 @@ def counts_to_json(joint: JointDistribution | Sequence[JointDistribution]) -> st
     Parameters
     ----------
     joint : JointDistribution or list of them
-        The public table, or that of each block of a manifest. All its counts are written: publish
-        them only if they are public.
+        The public table, or that of each block of a manifest. All its counts are written, of a
+        survey whole numbers in proportion to its weighted totals, and the records of each cell:
+        publish them only if they are public.
 
     Returns
     -------
     str
         JSON.
-
-    Raises
-    ------
-    ValueError
-        If the counts are a survey's, whose set nobody can make again from them.
 
     Examples
     --------
@@ -66,16 +62,9 @@ def counts_to_json(joint: JointDistribution | Sequence[JointDistribution]) -> st
 
 
 def _table_of(joint: JointDistribution) -> dict[str, Any]:
-    if joint.survey is not None:
-        raise ValueError(
-            "the public table is a survey: its distribution is one of weights, not of counts, so "
-            "there are no counts from which others could check the proof."
-        )
-    return {
-        "secrets": as_json(joint.secrets),
-        "values": as_json(joint.values),
-        "counts": joint.counts.tolist(),
-    }
+    names = {"secrets": as_json(joint.secrets), "values": as_json(joint.values)}
+    records = {} if joint.survey is None else {"records": joint.counts.tolist()}
+    return {**names, "counts": joint.people.tolist(), **records}
 
 
 def states(mechanism: Mechanism, around: FittedSet) -> bool:
@@ -115,7 +104,7 @@ def witness_of(
     Raises
     ------
     ValueError
-        If nothing is claimed, or nothing that can be checked, or the counts are a survey's.
+        If nothing is claimed, or nothing that can be checked.
     CertificateError
         If no multipliers were found that show what is claimed.
     """
@@ -212,7 +201,7 @@ class _Problem:
         self.parts = np.array([[*part, *part[:1] * (width - len(part))] for part in parts], float)
         counts = [[*some, *[0] * (width - len(some))] for some in one.counts]
         self.counts = np.array(counts, dtype=float)
-        self.weight = self.counts.sum(axis=1) / self.counts.sum()
+        self.weight = np.array(one.sizes) / sum(one.sizes)
         self.single, self.pair, self.drift = map(float, one.budgets)
 
     def couples(

@@ -19,7 +19,15 @@ from skrldp.batches.arrow import arrow_numbers, numbers_of
 from skrldp.cli import _common as o
 from skrldp.cli._common import CommandError, for_people, progress, tell
 from skrldp.cli._mechanism import NUMBER, cut_numbers, read_text
-from skrldp.cli._tables import STANDARD, Table, mark_missing, new_file, whole_numbers, with_counts
+from skrldp.cli._tables import (
+    STANDARD,
+    Table,
+    mark_missing,
+    new_file,
+    new_name,
+    whole_numbers,
+    with_counts,
+)
 
 _SPELLINGS = 3  # columns that the note names
 _ROWS_HELD = 1 << 20  # rows that are read before equal ones are put together
@@ -283,7 +291,7 @@ def _read(
     if missing and not source.is_text:
         raise CommandError(f"--missing is for texts, and {source.path} has types.")
     held, n_held, most, first = [], 0, _ROWS_HELD, 0
-    own = [*columns, _number_column(columns)]
+    own = [*columns, new_name(columns)]
     plain = not any(is_dictionary(of.type) or of.type.num_fields for of in source.schema)
     for batch in progress(source.batches(), source.path):
         weights = np.ones(batch.num_rows, np.int64)
@@ -314,11 +322,6 @@ def _read(
         table = pa.table(encoded, columns)
         _note_spellings(table, [name for name in columns if name not in cut], source.path)
     return table, weights
-
-
-def _number_column(columns: Sequence[str]) -> str:
-    """Return a name that no column has."""
-    return max(columns, key=len) + "_"
 
 
 def _distinct(tables: Sequence[Any]) -> Any:

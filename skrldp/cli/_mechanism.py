@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from skrldp.alphabet.columns import OTHER
 from skrldp.batches.arrow import arrow_numbers, read_values
 from skrldp.cli._common import CommandError
 from skrldp.cli._tables import STANDARD, Table, coded, mark_missing
+from skrldp.client.records import BlockReader, RecordReader
 from skrldp.mechanism.manifest import Manifest, read_json
 from skrldp.mechanism.mechanism import Mechanism
 
@@ -46,31 +46,25 @@ def columns_of(mechanism: Mechanism | Manifest) -> tuple[tuple[Any, bool], ...]:
     return mechanism.columns or (("secret", True), ("value", False))
 
 
-def needed_columns(mechanism: Mechanism | Manifest) -> list[str]:
-    """Return the names of the columns that a mechanism reads."""
-    of_u = mechanism.observe == "nonsensitive"
-    return check_columns([n for n, sensitive in columns_of(mechanism) if not (of_u and sensitive)])
-
-
-def check_columns(names: Sequence[Any]) -> list[str]:
-    """Refuse columns without names."""
-    if not all(isinstance(name, str) for name in names):
+def reader_of(mechanism: Mechanism | Manifest, observe: str | None = None) -> RecordReader:
+    """Return what finds the cells of records, as the mechanism observes them if not told."""
+    named = columns_of(mechanism)
+    if not all(isinstance(name, str) for name, _ in named):
         raise CommandError(
-            f"the mechanism's columns have no names but the numbers {names}, as it was designed "
-            "from an array: the command line finds columns by name."
+            f"the mechanism's columns have no names but the numbers {[n for n, _ in named]}, as it "
+            "was designed from an array: the command line finds columns by name."
         )
-    return list(names)
+    if isinstance(mechanism, Manifest):
+        return BlockReader(mechanism)
+    own, observe = mechanism, observe or mechanism.observe
+    return RecordReader(named, own.secrets, own.values, observe, own.others)
 
 
 # --- Records -------------------------------------------------------------------------------------
 
 
 def read_records(
-    mechanism: Mechanism | Manifest,
-    table: Table,
-    columns: Sequence[str],
-    missing: Sequence[str],
-    batches: Iterator[Any],
+    reader: RecordReader, table: Table, missing: Sequence[str], batches: Iterator[Any]
 ) -> Iterator[Any]:
     """Yield a table's batches; texts of a mechanism's columns become the categories they meet."""
     if not table.is_text:
@@ -80,12 +74,10 @@ def read_records(
         return
     import pyarrow as pa
 
-    every = _categories_of(mechanism)
-    bins = getattr(mechanism, "bins", {})
-    wanted = {name: None if name in bins else _Met(name, every[name]) for name in columns}
+    wanted = {n: None if own is None else _Met(n, own) for n, own in reader.known.items()}
     first = 0
     for batch in batches:
-        marked = mark_missing(batch, columns, missing)
+        marked = mark_missing(batch, list(wanted), missing)
         arrays = dict(zip(marked.schema.names, marked.columns, strict=True))
         for name, met in wanted.items():
             where = f"{table.path}: row {{:,}} (counted from 0)"
@@ -172,32 +164,6 @@ def _keys(text: str) -> Iterator[tuple[str, Any]]:
         for kind in kinds:
             with suppress(ValueError):
                 yield kind.__name__, kind.fromisoformat(text)
-
-
-def _categories_of(mechanism: Mechanism | Manifest) -> dict[str, list[Any]]:
-    """Return the categories of each column; "other" is left out where it stands for others."""
-    named = columns_of(mechanism)
-    secret: Sequence[Any] = [name for name, sensitive in named if sensitive]
-    if isinstance(mechanism, Manifest):
-        secret = mechanism.in_every_block
-    found = _by_column(secret, mechanism.secrets)
-    rest = [name for name, _ in named if name not in found]
-    if isinstance(mechanism, Manifest):
-        of_u: Mapping[Any, Sequence[Any]] = mechanism.categories
-        others = mechanism.others
-    else:
-        of_u = _by_column(rest, mechanism.values)
-        others = dict(zip(rest, mechanism.others or (None,) * len(rest), strict=True))
-    for name in rest:
-        other = others[name]
-        own = [value for value in of_u[name] if other is None or value != OTHER]
-        found[name] = list(dict.fromkeys([*own, *(other if isinstance(other, tuple) else ())]))
-    return found
-
-
-def _by_column(names: Sequence[Any], members: Sequence[Any]) -> dict[str, list[Any]]:
-    parts = zip(*members, strict=True) if len(names) != 1 else [members]
-    return {name: list(own) for name, own in zip(names, parts, strict=True)}
 
 
 def values_of(batch: Any, columns: Sequence[str]) -> dict[str, Any]:

@@ -12,26 +12,23 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from skrldp.batches import KeyFile
+from skrldp.batches import BlockReporter, KeyFile, LedgerReporter, Reporter
 from skrldp.batches import key_check as check_of
-from skrldp.batches.arrow import arrow_numbers, bare, numbers_of, on_its_own, own_type
+from skrldp.batches.arrow import arrow_numbers, bare, numbers_of
+from skrldp.batches.ledger import Persons, octets_of
 from skrldp.cli import _common as o
 from skrldp.cli._common import CommandError, progress, tell
-from skrldp.cli._mechanism import needed_columns, placed, read_mechanism, read_records, values_of
-from skrldp.cli._tables import STANDARD, Table, kind_of, new_file, table_writer
-from skrldp.client import BlockClient, Client
+from skrldp.cli._mechanism import placed, read_mechanism, read_records, reader_of
+from skrldp.cli._tables import STANDARD, Table, kind_of, new_file, new_name, table_writer
 from skrldp.mechanism.manifest import Manifest
 from skrldp.mechanism.mechanism import Mechanism
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from skrldp.batches import LedgerReporter
-
 
 # --- skrldp key -----------------------------------------------------------------------------------
 
@@ -47,8 +44,6 @@ def key(file: Annotated[str, o.argument("FILE", "The new file.")]) -> None:
     randomness of the reports; the digits tell nothing. Keep the key where the records are, and as
     long as the reports are to stay the same.
     """
-    from skrldp.batches import KeyFile, key_check
-
     if file == STANDARD:
         raise CommandError("a key is not written to standard output; give the name of a file.")
     if os.path.lexists(file):
@@ -58,7 +53,7 @@ def key(file: Annotated[str, o.argument("FILE", "The new file.")]) -> None:
         )
     with new_file(file, mode=0o600) as target:
         target.write(secrets.token_hex(_BYTES).encode() + b"\n")
-    print(key_check(KeyFile(file)))
+    print(check_of(KeyFile(file)))
 
 
 # --- The file in which reports are counted --------------------------------------------------------
@@ -75,8 +70,6 @@ def keyed(
     limits: Mapping[str, Any],
 ) -> Any:
     """Return the reporter of keyed reports."""
-    from skrldp.batches import BlockReporter, LedgerReporter, Reporter
-
     if isinstance(mechanism, Manifest):
         if ledger is not None:
             raise CommandError(
@@ -123,10 +116,7 @@ def held(path: str, reporter: LedgerReporter) -> Iterator[_Ledger]:
 
 
 class _Ledger:
-    """A ledger that this run alone has: what it knows of persons, and the entries of this run.
-
-    It does what the reporter's `entries` and `reports` do with tables, but batch by batch.
-    """
+    """A ledger that this run alone has: what it knows of persons, and the entries of this run."""
 
     def __init__(self, path: str, place: Path, reporter: LedgerReporter) -> None:
         self._path, self._place, self._reporter = path, place, reporter
@@ -134,7 +124,7 @@ class _Ledger:
         self._limit = str(reporter.max_reports).encode()  # what the first run had
         self._new: list[tuple[Any, Any]] = []  # holders and reports
         self._n_rows = self._n_left_out = 0
-        self._persons = _Persons.of(self._read(), reporter)
+        self._persons = self._read()
 
     def output_schema(self, schema: Any, *, with_epoch: bool) -> Any:
         """Return the columns of what leaves, from those of the candidates."""
@@ -150,8 +140,11 @@ class _Ledger:
         """Return what may leave of a batch of candidates, and note its new entries."""
         import pyarrow as pa
 
-        candidates, holders = numbers_of(batch.column("candidate")), _octets(batch.column("holder"))
-        reports, epochs, is_new = self._persons.settle(holders, candidates)
+        candidates, holders = numbers_of(batch["candidate"]), octets_of(batch["holder"])
+        known, place = self._persons, self._persons.places(holders)
+        is_new = known.may_report[place]
+        reports = np.where(is_new, candidates, known.report[place])
+        epochs = np.where(is_new, self._reporter.epoch, known.epoch[place])
         self._new.append((holders[is_new], candidates[is_new]))
         stays = epochs >= 0
         self._n_rows += len(stays)
@@ -207,39 +200,16 @@ class _Ledger:
             with pq.ParquetFile(self._place) as file:
                 yield from file.iter_batches(columns=self._reporter.schema().names)
 
-    def _read(self) -> list[Any]:
-        """Read the entries: holders, digests by number, epochs, reports; one array of each."""
+    def _read(self) -> Persons:
+        """Read what the file knows, if there is one."""
         import pyarrow as pa
-        import pyarrow.compute as pc
         import pyarrow.parquet as pq
 
-        one, schema = self._reporter, self._reporter.schema()
-        digests, start = {one.digest: 0}, 0
-        kinds = ("S16", np.int32, np.int64, np.int64)
+        one, limit = self._reporter, None
         try:
             of_file = pq.read_metadata(self._place)
             limit = (of_file.metadata or {}).get(_LIMIT)
-            found = [np.empty(of_file.num_rows, kind) for kind in kinds]
-            for batch in self._batches():
-                own = {field.name: batch.column(field.name).cast(field.type) for field in schema}
-                if not pc.all(pc.equal(own["key"], one.ledger_key_check), skip_nulls=False).as_py():
-                    raise CommandError(
-                        f"the ledger {self._path} has entries under another key: it would know "
-                        "nobody. Report with the key with which it began."
-                    )
-                if any(column.null_count for column in own.values()):
-                    raise ValueError
-                numbers = pc.dictionary_encode(own["digest"])
-                known = numbers.dictionary.to_pylist()
-                places = [digests.setdefault(digest, len(digests)) for digest in known]
-                code = np.array(places, np.int32)[numbers_of(numbers.indices)]
-                report = numbers_of(own["report"])
-                if ((code == 0) & ((report < 0) | (report >= one.mechanism.shape[0]))).any():
-                    raise ValueError
-                columns = _octets(own["holder"]), code, numbers_of(own["epoch"]), report
-                for whole, part in zip(found, columns, strict=True):
-                    whole[start : start + len(part)] = part
-                start += len(batch)
+            persons = Persons.of(one, self._batches(), of_file.num_rows)
         except FileNotFoundError:
             warnings.warn(
                 f"there is no ledger {self._path}: a new one begins, which knows of no report "
@@ -247,11 +217,11 @@ class _Ledger:
                 UserWarning,
                 stacklevel=2,
             )
-            limit, found = None, [np.empty(0, kind) for kind in kinds]
-        except (KeyError, ValueError, pa.ArrowException, OSError):
+            persons = Persons.of(one, (), 0)
+        except (KeyError, pa.ArrowException, OSError):
             raise CommandError(
-                f"{self._path} is no ledger, or cannot be read, or was changed: a Parquet file "
-                f"with the columns {', '.join(schema.names)}. Restore it. Nothing was reported."
+                f"{self._path} is no ledger, or cannot be read: a Parquet file with the columns "
+                f"{', '.join(one.schema().names)}. Restore it. Nothing was reported."
             ) from None
         if limit is not None and limit != self._limit:
             warnings.warn(
@@ -262,71 +232,7 @@ class _Ledger:
                 stacklevel=2,
             )
             self._limit = limit
-        return found
-
-
-class _Persons(NamedTuple):
-    """What a ledger knows of persons, sorted by their keyed ids; the last is a person it lacks."""
-
-    first: NDArray[np.uint64]  # the first half of the keyed id
-    holder: NDArray[np.bytes_]  # the keyed id
-    may_report: NDArray[np.bool_]  # whether a report is left for this design and epoch
-    epoch: NDArray[np.int64]  # of the latest report of this design up to this epoch; -1: none
-    report: NDArray[np.int64]  # that report
-    now: int  # this epoch
-
-    @classmethod
-    def of(cls, entries: list[NDArray[Any]], reporter: LedgerReporter) -> _Persons:
-        """Sum up entries, and empty their list; those that were written twice count once."""
-        order = np.argsort(_first_half(entries[0]))
-        if (np.diff(_first_half(entries[0])[order]) == 0).any():  # else each person has one entry
-            order = np.lexsort(entries[::-1])
-        holder, code, epoch, report = (entries.pop(0)[order] for _ in range(4))
-        is_first, is_once = np.ones((2, len(holder)), bool)
-        is_first[1:] = holder[1:] != holder[:-1]
-        is_once[1:] = is_first[1:]
-        for own in (code, epoch, report):
-            is_once[1:] |= own[1:] != own[:-1]
-        begins, person = np.flatnonzero(is_first), np.cumsum(is_first) - 1
-        given = np.bincount(person, weights=is_once, minlength=len(begins))
-        epoch[(code != 0) | (epoch > reporter.epoch)] = -1
-        latest = np.maximum.reduceat(epoch, begins) if len(epoch) else epoch
-        report[(epoch < 0) | (epoch != latest[person])] = np.iinfo(np.int64).max
-        least = np.minimum.reduceat(report, begins) if len(report) else report
-        may = (latest != reporter.epoch) & (given < reporter.max_reports)
-        holder = np.append(holder[begins], b"")
-        more = np.append(may, True), np.append(latest, -1), np.append(least, -1)
-        return cls(_first_half(holder), holder, *more, reporter.epoch)
-
-    def settle(
-        self, holders: NDArray[np.bytes_], candidates: NDArray[Any]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-        """Return reports, their epochs (-1: none may leave), and which of them are new."""
-        first, nobody = _first_half(holders), len(self.holder) - 1
-        order = np.argsort(first)  # searched in order, the cache has what is next
-        place = np.empty(len(first), int)
-        place[order] = np.searchsorted(self.first[:-1], first[order])
-        is_other = self.holder[place] != holders
-        while (step := is_other & (place < nobody) & (self.first[place] == first)).any():
-            place += step  # past another person with the same first half
-            is_other = self.holder[place] != holders
-        place[is_other] = nobody
-        is_new = self.may_report[place]
-        epoch = np.where(is_new, self.now, self.epoch[place])
-        return np.where(is_new, candidates, self.report[place]), epoch, is_new
-
-
-def _first_half(holders: NDArray[np.bytes_]) -> NDArray[np.uint64]:
-    return holders.view(">u8")[::2].astype(np.uint64)
-
-
-def _octets(holders: Any) -> NDArray[np.bytes_]:
-    """Read keyed ids, written in hexadecimal; ValueError if one is not."""
-    texts = holders.to_pylist()
-    octets = b"".join(map(bytes.fromhex, texts))
-    if len(octets) != 16 * len(texts) or any(len(text) != 32 for text in texts):
-        raise ValueError
-    return np.frombuffer(octets, "S16")
+        return persons
 
 
 # --- skrldp report --------------------------------------------------------------------------------
@@ -397,13 +303,13 @@ def report(
         raise CommandError("one table or one mechanism comes from standard input, and no key.")
 
     own, kept = read_mechanism(mechanism), keep or []
-    needed = needed_columns(own)
-    if id is None:
-        reporter: Any = _Fresh(own, needed, kept)
-    else:
-        secret = _key(str(key), key_check)
-        options = {"id": id, "key": secret, "keep": kept, "name": REPORT}
-        reporter = keyed(own, options, ledger, limits)
+    reader = reader_of(own)
+    needed = list(reader.known)
+    # Else the key is one of this run alone, and the ids are the rows' numbers.
+    secret = secrets.token_bytes(_BYTES) if key is None else _key(key, key_check)
+    rows = new_name([*needed, *kept, BLOCK, REPORT])
+    options = {"id": id or rows, "key": secret, "keep": kept, "name": REPORT}
+    reporter = keyed(own, options, ledger, limits)
     ids, inputs = [] if id is None else [id], [mechanism, records, key, ledger]
     kind_of(output, packed=False)  # a name that does not tell is said before anything is read
     with (
@@ -411,10 +317,14 @@ def report(
         new_file(output, inputs=inputs) as file,
     ):
         table = Table(records, [*ids, *needed, *kept])
-        schema = reporter.output_schema(table.schema)
         batches = progress(table.batches(of_one_line=[*ids, *kept]), records)
-        read = read_records(own, table, needed, missing or [], batches)
+        read = read_records(reader, table, missing or [], batches)
+        read, source = (read, table.schema) if id else _numbered(read, table.schema, rows)
+        schema = reporter.output_schema(source)
         reports = _reports(read, reporter.report_batch, id, records)
+        if id is None:
+            schema = schema.remove(0)
+            reports = (batch.select(schema.names) for batch in reports)
         if book is not None:
             schema = book.output_schema(schema, with_epoch="epoch" in limits)
             reports = (book.settle(batch, schema) for batch in reports)
@@ -432,6 +342,22 @@ def report(
         )
 
 
+def _numbered(batches: Iterable[Any], schema: Any, name: str) -> tuple[Iterator[Any], Any]:
+    """Give batches a column with the numbers of their rows; also return their schema."""
+    import pyarrow as pa
+
+    own = schema.append(pa.field(name, pa.int64()))
+
+    def numbered() -> Iterator[Any]:
+        first = 0
+        for batch in batches:
+            rows = arrow_numbers(np.arange(first, first + len(batch)))
+            yield pa.RecordBatch.from_arrays([*batch.columns, rows], [*batch.schema.names, name])
+            first += len(batch)
+
+    return numbered(), own
+
+
 def _key(path: str, wanted: str | None) -> bytes:
     key = KeyFile(path).read()
     if wanted is not None and wanted.strip().lower() != check_of(key):
@@ -446,106 +372,42 @@ def _reports(
     batches: Iterable[Any], work: Callable[[Any], Any], id: str | None, path: str
 ) -> Iterator[Any]:
     """Yield the reports of each batch; the last only if no id is there twice."""
-    make, seen = placed(work, path), _Ids(id, path)
+    make, numbers = placed(work, path), [np.zeros(0, np.int64)]
     for batch in batches:
+        if id is not None and not batch[id].null_count:
+            numbers.append(_numbers_of_ids(batch[id]))
         try:
             made = make(batch)
         except CommandError:
-            if id is not None and not batch.column(id).null_count:
-                seen.add(batch)
-                seen.check()  # which says in which rows of the table the same id is
+            _refuse_same(numbers, id, path)  # which says in which rows of the table they are
             raise
-        seen.add(batch)
         yield made
-    seen.check()
+    _refuse_same(numbers, id, path)
 
 
-class _Ids:
-    """Finds ids that occur in several rows, by numbers of 64 bits, which are kept.
+def _numbers_of_ids(column: Any) -> NDArray[np.int64]:
+    """Return a number of 64 bits for each id.
 
     Those of whole numbers differ; those of texts and bytes are Python's hashes, by which two
     different ids of 10⁸ are taken for one with a probability of 0.0003.
     """
+    import pyarrow as pa
 
-    def __init__(self, column: str | None, path: str) -> None:
-        self._column, self._path = column, path
-        self._numbers: list[Any] = []
-
-    def add(self, batch: Any) -> None:
-        """Note the ids of a batch."""
-        import pyarrow as pa
-
-        if self._column is None:
-            return
-        ids = bare(batch.column(self._column))
-        if pa.types.is_integer(ids.type):
-            own = numbers_of(ids).astype(np.int64)
-        else:
-            own = np.fromiter(map(hash, ids.to_pylist()), np.int64, len(ids))
-        self._numbers.append(own)
-
-    def check(self) -> None:
-        """Raise an error if an id was noted twice."""
-        numbers = np.concatenate([np.zeros(0, np.int64), *self._numbers])
-        order = np.argsort(numbers, kind="stable")
-        twice = np.flatnonzero(np.diff(numbers[order]) == 0)
-        if len(twice):
-            first, second = order[twice[0]], order[twice[0] + 1]
-            raise CommandError(
-                f"{self._path}: rows {first:,} and {second:,} (counted from 0) have the same id in "
-                f"column {self._column!r}, and so may others. A report is about one record of each "
-                "id: keep one row for each."
-            )
+    ids = bare(column)
+    if pa.types.is_integer(ids.type):
+        return numbers_of(ids).astype(np.int64)
+    return np.fromiter(map(hash, ids.to_pylist()), np.int64, len(ids))
 
 
-class _Fresh:
-    """Draws reports anew; the shape of `skrldp.batches.Reporter`.
-
-    Parameters
-    ----------
-    mechanism : Mechanism or Manifest
-    columns : sequence of str
-        Those that the mechanism reads.
-    keep : sequence of str
-        Those that are passed on.
-    """
-
-    def __init__(
-        self, mechanism: Mechanism | Manifest, columns: Sequence[str], keep: Sequence[str]
-    ) -> None:
-        self._client: Any
-        if isinstance(mechanism, Manifest):
-            self._client, self._names = BlockClient(mechanism), [BLOCK, REPORT]
-        else:
-            self._client, self._names = Client(mechanism), [REPORT]
-        self._columns, self._keep = columns, list(keep)
-        self._types = [own.dtype for own in self._made({name: [] for name in columns})]
-        own = {name for name, _ in self._client.columns}
-        for name in keep:
-            if name in own or name in self._names:
-                why = "is reported" if name in own else "is a column of the reports"
-                raise CommandError(
-                    f"--keep {name}: this column {why}, so it cannot be passed on as it is."
-                )
-
-    def output_schema(self, schema: Any) -> Any:
-        """Return the columns of the reports."""
-        import pyarrow as pa
-
-        kept = [(name, own_type(schema.field(name).type)) for name in self._keep]
-        own = zip(self._names, self._types, strict=True)
-        return pa.schema([*((name, pa.from_numpy_dtype(one)) for name, one in own), *kept])
-
-    def report_batch(self, batch: Any) -> Any:
-        """Report the records of a batch."""
-        import pyarrow as pa
-
-        made = self._made(values_of(batch, self._columns))
-        kept = (on_its_own(batch.column(name)) for name in self._keep)
-        columns = [*map(arrow_numbers, made), *kept]
-        return pa.RecordBatch.from_arrays(columns, schema=self.output_schema(batch.schema))
-
-    def _made(self, records: Any) -> list[Any]:
-        """Return the numbers of records' reports, and before them those of the blocks."""
-        made = self._client.report_many(records)
-        return list(made) if len(self._names) > 1 else [made]
+def _refuse_same(numbers: list[NDArray[np.int64]], id: str | None, path: str) -> None:
+    """Raise an error if an id is in two rows."""
+    every = np.concatenate(numbers)
+    order = np.argsort(every, kind="stable")
+    twice = np.flatnonzero(np.diff(every[order]) == 0)
+    if len(twice):
+        first, second = order[twice[0]], order[twice[0] + 1]
+        raise CommandError(
+            f"{path}: rows {first:,} and {second:,} (counted from 0) have the same id in column "
+            f"{id!r}, and so may others. A report is about one record of each id: keep one row for "
+            "each."
+        )

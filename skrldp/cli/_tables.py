@@ -206,6 +206,11 @@ def _files_of(path: str) -> list[str]:
     return files
 
 
+def new_name(columns: Sequence[str]) -> str:
+    """Return a name that no column has."""
+    return max(columns, key=len) + "_"
+
+
 def with_counts(columns: Sequence[str], counts: str | None, path: str) -> list[str]:
     """Add the column of --counts, if there is one, to those of the records or reports."""
     if counts in columns:

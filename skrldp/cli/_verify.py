@@ -16,12 +16,12 @@ from skrldp.claims import Around, Claim, Claims
 from skrldp.cli import _common as o
 from skrldp.cli._common import FAILED, CommandError, progress, tell
 from skrldp.cli._mechanism import (
-    check_columns,
     columns_of,
     placed,
     read_mechanism,
     read_records,
     read_text,
+    reader_of,
     values_of,
 )
 from skrldp.cli._tables import Table, whole_numbers, with_counts
@@ -95,16 +95,13 @@ def _counted(
     own: Mechanism, path: str, counts: str | None, missing: list[str]
 ) -> JointDistribution:
     """Count the records of a public table in the mechanism's cells."""
-    from skrldp.client.records import RecordReader
-
-    named = columns_of(own)
-    names = check_columns([name for name, _ in named])
-    reader = RecordReader(named, own.secrets, own.values, "all", own.others)
+    reader = reader_of(own, "all")
+    names = list(reader.known)
     cells_of = placed(lambda batch: reader.cells(values_of(batch, names)), path)
     found = np.zeros(len(own.secrets) * len(own.values))
     first = 0
     table = Table(path, with_counts(names, counts, path))
-    for batch in read_records(own, table, names, missing, progress(table.batches(), path)):
+    for batch in read_records(reader, table, missing, progress(table.batches(), path)):
         weights = None if counts is None else whole_numbers(batch, counts, path, first)
         found += np.bincount(cells_of(batch), weights, len(found))
         first += batch.num_rows
@@ -210,8 +207,8 @@ def _proven(
     stated = claims.main.around
     if stated.rule == "survey":
         raise CommandError(
-            "the set is that of a survey, whose weights a table of records does not have: certify "
-            "the mechanism in Python, with the SurveyDesign."
+            "the set is that of a survey, whose weights a table of records does not have: give a "
+            "proof (--witness) and its --public-counts, or certify it in Python."
         )
     if reports > 1 and claims.known is not None:
         raise CommandError("--reports is for mechanisms that promise nothing about known columns.")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skrldp.alphabet.columns import Column, Factorized, hint_of, known_of, named, numbered
+from skrldp.alphabet.columns import OTHER, Column, Factorized, hint_of, known_of, named, numbered
 from skrldp.alphabet.combinations import Alphabet, combine
 from skrldp.alphabet.values import CategoryError, brief
 
@@ -84,6 +84,11 @@ class RecordReader:
         found = [part.indices([columns[place] for place in part.places]) for part in self._parts]
         secrets = found[0] if len(found) > 1 else np.zeros_like(found[0])
         return combine(secrets, found[-1], self._shape)
+
+    @property
+    def known(self) -> dict[Any, list[Any] | None]:
+        """By column, the values that a record may have; None for numbers that are cut at edges."""
+        return {name: own for part in self._parts for name, own in part.known()}
 
     _or_tuple = ", or a tuple in this order"
 
@@ -254,6 +259,13 @@ class _Part:
         self.places = places
         self.alphabet, self._takes_all = alphabet, takes_all
         self._may_be_rounded = any(column.may_be_rounded for column in alphabet.columns)
+
+    def known(self) -> Iterator[tuple[Any, list[Any] | None]]:
+        """Yield each column's name and known values; "other" is none where it is for others."""
+        for column, takes_all in zip(self.alphabet.columns, self._takes_all, strict=True):
+            has_others = takes_all or column.infrequent
+            own = [value for value in column.categories if not (has_others and value == OTHER)]
+            yield column.name, None if column.bins is not None else [*own, *column.infrequent]
 
     def number(self, record: Mapping[int, Any]) -> int:
         """Find the member that one record, given by places, has; -1 if there may be none."""

@@ -7,12 +7,11 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skrldp._arrays import ReadOnlyFit, read_only
-from skrldp._params import is_whole
 from skrldp._typing import Booleans, Floats
 from skrldp.alphabet.combinations import Record, group_cells
 from skrldp.estimation.channels import DenseChannel
@@ -25,7 +24,7 @@ from skrldp.estimation.hypotheses import (
     warn_of_contradiction,
 )
 from skrldp.estimation.methods import Cells, FigureMethods
-from skrldp.estimation.reports import check_names
+from skrldp.estimation.reports import check_names, refuse_rows, whole_from_0
 from skrldp.estimation.statistic import Sample, Statistic, project, ranges, tilt_of, tilted_cells
 from skrldp.joint import JointDistribution, as_counts
 from skrldp.mechanism.manifest import Manifest
@@ -34,7 +33,7 @@ from skrldp.pooling import CommonMargins, Pool, ReportInformation, information_o
 from skrldp.sanitizers.access import as_block_sanitizer
 from skrldp.sanitizers.block_sanitizer import margins_of, smoothed_cells
 from skrldp.table.read import read_table
-from skrldp.table.select import column_names, numbers_of, resolve_columns
+from skrldp.table.select import whole_numbers
 
 __all__ = [
     "BlockDesign",
@@ -393,8 +392,6 @@ class BlockEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         design = BlockDesign.read(self.mechanism)
         counts = count_blocks(Y, sample_weight, design.manifest)
         n = np.array([own.sum() for own in counts])
-        if not n.any():
-            raise ValueError("there is no report: nothing can be estimated.")
         blocks = design.manifest.blocks
         for k, channel in design.channels(counts):
             warn_of_contradiction(channel, counts[k], block=blocks[k], tests=len(blocks))
@@ -470,52 +467,29 @@ _NO_INFORMATION = 1e-8  # eigenvalues relative to the greatest that count as zer
 
 def count_blocks(Y: Any, sample_weight: ArrayLike | None, manifest: Manifest) -> list[Floats]:
     """Count the reports of each symbol of each block."""
-    names = column_names(Y)
+    table = read_table(Y)
     wanted: Sequence[Any] = ("block", "report")
-    if not set(wanted) <= set(names):
-        if len(names) != 2 or any(isinstance(name, str) for name in names):
+    if not set(wanted) <= set(table.names):
+        if len(table.names) != 2 or any(isinstance(name, str) for name in table.names):
             raise ValueError(
-                f"reports have the columns 'block' and 'report', but these have {names}: give what "
-                "BlockSanitizer.transform or a reporter of the manifest returned."
+                "reports have the columns 'block' and 'report', but these have "
+                f"{list(table.names)}: give what BlockSanitizer.transform or a reporter of the "
+                "manifest returned."
             )
-        wanted = names
-    table, places = read_table(Y), resolve_columns(Y, list(wanted), "reports")
-    blocks, reports = (
-        _whole(numbers_of(table, place), name) for place, name in zip(places, wanted, strict=True)
-    )
+        wanted = table.names
+    places = [table.names.index(name) for name in wanted]
+    sizes = np.array([one.shape[0] for one in manifest.mechanisms])
+    blocks = whole_numbers(table, places[0], len(sizes))
+    refuse_rows(table, blocks < 0, wanted[:1], whole_from_0(len(sizes)))
+    reports = whole_numbers(table, places[1], sizes.max())
+    wrong = (reports < 0) | (reports >= sizes[blocks])
+    refuse_rows(table, wrong, wanted[1:], "a number of a symbol of the row's block")
     weights = None
     if sample_weight is not None:
         weights = as_counts(sample_weight, len(blocks), "report", Y)
-    if len(blocks) and not (blocks.min() >= 0 and blocks.max() < len(manifest.mechanisms)):
-        raise ValueError(
-            f"a report has a block that the manifest does not have: its {len(manifest.mechanisms)} "
-            "blocks are numbered from 0. These are reports of another manifest."
-        )
-    sizes = np.array([one.shape[0] for one in manifest.mechanisms])
-    wrong = (reports < 0) | (reports >= sizes[blocks])
-    if wrong.any():
-        number = int(blocks[wrong].min())
-        raise ValueError(
-            f"a report of block {number} ({', '.join(map(str, manifest.blocks[number]))}) is "
-            f"none of its {sizes[number]} symbols: these are reports of another manifest."
-        )
     ends = np.cumsum(sizes)
     counts = np.bincount(ends[blocks] - sizes[blocks] + reports, weights, ends[-1])
     return np.split(counts.astype(float), ends[:-1])
-
-
-def _whole(column: NDArray[Any], name: Any) -> NDArray[np.int64]:
-    """Read integers; refuse anything else, missing reports among it."""
-    if column.dtype.kind == "f" and np.isfinite(column).all() and (column == np.rint(column)).all():
-        column = column.astype(np.int64)
-    if column.dtype == object and all(is_whole(value) for value in column):
-        column = column.astype(np.int64)
-    if column.dtype.kind not in "iu":
-        raise ValueError(
-            f"column {name!r} of the reports must hold integers, none of them missing. Leave out "
-            "rows without a report."
-        )
-    return column.astype(np.int64)
 
 
 # -- the cells of one mechanism or a block, for figures that are functions of them ----------------

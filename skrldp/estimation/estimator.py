@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,6 @@ from skrldp._arrays import ReadOnlyFit, read_only
 from skrldp._params import check_choice
 from skrldp._typing import Booleans, Floats, Indices
 from skrldp.alphabet.combinations import CellGroups, group_cells
-from skrldp.alphabet.values import is_missing
 from skrldp.estimation.channels import (
     Channel,
     DenseChannel,
@@ -36,19 +35,15 @@ from skrldp.estimation.reports import (
     ENCODINGS,
     Source,
     check_names,
-    count_reports,
-    number_reports,
-    read_rows,
+    read_reports,
     read_source,
+    samples_of,
 )
 from skrldp.estimation.statistic import CellShares, Sample, Statistic, project
-from skrldp.joint import JointDistribution, as_counts
+from skrldp.joint import JointDistribution
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.surveys.design import SurveyDesign
-from skrldp.surveys.records import MOST_CELLS, SurveyTotals
-from skrldp.table.lazy import distinct_rows
 from skrldp.table.read import lazy_frame
-from skrldp.table.select import column_reader, without_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,7 +51,6 @@ if TYPE_CHECKING:
 __all__ = ["FrequencyEstimator", "MechanismCells", "smoothed"]
 
 METHODS = ("unbiased", "em")
-_MOST_ROWS = 1_000_000  # distinct rows of reports and groups that engines bring
 # Of the most likely distribution: nats per report that are nothing, and steps.
 _TOL, _STEPS = 1e-10, 10_000
 
@@ -212,15 +206,22 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         """
         check_choice("method", self.method, METHODS)
         check_choice("encode", self.encode, ENCODINGS)
+        survey, groups = self.survey, listed(self.groups)
+        if not (survey is None or isinstance(survey, SurveyDesign)):
+            raise TypeError(f"survey must be a SurveyDesign or None, got {type(survey).__name__}.")
+        if survey is not None and sample_weight is not None:
+            raise ValueError("survey= has the weights of the reports: leave sample_weight out.")
+        if survey is not None and lazy_frame(Y) is not None:
+            raise ValueError("weights belong to single rows, and this is a lazy frame: collect it.")
         source = read_source(self.mechanism)
         public = _public_of(self.public, source)
-        reports = _read(self, Y, source, sample_weight)
+        others = list(dict.fromkeys([*groups, *(() if survey is None else survey.columns)]))
+        reports = read_reports(Y, source, self.encode, sample_weight, others)
+        samples = samples_of(reports, groups, survey)
         channel = _channel(source.mechanism, reports.kinds, public)
         found = object.__new__(type(self))
         validate_data(found, reports.table, skip_check_array=True, reset=True)
-        found._own = MechanismCells(
-            source.mechanism, channel, reports.samples, reports.names, self.method
-        )
+        found._own = MechanismCells(source.mechanism, channel, samples, tuple(groups), self.method)
         found._kinds, found._source, found.mechanism_ = reports.kinds, source, source.mechanism
         counts = found._own.counts
         _check_possible(counts, channel)
@@ -296,9 +297,9 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         >>> X = [["no", 0], ["no", 1], ["yes", 0], ["yes", 1]]
         >>> sanitizer = SRRSanitizer(eps=2.0, sensitive=0).fit(X, sample_weight=[300, 70, 200, 430])
         >>> sent = (5_000 * sanitizer.mechanism_.matrix @ [0.3, 0.07, 0.2, 0.43]).round()
-        >>> test = FrequencyEstimator(sanitizer).fit(range(4), sample_weight=sent)
-        >>> bool(test.test_independence(0, 1).p_value < 0.001)
-        True
+        >>> estimator = FrequencyEstimator(sanitizer).fit(range(4), sample_weight=sent)
+        >>> print(estimator.test_independence(0, 1))
+        5,000 reports contradict that 0 and 1 are independent (p = 1.3e-137; ...
         """
         check_is_fitted(self)
         _, sample = self._own.one_sample("a test of independence")
@@ -332,8 +333,8 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         >>> sanitizer = SRRSanitizer(eps=1.0, sensitive=0, random_state=0)
         >>> sanitizer = sanitizer.fit(cells, sample_weight=[700, 1000, 260, 570])
         >>> reports = sanitizer.transform(cells * 300)  # "rare" was 31 % of "yes", now 50 %
-        >>> bool(FrequencyEstimator(sanitizer).fit(reports).drift_test().p_value < 0.001)
-        True
+        >>> print(FrequencyEstimator(sanitizer).fit(reports).drift_test())
+        1,200 reports contradict that U given S is distributed as in the public table (p = ...
         """
         check_is_fitted(self)
         if len(self.mechanism_.values) == 1:
@@ -441,100 +442,7 @@ def _effective_number(shares: Statistic, sample: Sample, frequencies: Floats) ->
     )
 
 
-# -- the reports ----------------------------------------------------------------------------------
-
-
-class _Reports(NamedTuple):
-    """Reports, counted: those of all, or of each group."""
-
-    table: Any  # without the columns of the survey and of groups
-    kinds: Indices  # (b,), which symbols are written alike
-    samples: list[tuple[tuple[Any, ...], Sample]]
-    names: tuple[Any, ...]  # of the columns of groups
-
-
-def _read(estimator: Any, Y: Any, source: Source, sample_weight: Any) -> _Reports:
-    survey, names = estimator.survey, listed(estimator.groups)
-    if not (survey is None or isinstance(survey, SurveyDesign)):
-        raise TypeError(f"survey must be a SurveyDesign or None, got {type(survey).__name__}.")
-    if survey is not None and sample_weight is not None:
-        raise ValueError("survey= has the weights of the reports: leave sample_weight out.")
-    frame = lazy_frame(Y)
-    if frame is not None:
-        if survey is not None:
-            raise ValueError("weights belong to single rows, and this is a lazy frame: collect it.")
-        if names:
-            Y, sample_weight = distinct_rows(frame, _MOST_ROWS)
-    if survey is None and not names:
-        rows = read_rows(Y, source, estimator.encode, sample_weight)
-        counts, kinds = count_reports(rows, source, estimator.encode)
-        if not counts.any():
-            raise ValueError("there is no report: nothing can be estimated.")
-        return _Reports(rows.table, kinds, [((), Sample.of_counts(counts))], ())
-    read = column_reader(Y, "the reports")
-    codes, labels = _grouped([read(name) for name in names])
-    others = list(dict.fromkeys([*names, *([] if survey is None else survey.columns)]))
-    rows = read_rows(without_columns(Y, others, "the reports"), source, estimator.encode, None)
-    numbers, kinds = number_reports(rows, source, estimator.encode)
-    n_kinds = int(kinds.max()) + 1
-    if survey is not None:
-        of_groups = _weighted(survey, read, numbers, n_kinds, codes, len(labels))
-        both = list(zip(labels, of_groups, strict=True))
-        return _Reports(rows.table, kinds, both, tuple(names))
-    weights = None if sample_weight is None else as_counts(sample_weight, len(numbers), "report", Y)
-    cells = codes * n_kinds + numbers
-    counts = np.bincount(cells, weights, len(labels) * n_kinds).astype(np.float64)
-    samples = [
-        (label, Sample.of_counts(own))
-        for label, own in zip(labels, counts.reshape(-1, n_kinds), strict=True)
-        if own.any()
-    ]
-    return _Reports(rows.table, kinds, samples, tuple(names))
-
-
-def _grouped(columns: Sequence[Any]) -> tuple[Indices, list[tuple[Any, ...]]]:
-    """Give combinations of categories of raw columns numbers; missing ones are None."""
-    if not columns:
-        return np.zeros(1, dtype=np.intp), [()]
-    rows = [
-        tuple(None if is_missing(value) else value for value in row)
-        for row in zip(*(column.tolist() for column in columns), strict=True)
-    ]
-    labels = sorted(set(rows), key=lambda row: [(value is None, str(value)) for value in row])
-    number = {label: k for k, label in enumerate(labels)}
-    return np.array([number[row] for row in rows], dtype=np.intp), labels
-
-
-def _weighted(
-    survey: SurveyDesign, read: Any, numbers: Indices, n_kinds: int, codes: Indices, n_groups: int
-) -> list[Sample]:
-    """Shares of reports of a survey's respondents in each group, with the design's covariance."""
-    size = n_groups * n_kinds
-    if size > MOST_CELLS:
-        raise ValueError(
-            f"there are {size:,} different reports (of all groups), and the covariance of weighted "
-            f"shares is for at most {MOST_CELLS:,}: use a mechanism for fewer columns."
-        )
-    records = survey.read(read)
-    totals = SurveyTotals.of(records, codes * n_kinds + numbers, size)
-    assert totals.covariance is not None
-    of_groups = totals.totals.reshape(n_groups, n_kinds)
-    sums = of_groups.sum(axis=1)
-    shares = of_groups / sums[:, None]
-    apart = np.zeros((n_groups, n_kinds, n_groups, n_kinds))  # of shares, by totals
-    groups = np.arange(n_groups)
-    apart[groups, :, groups] = (np.eye(n_kinds) - shares[:, :, None]) / sums[:, None, None]
-    slopes = apart.reshape(size, size)
-    design = slopes @ totals.covariance @ slopes.T
-    whole = Sample(shares.ravel(), float(records.n_records), design)
-    if n_groups == 1:
-        return [whole]
-    n = np.bincount(codes, minlength=n_groups).astype(float)
-    places = [slice(k * n_kinds, (k + 1) * n_kinds) for k in groups]
-    return [
-        Sample(shares[k], n[k], design[place, place], None, (whole, place))
-        for k, place in enumerate(places)
-    ]
+# -- the mechanism and its reports ----------------------------------------------------------------
 
 
 def _public_of(public: Any, source: Source) -> JointDistribution | None:

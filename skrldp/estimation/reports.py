@@ -1,39 +1,44 @@
 """Reports of any form, read and counted: symbols, one-hot columns or cells."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from numbers import Real
 from operator import eq
 from typing import Any, NamedTuple
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import NotFittedError
 
-from skrldp._arrays import chunks, refuse_masked
-from skrldp._typing import Floats
+from skrldp._typing import Booleans, Floats, Indices
 from skrldp.alphabet.columns import Column
+from skrldp.alphabet.combinations import Alphabet, group_cells
 from skrldp.alphabet.values import is_missing
+from skrldp.estimation.statistic import Sample
 from skrldp.joint import JointDistribution, as_counts
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sanitizers.access import as_block_sanitizer, as_sanitizer
+from skrldp.sanitizers.reports import as_table
+from skrldp.surveys.design import SurveyDesign
+from skrldp.surveys.records import MOST_CELLS, SurveyTotals
 from skrldp.table.columns import encode_column
-from skrldp.table.lazy import distinct_rows, lazy_names
-from skrldp.table.read import lazy_frame, read_table
-from skrldp.table.select import numbers_of
+from skrldp.table.lazy import LazyTable, refuse_weights
+from skrldp.table.read import Table, lazy_frame, read_table
+from skrldp.table.select import column_reader, whole_numbers, without_columns
 
 __all__ = [
     "ENCODINGS",
-    "Rows",
+    "Reports",
     "Source",
     "check_names",
-    "count_reports",
-    "number_reports",
     "read_mechanism",
-    "read_rows",
+    "read_reports",
     "read_source",
+    "refuse_rows",
+    "samples_of",
+    "whole_from_0",
 ]
 
 ENCODINGS = ("auto", "symbol", "onehot", "cells")
@@ -42,8 +47,9 @@ ENCODINGS = ("auto", "symbol", "onehot", "cells")
 _WEIGHTED = (
     "where those who report have survey weights, give FrequencyEstimator(survey=) their columns"
 )
-_BLOCK = 1 << 16  # rows counted at a time, since bincount needs int64
-_MOST_KEYS = 1 << 24  # combinations of categories that are counted in a table
+_MOST_ROWS = 1_000_000  # distinct rows of reports and groups that engines bring
+_SHOWN = 8  # names of columns in a message
+_ONES, _ROWS = "a single 1 among zeros", "a combination of categories that it writes"
 _LOST = (
     " If they are cells (encode='cells' of an optimised mechanism): several symbols may be written "
     "as the same cell, and the mechanism alone does not say which. Pass the fitted sanitizer in "
@@ -52,24 +58,7 @@ _LOST = (
 
 _NOT_COUNTED = " Nothing can be estimated from encode='posterior': estimate from encode='symbol'."
 
-
-class Coded(NamedTuple):
-    """A column of categories."""
-
-    categories: tuple[Any, ...]
-    codes: NDArray[np.intp]  # (b,), number of each row's category
-
-    @classmethod
-    def of(cls, values: Sequence[Any]) -> "Coded":
-        """Give categories numbers in the order in which they occur."""
-        categories = tuple(dict.fromkeys(values))
-        places = dict(zip(categories, range(len(categories)), strict=True))
-        return cls(categories, np.array([places[value] for value in values], dtype=np.intp))
-
-    def at(self, rows: NDArray[np.intp]) -> "Coded":
-        """Return some rows, with the categories that they have."""
-        present, codes = np.unique(self.codes[rows], return_inverse=True)
-        return Coded(tuple(self.categories[place] for place in present), codes.reshape(-1))
+# -- the mechanism --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -77,23 +66,85 @@ class Source:
     """Where reports come from: a mechanism, and how it writes them."""
 
     mechanism: Mechanism  # the mechanism that was sampled
-    written: list[Coded] | None  # the columns of a table of cells, a row for each symbol, if known
-    columns: tuple[Any, ...]  # names of that table's columns; empty if not known
     names: tuple[Any, ...] = ()  # names of the columns that a sanitizer writes; empty if not known
     joint: JointDistribution | None = None  # the public distribution of a sanitizer
 
+    @property
+    def n_symbols(self) -> int:
+        """Number of symbols."""
+        return self.mechanism.shape[0]
 
-# -- the mechanism --------------------------------------------------------------------------------
+    @cached_property
+    def is_numbered(self) -> bool:
+        """Whether symbols are their own numbers."""
+        return self.mechanism.symbols == tuple(range(self.n_symbols))
+
+    @property
+    def _of_u(self) -> list[Any]:
+        return [name for name, sensitive in self.mechanism.columns if not sensitive]
+
+    @property
+    def _is_likely(self) -> bool:
+        """Whether symbols are written as their most probable cells."""
+        return self.is_numbered and not (self._of_u and self.names == _as_strings(self._of_u))
+
+    @cached_property
+    def _cells(self) -> Indices | None:
+        """The cells that symbols are written as, (b,); None: they are values of U, or not known.
+
+        Symbols that are integers are values of U if the sanitizer writes the columns of U.
+        """
+        own = self.mechanism
+        if self._is_likely:
+            return None if self.joint is None else own.likely_cells(self.joint.probabilities)
+        (b, a), cells = own.shape, product(own.secrets, own.values)
+        if b == a and all(map(eq, own.symbols, cells)):
+            return np.arange(a)
+        places = {cell: place for place, cell in enumerate(own.cells)}
+        found = [places.get(symbol, -1) for symbol in own.symbols]
+        return None if min(found) < 0 else np.array(found)
+
+    def columns(self, form: str) -> list[Any]:
+        """Names of the columns of reports in a form; empty if they have none."""
+        if form == "onehot":
+            return [f"report_{symbol}" for symbol in range(self.n_symbols)]
+        of_cells = (
+            self._of_u if self._cells is None else [name for name, _ in self.mechanism.columns]
+        )
+        return ["report"] if form == "symbol" else of_cells
+
+    @cached_property
+    def widths(self) -> dict[str, int]:
+        """Numbers of the columns of reports in each form that is known."""
+        found = {"symbol": 1, "onehot": self.n_symbols}
+        if not self._is_likely or self.joint is not None:
+            unnamed = 1 if self._cells is None else 2
+            found["cells"] = len(self.columns("cells")) or unnamed
+        return found
+
+    @cached_property
+    def written(self) -> tuple[Alphabet, Indices]:
+        """The rows that symbols are written as, and the number of each one's, (b,)."""
+        own, names = self.mechanism, self.columns("cells")
+        if self._cells is None:
+            values = [*zip(*own.symbols, strict=True)] if len(names) > 1 else [own.symbols]
+            columns = [Column.of_values(place, one) for place, one in enumerate(values)]
+            codes = [column.codes(one) for column, one in zip(columns, values, strict=True)]
+        else:
+            groups = [group_cells(own, [name], "all") for name in names] or [
+                group_cells(own, None, part) for part in ("sensitive", "nonsensitive")
+            ]
+            codes = [one.labels[self._cells] for one in groups]
+            columns = [Column(one.name[0], one.categories) for one in groups]
+        return Alphabet.observed(columns, codes)
 
 
 def read_source(mechanism: Any) -> Source:
     """Make a source from a mechanism, its JSON, or a fitted sanitizer or pipeline."""
     own, sanitizer = read_mechanism(mechanism)
     if sanitizer is None:
-        return Source(own, *_written(own, None))
-    names, joint = tuple(sanitizer.get_feature_names_out()), sanitizer.joint_
-    written = _written(own, joint.probabilities, names)
-    return Source(own, *written, names, joint)
+        return Source(own)
+    return Source(own, tuple(sanitizer.get_feature_names_out()), sanitizer.joint_)
 
 
 def read_mechanism(mechanism: Any) -> tuple[Mechanism, Any]:
@@ -128,51 +179,7 @@ def read_mechanism(mechanism: Any) -> tuple[Mechanism, Any]:
     return sanitizer.mechanism_, sanitizer
 
 
-def _written(
-    mechanism: Mechanism, distribution: NDArray[Any] | None, written_names: tuple[Any, ...] = ()
-) -> tuple[list[Coded] | None, tuple[Any, ...]]:
-    """Return what symbols look like as cells, column by column, and the names of the columns.
-
-    Symbols that are cells or values of U are written as such; numbered symbols as the most probable
-    cell at the public distribution, if that is known. Symbols that are integers are values of U if
-    the sanitizer writes the columns of U.
-    """
-    names = tuple(name for name, _ in mechanism.columns)
-    of_u = tuple(name for name, sensitive in mechanism.columns if not sensitive)
-    numbered = mechanism.symbols == tuple(range(mechanism.shape[0]))
-    if numbered and not (of_u and written_names == as_strings(of_u)):
-        if distribution is None:
-            return None, names
-        cells = mechanism.likely_cells(distribution)
-    else:
-        found = _cells_of(mechanism)
-        if found is None:
-            return _columns_of(mechanism.symbols, len(of_u) > 1), of_u
-        cells = found
-    flags = [sensitive for _, sensitive in mechanism.columns] or [True, False]
-    of_secrets, of_values = np.divmod(cells, len(mechanism.values))
-    secrets = iter(_columns_of(mechanism.secrets, flags.count(True) > 1))
-    values = iter(_columns_of(mechanism.values, flags.count(False) > 1))
-    columns = [next(secrets).at(of_secrets) if s else next(values).at(of_values) for s in flags]
-    return columns, names
-
-
-def _cells_of(mechanism: Mechanism) -> NDArray[np.intp] | None:
-    """Return the cells that the symbols are, (b,); None if some are no cells."""
-    b, a = mechanism.shape
-    if b == a and all(map(eq, mechanism.symbols, product(mechanism.secrets, mechanism.values))):
-        return np.arange(a)
-    places = {cell: place for place, cell in enumerate(mechanism.cells)}
-    if not set(mechanism.symbols) <= set(places):
-        return None
-    return np.array([places[symbol] for symbol in mechanism.symbols], dtype=np.intp)
-
-
-def _columns_of(alphabet: Sequence[Any], several: bool) -> list[Coded]:
-    return [Coded.of(column) for column in (zip(*alphabet, strict=True) if several else [alphabet])]
-
-
-def as_strings(columns: Sequence[Any]) -> tuple[str, ...]:
+def _as_strings(columns: Sequence[Any]) -> tuple[str, ...]:
     """Name columns as sanitizers do: those that have only a position n are "xn"."""
     return tuple(name if isinstance(name, str) else f"x{name}" for name in columns)
 
@@ -180,377 +187,218 @@ def as_strings(columns: Sequence[Any]) -> tuple[str, ...]:
 # -- the form -------------------------------------------------------------------------------------
 
 
-def _form_of(table: Any, source: Source) -> str:
+def _form_of(table: Table, source: Source) -> str:
     """Find the form of reports: by the names of their columns, or else as the only form possible.
 
     If the reports have no names, those that a sanitizer would write are used, except for a single
     column of values of U, since clients send one column too, of numbers.
     """
-    width = len(table.names)
+    width, widths, b = len(table.names), source.widths, source.n_symbols
+    fits = [form for form, own in widths.items() if own == width]
     for names in (table.names, source.names):
-        found = _forms_by_name(tuple(names), width, source)
-        if len(found) == 1 and (width > 1 or names is table.names or found != ["cells"]):
-            return found[0]
-    n_symbols, written = source.mechanism.shape[0], source.written
-    fits = []
-    if width == 1:
-        fits.append("symbol")
-    if width == n_symbols:
-        fits.append("onehot")
-    numbered = source.mechanism.symbols == tuple(range(n_symbols))
-    if written and width == len(written) and not (width == 1 and numbered):
-        fits.append("cells")
+        if all(isinstance(name, str) for name in names):
+            found = [f for f in fits if sorted(names) == sorted(_as_strings(source.columns(f)))]
+            if len(found) == 1 and (width > 1 or names is table.names or found != ["cells"]):
+                return found[0]
+    if width == 1 and source.is_numbered and "cells" in fits:
+        fits.remove("cells")
     if fits == ["symbol", "cells"]:
         return _numbers_or_values(table, source)
-    if len(fits) == 1:
-        return fits[0]
+    if len(fits) > 1:
+        raise ValueError(
+            f"the reports may be meant as any of {fits}: say which with encode=..., such as "
+            f"encode={fits[-1]!r}."
+        )
     if not fits:
-        third = f", or the {len(written)} column(s) of a record ('cells')" if written else ""
-        hint = _NOT_COUNTED if written else _LOST
+        third = f", or the {widths.get('cells')} column(s) of a record ('cells')"
+        known = f"{third}.{_NOT_COUNTED}" if "cells" in widths else f".{_LOST}"
         raise ValueError(
             f"Y has {width} columns, but a report of this mechanism is one number ('symbol') or "
-            f"{n_symbols} columns of 0 and 1 ('onehot'){third}.{hint}"
+            f"{b} columns of 0 and 1 ('onehot'){known}"
         )
-    raise ValueError(
-        f"the reports may be meant as any of {fits}: say which with encode=..., such as "
-        f"encode={fits[-1]!r}."
-    )
+    return fits[0]
 
 
-def _forms_by_name(names: tuple[Any, ...], width: int, source: Source) -> list[str]:
-    """List the forms whose columns have these names."""
-    if len(names) != width or not all(isinstance(name, str) for name in names):
-        return []
-    found = []
-    if names == ("report",):
-        found.append("symbol")
-    if _are_onehot(names, source.mechanism.shape[0]):
-        found.append("onehot")
-    if source.written and sorted(names) == sorted(as_strings(source.columns)):
-        found.append("cells")
-    return found
-
-
-def _are_onehot(names: Sequence[Any], b: int) -> bool:
-    return len(names) == b and list(names) == [f"report_{symbol}" for symbol in range(b)]
-
-
-def _numbers_or_values(table: Any, source: Source) -> str:
+def _numbers_or_values(table: Table, source: Source) -> str:
     """Decide between numbers of symbols and values of U for a column without a name.
 
     An error is raised if a number in it can be both the number of one symbol and the value of
     another.
     """
-    assert source.written is not None
-    alphabet = [source.written[0].categories[code] for code in source.written[0].codes]
-    numbers = range(len(alphabet))
-    for symbol, value in enumerate(alphabet):
-        if value in numbers and value != symbol:
+    alphabet, rows = source.written
+    (column,) = alphabet.columns
+    for symbol, row in enumerate(rows):
+        value = column.categories[row]
+        if value in range(len(rows)) and value != symbol:
             raise ValueError(
                 "the reports may be meant as any of ['symbol', 'cells']: "
                 f"{value!r} is the value of report {symbol} and the number of another. Say "
                 "encode='symbol' for numbers, as clients make them, or encode='cells' for values."
             )
-    _, unknown = encode_column(table, 0, Column.of_values(table.names[0], alphabet))
+    _, unknown = encode_column(table, 0, column)
     return "symbol" if unknown and all(isinstance(v, Real) for v in unknown) else "cells"
+
+
+def _form_and_places(table: Table, source: Source, encode: str) -> tuple[str, list[int]]:
+    """Find the form of reports and their columns, in the mechanism's order.
+
+    Columns are found by name if both sides have names, else by number.
+    """
+    form = _form_of(table, source) if encode == "auto" else encode
+    size, wanted, names = source.widths.get(form), source.columns(form), list(table.names)
+    if size is None:
+        raise ValueError(f"these reports cannot be read as cells.{_LOST}")
+    if set(names) == set(wanted) and all(isinstance(name, str) for name in names):
+        place = {name: k for k, name in enumerate(names)}
+        return form, [place[name] for name in wanted]
+    numbers = wanted if form == "cells" else list(range(size))
+    if not table.is_array and names != numbers and set(names) == set(numbers):
+        raise ValueError(
+            f"the reports have the same columns in another order: {names[:_SHOWN]}, not "
+            f"{numbers[:_SHOWN]}. Numbers may be names or places; put the columns in order, or "
+            "give an array."
+        )
+    are_others = wanted and all(isinstance(name, str) for name in (*names, *wanted))
+    if len(names) != size or (form == "cells" and size > 1 and are_others):
+        raise ValueError(
+            f"encode={form!r} has {size} column(s){f', {wanted[:_SHOWN]}' if wanted else ''}, but "
+            f"Y has {len(names)}: {names[:_SHOWN]}."
+        )
+    return form, list(range(size))
 
 
 # -- the reports ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Rows:
-    """A table of reports, or the distinct rows of one."""
+class Reports(NamedTuple):
+    """What each row reports, and which symbols are written alike."""
 
-    table: Any  # two-dimensional
-    weights: Any = None  # (n,), how many reports each row stands for; None for one
-    are_distinct: bool = False  # whether these are the distinct rows of a lazy frame, in no order
-
-    def named(self, row: int) -> str:
-        """Say in a message which row is meant."""
-        return f"a row (of {self.weights[row]:,} alike)" if self.are_distinct else f"row {row}"
+    table: Any  # the reports, as they were given
+    read: Callable[[Any], NDArray[Any]]  # the values of another column, by name
+    numbers: Indices  # (n,), the kind of each row's report
+    kinds: Indices  # (b,), the kind of each symbol
+    weights: Floats | None  # (n,), how many reports each row stands for; None for one
 
 
-def read_rows(Y: Any, source: Source, encode: str, sample_weight: ArrayLike | None) -> Rows:
+def read_reports(
+    Y: Any,
+    source: Source,
+    encode: str,
+    sample_weight: ArrayLike | None = None,
+    others: Sequence[Any] = (),
+) -> Reports:
     """Read reports: a table, a column of it, or the distinct rows of a lazy frame.
 
     No more distinct rows are brought than there are symbols, and one: if there are more, one of
-    them is no report.
-
-    Shapes: sample_weight (n,).
+    them is no report. `others` are columns that are no reports.
     """
+    refuse_weights(Y, sample_weight)
     frame = lazy_frame(Y)
     if frame is None:
-        return Rows(_as_table(Y), sample_weight)
-    if sample_weight is not None:
-        raise ValueError(
-            "sample_weight cannot follow the rows of a lazy frame, which have no order. Equal "
-            "reports are counted without it; if rows have counts, add them up, collect the result, "
-            "and pass its counts as sample_weight."
-        )
-    names = tuple(lazy_names(frame))
-    if len(names) > 1:
-        _form_and_places(_Header(names), source, encode)
-    return Rows(*distinct_rows(frame, source.mechanism.shape[0] + 1), are_distinct=True)
-
-
-def _as_table(Y: Any) -> Any:
-    """Make a table of one column from one-dimensional reports; leave tables as they are."""
-    series = nw.from_native(Y, pass_through=True, allow_series=True)
-    if isinstance(series, nw.Series):
-        return series.to_frame().to_native()
-    if isinstance(Y, list | tuple | range | np.ndarray):
-        refuse_masked(Y, "the reports")
-        array = np.asarray(Y)
-        if array.ndim == 1:
-            if array.dtype.kind in "US":  # numpy may have made strings of a list's numbers
-                array = np.asarray(Y, dtype=object)
-            return array[:, None]
-    return Y
-
-
-def count_reports(rows: Rows, source: Source, encode: str) -> tuple[Floats, NDArray[np.intp]]:
-    """Count how often each symbol was sent.
-
-    Shape: counts (m,), kinds (b,).
-    """
-    table = read_table(rows.table)
-    n_symbols = source.mechanism.shape[0]
-    weights = None
-    if rows.weights is not None:
-        weights = as_counts(rows.weights, table.n_rows, "report", rows.table, weighted=_WEIGHTED)
-    form, places = _form_and_places(table, source, encode)
-    if form == "symbol":
-        numbers = _numbers(table, 0, "symbols", rows)
-        return _count(numbers, n_symbols, weights, rows), np.arange(n_symbols)
-    if form == "onehot":
-        return _count_onehot(table, places, weights, rows), np.arange(n_symbols)
-    return _count_cells(table, places, source, weights, rows)
-
-
-def number_reports(
-    rows: Rows, source: Source, encode: str
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Find what each row reports, where single rows matter; the kinds are those of the counts.
-
-    Shapes: numbers (n,) of kinds, kinds (b,).
-    """
-    table = read_table(rows.table)
-    n_symbols = source.mechanism.shape[0]
-    form, places = _form_and_places(table, source, encode)
-    if form == "cells":
-        keys, of_symbols, _ = _keys(table, places, source, rows)
-        place, order, kinds = _places_of_keys(keys, of_symbols, rows, keys)
-        return order[place], kinds
-    if form == "symbol":
-        numbers = _numbers(table, 0, "symbols", rows)
-        _count(numbers, n_symbols, None, rows)  # refuses what is no symbol
-        return numbers.astype(np.intp), np.arange(n_symbols)
-    _count_onehot(table, places, None, rows)
-    columns = (symbol * _one(table, place, rows) for symbol, place in enumerate(places))
-    return np.sum(list(columns), axis=0).astype(np.intp), np.arange(n_symbols)
-
-
-@dataclass(frozen=True)
-class _Header:
-    """The names of a lazy frame's columns, which say what its rows are before any is read."""
-
-    names: tuple[Any, ...]
-    is_array: bool = False
-
-
-def _form_and_places(table: Any, source: Source, encode: str) -> tuple[str, list[int]]:
-    """Find the form of reports and their columns, in the mechanism's order."""
-    n_symbols, width = source.mechanism.shape[0], len(table.names)
-    form = _form_of(table, source) if encode == "auto" else encode
-    if form == "cells":
-        return form, _places(table, source)
-    if form == "symbol":
-        if width != 1:
-            raise ValueError(
-                f"encode='symbol' is one column of numbers, but Y has {width} columns."
-            )
-        return form, [0]
-    if width != n_symbols:
-        raise ValueError(
-            f"encode='onehot' is a column for each of {n_symbols} symbols, but Y has {width} "
-            "columns."
-        )
-    named = {name: place for place, name in enumerate(table.names)}
-    own = [f"report_{symbol}" for symbol in range(n_symbols)]
-    _check_order(table, range(n_symbols))
-    return form, [named[name] for name in own] if named.keys() == set(own) else [*range(width)]
-
-
-def _numbers(table: Any, position: int, what: str, rows: Rows) -> NDArray[Any]:
-    """Read a column of whole numbers."""
-    column = numbers_of(table, position)
-    if column.dtype.kind == "O":
-        try:
-            if any(isinstance(value, str | bytes) for value in column):
-                raise TypeError
-            column = np.array([np.nan if is_missing(value) else value for value in column], float)
-        except (TypeError, ValueError, OverflowError):  # messages of libraries may quote a value
-            raise ValueError(f"{what} must be whole numbers, but Y holds other values.") from None
-    if column.ndim != 1:  # of lists
-        raise ValueError(f"{what} must be whole numbers, but Y holds other values.")
-    if column.dtype.kind == "b":
-        return column.view(np.uint8)
-    if column.dtype.kind == "f":
-        wrong = ~np.isfinite(column) | (column != np.floor(column))
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise ValueError(
-                f"{what} must be whole numbers, but {rows.named(row)} of Y has none. Drop rows "
-                "without a report."
-            )
-    elif column.dtype.kind not in "iu":
-        raise ValueError(f"{what} must be whole numbers, but Y has dtype {column.dtype}.")
-    return np.asarray(column)
-
-
-def _count(numbers: NDArray[Any], size: int, weights: Floats | None, rows: Rows) -> Floats:
-    counts = np.zeros(size)
-    for part in chunks(len(numbers), _BLOCK):
-        block = numbers[part]
-        wrong = (block < 0) | (block >= size) if block.dtype.kind != "u" else block >= size
-        if wrong.any():
-            row = part.start + int(np.argmax(wrong))
-            raise ValueError(
-                f"{rows.named(row)} of Y has a number that is no symbol: the mechanism's are "
-                f"numbered 0 to {size - 1}. These are reports of another mechanism, or not "
-                "symbols."
-            )
-        if block.dtype.kind == "f" or block.dtype == np.uint64:
-            block = block.astype(np.intp)
-        own = None if weights is None else weights[part]
-        counts += np.bincount(block, weights=own, minlength=size)
-    return counts
-
-
-def _count_onehot(table: Any, places: Sequence[int], weights: Floats | None, rows: Rows) -> Floats:
-    counts, sums = np.zeros(len(places)), np.zeros(table.n_rows)
-    for symbol, place in enumerate(places):
-        column = _one(table, place, rows)
-        sums += column
-        counts[symbol] = column.sum() if weights is None else column @ weights
-    if np.any(sums != 1):
-        row = int(np.argmax(sums != 1))
-        raise ValueError(
-            f"each row of one-hot reports must have a single 1, but {rows.named(row)} of Y has "
-            f"{int(sums[row])}."
-        )
-    return counts
-
-
-def _one(table: Any, position: int, rows: Rows) -> Floats:
-    column: Floats = _numbers(table, position, "one-hot reports", rows).astype(float)
-    wrong = (column != 0) & (column != 1)
-    if wrong.any():
-        where = rows.named(int(np.argmax(wrong)))
-        raise ValueError(f"one-hot reports must be 0 or 1, but {where} of Y has another number.")
-    return column
-
-
-# -- reports written as cells ---------------------------------------------------------------------
-
-
-def _count_cells(
-    table: Any, places: Sequence[int], source: Source, weights: Floats | None, rows: Rows
-) -> tuple[Floats, NDArray[np.intp]]:
-    """Count rows of categories: number the combinations, then look up that of each symbol."""
-    keys, of_symbols, n_keys = _keys(table, places, source, rows)
-    if n_keys <= _MOST_KEYS:
-        per_key = _count(keys, n_keys, weights, rows)
-        present = np.flatnonzero(per_key)
-        amounts = per_key[present]
+        whole = read_table(as_table(Y))
     else:
-        present, inverse = np.unique(keys, return_inverse=True)
-        amounts = np.bincount(inverse, weights=weights).astype(float)
-    place, order, kinds = _places_of_keys(present, of_symbols, rows, keys)
-    counts = np.zeros(len(order))
-    counts[order[place]] = amounts
-    return counts, kinds
-
-
-def _keys(
-    table: Any, places: Sequence[int], source: Source, rows: Rows
-) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
-    """Give combinations of categories numbers: those of rows (n,), of symbols (b,), how many.
-
-    Raises ValueError for values that no report has.
-    """
-    assert source.written is not None
-    sizes = [len(column.categories) for column in source.written]
-    if np.prod([float(size) for size in sizes]) > 2.0**62:
-        raise ValueError("the columns have too many categories for cells; use encode='symbol'.")
-    keys = np.zeros(table.n_rows, dtype=np.int64)
-    symbol_keys = np.zeros(source.mechanism.shape[0], dtype=np.int64)
-    for place, column, size in zip(places, source.written, sizes, strict=True):
-        codes, unknown = encode_column(table, place, Column(table.names[place], column.categories))
-        if unknown:
-            n_rows, row = unknown.total(), int(np.argmax(codes < 0))
-            where, first_of = (
-                f"{n_rows:,} row{'s' if n_rows > 1 else ''}",
-                f", the first in row {row}",
-            )
-            if rows.are_distinct:
-                where, first_of = rows.named(row), ""
+        lazy = LazyTable.of(frame)
+        header = tuple(name for name in lazy.names if name not in others)
+        if len(header) > 1:
+            _form_and_places(Table(None, header, 0), source, encode)
+        most = _MOST_ROWS if others else source.n_symbols
+        whole = lazy.rows(range(len(lazy.names)), most + 1)
+        if others and whole.n_rows > most:
             raise ValueError(
-                f"column {table.names[place]!r} of Y has {where} with values that no report of "
-                f"this mechanism has{first_of} (values are not shown): these are reports of "
-                "another mechanism, or not reports."
+                f"the reports and groups have more than {most:,} distinct rows: use coarser groups."
             )
-        keys = keys * size + codes
-        symbol_keys = symbol_keys * size + column.codes
-    return keys, symbol_keys, int(np.prod(sizes))
+    weights = None if whole.records is None else whole.records.astype(np.float64)
+    if sample_weight is not None:
+        weights = as_counts(sample_weight, whole.n_rows, "report", Y, weighted=_WEIGHTED)
+    table = without_columns(whole, others, "the reports") if others else whole
+    form, places = _form_and_places(table, source, encode)
+    kinds = np.arange(source.n_symbols)
+    if form == "symbol":
+        numbers = whole_numbers(table, 0, source.n_symbols)
+    elif form == "onehot":
+        numbers, ones = np.zeros(table.n_rows, dtype=np.int64), np.zeros(table.n_rows)
+        for symbol, place in enumerate(places):
+            own = whole_numbers(table, place, 2)
+            numbers += symbol * own
+            ones += np.where(own < 0, 2, own)
+        numbers[ones != 1] = -1
+    else:
+        alphabet, rows = source.written
+        codes = []
+        for place, column in zip(places, alphabet.columns, strict=True):
+            codes.append(encode_column(table, place, column)[0])
+            refuse_rows(table, codes[-1] < 0, [table.names[place]], _ROWS)
+        found, first = np.unique(rows, return_index=True)
+        kind_of = np.full(len(alphabet) + 1, -1)  # the last: of no row
+        kind_of[found] = np.argsort(np.argsort(first))  # in the order of the symbols
+        numbers, kinds = kind_of[alphabet.index(codes)], kind_of[rows]
+    expected = {"symbol": whole_from_0(source.n_symbols), "onehot": _ONES, "cells": _ROWS}
+    refuse_rows(table, numbers < 0, table.names, expected[form])
+    native = table.source if table.is_array else table.source.to_native()
+    return Reports(native, column_reader(whole, "the reports"), numbers, kinds, weights)
 
 
-def _places_of_keys(
-    wanted: NDArray[np.int64], of_symbols: NDArray[np.int64], rows: Rows, keys: NDArray[np.int64]
-) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """Find combinations among those of the symbols: their places, then kinds by place and symbol.
+def whole_from_0(size: int) -> str:
+    """Say which numbers reports are."""
+    return f"a whole number from 0 to {size - 1}"
 
-    Raises ValueError for a combination, of the rows' `keys`, that no symbol has.
-    """
-    found, first, kinds = np.unique(of_symbols, return_index=True, return_inverse=True)
-    order = np.argsort(np.argsort(first))  # order of the kinds by their first symbols
-    position = np.minimum(np.searchsorted(found, wanted), len(found) - 1)
-    strange = found[position] != wanted
-    if strange.any():
-        row = int(np.argmax(keys == wanted[np.argmax(strange)]))
+
+def refuse_rows(table: Table, wrong: Booleans, columns: Sequence[Any], expected: str) -> None:
+    """Refuse reports of which some rows are wrong, (n,), and say what they are expected to be."""
+    if wrong.any():
+        n = int(wrong.sum() if table.records is None else table.records[wrong].sum())
+        first = "" if table.records is not None else f"the first in row {int(np.argmax(wrong))}; "
         raise ValueError(
-            f"{rows.named(row)} of Y is a combination of categories that no report of this "
-            "mechanism has: these are reports of another mechanism, or not reports."
+            f"{n:,} row{'s' if n > 1 else ''} of Y {'have' if n > 1 else 'has'} no report of this "
+            f"mechanism in {', '.join(map(repr, columns[:_SHOWN]))} ({first}values are not shown), "
+            f"which is {expected}. Fit what it sent, without rows that lack a report."
         )
-    return position, order, order[kinds.reshape(-1)]
 
 
-def _places(table: Any, source: Source) -> list[int]:
-    """Find the columns of the cells: by name if both sides have names, else by number."""
-    if source.written is None:
-        raise ValueError(f"these reports cannot be read as cells.{_LOST}")
-    names, wanted, width = list(table.names), list(source.columns), len(source.written)
-    named = all(isinstance(name, str) for name in [*names, *wanted]) and wanted
-    if named and sorted(names) == sorted(wanted):
-        return [names.index(name) for name in wanted]
-    _check_order(table, wanted)
-    if len(names) != width or (named and width > 1):
+Samples = list[tuple[tuple[Any, ...], Sample]]  # of each group of reports: label, reports
+
+
+def samples_of(reports: Reports, groups: Sequence[Any], survey: SurveyDesign | None) -> Samples:
+    """Count the reports of each group of raw columns, or weigh them by a survey's design."""
+    n, n_kinds = len(reports.numbers), int(reports.kinds.max()) + 1
+    codes, labels = _grouped([reports.read(name) for name in groups], n)
+    symbols, shape = codes * n_kinds + reports.numbers, (len(labels), n_kinds)
+    if survey is None:
+        counts = np.bincount(symbols, reports.weights, shape[0] * n_kinds).astype(np.float64)
+        found = zip(labels, counts.reshape(shape), strict=True)
+        return [(label, Sample.of_counts(own)) for label, own in found if own.any()]
+    size = shape[0] * n_kinds
+    if size > MOST_CELLS:
         raise ValueError(
-            f"reports as cells have {width} columns{f', {wanted}' if wanted else ''}, but Y has "
-            f"{len(names)}: {names}."
+            f"there are {size:,} different reports (of all groups), and the covariance of weighted "
+            f"shares is for at most {MOST_CELLS:,}: use a mechanism for fewer columns."
         )
-    return list(range(width))
+    records = survey.read(reports.read)
+    totals = SurveyTotals.of(records, symbols, size)
+    assert totals.covariance is not None
+    sums = totals.totals.reshape(shape).sum(axis=1).repeat(n_kinds)
+    shares, group = totals.totals / sums, np.arange(size) // n_kinds
+    slopes = (np.eye(size) - shares[:, None] * (group[:, None] == group)) / sums  # by totals
+    whole = Sample(shares, float(records.n_records), slopes @ totals.covariance @ slopes.T)
+    if len(labels) == 1:
+        return [(labels[0], whole)]
+    return [
+        (label, whole.of_part(slice(k * n_kinds, (k + 1) * n_kinds), float((codes == k).sum())))
+        for k, label in enumerate(labels)
+    ]
 
 
-def _check_order(table: Any, wanted: Sequence[Any]) -> None:
-    """Refuse a frame that has the wanted columns, whose names are numbers, in another order."""
-    names, wanted = list(table.names), list(wanted)
-    if not table.is_array and names != wanted and set(names) == set(wanted):
-        raise ValueError(
-            f"the reports have the same columns in another order: {names[:8]}, not {wanted[:8]}. "
-            "Numbers may be names or places; put the columns in order, or give an array."
-        )
+def _grouped(columns: Sequence[Any], n: int) -> tuple[Indices, list[tuple[Any, ...]]]:
+    """Give combinations of categories of raw columns numbers; missing ones are None."""
+    if not columns:
+        return np.zeros(n, dtype=np.intp), [()]
+    rows = [
+        tuple(None if is_missing(value) else value for value in row)
+        for row in zip(*(column.tolist() for column in columns), strict=True)
+    ]
+    labels = sorted(set(rows), key=lambda row: [(value is None, str(value)) for value in row])
+    number = {label: k for k, label in enumerate(labels)}
+    return np.array([number[row] for row in rows], dtype=np.intp), labels
 
 
 def check_names(what: str, joint: JointDistribution, mechanism: Mechanism) -> None:

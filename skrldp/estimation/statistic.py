@@ -72,6 +72,11 @@ class Sample:
         """Shares of independent reports."""
         return cls(counts / counts.sum(), float(counts.sum()))
 
+    def of_part(self, place: slice, n: float) -> "Sample":
+        """Return a group of a survey's reports."""
+        assert self.design is not None
+        return Sample(self.shares[place], n, self.design[place, place], None, (self, place))
+
     def means(self, weights: Floats) -> Floats:
         """Means of weights (k, b): (k,)."""
         found: Floats = self.shares @ weights.T

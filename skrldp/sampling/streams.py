@@ -85,11 +85,11 @@ class RandomStream:
     >>> import numpy as np
     >>> from skrldp.sampling.streams import RandomStream
     >>> coins = np.empty(4, dtype=np.uint32)
-    >>> RandomStream(0).fill(coins)
-    >>> again = np.empty(4, dtype=np.uint32)
-    >>> RandomStream(0).fill(again)
-    >>> bool((coins == again).all())
-    True
+    >>> for _ in range(2):
+    ...     RandomStream(0).fill(coins)
+    ...     print(coins)
+    [4137759853 2469199434 2638273842 3363284862]
+    [4137759853 2469199434 2638273842 3363284862]
     """
 
     def __init__(
@@ -375,11 +375,11 @@ class KeyedStream:
     >>> stream = KeyedStream(bytes(32), digest="00" * 32)
     >>> cells, ids = np.zeros(1000, dtype=np.uint8), np.arange(1000)
     >>> reports = stream.sample(table, cells, IntegerIds(ids))
-    >>> bool(700 < (reports == 0).sum() < 800)
-    True
+    >>> print(reports[:12], (reports == 0).mean())  # 3/4 in the long run
+    [0 0 0 0 0 0 0 1 1 0 0 1] 0.725
     >>> again = stream.sample(table, cells[::-1], IntegerIds(ids[::-1]))
-    >>> bool((again[::-1] == reports).all())
-    True
+    >>> print(again[::-1][:12])
+    [0 0 0 0 0 0 0 1 1 0 0 1]
     """
 
     def __init__(self, key: bytes, digest: str, epoch: int = 0) -> None:

@@ -78,8 +78,8 @@ class AliasTable(ReadOnly):
     >>> table = AliasTable.from_weights(weights, bits=33)
     >>> codes = np.zeros(1000, dtype=np.uint8)
     >>> reports = table.sample(codes, RandomStream(0))
-    >>> bool(700 < (reports == 0).sum() < 800)
-    True
+    >>> print((reports == 0).mean())  # 3/4 in the long run
+    0.747
     """
 
     thresholds: NDArray[np.uint32]
@@ -246,8 +246,8 @@ class BlockTable:
     >>> from skrldp.sampling.streams import RandomStream
     >>> table = BlockTable(2, 3, same=7, same_secret=2, same_value=3, other=1, bits=4)
     >>> reports = table.sample(np.full(1600, 4), RandomStream(0))
-    >>> bool(600 < (reports == 4).sum() < 800)
-    True
+    >>> print((reports == 4).mean())  # 7/16 in the long run
+    0.4475
     """
 
     n_secrets: int

@@ -14,7 +14,7 @@ from skrldp._arrays import ReadOnly
 from skrldp._frames import refuse_index
 from skrldp._params import check_beta, check_eps, check_seed
 from skrldp._typing import Floats
-from skrldp.alphabet.combinations import Alphabet, group_cells
+from skrldp.alphabet.combinations import group_cells
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.manifest import Manifest
 from skrldp.pooling import CommonMargins, Pool, best_shares, information_of
@@ -30,52 +30,9 @@ from skrldp.sanitizers.reports import (
     to_container,
 )
 from skrldp.sanitizers.warnings import warn_of_first_column
-from skrldp.table.columns import encode_column, refuse_categories, refuse_combinations
 from skrldp.table.lazy import lazy_names
-from skrldp.table.read import lazy_frame, read_table
+from skrldp.table.read import lazy_frame
 from skrldp.table.select import column_names, resolve_columns
-
-# --- Records as codes: every column is checked, whatever block a person reports -------------------
-
-
-_OR_ELSE = "a base with handle_unknown='infrequent_if_exist' in `fit`"
-
-
-def encode_records(
-    X: Any, manifest: Manifest, names: Sequence[Any] | None = None
-) -> tuple[NDArray[Any], list[NDArray[Any]]]:
-    """Write the columns of records as codes of S, and of each column of U.
-
-    Columns are found by name; `names` are those of an array's columns, in their order. Shapes: `X`
-    (n, k). Returns arrays (n,). Raises ValueError if a column is missing or a value is unknown.
-    """
-    table = read_table(X)
-    blind = manifest.observe == "nonsensitive"
-    own = list(table.names) if names is None or not table.is_array else list(names)
-    needed = [name for name, sensitive in manifest.columns if not (blind and sensitive)]
-    missing = [name for name in needed if name not in own]
-    if missing:
-        raise ValueError(f"the table lacks the column {missing[0]!r}; it has {own}.")
-    alphabet = Alphabet.of_members(manifest.in_every_block, manifest.secrets)
-    codes = []
-    for column in () if blind else alphabet.columns:
-        code, unknown = encode_column(table, own.index(column.name), column)
-        if unknown:
-            refuse_categories(column, code, unknown, secret=True)
-        codes.append(code)
-    secrets = alphabet.index(codes) if codes else np.zeros(table.n_rows, dtype=np.uint8)
-    if secrets.min(initial=0) < 0:
-        refuse_combinations(alphabet.columns, secrets)
-    values = []
-    for column in manifest.encoders:
-        code, unknown = encode_column(table, own.index(column.name), column)
-        if unknown:
-            if manifest.others[column.name] is not True or column.other is None:
-                refuse_categories(column, code, unknown, secret=False, or_else=_OR_ELSE)
-            code = np.where(code < 0, column.other, code)
-        values.append(code)
-    return secrets, values
-
 
 # --- What the reports of blocks reveal together ---------------------------------------------------
 
@@ -390,7 +347,9 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         """
         fitted = self._state_for(X)
         refuse_index(X, fitted.order)
-        secrets, values = encode_records(X, fitted.manifest, fitted.order)
+        manifest = fitted.manifest
+        sees = manifest.observe != "nonsensitive"
+        secrets, values = manifest.encode(X, fitted.order, secrets=sees)
         drawn, reports = fitted.manifest.sample(secrets, values, self.random_state)
         numbers = np.column_stack([drawn.astype(np.int64), reports.astype(np.int64)])
         written = to_container(as_frame(numbers, _OUT, X), _OUT, chosen := self._container())

@@ -14,14 +14,12 @@ from numpy.typing import NDArray
 from skrldp._arrays import refuse_masked
 from skrldp._frames import own_index
 from skrldp._params import check_choice
-from skrldp.alphabet.columns import Column
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sanitizers.fitted_state import Fitted
 from skrldp.table.codec import CellCodec
-from skrldp.table.columns import encode_column
 from skrldp.table.read import read_table
-from skrldp.table.select import column_names, numbers_of
+from skrldp.table.select import column_names, whole_numbers
 
 ENCODINGS = ("symbol", "onehot", "posterior", "cells")
 CONTAINERS = ("default", "pandas", "polars")
@@ -87,33 +85,37 @@ def read_symbols(reports: Any, n_symbols: int) -> tuple[Any, NDArray[Any]]:
     series was given. Raises ValueError if there is more than one column, or a value is not a
     symbol.
     """
-    series = nw.from_native(reports, pass_through=True, allow_series=True)
-    if isinstance(series, nw.Series):
-        reports = series.to_frame().to_native()
-    elif isinstance(reports, list | tuple | range | np.ndarray):
-        refuse_masked(reports, "reports")
-        array = np.asarray(reports)
-        if array.dtype.kind in "US":  # numpy may have made strings of a list's numbers
-            array = np.asarray(reports, dtype=object)
-        reports = array[:, None] if array.ndim == 1 else array
+    reports = as_table(reports)
     table = read_table(reports)
     if len(table.names) != 1:
         raise ValueError(
             f"reports has {len(table.names)} columns, but symbols are one column of whole numbers: "
             "give what transform returns with encode='symbol', or what clients send."
         )
-    numbers = numbers_of(table, 0)[:, None]
-    own = read_table(numbers) if numbers.dtype == object else table
-    symbols, unknown = encode_column(own, 0, Column(table.names[0], tuple(range(n_symbols))))
-    if unknown:
-        missing = f", {unknown[None]:,} of them missing" if unknown[None] else ""
+    symbols = whole_numbers(table, 0, n_symbols)
+    if (symbols < 0).any():
         raise ValueError(
-            f"{unknown.total():,} of {table.n_rows:,} reports are not symbols of this mechanism, "
-            f"which has the symbols 0 to {n_symbols - 1}{missing} (the first in row "
+            f"{int((symbols < 0).sum()):,} of {table.n_rows:,} reports are not symbols of this "
+            f"mechanism, which has the symbols 0 to {n_symbols - 1} (the first in row "
             f"{int(np.argmax(symbols < 0))}; values are not shown). They are reports of another "
             "mechanism, or not symbols; drop rows without a report."
         )
     return reports, symbols
+
+
+def as_table(reports: Any) -> Any:
+    """Make a table of one column from one-dimensional reports; leave tables as they are."""
+    series = nw.from_native(reports, pass_through=True, allow_series=True)
+    if isinstance(series, nw.Series):
+        return series.to_frame().to_native()
+    if isinstance(reports, list | tuple | range | np.ndarray):
+        refuse_masked(reports, "reports")
+        array = np.asarray(reports)
+        if array.ndim == 1:
+            if array.dtype.kind in "US":  # numpy may have made strings of a list's numbers
+                array = np.asarray(reports, dtype=object)
+            return array[:, None]
+    return reports
 
 
 def blank_table(codec: CellCodec, like: Any = None) -> Any:

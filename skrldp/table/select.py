@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
 from itertools import pairwise
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -131,6 +132,21 @@ def numbers_of(table: Table, place: int) -> NDArray[Any]:
         int(v) if isinstance(v, str) and v.isascii() and v.isdecimal() else v for v in distinct
     ]
     return np.array([*numbers, None], dtype=object)[positions]  # -1 is the last
+
+
+def whole_numbers(table: Table, place: int, size: int) -> NDArray[np.int64]:
+    """Read a column of the numbers 0, ..., size - 1, shape (n,): -1 for anything else."""
+    column = numbers_of(table, place)
+    if column.dtype.kind == "O":
+        of_numbers: Any = Real | Decimal | np.bool_
+        column = np.array(
+            [v if isinstance(v, of_numbers) and v == v and 0 <= v < size else -1 for v in column],
+            dtype=float,
+        )
+    if column.dtype.kind not in "biuf" or column.ndim > 1:
+        return np.full(table.n_rows, -1)
+    is_known = (column >= 0) & (column < size) & (column.astype(float) % 1.0 == 0.0)
+    return np.where(is_known, column, -1).astype(np.int64)
 
 
 def without_columns(X: Any, names: Sequence[Any], what: str) -> Any:

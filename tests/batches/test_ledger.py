@@ -154,7 +154,7 @@ def test_columns_of_a_ledger_in_another_order():
 
 def test_the_sql_of_the_page_follows_the_rules():
     """Written by hand, for who has no Python: the same entries and reports."""
-    text = (ROOT / "docs" / "guide" / "engines.md").read_text("utf-8")
+    text = (ROOT / "docs" / "guide" / "engine_ledgers.md").read_text("utf-8")
     enter, leave = (
         re.sub(r":(\w+)", r"$\1", sql) for sql in re.findall(r"```sql\n(.*?)```", text, re.DOTALL)
     )

@@ -148,7 +148,7 @@ class Relay:
                 server.sendall(data)
 
     def _to_browser(self, browser, server, copy):
-        with closing(browser):
+        with closing(browser), suppress(OSError):
             while data := received(server):
                 if self.deaf and b"POST " in copy:
                     return shut(browser)

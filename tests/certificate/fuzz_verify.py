@@ -17,9 +17,16 @@ from decimal import Decimal, localcontext
 from functools import cache
 
 import numpy as np
+import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 
-from skrldp import JointDistribution, LikelihoodRatioSet, PolyOptSanitizer, RenyiBall
+from skrldp import (
+    JointDistribution,
+    LikelihoodRatioSet,
+    PolyOptSanitizer,
+    RenyiBall,
+    SurveyDesign,
+)
 from skrldp.certificate import counts_to_json, verify
 from skrldp.support_function import support, worst_conditionals
 
@@ -29,25 +36,33 @@ SETS = {
     "drift": LikelihoodRatioSet(drift=0.02),
     "order 2": RenyiBall(),
     "order 0.75": RenyiBall(alpha=0.75),
+    "survey": LikelihoodRatioSet(radius="asymptotic"),
+    "ball of a survey": RenyiBall(alpha=1.0),
 }
 
 
 @cache
-def proven(uncertainty, **parameters):
+def proven(name):
     """A mechanism, its counts and its witness, as JSON."""
+    given = {"categories": [list("abc"), list("xyz")], "uncertainty": SETS[name]}
     rows = [[s, u] for s in "abc" for u in "xyz"]
-    named = {"categories": [list("abc"), list("xyz")], **parameters}
-    san = PolyOptSanitizer(eps=1.0, sensitive=[0], uncertainty=uncertainty, **named)
+    weighted = {"sample_weight": COUNTS.ravel()}
+    if "survey" in name:  # the rarest secret's records stand for the most people
+        rows = pd.DataFrame(np.repeat(rows, COUNTS.ravel(), axis=0), columns=["s", "u"])
+        rows["w"] = rows["s"].map({"a": 9.0, "b": 25.0, "c": 1.0}) + np.arange(len(rows)) % 5
+        given |= {"survey": SurveyDesign(weights="w")}
+        weighted = {}
+    san = PolyOptSanitizer(eps=1.0, sensitive=[0], **given)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        san.fit(rows, sample_weight=COUNTS.ravel())
+        san.fit(rows, **weighted)
     return san.mechanism_.to_json(), counts_to_json(san.joint_), san.certificate_.witness()
 
 
 def other(rng, number):
     """A number near another one, or far away."""
     if isinstance(number, int):
-        step = int(10.0 ** rng.uniform(0, 8)) if number > 1000 else rng.randint(1, 5)
+        step = int(10.0 ** rng.uniform(0, len(str(number)))) if number > 1000 else rng.randint(1, 5)
         return max(0, number + step * rng.choice([-1, 1]))
     return abs(number * (1.0 + rng.choice([-1, 1]) * 10.0 ** rng.uniform(-16, 0.5)))
 
@@ -55,7 +70,8 @@ def other(rng, number):
 def changed(rng, texts):
     """Change a number or a name; move a weight between reports, or change it alone."""
     mechanism, counts, witness = map(json.loads, texts)
-    claims, table = mechanism["claims"], counts["counts"]
+    claims = mechanism["claims"]
+    tables = [counts[name] for name in ("counts", "records") if name in counts]
     said = claims[0]
     sets = [one["around"] for one in claims if one["around"] != "all"]
     couples = [couple for some in witness["couples"] for couple in some]
@@ -71,10 +87,11 @@ def changed(rng, texts):
             weights[z][x] = max(0, weights[z][x] + weights[y][x] - new)
         weights[y][x] = new
     elif kind == "count":
+        table = rng.choice(tables)
         s, u = rng.randrange(len(table)), rng.randrange(len(table[0]))
         table[s][u] = other(rng, table[s][u])
         for around in sets:
-            around["n_records"] = int(np.sum(table))
+            around["n_records"] = int(np.sum(tables[-1]))
     elif kind in ("eps", "further"):
         held = said if kind == "eps" else rng.choice(claims[1:])
         held["eps"] = min(other(rng, held["eps"]), held.get("asked", 1e9))
@@ -113,17 +130,19 @@ def bound_together(mechanism, counts, witness):
 
 def false_by(mechanism, counts):
     """Return the greatest violation by distributions of the set, in 60 digits; 0 if none."""
-    own, table = json.loads(mechanism), json.loads(counts)["counts"]
+    own, public = json.loads(mechanism), json.loads(counts)
     said, *further = own["claims"]
-    around = said["around"]
+    around, table = said["around"], public["counts"]
     joint = JointDistribution(table)
+    sizes = public.get("records", table) if "single" in around else table
+    shares = np.sum(sizes, axis=1) / np.sum(sizes)
     rows = np.array(own["weights"], dtype=float).reshape(-1, *np.shape(table))
     first, second = np.nonzero(~np.eye(len(table), dtype=bool))
     y = np.repeat(np.arange(len(rows)), len(first))
     s, t = np.tile(first, len(rows)), np.tile(second, len(rows))
     pair = np.stack([s, t], axis=1)
     q = np.stack([rows[y, s], -np.exp(said["eps"]) * rows[y, t]], axis=1)
-    weight, alpha = joint.marginal[pair], around.get("alpha", 1.0)
+    weight, alpha = shares[pair], around.get("alpha", 1.0)
     drift = around.get("drift", 0.0)
     own_budgets = around.get("single", 0.0) + drift * weight
     radius = around.get("radius", around.get("pair", 0.0)) + drift * weight.sum(axis=1)
@@ -142,7 +161,7 @@ def false_by(mechanism, counts):
         for i in close:
             parts = weights[y[some][i], s[some][i]], weights[y[some][i], t[some][i]]
             places = s[some][i], t[some][i]
-            inside = inside_the_set(worst[i], places, table, around)
+            inside = inside_the_set(worst[i], places, (table, sizes), around)
             made = [
                 sum(r * int(v) for r, v in zip(*both, strict=True))
                 for both in zip(inside, parts, strict=True)
@@ -164,12 +183,12 @@ def false_by(mechanism, counts):
     return violation
 
 
-def inside_the_set(worst, places, table, around):
+def inside_the_set(worst, places, tables, around):
     """Conditionals in 60 digits that keep the stated budgets, mixed with the public ones."""
-    counts = [[Decimal(n) for n in table[s]] for s in places]
-    total = Decimal(int(np.sum(table)))
+    counts, sizes = ([[Decimal(n) for n in table[s]] for s in places] for table in tables)
+    total = Decimal(int(np.sum(tables[1])))
     centre = [[n / sum(some) for n in some] for some in counts]
-    shares = [sum(some) / total for some in counts]
+    shares = [sum(some) / total for some in sizes]
     far = [[Decimal(float(x)) for x in r] for r in worst]
     far = [[x / sum(r) for x in r] for r in far]
     alpha, drift = Decimal(repr(around.get("alpha", 1.0))), Decimal(repr(around.get("drift", 0.0)))
@@ -212,7 +231,7 @@ def inside_the_set(worst, places, table, around):
 def fuzz(number, seed, name):
     """Try changes; count them by kind, with those accepted, and return those that are false."""
     rng = random.Random(seed)
-    texts, tried, accepted, false = proven(SETS[name]), Counter(), Counter(), []
+    texts, tried, accepted, false = proven(name), Counter(), Counter(), []
     assert verify(*texts).holds
     for _ in range(number):
         change, new = changed(rng, texts)

@@ -141,16 +141,12 @@ def places(sanitizer, tmp_path):
 
 
 def witnessed(sanitizer):
-    """The bounds that a witness shows, in whole numbers; a survey has none."""
+    """The bounds that a witness shows, in whole numbers."""
     if isinstance(sanitizer, BlockSanitizer):
         own, joint = sanitizer.manifest_, [one.joint_ for one in sanitizer.sanitizers_]
         witness = witness_of(own, joint)
     else:
         own, joint = sanitizer.mechanism_, sanitizer.joint_
-        if joint.survey is not None:
-            with pytest.raises(ValueError, match="the public table is a survey"):
-                witness_of(own, joint)
-            return [one.eps for one in own.claims]
         witness = sanitizer.certificate_.witness()
     verdict = verify(own.to_json(), counts_to_json(joint), witness)
     assert verdict.holds, verdict.message

@@ -68,7 +68,7 @@ def _texts(san):
 @cache
 def made():
     """Return the proofs by name: mechanism, counts, witness, ε (or None), reports."""
-    found = {f"PolyOpt, {name}": (*proven(some), None, 1) for name, some in SETS.items()}
+    found = {f"PolyOpt, {name}": (*proven(name), None, 1) for name in SETS}
     for name, (kind, parameters) in KINDS.items():
         found[name] = (*_texts(_fitted(kind, **parameters)), None, 1)
     around = LikelihoodRatioSet(radius=0.02)

@@ -219,7 +219,7 @@ CASES = {
     "key check alone": (nothing, (*GOOD, "--key-check", "0" * 16), "go with --id and --key"),
     "key twice": (nothing, ("key", "key"), "a key in it may be in use"),
     "key on standard output": (nothing, ("key", "-"), "not written to standard output"),
-    "secret kept": (nothing, (*GOOD, "--keep", "ill"), "cannot be passed on"),
+    "secret kept": (nothing, (*GOOD, "--keep", "ill"), "would itself leave as it is"),
     "output there": (nothing, (*GOOD[:-1], "key.csv"), "key.csv exists; give another name"),
     "output is input": (nothing, (*GOOD[:-1], "records.csv"), "to be read and written"),
     "output is packed": (nothing, (*GOOD[:-1], "out.csv.gz"), "does not tell the format"),

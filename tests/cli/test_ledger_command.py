@@ -8,6 +8,7 @@ import tempfile
 import warnings
 from pathlib import Path
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -185,7 +186,7 @@ DIGEST = LedgerReporter(MECHANISM, id="person", key=KEY).digest
 @given(st.data())
 @settings(max_examples=60, deadline=None)
 def test_batches_are_settled_as_tables_are(data):
-    """Against the reporter's `entries` and `reports`: two designs, epochs, rows written twice."""
+    """Against the joins of an engine: two designs, epochs, rows written twice."""
     people = [f"{person:032x}" for person in range(5)]
     row = st.tuples(st.sampled_from(people), st.integers(0, 3), st.sampled_from([DIGEST, "b" * 64]))
     most, epoch = data.draw(st.integers(1, 3)), data.draw(st.integers(0, 3))
@@ -203,8 +204,14 @@ def test_batches_are_settled_as_tables_are(data):
             "holder": pa.array(asked, pa.string()),
         }
     )
-    new = one.entries(candidates, ledger)
-    wanted = one.reports(candidates, pa.concat_tables([ledger, new])).to_pylist()
+    made, past = (pl.from_arrow(table).lazy() for table in (candidates, ledger))
+    new = one.entries(made, past)
+    wanted = one.reports(made, pl.concat([past, new])).collect().to_dicts()
+    new = new.collect().to_dicts()
+    assert sorted(one.entries(candidates, ledger).to_pylist(), key=repr) == sorted(new, key=repr)
+    grown = pa.concat_tables([ledger, pa.Table.from_pylist(new, ledger.schema)])
+    own = one.reports(candidates, grown).to_pylist()
+    assert sorted(own, key=repr) == sorted(wanted, key=repr)
     with tempfile.TemporaryDirectory() as place, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a new ledger, of people left out
         path = Path(place, "ledger.parquet")
@@ -221,7 +228,7 @@ def test_batches_are_settled_as_tables_are(data):
         after = pq.read_table(path) if path.exists() else ledger
     assert sorted(found, key=repr) == sorted(wanted, key=repr)
     assert after.to_pylist()[: len(ledger)] == ledger.to_pylist()
-    assert sorted(after.to_pylist()[len(ledger) :], key=repr) == sorted(new.to_pylist(), key=repr)
+    assert sorted(after.to_pylist()[len(ledger) :], key=repr) == sorted(new, key=repr)
 
 
 HOLDER = """

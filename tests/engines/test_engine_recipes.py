@@ -1,4 +1,4 @@
-"""The recipes of `docs/guide/engines.md` run as scripts, and all write the same reports."""
+"""The recipes of the pages on engines run as scripts, and all write the same reports."""
 
 import importlib.util
 import os
@@ -16,10 +16,17 @@ from test_docs import TEXTS, blocks
 
 from skrldp import SRRSanitizer, batches
 
-FIRST, *SECTIONS = re.split(r"\n## ", TEXTS["docs/guide/engines.md"].partition("\n## ")[2])
+FIRST, *SECTIONS = (
+    section
+    for page in ("engines", "engine_ledgers")
+    for section in re.split(r"\n## ", TEXTS[f"docs/guide/{page}.md"])[1:]
+)
 SECTIONS = {section.partition("\n")[0]: section for section in SECTIONS}
 SCRIPTS = {
-    "DuckDB and Polars": ("PyArrow alone", "DuckDB", "Polars", "A ledger", "Designs and estimates"),
+    "DuckDB and Polars": (
+        *("PyArrow alone", "DuckDB", "Polars", "Designs and estimates"),
+        *("A table of DuckDB", "Files, with Polars"),
+    ),
     "Dask": ("Dask",),
     "Ray": ("Ray",),
     "Spark": ("Spark", "Spark Structured Streaming"),
@@ -61,7 +68,7 @@ def test_recipe(name, tmp_path):
 def test_a_ledger_of_files_remembers_after_a_second_run(tmp_path):
     """Its recipe is run again, as after a failure, and then with other records: all is repeated."""
     pl = pytest.importorskip("polars")
-    [code] = [code for code, _ in blocks(SECTIONS["A ledger"], "python") if "pl." in code]
+    [code] = [code for code, _ in blocks(SECTIONS["Files, with Polars"], "python")]
     once, each_time = code.split("# once\n")
     table = records(n=300).drop(["note"])
     mechanism = SRRSanitizer(eps=1.0, sensitive="ill").fit(table.drop(["person"])).mechanism_
@@ -84,7 +91,7 @@ def test_the_file_of_a_ledger_has_no_candidates(tmp_path):
     pq.write_table(table, tmp_path / "records/0.parquet")
     public = table.select(["ill", "visits"]).slice(0, 1_000)
     mechanism = SRRSanitizer(sensitive="ill").fit(public).mechanism_
-    code = next(blocks(SECTIONS["A ledger"], "python"))[0]
+    code = next(blocks(SECTIONS["A table of DuckDB"], "python"))[0]
     own = {"folder": tmp_path, "key": bytes(range(32)), "mechanism": mechanism}
     exec(code, {"duckdb": duckdb, "pa": pa, "batches": batches, **own})
     assert pq.read_metadata(tmp_path / "reports_of_ledger.parquet").num_rows == len(table)

@@ -100,7 +100,7 @@ def test_people_who_come_twice_in_a_micro_batch(tmp_path, request):
     if not importlib.util.find_spec("pyspark"):
         pytest.skip("pyspark is missing: make test-engines installs it")
     spark = request.getfixturevalue("spark")
-    code = blocks(TEXTS["docs/guide/engines.md"], "python")
+    code = blocks(TEXTS["docs/guide/engine_ledgers.md"], "python")
     [settle] = [block for block, _ in code if "def settle" in block]
     table = records(n=200).drop(["note"])
     for number in range(2):

@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from skrldp import (
+    AOptimalSanitizer,
     BlockEstimator,
     BlockSanitizer,
     Calibrator,
@@ -147,12 +148,12 @@ def test_drift_is_found_and_no_drift_is_not():
 @pytest.mark.parametrize(
     ("reports", "message"),
     [
-        (pd.DataFrame({"block": [0], "report": [99]}), "none of its"),
-        (pd.DataFrame({"block": [7], "report": [0]}), "another manifest"),
-        (pd.DataFrame({"block": [-1], "report": [0]}), "another manifest"),
-        (pd.DataFrame({"block": [0.5], "report": [0]}), "hold integers"),
-        (pd.DataFrame({"block": [0, None], "report": [0, 1]}), "hold integers"),
-        (pd.DataFrame({"block": ["0"], "report": [0]}), "hold integers"),
+        (pd.DataFrame({"block": [0], "report": [99]}), "symbol of the row's block"),
+        (pd.DataFrame({"block": [7], "report": [0]}), "in 'block' .* from 0 to"),
+        (pd.DataFrame({"block": [-1], "report": [0]}), "in 'block' .* from 0 to"),
+        (pd.DataFrame({"block": [0.5], "report": [0]}), "in 'block' .* from 0 to"),
+        (pd.DataFrame({"block": [0, None], "report": [0, 1]}), "in 'block' .* from 0 to"),
+        (pd.DataFrame({"block": ["0"], "report": [0]}), "in 'block' .* from 0 to"),
         (pd.DataFrame({"report": [0]}), "columns 'block' and 'report'"),
         (pd.DataFrame({"a": [0], "b": [0]}), "columns 'block' and 'report'"),
         (np.zeros((3, 3), int), "columns 'block' and 'report'"),
@@ -165,6 +166,12 @@ def test_what_are_no_reports(reports, message):
         estimator.fit(reports)
     with pytest.raises(NotFittedError):
         estimator.marginal("age")
+
+
+def test_columns_of_reports_are_found_by_name():
+    reports = pd.DataFrame({"block": [0, 0, 1], "report": [1, 0, 0]})
+    found = BlockEstimator(fitted_blocks()).fit(reports[["report", "block"]])
+    assert found.block_counts_[:2].tolist() == [2, 1]
 
 
 def test_columns_that_stand_in_no_block_together():
@@ -253,8 +260,10 @@ def test_calibration_helps_where_the_population_moved():
     assert own.leakage_ >= 0.0
 
 
-def test_leakage_is_that_of_the_worst_block_at_the_weights():
-    sanitizer = fitted_blocks("singles", 4.0)
+@pytest.mark.parametrize("observe", ["all", "nonsensitive"])
+def test_leakage_is_that_of_the_worst_block_at_the_weights(observe):
+    """Those who see U alone leak S as well, and calibrated records have the secrets they had."""
+    sanitizer = fitted_blocks("singles", 4.0, AOptimalSanitizer(observe=observe))
     other = wide_table(6_000, seed=3, young=4.0)
     own = Calibrator(sanitizer, TABLE, strength=50.0).fit(sanitizer.transform(other))
 
@@ -267,6 +276,7 @@ def test_leakage_is_that_of_the_worst_block_at_the_weights():
         return max(each)
 
     assert own.leakage_ == pytest.approx(worst(TABLE, own.weights_))
+    assert (own.to_frame()["ill"] == TABLE["ill"]).all()
     assert worst(other, np.ones(len(other))) <= own.leakage_at_most_ < np.inf
     assert own.leakage_ <= own.leakage_at_most_
 

@@ -6,6 +6,7 @@ import pytest
 from lazy_frames import ENGINES, rows_brought
 
 from skrldp import FrequencyEstimator, GRRSanitizer, SRRSanitizer
+from skrldp.estimation import reports as module
 
 TABLE = pl.DataFrame({"s": ["a", "b"] * 3, "u": [1.5, 1.5, None, 3.0, 3.0, None]})
 RECORDS = TABLE[np.repeat(np.arange(6), [40, 30, 20, 10, 5, 1])]
@@ -34,16 +35,20 @@ def test_estimates_are_those_of_the_reports_at_hand(sanitizer, engine, encode):
 @pytest.mark.parametrize(
     ("reports", "encode", "message"),
     [
-        ({"report": [1, 2, 6, 6]}, "auto", r"a row \(of 2 alike\) of Y has a number .* 0 to 5"),
-        ({"report": [1, 2, None]}, "symbol", r"a row \(of 1 alike\) of Y has none\. Drop rows"),
-        ({"report": ["1", "x"]}, "symbol", "symbols must be whole numbers"),
+        ({"report": [1, 2, 6, 6]}, "auto", "2 rows of Y have no report .* 0 to 5"),
+        ({"report": [1, 2, None]}, "symbol", r"1 row of Y has .* 'report' \(values are not"),
+        ({"report": ["1", "x"]}, "symbol", "2 rows of Y have no report"),
         ({"report": []}, "symbol", "0 sample"),
         ({"report": [[1]]}, "symbol", "cannot be categories"),
-        ({"s": ["a", "a"], "u": [1.5, 7.0]}, "cells", r"'u' of Y has a row \(of 1 alike\) with v"),
+        (
+            {"s": ["a", "a"], "u": [1.5, 7.0]},
+            "cells",
+            "1 row of Y has no report of this mechanism in 'u'",
+        ),
         (
             {f"report_{k}": [k == 0, k == 0, k < 2] for k in range(6)},
             "auto",
-            r"a row \(of 1 alike\) of Y has 2\.",
+            "1 row of Y has .* a single 1 among",
         ),
     ],
 )
@@ -60,7 +65,7 @@ def test_no_more_rows_are_brought_than_there_are_symbols_and_one(sanitizer, monk
     """So many suffice to see that one of them is no report. Wrong columns are not read at all."""
     brought = rows_brought(monkeypatch)
     numbers = pl.LazyFrame({"report": range(1000)})
-    with pytest.raises(ValueError, match="no symbol"):
+    with pytest.raises(ValueError, match="0 to 5"):
         FrequencyEstimator(sanitizer).fit(numbers)
     assert brought == [7]
     brought.clear()
@@ -77,3 +82,12 @@ def test_symbols_of_a_mechanism_alone():
     mechanism = GRRSanitizer(sensitive="s").fit(TABLE).mechanism_
     found = FrequencyEstimator(mechanism).fit(pl.LazyFrame({"report": [5, 0, 5]}))
     assert found.counts_.tolist() == [1, 0, 0, 0, 0, 2]
+
+
+def test_more_different_rows_than_are_brought_are_refused(sanitizer, monkeypatch):
+    """None of them is left out in silence."""
+    monkeypatch.setattr(module, "_MOST_ROWS", 3)
+    reports = pl.LazyFrame({"report": [0, 1, 2, 3], "region": ["a"] * 4})
+    with pytest.raises(ValueError, match="more than 3 distinct rows: use coarser groups"):
+        FrequencyEstimator(sanitizer, groups="region").fit(reports)
+    assert FrequencyEstimator(sanitizer, groups="region").fit(reports.head(3)).n_reports_ == 3

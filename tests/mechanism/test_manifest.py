@@ -1,8 +1,11 @@
 """Manifests: several mechanisms as one, in JSON and in memory."""
 
+import itertools
 import json
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from block_tables import fitted_blocks
 from hypothesis import given
@@ -122,11 +125,26 @@ def test_the_whole_leaks_what_the_worst_block_leaks(seed):
     report = matrix.reshape(len(matrix), 2, -1) * joint.reshape(1, 2, -1)
     given_s = report.sum(axis=2) / joint.reshape(2, -1).sum(axis=1)
     leakage = np.abs(np.log(given_s[:, 0] / given_s[:, 1])).max()
-    each = []
-    for number, one in enumerate(MANIFEST.mechanisms):
-        away = tuple(k + 1 for k in range(3) if k not in MANIFEST.places[number])
-        each.append(one.leakage(joint.sum(axis=away).reshape(2, -1)))
-    assert leakage == pytest.approx(max(each), rel=1e-9)
+    cells = list(itertools.product(MANIFEST.secrets, *MANIFEST.categories.values()))
+    frame = pd.DataFrame(cells, columns=[name for name, _ in MANIFEST.columns])
+    for table in (frame, pl.from_pandas(frame)):
+        assert MANIFEST.leakage(table, joint.ravel()) == pytest.approx(leakage, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("change", "weights", "message"),
+    [
+        ({}, [1.0, -1.0], "2 numbers >= 0"),
+        ({}, [0.0, 0.0], "not all 0"),
+        ({}, [1.0], "one a record"),
+        ({"age": 9}, None, "column 'age' has 2 rows with a value"),
+    ],
+)
+def test_no_leakage_of_what_are_no_records(change, weights, message):
+    first = [column[0] for column in (MANIFEST.secrets, *MANIFEST.categories.values())]
+    table = pd.DataFrame([first] * 2, columns=[name for name, _ in MANIFEST.columns])
+    with pytest.raises(ValueError, match=message):
+        MANIFEST.leakage(table.assign(**change), weights)
 
 
 def test_bounds_of_several_reports():
