@@ -149,7 +149,7 @@ ADULT = {
 
 
 @pytest.mark.parametrize("row", ADULT, ids=lambda row: "-".join(map(str, row)))
-def test_adult_by_enumeration(adult, row):
+def test_adult_by_enumeration(adult, row, cdd):
     sensitive, other, eps = row
     joint = JointDistribution(adult(sensitive, other))
     assert joint.n == 32_561

@@ -6,8 +6,7 @@ program over the rows known so far gives dual variables λ; a new row is worth h
 *reduced cost* :math:`\mu(v) - \lambda \cdot v` is positive. That function is convex, so a row
 that maximises its linearisation :math:`(\nabla\mu(v_0) - \lambda) \cdot v` is at least as good as
 :math:`v_0`. Repeating this, the *linearised ascent*, ends at a local maximum, and many different
-starts make it a good one. Where all extreme rays of the cone are quickly listed, the best of the
-list is better.
+starts make it a good one.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +16,7 @@ import numpy as np
 from skrldp._typing import Floats
 from skrldp.design.central_path import RowPaths
 from skrldp.design.closed_form import closed_forms
-from skrldp.design.cone import Cones, ProductCone, is_polyhedral
+from skrldp.design.cone import Cones, is_polyhedral
 from skrldp.design.criteria import Criterion, Information, Mixture, Optimum
 from skrldp.design.newton_system import Block
 from skrldp.design.programs import LEAST_GAIN
@@ -85,7 +84,7 @@ _MOST_ASCENT = 6  # linear programs of one ascent; twice as many change nothing
 _LEAST_REDUCED_COST = (
     1e-8  # nats: least reduced cost of a row of unit sum that is kept while searching
 )
-_MOST_KEPT = 40  # rows of one batch, or of one pass over a list, that are kept
+_MOST_KEPT = 40  # rows of one batch that are kept
 _SAME_DIGITS = 9  # decimals in which equal rows agree
 
 # Starts and first directions, random ones among them, are scaled by the root of a cell's
@@ -151,7 +150,7 @@ class _Search:
         self.mixed: Floats | None = None  # the best mechanism so far, and its value
         self.value = -np.inf
         self.shape = requirements.shape
-        self.cone = cones.best
+        self.cone = cones.exact
         self.rng = np.random.default_rng(0)  # the design is deterministic
         self.blocks, self.by_paths = cones.blocks, cones.by_paths
         self.turn = _ROUNDS // 2 if cones.large else _ROUNDS * (1 + is_polyhedral(requirements))
@@ -195,9 +194,6 @@ class _Search:
 
     def _search(self) -> str:
         """Ascend from the rows in use and from everywhere, until little is gained."""
-        cone = self.cone
-        if isinstance(cone, ProductCone) and cone.listable:
-            return self._exhaust(cone.rows())
         values: list[float] = []
         while True:
             weights, _, value = self._mix()
@@ -242,23 +238,6 @@ class _Search:
         good = reduced_costs > least
         if good.any():
             self.mixture.add(_different(rows[good], reduced_costs[good]))
-
-    def _exhaust(self, every: Floats) -> str:
-        """Take the most profitable of all extreme rays until no reduced cost is positive."""
-        new, dropped = np.ones(len(every), dtype=bool), self.mixture.dropped
-        while not self.limits.met:
-            self.limits.count()
-            self._mix()
-            reduced_costs = np.where(new, self.mixture.reduced_costs(every), -np.inf)
-            best = np.argsort(-reduced_costs)[:_MOST_KEPT]
-            best = best[reduced_costs[best] > LEAST_GAIN]
-            if len(best) == 0:
-                return "converged"
-            self.mixture.add(self.cone.inside(every[best]))
-            if self.mixture.dropped > dropped:
-                dropped, new[:] = self.mixture.dropped, True
-            new[best] = False
-        return self.limits.status
 
     def _refine(self) -> str:
         """Push the rows in use to the very boundary."""

@@ -10,7 +10,7 @@ from skrldp.design.alternation import Run, alternate
 from skrldp.design.bounds import everywhere_bound
 from skrldp.design.closed_form import closed_forms
 from skrldp.design.columns import generate_columns
-from skrldp.design.cone import Cones, is_polyhedral
+from skrldp.design.cone import Cones
 from skrldp.design.constraint_blocks import path_blocks
 from skrldp.design.criteria import Criterion, Information
 from skrldp.design.decomposition import decompose
@@ -21,7 +21,6 @@ from skrldp.design.subset_search import quick_reporting
 from skrldp.design.variances import Variance
 from skrldp.design.vertices import enumerate_vertices
 from skrldp.design.whole_records import least_variance
-from skrldp.exceptions import SolverError
 from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import repair
 
@@ -115,39 +114,24 @@ class _CriterionSearch(Search):
             if self.requirements.of_whole_records and isinstance(self.criterion, Variance):
                 return self.thresholds(self.criterion)
         self.progress.bound = self.bound.value
-        notes: list[str] = []
         if self.limits.left is not None:
             self.progress.stage = "independent reports"
             _ = self.simple  # in time, for a search that is cut short
         self.progress.stage = "searching"
-        if solver == "vertices" or (solver == "auto" and is_polyhedral(self.requirements)):
-            try:
-                return enumerate_vertices(
-                    self.joint,
-                    self.requirements,
-                    limits=self.limits,
-                    criterion=self.criterion,
-                    quick=solver == "auto",
-                    cones=self.cones,
-                )
-            except SolverError as error:
-                if solver == "vertices":
-                    raise
-                notes.append(f"Vertices were not used: {error}")
+        if solver == "vertices":
+            return enumerate_vertices(self.joint, self.requirements, self.criterion)
         # With few records, what is best at the public distribution says little about
         # the true one: a short search will do.
         self.short = solver == "auto" and self.joint.n < _RECORDS_A_CELL * self.joint.counts.size
         more = solver == "auto" and not self.short and not self.limits.met
-        more = more and self.cones.exact is not None
+        more = more and self.cones.searched
         expandable = isinstance(self.criterion, Information)
         if solver == "columns" or (expandable and more and not self.cones.by_paths):
-            solution = self.columns([])
-        elif isinstance(self.criterion, Information):
+            return self.columns([])
+        if isinstance(self.criterion, Information):
             few = self.requirements.n_cells <= _MOST_BY_PATHS
-            solution = self.annealed(self.criterion, more and few)
-        else:
-            solution = self.decomposed(more)
-        return replace(solution, message=" ".join([solution.message, *notes]))
+            return self.annealed(self.criterion, more and few)
+        return self.decomposed(more)
 
     def bounded(self, solution: Solution) -> Solution:
         """Bound what was not proven optimal by pricing all extreme rows, where that is quick.

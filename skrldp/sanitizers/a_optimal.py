@@ -43,9 +43,9 @@ class AOptimalSanitizer(ObservingSanitizer):
         estimated badly. None is the whole record where all columns are sensitive.
     {observe}
     solver : {"auto", "vertices", "columns", "decomposition"}, default="auto"
-        Leave it at "auto". "vertices" lists vertices, for about ten cells; "decomposition" mixes
-        rows that ascend side by side, for hundreds; "columns" generates vertices as they are
-        needed.
+        Leave it at "auto". "vertices" has cddlib list vertices, for about ten cells;
+        "decomposition" mixes rows that ascend side by side, for hundreds; "columns"
+        generates vertices as they are needed.
     {time_limit, n_jobs}
     tol : float, default=1e-3
         Part of the sum of variances that may be given up for a quicker search and, beyond the

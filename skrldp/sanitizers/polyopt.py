@@ -31,9 +31,9 @@ class PolyOptSanitizer(ObservingSanitizer):
         alone.
     {observe}
     solver : {"auto", "vertices", "columns", "alternation"}, default="auto"
-        Leave it at "auto". "vertices" lists vertices, for about ten cells; "columns" generates them
-        as they are needed, for dozens; "alternation" improves decoder and mechanism in turn, for up
-        to a thousand. For one distribution the optimum has a formula.
+        Leave it at "auto". "vertices" has cddlib list vertices, for about ten cells; "columns"
+        generates them as they are needed, for dozens; "alternation" improves decoder and mechanism
+        in turn, for up to a thousand. For one distribution the optimum has a formula.
     {time_limit, n_jobs}
     {encode, handle_unknown, random_state, verbose}
 

@@ -123,7 +123,7 @@ def test_what_nobody_has():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_smoothing(seed):
+def test_smoothing(seed, cdd):
     """As good as all vertices at the public distribution, nearly so at a smoothed one."""
     counts = draw(seed, (3, 3), n=60)
     assert (counts == 0).any() and counts.sum(axis=1).all()

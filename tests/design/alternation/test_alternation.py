@@ -175,7 +175,7 @@ def test_every_order(alpha):
 
 
 @pytest.mark.parametrize("radius", [0.0, np.inf])
-def test_the_public_distribution_alone_and_all_distributions(radius):
+def test_the_public_distribution_alone_and_all_distributions(radius, cdd):
     region = region_of(TABLE, radius=radius)
     runs, _ = alternate(
         Information(distribution_of(TABLE)), Requirements.of(region, 1.0), limits=Limits(None)

@@ -9,11 +9,10 @@ from conftest import optimum
 
 from skrldp import AOptimalSanitizer, JointDistribution
 from skrldp.design import variances as mixture_module
-from skrldp.design.cone import Cones
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
-from skrldp.design.run import Limits
 from skrldp.design.variances import Variance
+from skrldp.design.vertices import _vertices, facets
 from skrldp.privacy.regions import privacy_region
 from skrldp.privacy.requirements import Requirements
 from skrldp.sets.fitted_sets import RenyiSet
@@ -39,7 +38,7 @@ def least_variance(rows, distribution, function):
 
 
 @pytest.mark.parametrize(("n_values", "radius"), [(2, 0.0), (3, np.inf)])
-def test_one_function_is_estimated_as_well_as_can_be(n_values, radius):
+def test_one_function_is_estimated_as_well_as_can_be(n_values, radius, cdd):
     rng = np.random.default_rng(n_values)
     counts = rng.multinomial(3000, rng.dirichlet(np.full(2 * n_values, 2.0))) + 5
     joint = JointDistribution(counts.reshape(2, n_values))
@@ -47,8 +46,7 @@ def test_one_function_is_estimated_as_well_as_can_be(n_values, radius):
     requirements = Requirements.of(region, 1.0)
     distribution = joint.probabilities.ravel()
     function = rng.normal(size=2 * n_values)
-    cone = Cones(requirements, Limits(None)).product
-    least = least_variance(cone.rows(), distribution, function)
+    least = least_variance(_vertices(facets(requirements)), distribution, function)
     problem = CriterionProblem(joint, Variance(distribution, function[None]))
     for solver in ("vertices", "columns", "decomposition"):
         found = solve(problem, requirements, solver=solver)

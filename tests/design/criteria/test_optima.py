@@ -32,7 +32,7 @@ def requirements_of(joint, radius=None, eps=1.0, region="lower"):
     return Requirements.of(privacy_region(joint, RenyiSet(2.0, radius), region=region), eps)
 
 
-def test_rows_that_made_room_for_others_come_back(monkeypatch):
+def test_rows_that_made_room_for_others_come_back(monkeypatch, cdd):
     """The least sum of variances is the same; rows left out may cost 1e-4 of it more or less."""
     joint = JointDistribution([[90, 40, 310, 55, 66], [400, 250, 140, 100, 70]])
     requirements, best = requirements_of(joint), []
@@ -46,7 +46,7 @@ def test_rows_that_made_room_for_others_come_back(monkeypatch):
 
 
 @pytest.mark.parametrize("name", CRITERIA)
-def test_every_solver_finds_what_the_vertices_prove(name, monkeypatch):
+def test_every_solver_finds_what_the_vertices_prove(name, monkeypatch, cdd):
     monkeypatch.setattr(alternation, "_RUNS", ((16, 0.8),))
     monkeypatch.setattr(decomposition, "_PATIENCE", 3)
     criterion, requirements = CRITERIA[name], requirements_of(JOINT)
@@ -69,7 +69,7 @@ def test_every_solver_finds_what_the_vertices_prove(name, monkeypatch):
     assert held.max() <= 1e-9
 
 
-def test_what_is_independent_of_the_secret_is_told_as_it_is():
+def test_what_is_independent_of_the_secret_is_told_as_it_is(cdd):
     joint = JointDistribution(np.outer([2, 3], [10, 25, 15]))
     shares = np.array([0.2, 0.5, 0.3])
     requirements = requirements_of(joint, radius=0.0, eps=0.5)

@@ -8,8 +8,9 @@ from scipy.optimize import linprog
 from skrldp import JointDistribution, RenyiBall
 from skrldp._highs import LinearProgram
 from skrldp.design import cone as cone_module
-from skrldp.design.cone import CompactCone, PrivacyCone, facets
+from skrldp.design.cone import PrivacyCone
 from skrldp.design.run import Limits
+from skrldp.design.vertices import facets
 from skrldp.privacy.regions import privacy_region
 from skrldp.privacy.requirements import Requirements
 from skrldp.sets.fitted_sets import RenyiSet
@@ -162,9 +163,8 @@ def test_cuts_are_dropped_and_found_again(monkeypatch, kind):
     assert len(dropped) > 20
 
 
-@pytest.mark.parametrize("form", [PrivacyCone, CompactCone])
 @pytest.mark.parametrize("solves", [0, 1, 5, 40])
-def test_rows_are_private_when_time_runs_out(monkeypatch, form, solves):
+def test_rows_are_private_when_time_runs_out(monkeypatch, solves):
     """After so many linear programs each further one is out of time."""
     region = region_of("3x3", "joint")
     solve, done = LinearProgram.solve, []
@@ -176,8 +176,7 @@ def test_rows_are_private_when_time_runs_out(monkeypatch, form, solves):
         return solve(self, seconds)
 
     monkeypatch.setattr(LinearProgram, "solve", interrupted)
-    arguments = (1e-9,) if form is PrivacyCone else ()
-    cone = form(Requirements.of(region, 0.5), *arguments)
+    cone = PrivacyCone(Requirements.of(region, 0.5), 1e-9)
     directions = directions_for(region, 11)
     rows = cone.maximise(directions)
     check_private(rows, region, 0.5)
@@ -187,39 +186,13 @@ def test_rows_are_private_when_time_runs_out(monkeypatch, form, solves):
     assert moved.sum() >= min(solves, len(rows)) - 1 and moved[0] == (solves > 0)
 
 
-@pytest.mark.parametrize("form", [PrivacyCone, CompactCone])
-def test_a_limit_that_was_met(form):
+def test_a_limit_that_was_met():
     region = region_of("3x3", "joint")
     limits = Limits(0.0)
     assert limits.met and limits.left == 0.0
-    required = Requirements.of(region, 0.5)
-    cone = form(required, *((1e-9,) if form is PrivacyCone else ()), limits=limits)
+    cone = PrivacyCone(Requirements.of(region, 0.5), 1e-9, limits)
     rows = cone.maximise(directions_for(region, 40))
     check_private(rows, region, 0.5)
-
-
-@pytest.mark.parametrize(
-    ("kind", "table", "same_secret"),
-    [
-        *(("joint", "3x3", False), ("joint", "3x3", True), ("product", "2x3", False)),
-        *(("product", "3x2 unseen", False), ("lower", "2x2", False)),
-    ],
-)
-def test_compact_cone(kind, table, same_secret):
-    region = region_of(table, kind, same_secret=same_secret)
-    lower = region_of(table, "lower", same_secret=same_secret)
-    directions = directions_for(region)
-    for eps in (0.1, 1.0):
-        cone = CompactCone(Requirements.of(region, eps))
-        rows = cone.maximise(directions)
-        check_private(rows, lower, eps)
-        check_private(rows, region, eps)
-        found = np.einsum("ij,ij->i", rows, directions)
-        np.testing.assert_allclose(
-            found, linear_maxima(facets(Requirements.of(lower, eps)), directions), atol=1e-7
-        )
-        anything = np.random.default_rng(1).dirichlet(np.full(directions.shape[1], 0.2), size=20)
-        check_private(cone.inside(3.0 * anything), lower, eps)
 
 
 def test_what_is_inside_stays_where_it_is():
