@@ -12,8 +12,6 @@ from decimal import Decimal
 from inspect import signature
 from typing import Annotated, Any, Literal
 
-import numpy as np
-
 from skrldp.alphabet.values import brief
 from skrldp.batches.arrow import arrow_numbers, numbers_of
 from skrldp.cli import _common as o
@@ -25,9 +23,11 @@ from skrldp.cli._tables import (
     mark_missing,
     new_file,
     new_name,
-    whole_numbers,
+    text_of,
+    weighted,
     with_counts,
 )
+from skrldp.targets import Marginal
 
 _SPELLINGS = 3  # columns that the note names
 _ROWS_HELD = 1 << 20  # rows that are read before equal ones are put together
@@ -132,18 +132,23 @@ def design(
     if target and blocks:
         raise CommandError("--target is for one mechanism: leave out --blocks.")
     with ExitStack() as stack:
-        files = [stack.enter_context(new_file(name, inputs=[public, categories])) for name in names]
+        inputs = [public, categories]
+        files = {name: stack.enter_context(new_file(name, inputs=inputs)) for name in names}
         wanted = with_counts([*sensitive, *column], counts, public) if column else None
         source = Table(public, wanted)
         columns = [name for name in source.schema.names if name != counts]
-        _check_columns(columns, sensitive, target or (), public)
+        for option, asked in (("--sensitive", sensitive), ("--target", target or ())):
+            if lacking := [name for name in asked if name not in columns]:
+                has = ", ".join(map(repr, columns))
+                words = f"{public} lacks the column {lacking[0]!r} ({option}); it has {has}."
+                raise CommandError(words)
         designer = _designer(
             sanitizer,
             blocks or [],
-            target or [],
             {
                 "eps": eps,
                 "sensitive": sensitive[0] if len(sensitive) == 1 else sensitive,
+                "targets": [Marginal(name) for name in target or ()],
                 "eps_all": eps_all,
                 "min_frequency": _records(min_frequency),
                 "known": known,
@@ -163,22 +168,19 @@ def design(
         found = privacy_report(designer)
         made = designer.manifest_ if blocks else designer.mechanism_
         joint = [one.joint_ for one in designer.sanitizers_] if blocks else designer.joint_
-        files[0].write(made.to_json().encode())
-        rest = iter(files[1:])
+        files[output].write(made.to_json().encode())
         if witness is not None:
             tell("writing the witness")
-            next(rest).write(witness_of(made, joint).encode())
+            files[witness].write(witness_of(made, joint).encode())
         if public_counts is not None:
-            next(rest).write(counts_to_json(joint).encode())
+            files[public_counts].write(counts_to_json(joint).encode())
     print(found, file=sys.stderr if output == STANDARD else sys.stdout)
 
 
 # --- What is asked for ---------------------------------------------------------------------------
 
 
-def _designer(
-    sanitizer: str, blocks: Sequence[str], targets: Sequence[str], parameters: dict[str, Any]
-) -> Any:
+def _designer(sanitizer: str, blocks: Sequence[str], parameters: dict[str, Any]) -> Any:
     """Make the sanitizer, and refuse options that it does not have."""
     from skrldp.sanitizers.a_optimal import AOptimalSanitizer
     from skrldp.sanitizers.block_sanitizer import BlockSanitizer
@@ -186,11 +188,8 @@ def _designer(
     from skrldp.sanitizers.non_robust import NonRobustSanitizer
     from skrldp.sanitizers.polyopt import PolyOptSanitizer
     from skrldp.sanitizers.robust_mse import RobustMSESanitizer
-    from skrldp.targets import Marginal
 
     given = {name: value for name, value in parameters.items() if value not in (None, [], {})}
-    if targets:
-        given["targets"] = [Marginal(name) for name in targets]
     kinds: dict[str, Any] = {
         "a-optimal": AOptimalSanitizer,
         "polyopt": PolyOptSanitizer,
@@ -248,12 +247,7 @@ def _categories(path: str, *, is_text: bool) -> dict[str, Any]:
             f"{path} is no JSON object with a list of values for each column, as in "
             '{"hours": ["0-34", "35-40", "41-"]}.'
         )
-    if is_text:
-        return {
-            name: [str(own).lower() if isinstance(own, bool) else own for own in values]
-            for name, values in found.items()
-        }
-    return found
+    return {name: list(map(text_of, own)) for name, own in found.items()} if is_text else found
 
 
 def _edges(text: str) -> tuple[str, list[float]]:
@@ -268,16 +262,6 @@ def _edges(text: str) -> tuple[str, list[float]]:
     return name, found
 
 
-def _check_columns(
-    names: Sequence[str], sensitive: Sequence[str], targets: Sequence[str], path: str
-) -> None:
-    for option, asked in (("--sensitive", sensitive), ("--target", targets)):
-        for name in asked:
-            if name not in names:
-                has = ", ".join(map(repr, names))
-                raise CommandError(f"{path} lacks the column {name!r} ({option}); it has {has}.")
-
-
 # --- The public table ----------------------------------------------------------------------------
 
 
@@ -290,27 +274,21 @@ def _read(
 
     if missing and not source.is_text:
         raise CommandError(f"--missing is for texts, and {source.path} has types.")
-    held, n_held, most, first = [], 0, _ROWS_HELD, 0
+    held, most = [], _ROWS_HELD
     own = [*columns, new_name(columns)]
     plain = not any(is_dictionary(of.type) or of.type.num_fields for of in source.schema)
-    for batch in progress(source.batches(), source.path):
-        weights = np.ones(batch.num_rows, np.int64)
-        if counts is not None:
-            weights = whole_numbers(batch, counts, source.path, first)
-        read = batch.select(columns)
-        if source.is_text:
-            read = mark_missing(read, columns, missing)
+    batches = progress(source.batches(), source.path)
+    for batch, weights, first in weighted(batches, counts, source.path):
+        read = mark_missing(batch.select(columns), columns, missing)
         where = f"{source.path}: row {{:,}} (counted from 0)"
         arrays = [
             cut_numbers(array, name, where, first) if source.is_text and name in cut else array
             for name, array in zip(columns, read.columns, strict=True)
         ]
         held.append(pa.table([*arrays, arrow_numbers(weights)], own))
-        first, n_held = first + batch.num_rows, n_held + batch.num_rows
-        if plain and n_held > most:
+        if plain and sum(map(len, held)) > most:
             held = [_distinct(held)]
-            n_held = held[0].num_rows
-            most = max(_ROWS_HELD, 2 * n_held)
+            most = max(_ROWS_HELD, 2 * len(held[0]))
     table = _distinct(held) if plain else pa.concat_tables(held)
     weights = numbers_of(table[own[-1]].combine_chunks())
     table = table.select(columns)

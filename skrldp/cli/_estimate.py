@@ -19,12 +19,11 @@ from skrldp.cli._tables import (
     kind_of,
     new_file,
     table_writer,
+    weighted,
     whole_numbers,
     with_counts,
 )
 from skrldp.mechanism.manifest import Manifest
-
-_SHOWN = 20  # blocks
 
 
 def estimate(
@@ -101,9 +100,8 @@ def _fitted(own: Any, path: str, counts: str | None) -> Any:
 def _count(sizes: tuple[int, ...], path: str, columns: Sequence[str], counts: str | None) -> Any:
     """Count how often the whole numbers of some columns are there, each below its size."""
     found = np.zeros(sizes, dtype=np.int64)
-    first = 0
     table = Table(path, with_counts(columns, counts, path))
-    for batch in progress(table.batches(), path):
+    for batch, weights, first in weighted(progress(table.batches(), path), counts, path):
         numbers = [whole_numbers(batch, name, path, first) for name in columns]
         for column, own, size in zip(columns, numbers, sizes, strict=True):
             if (own >= size).any():
@@ -113,9 +111,7 @@ def _count(sizes: tuple[int, ...], path: str, columns: Sequence[str], counts: st
                     f"that is no {column}: the mechanism's are numbered 0 to {size - 1}. These "
                     "are reports of another mechanism, or none."
                 )
-        weights = 1 if counts is None else whole_numbers(batch, counts, path, first)
         np.add.at(found, tuple(numbers), weights)
-        first += batch.num_rows
     return found
 
 
@@ -123,11 +119,9 @@ def _check_together(manifest: Manifest, path: str, columns: Sequence[str]) -> No
     """Refuse columns that stand together in no block."""
     if any({name for name, _ in one.columns}.issuperset(columns) for one in manifest.mechanisms):
         return
-    shown = "; ".join(columns_in_words(block) for block in manifest.blocks[:_SHOWN])
     raise CommandError(
         f"no block of {path} has the columns {columns_in_words(columns)} together: name columns of "
-        f"one block, with --of and --by. The blocks are {shown}"
-        f"{' and more' if len(manifest.blocks) > _SHOWN else ''}."
+        "one block, with --of and --by; skrldp inspect lists the blocks."
     )
 
 

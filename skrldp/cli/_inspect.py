@@ -69,10 +69,9 @@ def _everywhere(own: Mechanism | Manifest) -> Claims | None:
 
 
 def _lines(own: Any, proven: Claims | None) -> list[tuple[str, str]]:
-    if isinstance(own, Manifest):
-        lines, told = [("digest", own.digest), *lines_of_blocks(own)], "the mechanisms"
-    else:
-        lines, told = [("digest", own.digest), *lines_of(own)], "the mechanism"
+    many = isinstance(own, Manifest)
+    lines = [("digest", own.digest), *(lines_of_blocks if many else lines_of)(own)]
+    told = "the mechanisms" if many else "the mechanism"
     if proven is not None:
         words = "; ".join(one.in_words() for one in proven)
         lines.append(("proven here", f"for all distributions: {words}; this follows from {told}"))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date, datetime, time
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,13 +33,7 @@ def read_mechanism(path: str) -> Any:
 
 def read_text(path: str) -> bytes:
     """Read a file of JSON, or standard input."""
-    try:
-        if path == STANDARD:
-            return sys.stdin.buffer.read()
-        with open(path, "rb") as file:
-            return file.read()
-    except FileNotFoundError:
-        raise CommandError(f"{path}: there is no such file.") from None
+    return sys.stdin.buffer.read() if path == STANDARD else Path(path).read_bytes()
 
 
 def columns_of(mechanism: Mechanism | Manifest) -> tuple[tuple[Any, bool], ...]:

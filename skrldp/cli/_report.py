@@ -9,7 +9,7 @@ import os
 import secrets
 import sqlite3
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,9 +23,16 @@ from skrldp.batches.ledger import Persons, octets_of
 from skrldp.cli import _common as o
 from skrldp.cli._common import CommandError, progress, tell
 from skrldp.cli._mechanism import placed, read_mechanism, read_records, reader_of
-from skrldp.cli._tables import STANDARD, Table, kind_of, new_file, new_name, table_writer
+from skrldp.cli._tables import (
+    STANDARD,
+    Table,
+    checked_target,
+    kind_of,
+    new_file,
+    new_name,
+    table_writer,
+)
 from skrldp.mechanism.manifest import Manifest
-from skrldp.mechanism.mechanism import Mechanism
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,22 +70,16 @@ _PATIENCE = 60.0  # seconds to wait for another run that uses the ledger
 _LIMIT = b"skrldp max_reports"  # what the first run had, in the file's metadata
 
 
-def keyed(
-    mechanism: Mechanism | Manifest,
-    options: dict[str, Any],
-    ledger: str | None,
-    limits: Mapping[str, Any],
-) -> Any:
-    """Return the reporter of keyed reports."""
-    if isinstance(mechanism, Manifest):
-        if ledger is not None:
-            raise CommandError(
-                "--ledger is for single mechanisms. Of a manifest, --id and a key give each person "
-                "one block for ever; keep the key, and give its digits as --key-check."
-            )
-        return BlockReporter(mechanism, **options)
-    if ledger is None:
-        return Reporter(mechanism, **options)
+def _reporter_of(mechanism: Any, options: dict[str, Any], limits: dict[str, Any] | None) -> Any:
+    """Return a reporter: with a ledger if there are limits."""
+    of_blocks = isinstance(mechanism, Manifest)
+    if limits is None:
+        return (BlockReporter if of_blocks else Reporter)(mechanism, **options)
+    if of_blocks:
+        raise CommandError(
+            "--ledger is for single mechanisms. Of a manifest, --id and a key give each person "
+            "one block for ever; keep the key, and give its digits as --key-check."
+        )
     return LedgerReporter(mechanism, **options, **limits)
 
 
@@ -90,9 +91,7 @@ def held(path: str, reporter: LedgerReporter) -> Iterator[_Ledger]:
     """
     if path == STANDARD:
         raise CommandError("a ledger is a Parquet file; give its name.")
-    place = Path(path).resolve()
-    if not place.parent.is_dir():
-        raise CommandError(f"{path}: there is no folder {place.parent}; make it first.")
+    place = checked_target(path, replace=True)
     # SQLite holds its file on every system, and lets go of it when the process ends.
     lock = place.with_name(f".{place.name}.lock")
     try:
@@ -130,11 +129,9 @@ class _Ledger:
         """Return the columns of what leaves, from those of the candidates."""
         import pyarrow as pa
 
-        fields = {field.name: field for field in schema}
-        person, report = fields.pop(schema.names[0]), fields.pop("candidate").with_name(REPORT)
-        del fields["holder"]
-        epoch = [pa.field("epoch", pa.int64())] if with_epoch else []
-        return pa.schema([person, report, *epoch, *fields.values()])
+        own = schema.set(1, schema.field(1).with_name(REPORT))  # which were candidates
+        holder = own.get_field_index("holder")
+        return own.set(holder, pa.field("epoch", pa.int64())) if with_epoch else own.remove(holder)
 
     def settle(self, batch: Any, schema: Any) -> Any:
         """Return what may leave of a batch of candidates, and note its new entries."""
@@ -309,7 +306,7 @@ def report(
     secret = secrets.token_bytes(_BYTES) if key is None else _key(key, key_check)
     rows = new_name([*needed, *kept, BLOCK, REPORT])
     options = {"id": id or rows, "key": secret, "keep": kept, "name": REPORT}
-    reporter = keyed(own, options, ledger, limits)
+    reporter = _reporter_of(own, options, None if ledger is None else limits)
     ids, inputs = [] if id is None else [id], [mechanism, records, key, ledger]
     kind_of(output, packed=False)  # a name that does not tell is said before anything is read
     with (

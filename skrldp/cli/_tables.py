@@ -20,7 +20,7 @@ import tempfile
 import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -40,22 +40,12 @@ if TYPE_CHECKING:
 
 STANDARD = "-"  # standard input or output
 _ENDINGS = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
+    "CSV": (".csv", ".tsv"),
+    "JSON": (".jsonl", ".ndjson"),
+    "Parquet": (".parquet", ".pq"),
+    "Arrow": (".arrow", ".feather", ".ipc"),
 }
-_NAMES = {
-    "csv": "CSV file",
-    "jsonl": "file of JSON lines",
-    "parquet": "Parquet file",
-    "arrow": "Arrow file",
-}
+_OF_TEXT = ("CSV", "JSON")
 _ROWS = 1 << 16  # of a batch, at most
 _LINES = 1 << 14  # of a batch of JSON lines
 _HEAD = 1 << 16  # bytes in which a CSV file's header must end
@@ -68,17 +58,12 @@ def kind_of(path: str, *, packed: bool = True) -> str:
     """Tell a table's format by the file's name."""
     name = PurePath(path).name.lower()
     plain = name.removesuffix(".gz") if packed else name
-    kind = "csv" if path == STANDARD else _ENDINGS.get(PurePath(plain).suffix)
-    if kind is None or (plain != name and kind not in ("csv", "jsonl")):
-        raise CommandError(
-            f"{path}: the name does not tell the format; name the file {', '.join(_ENDINGS)}."
-        )
-    return kind
-
-
-def folder_of(path: str) -> str | None:
-    """Return the folder whose files are the table, if it is one."""
-    return path if path != STANDARD and os.path.isdir(path) else None
+    ending = ".csv" if path == STANDARD else PurePath(plain).suffix
+    for kind, endings in _ENDINGS.items():
+        if ending in endings and (plain == name or kind in _OF_TEXT):
+            return kind
+    known = ", ".join(ending for endings in _ENDINGS.values() for ending in endings)
+    raise CommandError(f"{path}: the name does not tell the format; name the file {known}.")
 
 
 class Table:
@@ -110,7 +95,7 @@ class Table:
         if len(kinds) > 1:
             raise CommandError(f"{path}: the files have several formats; keep one in the folder.")
         self.path, self._kind = path, kinds.pop()
-        self.is_text = self._kind in ("csv", "jsonl")
+        self.is_text = self._kind in _OF_TEXT
         self._parts: list[_Part] = []
         for file in files:
             with _in_words(file, self._kind):
@@ -143,20 +128,16 @@ class Table:
         """Yield record batches; fields of the columns `of_one_line` that have more are an error."""
         n_rows = 0
         for part in self._parts:
-            rows = iter(part.batches(self.schema.names))
-            while True:
-                with _in_words(part.path, self._kind):
-                    batch = next(rows, None)
-                if batch is None:
-                    break
-                if self._kind == "csv":
-                    _refuse_line_ends(batch, of_one_line, self.path, n_rows)
-                n_rows += batch.num_rows
-                if batch.num_rows:
-                    yield batch
+            with _in_words(part.path, self._kind):
+                for batch in part.batches(self.schema.names):
+                    if self._kind == "CSV":
+                        _refuse_line_ends(batch, of_one_line, self.path, n_rows)
+                    n_rows += batch.num_rows
+                    if batch.num_rows:
+                        yield batch
         if not n_rows:
             raise CommandError(f"{self.path} has no rows.")
-        if self._kind == "csv":
+        if self._kind == "CSV":
             self._warn_of_lines(n_rows)
 
     def _warn_of_lines(self, n_rows: int) -> None:
@@ -188,14 +169,11 @@ class _Part:
 
 def _files_of(path: str) -> list[str]:
     """List the files of a table, in the order of their names, none of them twice."""
-    if folder_of(path) is None:
+    if path == STANDARD or not os.path.isdir(path):
         return [path]
-    found: dict[str, str] = {}
-    for name in sorted(os.listdir(path)):
-        if not name.startswith(_HIDDEN):
-            file = os.path.join(path, name)
-            found.setdefault(os.path.realpath(file), file)
-    files = list(found.values())
+    names = sorted(os.listdir(path), reverse=True)
+    paths = (os.path.join(path, name) for name in names if not name.startswith(_HIDDEN))
+    files = sorted({os.path.realpath(file): file for file in paths}.values())
     if inner := [file for file in files if os.path.isdir(file)]:
         raise CommandError(
             f"{path} holds folders, such as {inner[0]}: give one of them. What folders' names say "
@@ -229,7 +207,7 @@ def _own(part: _Part) -> list[str]:
 def _check(part: _Part, columns: Sequence[str], kind: str) -> None:
     """Check that a file has each column once."""
     names = part.schema.names
-    if kind == "csv" and columns and set(names).isdisjoint(columns):
+    if kind == "CSV" and columns and set(names).isdisjoint(columns):
         raise CommandError(
             f"{part.path} lacks the column {columns[0]!r} and all others that are read: its first "
             "line must have the names of the columns (not shown: it may be a record)."
@@ -307,7 +285,7 @@ def _typed(path: str) -> _Part:
     import pyarrow.dataset as ds
     from pyarrow.fs import LocalFileSystem
 
-    form = ds.ParquetFileFormat() if kind_of(path) == "parquet" else ds.IpcFileFormat()
+    form = ds.ParquetFileFormat() if kind_of(path) == "Parquet" else ds.IpcFileFormat()
     fragment = form.make_fragment(path, LocalFileSystem())
     schema = fragment.physical_schema
     return _Part(path, schema, _scanned(fragment, schema))
@@ -339,7 +317,7 @@ def _json_lines(path: str) -> _Part | None:
                         f"{path}: row {number:,} (counted from 0) has a column that the first rows "
                         "lack. Name those to be read, with --column."
                     )
-            read = [[_text(row.get(name)) for row in rows] for name in columns]
+            read = [[text_of(row.get(name)) for row in rows] for name in columns]
             arrays = [pa.array(texts, pa.string()) for texts in read]
             yield pa.RecordBatch.from_arrays(arrays, names=columns)
             start += len(rows)
@@ -383,11 +361,12 @@ _DECODER = json.JSONDecoder(
 )
 
 
-def _text(value: Any) -> str | None:
+def text_of(value: Any) -> str | None:
+    """Return a value of JSON, whose numbers were left as texts, as a text; None if missing."""
     return str(value).lower() if isinstance(value, bool) else value
 
 
-_OPEN: dict[str, Callable[[str], _Part | None]] = {"csv": _csv, "jsonl": _json_lines}
+_OPEN: dict[str, Callable[[str], _Part | None]] = {"CSV": _csv, "JSON": _json_lines}
 
 
 # --- Values --------------------------------------------------------------------------------------
@@ -415,6 +394,17 @@ def coded(column: Any) -> tuple[NDArray[Any], list[Any]]:
         column = column.dictionary_encode()
     indices = column.indices.cast(pa.int64())  # they may be unsigned, as those of Polars
     return numbers_of(indices.fill_null(-1)), column.dictionary.to_pylist()
+
+
+def weighted(
+    batches: Iterable[Any], counts: str | None, path: str
+) -> Iterator[tuple[Any, NDArray[np.int64], int]]:
+    """Yield batches, how many records each row stands for, and the number of the first row."""
+    first = 0
+    for batch in batches:
+        ones = np.ones(len(batch), np.int64)
+        yield batch, ones if counts is None else whole_numbers(batch, counts, path, first), first
+        first += len(batch)
 
 
 def whole_numbers(batch: Any, name: str, path: str, first: int) -> NDArray[np.int64]:
@@ -471,12 +461,12 @@ def _problem(message: str, kind: str) -> str:
         return "has more than one column of the same name in its first line."
     if "UTF8" in message.upper().replace("-", ""):
         return "has text that is not in UTF-8; convert it first."
-    if kind == "parquet" and "not in range" in message:
+    if kind == "Parquet" and "not in range" in message:
         return (
             "has a column whose dictionary has more values than its narrow codes can number. Write "
             "the column without a dictionary."
         )
-    return f"is no {_NAMES[kind]}, or is cut off or damaged."
+    return f"is no {kind} file, or is cut off or damaged."
 
 
 # --- Files that are written whole or not at all ---------------------------------------------------
@@ -518,7 +508,7 @@ def new_file(
                 error.add_note("Standard output may have a part of it.")
                 raise
         return
-    path = _checked(target, replace, inputs)
+    path = checked_target(target, replace=replace, inputs=inputs)
     _remove_left(path)
     while True:
         # Its name is known before the file is there: so whenever a signal comes, it goes away.
@@ -533,7 +523,7 @@ def new_file(
                 file.flush()
                 os.fsync(file.fileno())
                 os.chmod(name, _mode_of(path, mode))
-                _checked(target, replace, inputs)  # somebody may have written it in between
+                checked_target(target, replace=replace, inputs=inputs)  # it may be there by now
                 if sys.platform == "win32":  # where no open file is removed or renamed
                     file.close()
                 os.replace(name, path)  # before the lock goes
@@ -544,31 +534,26 @@ def new_file(
             raise
 
 
-@contextmanager
-def table_writer(file: IO[bytes], target: str, schema: Any) -> Iterator[Any]:
-    """Write a table in the format of the target's name; yields what has ``write_batch``."""
+def table_writer(file: IO[bytes], target: str, schema: Any) -> Any:
+    """Return what writes batches in the format of the target's name, by ``write_batch``."""
     import pyarrow as pa
 
     kind = kind_of(target, packed=False)
-    for field in schema if kind in ("csv", "jsonl") else ():
+    for field in schema if kind in _OF_TEXT else ():
         if "binary" in str(field.type) or isinstance(field.type, pa.BaseExtensionType):
             raise CommandError(
                 f"column {field.name!r} has the type {field.type}, for which CSV and JSON have no "
                 "words; write Parquet or Arrow."
             )
-    with ExitStack() as stack:
-        if kind == "csv":
-            import pyarrow.csv as pacsv
+    if kind == "CSV":
+        import pyarrow.csv as pacsv
 
-            yield stack.enter_context(pacsv.CSVWriter(file, schema))
-        elif kind == "jsonl":
-            yield _JsonLines(file)
-        elif kind == "parquet":
-            import pyarrow.parquet as pq
+        return pacsv.CSVWriter(file, schema)
+    if kind == "Parquet":
+        import pyarrow.parquet as pq
 
-            yield stack.enter_context(pq.ParquetWriter(file, schema))
-        else:
-            yield stack.enter_context(pa.ipc.new_file(file, schema))
+        return pq.ParquetWriter(file, schema)
+    return pa.ipc.new_file(file, schema) if kind == "Arrow" else nullcontext(_JsonLines(file))
 
 
 class _JsonLines:
@@ -610,7 +595,7 @@ def _prefix(path: Path) -> str:
     return f".{path.name[:_MOST]}."
 
 
-def _checked(target: str, replace: bool, inputs: Sequence[str | None]) -> Path:
+def checked_target(target: str, *, replace: bool, inputs: Sequence[str | None] = ()) -> Path:
     """Return where to write, through links."""
     path = Path(target).resolve()
     if not path.parent.is_dir():

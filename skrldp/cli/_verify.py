@@ -24,7 +24,7 @@ from skrldp.cli._mechanism import (
     reader_of,
     values_of,
 )
-from skrldp.cli._tables import Table, whole_numbers, with_counts
+from skrldp.cli._tables import Table, weighted, with_counts
 from skrldp.mechanism.manifest import Manifest
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.mechanism.messages import notes_of
@@ -99,12 +99,10 @@ def _counted(
     names = list(reader.known)
     cells_of = placed(lambda batch: reader.cells(values_of(batch, names)), path)
     found = np.zeros(len(own.secrets) * len(own.values))
-    first = 0
     table = Table(path, with_counts(names, counts, path))
-    for batch in read_records(reader, table, missing, progress(table.batches(), path)):
-        weights = None if counts is None else whole_numbers(batch, counts, path, first)
+    batches = read_records(reader, table, missing, progress(table.batches(), path))
+    for batch, weights, _ in weighted(batches, counts, path):
         found += np.bincount(cells_of(batch), weights, len(found))
-        first += batch.num_rows
     return _joint_of(own, found)
 
 
@@ -287,23 +285,18 @@ def _radii_again(own: Mechanism, joint: JointDistribution) -> list[tuple[bool, s
     statements = _promise_of(own, joint, claims.eps).statements
     stated = [claims.main, *([] if claims.known is None else [claims.known])]
     for claim, one in zip(stated, statements, strict=True):
-        around = claim.around
-        about = f" of {columns_in_words(claim.secret)}" + f" {claim.observer}".rstrip()
+        around, again, enough = claim.around, one.uncertainty.stated(), True
         if around.is_everything:
-            found.append((True, f"radius{about}: there is none, as all distributions are meant"))
+            words = "there is none, as all distributions are meant"
         elif around.rule in ("given", "survey"):
             words = "stated by its numbers alone, which counts cannot show"
-            found.append((True, f"radius{about}: {words}"))
         else:
-            least = one.uncertainty.stated().numbers
-            same = one.uncertainty.kind == around.kind
-            enough = same and all(around.numbers[name] >= least[name] for name in _radii(around))
-            numbers = ", ".join(f"{name}={around.numbers[name]!r}" for name in _radii(around))
-            words = "as large as" if enough else "NOT as large as"
-            said = f"radius{about}: {numbers} is {words} the rule {around.rule!r} makes it"
-            found.append((enough, said))
+            numbers = {name: size for name, size in around.numbers.items() if name != "alpha"}
+            enough = again.kind == around.kind
+            enough = enough and all(size >= again.numbers[name] for name, size in numbers.items())
+            said = ", ".join(f"{name}={size!r}" for name, size in numbers.items())
+            how = "as large as" if enough else "NOT as large as"
+            words = f"{said} is {how} the rule {around.rule!r} makes it"
+        about = f" of {columns_in_words(claim.secret)}" + f" {claim.observer}".rstrip()
+        found.append((enough, f"radius{about}: {words}"))
     return found
-
-
-def _radii(around: Around) -> list[str]:
-    return [name for name in around.numbers if name != "alpha"]
