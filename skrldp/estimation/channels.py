@@ -211,17 +211,6 @@ class FourNumbers(NamedTuple):
         return FourNumbers.from_entries(self.shape, (same, secret, value, other))
 
 
-class CellWeights(NamedTuple):
-    """What the weights of all cells are like, each cell's among these: (a,)."""
-
-    estimates: Floats  # of the cells' probabilities
-    squares: Floats  # mean squares of the weights, over the reports
-    second: Floats  # second central moment at the public distribution
-    fourth: Floats  # the fourth
-    inside: Floats  # expected squares of the weights of a report about the cell
-    outside: Floats  # of one about another cell, at the public distribution
-
-
 class StructuredChannel(Channel):
     """A channel of so many cells that its matrix is never made: it has four probabilities.
 
@@ -236,7 +225,7 @@ class StructuredChannel(Channel):
         self.n_symbols = self.n_cells = blocks.shape[0] * blocks.shape[1]
         self.possible = np.ones(self.n_symbols, dtype=bool)
         inverse = (1.0 / x if abs(x) > _RANK_TOLERANCE else 0.0 for x in blocks[1:])
-        self._inverse = FourNumbers(blocks.shape, *inverse)
+        self.inverse = FourNumbers(blocks.shape, *inverse)
 
     def forward(self, distribution: Floats) -> Floats:
         """Distribution of the report, Qπ: (..., a) to (..., b)."""
@@ -248,7 +237,7 @@ class StructuredChannel(Channel):
 
     def weights(self, functions: Floats) -> Floats:
         """Weights of the reports for linear functions: (k, a) to (k, b)."""
-        return self._inverse.apply(functions)  # symmetric
+        return self.inverse.apply(functions)  # symmetric
 
     def _all_weights(self) -> Span:
         raise AssertionError("a symmetric mechanism has few weights for each function")
@@ -256,7 +245,7 @@ class StructuredChannel(Channel):
     @property
     def determines_cells(self) -> bool:
         """Whether the reports determine the probability of every cell."""
-        return all(self._inverse[1:])
+        return all(self.inverse[1:])
 
     def of_part(self, sensitive: bool) -> Channel:
         """Return the channel from S to the S that is reported, or of U alone."""
@@ -273,28 +262,11 @@ class StructuredChannel(Channel):
             return DenseChannel(four.apply(np.eye(len(public))), public, four)
         return StructuredChannel(four, public)
 
-    def cell_weights(self, shares: Floats) -> CellWeights:
-        """Describe the weights of all cells, for the shares of reports (b,)."""
-        first, second, third, fourth = (
-            self._inverse.powered(order).apply(self.report) for order in (1, 2, 3, 4)
-        )
-        central = fourth - 4.0 * first * third + 6.0 * first**2 * second - 3.0 * first**4
-        squared, p = self._inverse.powered(2), self.public
-        entries = zip(self._numbers(), self.blocks.entries(), squared.entries(), strict=True)
-        inside = sum(number * q * w for number, q, w in entries)
-        return CellWeights(
-            self._inverse.apply(shares),
-            squared.apply(shares),
-            np.maximum(second - first**2, 0.0),
-            np.maximum(central, 0.0),
-            np.full(self.n_cells, inside),
-            (second - p * inside) / (1.0 - p),
-        )
-
-    def _numbers(self) -> tuple[int, int, int, int]:
-        """How many cells are the same, have the same secret, the same value, or neither."""
+    def of_own_cell(self, weights: FourNumbers) -> float:
+        """Average of weights of a cell over the reports about it."""
         a1, a2 = self.blocks.shape
-        return 1, a2 - 1, a1 - 1, (a1 - 1) * (a2 - 1)
+        numbers = 1, a2 - 1, a1 - 1, (a1 - 1) * (a2 - 1)
+        return float(np.prod([numbers, self.blocks.entries(), weights.entries()], axis=0).sum())
 
 
 def channel_of(mechanism: Mechanism, public: Floats) -> Channel:

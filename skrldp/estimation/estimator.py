@@ -538,7 +538,7 @@ class MechanismCells(Cells):
         """Make the statistic of linear functions (k, a), whatever it rests on."""
         return Statistic.of(self.channel, functions)
 
-    def shares(self, group: CellGroups, sample: Sample) -> tuple[Statistic | CellShares, Sample]:
+    def shares(self, group: CellGroups, sample: Sample) -> tuple[Statistic, Sample]:
         """Make the statistic of categories' shares; of S, U or cells without a matrix."""
         channel, k = self.channel, len(group.categories)
         if not isinstance(channel, StructuredChannel):
@@ -562,7 +562,7 @@ class MechanismCells(Cells):
                 shares = (own == np.arange(k)[:, None]).astype(float)
                 return self._strong(Statistic.of(part, shares), sample), sample
         if k == channel.n_cells and np.array_equal(group.labels, np.arange(k)):
-            return CellShares(channel), sample
+            return CellShares.of_cells(channel), sample
         check_size(k, channel.n_cells)
         return Statistic.of(channel, group.indicators), sample
 
@@ -581,7 +581,7 @@ class MechanismCells(Cells):
         """Return the distribution of the cells, (a,), and which of them the reports determine."""
         sample = Sample.of_counts(self.counts)
         if isinstance(self.channel, StructuredChannel):
-            shares: Statistic | CellShares = CellShares(self.channel)
+            shares: Statistic = CellShares.of_cells(self.channel)
         else:
             shares = Statistic.of(self.channel, np.eye(self.n_cells))
         known = shares.determined

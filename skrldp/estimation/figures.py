@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +20,8 @@ from skrldp.targets import contrast_of
 __all__ = ["Figures", "Influence", "Pairs", "difference", "ratio"]
 
 _SHOWN = 20  # rows of a printed table
+
+Ends = Callable[[float], NDArray[Any]]  # of intervals, for a level
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +46,19 @@ class Influence:
             found[sample] = found[sample] + own if sample in found else own
         return cls(found, pairs)
 
+    @classmethod
+    def together(
+        cls, several: Sequence["Influence"], pairs: "tuple[Pairs, ...]" = ()
+    ) -> "Influence":
+        """Of as many figures of each, one after the other."""
+        units = np.eye(len(several))[:, :, None, None]
+        found = (
+            (sample, (unit * own).reshape(-1, own.shape[1]))
+            for unit, one in zip(units, several, strict=True)
+            for sample, own in one.parts.items()
+        )
+        return cls.of(found, pairs + tuple(pair for one in several for pair in one.pairs))
+
     def covariance(self) -> Floats:
         """Covariance of the figures, (k, k)."""
         found = sum(sample.covariance(own, own) for sample, own in self.parts.items())
@@ -51,20 +67,12 @@ class Influence:
             found = found + (one * pairs.numbers) @ two.T + (two * pairs.numbers) @ one.T
         return np.asarray(found)
 
-    def products(self, other: "Influence", all_pairs: "tuple[Pairs, ...]") -> Floats:
-        """Covariances with as many other figures, each with its own counterpart: (k,)."""
-        found: Floats = np.zeros(len(next(iter(self.parts.values()))))
-        for sample in self.parts.keys() & other.parts.keys():
-            found = found + sample.products(self.parts[sample], other.parts[sample])
-        for pairs in all_pairs:
-            for both in ((self, other), (other, self)):
-                one, two = pairs.moves(*both)
-                found = found + (one * two) @ pairs.numbers
-        return found
-
     def times(self, slopes: Floats) -> "Influence":
         """Of linear functions of the figures, (m, k) to m figures."""
         return replace(self, parts={sample: slopes @ own for sample, own in self.parts.items()})
+
+    def __getitem__(self, rows: Indices | slice) -> "Influence":
+        return replace(self, parts={sample: own[rows] for sample, own in self.parts.items()})
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +139,7 @@ class Figures(ReadOnly):
     noise_error: Floats
     unbiased: NDArray[Any]
     n_reports: int
-    _ends: Callable[[float], NDArray[Any]] = field(repr=False)
+    _ends: Ends = field(repr=False)
     _influence: Influence | None = field(default=None, repr=False)  # None: of quantiles
     _n_by: int = field(default=0, repr=False)  # columns of groups, which come first
     _n_quantiles: int = field(default=0, repr=False)  # that each figure is made of
@@ -281,31 +289,28 @@ class Figures(ReadOnly):
             categories.
         """
         self._check_two(first, second)
-        one, two = (self._rows(self._places(group)) for group in (first, second))
-        return _combined(one, two, "ratio", f"{self.what}: {first!r} over {second!r}", ())
+        parts = [self._rows(self._places(group)) for group in (first, second)]
+        return _combined(parts, _APART, f"{self.what}: {first!r} over {second!r}", logs=True)
 
     def _contrast(self, coefficients: Mapping[Any, float], what: str) -> "Figures":
         groups = self.groups
         numbers = contrast_of(coefficients, groups)
         used = np.flatnonzero(numbers)
         parts = [self._rows(self._places(groups[k])) for k in used]
-        return _sum_of(parts, numbers[used], f"{self.what}: {what}", ())
+        return _combined(parts, numbers[used], f"{self.what}: {what}")
 
     def _rows(self, places: Indices) -> Self:
         """Return some of the figures, without the labels of their group."""
-        slopes = np.eye(len(self.labels))[places]
+        of_rows = "estimate", "std_error", "noise_error", "unbiased", "_influence", "_n"
+        every = {name: getattr(self, name) for name in of_rows}
+        own: dict[str, Any] = {k: None if v is None else v[places] for k, v in every.items()}
         return replace(
             self,
             names=self.names[self._n_by :],
             labels=tuple(self.labels[k][self._n_by :] for k in places),
-            estimate=self.estimate[places],
-            std_error=self.std_error[places],
-            noise_error=self.noise_error[places],
-            unbiased=self.unbiased[places],
-            _ends=_EndsOf(self._ends, places),
-            _influence=None if self._influence is None else self._influence.times(slopes),
+            _ends=partial(_ends_of, self._ends, places),
             _n_by=0,
-            _n=None if self._n is None else self._n[places],
+            **own,
         )
 
     def _places(self, group: Any) -> Indices:
@@ -400,7 +405,7 @@ def difference(first: Any, second: Any, *, paired: Pairs | None = None) -> Figur
     >>> change.estimate.round(2), change.std_error.round(2)
     (array([0.3]), array([0.05]))
     """
-    return _combined(*_alike(first, second, paired), "difference", "", _pairs(paired))
+    return _combined(*_alike(first, second, paired, "difference"))
 
 
 def ratio(first: Any, second: Any, *, paired: Pairs | None = None) -> Figures:
@@ -438,14 +443,16 @@ def ratio(first: Any, second: Any, *, paired: Pairs | None = None) -> Figures:
     >>> change.estimate.round(2), change.std_error.round(2)
     (array([1.17]), array([0.03]))
     """
-    return _combined(*_alike(first, second, paired), "ratio", "", _pairs(paired))
+    return _combined(*_alike(first, second, paired, "ratio"), logs=True)
 
 
-def _pairs(paired: Pairs | None) -> tuple[Pairs, ...]:
-    return () if paired is None else (paired,)
+_APART = np.array([1.0, -1.0])
 
 
-def _alike(first: Any, second: Any, paired: Any) -> tuple[Figures, Figures]:
+def _alike(
+    first: Any, second: Any, paired: Any, kind: str
+) -> tuple[list[Figures], Floats, str, tuple[Pairs, ...]]:
+    """Check that two are the same figures; return what :func:`_combined` takes."""
     for one in (first, second):
         if not isinstance(one, Figures):
             raise TypeError(f"figures of two estimators are needed, got {type(one).__name__}.")
@@ -465,153 +472,93 @@ def _alike(first: Any, second: Any, paired: Any) -> tuple[Figures, Figures]:
                 "paired= links the reports of two fitted estimators, but the figures are not one "
                 "of each. Make the pairs anew if an estimator is fitted again."
             )
-    return first, second
+    pairs = () if paired is None else (paired,)
+    return [first, second], _APART, f"{kind} of two: {first.what}", pairs
 
 
 def _combined(
-    first: Figures, second: Figures, kind: str, what: str, pairs: tuple[Pairs, ...]
+    parts: Sequence[Figures],
+    numbers: Floats,
+    what: str,
+    pairs: tuple[Pairs, ...] = (),
+    *,
+    logs: bool = False,
 ) -> Figures:
-    """Difference or ratio of as many figures."""
-    what = what or f"{kind} of two: {first.what}"
-    if kind == "difference":
-        return _sum_of([first, second], np.array([1.0, -1.0]), what, pairs)
-    both = np.stack([_numbers(first), _numbers(second)])
-    if not (both > 0).all():
-        wrong = both[~(both > 0)][0]
+    """Weighted sum of as many figures of each part; with `logs` exp of that of logarithms."""
+    values = np.stack([_numbers(one) for one in parts])
+    if logs and not (values > 0).all():
+        wrong = values[~(values > 0)][0]
         which = "not identifiable" if np.isnan(wrong) else f"{wrong:.4g}"
         raise ValueError(
             f"a ratio is of two positive figures, but one is {which}; take differences."
         )
-    logs = [_logarithm(one) for one in (first, second)]
-    apart = _sum_of(logs, np.array([1.0, -1.0]), what, pairs)
-    value = np.exp(apart.estimate)
-
-    slopes = np.diag(value)
-    return replace(
-        apart,
-        estimate=value,
-        unbiased=value,
-        std_error=value * apart.std_error,
-        noise_error=value * apart.noise_error,
-        _ends=_Ratios(first._ends, second._ends, apart._ends),
-        _influence=None if apart._influence is None else apart._influence.times(slopes),
-    )
-
-
-Ends = Callable[[float], NDArray[Any]]  # of intervals, for a level: a class, so that it pickles
-
-
-@dataclass(frozen=True, eq=False)
-class _EndsOf:
-    """Ends of some figures' intervals."""
-
-    ends: Ends
-    places: Indices
-
-    def __call__(self, level: float) -> NDArray[Any]:
-        return self.ends(level)[self.places]
-
-
-@dataclass(frozen=True, eq=False)
-class _Logarithms:
-    """Ends of the intervals of logarithms."""
-
-    ends: Ends
-
-    def __call__(self, level: float) -> NDArray[Any]:
-        return np.log(np.maximum(self.ends(level), 1e-300))
-
-
-@dataclass(frozen=True, eq=False)
-class _Ratios:
-    """Ends of the intervals of ratios, from those of the difference of logarithms."""
-
-    first: Ends
-    second: Ends
-    apart: Ends
-
-    def __call__(self, level: float) -> NDArray[Any]:
-        found = np.exp(np.nan_to_num(self.apart(level), nan=0.0))
-        found[self.first(level)[:, 0] <= 0.0, 0] = 0.0
-        found[self.second(level)[:, 0] <= 0.0, 1] = np.inf
-        return found
-
-
-@dataclass(frozen=True, eq=False)
-class _Sums:
-    """Ends of the intervals of weighted sums, from those of the figures.
-
-    Two quantiles' intervals hold at once for their sum; each further one adds its misses.
-    """
-
-    ends: Sequence[Ends]
-    numbers: Floats
-    values: Floats
-    correlation: Floats
-    n_quantiles: int
-
-    def __call__(self, level: float) -> NDArray[Any]:
-        own = 1.0 - (1.0 - level) / max(self.n_quantiles - 1, 1)
-        both = np.stack([ends(own) for ends in self.ends])
-        return combined_ends(self.numbers, self.values, both, self.correlation)
-
-
-def _logarithm(one: Figures) -> Figures:
-    values = _numbers(one)
-    with np.errstate(divide="ignore"):
-        return replace(
-            one,
-            estimate=np.log(values),
-            std_error=one.std_error / values,
-            noise_error=one.noise_error / values,
-            _ends=_Logarithms(one._ends),
-            _influence=None
-            if one._influence is None
-            else one._influence.times(np.diag(1.0 / values)),
-        )
-
-
-def _sum_of(
-    parts: Sequence[Figures], numbers: Floats, what: str, pairs: tuple[Pairs, ...]
-) -> Figures:
-    """Weighted sum of as many figures of each part."""
-    values = np.stack([_numbers(one) for one in parts])
-    (k, m), influence = values.shape, None
-    correlation, errors, n = np.full((k, k, m), np.nan), np.full(m, np.nan), parts[0].n_reports
+    (k, m), influence, n = values.shape, None, parts[0].n_reports
+    found = np.exp(numbers @ np.log(values)) if logs else numbers @ values
+    slopes = numbers[:, None] * (found / values if logs else np.ones_like(values))
+    correlation, errors = np.full((k, k, m), np.nan), np.full(m, np.nan)
     own = [one._influence for one in parts if one._influence is not None]
     if len(own) == k:
-        pairs = pairs + tuple(pair for one in own for pair in one.pairs)
-        both = np.array([[one.products(two, pairs) for two in own] for one in own])
-        variances = np.maximum(both[range(k), range(k)], 0.0)
-        sides = np.sqrt(variances[:, None] * variances)
+        joint = Influence.together(own, pairs)
+        both = np.stack([joint[place::m].covariance() for place in range(m)], axis=-1)
+        sides = np.sqrt(np.maximum(np.einsum("iij->ij", both), 0.0))
+        sides = sides[:, None] * sides
         correlation = np.divide(both, sides, out=np.zeros_like(both), where=sides > 0)
         biased = np.isnan([one.std_error for one in parts])  # intervals are not of variances alone
         correlation[biased[:, None] | biased] = np.nan
-        errors = np.sqrt(np.maximum(np.einsum("i,ijm,j->m", numbers, both, numbers), 0.0))
-        errors = np.where(np.isnan([one.std_error for one in parts]).any(axis=0), np.nan, errors)
-        scaled = (
-            (sample, number * weights)
-            for one, number in zip(own, numbers, strict=True)
-            for sample, weights in one.parts.items()
-        )
-        influence = Influence.of(scaled, pairs)
+        errors = np.sqrt(np.maximum(np.einsum("im,ijm,jm->m", slopes, both, slopes), 0.0))
+        errors[biased.any(axis=0)] = np.nan
+        influence = joint.times(np.hstack([np.diag(own) for own in slopes]))
         n = round(sum(sample.n for sample in influence.parts))
     n_quantiles = sum(max(one._n_quantiles, 1) for one in parts)
     n_quantiles = n_quantiles if any(one._n_quantiles for one in parts) else 0
+    unbiased = np.stack([one.unbiased for one in parts]).astype(float)
+    ends = [one._ends for one in parts]
     return Figures(
         what,
         parts[0].names,
         parts[0].labels,
-        numbers @ values,
+        found,
         errors,
         np.full(m, np.nan),
-        numbers @ np.stack([one.unbiased for one in parts]).astype(float),
+        found if logs else numbers @ unbiased,
         n,
-        _Sums([one._ends for one in parts], numbers, values, correlation, n_quantiles),
+        partial(_ends_of_sums, ends, numbers, values, correlation, n_quantiles, logs),
         influence,
         parts[0]._n_by,
         n_quantiles,
     )
+
+
+# Ends of intervals, for a level: parts of functions, so that they pickle.
+
+
+def _ends_of(ends: Ends, places: Indices, level: float) -> NDArray[Any]:
+    """Return the ends of some figures' intervals."""
+    return ends(level)[places]
+
+
+def _ends_of_sums(
+    parts: Sequence[Ends],
+    numbers: Floats,
+    values: Floats,
+    correlation: Floats,
+    n_quantiles: int,
+    logs: bool,
+    level: float,
+) -> Floats:
+    """Return the ends of the intervals of :func:`_combined`, from those of the parts.
+
+    Two quantiles' intervals hold at once for their sum; each further one adds its misses.
+    """
+    own = 1.0 - (1.0 - level) / max(n_quantiles - 1, 1)
+    ends = np.stack([one(own) for one in parts])
+    if not logs:
+        return combined_ends(numbers, values, ends, correlation)
+    of_logs = np.log(np.maximum(ends, 1e-300))
+    found = np.exp(np.nan_to_num(combined_ends(numbers, np.log(values), of_logs, correlation)))
+    found[ends[0, :, 0] <= 0.0, 0] = 0.0
+    found[ends[1, :, 0] <= 0.0, 1] = np.inf
+    return found
 
 
 def _numbers(one: Figures) -> Floats:

@@ -2,14 +2,16 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import replace
+from functools import partial
+from itertools import chain, product
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._params import is_finite
-from skrldp._typing import Booleans, Floats
+from skrldp._typing import Booleans, Floats, Indices
 from skrldp.alphabet.combinations import (
     CellGroups,
     Record,
@@ -17,14 +19,14 @@ from skrldp.alphabet.combinations import (
     group_records,
     numbers_of_cells,
 )
-from skrldp.estimation.figures import Figures, Influence
+from skrldp.estimation.figures import Ends, Figures, Influence
 from skrldp.estimation.statistic import CellShares, Sample, Statistic, project
 
 __all__ = ["Asked", "Cells", "FigureMethods", "asked_mean", "asked_shares", "check_size"]
 
 _MOST_NUMBERS = 25_000_000  # of figures times cells: some hundred megabytes
 
-Evaluated = tuple[Statistic | CellShares, Sample]
+Evaluated = tuple[Statistic, Sample]
 
 
 class Cells(ABC):
@@ -148,46 +150,43 @@ class FigureMethods(ABC):
         check_size(len(within), cells.n_cells)
         shares = np.tile(numbers <= steps[:, None], (len(members), 1)) * within
         what = f"quantile {q:g} of {group.name[0]!r}"
-        asked = Asked(what, groups, len(groups), _of(cells, shares, within))
-        values = (
+        below = _figures(cells, Asked(what, groups, None, _of(cells, shares, within)), len(steps))
+        numbers = (
             steps if categories is None else np.array(categories, dtype=object)[steps.astype(int)]
         )
-        return _figures(cells, asked, values, float(q))
+        return _quantiles(below, numbers, float(q))
 
 
-class Asked:
-    """Figures that are asked for: their labels, and their statistic for a set of reports."""
+class Asked(NamedTuple):
+    """Figures that are asked for."""
 
-    def __init__(
-        self,
-        what: str,
-        parts: Sequence[CellGroups],
-        n_groups: int,
-        evaluated: Callable[[Sample], Evaluated],
-        partition: CellGroups | None = None,
-    ) -> None:
-        self.what, self.evaluated, self.partition = what, evaluated, partition
-        self.names = tuple(name for one in parts for name in one.name)
-        self.n_by = sum(len(one.name) for one in parts[:n_groups])
-        # of shares: how many categories have the sum 1
-        self.n_shares = len(parts[-1].categories) if len(parts) > n_groups else 0
-        labels: list[tuple[Any, ...]] = [()]
-        for one in parts:
-            own = [c if len(one.name) > 1 else (c,) for c in one.categories]
-            labels = [label + category for label in labels for category in own]
-        self.labels = labels
+    what: str
+    groups: tuple[CellGroups, ...]  # within which the figures are, if any
+    shares: CellGroups | None  # the categories of which they are shares, if they are
+    evaluated: Callable[[Sample], Evaluated]  # their statistic for a set of reports
+
+    @property
+    def parts(self) -> tuple[CellGroups, ...]:
+        """What the labels are categories of."""
+        return self.groups if self.shares is None else (*self.groups, self.shares)
+
+    @property
+    def labels(self) -> list[tuple[Any, ...]]:
+        """The label of each figure."""
+        own = ([c if len(one.name) > 1 else (c,) for c in one.categories] for one in self.parts)
+        return [tuple(chain(*label)) for label in product(*own)]
 
 
 def asked_shares(cells: Cells, columns: Any, part: str, by: Any) -> Asked:
     """Ask for the shares of columns, or of a part, within groups."""
     group = group_cells(cells.record, columns, part)
     if by is None:
-        return Asked("share", (group,), 0, lambda sample: cells.shares(group, sample), group)
+        return Asked("share", (), group, lambda sample: cells.shares(group, sample))
     groups = group_records(cells.record, by, group)
     check_size(len(group.categories) * len(groups.categories), cells.n_cells)
     within = np.repeat(groups.indicators, len(group.categories), axis=0)
     shares = np.tile(group.indicators, (len(groups.categories), 1)) * within
-    return Asked("share", (groups, group), 1, _of(cells, shares, within))
+    return Asked("share", (groups,), group, _of(cells, shares, within))
 
 
 def asked_mean(cells: Cells, column: Any, by: Any) -> Asked:
@@ -197,7 +196,7 @@ def asked_mean(cells: Cells, column: Any, by: Any) -> Asked:
     groups, members = _members(cells, by, group, present)
     within = None if members.all() else members
     what = f"mean of {group.name[0]!r}"
-    return Asked(what, groups, len(groups), _of(cells, numbers * members, within))
+    return Asked(what, groups, None, _of(cells, numbers * members, within))
 
 
 def _of(cells: Cells, c: Floats, g: Floats | None) -> Callable[[Sample], Evaluated]:
@@ -215,122 +214,100 @@ def _members(
     return (groups,), present * groups.indicators
 
 
-def _figures(
-    cells: Cells, asked: Asked, values: NDArray[Any] | None = None, q: float = 0.5
-) -> Figures:
-    """Estimate figures from each group of reports; quantiles if they are shares up to values."""
+def _figures(cells: Cells, asked: Asked, each: int = 1) -> Figures:
+    """Estimate figures from each group of reports; `each` of them have the same label."""
     evaluated = [asked.evaluated(sample) for _, sample in cells.samples]
-    parts = zip(evaluated, cells.samples, strict=True)
-    points = [_points(asked, *one, cells.most_likely(sample)) for one, (_, sample) in parts]
-    estimate, influence = np.concatenate(points), None
-    ends: _Ends = _Ends(evaluated)
+    several = zip(evaluated, cells.samples, strict=True)
+    points = [_points(asked, *one, cells.most_likely(sample)) for one, (_, sample) in several]
+    estimate, influence, ends = np.concatenate(points), None, partial(_ends, evaluated)
 
     def stacked(name: str) -> Floats:
         return np.concatenate([getattr(one, name)(sample) for one, sample in evaluated])
 
-    if values is not None:
-        ends, estimate = _quantiles(evaluated, estimate, values, q)
-        errors = noise = np.full(len(estimate), np.nan)
-        unbiased = estimate
-    else:
-        errors, noise, unbiased = map(stacked, ("errors", "noise_errors", "unbiased"))
-        if asked.n_shares:
-            estimate = np.clip(estimate, *ends(0.95).T)
-        if isinstance(evaluated[0][0], Statistic):
-            influence = Influence.of(
-                (sample, _placed(one.influence(sample), k, len(evaluated)))
-                for k, (one, sample) in enumerate(evaluated)
-                if isinstance(one, Statistic)
-            )
+    if asked.shares is not None:
+        estimate = np.clip(estimate, *ends(0.95).T)
+    if not any(isinstance(one, CellShares) for one, _ in evaluated):
+        influence = Influence.together(
+            [Influence.of([(sample, one.influence(sample))]) for one, sample in evaluated]
+        )
+    sizes = [round(sample.n) for _, sample in cells.samples]
+    labels = [label + own for label, _ in cells.samples for own in asked.labels]
     return Figures(
         asked.what,
-        cells.names + asked.names,
-        tuple(label + one for label, _ in cells.samples for one in asked.labels),
+        cells.names + tuple(name for one in asked.parts for name in one.name),
+        tuple(label for label in labels for _ in range(each)),
         estimate,
-        errors,
-        noise,
-        unbiased,
-        round(sum(sample.n for _, sample in cells.samples)),
+        stacked("errors"),
+        stacked("noise_errors"),
+        stacked("unbiased"),
+        sum(sizes),
         ends,
         influence,
-        len(cells.names) + asked.n_by,
-        0 if values is None else 1,
-        np.repeat([round(sample.n) for _, sample in cells.samples], len(estimate) // len(points))
-        if cells.names
-        else None,
+        len(cells.names) + sum(len(one.name) for one in asked.groups),
+        _n=np.repeat(sizes, len(points[0])) if cells.names else None,
     )
 
 
-def _points(
-    asked: Asked, statistic: Statistic | CellShares, sample: Sample, likely: Floats | None
-) -> Floats:
+def _points(asked: Asked, statistic: Statistic, sample: Sample, likely: Floats | None) -> Floats:
     """Points for one group of reports: of a distribution of the cells (a,), or unbiased ones."""
     if likely is not None:
-        if asked.partition is not None:
-            labels = asked.partition.labels
-            return np.bincount(labels, likely, len(asked.labels)).astype(np.float64)
-        assert isinstance(statistic, Statistic)
+        if asked.shares is not None and not asked.groups:
+            k = len(asked.shares.categories)
+            return np.bincount(asked.shares.labels, likely, k).astype(np.float64)
         top, share = statistic.c @ likely, statistic.g @ likely
         return np.divide(top, share, out=np.full_like(top, np.nan), where=share > 0)
     found = statistic.points(sample)
-    if not asked.n_shares:
-        assert isinstance(statistic, Statistic)
+    if asked.shares is None:
         return np.clip(found, statistic.least, statistic.most)
-    variances = statistic.variances(sample)
-    for start in range(0, len(found), asked.n_shares):
-        rows = slice(start, start + asked.n_shares)
-        if np.isfinite(found[rows]).all():
-            found[rows] = project(found[rows], variances[rows])
+    tables = found.reshape(-1, len(asked.shares.categories))
+    for own, variances in zip(
+        tables, statistic.variances(sample).reshape(tables.shape), strict=True
+    ):
+        if np.isfinite(own).all():
+            own[:] = project(own, variances)
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class _Ends:
-    """Ends of the intervals of figures, of each group of reports."""
-
-    evaluated: Sequence[Evaluated]
-
-    def __call__(self, level: float) -> NDArray[Any]:
-        return np.concatenate([one.ends(sample, level) for one, sample in self.evaluated])
+def _ends(evaluated: Sequence[Evaluated], level: float) -> Floats:
+    """Return the ends of the intervals of figures of each group of reports."""
+    return np.concatenate([one.ends(sample, level) for one, sample in evaluated])
 
 
-@dataclass(frozen=True, eq=False)
-class _QuantileEnds(_Ends):
-    """Ends of the intervals of quantiles, from those of the shares that are at most each value."""
-
-    values: NDArray[Any]
-    empty: Booleans
-    q: float
-
-    def __call__(self, level: float) -> NDArray[Any]:
-        found = super().__call__(level).reshape(-1, len(self.values), 2)
-        found[:, -1] = 1.0
-        possible, sure = (np.argmax(found[..., side] >= self.q, axis=1) for side in (1, 0))
-        return self.named(np.stack([possible, sure], axis=1))
-
-    def named(self, rows: NDArray[np.intp]) -> NDArray[Any]:
-        """Return the values at some places; NaN for empty groups."""
-        found = self.values[rows]
-        found[self.empty] = np.nan
-        return found
-
-
-def _placed(influence: Floats, k: int, n_groups: int) -> Floats:
-    """Put rows (m, b) at their place among those of all groups of reports."""
-    found = np.zeros((n_groups, *influence.shape))
-    found[k] = influence
-    return found.reshape(-1, influence.shape[1])
+def _quantiles(below: Figures, values: NDArray[Any], q: float) -> Figures:
+    """Make quantiles of each group from the shares that are at most each of the values."""
+    k = len(values)
+    shares = np.maximum.accumulate(below.estimate.reshape(-1, k), axis=1)
+    empty, shares[:, -1] = np.isnan(shares[:, 0]), 1.0
+    estimate = _named(values, empty, np.argmax(shares >= q - 1e-12, axis=1))
+    return replace(
+        below,
+        labels=below.labels[::k],
+        estimate=estimate,
+        std_error=np.full(len(estimate), np.nan),
+        noise_error=np.full(len(estimate), np.nan),
+        unbiased=estimate,
+        _ends=partial(_quantile_ends, below._ends, values, empty, q),
+        _influence=None,
+        _n_quantiles=1,
+        _n=None if below._n is None else below._n[::k],
+    )
 
 
-def _quantiles(
-    evaluated: Sequence[Evaluated], shares: Floats, values: NDArray[Any], q: float
-) -> tuple["_QuantileEnds", NDArray[Any]]:
-    """Quantiles of each group, from the shares that are at most each of the values."""
-    below = shares.reshape(-1, len(values))
-    ends = _QuantileEnds(evaluated, values, np.isnan(below[:, 0]), q)
-    below[:, -1] = 1.0
-    rising = np.maximum.accumulate(below, axis=1)
-    return ends, ends.named(np.argmax(rising >= q - 1e-12, axis=1))
+def _quantile_ends(
+    ends: Ends, values: NDArray[Any], empty: Booleans, q: float, level: float
+) -> NDArray[Any]:
+    """Return the ends of the intervals of quantiles, from those of the shares up to each value."""
+    found = ends(level).reshape(-1, len(values), 2)
+    found[:, -1] = 1.0
+    possible, sure = (np.argmax(found[..., side] >= q, axis=1) for side in (1, 0))
+    return _named(values, empty, np.stack([possible, sure], axis=1))
+
+
+def _named(values: NDArray[Any], empty: Booleans, places: Indices) -> NDArray[Any]:
+    """Return the values at some places, a row for each group; NaN for empty groups."""
+    found = values[places]
+    found[empty] = np.nan
+    return found
 
 
 def _ranked(group: CellGroups, order: Sequence[Any]) -> tuple[CellGroups, tuple[Any, ...]]:

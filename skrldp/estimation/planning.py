@@ -12,7 +12,7 @@ from skrldp.estimation.channels import channel_of
 from skrldp.estimation.estimator import MechanismCells, smoothed
 from skrldp.estimation.methods import Asked, Cells, asked_mean, asked_shares
 from skrldp.estimation.reports import check_names, read_mechanism
-from skrldp.estimation.statistic import CellShares, Sample, Statistic
+from skrldp.estimation.statistic import Sample, Statistic
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.manifest import Manifest
 from skrldp.mechanism.mechanism import Mechanism
@@ -233,10 +233,10 @@ def _errors(cells: Cells, asked: Asked, follows: Floats, design_effect: float) -
     return np.where(np.isnan(found), np.inf, found)
 
 
-def _of_records(statistic: Statistic | CellShares, sample: Sample, follows: Floats) -> Floats:
+def _of_records(statistic: Statistic, sample: Sample, follows: Floats) -> Floats:
     """Variances of single records' part in the figures, (k,)."""
     theta = statistic.estimates(sample)
-    if isinstance(statistic, Statistic) and statistic.c.shape[1] == len(follows):
+    if statistic.c.shape[1] == len(follows):
         share = statistic.g @ follows
         squares = (statistic.c - theta[:, None] * statistic.g) ** 2
         return (squares @ follows) / share**2

@@ -17,7 +17,7 @@ the kurtosis of w(Y)), weights of bounded bias are taken, and the interval allow
 """
 
 import warnings
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 
@@ -27,7 +27,7 @@ from scipy.stats import norm
 
 from skrldp._arrays import chunks
 from skrldp._typing import Booleans, Floats, Indices
-from skrldp.estimation.channels import CellWeights, Channel, StructuredChannel
+from skrldp.estimation.channels import Channel, StructuredChannel
 
 __all__ = [
     "LEAST_REPORTS",
@@ -42,8 +42,8 @@ __all__ = [
 ]
 
 LEAST_REPORTS = 20.0  # that must carry a figure, effectively
-# Prices of the bias, in standard errors, that are tried: the first, greater ones, and smaller ones.
-_PRICES = 1.0, (1.5, 2.5, 5.0), (0.7, 0.4)
+# Prices of the bias, in standard errors, that are tried.
+_PRICES = 0.4, 0.7, 1.0, 1.5, 2.5, 5.0
 _MOST_WEIGHTS = 400  # independent ones for which cones are solved: in some tenths of a second
 _LEAST_SHARE = 4.0  # of a group, in its standard errors, for a standard error within it
 _PARTS = 0.0, 0.25, 0.5  # of the way from the public figure to the greatest one
@@ -84,8 +84,6 @@ class Sample:
 
     def centred(self, weights: Floats) -> Floats:
         """Weights (k, b) less their mean, within each stratum."""
-        if self.strata is None:
-            return weights - self.means(weights)[:, None]
         sizes = np.maximum(self._of_strata @ self.shares, 1e-300)
         means = (weights * self.shares) @ self._of_strata.T / sizes
         found: Floats = weights - means @ self._of_strata
@@ -106,19 +104,16 @@ class Sample:
         one, two = (
             own - (own.max(axis=1) + own.min(axis=1))[:, None] / 2 for own in (first, second)
         )
-        if self.strata is None:
-            return (self.means(one * two) - self.means(one) * self.means(two)) / self.n
-        found = self.means(one * two)
-        for own in self._of_strata > 0:
-            shares = self.shares[..., own]
-            size = np.maximum(shares.sum(axis=-1, keepdims=True), 1e-300)
-            found = found - (shares @ one[:, own].T) * (shares @ two[:, own].T) / size
-        return found / self.n
+        within = self.shares[..., None, :] * self._of_strata  # (..., m, b)
+        sizes = np.maximum(within.sum(axis=-1, keepdims=True), 1e-300)
+        apart = self.means(one * two) - ((within @ one.T) * (within @ two.T) / sizes).sum(axis=-2)
+        return apart / self.n
 
     @cached_property
     def _of_strata(self) -> Floats:
         """Which symbols are of each stratum, (m, b)."""
-        assert self.strata is not None
+        if self.strata is None:
+            return np.ones((1, self.shares.shape[-1]))
         return (self.strata == np.arange(self.strata.max() + 1)[:, None]).astype(float)
 
 
@@ -159,7 +154,13 @@ class Moments(NamedTuple):
     cg: Floats
     gg: Floats
     n: float  # number of reports
-    effect: Floats | None = None  # how much a survey's design multiplies variances
+    effect: Floats | float = 1.0  # how much a survey's design multiplies variances
+
+    @property
+    def at(self) -> Floats:
+        """Estimates less their middle; NaN where no record of the group is seen."""
+        nothing = np.full_like(self.top, np.nan)
+        return np.divide(self.top, self.share, out=nothing, where=self.share > 0)
 
     def variances(self, theta: Floats) -> Floats:
         """Variances of the means of the residuals' weights."""
@@ -169,7 +170,7 @@ class Moments(NamedTuple):
 
 def _tilted(mass: Floats, residual: Floats) -> Floats:
     """Probabilities in proportion to mass · exp(λ residual), λ such that the mean residual is 0."""
-    logs = _log(mass) + tilt_of(mass, residual) * residual
+    logs = np.log(np.maximum(mass, 1e-300)) + tilt_of(mass, residual) * residual
     p = np.exp(logs - logs.max(axis=1, keepdims=True))
     found: Floats = p / p.sum(axis=1, keepdims=True)
     return found
@@ -181,7 +182,7 @@ def tilt_of(mass: Floats, residual: Floats) -> Floats:
     Shapes: mass and residual (k, m).
     """
     scale = np.maximum(np.abs(residual).max(axis=1, keepdims=True), 1e-300)
-    x, logs = residual / scale, _log(mass)
+    x, logs = residual / scale, np.log(np.maximum(mass, 1e-300))
     tilt = np.zeros((len(x), 1))
     low, high = tilt - _LARGEST_TILT, tilt + _LARGEST_TILT
     for _ in range(_TILTS):
@@ -202,12 +203,6 @@ def tilted_cells(public: Floats, tilt: Floats, residual: Floats) -> Floats:
     """Return the public distribution (a,) tilted by λ (k, 1) times a residual (k, a): (k, a)."""
     cells = public * np.exp(tilt * (residual - residual.max(axis=1, keepdims=True)))
     found: Floats = cells / cells.sum(axis=1, keepdims=True)
-    return found
-
-
-def _log(mass: Floats) -> Floats:
-    with np.errstate(divide="ignore"):
-        found: Floats = np.log(mass)
     return found
 
 
@@ -257,7 +252,7 @@ class Statistic:
     def middle(self) -> Floats:
         """Numbers that are taken from c for each g, so that little cancels out, (k,)."""
         if self.are_plain:
-            return np.zeros(len(self.c))
+            return np.zeros_like(self.least)
         return np.nan_to_num((self.least + self.most) / 2.0)
 
     @cached_property
@@ -300,16 +295,6 @@ class Statistic:
         c, one = self.c - middle * g, self.of_c - middle * two
         weights = one, two, one**2, one * two, two**2
         back_of = [self.channel.backward(each) for each in weights]
-        if self.are_plain:
-            inside, outside = public * c, public * (1.0 - c)
-            both = np.stack([outside.sum(axis=1), inside.sum(axis=1)], axis=1)
-            means = [
-                np.stack([(part * own).sum(axis=1) for part in (outside, inside)], axis=1) / both
-                for own in back_of
-            ]
-            return Classes(
-                both, np.broadcast_to([0.0, 1.0], both.shape), np.ones_like(both), *means
-            )
         rows = []
         for k in range(len(c)):
             values, of_c = np.unique(c[k], return_inverse=True)
@@ -334,23 +319,16 @@ class Statistic:
         found = Moments(sample.means(of_c), sample.means(of_g), cc, cg, gg, sample.n)
         if sample.design is None:
             return found
-        at = np.nan_to_num(self._at(found))
+        at = np.nan_to_num(found.at)
         theta = np.clip(at, self.least - self.middle, self.most - self.middle)
         plain = self.moments(Sample(sample.shares, sample.n)).variances(theta)
         of_design = found.variances(theta)
         effect = np.divide(of_design, plain, out=np.ones_like(plain), where=plain > 0)
         return Moments(*found[:-1], effect)
 
-    def _at(self, seen: Moments) -> Floats:
-        """Estimates less their middle, (..., k); NaN where no record of the group is seen."""
-        nothing = np.full_like(seen.top, np.nan)
-        return np.divide(seen.top, seen.share, out=nothing, where=seen.share > 0)
-
     def estimates(self, sample: Sample) -> Floats:
         """Estimates as the weights make them, (k,); NaN where no record of the group is seen."""
-        top, share = sample.means(self.of_c), sample.means(self.of_g)
-        found = np.divide(top, share, out=np.full_like(top, np.nan), where=share > 0)
-        return np.where(self.certain, self.least, found)
+        return np.where(self.certain, self.least, self.moments(sample).at + self.middle)
 
     def unbiased(self, sample: Sample) -> Floats:
         """Return the unbiased estimates, (k,); NaN where there are none."""
@@ -376,8 +354,7 @@ class Statistic:
     def spread(self, sample: Sample) -> Floats:
         """Return the standard deviations of the estimates, (k,)."""
         seen = self.moments(sample)
-        at = self._at(seen)
-        found = np.sqrt(seen.variances(at)) / seen.share
+        found = np.sqrt(seen.variances(seen.at)) / seen.share
         return np.where(self.certain, np.where(np.isnan(self.least), np.nan, 0.0), found)
 
     def errors(self, sample: Sample) -> Floats:
@@ -408,9 +385,8 @@ class Statistic:
 
     def variances(self, sample: Sample) -> Floats:
         """Variances of the estimates where the public figure is true, (k,): they weigh points."""
-        share = np.maximum(sample.means(self.of_g), 1e-12)
-        found: Floats = self.model_variances(self.public) / share**2 / sample.n
-        return found
+        share = np.maximum(self.moments(sample).share, 1e-12)
+        return self.model_variances(self.public) / share**2 / sample.n
 
     def model_variances(self, theta: Floats) -> Floats:
         """Variances of the residuals' weights where θ, (k,) or (k, g), is true, next to p₀."""
@@ -424,7 +400,7 @@ class Statistic:
         seen = self.moments(sample)
         least, most = self.least - self.middle, self.most - self.middle
         quantile = norm.ppf(0.5 + level / 2.0)
-        if self.are_plain and self.determined.all() and seen.effect is None:  # by formula
+        if self.are_plain and self.determined.all() and sample.design is None:  # by formula
             at, squares = np.clip(seen.top, 0.0, 1.0), self.classes.second_cc[:, ::-1]
             return _wilson(at, np.maximum(seen.cc, 0.0) * seen.n, squares, seen.n, quantile)
         # A residual that has one sign at all figures counts as 0 where it is next to 0.
@@ -435,8 +411,7 @@ class Statistic:
 
         def outside(theta: Floats) -> Booleans:
             model, shift, bias = self._tabled(theta)
-            model = model / seen.n if seen.effect is None else seen.effect * model / seen.n
-            error = np.sqrt(np.maximum(seen.variances(theta), model))
+            error = np.sqrt(np.maximum(seen.variances(theta), seen.effect * model / seen.n))
             half = quantile * error
             if not self.determined.all():
                 allowed = bias + _critical(bias / np.maximum(error, 1e-200), level) * error
@@ -568,26 +543,11 @@ class _Search:
         self, weights: Floats, target: Floats, unbiased: Floats, cone: "Cone", values: Floats
     ) -> Floats:
         """Return the coefficients (m,) of weights (m, b) with the shortest interval."""
-
-        def with_length(chosen: Floats) -> tuple[float, Floats]:
-            return _expected_length(self._channel, target, chosen @ weights, self._n), chosen
-
-        def shortest(*found: tuple[float, Floats]) -> tuple[float, Floats]:
-            return min(found, key=lambda one: one[0])
-
-        best = shortest(with_length(unbiased), with_length(np.zeros(len(unbiased))))
-        if min(weights.shape[0], len(target)) > _MOST_WEIGHTS:
-            return best[1]
-        first = with_length(cone.solved(values, _PRICES[0]))
-        for prices in _PRICES[1:]:  # away from the first, as long as the interval gets shorter
-            last = first
-            for price in prices:
-                found = with_length(cone.solved(values, price))
-                if found[0] >= last[0]:
-                    break
-                last = found
-            best = shortest(best, last)
-        return best[1]
+        tried = [unbiased, np.zeros(len(unbiased))]
+        if min(weights.shape[0], len(target)) <= _MOST_WEIGHTS:
+            tried += [cone.solved(values, price) for price in _PRICES]
+        lengths = [_expected_length(self._channel, target, one @ weights, self._n) for one in tried]
+        return tried[int(np.argmin(lengths))]
 
 
 class Cone:
@@ -656,62 +616,72 @@ def _critical(biases: Floats, level: float) -> Floats:
 # -- single cells, too many for a matrix ----------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class CellShares:
-    """Shares of all cells of a channel of which no matrix is made; methods as of Statistic."""
+class CellShares(Statistic):
+    """Shares of all cells of a channel of which no matrix is made."""
 
     channel: StructuredChannel
-    _kept: dict[Sample, CellWeights] = field(default_factory=dict)
+
+    @classmethod
+    def of_cells(cls, channel: StructuredChannel) -> "CellShares":
+        """Take the shares of each cell."""
+        no, none = np.zeros((0, 0)), np.zeros(channel.n_cells)
+        return cls(channel=channel, c=no, g=no, of_c=no, of_g=no, least=none, most=none + 1.0)
 
     @property
+    def are_plain(self) -> bool:
+        """Whether all are shares of the records."""
+        return True
+
+    @cached_property
     def determined(self) -> Booleans:
         """Which shares have an unbiased estimate, (a,)."""
         return np.full(self.channel.n_cells, self.channel.determines_cells)
 
-    def estimates(self, sample: Sample) -> Floats:
-        """Unbiased estimates of the cells' probabilities, (a,)."""
-        return self._weights(sample).estimates
+    @property
+    def public(self) -> Floats:
+        """Probabilities of the cells at the public distribution, (a,)."""
+        return self.channel.public
 
-    def unbiased(self, sample: Sample) -> Floats:
-        """Return the unbiased estimates, (a,); NaN where there are none."""
-        return np.where(self.determined, self.estimates(sample), np.nan)
+    @cached_property
+    def effective(self) -> Floats:
+        """Part of the reports that carry a share, (a,), at the public distribution."""
+        first, second, third, fourth = (
+            self.channel.inverse.powered(k).apply(self.channel.report) for k in (1, 2, 3, 4)
+        )
+        central = fourth - 4.0 * first * third + 6.0 * first**2 * second - 3.0 * first**4
+        return (second - first**2) ** 2 / np.maximum(central, 1e-300)
 
-    points = estimates
+    @cached_property
+    def classes(self) -> Classes:
+        """The cell and the others, with what reports about them weigh."""
+        p, squared = self.public, self.channel.inverse.powered(2)
+        inside = self.channel.of_own_cell(squared)
+        outside = (squared.apply(self.channel.report) - p * inside) / (1.0 - p)
+        mass = np.stack([1.0 - p, p], axis=1)
+        c, second = np.broadcast_to([0.0, 1.0], mass.shape), np.full_like(mass, inside)
+        second[:, 0] = outside
+        return Classes(
+            mass, c, np.ones_like(mass), c, np.ones_like(mass), second, c, np.ones_like(mass)
+        )
 
-    def spread(self, sample: Sample) -> Floats:
-        """Return the standard deviations of the estimates, (a,)."""
-        own = self._weights(sample)
-        found: Floats = np.sqrt(np.maximum(own.squares - own.estimates**2, 0.0) / sample.n)
-        return found
-
-    def errors(self, sample: Sample) -> Floats:
-        """State standard errors, (a,); NaN where too few reports carry the estimate."""
-        own = self._weights(sample)
-        carried = own.second**2 * sample.n >= LEAST_REPORTS * own.fourth
-        return np.where(carried & self.determined, self.spread(sample), np.nan)
+    def moments(self, sample: Sample) -> Moments:
+        """Return what the weights have in the mean."""
+        found = self.channel.inverse.apply(sample.shares)
+        squares = self.channel.inverse.powered(2).apply(sample.shares)
+        none = np.zeros_like(found)
+        return Moments(found, none + 1.0, (squares - found**2) / sample.n, none, none, sample.n)
 
     def noise_errors(self, sample: Sample) -> Floats:
         """Part of the standard errors that the mechanism adds, (a,)."""
-        own = self._weights(sample)
-        found = np.sqrt(np.maximum(own.squares - own.estimates, 0.0) / sample.n)
-        return np.where(np.isnan(self.errors(sample)), np.nan, found)
-
-    def variances(self, sample: Sample) -> Floats:
-        """Variances of the estimates at the public distribution, (a,)."""
-        return self._weights(sample).second / sample.n
+        seen = self.moments(sample)
+        found = np.sqrt(np.maximum(seen.cc + (seen.top**2 - seen.top) / sample.n, 0.0))
+        return np.where(self.is_weak(sample.n), np.nan, found)
 
     def ends(self, sample: Sample, level: float) -> Floats:
         """Find the ends of the intervals, (a, 2); 0 and 1 where too few reports carry them."""
-        own, quantile = self._weights(sample), norm.ppf(0.5 + level / 2.0)
-        at, variances = np.clip(own.estimates, 0.0, 1.0), own.squares - own.estimates**2
-        squares = np.stack([own.inside, own.outside], axis=1)
-        found = _wilson(at, np.maximum(variances, 0.0), squares, sample.n, quantile)
-        return np.where(np.isnan(self.errors(sample))[:, None], [0.0, 1.0], found)
-
-    def _weights(self, sample: Sample) -> CellWeights:
-        if sample not in self._kept:
-            self._kept[sample] = self.channel.cell_weights(sample.shares)
-        return self._kept[sample]
+        weak = self.is_weak(sample.n)
+        found = np.tile([0.0, 1.0], (len(weak), 1))
+        return found if weak.all() else np.where(weak[:, None], found, super().ends(sample, level))
 
 
 def _wilson(at: Floats, variances: Floats, squares: Floats, n: float, quantile: float) -> Floats:

@@ -7,7 +7,7 @@ import pytest
 from fits_of_counts import DISTRIBUTION, TABLE, fit_counts, fit_distribution, grr, sanitizers
 
 from skrldp import FrequencyEstimator, GRRSanitizer, Mechanism, SRRSanitizer, SurveyDesign
-from skrldp.estimation import PairedReports, difference, ratio
+from skrldp.estimation import PairedReports, channels, difference, ratio
 
 
 @pytest.fixture(scope="module")
@@ -332,3 +332,23 @@ def test_differences_of_figures_of_bounded_bias_have_the_ends_of_both():
     expected = np.stack([both[0][:, 0] - both[1][:, 1], both[0][:, 1] - both[1][:, 0]], axis=1)
     weak = np.isnan(first.std_error) | np.isnan(second.std_error)
     assert ends[weak] == pytest.approx(expected[weak])
+
+
+def test_mechanisms_without_a_matrix_have_the_figures_of_their_matrix(monkeypatch):
+    """Of two columns of U, of S, and of single cells, whose unbiased shares are not projected."""
+    columns = [("s", True), ("u", False)]
+    mechanism = Mechanism.from_blocks((0.4, 0.1, 0.12, 0.02), "abc", range(4)).named(None, columns)
+    counts = np.random.default_rng(0).multinomial(400, mechanism.matrix @ np.full(12, 1 / 12))
+    asked = (
+        lambda e: e.marginal(),
+        lambda e: e.marginal("s"),
+        lambda e: e.marginal("u"),
+        lambda e: e.mean("u", by="s"),
+        lambda e: e.quantile("u"),
+    )
+    dense = fit_counts(mechanism, counts)
+    monkeypatch.setattr(channels, "MOST_DENSE", 4)
+    structured = fit_counts(mechanism, counts)
+    assert structured.frequencies_ == pytest.approx(dense.frequencies_)
+    for one in asked:
+        pd.testing.assert_frame_equal(one(structured).to_frame(), one(dense).to_frame())

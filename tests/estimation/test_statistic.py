@@ -90,7 +90,7 @@ def test_single_cells_of_four_numbers_are_as_those_of_the_matrix(shape, entries)
     matrix = channel.forward(np.eye(a1 * a2)).T
     plain = DenseChannel(matrix, public)
     sample = sample_of(plain, public, 4_000, rng)
-    own, dense = CellShares(channel), Statistic.of(plain, np.eye(a1 * a2))
+    own, dense = CellShares.of_cells(channel), Statistic.of(plain, np.eye(a1 * a2))
     for name in ("estimates", "errors", "noise_errors", "variances"):
         assert getattr(own, name)(sample) == pytest.approx(
             getattr(dense, name)(sample), nan_ok=True
