@@ -324,11 +324,24 @@ def odds(eps: float) -> str:
     return at_most(max(1.0, math.exp(eps) * (1.0 - _LAST_DIGITS)), ".3g")
 
 
-def factor(eps: float) -> str:
-    """Write e to the ε as a number that is not above it."""
+def seen_in(report: Any, eps: float, pair: tuple[Any, Any]) -> str:
+    """Say in which report a leakage that is attained shows, and between which two secrets."""
+    times = at_least(math.exp(eps), ".3g")
     if eps > _WRITTEN_OUT:
-        return "e^" + at_least(eps, ".4g")
-    return at_least(math.exp(eps), ".3g")
+        times = "e^" + at_least(eps, ".4g")
+    first, second = map(repr, pair)
+    return f"report {report!r} is {times} times as probable for secret {first} as for {second}"
+
+
+def moved(eps: float, least: float) -> str:
+    """Say what a report does to odds at an estimated distribution, and at least with 95 %."""
+    return f"a report multiplies the odds by up to e^{eps:.2f} (at least e^{least:.2f}, 95 %)"
+
+
+def together(reports: int, eps: float) -> str:
+    """Say what several reports about one person leak together."""
+    leak = "report leaks" if reports == 1 else "reports together leak"
+    return f"{reports:,} {leak} at most {at_most(eps)} nats"
 
 
 def about_others(eps: float, asked: float) -> str:
@@ -944,8 +957,8 @@ def bound_of_reports(
         )
     if eps is not None and most > eps:
         raise ValueError(
-            f"{reports} reports of this mechanism may leak {at_most(most)} nats together, more "
-            f"than eps={eps!r}: fit with a smaller eps_all=, or allow fewer."
+            f"{together(reports, most)}, more than eps={eps!r}: fit with a smaller eps_all=, or "
+            "allow fewer."
         )
     return most
 

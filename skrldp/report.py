@@ -25,7 +25,7 @@ from skrldp._sentences import (
 )
 from skrldp._typing import Floats
 from skrldp.certificate import Certificate, certify, prove_reports
-from skrldp.claims import REPORTS, Claims, about_others, factor, over_a_set
+from skrldp.claims import REPORTS, Claims, about_others, over_a_set, seen_in
 from skrldp.estimation import expected_std_error
 from skrldp.information import conditionals_of, shares_of_entropy
 from skrldp.mechanism.mechanism import Mechanism
@@ -616,10 +616,8 @@ def _figures_in_words(report: PrivacyReport) -> list[tuple[str, str]]:
         )
         shown.append(("at public", words))
     if report.worst_pair is not None:
-        first, second = report.worst_pair
-        times = factor(report.claims.main.attained)
-        words = f"report {report.worst_report!r} is {times} times as probable for secret {first!r}"
-        shown.append(("worst case", f"{worst}{words} as for {second!r}"))
+        words = seen_in(report.worst_report, report.claims.main.attained, report.worst_pair)
+        shown.append(("worst case", worst + words))
     if report.blocks:
         return shown
     nats, share = report.mutual_information, report.normalized_mutual_information

@@ -51,14 +51,14 @@ MAY_IMPORT: dict[str, set[str]] = {
         "support_function",
     },
     "sanitizers": {
-        "alphabet", "certificate", "design", "information", "joint", "mechanism", "privacy",
-        "pooling", "sampling", "sets", "surveys", "table", "targets",
+        "alphabet", "certificate", "claims", "design", "information", "joint", "mechanism",
+        "privacy", "pooling", "sampling", "sets", "surveys", "table", "targets",
     },
     "client": {"alphabet", "claims", "mechanism", "sampling"},
     "batches": {"alphabet", "claims", "client", "mechanism", "sampling"},
     "estimation": {
-        "alphabet", "joint", "mechanism", "pooling", "sanitizers", "sets", "surveys", "table",
-        "targets",
+        "alphabet", "claims", "joint", "mechanism", "pooling", "sanitizers", "sets", "surveys",
+        "table", "targets",
     },
     "regression": {"alphabet", "estimation"},
     "auditing": {"alphabet", "claims", "client", "joint", "mechanism", "sanitizers"},

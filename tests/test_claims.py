@@ -257,20 +257,55 @@ def test_beta_is_the_sum_over_the_events_of_all_blocks(parts):
         assert beta >= max(part.beta for part in parts)
 
 
+WORDS = re.compile(
+    r"eps ?<= ?\{|\bodds\b.*\{|\{.*\bodds\b|leaks? .*\{.*nats|times as probable|e\^\{"
+    r"|\bprivacy (holds|is proven) (for|at)\b",
+    re.IGNORECASE,
+)
+
+
+def texts_of(tree):
+    """Every string of a module but its docstrings, with {} for what is filled in."""
+    nodes, skip = list(ast.walk(tree)), set()
+    for node in nodes:
+        if isinstance(node, ast.JoinedStr):
+            skip |= {id(value) for value in node.values}
+        elif isinstance(getattr(node, "body", None), list) and isinstance(node.body[0], ast.Expr):
+            skip.add(id(node.body[0].value))
+    for node in nodes:
+        if isinstance(node, ast.JoinedStr):
+            parts = (v.value if isinstance(v, ast.Constant) else "{}" for v in node.values)
+            yield node.lineno, "".join(parts)
+        elif isinstance(node, ast.Constant) and id(node) not in skip:
+            yield node.lineno, str(node.value)
+
+
 def test_bounds_are_worded_in_one_place():
     """No module but this one writes a bound, nor what a report does to odds; `_verify` is alone."""
     root = Path(claims_module.__file__).parent
     alone = {root / "claims.py", root / "certificate" / "_verify.py"}
-    found = []
-    for path in {*root.rglob("*.py")} - alone:
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.JoinedStr):
-                text = "".join(
-                    part.value if isinstance(part, ast.Constant) else "{}" for part in node.values
-                )
-                if re.search(r"eps ?<= ?\{|these odds by .*\{|odds of .* by .*\{", text):
-                    found.append(f"{path.relative_to(root)}:{node.lineno}: {text}")
+    found = [
+        f"{path.relative_to(root)}:{line}: {text}"
+        for path in sorted({*root.rglob("*.py")} - alone)
+        for line, text in texts_of(ast.parse(path.read_text("utf-8")))
+        if WORDS.search(text)
+    ]
     assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'f"a report multiplies the odds by up to e^{x:.2f}"',
+        '"the set has radius 0: privacy holds for the public distribution alone"',
+        'f"by its claims {k} leak at most {at_most(bound)} nats together"',
+        'f"report {y!r} is {times} times as probable for secret {s!r}"',
+        'f"one report may change odds of 1 : 1 into {odds(eps)} : 1"',
+        'f"eps <= {eps}"',
+    ],
+)
+def test_sentences_about_bounds_would_be_found(code):
+    assert any(WORDS.search(text) for _, text in texts_of(ast.parse(f"said = {code}")))
 
 
 # --- Figures that are refused --------------------------------------------------------------------

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skrldp._arrays import SetOnce, chunks
-from skrldp._params import at_most, check_positive, is_whole
-from skrldp.claims import Claims, bound_of_reports, brief_bound, claimed
+from skrldp._params import check_positive, is_whole
+from skrldp.claims import Claims, bound_of_reports, brief_bound, claimed, together
 from skrldp.client.records import BlockReader, RecordReader
 from skrldp.exceptions import ReportLimitError
 from skrldp.mechanism.manifest import Manifest
@@ -283,8 +283,7 @@ class FreshReports(SetOnce):
                     raise ReportLimitError(
                         f"record {keys.index(key)}: {made} of {self.per_person} reports about this "
                         f"person were made, and {wanted} more would be too many: by its claims "
-                        f"{self.per_person} leak at most {at_most(bound)} nats together. Nothing "
-                        "was reported."
+                        f"{together(self.per_person, bound)}. Nothing was reported."
                     )
                 counts.execute("REPLACE INTO reports VALUES (?, ?)", (key, made + wanted))
 

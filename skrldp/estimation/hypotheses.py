@@ -19,6 +19,7 @@ from scipy.stats import chi2
 from skrldp._pages import page
 from skrldp._typing import Floats, Indices
 from skrldp.alphabet.combinations import Record, group_cells
+from skrldp.claims import moved
 from skrldp.estimation.channels import Channel, DenseChannel, most_likely
 from skrldp.estimation.figures import Pairs
 from skrldp.estimation.statistic import Sample, Statistic
@@ -408,8 +409,8 @@ def warn_of_drift(test: DriftTest) -> None:
     names = f" ({', '.join(map(repr, test.columns))} moved)" if test.columns else ""
     warnings.warn(
         f"those who reported are not of the public table's population{names}: at their estimated "
-        f"distribution a report multiplies the odds by up to e^{test.leakage:.2f} (at least "
-        f"e^{test.leakage_at_least:.2f}, 95 %). Design with drift= in LikelihoodRatioSet.",
+        f"distribution {moved(test.leakage, test.leakage_at_least)}. Design with drift= in "
+        "LikelihoodRatioSet.",
         UserWarning,
         stacklevel=3,
     )

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from skrldp._params import at_most, check_flag
 from skrldp._typing import Floats
 from skrldp.alphabet.combinations import Record
+from skrldp.claims import POINT_ALONE
 from skrldp.design.closed_form import closed_forms
 from skrldp.design.distance_problem import (
     SOLVERS_OF_DISTANCES,
@@ -253,8 +254,7 @@ class RobustMSESanitizer(ObservingSanitizer):
         design = self._optimum(promise, requirements, problem)
         if not self.robust_privacy and not around.is_point:
             warnings.warn(
-                "robust_privacy=False: privacy holds for the public distribution alone, not for "
-                "the unknown true distribution of the private data.",
+                f"robust_privacy=False: {POINT_ALONE}.",
                 PrivacyLeakWarning,
                 stacklevel=3,
             )

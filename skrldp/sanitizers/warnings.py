@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from skrldp._sentences import series
 from skrldp._typing import Floats
 from skrldp.alphabet.values import brief
+from skrldp.claims import POINT_ALONE
 from skrldp.design.run import Solution
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution
@@ -61,8 +62,7 @@ def warn_of_weak_sets(
     """Warn where a set of distributions is smaller than a user may think."""
     if around.is_point:
         _warn(
-            "the uncertainty set has radius 0: privacy holds for the public distribution alone, "
-            "not for the unknown true distribution of the private data.",
+            f"the uncertainty set has radius 0: {POINT_ALONE}.",
             PrivacyLeakWarning,
         )
         return

@@ -58,7 +58,9 @@ def test_the_next_report_is_refused_for_good(path):
         with pytest.raises(ReportLimitError) as caught:
             client.report(ROW, id="me")
         assert isinstance(caught.value, SkrldpError) and "me" not in str(caught.value).split()
-    with pytest.raises(ReportLimitError, match=r"2 of 2 reports.*2 leak at most 4\.75 nats"):
+    with pytest.raises(
+        ReportLimitError, match=r"2 of 2 reports.*2 reports together leak at most 4\.75 nats"
+    ):
         device.report({"ill": "no", "age": 1}, id="me")  # the record changed
     assert counted(path) == [2]
     for person in ("you", b"me", 1, "1"):
@@ -152,12 +154,12 @@ def test_as_many_reports_as_have_a_bound(path):
         load(open_end, limit=FreshReports(2, path))
     one = load(open_end, limit=FreshReports(1, path))
     assert one.report(ROW, id=1) in (0, 1)
-    with pytest.raises(ReportLimitError, match=r"1 leak at most 0\.75 nats"):
+    with pytest.raises(ReportLimitError, match=r"1 report leaks at most 0\.75 nats"):
         one.report(ROW, id=1)
     several = load(text_of(), limit=FreshReports(3, path))
     assert "eps<=0.75 claimed, eps<=8.75 for 3 about one person" in repr(several)
     load(text_of(), limit=FreshReports(3, path, eps=8.75))
-    with pytest.raises(ValueError, match=r"3 reports .* 8\.75 nats together, more than eps=8\.7"):
+    with pytest.raises(ValueError, match=r"3 reports .* 8\.75 nats, more than eps=8\.7"):
         load(text_of(), limit=FreshReports(3, path, eps=8.7))
     bare = Mechanism.from_matrix([[1.0, 1.0]], ("no", "yes"), (1,)).to_json()
     with pytest.raises(ValueError, match="claims nothing"):
