@@ -108,7 +108,7 @@ class VarianceMixture(Mixture):
         rows = rows[rows @ self.distribution > _TINY * rows.sum(axis=1)]
         most, kept = self._limits
         if len(self._weights) == len(self.rows) > most:
-            order = -self.reduced_costs(self.rows)  # on the central path, in the order of weights
+            order = -self._weights
             order[: self._first] = -np.inf
             stay = np.sort(np.argsort(order, kind="stable")[: max(kept, self._first)])
             self.rows, self._weights = self.rows[stay], self._weights[stay]

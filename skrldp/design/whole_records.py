@@ -8,15 +8,17 @@ IEEE Transactions on Information Theory 2018), and is the best mechanism that tr
 alike. Where the public distribution is not uniform, other mixtures have less variance.
 
 There are too many sets of one size. But some hundred sets do as well where all cells are equally
-likely, if every two cells are together in equally many of them: a *design* of sets, such as the
-hyperplanes of a finite geometry. The search begins with these, finds the best mixture of the
-known rows, and adds sets that are worth more than they cost. A local search finds them: it moves
-one cell at a time into a set, or out of it.
+likely, if every two cells are together in equally many of them: a *design* of sets. The search
+begins with the translates of a few sets, which nearly are one, finds the best mixture of the known
+rows, and adds sets that are worth more than they cost. A local search finds them: it moves one cell
+at a time into a set, or out of it.
 """
+
+import math
 
 import numpy as np
 
-from skrldp._typing import Booleans, Floats
+from skrldp._typing import Booleans, Floats, Indices
 from skrldp.design.closed_form import response_matrix
 from skrldp.design.run import Limits
 from skrldp.design.subset_optimum import distinct_sets, set_rows
@@ -25,16 +27,23 @@ from skrldp.design.variances import Variance, VarianceMixture
 __all__ = ["least_variance"]
 
 _MOST_CELLS = 1_000  # beyond, GRR, as there would be more reports than cells
-_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61)
-_SETS_A_CELL = 3  # sets of a design, at most: the first mixture takes half a second for 240 cells
-_STARTS = 100  # known sets with changes, and sets anywhere, that the local search starts from
-_CHANGED = 0.1  # part of the cells of a known set that are changed, on average
-_TURN, _GAIN = 3, 0.5  # rounds that must gain this part of the tolerance, or the search ends
+# Translates that are listed, if possible, and the range of the sets that they are of. Twice as many
+# are .1 % better at 240 cells, and take eight times as long to mix.
+_MOST_SETS, _OF_SETS = 1_500, (3, 5)
+# Cyclotomic classes for each set of the best size that all cells have room for, and the range of
+# their number. Random unions of them, and their number times the square of that of classes. With
+# twice as many of any, sets are hardly better.
+_CLASSES_A_SET, _CLASSES = 3.0, (24, 200)
+_UNIONS, _MOST_UNIONS = 200, 100_000
+_STARTS = 100  # random sets that the local search starts from, beside those in use
+# The search ends when so many rounds have gained less than this part of the tolerance, and the best
+# row promised less than so many times the tolerance. Half of both gains .02 % in twice the time.
+_TURN, _GAIN, _PROMISE = 3, 0.2, 10.0
 _MIXED = 1e-4  # relative duality gap of the mixtures on the way
 _LEAST_GAIN = 1e-6  # reduced cost of a row that is added, relative to the sum of variances
 # Rows of a mixture, and the sum of their cubes over all mixtures: time is in proportion to that,
-# some 10 s of a processor. With twice as much, the sum of variances at 240 cells is .4 % less.
-_MOST_ROWS, _ROWS_A_CELL = 500, 6
+# some 10 s of a processor. With twice as much, the sum of variances at 240 cells is .04 % less.
+_MOST_ROWS, _ROWS_A_CELL = 500, 8
 _MOST_WORK = 1.2e10
 
 
@@ -68,22 +77,25 @@ class _Sets:
         self.begun = [set_rows(some, self.drop) for some in sets]
         most = max(_MOST_ROWS, _ROWS_A_CELL * self.n_cells)
         self.mixture = VarianceMixture(criterion.distribution, criterion.functions, most)
-        self.mixture.add(set_rows(distinct_sets(np.concatenate(sets)), self.drop))
+        self.mixture.add(self.begun[0])
+        self.mixture.add(set_rows(distinct_sets(sets[1]), self.drop))
 
     def run(self) -> tuple[str, Floats]:
         """Search; return the status and the mechanism."""
         weights: Floats | None = None
-        values, work = [-np.inf] * _TURN, 0
+        values, work, promise = [-np.inf] * _TURN, 0, np.inf
         while not self.limits.met and (work := work + len(self.mixture.rows) ** 3) <= _MOST_WORK:
             before = None if weights is None else self.mixture.supported(weights)
-            added = weights is None or self._add(weights)
+            if weights is not None:
+                promise = self._add(weights)
             self.limits.count()
             try:
                 weights, _, value = self.mixture.solve(self.limits.left, _MIXED)
             except TimeoutError:
                 return self.limits.status, self._even() if before is None else before
             values.append(value)
-            if not added or value - values[-1 - _TURN] <= _GAIN * self.tol * abs(value):
+            little = value - values[-1 - _TURN] <= _GAIN * self.tol * abs(value)
+            if little and promise <= _PROMISE * self.tol:
                 break
         matrix = self._even() if weights is None else self.mixture.mechanism(weights)
         return self.limits.status, matrix
@@ -92,50 +104,90 @@ class _Sets:
         """Return the better one of the first mechanisms, whose reports are equally likely."""
         return max((rows / rows.sum(axis=0) for rows in self.begun), key=self.criterion.value)
 
-    def _add(self, weights: Floats) -> bool:
-        """Add the sets that are worth most at the best weights; False if there are none."""
+    def _add(self, weights: Floats) -> float:
+        """Add the sets that are worth most at the best weights; return what the best promises."""
         used = self.mixture.rows[self.mixture.support(weights)]
         known = used > used.mean(axis=1, keepdims=True)
-        rng, number = self.rng, max(_STARTS, self.n_cells)
-        shape = number, self.n_cells
-        changed = known[rng.integers(len(known), size=number)] ^ (rng.random(shape) < _CHANGED)
-        anywhere = rng.random(shape) < rng.random((number, 1))
-        starts = np.concatenate([known, changed, anywhere])
-        sets, gains = best_sets(self.mixture, starts, self.drop)
+        number = max(_STARTS, self.n_cells)
+        anywhere = self.rng.random((number, self.n_cells)) < self.rng.random((number, 1))
+        sets, gains = best_sets(self.mixture, np.concatenate([known, anywhere]), self.drop)
         order = np.argsort(-gains, kind="stable")
         best = distinct_sets(sets[order[gains[order] > _LEAST_GAIN]])[:number]
         self.mixture.add(set_rows(best, self.drop))
-        return len(best) > 0
+        return float(gains.max())
 
 
 def balanced_sets(n_cells: int, eps: float) -> Booleans:
-    """List sets that have every cell, and every two cells, equally often.
+    """List sets that have every cell, and nearly every two cells, equally often.
 
-    The cells are points of a projective geometry over the integers modulo a prime q, or some of
-    them, and the sets its hyperplanes, each with about one in q of the cells. So the best q is near
-    the subset selection's 1 + exp(eps).
+    The cells are residues modulo a prime, or some of them. Each set of a few is a union of
+    *cyclotomic classes*, and all its translates are listed. Together they have every two cells
+    equally often if the squared sums of the roots of unity over the sets add up to the same at
+    every frequency. There are as many frequencies as half of the classes, so that a local search
+    among unions nearly succeeds.
 
     Shapes: returns (m, n_cells); m is at least n_cells.
     """
+    number = int(np.clip(_MOST_SETS // n_cells, *_OF_SETS))
+    most_classes = int(np.clip(_CLASSES_A_SET * (1.0 + np.exp(eps)), *_CLASSES))
+    best, circle = np.inf, np.zeros((0, n_cells), dtype=bool)
+    for prime in range(max(n_cells, 3), n_cells + n_cells // 8 + 10):
+        if not all(prime % divisor for divisor in range(2, math.isqrt(prime) + 1)):
+            continue
+        powers = _powers(prime)
+        for n_classes in range(2, min(most_classes, prime - 1) + 1, 2):
+            size, rest = divmod(prime - 1, n_classes)
+            if rest or size % 2 == 0:  # minus a residue would be in the same class
+                continue
+            loss, unions = _flat_unions(powers.reshape(size, n_classes), eps, number)
+            if loss < best:
+                best, circle = loss, np.zeros((number, prime), dtype=bool)
+                circle[:, powers] = np.tile(unions, size)
+    turned = (np.arange(n_cells) + np.arange(circle.shape[1])[:, None]) % circle.shape[1]
+    return circle[:, turned].reshape(-1, n_cells)
 
-    def variance(q: int) -> float:  # of rare cells, up to a factor, from the design alone
-        return (q - 1.0 + np.exp(eps)) ** 2 / (q - 1.0)
 
-    few = [q for q in _PRIMES if q ** _axes(q, n_cells) <= _SETS_A_CELL * n_cells * (q - 1)]
-    prime = min(few, key=variance)
-    axes = _axes(prime, n_cells)
-    points = np.indices((prime,) * axes).reshape(axes, -1).T
-    leading = np.take_along_axis(points, (points > 0).argmax(axis=1)[:, None], axis=1)
-    points = points[leading[:, 0] == 1]
-    return (points @ points.T % prime == 0)[:, :n_cells]
+def _powers(prime: int) -> Indices:
+    """List all residues but 0 as the powers of one of them, (prime - 1,)."""
+    for root in range(2, prime):
+        powers = [1]
+        while (power := powers[-1] * root % prime) != 1:
+            powers.append(power)
+        if len(powers) == prime - 1:
+            break
+    return np.array(powers)
 
 
-def _axes(prime: int, n_cells: int) -> int:
-    """Find the least dimension in which there are enough lines through the origin."""
-    axes = 2
-    while (prime**axes - 1) // (prime - 1) < n_cells:
-        axes += 1
-    return axes
+def _flat_unions(classes: Indices, eps: float, number: int) -> tuple[float, Booleans]:
+    """Search unions of classes whose translates tell all cells apart equally well.
+
+    Shapes: `classes` (size, n), in columns. Returns the mean variance, up to a factor, and the
+    unions, (number, n).
+    """
+    size, n = classes.shape
+    prime, more, rng = size * n + 1, np.expm1(eps), np.random.default_rng(0)
+    sums = np.exp(2j * np.pi / prime * classes).sum(axis=0)
+    sums = sums[(np.arange(n)[:, None] + np.arange(n // 2)) % n]  # of each class and frequency
+    unions = rng.random((min(_UNIONS, _MOST_UNIONS // n**2), number, n)) < 1.0 / (2.0 + more)
+    losses, rising = np.full(len(unions), np.inf), np.arange(len(unions))
+    while len(rising):
+        here = unions[rising]
+        step = np.where(here, -1.0, 1.0)[..., None]
+        along = (here @ sums)[:, :, None]
+        mass = 1.0 + more * size / prime * here.sum(axis=2)[:, :, None]
+        new_mass = mass + more * size / prime * step[..., 0]
+        own = np.abs(along) ** 2 / mass[..., None]
+        told = np.abs(along + step * sums) ** 2 / new_mass[..., None] - own
+        told += own.sum(axis=1, keepdims=True)
+        whole = new_mass - mass + mass.sum(axis=1, keepdims=True)
+        reached = whole * (prime / np.maximum(told, _LEAST_GAIN)).mean(axis=3)
+        place = reached.reshape(len(rising), -1).argmin(axis=1)
+        reached = reached.reshape(len(rising), -1)[np.arange(len(rising)), place]
+        better = reached < losses[rising] * (1.0 - _LEAST_GAIN)
+        rising, place = rising[better], place[better]
+        losses[rising] = reached[better]
+        unions.reshape(len(unions), -1)[rising, place] ^= True
+    return float(losses.min()), unions[losses.argmin()]
 
 
 def best_sets(mixture: VarianceMixture, sets: Booleans, drop: float) -> tuple[Booleans, Floats]:

@@ -90,13 +90,15 @@ def test_as_good_as_the_mixture_of_all_threshold_rows(eps):
     assert variance(matrix, distribution) == pytest.approx(best, rel=1e-3)
 
 
-@pytest.mark.parametrize(("n_cells", "eps"), [(2, 1.0), (7, 0.0), (30, 0.5), (30, 2.0), (240, 1.0)])
-def test_balanced_sets_have_all_pairs_equally_often(n_cells, eps):
-    sets = balanced_sets(n_cells, eps).astype(int)
-    together = sets.T @ sets
-    assert n_cells <= len(sets) <= 3 * n_cells
-    assert len(np.unique(np.diag(together))) == 1
-    assert len(np.unique(together[~np.eye(n_cells, dtype=bool)])) == 1
+@pytest.mark.parametrize(
+    ("n_cells", "eps"), [(3, 1.0), (7, 0.3), (30, 0.5), (30, 2.0), (240, 0.5), (240, 1.0)]
+)
+def test_balanced_sets_are_nearly_as_good_as_all_sets_of_one_size(n_cells, eps):
+    sets = balanced_sets(n_cells, eps)
+    assert len(np.unique(sets.sum(axis=0))) == 1
+    rows = np.where(sets, np.exp(eps), 1.0)
+    uniform = np.full(n_cells, 1 / n_cells)
+    assert variance(rows / rows.sum(axis=0), uniform) <= plain(uniform, eps) * 1.02
 
 
 @settings(max_examples=10)
