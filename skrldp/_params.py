@@ -122,13 +122,13 @@ def check_eps(name: str, value: Any) -> None:
     --------
     >>> check_eps("eps", 1e-12)
     Traceback (most recent call last):
-    ValueError: eps=1e-12 must be at least 1e-09 nats: at less, reports could tell nothing.
+    ValueError: eps=1e-12 must be at least 1e-09 nats: below that, reports reveal nothing.
     """
     check_positive(name, value, "in nats")
     if float(value) < LEAST_EPS:
         raise ValueError(
-            f"{name}={shown(value)} must be at least {LEAST_EPS:g} nats: at less, reports could "
-            "tell nothing."
+            f"{name}={shown(value)} must be at least {LEAST_EPS:g} nats: below that, reports "
+            "reveal nothing."
         )
 
 
@@ -157,20 +157,20 @@ def check_beta(name: str, value: Any) -> float:
 def check_seed(random_state: Any) -> None:
     """Refuse what is no source of randomness.
 
-    Raises ValueError if it is not None, a whole number >= 0, or a `Generator` or `RandomState` of
+    Raises ValueError if it is not None, an integer >= 0, or a `Generator` or `RandomState` of
     NumPy. A truth value is no number: False would be the seed 0, and reads like None.
 
     Examples
     --------
     >>> check_seed(False)
     Traceback (most recent call last):
-    ValueError: random_state=False must be None, or for tests a whole number >= 0 or a generator.
+    ValueError: random_state=False must be None, or for tests an integer >= 0 or a generator.
     """
     if random_state is None or (is_whole(random_state) and random_state >= 0):
         return
     if not isinstance(random_state, np.random.Generator | np.random.RandomState):
         raise ValueError(
-            f"random_state={shown(random_state)} must be None, or for tests a whole number >= 0 or "
+            f"random_state={shown(random_state)} must be None, or for tests an integer >= 0 or "
             "a generator."
         )
 
@@ -182,14 +182,14 @@ def generator_of(random_state: Any) -> np.random.Generator:
     --------
     >>> generator_of(-1)
     Traceback (most recent call last):
-    ValueError: random_state=-1 must be None, or for tests a whole number >= 0 or a generator.
+    ValueError: random_state=-1 must be None, or for tests an integer >= 0 or a generator.
     """
     check_seed(random_state)
     try:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"random_state={shown(random_state)} must be None, a whole number >= 0 or a numpy "
+            f"random_state={shown(random_state)} must be None, an integer >= 0 or a numpy "
             "Generator."
         ) from error
 

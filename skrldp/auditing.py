@@ -312,7 +312,7 @@ def audit(
 
 def _check_parameters(n: Any, eps: Any, level: Any) -> None:
     if not (is_whole(n) and n >= 1):
-        raise ValueError(f"n={shown(n)} must be a whole number of records.")
+        raise ValueError(f"n={shown(n)} must be an integer.")
     if eps is not None and not (is_number(eps) and eps >= 0):
         raise ValueError(f"eps={shown(eps)} must be None or a number >= 0 (in nats).")
     check_level(level)

@@ -127,8 +127,7 @@ def information_by_secret(matrix: Floats, distribution: NDArray[Any]) -> Floats:
     if distribution.ndim != 2 or matrix.ndim != 2 or matrix.shape[1] != distribution.size:
         raise ValueError(
             f"a mechanism of shape {matrix.shape} does not fit a distribution of shape "
-            f"{distribution.shape}: the distribution needs a row for each secret and a column for "
-            "each value, and the mechanism a column for each of its cells."
+            f"{distribution.shape}: the mechanism needs a column for each cell."
         )
     table = conditionals_of(distribution, unseen=np.nan)
     blocks = np.split(matrix, len(table), axis=1)

@@ -91,7 +91,7 @@ class JointDistribution(ReadOnly):
         if not np.all(np.isfinite(table)):
             raise ValueError("counts must be finite numbers.")
         if np.any(table < 0) or np.any(table != np.floor(table)):
-            raise ValueError("counts must be non-negative whole numbers of records.")
+            raise ValueError("counts must be integers of records, none negative.")
         # The sum of floats cannot overflow; where it is small enough, the exact sum cannot either.
         rough = table.sum(dtype=float)
         if rough > _MOST_RECORDS or table.astype(np.int64).sum() > _MOST_RECORDS:
@@ -117,7 +117,7 @@ class JointDistribution(ReadOnly):
             most_values = len(others) + (alphabet == "frequent")
         if not is_whole(most_values) or most_values < len(others):
             raise ValueError(
-                f"most_values={most_values!r} must be None or a whole number of at least "
+                f"most_values={most_values!r} must be None or an integer of at least "
                 f"{len(others)}, the number of values of U."
             )
         object.__setattr__(self, "most_values", int(most_values))
@@ -284,9 +284,9 @@ def as_counts(
     if wrong.any():
         row = int(np.argmax(wrong))
         raise ValueError(
-            f"sample_weight must be counts (whole numbers >= 0), but row {row} has "
-            f"{shown(weights[row].item())}. The result depends on the number of records, so survey "
-            f"weights are no counts{weighted and ': '}{weighted}."
+            f"sample_weight must be counts (integers >= 0), but row {row} has "
+            f"{shown(weights[row].item())}. Survey weights are not counts{weighted and ': '}"
+            f"{weighted}."
         )
     if numbers.sum() > _MOST_RECORDS:
         raise ValueError("sample_weight sums to more than 2**53 records.")

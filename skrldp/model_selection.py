@@ -313,7 +313,7 @@ def neg_std_error_scorer(
     check_choice("summary", summary, _SUMMARIES)
     check_choice("part", part, ("all", "sensitive", "nonsensitive"))
     if not (is_finite(n) and n >= 1 and n == int(n)):
-        raise ValueError(f"n={shown(n)} must be a whole number of reports, at least 1.")
+        raise ValueError(f"n={shown(n)} must be an integer of at least 1.")
     return _NegStdError(columns, part, by, n, summary)
 
 
@@ -370,8 +370,8 @@ def smallest_n(
     unknown = int(np.isinf(errors).sum())
     if unknown:
         raise ValueError(
-            f"the reports do not determine {unknown:,} of the {len(errors):,} shares, however many "
-            "there are. Take other columns, or another sanitizer."
+            f"{unknown:,} of the {len(errors):,} shares are not identifiable from reports of this "
+            "sanitizer, however many there are. Name their column in targets= of AOptimalSanitizer."
         )
     ratio = float(errors.max()) / std_error
     needed = ratio * ratio  # infinite where a power would be an error

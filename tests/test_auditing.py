@@ -639,8 +639,8 @@ def test_html_escapes_names():
 @pytest.mark.parametrize(
     ("parameters", "said"),
     [
-        ({"n": 0}, "n=0 must be a whole number"),
-        ({"n": 1e5}, "n=100000.0 must be a whole number"),
+        ({"n": 0}, "n=0 must be an integer"),
+        ({"n": 1e5}, "n=100000.0 must be an integer"),
         ({"n": True}, "n=True must be"),
         ({"n": 150}, "n=150 records are too few for 2 groups of secrets: give at least n=200"),
         ({"eps": -1}, "eps=-1 must be"),

@@ -183,7 +183,7 @@ def test_smallest_n_is_the_least():
     blind = PolyOptSanitizer(
         1.0, uncertainty=LikelihoodRatioSet(region="lower"), observe="nonsensitive", sensitive=0
     ).fit(X)
-    with pytest.raises(ValueError, match="do not determine 2 of the 2 shares"):
+    with pytest.raises(ValueError, match="2 of the 2 shares are not identifiable"):
         smallest_n(blind, 0.1, part="sensitive")
 
 
@@ -219,7 +219,7 @@ def test_a_search_by_expected_error():
     assert search.best_params_["priv__eps"] == 3.0
     with pytest.raises(ValueError, match="summary='mean' must be one of 'worst', 'rms'"):
         neg_std_error_scorer(summary="mean")
-    with pytest.raises(ValueError, match="n=0 must be a whole number of reports"):
+    with pytest.raises(ValueError, match="n=0 must be an integer of at least 1"):
         neg_std_error_scorer(n=0)
     blind = PolyOptSanitizer(
         1.0, uncertainty=LikelihoodRatioSet(region="lower"), observe="nonsensitive", sensitive=0

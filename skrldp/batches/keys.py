@@ -75,12 +75,11 @@ class KeyFile:
                 "makes reports needs the same file at this path."
             ) from None
         if os.name == "posix" and mode & _OPEN:
-            done = "rewritten by others than its owner" if mode & _WRITABLE else "read by everybody"
+            done = "rewritten" if mode & _WRITABLE else "read"
             raise ValueError(
-                f"the key file {self.path!r} can be {done} (mode {stat.S_IMODE(mode):03o}), who "
-                "could then undo the randomisation: chmod 600 it, and if somebody may have read "
-                "it, make a new key. Where files have no modes, give KeyVariable(name), or a "
-                "function that returns the key."
+                f"the key file {self.path!r} can be {done} by others than its owner (mode "
+                f"{stat.S_IMODE(mode):03o}), who could then undo the noise: chmod 600 it, and make "
+                "a new key if anybody may have read it."
             )
         return _of_digits(text.decode("latin-1"), f"the key file {self.path!r}")
 

@@ -131,9 +131,9 @@ class LedgerReporter(Reporter):
     ) -> None:
         super().__init__(mechanism, **options)
         if not is_whole(max_reports) or max_reports < 1:
-            raise ValueError(f"max_reports={max_reports!r} is no whole number >= 1.")
+            raise ValueError(f"max_reports={max_reports!r} must be an integer >= 1.")
         if not is_whole(epoch) or not 0 <= epoch < 2**63:
-            raise ValueError(f"epoch={epoch!r} is no whole number from 0 to 2**63 - 1.")
+            raise ValueError(f"epoch={epoch!r} must be an integer from 0 to 2**63 - 1.")
         if eps is not None:
             check_positive("eps", eps)
         made = (_CANDIDATE, _HOLDER, _EPOCH, _REPORT, _MADE_IN, _MAY)
@@ -327,7 +327,7 @@ class LedgerReporter(Reporter):
         for name in (_EPOCH, "report"):
             if kinds[name] in (nw.Boolean, nw.String):
                 raise ValueError(
-                    f"the ledger's column {name!r} must have whole numbers, but its type is "
+                    f"the ledger's column {name!r} must have integers, but its type is "
                     f"{kinds[name]}. Restore it."
                 )
         # of this design: the numbers of others may be greater

@@ -40,8 +40,7 @@ def _places(names: Sequence[Any], table: Sequence[Any], what: str) -> Indices:
     for name in names:
         if plain_name(name) not in place:
             raise ValueError(
-                f"the mechanism's {what} {name!r} is none of the public distribution. Name the "
-                "table as the mechanism does, with JointDistribution(counts, secrets, values); or "
-                "certify mechanism.matrix, whose cells are taken to be in the table's order."
+                f"the mechanism's {what} {name!r} is not in the public distribution. Name the "
+                "table as the mechanism does, with JointDistribution(counts, secrets, values)."
             )
     return np.array([place[plain_name(name)] for name in names])

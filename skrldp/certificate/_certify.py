@@ -139,7 +139,7 @@ class Certificate(ReadOnly):
         """Radius of a Rényi ball, in nats; infinite for all distributions."""
         radius = self.uncertainty.joint_radius
         if radius is None:
-            raise AttributeError("the set is no ball and has no radius: see `uncertainty`.")
+            raise AttributeError("this set has no radius: see `uncertainty`.")
         return radius
 
     def holds(self, eps: float) -> bool:

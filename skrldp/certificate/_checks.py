@@ -33,9 +33,7 @@ def checked_matrix(matrix: ArrayLike, joint: JointDistribution) -> Floats:
     off = np.abs(table.sum(axis=0) - 1.0)
     if off.max() > (len(table) + _LAST_DIGITS) * np.finfo(float).eps:
         raise ValueError(
-            f"column {int(off.argmax())} of the mechanism sums to 1 only up to {off.max():.1g}, so "
-            "it is not clear what would be sampled. Divide by the sums, matrix / "
-            "matrix.sum(axis=0), or certify Mechanism.from_matrix(matrix, secrets, values), which "
-            "is exact."
+            f"column {int(off.argmax())} of the mechanism sums to 1 only up to {off.max():.1g}. "
+            "Divide by the sums: matrix / matrix.sum(axis=0)."
         )
     return table

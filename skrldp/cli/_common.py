@@ -85,7 +85,6 @@ FAILED, WRONG, INTERRUPTED, PIPE_CLOSED = 1, 2, 130, 141
 _AS_COMMANDS = {
     r"make one with secrets\.token_hex\(32\)": "make one with skrldp key FILE",
     r"Write the bytes of a key with key\.hex\(\), or make": "Make",
-    r" Where files have no modes, give KeyVariable.*": "",
     r"KeyFile takes the path of a file, not a key": "a key file is given by its name, not as a key",
     r" of (?:the|a) batch(?: of [\d,]+ rows)?": "",
     r" than that of ledger_key, whose check is [0-9a-f]+: it would know nobody\. Give .*": (

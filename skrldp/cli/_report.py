@@ -55,8 +55,8 @@ def key(file: Annotated[str, o.argument("FILE", "The new file.")]) -> None:
         raise CommandError("a key is not written to standard output; give the name of a file.")
     if os.path.lexists(file):
         raise CommandError(
-            f"{file} exists, and a key in it may be in use: another key reports everybody a second "
-            "time. Give another name."
+            f"{file} exists, and a key in it may be in use: with another key every "
+            "person reports a second time. Give another name."
         )
     with new_file(file, mode=0o600) as target:
         target.write(secrets.token_hex(_BYTES).encode() + b"\n")
@@ -158,9 +158,9 @@ class _Ledger:
 
         if self._n_left_out:
             warnings.warn(
-                f"{self._n_left_out:,} of {self._n_rows:,} records were left out: the ledger "
-                f"{self._path} has as many reports about these persons as there may be "
-                f"(--max-reports {self._reporter.max_reports}), and none of this mechanism.",
+                f"{self._n_left_out:,} of {self._n_rows:,} records were left out: these persons "
+                f"have no report left in the ledger {self._path} (--max-reports "
+                f"{self._reporter.max_reports}).",
                 UserWarning,
                 stacklevel=2,
             )
@@ -223,8 +223,8 @@ class _Ledger:
         if limit is not None and limit != self._limit:
             warnings.warn(
                 f"the ledger {self._path} began with --max-reports {limit.decode()}, and "
-                f"this run has {one.max_reports}. What several reports leak together is "
-                "bounded for mechanisms that were all used with the same number.",
+                f"this run has {one.max_reports}: the bound on several reports is for one number. "
+                f"Give --max-reports {limit.decode()}.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -332,8 +332,8 @@ def report(
             book.enter(inputs[:-1])
     if id is not None and ledger is None and key_check is None:
         warnings.warn(
-            "this key was not checked against earlier runs; with another key everybody would "
-            f"report a second time. Add --key-check {check_of(secret)} in later runs.",
+            "this key was not checked against earlier runs; with another key every person "
+            f"would report a second time. Add --key-check {check_of(secret)} in later runs.",
             UserWarning,
             stacklevel=1,
         )

@@ -149,9 +149,8 @@ class Table:
             within += sum(part.n_lines() for part in self._parts)
         if within > 0:
             warnings.warn(
-                f"{self.path}: {within:,} lines begin within a quoted field, so they are no rows "
-                "of their own, and no records. If no field has line ends, there is a quote too "
-                "many: fix it, and run the command again.",
+                f"{self.path}: {within:,} lines begin within a quoted field, so they are not "
+                "records. If no field has line ends, remove the quote that is too many.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -417,7 +416,7 @@ def whole_numbers(batch: Any, name: str, path: str, first: int) -> NDArray[np.in
     if (numbers < 0).any():
         row = first + int(np.argmax(numbers < 0))
         raise CommandError(
-            f"{path}: row {row:,} (counted from 0) has no whole number from 0 to 10^15 in column "
+            f"{path}: row {row:,} (counted from 0) has no integer from 0 to 10^15 in column "
             f"{name!r}."
         )
     return numbers

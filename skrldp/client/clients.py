@@ -205,7 +205,7 @@ class FreshReports(SetOnce):
         if eps is not None:
             check_positive("eps", eps)
         if not is_whole(per_person) or per_person < 1:
-            raise ValueError(f"per_person={per_person!r} is no whole number >= 1.")
+            raise ValueError(f"per_person={per_person!r} must be an integer >= 1.")
         self.per_person = int(per_person)
         self.eps = eps
         self.path = Path(path).resolve()  # the same after a change of directory
@@ -282,7 +282,7 @@ class FreshReports(SetOnce):
                 if made + wanted > self.per_person:
                     raise ReportLimitError(
                         f"record {keys.index(key)}: {made} of {self.per_person} reports about this "
-                        f"person were made, and {wanted} more would be too many: by its claims "
+                        f"person were made, and {wanted} more are too many: "
                         f"{together(self.per_person, bound)}. Nothing was reported."
                     )
                 counts.execute("REPLACE INTO reports VALUES (?, ?)", (key, made + wanted))
@@ -310,9 +310,8 @@ class FreshReports(SetOnce):
                 counts.execute("COMMIT")
         except sqlite3.Error as error:
             raise OSError(
-                f"the counts of reports in {self.path} cannot be read and written ({error}). "
-                "Nothing was reported: give the path of the file that earlier reports were counted "
-                "in, or of a new one if there were none."
+                f"the counts of reports in {self.path} cannot be read and written ({error}). Give "
+                "the file in which earlier reports were counted. Nothing was reported."
             ) from error
 
     def __repr__(self) -> str:
@@ -477,9 +476,8 @@ class Client(SetOnce):
             if ids is None:
                 return
             raise ValueError(
-                "this client's reports are fresh and not counted, so an id is of no use: make them "
-                "permanent by load(text, memoize=key), have them counted by load(text, "
-                "limit=FreshReports(number, path)), or leave the id out."
+                "this client's reports are fresh and not counted, so an id is of no use: leave it "
+                "out, or make reports permanent by load(text, memoize=key)."
             )
         if ids is None:
             kind = (

@@ -629,7 +629,7 @@ def _whole(counts: ArrayLike) -> NDArray[np.int64]:
     if table.ndim != 1 or not np.issubdtype(table.dtype, np.number):
         raise ValueError(f"counts must be a list of numbers, got shape {table.shape}.")
     if not np.all(np.isfinite(table)) or np.any(table < 0) or np.any(table != np.floor(table)):
-        raise ValueError("counts must be whole numbers >= 0.")
+        raise ValueError("counts must be integers >= 0.")
     whole = table.astype(np.int64)
     if whole.sum() <= 0:
         raise ValueError("counts are all zero.")

@@ -409,8 +409,7 @@ class BlockEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
             names = ", ".join(map(repr, self.manifest_.blocks[number]))
             warnings.warn(
                 f"no report is of the block ({names}): figures of these columns rest on the "
-                "reports of other blocks, and where these determine nothing, the interval is the "
-                "whole range. Fit more reports, or design with fewer blocks.",
+                "reports of other blocks. Fit more reports.",
                 UserWarning,
                 stacklevel=3,
             )
@@ -540,7 +539,7 @@ def estimated_cells(estimator: Any, columns: Sequence[Any]) -> EstimatedCells:
     every = cells.unbiased(np.eye(cells.n_cells), sample)
     if not every.determined.all():
         raise ValueError(
-            f"the reports do not determine how {', '.join(map(repr, columns))} go together: report "
-            "a block of these columns."
+            f"the crosstab of {', '.join(map(repr, columns))} is not identifiable from these "
+            "reports: report a block of these columns."
         )
     return EstimatedCells(cells, sample, project(every.estimates(sample), every.variances(sample)))

@@ -142,7 +142,7 @@ class Calibrator(ReadOnlyFit, BaseEstimator):
         if strength != "auto" and not (is_finite(strength) and float(strength) > 0):
             raise ValueError(f"strength={strength!r} must be a positive number, or 'auto'.")
         if not is_whole(self.random_state):
-            raise ValueError("random_state must be a whole number: weights are to be repeatable.")
+            raise ValueError("random_state must be an integer: weights are to be repeatable.")
         design = BlockDesign.read(self.mechanism)
         records = _Records.of(self.public, design, self.mechanism)
         counts = count_blocks(Y, sample_weight, design.manifest)
@@ -184,7 +184,7 @@ class Calibrator(ReadOnlyFit, BaseEstimator):
         """
         check_is_fitted(self)
         if not (is_whole(n_replicates) and n_replicates >= 1):
-            raise ValueError(f"n_replicates={n_replicates!r} must be a whole number >= 1.")
+            raise ValueError(f"n_replicates={n_replicates!r} must be an integer >= 1.")
         rng = generator_of(random_state)
         sizes = np.cumsum([0, *map(len, self._counts)])
         pooled = np.concatenate(self._counts)

@@ -414,9 +414,9 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         shares = Statistic.of(own.channel, group.indicators)
         if not shares.determined.all():
             warnings.warn(
-                f"the reports do not determine {int((~shares.determined).sum())} of "
-                f"{len(group.categories)} frequencies of features and label: a model that is "
-                "trained on these is one among many. IR, SRR and GRR determine them.",
+                f"{int((~shares.determined).sum())} of {len(group.categories)} frequencies of "
+                "features and label are not identifiable from these reports, so other models fit "
+                "as well. Design with IRSanitizer, SRRSanitizer or GRRSanitizer.",
                 UserWarning,
                 stacklevel=2,
             )

@@ -269,7 +269,10 @@ def _score_test(
     own, spread, _ = np.linalg.svd(tested - others @ (others.T @ tested), full_matrices=False)
     weights = np.zeros((int((spread > _UNKNOWN).sum()), len(matrix)))
     if not len(weights):
-        raise ValueError(f"these {sample.n:,.0f} reports do not determine whether {what}.")
+        raise ValueError(
+            f"whether {what} is not identifiable from these {sample.n:,.0f} reports: design with "
+            "targets='all'."
+        )
     weights[:, often] = (own[:, spread > _UNKNOWN] / root[:, None]).T
     of_design = sample if sample.design is not None else Sample(report, sample.n)
     covariance = of_design.covariance(weights, weights)
@@ -429,9 +432,8 @@ def warn_of_contradiction(
     if contradicts(channel, counts, _FALSE_ALARMS / tests):
         of = f"the block ({', '.join(map(repr, block))})" if block else "this mechanism"
         warnings.warn(
-            f"no distribution of records explains these {counts.sum():,.0f} reports of {of}: they "
-            "are raw records, another mechanism's, or several of each person. Fit what this "
-            "mechanism sent, each person once.",
+            f"no distribution of records explains these {counts.sum():,.0f} reports of {of}. Fit "
+            "what this mechanism sent, each person once: no raw records, no other reports.",
             UserWarning,
             stacklevel=3,
         )

@@ -160,9 +160,8 @@ def _symbols(estimator: Any, Y: Any, wave: str) -> Indices:
     """Read the symbol of each report, as the estimator counts them."""
     if lazy_frame(Y) is not None:
         raise ValueError(
-            f"Y_{wave} is a lazy frame, whose rows have no order. Join both waves by the ids where "
-            "they are, count the rows of each two reports, and pass what is collected: two columns "
-            "of reports, and the counts as sample_weight."
+            f"Y_{wave} is a lazy frame, whose rows have no order. Join both waves by the ids, "
+            "count the rows of each two reports, and pass the counts as sample_weight."
         )
     reports = read_reports(Y, estimator._source, estimator.encode)
     if not np.array_equal(reports.kinds, estimator._kinds):
@@ -199,15 +198,14 @@ def _places(ids: Any, n: int, wave: str) -> dict[Any, int]:
     wrong = [one for one in kinds if one is bool or not issubclass(one, (Integral, str, bytes))]
     if wrong:
         names = listed(sorted(one.__name__ for one in wrong))
-        raise TypeError(f"ids must be whole numbers, texts or bytes, got {names}.")
+        raise TypeError(f"ids must be integers, texts or bytes, got {names}.")
     keys = [str(int(one)) if isinstance(one, Integral) else one for one in values]
     places = dict(zip(keys, range(n), strict=True))
     if len(places) < n:
         again = next(one for row, one in enumerate(keys) if places[one] != row)
         raise ValueError(
-            f"ids stand in more than one row of Y_{wave}, such as {brief(repr(again))}: estimates "
-            "are from one report about each person. Leave out the others, and fit the estimator "
-            "anew."
+            f"ids occur in more than one row of Y_{wave}, such as {brief(repr(again))}. Keep one "
+            "report about each person, and fit the estimator again."
         )
     return places
 

@@ -162,9 +162,8 @@ def read_mechanism(mechanism: Any) -> tuple[Mechanism, Any]:
         sanitizer = as_sanitizer(mechanism)
     except NotFittedError as error:
         raise ValueError(
-            f"mechanism is a {type(mechanism).__name__} that is not fitted, so it has made no "
-            "reports. scikit-learn's clone (in cross-validation, say) unfits a sanitizer: pass its "
-            "`mechanism_`, or wrap it in sklearn.frozen.FrozenEstimator."
+            f"mechanism is a {type(mechanism).__name__} that is not fitted; scikit-learn's clone "
+            "unfits a sanitizer. Pass the `mechanism_` of the fitted one."
         ) from error
     if as_block_sanitizer(mechanism) is not None:
         raise TypeError(
@@ -233,7 +232,7 @@ def _numbers_or_values(table: Table, source: Source) -> str:
             raise ValueError(
                 "the reports may be meant as any of ['symbol', 'cells']: "
                 f"{value!r} is the value of report {symbol} and the number of another. Say "
-                "encode='symbol' for numbers, as clients make them, or encode='cells' for values."
+                "encode='symbol' or encode='cells'."
             )
     _, unknown = encode_column(table, 0, column)
     return "symbol" if unknown and all(isinstance(v, Real) for v in unknown) else "cells"
@@ -340,7 +339,7 @@ def read_reports(
 
 def whole_from_0(size: int) -> str:
     """Say which numbers reports are."""
-    return f"a whole number from 0 to {size - 1}"
+    return f"an integer from 0 to {size - 1}"
 
 
 def refuse_rows(table: Table, wrong: Booleans, columns: Sequence[Any], expected: str) -> None:

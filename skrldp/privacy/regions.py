@@ -784,10 +784,8 @@ def privacy_region(
     if region == "joint" and uncertainty.shares_budget:
         if not uncertainty.joint_is_convex:
             raise ValueError(
-                f"region='joint' needs alpha >= 1/2, got alpha={uncertainty.alpha}: below, what "
-                "the ball allows for two conditionals together is not convex, and a bound from "
-                "duality would be loose. Use RenyiBall(alpha, region='product'), 'box' or 'lower', "
-                "or a larger alpha."
+                f"region='joint' needs alpha >= 1/2, got alpha={uncertainty.alpha}: take "
+                f"RenyiBall({uncertainty.alpha}, region='product')."
             )
         return JointRegion(*arguments)
     ball = ProductRegion(*arguments)

@@ -735,9 +735,8 @@ def _fitted(kind: str, formula: str, estimator: Any) -> RegressionResults:
     if not determined.all():
         missing = [":".join(of_coefficients[k]) for k in np.flatnonzero(~determined)]
         warnings.warn(
-            f"the reports do not determine the coefficients of {', '.join(map(repr, missing))}: "
-            "they are NaN. More reports do not help; a mechanism with more symbols, or a model "
-            "with fewer columns, does.",
+            f"the coefficients of {', '.join(map(repr, missing))} are not identifiable from these "
+            "reports: they are NaN. Design with targets='all', or leave columns out.",
             UserWarning,
             stacklevel=3,
         )

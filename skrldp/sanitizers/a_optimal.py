@@ -142,8 +142,8 @@ class AOptimalSanitizer(ObservingSanitizer):
         design = self._optimum(promise, requirements, problem).numbered(promise.joint)
         if not np.isfinite(design.solution.objective):
             raise InfeasibleError(
-                "no mechanism was found whose reports determine all targets: they ask for more "
-                f"than may be told at eps={self.eps}. Use a larger eps, or other targets."
+                "no mechanism was found from whose reports all targets are identifiable at "
+                f"eps={self.eps}. Use a larger eps, or fewer targets."
             )
         return design
 
@@ -220,7 +220,7 @@ def _of_u_alone(functions: Floats, joint: JointDistribution, asked: WeightedFunc
     differ = np.flatnonzero((by_secret != by_secret[:, :1]).any(axis=(1, 2)))
     if len(differ):
         raise ValueError(
-            "observe='nonsensitive' tells nothing about S beyond U, so targets must be functions "
-            f"of U; this is none: {asked.names[differ[0]]!r}."
+            "observe='nonsensitive' reveals nothing about S beyond U, so targets must be functions "
+            f"of U, and {asked.names[differ[0]]!r} is not."
         )
     return by_secret[:, 0]

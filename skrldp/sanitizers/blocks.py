@@ -17,7 +17,7 @@ from skrldp.joint import as_counts
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sanitizers.a_optimal import AOptimalSanitizer
 from skrldp.sanitizers.base import BaseSanitizer
-from skrldp.sanitizers.parameters import default_uncertainty, larger_designs
+from skrldp.sanitizers.parameters import default_uncertainty
 from skrldp.sanitizers.public_table import WEIGHTED, check_weights
 from skrldp.table.columns import MOST_CATEGORIES, learn_column
 from skrldp.table.lazy import distinct_rows_of, refuse_weights
@@ -96,7 +96,7 @@ def blocks_of(
     missing = [names[place] for place in rest if not any(place in block for block in found)]
     if missing:
         raise ValueError(
-            f"no block has the columns {missing}, so nobody would report them: add them to a "
+            f"no block has the columns {missing}, so they would not be reported: add them to a "
             "block, or leave them out of the table."
         )
     return found
@@ -262,7 +262,7 @@ def alphabets_of(categories: Any, bins: Mapping[Any, Bins], names: Sequence[Any]
 # --- Sizes of blocks, before any of them is designed ----------------------------------------------
 
 
-_SHOWN = 20  # blocks that a message names
+_SHOWN = 3  # blocks that a message names
 
 
 def refuse_large_blocks(
@@ -287,13 +287,12 @@ def refuse_large_blocks(
         return
     shown = "; ".join(f"{_named(block, names)} {_number(n)}" for block, n in large[:_SHOWN])
     more = f"; and {len(large) - _SHOWN:,} more blocks" if len(large) > _SHOWN else ""
-    places = sorted({place for block, _ in large for place in block}, key=lambda p: -sizes[p])
-    levels = ", ".join(f"{names[p]!r} {_number(sizes[p])}" for p in places[:_SHOWN])
-    larger = larger_designs(most, blocks=False)
+    places = {place for block, _ in large for place in block}
+    widest = max(places, key=lambda place: sizes[place])
     raise ValueError(
-        f"{len(large):,} of {len(blocks):,} blocks have more cells (secrets times values) than a "
-        f"design of {type(base).__name__} holds, {most:,}: {shown}{more}. Values of their columns: "
-        f"{levels}. Cut numbers (edges=) or make smaller blocks (blocks=).{larger and ' '}{larger}"
+        f"{len(large):,} of {len(blocks):,} blocks have more cells than the {most:,} that "
+        f"{type(base).__name__} designs: {shown}{more}. Column {names[widest]!r} has "
+        f"{_number(sizes[widest])} values: cut its numbers with edges=, or leave it out."
     )
 
 

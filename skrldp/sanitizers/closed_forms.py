@@ -114,9 +114,8 @@ def _release_sparse(
         shift *= 8.0
     raise CertificateError(
         f"the closed form could not be proven private at {requirements.describe()}, on {a1} "
-        f"secrets x {a2} values: the last bound is {at_most(certificate.eps)}, and over all "
-        f"distributions {at_most(certificate.eps_all)}. Nothing is released. Try a larger eps or a "
-        "coarser alphabet."
+        f"secrets x {a2} values: the last bound is {at_most(certificate.eps)}. Nothing is "
+        "released. Take fewer categories."
     )
 
 

@@ -145,7 +145,7 @@ def default_uncertainty() -> Any:
 def check_verbose(name: str, value: Any) -> None:
     """Refuse a verbosity that is not a whole number >= 0."""
     if not isinstance(value, Integral | np.bool_) or value < 0:
-        raise ValueError(f"{name}={value!r} must be a whole number >= 0.")
+        raise ValueError(f"{name}={value!r} must be an integer >= 0.")
 
 
 MOST_CELLS = 1_000_000  # of a mechanism by formula
@@ -159,11 +159,11 @@ _BLOCKS = (
 )
 
 
-def larger_designs(most_cells: int, *, blocks: bool = True) -> str:
+def larger_designs(most_cells: int) -> str:
     """Name the sanitizers that hold more than `most_cells` cells, and that of wide tables."""
     larger = [f"{name} {most:,}" for name, most in _LARGE.items() if most > most_cells]
     found = [f"Other sanitizers hold more cells: {', '.join(larger)}."] if larger else []
-    return " ".join([*found, _BLOCKS] if blocks else found)
+    return " ".join([*found, _BLOCKS])
 
 
 def parts_of(columns: Sequence[tuple[Any, bool]]) -> str:
@@ -242,8 +242,7 @@ def promise_of(
     if known and _groups_what_is_known(codec, known):
         raise ValueError(
             "handle_unknown='infrequent_if_exist' or min_frequency='auto' with known columns needs "
-            "all combinations of values of U: an unknown one would be reported as 'other' in "
-            "the known columns too. Use categories='product', or list the values in `categories`."
+            "all combinations of values of U. Use categories='product'."
         )
     eps = float(sanitizer.eps)
     eps_all = getattr(sanitizer, "eps_all", None)

@@ -98,8 +98,8 @@ def check_weights(weights: Floats, cells: NDArray[Any]) -> None:
     if repeated:
         raise ValueError(
             f"sample_weight sums to {total:,} for {len(seen):,} rows, {repeated:,} of which "
-            "repeat others. Weights must be counts of records: add up those of equal rows first. "
-            "Survey weights are a column of the table: survey=SurveyDesign(weights=...)."
+            "repeat others, but must be counts of records. Give survey weights as a column: "
+            "survey=SurveyDesign(weights=...)."
         )
 
 
@@ -199,9 +199,9 @@ def read_survey(
         if design.clusters is not None:
             what, whose = "sum of weights", "cluster"
         raise ValueError(
-            f"the exact set of a survey needs SurveyDesign(max_weight=...): the greatest {what} "
-            f"that its plan could give a {whose}, not the greatest of the table. If that is not "
-            "known, take uncertainty=LikelihoodRatioSet(radius='asymptotic')."
+            f"the exact set of a survey needs SurveyDesign(max_weight=...), the greatest {what} "
+            f"that its plan could give a {whose}. If that is not known, take "
+            "uncertainty=LikelihoodRatioSet(radius='asymptotic')."
         )
     kept = independent_part(records, row_contents(X))
     if not kept.any():
@@ -261,8 +261,8 @@ def _refuse_missing_secrets(sanitizer: Any, X: Any) -> None:
         if n_missing := int(is_missing(X, [place]).sum()):
             raise ValueError(
                 f"{n_missing:,} records of the survey lack a value in the sensitive column "
-                f"{names[place]!r}. Let others stand for them, SurveyDesign.complete(sample, "
-                f"{names[place]!r}, within=[...]), or name None among its categories."
+                f"{names[place]!r}. Let others stand for them: SurveyDesign.complete(sample, "
+                f"{names[place]!r}, within=[...])."
             )
 
 

@@ -89,16 +89,15 @@ def read_symbols(reports: Any, n_symbols: int) -> tuple[Any, NDArray[Any]]:
     table = read_table(reports)
     if len(table.names) != 1:
         raise ValueError(
-            f"reports has {len(table.names)} columns, but symbols are one column of whole numbers: "
+            f"reports has {len(table.names)} columns, but symbols are one column of integers: "
             "give what transform returns with encode='symbol', or what clients send."
         )
     symbols = whole_numbers(table, 0, n_symbols)
     if (symbols < 0).any():
         raise ValueError(
             f"{int((symbols < 0).sum()):,} of {table.n_rows:,} reports are not symbols of this "
-            f"mechanism, which has the symbols 0 to {n_symbols - 1} (the first in row "
-            f"{int(np.argmax(symbols < 0))}; values are not shown). They are reports of another "
-            "mechanism, or not symbols; drop rows without a report."
+            f"mechanism, 0 to {n_symbols - 1} (the first in row {int(np.argmax(symbols < 0))}; "
+            "values are not shown). Give what this mechanism sent."
         )
     return reports, symbols
 

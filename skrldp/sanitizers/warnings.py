@@ -84,9 +84,8 @@ def warn_of_rare_values(
         return False
     if joint.survey is not None:
         _warn(
-            "the values of U were learned from the records of a survey. How often the confidence "
-            "set then misses the true distribution is not known: declare the values that there can "
-            "be (categories=; 'dtype' if the levels of the columns were fixed in advance).",
+            "the values of U were learned from the records of a survey, so beta is not guaranteed. "
+            "Give the possible values in categories=.",
             PrivacyLeakWarning,
         )
         return True
@@ -175,10 +174,9 @@ def warn_of_empty_values(joint: JointDistribution, sets: Iterable[FittedSet]) ->
     if len(odd):
         place = odd[np.argmax(empty[odd])]
         _warn(
-            f"{empty[place]:,} of {n_values:,} declared values of U have no public record with "
-            f"the secret {brief(repr(joint.secrets[place]))}. If private records have them, the "
-            "table is of other people, and more may leak: allow for it with drift= in "
-            "LikelihoodRatioSet.",
+            f"{empty[place]:,} of {n_values:,} given values of U have no public record with "
+            f"the secret {brief(repr(joint.secrets[place]))}. If private records have them, more "
+            "may leak: allow for it with drift= in LikelihoodRatioSet.",
             PrivacyLeakWarning,
         )
 
@@ -195,8 +193,8 @@ def warn_of_useless(targets: WeightedFunctions, errors: Floats, n: int) -> None:
     more = ", ..." if len(poor) > _NAMED else ""
     _warn(
         f"{n:,} reports, as many as the public records, will hardly estimate {len(poor):,} of "
-        f"{len(errors):,} targets: their standard errors exceed {_USELESS:g} of the range ({some}"
-        f"{more}). skrldp.model_selection.smallest_n says how many reports it takes.",
+        f"{len(errors):,} targets ({some}{more}). skrldp.model_selection.smallest_n says how many "
+        "reports are needed.",
         UserWarning,
     )
 
@@ -220,10 +218,9 @@ def warn_of_few_clusters(clusters: Any, secrets: Sequence[Any], degrees: int) ->
         which = ", ".join(f"{clusters[i]} for {secrets[i]!r}" for i in few[:3])
         _warn(
             f"the survey has few clusters ({degrees:,} degrees of freedom"
-            f"{'; with records of a secret: ' + which if few else ''}), and its estimated "
-            f"covariance needs {_FEW_CLUSTERS} at the least: the confidence set may miss the true "
-            "distribution more often than beta says. SurveyDesign(max_weight=...) with "
-            "LikelihoodRatioSet(radius='finite-sample') holds for any number.",
+            f"{'; with records of a secret: ' + which if few else ''}), fewer than "
+            f"{_FEW_CLUSTERS}, so beta is not guaranteed. Take SurveyDesign(max_weight=...) with "
+            "LikelihoodRatioSet(radius='finite-sample').",
             PrivacyLeakWarning,
         )
 

@@ -234,9 +234,8 @@ def fitted_set(joint: JointDistribution, uncertainty: Any, name: str = "uncertai
         same = n_records in (None, joint.n) and table in (None, figures_of_table(joint))
         if uncertainty.beta is not None and not same:
             raise ValueError(
-                f"{name} was made around another table than this one of {joint.n:,} records (other "
-                "counts by secret, values or survey), so its beta would not hold: give the set "
-                "without a table, such as LikelihoodRatioSet()."
+                f"{name} was made around another table than this one of {joint.n:,} records, so "
+                "its beta would not hold: give one without a table, such as LikelihoodRatioSet()."
             )
         return uncertainty
     if isinstance(uncertainty, type):

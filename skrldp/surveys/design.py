@@ -111,8 +111,8 @@ def warn_of_other_sizes(sizes: Floats, weights: Any) -> None:
     if not 1.0 / _APART < summed[worst] / stated[worst] < _APART:
         warnings.warn(
             f"stratum_sizes say that a stratum has {stated[worst]:.1%} of the population, and its "
-            f"records have {summed[worst]:.1%} of the weights. If the sizes are not those of the "
-            "population, as where they count records, the confidence set is around another one.",
+            f"records have {summed[worst]:.1%} of the weights. Give the people of the population "
+            "in each stratum, not the records.",
             PrivacyLeakWarning,
             stacklevel=2,
         )
@@ -479,8 +479,8 @@ class SurveyDesign:
         if self.stratum_sizes is not None and self.weights is None:
             raise ValueError(
                 "stratum_sizes= alone are for the exact sets (radius='finite-sample' with "
-                "max_weight=); here records count by their weights. Name a column of weights, "
-                "SurveyDesign(weights=...): each stratum's size divided by its number of records."
+                "max_weight=). Name a column of weights, SurveyDesign(weights=...): each stratum's "
+                "size divided by its number of records."
             )
 
     @classmethod

@@ -160,8 +160,7 @@ class SurveyRecords:
         if alone.size and self.singleton == "error":
             raise ValueError(
                 f"{alone.size:,} of {len(size):,} strata have one cluster, of which no variance "
-                "can be estimated. Join such strata with others; or say singleton='center' (the "
-                "distance from the mean of all) or singleton='certainty' (drawn with certainty)."
+                "can be estimated. Join such strata with others, or say singleton='center'."
             )
         if alone.size and self.singleton == "center":
             apart = sums[alone] - sums.sum(axis=0) / self.n_clusters
@@ -330,15 +329,13 @@ def independent_part(
     assert records.max_weights is not None
     if records.replicates is not None:
         raise ValueError(
-            "the exact set (radius='finite-sample') is for records, or clusters, that were drawn "
-            "independently, or so within strata, and replicate weights do not tell which: give "
-            "strata and clusters, or use LikelihoodRatioSet(radius='asymptotic')."
+            "the exact set (radius='finite-sample') needs strata and clusters, which replicate "
+            "weights do not name: use LikelihoodRatioSet(radius='asymptotic')."
         )
     if len(records.max_weights) > 1 and records.stratum_sizes is None:
         raise ValueError(
-            "the exact set (radius='finite-sample') is for records, or clusters, that were drawn "
-            "independently; the sizes of strata were not. Name a column of the people in each "
-            "stratum, SurveyDesign(stratum_sizes=...), or use radius='asymptotic'."
+            "the exact set (radius='finite-sample') of a survey with strata needs a column of the "
+            "people in each: SurveyDesign(stratum_sizes=...)."
         )
     _check_weights(records)
     coins, order = _coins(content)
@@ -390,9 +387,9 @@ def _as_drawn_from_all(
     wanted = np.bincount(drawn, minlength=len(shares))
     if size == 0 or np.any(wanted > there):
         raise ValueError(
-            "a stratum has fewer records that could be kept than an independent sample of the "
-            f"population has: of {len(there):,} strata the smallest has {int(there.min()):,}. Join "
-            "small strata with others, or use LikelihoodRatioSet(radius='asymptotic')."
+            "a stratum has too few records for an independent sample: of "
+            f"{len(there):,} strata the smallest keeps {int(there.min()):,}. Use "
+            "LikelihoodRatioSet(radius='asymptotic')."
         )
     by_coin = np.lexsort((coins[2], ~kept, records.strata))
     starts = np.cumsum(np.bincount(records.strata)) - np.bincount(records.strata)

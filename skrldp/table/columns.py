@@ -393,7 +393,7 @@ class Grouping:
         least = self.min_frequency
         if not (least is None or self.is_auto or _is_whole(least) or _is_share(least)):
             raise ValueError(
-                f"min_frequency={least!r} must be None, a whole number >= 1 (of records), a float "
+                f"min_frequency={least!r} must be None, an integer >= 1 (of records), a float "
                 "between 0 and 1 (a share of the records), or 'auto'."
             )
 

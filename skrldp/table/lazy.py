@@ -234,9 +234,8 @@ def refuse_weights(X: Any, weights: Any) -> None:
     """
     if weights is not None and lazy_frame(X) is not None:
         raise ValueError(
-            "sample_weight cannot follow the rows of a lazy frame, which have no order. Equal rows "
-            "are counted without it; if rows have counts, add up those of equal rows, collect the "
-            "result, and pass its counts as sample_weight."
+            "sample_weight cannot follow the rows of a lazy frame, which have no order. Add up the "
+            "counts of equal rows, collect the result, and pass its counts."
         )
 
 

@@ -312,7 +312,7 @@ def test_columns_of_other_types_are_refused(library, column, dtype):
     _, ledger = run(one, table, one.schema().empty_table())
     wrong = ledger.to_pandas()
     wrong = pa.Table.from_pandas(wrong.astype({column: dtype}), preserve_index=False)
-    with pytest.raises(ValueError, match=f"column '{column}' must have whole numbers"):
+    with pytest.raises(ValueError, match=f"column '{column}' must have integers"):
         run(one, table, wrong, library)
 
 
@@ -401,10 +401,10 @@ def test_as_many_reports_as_have_a_bound():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"max_reports": 0}, "max_reports=0 is no whole number"),
-        ({"max_reports": True}, "max_reports=True is no whole number"),
-        ({"epoch": -1}, "epoch=-1 is no whole number"),
-        ({"epoch": 1.5}, "epoch=1.5 is no whole number"),
+        ({"max_reports": 0}, "max_reports=0 must be an integer"),
+        ({"max_reports": True}, "max_reports=True must be an integer"),
+        ({"epoch": -1}, "epoch=-1 must be an integer"),
+        ({"epoch": 1.5}, "epoch=1.5 must be an integer"),
         ({"eps": 0.0}, "eps"),
         ({"keep": ["holder"]}, "'holder' would be there twice"),
         ({"keep": ["report of ledger"]}, "'report of ledger' would be there twice"),

@@ -122,7 +122,7 @@ def test_a_set_of_another_number_of_values_is_refused(chosen):
     rows = np.tile([[0.3], [0.7]], 80)
     with pytest.raises(ValueError, match="around another table"):
         certify(rows, narrow, wide)
-    with pytest.raises(ValueError, match="counts by secret"):
+    with pytest.raises(ValueError, match="around another table"):
         certify(rows[:, :4], narrow, JointDistribution([[10, 20], [300, 470]]))
 
 

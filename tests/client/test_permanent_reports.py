@@ -184,7 +184,7 @@ def test_ids_go_with_permanent_reports():
         client.report_many(ROWS, ids=[1, 2, 3])
     with pytest.raises(ValueError, match="one id for each record, not a single str"):
         client.report_many(ROWS, ids="ab")
-    with pytest.raises(ValueError, match="make them permanent by load"):
+    with pytest.raises(ValueError, match="or make reports permanent by load"):
         load(dense().to_json()).report(ROWS[0], id="me")
 
 

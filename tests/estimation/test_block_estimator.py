@@ -322,7 +322,7 @@ def test_reports_of_another_manifest_are_told():
         Calibrator(sanitizer, TABLE, strength=1_000.0),
     ):
         with pytest.warns(
-            UserWarning, match=r"reports of the block \(.* another mechanism"
+            UserWarning, match=r"reports of the block \(.* what this mechanism sent"
         ) as said:
             estimator.fit(rows, sample_weight=rows["count"])
         assert said[0].filename == __file__

@@ -135,7 +135,7 @@ def test_what_is_no_survey_is_refused(people, stating, reports):
         fit(SurveyDesign(weights="w"), reports)
     with pytest.raises(ValueError, match="lazy frame: collect it"):
         fit(WEIGHTS, pytest.importorskip("polars").from_pandas(reports).lazy())
-    with pytest.raises(ValueError, match=r"survey weights are no counts.*survey="):
+    with pytest.raises(ValueError, match=r"Survey weights are not counts.*survey="):
         FrequencyEstimator(stating).fit(reports[list(people)], sample_weight=reports["weight"])
     strange = reports.drop(columns="place").replace({"job": {"a": "z"}})
     with pytest.raises(ValueError, match=r"column 'job' of Y has .* values that no report"):

@@ -164,7 +164,7 @@ def test_what_sees_u_alone_tells_the_same_of_u_as_of_all():
         (AOptimalSanitizer(targets=Linear(np.ones((3, 2)))), r"of shape \(2, 3\).* shape \(3, 2\)"),
         (
             AOptimalSanitizer(observe="nonsensitive", targets=["nonsensitive", "sensitive"]),
-            r"targets must be functions of U; this is none: \(\(0,\), 0\)",
+            r"targets must be functions of U, and \(\(0,\), 0\) is not",
         ),
         (AOptimalSanitizer(observe="nonsensitive", targets="all"), "must be functions of U"),
         (AOptimalSanitizer(tol=0), "tol=0 must be a number between 0 and 1"),

@@ -193,9 +193,8 @@ def test_all_blocks_beyond_the_limit_are_named_before_any_design(monkeypatch):
     options = {"blocks": "pairs", "base": None, "categories": "auto"}
     monkeypatch.setattr(AOptimalSanitizer, "fit", None)
     expected = (
-        r"^7 of 10 blocks have more cells .* AOptimalSanitizer holds, 2,000: \('age', 'zip'\) 4,200"
-        r"; .*\('zip', 'pay'\) 5,600,000\. .*columns: 'pay' 4,000, 'zip' 700, .*edges="
-        r".*SRRSanitizer 1,000,000, GRRSanitizer"
+        r"^7 of 10 blocks have more cells than the 2,000 that AOptimalSanitizer designs: "
+        r"\('age', 'zip'\) 4,200; .* more blocks\. Column 'pay' has 4,000 values: .*edges="
     )
     for own in (table, pl.from_pandas(table).lazy()):
         with pytest.raises(ValueError, match=expected):
@@ -205,7 +204,7 @@ def test_all_blocks_beyond_the_limit_are_named_before_any_design(monkeypatch):
         blocks(base=GRRSanitizer(), categories="auto").fit(many)
     monkeypatch.setattr(GRRSanitizer, "_most_cells", 100)
     table = table.drop(columns="pay")
-    with pytest.raises(ValueError, match=r"1 of 4 blocks .*, 100: \('zip'\) 1,400\. "):
+    with pytest.raises(ValueError, match=r"1 of 4 blocks .* 100 .*: \('zip'\) 1,400\. "):
         blocks(base=GRRSanitizer(), categories="auto").fit(table)
     grouped = GRRSanitizer(min_frequency=50)
     table["zip"] = table["zip"].where(table["zip"] >= 50, 0)  # one that is frequent

@@ -58,8 +58,8 @@ def test_survey_weights_are_refused():
     rng = np.random.default_rng(0)
     weights = rng.integers(12_285, 1_484_705, len(RECORDS))
     message = (
-        rf"sample_weight sums to {weights.sum():,} for 540 rows, 534 of which repeat others\..*"
-        r"equal rows first\. Survey weights"
+        rf"sample_weight sums to {weights.sum():,} for 540 rows, 534 of which repeat others, "
+        "but must be counts of records. Give survey weights"
     )
     for table in (RECORDS, FRAME):
         sanitizer = IRSanitizer(sensitive=0)

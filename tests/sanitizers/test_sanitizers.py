@@ -67,7 +67,7 @@ def test_certificate_never_exceeds_eps(cls, data):
 @pytest.mark.parametrize("eps", [1e-9, 1e-3, 20.0, 1e6])
 def test_extreme_eps(cls, eps):
     if cls is AOptimalSanitizer and eps == 1e-9:  # probabilities are rounded more coarsely
-        with pytest.raises(InfeasibleError, match="whose reports determine all targets"):
+        with pytest.raises(InfeasibleError, match="whose reports all targets are identifiable"):
             fitted(make(cls, eps=eps), GOOD)
         return
     exact = cls is PolyOptSanitizer  # for any eps

@@ -32,7 +32,7 @@ def test_rare_values_are_named_with_their_records():
 def test_a_table_of_the_married_alone_does_not_pass_in_silence():
     values = {"ill": [0, 1], "marital": ["married", "single", "divorced"]}
     table = pd.DataFrame({"ill": np.arange(300) % 2, "marital": "married"})
-    with pytest.warns(PrivacyLeakWarning, match="2 of 3 declared values of U have no public"):
+    with pytest.warns(PrivacyLeakWarning, match="2 of 3 given values of U have no public"):
         IRSanitizer(sensitive="ill", categories=values).fit(table)
     IRSanitizer(sensitive="ill", categories=values, uncertainty=LikelihoodRatioSet(drift=0.05)).fit(
         table

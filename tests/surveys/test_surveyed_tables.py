@@ -302,7 +302,7 @@ def test_strata_of_unknown_sizes_have_no_exact_set():
     replicated = SurveyDesign(
         weights="weight", replicate_weights=["other", "third"], scale=0.5, max_weight=3.0
     )
-    refused = {design: "the sizes of strata were not", replicated: "replicate weights do not tell"}
+    refused = {design: "of the people in each", replicated: "replicate weights do not name"}
     for stated, message in refused.items():
         with pytest.raises(ValueError, match=message):
             make(IRSanitizer, LikelihoodRatioSet(), survey=stated).fit(table)

@@ -174,7 +174,7 @@ def test_nothing_is_computed_to_find_columns(monkeypatch):
     assert seen[0] is X and not brought
     with pytest.raises(TypeError, match=r"call \.collect\(\) on it, or.* use skrldp\.batches"):
         column_names(X)
-    with pytest.raises(ValueError, match="add up those of equal rows"):
+    with pytest.raises(ValueError, match="Add up the counts of equal rows"):
         learn(X, weights=np.ones)
 
 
