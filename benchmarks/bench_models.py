@@ -104,7 +104,7 @@ def synthetic():
 def sanitizers(eps, seconds):
     shared = {"eps": eps, "sensitive": "secret", "categories": "product"}
     return {
-        "A-optimal": AOptimalSanitizer(**shared, time_limit=seconds),
+        "A-optimal": AOptimalSanitizer(**shared, targets="nonsensitive", time_limit=seconds),
         "PolyOpt": PolyOptSanitizer(**shared, time_limit=seconds),
         "RobustMSE": RobustMSESanitizer(**shared, distance="hamming", time_limit=seconds),
         "IR": IRSanitizer(**shared),

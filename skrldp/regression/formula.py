@@ -1,8 +1,7 @@
 """A formula's columns, over the combinations of categories that the estimated records have."""
 
-import ast
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -56,6 +55,13 @@ class Regression:
     names: tuple[str, ...]
     spec: Any
 
+    @property
+    def coefficients(self) -> list[str]:
+        """Names of the coefficients, those of one response side by side."""
+        if len(self.responses) == 1:
+            return list(self.names)
+        return [f"{response}:{name}" for response in self.responses for name in self.names]
+
     def weights(self, frequencies: Floats | None = None) -> Floats:
         """Probabilities of the combinations, (g,), with sum 1; of those of cells, (a,)."""
         of_cells = self.cells.frequencies if frequencies is None else frequencies
@@ -97,7 +103,19 @@ def read_formula(formula: Any, estimator: Any, kind: str) -> Regression:
         raise ValueError(
             f"formula {formula!r} has several responses or right sides: fit a model for each."
         )
-    _check_functions(formula, parsed, formulaic.transforms.TRANSFORMS)
+    calls = re.findall(r"(?<![\w.])(\w+)\s*\(", re.sub(r"`[^`]*`|'[^']*'|\"[^\"]*\"", "_", formula))
+    for name in calls:
+        if name in _OF_COLUMNS:
+            raise ValueError(
+                f"formula {formula!r}: {name}() computes with the records of a table, and here "
+                "are estimated probabilities. Use functions of single records, such as np.log(x) "
+                "or {np.maximum(x - 40, 0)}."
+            )
+        if name in wanted:
+            raise ValueError(
+                f"formula {formula!r}: there is no function {name}(). Functions are NumPy's, such "
+                "as np.log(x), and C() for categories."
+            )
     if not wanted:
         raise ValueError(f"formula {formula!r} names no column.")
     cells = estimated_cells(estimator, wanted)
@@ -117,7 +135,7 @@ def read_formula(formula: Any, estimator: Any, kind: str) -> Regression:
     _check_finite(formula, frame, left, right)
     place = np.full(len(frame) + 1, -1)
     place[right.index] = np.arange(len(right))
-    outcomes, responses = _OUTCOMES[kind](left, formula)
+    outcomes, responses = _outcomes(left, formula, kind)
     if not right.shape[1]:
         raise ValueError(f"formula {formula!r} has no regressor.")
     return Regression(
@@ -131,30 +149,6 @@ def read_formula(formula: Any, estimator: Any, kind: str) -> Regression:
         tuple(map(str, right.columns)),
         right.model_spec,
     )
-
-
-def _check_functions(formula: str, parsed: Any, known: Collection[str]) -> None:
-    """Refuse functions that there are not, and those of whole columns."""
-    for factor in {one for term in (*parsed.lhs, *parsed.rhs) for one in term.factors}:
-        try:
-            tree = ast.parse(re.sub(r"`[^`]*`", "_", factor.expr))
-        except SyntaxError:  # the name of a column
-            continue
-        for call in ast.walk(tree):
-            if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)):
-                continue
-            name = call.func.id
-            if name in _OF_COLUMNS:
-                raise ValueError(
-                    f"formula {formula!r}: {name}() computes with the records of a table, and here "
-                    "are estimated probabilities. Use functions of single records, such as "
-                    "np.log(x) or {np.maximum(x - 40, 0)}."
-                )
-            if name not in known:
-                raise ValueError(
-                    f"formula {formula!r}: there is no function {name}(). Functions are NumPy's, "
-                    "such as np.log(x), and C() for categories."
-                )
 
 
 def _check_finite(
@@ -203,51 +197,33 @@ def _frame(cells: EstimatedCells, names: Sequence[str]) -> tuple["pd.DataFrame",
     return pd.DataFrame(columns), groups.labels
 
 
-def _numeric(left: "pd.DataFrame", formula: str) -> tuple[Floats, tuple[str, ...]]:
-    if left.shape[1] != 1:
-        raise ValueError(
-            f"formula {formula!r}: the response has categories, {list(left.columns)}, and no "
-            "numbers. logit and mnlogit are models of categories. Write numbers that are texts as "
-            "{y.astype('float')} ~ x."
-        )
-    return left.to_numpy(dtype=float), (str(left.columns[0]),)
-
-
-def _counts(left: "pd.DataFrame", formula: str) -> tuple[Floats, tuple[str, ...]]:
-    outcomes, names = _numeric(left, formula)
-    if (outcomes < 0).any():
-        raise ValueError(f"formula {formula!r}: a Poisson response has no negative numbers.")
-    return outcomes, names
-
-
-def _two_categories(left: "pd.DataFrame", formula: str) -> tuple[Floats, tuple[str, ...]]:
-    if left.shape[1] == 2:
-        return left.to_numpy(dtype=float)[:, 1:], (_category(left.columns[1]),)
-    outcomes = left.to_numpy(dtype=float)
-    if left.shape[1] != 1 or not np.isin(outcomes, (0.0, 1.0)).all():
+def _outcomes(left: "pd.DataFrame", formula: str, kind: str) -> tuple[Floats, tuple[str, ...]]:
+    """Return the outcomes (g, j) of a kind of model, and what each is."""
+    numbers, names = left.to_numpy(dtype=float), tuple(map(_category, left.columns))
+    if kind in ("ols", "poisson"):
+        if len(names) > 1:
+            raise ValueError(
+                f"formula {formula!r}: the response has categories, {list(left.columns)}, and no "
+                "numbers. logit and mnlogit are models of categories. Write numbers that are "
+                "texts as {y.astype('float')} ~ x."
+            )
+        if kind == "poisson" and (numbers < 0).any():
+            raise ValueError(f"formula {formula!r}: a Poisson response has no negative numbers.")
+        return numbers, names
+    known = True
+    if len(names) == 1:
+        values = [0.0, 1.0] if kind == "logit" else np.unique(numbers)
+        if len(values) < 2:
+            raise ValueError(f"formula {formula!r}: the response has one category.")
+        known = bool(np.isin(numbers, values).all())
+        names = names * 2 if kind == "logit" else tuple(f"{one:g}" for one in values)
+        numbers = (numbers == values).astype(float)
+    if kind == "logit" and not (len(names) == 2 and known):
         raise ValueError(
             f"formula {formula!r}: the response of a logistic model has two categories, or the "
             "numbers 0 and 1. Write a condition in braces, such as {y == 'a'} ~ x, or use mnlogit."
         )
-    return outcomes, (str(left.columns[0]),)
-
-
-def _categories(left: "pd.DataFrame", formula: str) -> tuple[Floats, tuple[str, ...]]:
-    if left.shape[1] > 1:
-        return left.to_numpy(dtype=float)[:, 1:], tuple(map(_category, left.columns[1:]))
-    numbers = left.to_numpy(dtype=float)[:, 0]
-    values = np.unique(numbers)
-    if len(values) < 2:
-        raise ValueError(f"formula {formula!r}: the response has one category.")
-    return (numbers[:, None] == values[1:]).astype(float), tuple(f"{one:g}" for one in values[1:])
-
-
-_OUTCOMES = {
-    "ols": _numeric,
-    "poisson": _counts,
-    "logit": _two_categories,
-    "mnlogit": _categories,
-}
+    return numbers[:, 1:], names[1:]
 
 
 def _category(name: Any) -> str:

@@ -1,20 +1,19 @@
 """Regressions of a column of the records on others, from reports."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
-from scipy.optimize import linprog
-from scipy.special import expit, logsumexp, softmax
+from scipy.special import logsumexp, softmax
 from scipy.stats import chi2, norm
 
 from skrldp._arrays import ReadOnly, real_numbers
 from skrldp._params import is_finite
-from skrldp._typing import Booleans, Floats
+from skrldp._typing import Floats
 from skrldp.regression.formula import Regression, read_formula
 
 if TYPE_CHECKING:
@@ -31,9 +30,6 @@ class Family(NamedTuple):
     Attributes
     ----------
     name : str
-    link : str
-    of_categories : bool
-        Whether the linear predictors are those of categories.
     cumulant : callable
         (g, j) to (g,); its gradient is the mean.
     mean : callable
@@ -43,8 +39,6 @@ class Family(NamedTuple):
     """
 
     name: str
-    link: str
-    of_categories: bool
     cumulant: Callable[[Floats], Floats]
     mean: Callable[[Floats], Floats]
     variance: Callable[[Floats], Floats]
@@ -55,49 +49,33 @@ def _all_categories(predictors: Floats) -> Floats:
     return np.concatenate([np.zeros((len(predictors), 1)), predictors], axis=1)
 
 
-def _softmax(predictors: Floats) -> Floats:
+def _probabilities(predictors: Floats) -> Floats:
     found: Floats = softmax(_all_categories(predictors), axis=1)[:, 1:]
     return found
 
 
-def _softmax_variance(predictors: Floats) -> Floats:
-    mean = _softmax(predictors)
+def _variances(predictors: Floats) -> Floats:
+    mean = _probabilities(predictors)
     return mean[:, :, None] * (np.eye(mean.shape[1]) - mean[:, None, :])
 
 
+_CATEGORIES = (
+    lambda eta: np.asarray(logsumexp(_all_categories(eta), axis=1)),
+    _probabilities,
+    _variances,
+)
 FAMILIES = {
     "ols": Family(
         "linear",
-        "identity",
-        False,
         lambda eta: (eta[:, 0] ** 2) / 2.0,
         lambda eta: eta,
         lambda eta: np.ones((*eta.shape, 1)),
     ),
-    "logit": Family(
-        "logistic",
-        "logit",
-        True,
-        lambda eta: np.logaddexp(0.0, eta[:, 0]),
-        expit,
-        lambda eta: (expit(eta) * expit(-eta))[:, :, None],
-    ),
     "poisson": Family(
-        "Poisson",
-        "log",
-        False,
-        lambda eta: np.exp(eta[:, 0]),
-        np.exp,
-        lambda eta: np.exp(eta)[:, :, None],
+        "Poisson", lambda eta: np.exp(eta[:, 0]), np.exp, lambda eta: np.exp(eta)[:, :, None]
     ),
-    "mnlogit": Family(
-        "multinomial logistic",
-        "logit",
-        True,
-        lambda eta: np.asarray(logsumexp(_all_categories(eta), axis=1)),
-        _softmax,
-        _softmax_variance,
-    ),
+    "logit": Family("logistic", *_CATEGORIES),
+    "mnlogit": Family("multinomial logistic", *_CATEGORIES),
 }
 
 
@@ -105,18 +83,21 @@ FAMILIES = {
 
 _STEPS, _HALVINGS = 100, 40
 _DONE = 1e-22  # squared length of a Newton step, in the metric of the information
+# Coefficients that grow without end have steps of 1, of regressors up to 1, which gain ever less;
+# those of cells that count have steps below 0.01 when so little is gained.
+_ENDLESS, _NO_GAIN = 0.1, 1e-13
 _DEPENDENT = 1e-9  # relative to the largest diagonal entry of R
-_APART = 1e-7
 
 
 def solve(
-    regressors: Floats, outcomes: Floats, weights: Floats, family: Family
+    regressors: Floats, outcomes: Floats, weights: Floats, family: Family, names: Sequence[str]
 ) -> tuple[Floats, Floats]:
     """Solve ``sum_i w_i x_i (y_i - mean(x_i' b)) = 0`` by Newton's method with halved steps.
 
     Shapes: regressors (g, p), outcomes (g, j), weights (g,) with sum 1. Returns the coefficients
     (p, j) and the inverse of minus the derivative of the score, (j * p, j * p), coefficients of one
-    predictor side by side.
+    predictor side by side, as their `names` are. Raises a ValueError that names coefficients which
+    grow without end, as the data are separated.
     """
     scale = np.abs(regressors).max(axis=0)
     scaled = regressors / scale
@@ -129,7 +110,8 @@ def solve(
         score = (scaled.T @ residuals).T.ravel()
         information = _information(scaled, weights, family.variance(predictors))
         step = np.linalg.solve(information, score)
-        if step @ score <= _DONE:
+        endless = np.abs(step) > _ENDLESS
+        if step @ score <= (_NO_GAIN if endless.any() else _DONE):
             break
         for halving in range(_HALVINGS):
             tried = found + step.reshape(n_outcomes, -1).T * 0.5**halving
@@ -139,6 +121,12 @@ def solve(
         else:  # no step gains anything in floating point
             break
         found, predictors, value = tried, scaled @ tried, of_tried
+    if endless.any():
+        raise ValueError(
+            "separation: the estimated records are fitted best by infinite coefficients of "
+            f"{_listed(np.array(names)[endless])}. Leave them out, or join categories with few "
+            "records."
+        )
     information = _information(scaled, weights, family.variance(predictors))
     scales = np.tile(scale, n_outcomes)
     return found / scale[:, None], np.linalg.inv(information) / np.outer(scales, scales)
@@ -157,18 +145,13 @@ def _information(regressors: Floats, weights: Floats, variance: Floats) -> Float
     return np.asarray(blocks).reshape(size, size)
 
 
-def check_collinear(regressors: Floats, weights: Floats, names: Sequence[str]) -> None:
+def _check_collinear(regressors: Floats, weights: Floats, names: Sequence[str]) -> None:
     """Raise a ValueError that names the columns which others determine.
 
     Shapes: regressors (g, p), weights (g,) positive.
     """
-    empty = [name for name, column in zip(names, regressors.T, strict=True) if not column.any()]
-    if empty:
-        raise ValueError(
-            f"{_listed(empty)}: 0 in every record that the reports let expect, so that the "
-            "coefficient says nothing. Leave the column out, or join its category with another."
-        )
-    scaled = regressors / np.abs(regressors).max(axis=0)
+    largest = np.abs(regressors).max(axis=0)
+    scaled = regressors / np.where(largest > 0, largest, 1.0)
     diagonal, order = qr(np.sqrt(weights)[:, None] * scaled, mode="r", pivoting=True)
     size = np.zeros(len(names))
     known = np.abs(np.diag(diagonal))
@@ -177,65 +160,13 @@ def check_collinear(regressors: Floats, weights: Floats, names: Sequence[str]) -
     if dependent:
         raise ValueError(
             f"the columns are collinear: {_listed([names[k] for k in dependent])} follows from the "
-            "others. Leave it out of the formula."
+            "others, or is 0 in every record that the reports let expect. Leave it out, or join "
+            "its category with another."
         )
 
 
-def check_separated(
-    regressors: Floats, outcomes: Floats, family: Family, names: Sequence[tuple[str, ...]]
-) -> None:
-    """Raise a ValueError if some coefficients are infinite, as the data are separated.
-
-    A direction along which the likelihood never falls is found by a linear program (Konis 2007).
-
-    Shapes: regressors (g, p), outcomes (g, j), of records with positive weights; `names` of the
-    coefficients, those of one predictor side by side.
-    """
-    n_outcomes = outcomes.shape[1]
-    rows, equal = [], []
-    if family.of_categories:
-        every = np.concatenate([1.0 - outcomes.sum(axis=1, keepdims=True), outcomes], axis=1)
-        for record, own in zip(regressors, every, strict=True):
-            rows += _against_others(record, int(own.argmax()), n_outcomes)
-    else:  # the mean of counts may be as near 0 as they are
-        rows = [-record for record in regressors[outcomes[:, 0] == 0.0]]
-        equal = list(regressors[outcomes[:, 0] > 0.0])
-    if not rows:
-        return
-    matrix = np.array(rows)
-    found = linprog(
-        -matrix.sum(axis=0),
-        A_ub=-matrix,
-        b_ub=np.zeros(len(matrix)),
-        A_eq=np.array(equal) if equal else None,
-        b_eq=np.zeros(len(equal)) if equal else None,
-        bounds=(-1.0, 1.0),
-        method="highs",
-    )
-    if found.status == 0 and -found.fun > _APART * max(1.0, np.abs(matrix).max()):
-        moved = [":".join(names[int(k)]) for k in np.flatnonzero(np.abs(found.x) > _APART)]
-        raise ValueError(
-            f"separation: the estimated records are fitted best by infinite coefficients of "
-            f"{_listed(moved)}. Leave them out, or join categories with few records."
-        )
-
-
-def _against_others(record: Floats, own: int, n_outcomes: int) -> list[Floats]:
-    """How the predictor of a record's category exceeds the others', by the coefficients."""
-    found = []
-    for other in range(n_outcomes + 1):
-        if other != own:
-            row = np.zeros((n_outcomes, len(record)))
-            if own:
-                row[own - 1] += record
-            if other:
-                row[other - 1] -= record
-            found.append(row.ravel())
-    return found
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(map(repr, names))
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(repr(str(name)) for name in names)
 
 
 # -- results --------------------------------------------------------------------------------------
@@ -709,34 +640,30 @@ def poisson(formula: str, estimator: Any) -> RegressionResults:
 def _fitted(kind: str, formula: str, estimator: Any) -> RegressionResults:
     family = FAMILIES[kind]
     regression = read_formula(formula, estimator, kind)
-    weights, names = regression.weights(), regression.names
-    of_coefficients = [
-        (name,) if len(regression.responses) == 1 else (response, name)
-        for response in regression.responses
-        for name in names
-    ]
+    weights, names, responses = regression.weights(), regression.names, regression.responses
     seen = weights > _NO_RECORD
-    regressors, outcomes = regression.regressors[seen], regression.outcomes[seen]
+    outcomes = regression.outcomes[seen]
     if (outcomes == outcomes[0]).all():
         raise ValueError(
             f"formula {formula!r}: the response is the same in all records that the reports let "
             "expect, so there is nothing to explain."
         )
-    if set(names).intersection(regression.responses):
+    if set(names).intersection(responses):
         raise ValueError(f"formula {formula!r}: the response stands on the right side too.")
-    check_collinear(regressors, weights[seen], names)
-    if kind != "ols":
-        check_separated(regressors, outcomes, family, of_coefficients)
+    _check_collinear(regression.regressors[seen], weights[seen], names)
     coefficients, influence = _solution(regression, family, weights)
-    functions = influence / regression.share()
-    covariance, known = regression.cells.covariance(functions)
-    determined = known & _determined(regression, family, functions.shape[1])
-    covariance[~determined, :] = covariance[:, ~determined] = np.nan
-    if not determined.all():
-        missing = [":".join(of_coefficients[k]) for k in np.flatnonzero(~determined)]
+    covariance, known = regression.cells.covariance(influence / regression.share())
+    # A derivative may be determined at one distribution by accident, such as at an estimate that
+    # takes S and U for independent as nothing denies it. At random ones that has probability 0.
+    anywhere = np.random.default_rng(0).exponential(size=influence.shape[1:])
+    there = _solution(regression, family, regression.weights(anywhere))[1]
+    unknown = ~(known & regression.cells.covariance(there)[1])
+    covariance[unknown, :] = covariance[:, unknown] = np.nan
+    if unknown.any():
+        missing = _listed([regression.coefficients[k] for k in np.flatnonzero(unknown)])
         warnings.warn(
-            f"the coefficients of {', '.join(map(repr, missing))} are not identifiable from these "
-            "reports: they are NaN. Design with targets='all', or leave columns out.",
+            f"the coefficients of {missing} are not identifiable from these reports: they are NaN. "
+            "Design with targets='all', or leave columns out.",
             UserWarning,
             stacklevel=3,
         )
@@ -750,18 +677,8 @@ def _solution(regression: Regression, family: Family, weights: Floats) -> tuple[
     """
     seen = weights > _NO_RECORD
     regressors, outcomes = regression.regressors, regression.outcomes
-    coefficients, inverse = solve(regressors[seen], outcomes[seen], weights[seen], family)
+    names = regression.coefficients
+    coefficients, inverse = solve(regressors[seen], outcomes[seen], weights[seen], family, names)
     residuals = outcomes - family.mean(regressors @ coefficients)
     scores = np.einsum("gj,gp->jpg", residuals, regressors)
     return coefficients, regression.on_cells(inverse @ scores.reshape(-1, len(weights)))
-
-
-def _determined(regression: Regression, family: Family, n_cells: int) -> Booleans:
-    """Whether the reports determine the coefficients at a random distribution, (m,).
-
-    A derivative may be determined at one distribution by accident, such as at an estimate that
-    takes S and U for independent as nothing denies it. At random ones that has probability 0.
-    """
-    anywhere = np.random.default_rng(0).exponential(size=n_cells)
-    there = _solution(regression, family, regression.weights(anywhere))[1]
-    return regression.cells.covariance(there)[1]
