@@ -436,6 +436,10 @@ class Claim:
         if set(self.secret) & set(() if self.known == "all" else self.known):
             raise ValueError(f"columns are secret and known: {self.secret!r} and {self.known!r}.")
 
+    def proven(self, eps: float, attained: float) -> Claim:
+        """Return it with the bound that was proven, and what is attained of it."""
+        return replace(self, eps=eps, attained=min(attained, eps))
+
     @property
     def kept(self) -> bool:
         """Whether it is as small as what was asked for."""

@@ -40,7 +40,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "joint": {"alphabet", "information", "surveys"},
     "support_function": set(),
     "sets": {"alphabet", "claims", "joint", "support_function", "surveys"},
-    "privacy": {"joint", "support_function", "sets"},
+    "privacy": {"claims", "joint", "support_function", "sets"},
     "design": {"_highs", "information", "joint", "privacy", "sets", "support_function"},
     "targets": {"alphabet"},
     "sampling": set(),

@@ -20,7 +20,7 @@ from skrldp.certificate._checks import checked_matrix
 from skrldp.certificate._several_reports import WORK, SeveralReports
 from skrldp.certificate._views import dense_view, mechanism_views
 from skrldp.certificate._witness import states, witness_of
-from skrldp.claims import Around, Claim, Claims, brief_bound, check_reports
+from skrldp.claims import Claim, Claims, brief_bound, check_reports
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.privacy.regions import Region, privacy_region
@@ -257,13 +257,15 @@ def prove(
     callback: Callable[[int], None] | None = None,
     region: Region | None = None,
     everywhere: tuple[float, float] | None = None,
+    asked: Claim | None = None,
 ) -> Certificate:
     """Certify a mechanism over a set that is fitted already; see :func:`certify`.
 
-    `everywhere` has the bounds over all distributions, if :func:`leakage_over_all` found them.
+    `everywhere` has the bounds over all distributions, if :func:`leakage_over_all` found them, and
+    `asked` the claim that is asked for.
     """
     region = region or proof_region(joint, uncertainty)
-    return _first(mechanism, region, joint, uncertainty, callback, everywhere)
+    return _first(mechanism, region, joint, uncertainty, callback, everywhere, asked)
 
 
 def prove_reports(
@@ -303,6 +305,7 @@ def _first(
     uncertainty: FittedSet,
     callback: Callable[[int], None] | None = None,
     everywhere: tuple[float, float] | None = None,
+    asked: Claim | None = None,
 ) -> Certificate:
     """Certify one report."""
     if everywhere is None:
@@ -312,8 +315,10 @@ def _first(
     else:
         views = [dense_view(mechanism, region)]
     found = bound_over(lambda: views, joint, uncertainty, callback=callback)
-    around = uncertainty.stated(joint.alphabet_for(uncertainty.beta))
-    claims = claims_of(found, around, everywhere, joint.counts.shape[1])
+    if asked is None:
+        around = uncertainty.stated(joint.alphabet_for(uncertainty.beta))
+        asked = Claim(math.inf, 0.0, around)
+    claims = claims_of(found, asked, everywhere, joint.counts.shape[1])
     return Certificate(claims, found.distribution, uncertainty)
 
 
@@ -335,19 +340,18 @@ def _several(first: Certificate, k: int, found: LeakageBound) -> Certificate:
 
 
 def claims_of(
-    found: LeakageBound, around: Around, everywhere: tuple[float, float], n_values: int
+    found: LeakageBound, asked: Claim, everywhere: tuple[float, float], n_values: int
 ) -> Claims:
     """Make the claims of a bound over a set, and of those over all distributions.
 
     The bound over all distributions is one over the set as well, and may be less by its last digit.
     """
     most, given_u = everywhere
-    eps = min(found.eps, most)
-    claims = [Claim(eps, min(found.attained, eps), around)]
-    if not around.is_everything:
-        claims.append(Claim(most, inwards(most)))
+    claims = [asked.proven(min(found.eps, most), found.attained)]
+    if not asked.around.is_everything:
+        claims.append(Claim(most, inwards(most), secret=asked.secret))
     given_u = min(given_u, claims[-1].eps)
     if n_values > 1:  # else nothing is left of U that could be known
-        claims.append(Claim(given_u, inwards(given_u), known="all"))
+        claims.append(Claim(given_u, inwards(given_u), secret=asked.secret, known="all"))
     bounded = [one for one in claims[1:] if math.isfinite(one.eps)]
     return Claims((claims[0], *bounded))

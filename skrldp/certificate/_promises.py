@@ -1,6 +1,5 @@
 """The proof of all that is promised about a table."""
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -8,7 +7,7 @@ from skrldp.certificate._all_distributions import leakage_over_all
 from skrldp.certificate._bounds import LeakageBound, bound_over
 from skrldp.certificate._certify import Certificate, prove
 from skrldp.certificate._views import View
-from skrldp.claims import Claim, Claims
+from skrldp.claims import Claims
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.privacy.requirements import Promise, Statement
 
@@ -25,24 +24,19 @@ def prove_promise(
     everywhere = leakage_over_all(mechanism, len(promise.joint.secrets))
     plain, *within = promise.statements
     region = None if plain.layout.shared else plain.exact_region
-    proof = prove(mechanism, promise.joint, plain.uncertainty, callback, region, everywhere)
+    given = callback, region, everywhere, plain.claim
+    proof = prove(mechanism, promise.joint, plain.uncertainty, *given)
     main, *others = proof.claims
-    claims = [replace(main, asked=plain.eps)]
-    worst = None
+    claims, worst = [main], None
     for one in within:
         found = _prove_statement(mechanism, promise, one, callback)
-        eps = min(found.eps, everywhere[0])
-        around = one.uncertainty.stated(promise.joint.alphabet_for(one.uncertainty.beta))
-        known = promise.names_of(one.known)
-        claims.append(Claim(eps, min(found.attained, eps), around, known=known, asked=one.eps))
+        claims.append(one.claim.proven(min(found.eps, everywhere[0]), found.attained))
         worst = found.distribution
-    if promise.eps_all is not None and not main.around.is_everything:
-        most = proof.claims.everywhere or Claim(math.inf, math.inf)
+    if promise.of_all is not None and not main.around.is_everything:
+        most = proof.claims.everywhere or promise.of_all
         exactly = [one for one in others if one.known]
-        others = [replace(most, asked=promise.eps_all), *exactly]
-    secret = tuple(name for name, flag in promise.columns if flag)
-    claims = [replace(one, secret=secret) for one in (*claims, *others)]
-    return replace(proof, claims=Claims(tuple(claims)), distribution_known=worst)
+        others = [replace(most, asked=promise.of_all.asked), *exactly]
+    return replace(proof, claims=Claims((*claims, *others)), distribution_known=worst)
 
 
 def _prove_statement(

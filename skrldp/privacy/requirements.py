@@ -4,6 +4,7 @@ The proofs are those of Lemma 25 (lists of requirements), Theorem 30 (known colu
 (their sets) and Lemma 18 (repair), docs/proofs.md.
 """
 
+import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from skrldp._typing import Floats, Indices
+from skrldp.claims import Claim
 from skrldp.joint import JointDistribution
 from skrldp.privacy.regions import Layout, Region, SimplexRegion, exact_kind, privacy_region
 from skrldp.sets.fitted_sets import FittedSet, RenyiSet
@@ -176,18 +178,17 @@ _EVERYTHING = RenyiSet(1.0, np.inf)
 
 @dataclass(frozen=True, eq=False)
 class Statement:
-    """Privacy of pairs of secrets over a set of distributions.
+    """A claim that is asked for: privacy of pairs of secrets over a set of distributions.
 
     The secrets are those of `joint`: the values of S, or each of these together with the values of
     known columns of U. Its values are what is left of U.
     """
 
+    claim: Claim  # what is asked, with no bound yet
     joint: JointDistribution  # public counts of these secrets and values
     uncertainty: FittedSet  # the set of distributions of them
-    eps: float  # privacy parameter, in nats
     layout: Layout  # which entries of a row belong to which of these secrets
     cells: Indices  # (a1 * a2,), for each cell of S and U its place in ``joint.counts``, flattened
-    known: tuple[int, ...] = ()  # places of the known columns of U, among those of U
     # The pairs of secrets that are compared, each in both orders: with the same known values; None:
     # all
     compared: tuple[Indices, Indices] | None = None
@@ -234,16 +235,8 @@ class Promise:
 
     joint: JointDistribution  # the public distribution of S and U
     statements: tuple[Statement, ...]  # about the report alone; then, if any are, within known ones
-    # Privacy parameter over all distributions, in nats; None: nothing is required of them
-    eps_all: float | None = None
+    of_all: Claim | None = None  # what is asked at all distributions; None: nothing
     observe: str = "all"  # what mechanisms see
-    # The table's columns, by which claims name them, and whether each is sensitive
-    columns: tuple[tuple[Any, bool], ...] = ()
-
-    def names_of(self, places: Sequence[int]) -> tuple[Any, ...]:
-        """Return the names of columns of U; their places where columns have no names."""
-        names = [name for name, flag in self.columns if not flag]
-        return tuple(names[place] if names else place for place in places)
 
     @classmethod
     def of(
@@ -258,8 +251,15 @@ class Promise:
         fit: Callable[[JointDistribution], FittedSet] | None = None,
         columns: Sequence[tuple[Any, bool]] = (),
     ) -> "Promise":
-        """Make the statements that are asked for."""
+        """Make the statements that are asked for; `columns` name those that claims are about."""
         a1, a2 = joint.counts.shape
+        secret = tuple(name for name, flag in columns if flag)
+        of_u = [name for name, flag in columns if not flag]
+
+        def claim(around: FittedSet, asked: float, known: Sequence[int] = ()) -> Claim:
+            stated = around.stated(joint.alphabet_for(around.beta))
+            names = tuple(of_u[place] if of_u else place for place in known)
+            return Claim(math.inf, 0.0, stated, secret, names, asked=asked)
 
         def around(table: JointDistribution) -> FittedSet:
             if table.counts.shape[1] == 1:  # nothing is left of U
@@ -273,11 +273,15 @@ class Promise:
             return fit(table)
 
         layout = Layout.plain(a1, a2, observe)
-        plain = Statement(joint, uncertainty, eps, layout, np.arange(a1 * a2))
+        of_all = None if eps_all is None else claim(_EVERYTHING, eps_all)
+        cells = np.arange(a1 * a2)
+        plain = Statement(claim(uncertainty, eps), joint, uncertainty, layout, cells)
         if not known:
-            return cls(joint, (plain,), eps_all, observe, tuple(columns))
-        within = _within(joint, tuple(known), eps, observe, around)
-        return cls(joint, (plain, within), eps_all, observe, tuple(columns))
+            return cls(joint, (plain,), of_all, observe)
+        groups = _groups(joint, tuple(known), observe)
+        table, owned = groups[0], around(groups[0])
+        within = Statement(claim(owned, eps, known), table, owned, *groups[1:])
+        return cls(joint, (plain, within), of_all, observe)
 
     @cached_property
     def _requirements(self) -> dict[tuple[str, bool], Requirements]:
@@ -292,30 +296,26 @@ class Promise:
 
     def _listed(self, kind: str, same_secret: bool) -> Requirements:
         items = [
-            Requirement(one.region(kind, same_secret and not one.known), min(one.eps, MOST_EPS))
+            _required(one.claim, one.region(kind, same_secret and not one.claim.known))
             for one in self.statements
         ]
-        if self.eps_all is not None and not all(
-            one.uncertainty.is_everything for one in self.statements if not one.known
-        ):
-            most = self.everywhere.eps
-            items = [one for one in items if one.eps < most or same_secret]
-            items.append(self.everywhere)
+        if self.of_all is not None and not self.statements[0].uncertainty.is_everything:
+            everywhere = _required(self.of_all, self._everywhere)
+            items = [one for one in items if one.eps < everywhere.eps or same_secret]
+            items.append(everywhere)
         a1, a2 = self.joint.counts.shape
         return Requirements(tuple(items), (a1 if self.observe == "all" else 1, a2))
 
-    @cached_property
-    def everywhere(self) -> Requirement:
-        """Privacy over all distributions, at :attr:`eps_all`."""
-        assert self.eps_all is not None
+    @property
+    def _everywhere(self) -> Region:
+        """The region of all distributions."""
         a1, a2 = self.joint.counts.shape
-        region = SimplexRegion(
+        return SimplexRegion(
             self.joint.conditionals,
             self.joint.marginal,
             self.joint.marginal,
             layout=Layout.plain(a1, a2, self.observe),
         )
-        return Requirement(region, min(self.eps_all, MOST_EPS))
 
 
 def _codes(names: Sequence[Any], places: tuple[int, ...]) -> Indices:
@@ -326,13 +326,15 @@ def _codes(names: Sequence[Any], places: tuple[int, ...]) -> Indices:
     return np.array([number.setdefault(row, len(number)) for row in wanted], dtype=np.intp)
 
 
-def _within(
-    joint: JointDistribution,
-    known: tuple[int, ...],
-    eps: float,
-    observe: str,
-    around: Callable[[JointDistribution], FittedSet],
-) -> Statement:
+def _required(claim: Claim, region: Region) -> Requirement:
+    """Require of rows what is asked for."""
+    assert claim.asked is not None
+    return Requirement(region, min(claim.asked, MOST_EPS))
+
+
+def _groups(
+    joint: JointDistribution, known: tuple[int, ...], observe: str
+) -> tuple[JointDistribution, Layout, Indices, tuple[Indices, Indices] | None]:
     """Compare secrets within each combination of the values of known columns of U."""
     a1, a2 = joint.counts.shape
     code_of_value = _codes(joint.values, known)
@@ -357,7 +359,7 @@ def _within(
     code, value = owner // n_known, owner % n_known
     first, second = np.nonzero((value[:, None] == value) & (code[:, None] != code))
     compared = None if n_known == 1 else (first, second)
-    return Statement(table, around(table), eps, layout, cells, known, compared)
+    return table, layout, cells, compared
 
 
 # --- Repair of mechanisms that are not quite private ----------------------------------------------

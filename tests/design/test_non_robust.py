@@ -44,7 +44,7 @@ def assert_kept(found, promise):
     mechanism, certificate = release(found.matrix, promise)
     public = promise.joint.probabilities
     assert mechanism.mutual_information(public) == pytest.approx(found.objective, rel=1e-6)
-    assert certificate.eps <= promise.statements[0].eps
+    assert certificate.eps <= promise.statements[0].claim.asked
     assert found.matrix.shape[0] <= promise.joint.counts.size
 
 

@@ -40,7 +40,7 @@ def test_known_columns_are_judged_group_by_group(chosen, observe):
     region, rng = statement.region(), np.random.default_rng(1)
     n_cells = joint.counts.size if observe == "all" else len(VALUES)
     rows = rng.random((4, n_cells)) + 0.05
-    found = region.worst(rows, statement.eps)
+    found = region.worst(rows, statement.claim.asked)
     names = [("x", [0, 1, 2]), ("y", [3, 4]), ("z", [5])]
     for v, (_, known) in enumerate(names):
         counts = joint.counts[:, known]
@@ -89,7 +89,7 @@ def test_repaired_mechanisms_keep_every_statement(chosen, observe):
         for _ in range(20):
             distribution = random_conditional(rng, statement.joint, statement.uncertainty)
             x = statement.whole_distribution(distribution, joint).reshape(4, -1)
-            groups = [range(6)] if not statement.known else [[0, 1, 2], [3, 4], [5]]
+            groups = [range(6)] if not statement.claim.known else [[0, 1, 2], [3, 4], [5]]
             for known in groups:
                 part = x[:, known] / x[:, known].sum(axis=1, keepdims=True)
                 reports = np.einsum("bsu,su->bs", whole[:, :, known], part)

@@ -121,7 +121,7 @@ def test_sets_of_conditionals_are_fitted_to_the_finer_table():
         return ConditionalsSet(0.01, 0.015)
 
     found = Promise.of(joint, ConditionalsSet(0.02, 0.03), EPS, known=(0,), fit=fit)
-    assert [one.known for one in found.statements] == [(), (0,)]
+    assert [one.claim.known for one in found.statements] == [(), (0,)]
     assert [one.joint for one in found.statements] == [joint, *asked]
     assert [one.uncertainty.single for one in found.statements] == [0.02, 0.01]
     for one in found.statements:
