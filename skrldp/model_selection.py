@@ -148,7 +148,7 @@ def _wanted(std_error: float, best: float) -> float:
     """Return the least score that is good enough for a wanted error, or say that none is."""
     if best > 0.0:
         raise ValueError(
-            f"the best score is {best:.4g}, which is no negative standard error: search with "
+            f"the best score is {best:.4g}, which is not a negative standard error: search with "
             "scoring=neg_std_error_scorer(...), or name that score by smallest_eps(scoring=...)."
         )
     if -best > std_error:
@@ -189,7 +189,7 @@ def _eps_of(candidates: list[dict[str, Any]], param: str | None) -> NDArray[np.f
             )
         if not is_finite(candidate[param]):
             raise ValueError(
-                f"candidate {place} has {param}={candidate[param]!r}, which is no finite number."
+                f"candidate {place} has {param}={candidate[param]!r}, which is not a finite number."
             )
     return np.array([candidate[param] for candidate in candidates], dtype=float)
 

@@ -103,7 +103,7 @@ def test_which_parameter_is_eps():
         smallest_eps()(results([1], [1.0], param="steps"))
     with pytest.raises(ValueError, match=r"candidate 1 \(\{'C': 3\}\) does not say what eps is"):
         smallest_eps()(found | {"params": [{"eps": 1}, {"C": 3}]})
-    with pytest.raises(ValueError, match="candidate 0 has eps='1', which is no finite number"):
+    with pytest.raises(ValueError, match="candidate 0 has eps='1', which is not a finite number"):
         smallest_eps()(found | {"params": [{"eps": "1"}, {"eps": 3}]})
 
 

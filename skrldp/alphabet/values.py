@@ -155,7 +155,7 @@ def source_in_words(source: str | None) -> str:
     'the values of U are declared'
     """
     if source not in _WORDS:
-        raise ValueError(f"source={source!r} is none of {', '.join(map(repr, SOURCES))}.")
+        raise ValueError(f"source={source!r} must be one of {', '.join(map(repr, SOURCES))}.")
     return _WORDS[source]
 
 

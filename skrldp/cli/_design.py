@@ -244,7 +244,7 @@ def _categories(path: str, *, is_text: bool) -> dict[str, Any]:
         isinstance(found, dict) and all(isinstance(v, list) or v in fixed for v in found.values())
     ):
         raise CommandError(
-            f"{path} is no JSON object with a list of values for each column, as in "
+            f"{path} must be a JSON object with a list of values for each column, as in "
             '{"hours": ["0-34", "35-40", "41-"]}.'
         )
     return {name: list(map(text_of, own)) for name, own in found.items()} if is_text else found

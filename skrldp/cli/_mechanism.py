@@ -93,8 +93,8 @@ def cut_numbers(column: Any, name: str, where: str, first: int) -> Any:
     if not sound.all():
         row = where.format(first + int(np.argmin(sound)))
         raise CommandError(
-            f"{row} has a text in column {name!r} that is no number (not shown), and the numbers "
-            "of this column are cut at edges."
+            f"{row} has a text in column {name!r} that is not a number (not shown), and the "
+            "numbers of this column are cut at edges."
         )
     numbers = pa.array([*(float(text) for text in texts), None], pa.float64())
     return numbers.take(arrow_numbers(np.where(codes < 0, len(texts), codes)))

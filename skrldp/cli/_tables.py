@@ -260,7 +260,7 @@ def _csv(path: str) -> _Part | None:
         if len(names) > 1 or not set(_DELIMITERS) & set(names[0]):
             break
     if not any(names) or not all(name.replace("\t", "").isprintable() for name in names):
-        raise CommandError(f"{path} is no CSV file: its first line has no names of columns.")
+        raise CommandError(f"{path} is not a CSV file: its first line has no names of columns.")
     if len(text.strip().splitlines()) < 2 and len(head) < _HEAD:
         return None
 
@@ -274,7 +274,7 @@ def _csv(path: str) -> _Part | None:
 
     whole = fragment()
     if whole.physical_schema.names != names:  # Arrow would read other columns as missing
-        raise CommandError(f"{path} is no CSV file: its first line has no names of columns.")
+        raise CommandError(f"{path} is not a CSV file: its first line has no names of columns.")
     schema = pa.schema([(name, pa.string()) for name in names])
     return _Part(path, schema, _scanned(whole, schema), lambda: fragment(by_line=True).count_rows())
 
@@ -339,8 +339,8 @@ def _json_rows(path: str) -> Iterator[list[dict[str, Any]]]:
                     sound = False
                 if not sound:
                     raise CommandError(
-                        f"{path}: row {number:,} (counted from 0) is no JSON object of texts and "
-                        "numbers, has a name twice, or is cut off."
+                        f"{path}: row {number:,} (counted from 0) is not a JSON object of texts "
+                        "and numbers, has a name twice, or is cut off."
                     )
                 found.append(row)
             yield found
@@ -605,7 +605,7 @@ def checked_target(target: str, *, replace: bool, inputs: Sequence[str | None] =
     if path.is_dir():
         raise CommandError(f"{target} is a folder; give the name of a file.")
     if path.exists() and not path.is_file():
-        raise CommandError(f"{target} is no regular file; '-' is standard output.")
+        raise CommandError(f"{target} is not a regular file; '-' is standard output.")
     if path.exists() and not replace:
         raise CommandError(f"{target} exists; give another name, or remove it first.")
     return path

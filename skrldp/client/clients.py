@@ -138,7 +138,7 @@ def octets_of(person: Any) -> bytes:
         try:
             return b"s" + person.encode()
         except UnicodeEncodeError:
-            raise ValueError("an id has half a surrogate pair, which is no text.") from None
+            raise ValueError("an id has half a surrogate pair, which is not text.") from None
     if isinstance(person, bool) or not isinstance(person, Integral):
         raise ValueError(f"an id must be a str, bytes or int, got {type(person).__name__}.")
     return b"s%d" % int(person)

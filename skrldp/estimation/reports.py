@@ -172,8 +172,8 @@ def read_mechanism(mechanism: Any) -> tuple[Mechanism, Any]:
         )
     if sanitizer is None:
         raise TypeError(
-            f"mechanism is a {type(mechanism).__name__}, which is no sanitizer: give a Mechanism, "
-            "its JSON text, a fitted sanitizer or a Pipeline that ends in a sanitizer."
+            f"mechanism is a {type(mechanism).__name__}, which is not a sanitizer: give a "
+            "Mechanism, its JSON text, a fitted sanitizer or a Pipeline that ends in a sanitizer."
         )
     return sanitizer.mechanism_, sanitizer
 

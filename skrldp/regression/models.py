@@ -337,8 +337,8 @@ class RegressionResults(ReadOnly):
                 strange = set(exog[name].dropna()).difference(categories)
                 if strange:
                     raise ValueError(
-                        f"exog: {strange.pop()!r} is no category of {name!r}; the categories are "
-                        f"{categories}."
+                        f"exog: {strange.pop()!r} is not a category of {name!r}; the categories "
+                        f"are {categories}."
                     )
 
     def wald_test(self, r_matrix: Any) -> tuple[float, float, int]:

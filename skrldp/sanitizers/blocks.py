@@ -218,7 +218,7 @@ def bins_of(edges: Any, names: Sequence[Any], secret: Sequence[int]) -> dict[Any
         )
     strange = [name for name in edges if name not in names]
     if strange:
-        raise ValueError(f"edges has keys that are no columns: {strange}; they are {list(names)}.")
+        raise ValueError(f"edges has keys that are not columns: {strange}; they are {list(names)}.")
     inside = [names[place] for place in secret if names[place] in edges]
     if inside:
         raise ValueError(
@@ -244,7 +244,7 @@ def alphabets_of(categories: Any, bins: Mapping[Any, Bins], names: Sequence[Any]
         found = dict(categories)
         strange = [key for key in found if key not in names]
         if strange:
-            raise ValueError(f"categories has keys that are no columns: {strange}.")
+            raise ValueError(f"categories has keys that are not columns: {strange}.")
     else:
         given = list(categories)
         if len(given) != len(names):

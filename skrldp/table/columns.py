@@ -187,7 +187,8 @@ def given_categories(categories: Any, names: Sequence[Any]) -> list[Given]:
         strange = [key for key in categories if key not in names]
         if strange:
             raise ValueError(
-                f"categories has keys that are no columns: {strange}; the columns are {list(names)}"
+                f"categories has keys that are not columns: {strange}; the columns are "
+                f"{list(names)}"
             )
         alphabets = [categories.get(name, "auto") for name in names]
     else:

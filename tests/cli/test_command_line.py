@@ -239,7 +239,7 @@ CASES = {
     ),
     "no categories": (
         nothing, ("design", "records.csv", *DESIGN, "--categories", "key", "-o", "m.json"),
-        "is no JSON object",
+        "must be a JSON object",
     ),
     "one name": (
         nothing, ("design", "records.csv", *DESIGN, "--witness", "m.json", "-o", "m.json"),

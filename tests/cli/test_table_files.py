@@ -206,7 +206,7 @@ def test_a_number_that_is_none_is_an_error_with_its_row(call, folder, text):
     (folder / "records.csv").write_text(f'ill,age,home\nno,1e0,a\nno,"{text}",b\n')
     code, out, err = call("report", "m.json", "records.csv")
     assert (code, out) == (2, "") and SECRET not in err and text not in err.replace("counted", "")
-    assert "row 1 (counted from 0) has a text in column 'age' that is no number" in err
+    assert "row 1 (counted from 0) has a text in column 'age' that is not a number" in err
     (folder / "public.csv").write_text(f'ill,age,home,n\nno,1,a,2\nno,1,b,"{text}"\n')
     code, _, err = call(*asked[:-4], "-c", "home", *asked[-2:], "-o", "n.json")
     assert code == 2 and "row 1 (counted from 0) has no integer" in err
@@ -300,17 +300,23 @@ DAMAGED = {
     "twice.csv": (b"person,ill,visits,zip,zip\n" + ROW[26:], "more than one column"),
     "lacking.csv": (b"person,ill,visit,zip,day\n" + ROW[26:], "lacks the column 'visits'"),
     "headless.csv": (f"9,{SECRET},1,01,x\n".encode() * 3, "have the names of the columns (not sh"),
-    "picture.csv": (b"\x89PNG\r\n\x1a\n\0\0", "is no CSV file"),
+    "picture.csv": (b"\x89PNG\r\n\x1a\n\0\0", "is not a CSV file"),
     "empty.csv": (b"", "has no rows"),
     "rows.csv": (ROW[:26], "has no rows"),
     "cut.csv.gz": (gzip.compress(os.urandom(999).hex().encode() + ROW)[:300], "cut off or damaged"),
     "picture.parquet": (b"\x89PNG\r\n\x1a\n\0\0", "is no Parquet file, or is cut off"),
     "picture.arrow": (b"\x89PNG\r\n\x1a\n\0\0", "is no Arrow file, or is cut off"),
     "empty.jsonl": (b"\n", "has no rows"),
-    "list.jsonl": (LINE.encode() + b'["x"]\n', "row 1 (counted from 0) is no JSON object"),
-    "deep.jsonl": (LINE.encode() + b'{"zip": ["x"]}\n', "row 1 (counted from 0) is no JSON object"),
-    "twice.jsonl": (LINE.encode() + b'{"zip": "1", "zip": "2"}', "row 1 (counted from 0) is no"),
-    "cut.jsonl": (LINE.encode() + LINE[:20].encode(), "row 1 (counted from 0) is no JSON object"),
+    "list.jsonl": (LINE.encode() + b'["x"]\n', "(counted from 0) is not a JSON object"),
+    "deep.jsonl": (
+        LINE.encode() + b'{"zip": ["x"]}\n',
+        "(counted from 0) is not a JSON object",
+    ),
+    "twice.jsonl": (LINE.encode() + b'{"zip": "1", "zip": "2"}', "row 1 (counted from 0) is not"),
+    "cut.jsonl": (
+        LINE.encode() + LINE[:20].encode(),
+        "(counted from 0) is not a JSON object",
+    ),
     "table.xlsx": (b"", "the name does not tell the format"),
 }
 

@@ -29,7 +29,7 @@ SCRIPTS = {
     ),
     "Dask": ("Dask",),
     "Ray": ("Ray",),
-    "Spark": ("Spark", "Spark Structured Streaming"),
+    "Spark": ("Spark", "Structured Streaming"),
 }
 NEEDED = {
     "DuckDB and Polars": ("duckdb", "polars"),

@@ -176,7 +176,7 @@ def test_bad_formulas_are_refused(model, formula, message, sanitizer):
     [
         (lambda r: r.predict(pd.DataFrame({"age": [1]})), r"\['age', 'job'\]; it lacks \['job'\]"),
         (lambda r: r.predict([[1, "a"]]), "exog must be a data frame"),
-        (lambda r: r.predict(pd.DataFrame({"age": [1], "job": ["x"]})), "'x' is no category of"),
+        (lambda r: r.predict(pd.DataFrame({"age": [1], "job": ["x"]})), "'x' is not a category of"),
         (lambda r: r.wald_test(np.zeros(4)), "none of zeros"),
         (lambda r: r.wald_test(np.ones((2, 4))), "do not follow from one another"),
         (lambda r: r.wald_test("age = 0"), "r_matrix must be finite real numbers"),

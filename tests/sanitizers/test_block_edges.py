@@ -162,7 +162,7 @@ def test_public_records_in_no_bin_are_refused_or_other():
     ("options", "message"),
     [
         ({"edges": [0, 1, 2]}, r"must be a dict of lists"),
-        ({"edges": {"height": [0, 1, 2]}}, r"keys that are no columns: \['height'\]"),
+        ({"edges": {"height": [0, 1, 2]}}, r"keys that are not columns: \['height'\]"),
         ({"edges": {"ill": [0, 1, 2]}}, r"the sensitive column 'ill'.*pandas\.cut"),
         ({"edges": {"age": 3}}, r"column 'age': edges must be a list of numbers"),
         ({"edges": {"age": [0, "x", 2]}}, r"column 'age': edges must be a list of numbers"),

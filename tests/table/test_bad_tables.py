@@ -83,7 +83,7 @@ def test_bad_tables_of_other_libraries():
         (2, "categories must be 'auto', 'dtype', 'product', a list or a dict, got 2"),
         (["auto", {1, 2}], "categories of column 1 must be 'auto', 'dtype' or a list"),
         (["auto"], "lists 1 alphabets, but the table has 2 columns"),
-        ({"z": [1]}, r"keys that are no columns: \['z'\]"),
+        ({"z": [1]}, r"keys that are not columns: \['z'\]"),
         (["auto", "ab"], "categories of column 1 must be 'auto', 'dtype' or a list, got 'ab'"),
         (["auto", []], "categories of column 1 are empty"),
         (["auto", [1, 2, 1.0]], r"categories of column 1 list \[1\] more than once"),
