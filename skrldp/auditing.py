@@ -227,8 +227,8 @@ def audit(
         Of a function: the distribution of (S, U) to draw records from, whose names are the values
         of the records. A sanitizer has its own, `joint_`.
     eps : float, optional
-        The claim, in nats, about observers who know nothing but the report. The default for a
-        sanitizer are the claims of its certificate, each with a bound of its own.
+        Of a function: the claim, in nats, about observers who know nothing but the report. A
+        sanitizer has the claims of its certificate, each of which gets a bound of its own.
     level : float, default=0.95
         Confidence. Half of ``1 - level`` is spent on the bounds, the rest on the checks.
     mechanism : Mechanism, optional
@@ -277,13 +277,13 @@ def audit(
     fitted = as_sanitizer(sanitizer)
     if fitted is None:
         box, claims = _of_function(sanitizer, distribution, mechanism, eps)
-    elif distribution is not None or mechanism is not None:
+    elif any(given is not None for given in (distribution, mechanism, eps)):
         raise ValueError(
-            "distribution= and mechanism= are for functions: leave them out, a sanitizer has its "
-            "own, joint_ and mechanism_."
+            "distribution=, mechanism= and eps= are for functions: leave them out, a sanitizer has "
+            "its own."
         )
     else:
-        box, claims = _of_sanitizer(fitted), claims_of(fitted, eps)
+        box, claims = _of_sanitizer(fitted), claims_of(fitted)
     groups = [_groups(box, claim, generator) for claim in claims]
     largest = max(map(len, groups))
     fewest = max(_FEWEST, math.ceil(_LEAST * largest / _PILOT))
@@ -324,14 +324,9 @@ def _check_parameters(n: Any, eps: Any, level: Any) -> None:
 _HERE = Around("renyi", {"alpha": 1.0, "radius": 0.0}, "given")  # the distribution alone
 
 
-def claims_of(sanitizer: Any, eps: float | None = None) -> list[Claim]:
-    """List the claims that are tested: to observers of one report, and to those who know columns.
-
-    A given `eps` is claimed instead, at the public distribution.
-    """
+def claims_of(sanitizer: Any) -> list[Claim]:
+    """List the claims that are tested: on one report, and to observers who know columns."""
     claims = sanitizer.certificate_.claims
-    if eps is not None:
-        return [Claim(eps, 0.0, _HERE, claims.main.secret)]
     return [one for one in (claims.main, claims.known) if one is not None]
 
 

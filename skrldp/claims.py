@@ -296,11 +296,6 @@ POINT_ALONE = (
 )
 
 
-def _bound(eps: float, digits: str = ".9g") -> str:
-    """State an upper bound on a leakage."""
-    return "no bound" if math.isinf(eps) else f"eps <= {at_most(eps, digits)}"
-
-
 def brief_bound(eps: float) -> str:
     """State an upper bound on a leakage, for a `repr`."""
     return f"eps<={at_most(eps)}"
@@ -309,11 +304,6 @@ def brief_bound(eps: float) -> str:
 def claimed(eps: float | None) -> str:
     """State a bound that is claimed, for a `repr`; None if nothing is."""
     return "no claim" if eps is None else f"{brief_bound(eps)} claimed"
-
-
-def _share(eps: float) -> str:
-    """Write the probability that even odds may become, rounded upwards."""
-    return f"{at_most(100.0 / (1.0 + math.exp(-eps)), '.3g')} %"
 
 
 def odds(eps: float) -> str:
@@ -457,11 +447,11 @@ class Claim:
             return "to an observer who knows U exactly"
         return f"to an observer who knows {columns_in_words(self.known)}" if self.known else ""
 
-    def in_words(self, digits: str = ".9g") -> str:
+    def in_words(self) -> str:
         """State the bound: to whom, on how many reports, and whether it was asked."""
         of = "one unchanged record" if self.record == "same" else "one person"
         words = [
-            _bound(self.eps, digits),
+            "no bound" if math.isinf(self.eps) else f"eps <= {at_most(self.eps)}",
             self.observer,
             f"for {self.reports:,} reports about {of}" * (self.reports > 1),
             "at all distributions of the data" * self.around.is_everything,
@@ -497,10 +487,10 @@ class Claim:
             return f"{who} multiply these odds by at most {odds(self.eps)}."
         if self.eps > _REVEALED:
             return f"A report may reveal {secret}."
+        percent = at_most(100.0 / (1.0 + math.exp(-self.eps)), ".3g")
         return (
             f"One report multiplies the odds of any two values of {secret} by at most "
-            f"{odds(self.eps)}: what was as likely as not is at most {_share(self.eps)} likely "
-            "afterwards."
+            f"{odds(self.eps)}: what was as likely as not is at most {percent} % likely afterwards."
         )
 
     def to_json(self, place: Callable[[Any], Any] = lambda name: name) -> dict[str, Any]:
@@ -676,15 +666,8 @@ class Claims:
                 eps = eps if Fraction(eps) >= exact else math.nextafter(eps, math.inf)
             except OverflowError:
                 eps = math.inf
-        return replace(
-            first,
-            eps=eps,
-            attained=min(first.attained, eps),
-            reports=reports,
-            record="may change",
-            asked=None,
-            how="composition",
-        )
+        found = replace(first, eps=eps, attained=min(first.attained, eps), asked=None)
+        return replace(found, reports=reports, record="may change", how="composition")
 
     def bound_of(self, reports: int) -> float:
         """Bound what several reports about one person reveal together, in nats.
@@ -730,14 +713,14 @@ class Claims:
         # Of blocks without a set, what holds for all distributions holds for the sets of others.
         with_sets = [one for one in mains if not one.around.is_everything] or mains
         worst = max(with_sets, key=lambda one: one.eps)
-        items = [_worst_of(mains, worst.around)]
+        items = _worst(mains, worst.around)
         if not worst.around.is_everything:
-            items += _worst_of_each([part.everywhere for part in parts], EVERYTHING)
+            items += _worst([part.everywhere for part in parts], EVERYTHING)
         for known in dict.fromkeys(one.known for part in parts for one in part if one.known):
             own = [part._stated(known, 1, "same") for part in parts]
             sets = [one.around for one in own if one is not None]
             around = next((one for one in sets if not one.is_everything), EVERYTHING)
-            items += _worst_of_each(own, around)
+            items += _worst(own, around)
         # Blocks may have secrets of their own: a report is about those of one of them.
         secret = tuple(dict.fromkeys(name for one in mains for name in one.secret))
         return Claims(tuple(replace(one, secret=secret) for one in items), tuple(parts))
@@ -871,9 +854,8 @@ class Claims:
         return tuple(it.around for it in own if it is not None) or (one.around,)
 
     def _letter(self, one: Claim) -> str:
-        return (
-            "all" if one.around.is_everything else "ABCDEFGH"[self._kinds.index(self._sets_of(one))]
-        )
+        own = self._sets_of(one)
+        return "all" if one.around.is_everything else "ABCDEFGH"[self._kinds.index(own)]
 
     @property
     def _all_sets(self) -> list[Around]:
@@ -930,17 +912,14 @@ class Claims:
         return Claims(tuple(_claim_from(one, columns) for one in found))
 
 
-def _worst_of(claims: Sequence[Claim], around: Around) -> Claim:
-    """Return the claim of a block that bounds least, for what is known of one of the sets."""
-    worst = max(claims, key=lambda one: one.eps)
-    attained = min(max(one.attained for one in claims), worst.eps)
-    return replace(worst, attained=attained, around=around)
-
-
-def _worst_of_each(claims: Sequence[Claim | None], around: Around) -> list[Claim]:
-    """Return the claim that bounds least, or none if a block has none."""
+def _worst(claims: Sequence[Claim | None], around: Around) -> list[Claim]:
+    """Return the claim of a block that bounds least, or none if a block has none."""
     found = [one for one in claims if one is not None]
-    return [_worst_of(found, around)] if len(found) == len(claims) else []
+    if len(found) < len(claims):
+        return []
+    worst = max(found, key=lambda one: one.eps)
+    attained = max(one.attained for one in found)
+    return [replace(worst, around=around).proven(worst.eps, attained)]
 
 
 def bound_of_reports(
