@@ -173,7 +173,7 @@ class _PooledStatistic(Statistic):
         found[:, self.own] = size * own / own.sum(axis=1, keepdims=True)
         return found
 
-    @property
+    @cached_property
     def public(self) -> Floats:
         """Figures that the weights have at the public distribution, (k,)."""
         return self.estimates(self.expected)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
+from scipy.sparse import block_diag, csr_array
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -229,7 +230,7 @@ class _Records:
     codes: tuple[NDArray[Any], ...]  # of S, and of each column of U, one for each record (n,)
     kinds: NDArray[np.intp]  # (n,)
     shares: Floats  # of each kind (k,)
-    cells: tuple[NDArray[np.intp], ...]  # of each block: the cell of each kind (k,)
+    members: Any  # sparse, (k, cells of all blocks): the cells of each kind
 
     @staticmethod
     def of(public: Any, design: BlockDesign, mechanism: Any) -> "_Records":
@@ -242,18 +243,22 @@ class _Records:
         kind_of = kind_of.reshape(-1)
         shares = np.bincount(kind_of) / len(table)
         sizes = [len(column) for column in manifest.encoders]
-        cells = []
-        for places in manifest.places:
+        cells, first = [], 0
+        for places, matrix in zip(manifest.places, design.matrices, strict=True):
             cell = kinds[:, 0]
             for place in places:
                 cell = cell * sizes[place] + kinds[:, place + 1]
-            cells.append(cell)
-        return _Records(design, (secrets, *values), kind_of, shares, tuple(cells))
+            cells.append(first + cell)
+            first += matrix.shape[1]
+        entries = np.ones(len(cells) * len(kinds)), np.stack(cells, axis=1).ravel()
+        rows = np.arange(0, entries[1].size + 1, len(cells))
+        members = csr_array((*entries, rows), shape=(len(kinds), first))
+        return _Records(design, (secrets, *values), kind_of, shares, members)
 
-    def distribution(self, number: int, weights: Floats) -> Floats:
-        """Distribution of a block's cells, given the distribution of the kinds."""
-        size = self.design.matrices[number].shape[1]
-        return np.bincount(self.cells[number], weights, size).astype(float)
+    def distributions(self, weights: Floats) -> list[Floats]:
+        """Distributions of all blocks' cells, given that of the kinds."""
+        sizes = [matrix.shape[1] for matrix in self.design.matrices]
+        return np.split(weights @ self.members, np.cumsum(sizes)[:-1])
 
     def weights(self, of_kinds: Floats) -> Floats:
         """Weights of the records, with mean 1."""
@@ -275,10 +280,12 @@ class _Records:
         return found
 
 
-def _calibrated(records: _Records, counts: Sequence[Floats], strength: float) -> Floats:
+def _calibrated(
+    records: _Records, counts: Sequence[Floats], strength: float, rounds: int = _ROUNDS
+) -> Floats:
     """Find the distribution of the kinds, with the reports' covariance at the result."""
     weights = records.shares
-    for _ in range(_ROUNDS):
+    for _ in range(rounds):
         weights = _calibrated_once(records, counts, strength, weights)
     return weights
 
@@ -292,24 +299,20 @@ def _calibrated_once(
     maximise ``-strength * log(sum p exp(-R'm / strength)) - |m|² / 2 - y'm``.
     """
     tilts, targets = [], []  # of each block: (r, a) and (r,)
-    cells = [records.distribution(k, at) for k in range(len(counts))]
-    smoothed = [(1.0 - _EVEN) * own + _EVEN / len(own) for own in cells]
-    information = records.design.information(smoothed)
+    cells = [(1.0 - _EVEN) * own + _EVEN / len(own) for own in records.distributions(at)]
+    information = records.design.information(cells)
     for one, own, model in zip(information, counts, records.design.margins.blocks, strict=True):
-        n = own.sum()
-        values, vectors = np.linalg.eigh(n * one.matrix)
+        values, vectors = np.linalg.eigh(own.sum() * one.matrix)
         known = values > _NO_INFORMATION * max(float(values[-1]), 1e-300)
         root = np.sqrt(values[known])
         tilt = (root[:, None] * vectors[:, known].T) @ model.back
         tilts.append(tilt)
         targets.append((vectors[:, known].T @ one.score(own)) / root + tilt @ model.constant)
-    ends = np.cumsum([0, *map(len, targets)])
-    target, log_shares = np.concatenate(targets), np.log(records.shares)
+    tilt, target = block_diag(tilts, format="csr"), np.concatenate(targets)
+    log_shares, members = np.log(records.shares), records.members
 
     def tilted(duals: Floats) -> tuple[Floats, float]:
-        logs = log_shares.copy()
-        for k, tilt in enumerate(tilts):
-            logs -= (duals[ends[k] : ends[k + 1]] @ tilt / strength)[records.cells[k]]
+        logs = log_shares - members @ (duals @ tilt) / strength
         top = logs.max()
         found = np.exp(logs - top)
         total = found.sum()
@@ -318,10 +321,7 @@ def _calibrated_once(
     def minus_dual(duals: Floats) -> tuple[float, Floats]:
         weights, log_total = tilted(duals)
         value = strength * log_total + 0.5 * duals @ duals + target @ duals
-        slope = duals + target
-        for k, tilt in enumerate(tilts):
-            slope[ends[k] : ends[k + 1]] -= tilt @ records.distribution(k, weights)
-        return float(value), slope
+        return float(value), duals + target - tilt @ (weights @ members)
 
     start = np.zeros(len(target))
     options = {"maxiter": _STEPS, "ftol": 1e-12, "gtol": 1e-6}
@@ -342,10 +342,9 @@ def _best_strength(
         for own, other in (halves, halves[::-1]):
             if not sum(half.sum() for half in own):
                 continue
-            weights = _calibrated(records, own, strength / 2.0)
-            for k, counted in enumerate(other):
-                report = records.design.matrices[k] @ records.distribution(k, weights)
-                likelihood += float(counted @ np.log(np.maximum(report, 1e-300)))
+            cells = records.distributions(_calibrated(records, own, strength / 2.0, 1))
+            for matrix, one, counted in zip(records.design.matrices, cells, other, strict=True):
+                likelihood += float(counted @ np.log(np.maximum(matrix @ one, 1e-300)))
         found.append((likelihood, strength))
         if len(found) > 2 and found[-1][0] < found[-2][0] < found[-3][0] and strength > n / 10:
             break

@@ -212,17 +212,17 @@ def test_calibrated_weights_are_those_of_a_generic_solver():
     records = own._records
     q = np.bincount(records.kinds, own.weights_) / len(public)
     assert q.sum() == pytest.approx(1.0)
-    cells = [records.distribution(k, q) for k in range(3)]
+    cells = records.distributions(q)
     # The reports' covariance is that at the result of the first of two rounds: near that at q.
     information = records.design.information(cells)
 
     def loss(log_q):
         q = np.exp(log_q - log_q.max())
         q = q / q.sum()
-        total = strength * (q @ np.log(q / records.shares))
+        total, cells = strength * (q @ np.log(q / records.shares)), records.distributions(q)
         for k, (one, counts) in enumerate(zip(information, own._counts, strict=True)):
             matrix = records.design.matrices[k]
-            off = counts.sum() * (counts / counts.sum() - matrix @ records.distribution(k, q))
+            off = counts.sum() * (counts / counts.sum() - matrix @ cells[k])
             score = one.channel.T @ (off / one.report)
             inverse = np.linalg.pinv(counts.sum() * one.matrix, hermitian=True, rcond=1e-10)
             total += 0.5 * score @ inverse @ score
