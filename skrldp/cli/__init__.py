@@ -11,10 +11,13 @@ import io
 import signal
 import sys
 from collections.abc import Sequence
+from traceback import walk_stack
+from types import FrameType
 
 __all__ = ["main"]
 
 _NEEDED = {"pyarrow", "typer"}
+_SOON = 0.01  # seconds
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -43,10 +46,20 @@ def main(args: Sequence[str] | None = None) -> int:
         )
         return 2
     if args is None:  # in a process of its own, whose end by a signal leaves no files behind either
-        for name in ("SIGTERM", "SIGHUP"):
-            number = getattr(signal, name, None)  # not every system has both
+        handler = _interrupt if hasattr(signal, "setitimer") else signal.default_int_handler
+        for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM"):
+            number = getattr(signal, name, None)  # not every system has all
             if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # as by nohup
-                signal.signal(number, signal.default_int_handler)
+                signal.signal(number, handler)
         if isinstance(sys.stdout, io.TextIOWrapper):  # as tables are written, whatever the locale
             sys.stdout.reconfigure(encoding="utf-8")
     return run(sys.argv[1:] if args is None else args)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """Interrupt the command; in an import, where Python may swallow that, try again soon."""
+    files = (one.f_code.co_filename for one, _ in walk_stack(frame))
+    later = _SOON if any("importlib" in file for file in files) else 0.0
+    signal.setitimer(signal.ITIMER_REAL, later, later)  # of SIGALRM
+    if not later:
+        raise KeyboardInterrupt
