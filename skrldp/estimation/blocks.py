@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from skrldp._arrays import ReadOnlyFit, read_only
 from skrldp._typing import Booleans, Floats
 from skrldp.alphabet.combinations import Record, group_cells
-from skrldp.estimation.channels import DenseChannel
+from skrldp.estimation.channels import Channel, DenseChannel, Span
 from skrldp.estimation.estimator import FrequencyEstimator
 from skrldp.estimation.hypotheses import (
     HypothesisTest,
@@ -25,10 +25,9 @@ from skrldp.estimation.hypotheses import (
 )
 from skrldp.estimation.methods import Cells, FigureMethods
 from skrldp.estimation.reports import check_names, refuse_rows, whole_from_0
-from skrldp.estimation.statistic import Sample, Statistic, project, ranges, tilt_of, tilted_cells
+from skrldp.estimation.statistic import Sample, Statistic, project
 from skrldp.joint import JointDistribution, as_counts
 from skrldp.mechanism.manifest import Manifest
-from skrldp.mechanism.mechanism import Mechanism
 from skrldp.pooling import CommonMargins, Pool, ReportInformation, information_of
 from skrldp.sanitizers.access import as_block_sanitizer
 from skrldp.sanitizers.block_sanitizer import margins_of, smoothed_cells
@@ -147,36 +146,57 @@ def _cells_of(manifest: Manifest, joints: Any) -> tuple[Floats, ...]:
 # -- the statistic --------------------------------------------------------------------------------
 
 
+class _PooledChannel(Channel):
+    """The reports of all blocks about the cells of one, the other blocks' being as expected."""
+
+    def __init__(self, reports: "BlockReports", number: int) -> None:
+        design = reports.design
+        self.matrix = design.manifest.mechanisms[number].matrix
+        self.n_symbols, self.n_cells = len(reports.sample.shares), self.matrix.shape[1]
+        order = design.manifest.in_order(number, np.arange(self.n_cells, dtype=float))
+        self.public = design.cells[number][np.argsort(order)]
+        self.possible = reports.expected.shares > 0
+        self.expected, self._n, self._pool = reports.expected, reports.sample.n, reports.pool
+        self._information = reports.information
+        self._number, self._in_order = number, partial(design.manifest.in_order, number)
+        self._own = slice(reports.ends[number], reports.ends[number + 1])
+
+    def forward(self, distribution: Floats) -> Floats:
+        """Distribution of the reports of all blocks, (..., a) to (..., b)."""
+        shares = self.expected.shares
+        found = np.broadcast_to(shares, (*distribution.shape[:-1], self.n_symbols)).copy()
+        found[..., self._own] = shares[self._own].sum() * (distribution @ self.matrix.T)
+        return found
+
+    def backward(self, values: Floats) -> Floats:
+        """Nothing: no variance is that of a model."""
+        return np.zeros((*values.shape[:-1], self.n_cells))
+
+    def weights(self, functions: Floats) -> Floats:
+        """Weights of the reports of all blocks for functions of the cells: (k, a) to (k, b)."""
+        functions = self._in_order(functions)
+        constant, each = self._pool.weights(self._number, functions, self._information)
+        return constant[:, None] + self._n * each
+
+    def _all_weights(self) -> Span:
+        raise AssertionError("weights of bounded bias are those of one mechanism")
+
+    def determines(self, functions: Floats, weights: Floats) -> Booleans:
+        """Whether the reports of all blocks determine functions (k, a)."""
+        return self._pool.determines(self._number, self._in_order(functions))
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _PooledStatistic(Statistic):
     """Estimates from the reports of all blocks; intervals by the variance of the reports alone."""
 
-    known: Booleans  # (k,), which figures the reports determine
-    expected: Sample  # reports at the public distribution
-    own: slice  # those of the block whose cells the figures are about
-    matrix: Floats  # (b, a), of this block's mechanism
-    cells: Floats  # (a,), its public distribution
+    channel: _PooledChannel
+    known: Booleans | bool = True  # (k,), which figures enough reports carry
 
     @cached_property
     def determined(self) -> Booleans:
         """Which figures have an unbiased estimate, (k,)."""
-        return self.certain | self.known
-
-    def _reports_at(self, theta: Floats | None) -> Floats:
-        """Distributions of the reports (k, b): of the own block where θ is true, else public."""
-        at = self.public if theta is None else theta
-        residual = self.c - at[:, None] * self.g
-        tilt = tilt_of(np.broadcast_to(self.cells, residual.shape), residual)
-        own = tilted_cells(self.cells, tilt, residual) @ self.matrix.T
-        found = np.repeat(self.expected.shares[None], len(residual), axis=0)
-        size = self.expected.shares[self.own].sum()
-        found[:, self.own] = size * own / own.sum(axis=1, keepdims=True)
-        return found
-
-    @cached_property
-    def public(self) -> Floats:
-        """Figures that the weights have at the public distribution, (k,)."""
-        return self.estimates(self.expected)
+        return self.certain | (super().determined & self.known)
 
     @property
     def are_plain(self) -> bool:
@@ -189,7 +209,7 @@ class _PooledStatistic(Statistic):
 
     def variances(self, sample: Sample) -> Floats:
         """Variances of the estimates at the public distribution, (k,)."""
-        return self.spread(self.expected) ** 2
+        return self.spread(self.channel.expected) ** 2
 
     def noise_errors(self, sample: Sample) -> Floats:
         """Not known: blocks are of different persons."""
@@ -201,8 +221,7 @@ class _PooledStatistic(Statistic):
 
     def with_bounded_bias(self, n: float) -> "_PooledStatistic":
         """Say that figures which too few of n reports carry may have any value."""
-        weak = self.is_weak(n)
-        return replace(self, known=self.known & ~weak, plain=self) if weak.any() else self
+        return replace(self, known=~self.is_weak(n), plain=self)
 
 
 class BlockReports:
@@ -220,65 +239,22 @@ class BlockReports:
         both = (np.concatenate(own) / n for own in (counts, means))
         self.sample, self.expected = (Sample(shares, n, None, strata) for shares in both)
 
+    def cells(self, number: int, *, bounded: bool = True) -> Cells:
+        """Return the cells of a block, about which the reports of all blocks say something."""
+        own, channel = self.design.manifest.mechanisms[number], _PooledChannel(self, number)
+        samples = [((), self.sample)]
+        return Cells(own, channel, samples, bounded=bounded, kind=_PooledStatistic)
+
     def leakage_at_most(self) -> float:
         """Upper 95 % confidence bound of the leakage of a block, for those who reported."""
         mechanisms = self.design.manifest.mechanisms
         found = []
         for number, one in enumerate(mechanisms):
             chances = chances_of_reports(one.matrix, len(one.secrets))
-            statistic = _BlockCells(self, number).statistic(*chances, self.sample)
+            statistic = self.cells(number).statistic(*chances, self.sample)
             miss = 0.05 / len(mechanisms)
             found.append(leakage_within(statistic, self.sample, len(one.secrets), miss)[1])
         return max(found)
-
-
-class _BlockCells(Cells):
-    """The cells of one block, and the reports of all blocks."""
-
-    def __init__(self, reports: BlockReports, number: int, *, bounded: bool = True) -> None:
-        self.record: Mechanism = reports.design.manifest.mechanisms[number]
-        self.n_cells = self.record.shape[1]
-        self._reports, self._number, self._bounded = reports, number, bounded
-        self.samples = [((), reports.sample)]
-
-    def statistic(self, c: Floats, g: Floats | None, sample: Sample) -> Statistic:
-        """Make the statistic of figures c·π / g·π, (k, a)."""
-        of_c, known = self._weights(c, sample.n)
-        of_g, others = np.ones_like(of_c), np.ones(len(c), dtype=bool)
-        if g is not None:
-            of_g, others = self._weights(g, sample.n)
-        given = np.ones_like(c) if g is None else g
-        least, most = ranges(c, given)
-        channel: Any = None
-        design, number, ends = self._reports.design, self._number, self._reports.ends
-        order = np.argsort(design.manifest.in_order(number, np.arange(c.shape[1], dtype=float)))
-        found = _PooledStatistic(
-            channel=channel,
-            c=c,
-            g=given,
-            of_c=of_c,
-            of_g=of_g,
-            least=least,
-            most=most,
-            known=known & others,
-            expected=self._reports.expected,
-            own=slice(ends[number], ends[number + 1]),
-            matrix=design.matrices[number][:, order],
-            cells=design.cells[number][order],
-        )
-        return found.with_bounded_bias(sample.n) if self._bounded else found
-
-    def unbiased(self, functions: Floats, sample: Sample) -> Statistic:
-        """Make the statistic of linear functions (k, a), whatever it rests on."""
-        return self.statistic(functions, None, sample)
-
-    def _weights(self, functions: Floats, n: float) -> tuple[Floats, Booleans]:
-        """Weights of the reports (k, b of all blocks), and which functions they determine."""
-        reports = self._reports
-        in_order = reports.design.manifest.in_order(self._number, functions)
-        constant, each = reports.pool.weights(self._number, in_order, reports.information)
-        known = reports.pool.determines(self._number, in_order)
-        return constant[:, None] + n * each, known
 
 
 def expected_cells(mechanism: Any, n: float, distribution: Any) -> Callable[..., Cells]:
@@ -293,8 +269,8 @@ def expected_cells(mechanism: Any, n: float, distribution: Any) -> Callable[...,
     parts = zip(design.manifest.shares, information, strict=True)
     counts = [n * share * one.report for share, one in parts]
     reports = BlockReports(design, counts)
-    return lambda columns, by, part="all": _BlockCells(
-        reports, design.block_with(columns, by, part), bounded=False
+    return lambda columns, by, part="all": reports.cells(
+        design.block_with(columns, by, part), bounded=False
     )
 
 
@@ -413,7 +389,7 @@ class BlockEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
                 UserWarning,
                 stacklevel=3,
             )
-        return _BlockCells(self._reports, number)
+        return self._reports.cells(number)
 
     def drift_test(self) -> HypothesisTest:
         """Test whether those who reported and the public table are of one population.
@@ -516,7 +492,7 @@ class EstimatedCells(NamedTuple):
 
         The derivative of a statistic by the cells' probabilities is such a function (delta method).
         """
-        of = self.cells.unbiased(functions, self.sample)
+        of = self.cells.unbiased(functions)
         found = self.sample.covariance(of.of_c, of.of_c)
         found[~of.determined, :] = found[:, ~of.determined] = np.nan
         return found, of.determined
@@ -532,11 +508,10 @@ def estimated_cells(estimator: Any, columns: Sequence[Any]) -> EstimatedCells:
     check_is_fitted(estimator)
     cells = estimator._cells(list(columns), None)
     group_cells(cells.record, list(columns), "all")  # refuses others
+    sample = cells.one_sample("a regression")
     if isinstance(estimator, FrequencyEstimator):
-        _, sample = estimator._own.one_sample("a regression")
-        return EstimatedCells(cells, sample, estimator._own.of_all(sample))
-    _, sample = cells.samples[0]
-    every = cells.unbiased(np.eye(cells.n_cells), sample)
+        return EstimatedCells(cells, sample, cells.most_likely(sample))
+    every = cells.statistic(np.eye(cells.n_cells), None, sample)
     if not every.determined.all():
         raise ValueError(
             f"the crosstab of {', '.join(map(repr, columns))} is not identifiable from these "

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,14 +11,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skrldp._arrays import ReadOnlyFit, read_only
 from skrldp._params import check_choice
-from skrldp._typing import Booleans, Floats, Indices
-from skrldp.alphabet.combinations import CellGroups, group_cells
+from skrldp._typing import Floats, Indices
+from skrldp.alphabet.combinations import group_cells
 from skrldp.estimation.channels import (
     Channel,
     DenseChannel,
-    StructuredChannel,
     channel_of,
-    most_likely,
 )
 from skrldp.estimation.hypotheses import (
     DriftTest,
@@ -39,7 +36,7 @@ from skrldp.estimation.reports import (
     read_source,
     samples_of,
 )
-from skrldp.estimation.statistic import CellShares, Sample, Statistic, project
+from skrldp.estimation.statistic import Sample, Statistic
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.surveys.design import SurveyDesign
@@ -48,11 +45,9 @@ from skrldp.table.read import lazy_frame
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FrequencyEstimator", "MechanismCells", "smoothed"]
+__all__ = ["FrequencyEstimator", "smoothed"]
 
 METHODS = ("unbiased", "em")
-# Of the most likely distribution: nats per report that are nothing, and steps.
-_TOL, _STEPS = 1e-10, 10_000
 
 
 class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
@@ -160,7 +155,7 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
            [0.81, 0.87]])
     """
 
-    _own: "MechanismCells"
+    _own: "Cells"
     _kinds: Indices  # (b,), which symbols are written alike
     _source: Source
 
@@ -221,7 +216,7 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         channel = _channel(source.mechanism, reports.kinds, public)
         found = object.__new__(type(self))
         validate_data(found, reports.table, skip_check_array=True, reset=True)
-        found._own = MechanismCells(source.mechanism, channel, samples, tuple(groups), self.method)
+        found._own = Cells(source.mechanism, channel, samples, tuple(groups), self.method)
         found._kinds, found._source, found.mechanism_ = reports.kinds, source, source.mechanism
         counts = found._own.counts
         _check_possible(counts, channel)
@@ -302,7 +297,7 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         5,000 reports contradict that 0 and 1 are independent (p = 1.3e-137; ...
         """
         check_is_fitted(self)
-        _, sample = self._own.one_sample("a test of independence")
+        sample = self._own.one_sample("a test of independence")
         return independence_of(self._own.channel, self.mechanism_, sample, first, second, given)
 
     def drift_test(self) -> DriftTest:
@@ -408,7 +403,7 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         named = list(features) if isinstance(features, list | tuple) else [features]
         if not named:
             raise ValueError("features is empty: name at least one column to predict from.")
-        own, (_, sample) = self._own, self._own.one_sample("training rows")
+        own, sample = self._own, self._own.one_sample("training rows")
         group = group_cells(self.mechanism_, [*named, label], "all")
         check_size(len(group.categories), own.n_cells)
         shares = Statistic.of(own.channel, group.indicators)
@@ -420,7 +415,7 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
                 UserWarning,
                 stacklevel=2,
             )
-        frequencies = own.of_all(sample)
+        frequencies = own.most_likely(sample)
         weights = np.bincount(group.labels, frequencies, len(group.categories)).astype(np.float64)
         weights = weights * _effective_number(shares, sample, weights)
         kept = np.flatnonzero(weights > 0)
@@ -487,105 +482,3 @@ def _check_possible(counts: Floats, channel: Channel) -> None:
             f"there are {int(counts[wrong[0]]):,} reports of symbol {wrong[0]}, which this "
             "mechanism never sends: these are reports of another mechanism."
         )
-
-
-class MechanismCells(Cells):
-    """The cells of one mechanism, and its reports."""
-
-    def __init__(
-        self,
-        mechanism: Mechanism,
-        channel: Channel,
-        samples: Sequence[tuple[tuple[Any, ...], Sample]],
-        names: tuple[Any, ...] = (),
-        method: str = "unbiased",
-        *,
-        bounded: bool = True,
-    ) -> None:
-        self.record, self.channel, self.n_cells = mechanism, channel, channel.n_cells
-        self.samples, self.names, self.method = samples, names, method
-        self._bounded = bounded  # whether weights of bounded bias take the place of weak ones
-        self._kept: dict[Any, Any] = {}
-
-    @property
-    def counts(self) -> Floats:
-        """Counts of the reports of all groups, (b,); those of a survey weighted."""
-        found: Floats = np.sum([sample.n * sample.shares for _, sample in self.samples], axis=0)
-        return found
-
-    def one_sample(self, what: str) -> tuple[tuple[Any, ...], Sample]:
-        """Return the only group of reports."""
-        if self.names:
-            raise ValueError(f"{what} is about one group: fit an estimator to its reports alone.")
-        return self.samples[0]
-
-    def statistic(self, c: Floats, g: Floats | None, sample: Sample) -> Statistic:
-        """Make the statistic of figures c·π / g·π, (k, a); biased weights are kept."""
-        return self._strong(Statistic.of(self.channel, c, g), sample)
-
-    def _strong(self, found: Statistic, sample: Sample) -> Statistic:
-        """Return a statistic without weak weights; what took their place is kept."""
-        if not (self._bounded and found.is_weak(sample.n).any()):
-            return found
-        c, g = found.c, found.g
-        key = c.tobytes(), g.tobytes(), sample.n
-        if key not in self._kept:
-            self._kept[key] = found.with_bounded_bias(sample.n)
-        kept: Statistic = self._kept[key]
-        return kept
-
-    def unbiased(self, functions: Floats, sample: Sample) -> Statistic:
-        """Make the statistic of linear functions (k, a), whatever it rests on."""
-        return Statistic.of(self.channel, functions)
-
-    def shares(self, group: CellGroups, sample: Sample) -> tuple[Statistic, Sample]:
-        """Make the statistic of categories' shares; of S, U or cells without a matrix."""
-        channel, k = self.channel, len(group.categories)
-        if not isinstance(channel, StructuredChannel):
-            return super().shares(group, sample)
-        table = group.labels.reshape(channel.blocks.shape)
-        for sensitive in (True, False):
-            own = table[:, 0] if sensitive else table[0]
-            if k > 1 and np.array_equal(
-                table, np.broadcast_to(own[:, None] if sensitive else own, table.shape)
-            ):
-                if (
-                    sample,
-                    sensitive,
-                ) not in self._kept:  # differences know reports by their sample
-                    sums = sample.shares.reshape(table.shape).sum(axis=1 if sensitive else 0)
-                    self._kept[sample, sensitive] = replace(sample, shares=sums)
-                part, sample = channel.of_part(sensitive), self._kept[sample, sensitive]
-                if isinstance(part, StructuredChannel):
-                    channel, group = part, replace(group, labels=own)
-                    break
-                shares = (own == np.arange(k)[:, None]).astype(float)
-                return self._strong(Statistic.of(part, shares), sample), sample
-        if k == channel.n_cells and np.array_equal(group.labels, np.arange(k)):
-            return CellShares.of_cells(channel), sample
-        check_size(k, channel.n_cells)
-        return Statistic.of(channel, group.indicators), sample
-
-    def of_all(self, sample: Sample) -> Floats:
-        """Return the most likely distribution of the cells, (a,)."""
-        if sample not in self._kept:
-            self._kept[sample] = most_likely(self.channel, sample.shares, _TOL, _STEPS).distribution
-        found: Floats = self._kept[sample]
-        return found
-
-    def most_likely(self, sample: Sample) -> Floats | None:
-        """Return the distribution (a,) that points are those of; None: they are unbiased."""
-        return self.of_all(sample) if self.method == "em" else None
-
-    def frequencies(self) -> tuple[Floats, Booleans]:
-        """Return the distribution of the cells, (a,), and which of them the reports determine."""
-        sample = Sample.of_counts(self.counts)
-        if isinstance(self.channel, StructuredChannel):
-            shares: Statistic = CellShares.of_cells(self.channel)
-        else:
-            shares = Statistic.of(self.channel, np.eye(self.n_cells))
-        known = shares.determined
-        if self.method == "em":
-            return self.of_all(sample), known
-        found = np.where(known, shares.estimates(sample), np.nan)
-        return project(found, shares.variances(sample)) if known.all() else found, known

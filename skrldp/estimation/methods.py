@@ -19,39 +19,118 @@ from skrldp.alphabet.combinations import (
     group_records,
     numbers_of_cells,
 )
+from skrldp.estimation.channels import Channel, StructuredChannel, most_likely
 from skrldp.estimation.figures import Ends, Figures, Influence
 from skrldp.estimation.statistic import CellShares, Sample, Statistic, project
 
 __all__ = ["Asked", "Cells", "FigureMethods", "asked_mean", "asked_shares", "check_size"]
 
 _MOST_NUMBERS = 25_000_000  # of figures times cells: some hundred megabytes
+# Of the most likely distribution: nats per report that are nothing, and steps.
+_TOL, _STEPS = 1e-10, 10_000
 
 Evaluated = tuple[Statistic, Sample]
 
 
-class Cells(ABC):
+class Cells:
     """The cells of a record, with what reports say about functions of them."""
 
-    record: Record
-    n_cells: int
-    samples: Sequence[tuple[tuple[Any, ...], Sample]]  # of each group of reports: label, reports
-    names: tuple[Any, ...] = ()  # of the columns of groups of reports
+    def __init__(
+        self,
+        record: Record,
+        channel: Channel,
+        samples: Sequence[tuple[tuple[Any, ...], Sample]],
+        names: tuple[Any, ...] = (),
+        method: str = "unbiased",
+        *,
+        bounded: bool = True,
+        kind: type[Statistic] = Statistic,
+    ) -> None:
+        self.record, self.channel, self.n_cells = record, channel, channel.n_cells
+        # of each group of reports: label, reports; names of the columns of groups
+        self.samples, self.names, self.method = samples, names, method
+        self._bounded = bounded  # whether weights of bounded bias take the place of weak ones
+        self._kind = kind
+        self._kept: dict[Any, Any] = {}
 
-    @abstractmethod
+    @property
+    def counts(self) -> Floats:
+        """Counts of the reports of all groups, (b,); those of a survey weighted."""
+        found: Floats = np.sum([sample.n * sample.shares for _, sample in self.samples], axis=0)
+        return found
+
+    def one_sample(self, what: str) -> Sample:
+        """Return the only group of reports."""
+        if self.names:
+            raise ValueError(f"{what} is about one group: fit an estimator to its reports alone.")
+        return self.samples[0][1]
+
+    def _keep(self, key: Any, make: Callable[[], Any]) -> Any:
+        if key not in self._kept:
+            self._kept[key] = make()
+        return self._kept[key]
+
     def statistic(self, c: Floats, g: Floats | None, sample: Sample) -> Statistic:
-        """Make the statistic of figures c·π / g·π, (k, a)."""
+        """Make the statistic of figures c·π / g·π, (k, a); biased weights are kept."""
+        return self._strong(self._kind.of(self.channel, c, g), sample)
 
-    @abstractmethod
-    def unbiased(self, functions: Floats, sample: Sample) -> Statistic:
+    def _strong(self, found: Statistic, sample: Sample) -> Statistic:
+        """Return a statistic without weak weights; what took their place is kept."""
+        if not (self._bounded and found.is_weak(sample.n).any()):
+            return found
+        key = found.c.tobytes(), found.g.tobytes(), sample.n
+        kept: Statistic = self._keep(key, lambda: found.with_bounded_bias(sample.n))
+        return kept
+
+    def unbiased(self, functions: Floats) -> Statistic:
         """Make the statistic of linear functions (k, a), whatever it rests on."""
+        return self._kind.of(self.channel, functions)
 
     def shares(self, group: CellGroups, sample: Sample) -> Evaluated:
-        """Make the statistic of the shares of categories, and the reports that it takes."""
-        return self.statistic(group.indicators, None, sample), sample
+        """Make the statistic of the shares of categories, and the reports that it takes.
 
-    def most_likely(self, sample: Sample) -> Floats | None:
-        """Return the distribution (a,) that points are those of; None: they are unbiased."""
-        return None
+        Without a matrix the shares of S or U alone are of the S or U that is reported.
+        """
+        channel, labels, k = self.channel, group.labels, len(group.categories)
+        if isinstance(channel, StructuredChannel):
+            table = labels.reshape(channel.blocks.shape)
+            for sensitive, own in ((True, table[:, 0]), (False, table[0])):
+                if k > 1 and (table == (own[:, None] if sensitive else own)).all():
+                    (channel, sample), labels = self._part(sample, sensitive), own
+                    break
+        if isinstance(channel, StructuredChannel) and k == channel.n_cells:
+            return CellShares.of_cells(channel), sample
+        check_size(k, channel.n_cells)
+        shares = (labels == np.arange(k)[:, None]).astype(float)
+        return self._strong(self._kind.of(channel, shares), sample), sample
+
+    def _part(self, sample: Sample, sensitive: bool) -> tuple[Channel, Sample]:
+        """Return the channel and the reports of S or U alone; kept, as differences know samples."""
+        channel = self.channel
+        assert isinstance(channel, StructuredChannel)
+        sums = sample.shares.reshape(channel.blocks.shape).sum(axis=int(sensitive))
+        own = channel.of_part(sensitive), replace(sample, shares=sums)
+        found: tuple[Channel, Sample] = self._keep((sample, sensitive), lambda: own)
+        return found
+
+    def most_likely(self, sample: Sample) -> Floats:
+        """Return the most likely distribution of the cells, (a,)."""
+        args = self.channel, sample.shares, _TOL, _STEPS
+        found: Floats = self._keep(sample, lambda: most_likely(*args).distribution)
+        return found
+
+    def frequencies(self) -> tuple[Floats, Booleans]:
+        """Return the distribution of the cells, (a,), and which of them the reports determine."""
+        sample = Sample.of_counts(self.counts)
+        if isinstance(self.channel, StructuredChannel):
+            shares: Statistic = CellShares.of_cells(self.channel)
+        else:
+            shares = self.unbiased(np.eye(self.n_cells))
+        known = shares.determined
+        if self.method == "em":
+            return self.most_likely(sample), known
+        found = np.where(known, shares.estimates(sample), np.nan)
+        return project(found, shares.variances(sample)) if known.all() else found, known
 
 
 class FigureMethods(ABC):
@@ -218,7 +297,11 @@ def _figures(cells: Cells, asked: Asked, each: int = 1) -> Figures:
     """Estimate figures from each group of reports; `each` of them have the same label."""
     evaluated = [asked.evaluated(sample) for _, sample in cells.samples]
     several = zip(evaluated, cells.samples, strict=True)
-    points = [_points(asked, *one, cells.most_likely(sample)) for one, (_, sample) in several]
+    is_em = cells.method == "em"
+    points = [
+        _points(asked, *one, cells.most_likely(sample) if is_em else None)
+        for one, (_, sample) in several
+    ]
     estimate, influence, ends = np.concatenate(points), None, partial(_ends, evaluated)
 
     def stacked(name: str) -> Floats:

@@ -132,7 +132,7 @@ class PairedReports(Pairs):
         kinds, numbers = _counted(symbols, weights)
         for name, one, own in zip(_WAVES, estimators, kinds, strict=True):
             _check_fitted_to(name, one.counts_, own, numbers)
-        samples = [one._own.one_sample("a pair of waves")[1] for one in estimators]
+        samples = [one._own.one_sample("a pair of waves") for one in estimators]
         super().__init__((samples[0], samples[1]), kinds, numbers)
 
     @property
@@ -273,7 +273,7 @@ def same_distribution_test(
     """
     both = [_fitted(one) for one in (first, second)]
     populations = [
-        (one._own.channel, one.mechanism_, one._own.one_sample("a test of two populations")[1])
+        (one._own.channel, one.mechanism_, one._own.one_sample("a test of two populations"))
         for one in both
     ]
     samples = populations[0][2], populations[1][2]
