@@ -12,8 +12,8 @@ the number of events to choose from does not matter.
 
 import copy
 import math
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import permutations
 from numbers import Number
@@ -330,16 +330,15 @@ def claims_of(sanitizer: Any) -> list[Claim]:
     return [one for one in (claims.main, claims.known) if one is not None]
 
 
-@dataclass(frozen=True, eq=False)
 class _Numbers:
     """Numbers of the different reports."""
 
-    rows: list[tuple[Any, ...]] = field(default_factory=list)
-    of_row: dict[Hashable, int] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.of_row: dict[tuple[Any, ...], int] = {}
 
     def row(self, number: int) -> Any:
         """Return a report as it came: a scalar if it has one column, a tuple if several."""
-        row = self.rows[number]
+        row = list(self.of_row)[number]
         return row[0] if len(row) == 1 else row
 
     def add(self, reports: Any, n_rows: int) -> Integers:
@@ -351,7 +350,8 @@ class _Numbers:
                 "report for each record, in the same order."
             )
         try:
-            return np.fromiter(map(self._number, rows), np.int64, len(rows))[place]
+            keys = (tuple(map(plain, row)) for row in rows)
+            found = [self.of_row.setdefault(key, len(self.of_row)) for key in keys]
         except CategoryError:
             raise
         except (TypeError, ValueError):
@@ -359,17 +359,7 @@ class _Numbers:
                 "a report holds values that cannot be compared; reports must be rows of numbers, "
                 "strings, booleans or dates."
             ) from None
-
-    def _number(self, row: tuple[Any, ...]) -> int:
-        number = self.of_row.get(row)
-        if number is None:
-            key = tuple(map(plain, row))
-            number = self.of_row.setdefault(key, len(self.rows))
-            if number == len(self.rows):
-                self.rows.append(key)
-            if None not in key:  # missing values need not equal themselves
-                self.of_row[row] = number
-        return number
+        return np.array(found, dtype=np.int64)[place]
 
 
 def _rows_of(reports: Any) -> tuple[list[tuple[Any, ...]], Indices]:
@@ -421,16 +411,6 @@ class _BlackBox:
         found = np.zeros((int(self.symbols.max()) + 1, len(cells)))
         np.add.at(found, self.symbols, self.mechanism.form.columns(cells))
         return found
-
-    def told_as(self, records: Any) -> Integers | None:
-        """Return the cells that a mechanism reports records as; None if it refuses them."""
-        assert self.mechanism is not None
-        names = [(name, sensitive) for name, sensitive, _ in self.columns]
-        alphabets, own = (self.joint.secrets, self.joint.values), self.mechanism
-        try:
-            return RecordReader(names, *alphabets, own.observe, own.others).cells(records)
-        except ValueError:
-            return None
 
 
 def _of_sanitizer(sanitizer: Any) -> _BlackBox:
@@ -649,7 +629,12 @@ def _check_draws(
     first, second = box.reports(places), box.reports(places)
     drawn, checks = np.concatenate([first, second]), []
     if box.mechanism is None:
-        _refuse_unlike(drawn)
+        alone = int((np.bincount(drawn) == 1).sum())
+        if alone > len(drawn) / 2:
+            raise ValueError(
+                f"{alone:,} of {len(drawn):,} reports are like no other, so there is nothing to "
+                "count: leave out what each has of its own, or give a larger n."
+            )
     else:
         found = _check_mechanism(box, cells, np.concatenate([places, places]), drawn)
         checks.append(check("mechanism", *found, "reports follow the mechanism that was certified"))
@@ -657,17 +642,6 @@ def _check_draws(
     repeats = check("repeats", _check_repeats(first, second), fault, "every call draws new reports")
     fine = "unknown values are refused, or reported as known ones are"
     return [*checks, repeats, check("unknown", *_check_unknown(box, n, generator), fine)]
-
-
-def _refuse_unlike(reports: Integers) -> None:
-    """Raise a ValueError if most reports are like no other, so that nothing can be counted."""
-    alone = int((np.bincount(reports) == 1).sum())
-    if alone > len(reports) / 2:
-        raise ValueError(
-            f"{alone:,} of {len(reports):,} reports are like no other, so there is nothing to "
-            "count: leave out what each has of its own (a number, a time, noise), or give a larger "
-            "n."
-        )
 
 
 def _check_repeats(first: Integers, second: Integers) -> float:
@@ -762,13 +736,15 @@ def _check_answer(box: _BlackBox, records: Any, reports: Integers, value: Any) -
     if box.mechanism is None:
         passes = any(value in _several(row) for row in rows)
         return 1.0 - passes, f"it passes through: a report is {rows[0]!r}"
-    told = box.told_as(records)
-    if told is None:
+    names, own = [column[:2] for column in box.columns], box.mechanism
+    reader = RecordReader(names, own.secrets, own.values, own.observe, own.others)
+    try:
+        places = reader.cells(records).astype(np.int64)
+    except ValueError:
         return 0.0, f"it is reported rather than refused, for example as {rows[0]!r}"
-    places, cells = told.astype(np.int64), np.unique(told).astype(np.int64)
-    if len(box.symbols) * len(cells) > _ENTRIES:
+    if len(box.symbols) * len(np.unique(places)) > _ENTRIES:
         return 1.0, ""
-    p_value, _ = _check_mechanism(box, cells, places, reports)
+    p_value, _ = _check_mechanism(box, np.unique(places), places, reports)
     return p_value, "its reports do not follow the mechanism, and may tell other columns"
 
 

@@ -332,7 +332,7 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
         claims, digest = blocks.manifest_.claims, blocks.manifest_.digest
         worst = owners[int(np.argmax([part.eps for part in claims.parts]))]
         figures = _of_all_blocks(blocks.manifest_, each, each[owners.index(worst)])
-        errors = expected_errors_of_columns(blocks)
+        errors = expected_errors(blocks, blocks.manifest_)
     said: dict[str, list[str]] = {}
     for place, one in enumerate(owners):
         for text in _warnings_of_design(one, each[place]["eps_over_set"]):
@@ -487,32 +487,36 @@ def _set_for_utility(fitted: Any) -> str | None:
 # --- What estimates from reports are worth -------------------------------------------------------
 
 
-def expected_errors(fitted: Any) -> dict[str, dict[str, float]]:
+def expected_errors(fitted: Any, manifest: Any = None) -> dict[str, dict[str, float]]:
     """Summarise the standard errors of unbiased estimates of shares of U, of S, and by columns.
 
-    The share of a column's category is a sum of shares of values, whose errors can add up.
+    Of blocks, the errors of S and of each column, from the reports of all blocks. The share of a
+    column's category is a sum of shares of values, whose errors can add up.
 
     Returns dict: for "U" and "S", and for each column where they have several, the "worst" and the
     "median" error at the public distribution, infinite where the reports do not determine a share,
     and how many shares are "not_determined" "of" how many. Empty if the matrix is too large to be
     decomposed here.
     """
-    mechanism: Mechanism = fitted.mechanism_
-    blocks = mechanism.form.blocks is not None
-    b, a = mechanism.shape
-    if not blocks and float(a) * b * min(a, b) > _MOST_WORK:
-        return {}
     wanted: dict[str, tuple[Any, str]] = {}
-    for part, kind, sensitive in (("U", "nonsensitive", False), ("S", "sensitive", True)):
-        names = [name for name, flag in mechanism.columns if flag is sensitive]
-        if not names:  # nothing is left of U
-            continue
-        wanted[part] = None, kind
-        if len(names) > 1:
-            wanted |= {f"column {name!r}": (name, "all") for name in names}
-    found = {}
-    for name, (columns, part) in wanted.items():
-        found[name] = _summary(expected_std_error(fitted, N_REPORTS, columns, part=part))
+    if manifest is not None:
+        if manifest.in_every_block:
+            wanted["S"] = None, "sensitive"
+        names = [column.name for column in manifest.encoders]
+        wanted |= {f"column {name!r}": (name, "all") for name in names}
+    else:
+        mechanism: Mechanism = fitted.mechanism_
+        b, a = mechanism.shape
+        if mechanism.form.blocks is None and float(a) * b * min(a, b) > _MOST_WORK:
+            return {}
+        for part, kind, sensitive in (("U", "nonsensitive", False), ("S", "sensitive", True)):
+            names = [name for name, flag in mechanism.columns if flag is sensitive]
+            wanted |= {part: (None, kind)} if names else {}  # nothing may be left of U
+            wanted |= {f"column {n!r}": (n, "all") for n in names if len(names) > 1}
+    found = {
+        name: _summary(expected_std_error(fitted, N_REPORTS, columns, part=part))
+        for name, (columns, part) in wanted.items()
+    }
     return found | _of_targets(fitted)
 
 
@@ -524,19 +528,6 @@ def _of_targets(fitted: Any) -> dict[str, dict[str, float]]:
     return {
         f"target: {target_in_words(name)}": _summary(error)
         for name, error in zip(fitted.targets_, errors, strict=False)
-    }
-
-
-def expected_errors_of_columns(sanitizer: Any) -> dict[str, dict[str, float]]:
-    """Summarise the errors of S and of each column of U, from the reports of all blocks."""
-    manifest = sanitizer.manifest_
-    names = [column.name for column in manifest.encoders]
-    wanted: dict[str, tuple[Any, str]] = {f"column {name!r}": (name, "all") for name in names}
-    if manifest.in_every_block:
-        wanted = {"S": (None, "sensitive"), **wanted}
-    return {
-        name: _summary(expected_std_error(sanitizer, N_REPORTS, columns, part=part))
-        for name, (columns, part) in wanted.items()
     }
 
 
