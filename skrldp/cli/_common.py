@@ -109,15 +109,12 @@ def exit_code_of(work: Callable[[], int | None]) -> int:
             code = work() or 0
             sys.stdout.flush()
             return code
-    except CertificateError as error:
-        _say("error", error)
-        return FAILED
     except BrokenPipeError:  # as with `| head`: whoever reads has seen enough
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # else Python complains when it ends
         return PIPE_CLOSED
     except (CommandError, SkrldpError, ValueError, TypeError, OSError) as error:
         _say("error", error)
-        return WRONG
+        return FAILED if isinstance(error, CertificateError) else WRONG
     except KeyboardInterrupt as stop:
         _say("error", " ".join(["interrupted.", *_notes(stop)]) if _notes(stop) else _UNWRITTEN)
         return INTERRUPTED

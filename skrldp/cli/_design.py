@@ -127,8 +127,6 @@ def design(
     if len(set(names)) < len(names):
         raise CommandError("the mechanism and the other files need different names.")
     cut = dict(map(_edges, edges or []))
-    if cut and not blocks:
-        raise CommandError("--edges goes with --blocks.")
     if target and blocks:
         raise CommandError("--target is for one mechanism: leave out --blocks.")
     with ExitStack() as stack:
@@ -204,7 +202,7 @@ def _designer(sanitizer: str, blocks: Sequence[str], parameters: dict[str, Any])
     for name in given:
         if name not in has[sanitizer] and name not in of_blocks:
             option = "--" + name.replace("_", "-").removesuffix("s" if name == "targets" else "")
-            able = ", ".join(other for other, own in has.items() if name in own)
+            able = ", ".join(other for other, own in has.items() if name in own) or "--blocks"
             raise CommandError(
                 f"{option} does not go with --sanitizer {sanitizer}, but with {able}."
             )

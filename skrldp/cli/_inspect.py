@@ -39,7 +39,6 @@ def inspect(
     own = read_mechanism(mechanism)
     tell("proving")
     proven = _everywhere(own)
-    is_one = not isinstance(own, Manifest)
     lines = _lines(own, proven)
     same = digest is None or own.digest == digest.strip().lower()
     if not same:
@@ -47,7 +46,7 @@ def inspect(
     if json:
         print(as_json(_figures(own, proven) | {"digest_as_given": same}))
     else:
-        print(text_page(f"{'Mechanism' if is_one else 'Manifest'} {mechanism}", lines))
+        print(text_page(f"{type(own).__name__} {mechanism}", lines))
     return 0 if same else FAILED
 
 

@@ -285,6 +285,8 @@ def report(
     at most K times whatever changes: a first report is repeated, and those who have no report left
     are left out.
     """
+    import pyarrow as pa
+
     limits = {"max_reports": max_reports, "epoch": epoch}
     limits = {name: given for name, given in limits.items() if given is not None}
     if (id is None) != (key is None):
@@ -316,7 +318,9 @@ def report(
         table = Table(records, [*ids, *needed, *kept])
         batches = progress(table.batches(of_one_line=[*ids, *kept]), records)
         read = read_records(reader, table, missing or [], batches)
-        read, source = (read, table.schema) if id else _numbered(read, table.schema, rows)
+        source = table.schema
+        if id is None:
+            source, read = source.append(pa.field(rows, pa.int64())), _numbered(read, rows)
         schema = reporter.output_schema(source)
         reports = _reports(read, reporter.report_batch, id, records)
         if id is None:
@@ -339,20 +343,15 @@ def report(
         )
 
 
-def _numbered(batches: Iterable[Any], schema: Any, name: str) -> tuple[Iterator[Any], Any]:
-    """Give batches a column with the numbers of their rows; also return their schema."""
+def _numbered(batches: Iterable[Any], name: str) -> Iterator[Any]:
+    """Give batches a column with the numbers of their rows."""
     import pyarrow as pa
 
-    own = schema.append(pa.field(name, pa.int64()))
-
-    def numbered() -> Iterator[Any]:
-        first = 0
-        for batch in batches:
-            rows = arrow_numbers(np.arange(first, first + len(batch)))
-            yield pa.RecordBatch.from_arrays([*batch.columns, rows], [*batch.schema.names, name])
-            first += len(batch)
-
-    return numbered(), own
+    first = 0
+    for batch in batches:
+        rows = arrow_numbers(np.arange(first, first + len(batch)))
+        yield pa.RecordBatch.from_arrays([*batch.columns, rows], [*batch.schema.names, name])
+        first += len(batch)
 
 
 def _key(path: str, wanted: str | None) -> bytes:

@@ -291,11 +291,8 @@ def _typed(path: str) -> _Part:
 
 
 def _scanned(fragment: Any, schema: Any) -> Callable[[list[str]], Iterable[Any]]:
-    def batches(columns: list[str]) -> Iterator[Any]:
-        scanner = fragment.scanner(schema=schema, columns=columns, batch_size=_ROWS)
-        return iter(scanner.to_batches())
-
-    return batches
+    own = {"schema": schema, "batch_size": _ROWS}
+    return lambda columns: fragment.scanner(columns=columns, **own).to_batches()
 
 
 def _json_lines(path: str) -> _Part | None:

@@ -106,12 +106,11 @@ def _counted(
     return _joint_of(own, found)
 
 
-def _joint_of(own: Mechanism, counts: Any) -> JointDistribution:
+def _joint_of(own: Any, counts: Any) -> JointDistribution:
     """Return the distribution of counted records, with what the mechanism states of its values."""
     from skrldp.joint import JointDistribution
 
-    claims: Any = own.claims
-    stated = claims.main.around
+    stated = own.claims.main.around
     counts = np.asarray(counts).reshape(len(own.secrets), len(own.values))
     most = _most_values_of(stated)
     most = None if most is None else max(most, len(own.values))
@@ -174,20 +173,19 @@ def _set_of(around: Around) -> Any:
     return LikelihoodRatioSet(drift=numbers["drift"], **rule)
 
 
-def _promise_of(own: Mechanism, joint: JointDistribution, eps: float) -> Promise:
+def _promise_of(own: Any, joint: JointDistribution, eps: float) -> Promise:
     """Ask for what is claimed again, each claim with the set that its rule makes."""
     from skrldp.privacy.requirements import Promise
 
-    claims: Any = own.claims
-    around, known = _set_of(claims.main.around), claims.known
+    around, known = _set_of(own.claims.main.around), own.claims.known
     columns = columns_of(own)
     others = [name for name, flag in columns if not flag]
-    everywhere = claims.everywhere
+    everywhere = own.claims.everywhere
     return Promise.of(
         joint,
         around.fit_set(joint),
         eps,
-        eps_all=None if everywhere in (None, claims.main) else everywhere.eps,
+        eps_all=None if everywhere in (None, own.claims.main) else everywhere.eps,
         known=[] if known is None else [others.index(name) for name in known.known],
         observe=own.observe,
         fit=around.fit_set,
@@ -195,27 +193,24 @@ def _promise_of(own: Mechanism, joint: JointDistribution, eps: float) -> Promise
     )
 
 
-def _proven(
-    own: Mechanism, joint: JointDistribution, path: str, eps: float | None, reports: int
-) -> bool:
+def _proven(own: Any, joint: JointDistribution, path: str, eps: float | None, reports: int) -> bool:
     """Prove what is claimed, to whoever knows nothing or some columns; print the page."""
     from skrldp.certificate import certify, prove_promise
 
-    claims: Any = own.claims
-    stated = claims.main.around
+    stated = own.claims.main.around
     if stated.rule == "survey":
         raise CommandError(
             "the set is that of a survey, whose weights a table of records does not have: give a "
             "proof (--witness) and its --public-counts, or certify it in Python."
         )
-    if reports > 1 and claims.known is not None:
+    if reports > 1 and own.claims.known is not None:
         raise CommandError("--reports is for mechanisms that promise nothing about known columns.")
     if reports == 1:
-        asked = claims.main.asked if eps is None else eps
-        asked = claims.eps if asked is None else asked
+        asked = own.claims.main.asked if eps is None else eps
+        asked = own.claims.eps if asked is None else asked
         found = prove_promise(own, _promise_of(own, joint, asked)).claims
     else:
-        asked = claims.bound_of(reports) if eps is None else eps
+        asked = own.claims.bound_of(reports) if eps is None else eps
         proof = certify(own, _set_of(stated), joint, reports=reports)
         found = Claims(
             tuple(replace(one, asked=asked) if one is proof.claim else one for one in proof.claims)
@@ -249,7 +244,7 @@ def _checked(
         blocks = own.mechanisms if isinstance(own, Manifest) else [own]
         each = zip(blocks, tables.get("blocks", [tables]), strict=True)
         for k, (one, table) in enumerate(each):
-            joint = _joint_of(one, table["counts"])
+            joint = _joint_of(one, table.get("records", table["counts"]))
             claims.append(_as_counted(one, joint))
             for enough, said in _radii_again(one, joint):
                 shown.append(f"block {k}, {said}" if len(blocks) > 1 else said)
@@ -265,25 +260,24 @@ def _checked(
     return holds
 
 
-def _as_counted(own: Mechanism, joint: JointDistribution) -> Claims:
+def _as_counted(own: Any, joint: JointDistribution) -> Claims:
     """Return what is claimed, with what the counted records say of where values come from."""
-    claims: Any = own.claims
 
     def judged(one: Claim) -> Claim:
         if one.around.values_from != "frequent":
             return one
-        source = joint.alphabet_for(one.around.beta)
+        of_survey = one.around.rule == "survey"  # for which many records do not suffice
+        source = "learned" if of_survey else joint.alphabet_for(one.around.beta)
         return replace(one, around=replace(one.around, values_from=source))
 
-    return Claims(tuple(map(judged, claims)))
+    return Claims(tuple(map(judged, own.claims)))
 
 
-def _radii_again(own: Mechanism, joint: JointDistribution) -> list[tuple[bool, str]]:
+def _radii_again(own: Any, joint: JointDistribution) -> list[tuple[bool, str]]:
     """Make each set by its rule again; whether the stated one is as large, and a sentence."""
-    claims: Any = own.claims
     found = []
-    statements = _promise_of(own, joint, claims.eps).statements
-    stated = [claims.main, *([] if claims.known is None else [claims.known])]
+    statements = _promise_of(own, joint, own.claims.eps).statements
+    stated = [own.claims.main, *([] if own.claims.known is None else [own.claims.known])]
     for claim, one in zip(stated, statements, strict=True):
         around, again, enough = claim.around, one.uncertainty.stated(), True
         if around.is_everything:

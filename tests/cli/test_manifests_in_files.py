@@ -67,7 +67,7 @@ def test_designs_that_are_refused(call, ready):
         (("--blocks", "age,job"), "no block has the columns ['home']"),
         (("--blocks", ""), '--blocks is "singles" or "pairs", once, or columns'),
         (("--blocks", "pairs", "--blocks", "singles"), '--blocks is "singles" or "pairs", once'),
-        (("--edges", "age=0,1,2"), "--edges goes with --blocks"),
+        (("--edges", "age=0,1,2"), "--edges does not go with --sanitizer grr, but with --blocks"),
         (("--blocks", "pairs", "--target", "age"), "--target is for one mechanism"),
         (("--blocks", "pairs", "--edges", "age"), "--edges age: give a column and numbers"),
         (("--blocks", "pairs", "--edges", "age=1,0"), "at least three increasing numbers"),

@@ -19,6 +19,7 @@ from skrldp import (
     LikelihoodRatioSet,
     Mechanism,
     RenyiBall,
+    SurveyDesign,
 )
 from skrldp.alphabet.values import source_in_words
 from skrldp.certificate import counts_to_json
@@ -177,6 +178,25 @@ def test_learned_values_are_counted_in_the_table_that_is_given(call, folder, col
     ):
         _, out, _ = call("verify", *given.split())
         assert source_in_words(said) in " ".join(out.split()), given
+
+
+@pytest.mark.filterwarnings("ignore:the values of U were learned")
+def test_a_surveys_proof_is_checked_and_its_learned_values_are_just_learned(call, folder):
+    """Many weighted people are no reason, and many records of a survey are none either."""
+    rows = np.arange(900)
+    public = pa.table({"ill": rows % 2, "u": rows // 2 % 3, "w": 1.0 + rows % 7})
+    design = {"survey": SurveyDesign(weights="w"), "uncertainty": RenyiBall(1.0)}
+    fitted = IRSanitizer(sensitive="ill", **design).fit(public)
+    first, *rest = fitted.mechanism_.claims
+    forged = replace(first, around=replace(first.around, values_from="frequent"))
+    for own in (first, forged):
+        made = replace(fitted.mechanism_, claims=Claims((own, *rest)))
+        (folder / "m.json").write_text(made.to_json())
+        (folder / "counts.json").write_text(counts_to_json(fitted.joint_))
+        (folder / "w.json").write_text(witness_of(made, fitted.joint_))
+        given = ("verify", "m.json", "--public-counts", "counts.json", "--witness", "w.json")
+        code, out, _ = call(*given)
+        assert code == 0 and source_in_words("learned") in " ".join(out.split())
 
 
 # --- The proof of somebody else ------------------------------------------------------------------
