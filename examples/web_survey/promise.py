@@ -40,39 +40,11 @@ def promise(manifest):
 
 def statements(manifest):
     """List what was promised, for the page of results."""
-    eps = math.ceil(1e4 * manifest.eps) / 1e4
-    listed = [
-        "One report changes the odds of any two answers to the hidden questions at most "
-        f"{factor(manifest.eps)} times (ε\u00a0=\u00a0{eps:.4f}).",
-        _where_proven(manifest),
-    ]
-    known = eps_given_others(manifest)
-    if known is not None:
-        listed.append(
-            "For somebody who knows all other answers of a person it changes them at most "
-            f"{factor(known)} times, whatever the true distribution is."
-        )
+    others = [name for name, hidden in manifest.columns if not hidden]
+    n_records = manifest.claims.main.around.n_records or 0  # not told where it plays no part
     return [
-        *listed,
-        "Only the hidden answers are protected. A report is also about one of the other questions, "
-        "drawn by chance, and may tell the answer.",
+        *manifest.claims.plain(others, False, n_records),
+        "A report is also about one of the other questions, drawn by chance, and may tell the "
+        "answer.",
         "The promise is for one report about each person: an invitation is good for one.",
     ]
-
-
-def _where_proven(manifest):
-    """Say for which distributions of the answers the first statement is proven."""
-    claims = manifest.claims
-    sets = [around for part in claims.parts for around in part.sets]
-    if not sets:
-        return "This is proven, whatever the true distribution of the answers is."
-    if claims.beta is None:
-        return f"This is proven for {claims.main.around.describe()}."
-    given = claims.values_from in ("declared", "frequent")
-    unless = "" if given else ", unless the possible answers were learned from these records"
-    about = "at most" if all(each.rule == "finite-sample" for each in sets) else "about"
-    return (
-        f"This is proven for all distributions of the answers in sets around those of "
-        f"{sets[0].n_records:,} public records. The probability that any set misses the true "
-        f"distribution is {about} {claims.beta:.3g}{unless}."
-    )

@@ -449,8 +449,9 @@ def test_statements_round_upwards(manifest):
     assert known == max(one.claims.eps_given_u for one in manifest.mechanisms)
     assert float(re.search(r"at most ([\d.]+) times", text)[1]) >= np.exp(manifest.eps)
     assert float(re.search(r"and at most ([\d.]+) times", text)[1]) >= np.exp(known)
-    assert "not protected" in text
-    assert "is at most 0.05." in text
+    listed = promise.statements(manifest)
+    assert listed[1] == manifest.claims.main.plain() and "not protected" in listed[0]
+    assert "for at most 5 % of such tables" in listed[4]
     unbounded = [
         dataclasses.replace(one, claims=dataclasses.replace(one.claims, items=(one.claims.main,)))
         for one in manifest.mechanisms
