@@ -227,7 +227,10 @@ class _NegStdError:
     summary: str
 
     def __call__(self, estimator: Any, X: Any, y: Any = None) -> Any:
-        distribution = joint_of(estimator, X)
+        try:
+            distribution = joint_of(estimator, X)
+        except TypeError as error:  # the sanitizer is not the last step
+            return error  # no number: a search raises at it, but makes NaN of what is raised
         try:
             errors = expected_std_error(
                 estimator,
@@ -238,7 +241,7 @@ class _NegStdError:
                 distribution=distribution,
             )
         except ValueError as error:  # the columns, part or groups are at fault, and no record
-            return error  # no number: a search raises at it, but makes NaN of what is raised
+            return error
         found = errors.max() if self.summary == "worst" else np.sqrt(np.mean(errors**2))
         return -float(found) if np.isfinite(found) else math.nan
 

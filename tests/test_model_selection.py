@@ -210,6 +210,9 @@ def test_a_search_by_expected_error():
     search = GridSearchCV(pipe, grid, scoring=scorer, cv=cv, refit=smallest_eps(std_error=0.02))
     search.fit(X[:, ::-1])
     train, test = next(iter(cv.split(X)))
+    longer = Pipeline([*pipe.steps, ("after", FunctionTransformer())])
+    with pytest.raises(ValueError, match="step 'priv', which is not the last"):
+        GridSearchCV(longer, grid, scoring=scorer, cv=cv).fit(X)
     own = SRRSanitizer(eps=0.5, sensitive=0).fit(X[train])
     left_out = np.array([[np.sum((X[test] == [s, u]).all(1)) for u in range(3)] for s in range(2)])
     errors = expected_std_error(
