@@ -454,9 +454,8 @@ class Claim:
             "no bound" if math.isinf(self.eps) else f"eps <= {at_most(self.eps)}",
             self.observer,
             f"for {self.reports:,} reports about {of}" * (self.reports > 1),
-            "at all distributions of the data" * self.around.is_everything,
         ]
-        said = " ".join(filter(None, words))
+        said = " ".join(filter(None, words)) + ", at all distributions" * self.around.is_everything
         if self.asked is not None:
             said += f", asked {at_most(self.asked)}" + ": not kept" * (not self.kept)
         return said + " (by composition)" * (self.how == "composition" and self.eps < math.inf)

@@ -175,9 +175,9 @@ def test_claims_in_words():
     said = dict.fromkeys(text for _, text in claims.lines())
     for text in (
         "eps <= 0.75, asked 1, over A",
-        "eps <= 4 at all distributions of the data",
+        "eps <= 4, at all distributions",
         "eps <= 0.75 + 4 (k - 1) for k reports about one person",
-        "eps <= 3 to an observer who knows U exactly at all distributions of the data",
+        "eps <= 3 to an observer who knows U exactly, at all distributions",
         "eps <= 0.5 to an observer who knows 'age', 'place', over A",
     ):
         assert text in said and text.replace("<", "&lt;") in shown._repr_html_().replace(
