@@ -205,7 +205,10 @@ def on_its_own(column: Any) -> Any:
         return pa.array(column.to_pylist(), _without_dictionaries(column.type))
     while isinstance(column, pa.DictionaryArray):  # or a dictionary of dictionaries
         column = bare(column)
-    return without_views(column).take(arrow_numbers(np.arange(len(column))))
+    plain = without_views(column)
+    if plain.null_count:  # beneath which there may be anything
+        return plain.take(arrow_numbers(np.arange(len(plain))))
+    return pa.concat_arrays([plain, plain[:0]])
 
 
 def _without_dictionaries(dtype: Any) -> Any:
@@ -453,7 +456,6 @@ def _has_texts(column: Any) -> bool:
 
 _ROWS = 1 << 15  # hashed at a time, so that temporary arrays stay in a core's cache
 _WINDOW = 16  # bytes that are read at a time, as two words
-_MOST_BITS = 23  # of a table of counts, which then has 64 MB; more than a core's cache is slower
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio, as in Fibonacci hashing
 _HALF = np.uint64(32)
 # The bytes of two words that belong to an id of which 0, 1, ..., 16 bytes are left.
@@ -465,7 +467,7 @@ _KEPT = np.array(
 
 def refuse_duplicates(name: str, column: Any, ids: IntegerIds | OctetIds) -> None:
     """Raise a ValueError that names them if ids of a column stand in several rows."""
-    if _rising(ids) or not _any_twice(_hashes(ids)):
+    if _rising(ids) or not any_twice(_hashes(ids)):
         return
     counts = bare(column).value_counts()
     twice = counts.field("values").filter(pyarrow().compute.greater(counts.field("counts"), 1))
@@ -482,15 +484,10 @@ def _rising(ids: IntegerIds | OctetIds) -> bool:
     return isinstance(ids, IntegerIds) and bool((ids.numbers[1:] > ids.numbers[:-1]).all())
 
 
-def _any_twice(hashes: NDArray[np.uint64]) -> bool:
-    """Whether two of some numbers of 64 bits are equal.
-
-    Only those that share their first bits with another one are sorted: few, up to a million rows.
-    """
-    bits = min(len(hashes).bit_length() + 3, _MOST_BITS)
-    slots = (hashes >> np.uint64(64 - bits)).astype(np.intp)
-    suspects = np.sort(hashes[np.bincount(slots, minlength=1 << bits)[slots] > 1])
-    return bool(np.any(suspects[1:] == suspects[:-1]))
+def any_twice(hashes: NDArray[Any]) -> bool:
+    """Whether two of some numbers of 64 bits are equal."""
+    ordered = np.sort(hashes)
+    return bool(np.any(ordered[1:] == ordered[:-1]))
 
 
 def _hashes(ids: IntegerIds | OctetIds) -> NDArray[np.uint64]:

@@ -18,7 +18,7 @@ import numpy as np
 
 from skrldp.batches import BlockReporter, KeyFile, LedgerReporter, Reporter
 from skrldp.batches import key_check as check_of
-from skrldp.batches.arrow import arrow_numbers, bare, numbers_of
+from skrldp.batches.arrow import any_twice, arrow_numbers, bare, numbers_of
 from skrldp.batches.ledger import Persons, octets_of
 from skrldp.cli import _common as o
 from skrldp.cli._common import CommandError, progress, tell
@@ -398,10 +398,10 @@ def _numbers_of_ids(column: Any) -> NDArray[np.int64]:
 def _refuse_same(numbers: list[NDArray[np.int64]], id: str | None, path: str) -> None:
     """Raise an error if an id is in two rows."""
     every = np.concatenate(numbers)
-    order = np.argsort(every, kind="stable")
-    twice = np.flatnonzero(np.diff(every[order]) == 0)
-    if len(twice):
-        first, second = order[twice[0]], order[twice[0] + 1]
+    if any_twice(every):
+        order = np.argsort(every, kind="stable")
+        place = np.flatnonzero(np.diff(every[order]) == 0)[0]
+        first, second = order[place : place + 2]
         raise CommandError(
             f"{path}: rows {first:,} and {second:,} (counted from 0) have the same id in column "
             f"{id!r}, and so may others. A report is about one record of each id: keep one row for "

@@ -265,7 +265,7 @@ def test_ids_in_any_order_are_compared(numbers, dtype):
 @given(st.lists(st.integers(0, 40), max_size=30), st.sampled_from([0, 20, 58]))
 def test_equal_hashes_are_found_among_those_that_begin_alike(numbers, shift):
     hashes = np.array(numbers, dtype=np.uint64) << np.uint64(shift)
-    assert arrow._any_twice(hashes) == (len(set(numbers)) < len(numbers))
+    assert arrow.any_twice(hashes) == (len(set(numbers)) < len(numbers))
 
 
 @pytest.mark.parametrize("n", [1000, 70_000])
