@@ -15,10 +15,7 @@ Every positive variable (rows, x, slacks) has a *multiplier*, the dual variable 
 the path the products of all variables and their multipliers are equal; their common value is the
 *barrier parameter*. Elsewhere their mean is the *complementarity*, and their sum the *duality
 gap*. A step aims at a lower barrier parameter, the complementarity times the *centring
-parameter*. Where it ends long before that, because some variable would be zero, its direction is
-corrected: the products that a longer step would have, as far as they are off, are aimed at anew,
-with the same factors of the Hessians (Gondzio 1996), and so is what the inequalities would miss,
-as they are curved (a second-order correction): what they miss at the end has to be repaired.
+parameter*. What the curved inequalities miss at the end has to be repaired.
 
 The multipliers are scaled conditionals: they give a lower bound on the cost, so the method need
 not be trusted. Rounding ends it some 1e-6 from the optimum.
@@ -29,9 +26,7 @@ The rows of :class:`CentralPath` meet in the sums of the columns. Here each row 
 is maximised on its own, with its own barrier parameter and its own step length.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
@@ -43,7 +38,6 @@ from skrldp.design.newton_system import (
     Coupling,
     Kind,
     Part,
-    farthest,
     parts_of,
     step_lengths,
 )
@@ -58,11 +52,6 @@ from skrldp.design.run import Workers
 # Range of the centring parameter, which is 1 less the length of the last step: a short step tells
 # that the point is far from the path.
 _CENTRING_RANGE = (0.1, 0.9)
-# Corrections of a direction, at most so many: each costs a tenth of a step. They try to follow it
-# further, by a factor and a part of the step, and end when the parts of the step for variables and
-# multipliers together have grown by less.
-_MOST_CORRECTIONS = 6
-_FURTHER, _FURTHER_BY, _LEAST_CORRECTION = 1.1, 0.1, 0.01
 _LEAST_LENGTH = 1e-3  # a shorter step is not worth taking: rounding has ended the path
 _NEAR = 1.5  # a gap up to so many times the one aimed at has arrived
 _LEAST_GAP = 1e-20  # in units of the costs: nothing that could be told from rounding is left
@@ -75,11 +64,6 @@ class _Direction:
     top: float  # step of the top of a robust cost
     costs: Kind  # a robust cost's slacks and multipliers, with their steps
     bounds: Floats  # (2,), how many steps it takes until a variable, or a multiplier, is zero
-
-    @property
-    def reach(self) -> Floats:
-        """How far it can be followed, up to the whole step."""
-        return farthest(self.bounds)
 
 
 class CentralPath:
@@ -171,10 +155,9 @@ class CentralPath:
 
     # -- steps ------------------------------------------------------------------------------------
 
-    def _coupling(self, rows: Floats) -> tuple[Coupling, Floats] | None:
+    def _coupling(self, rows: Floats) -> tuple[Coupling, Floats]:
         """Factorise the Newton equations; the second part is the slope of a robust cost."""
-        if not all(self._workers.map(Part.factorise, self._parts)):
-            return None
+        self._workers.map(Part.factorise, self._parts)
         if not self._objective.robust:
             return Coupling(self._parts, self._workers, self._cost, None), np.zeros(0)
         slack = self._top - self._by_cell(rows)
@@ -186,15 +169,12 @@ class CentralPath:
         return Coupling(self._parts, self._workers, self._cost, curvature), slope
 
     def _direction(
-        self,
-        rows: Floats,
-        system: tuple[Coupling, Floats],
-        barrier: float,
-        of_part: Callable[[Part], Floats],
+        self, rows: Floats, system: tuple[Coupling, Floats], barrier: float
     ) -> _Direction:
-        """Find the Newton direction, with the gradients of the parts that aim where it goes."""
+        """Find the Newton direction."""
         coupling, slope = system
-        gradient = np.concatenate(self._workers.map(of_part, self._parts))
+        found = self._workers.map(lambda part: part.gradient(barrier), self._parts)
+        gradient = np.concatenate(found)
         by_cell, by_top = slope, 0.0
         if self._objective.robust:
             by_cell = slope + barrier / (self._top - self._by_cell(rows))
@@ -207,25 +187,6 @@ class CentralPath:
         costs = self._cost_steps(rows, step, top, barrier)
         nearest = [_to_boundary(costs), *(of_part.min(axis=0) for of_part in found)]
         return _Direction(top, costs, np.min(nearest, axis=0))
-
-    def _corrected(
-        self, rows: Floats, system: tuple[Coupling, Floats], barrier: float
-    ) -> _Direction:
-        """Correct the Newton direction, with the same factors, while that takes it further."""
-        found = self._direction(rows, system, barrier, lambda part: part.gradient(barrier))
-        for _ in range(_MOST_CORRECTIONS):
-            reach = found.reach
-            if reach.min() == 1.0:
-                break
-            trial = np.minimum(_FURTHER * reach + _FURTHER_BY, 1.0)
-            correct = partial(Part.correct, lengths=trial, barrier=barrier)
-            found = self._direction(rows, system, barrier, correct)
-            gain = float(found.reach.sum() - reach.sum())
-            if gain < 0.0:
-                found = self._direction(rows, system, barrier, Part.undo_correction)
-            if gain < _LEAST_CORRECTION:
-                break
-        return found
 
     def _complementarity(self, rows: Floats) -> tuple[float, int]:
         """Mean product of the positive variables and their multipliers, and how many there are."""
@@ -263,19 +224,13 @@ class CentralPath:
         if self.gap <= _LEAST_GAP * self.scale:
             return False
         rows = self.rows
-        try:
-            system = self._coupling(rows)
-        except np.linalg.LinAlgError:  # singular to the last digit
-            return False
-        if system is None:
-            return False
         mean, count = self._complementarity(rows)
         if centring is None:
             centring = float(np.clip(1.0 - self.step_length, *_CENTRING_RANGE))
         barrier = max(centring * mean, min(mean, least_gap / self.scale / count))
         try:
-            direction = self._corrected(rows, system, barrier)
-        except np.linalg.LinAlgError:
+            direction = self._direction(rows, self._coupling(rows), barrier)
+        except np.linalg.LinAlgError:  # singular to the last digit
             return False
         costs = direction.costs
         (lengths,), (total,) = step_lengths(

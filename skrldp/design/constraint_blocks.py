@@ -196,22 +196,6 @@ class PairFunction:
             curvature[..., i, i] -= slope[..., i] * (1.0 - self.theta) / mean[..., i]
         return value, slope, curvature, gradient
 
-    def value(self, x: Floats) -> Floats:
-        """Evaluate φ alone.
-
-        Shapes: `x` (b, m, 2, k); returns (b, m).
-        """
-        if self.theta == 0.0:  # without the gradient: in half of the time
-            mean = np.exp(np.einsum("...u,...u->...", self.p, np.log(x)))
-        elif self.theta == 0.5:
-            mean = np.einsum("...u,...u->...", self.p, np.sqrt(x)) ** 2
-        else:
-            mean, _ = concave_mean(x, self.p, self.theta)
-        value: Floats = np.einsum("bmi,mi->bm", mean, self.scale)
-        if self.shared.any():
-            value[:, self._shared] = self._together(mean[:, self._shared])[0]
-        return value
-
     @cached_property
     def _shared(self) -> slice | NDArray[np.bool_]:
         """The pairs that share a budget, as a slice where these are all."""
@@ -282,7 +266,6 @@ def pair_function(one: Requirement) -> PairFunction | None:
 _RANK = 4  # of what a pair adds to a Hessian, but for its diagonal
 # The part of a row's entries up to which that is a low rank.
 _LOW = 0.5
-_INSIDE = 0.99  # part of the way to the boundary at which curvature is looked at, at most
 
 
 class PairBlock(Block):
@@ -369,8 +352,7 @@ class PairBlock(Block):
         # Hessian by (q, λ) is -(diagonal + gradient mixed); inner is the inverse of that by λ.
         self._gradient, self._slope, self._lam_slope = gradient, slope, lam_slope
         self._diagonal, self._mixed, self._inner = diagonal, mixed, inner
-        self._value, self._missed = value, value - sum_last(self._lam) - slack  # by the slacks
-        self._residual = self._missed  # what a step makes up for
+        self._residual = value - sum_last(self._lam) - slack  # what a step makes up for
         return gradient_form, -mixed @ inner, -inner
 
     def gradient(self, targets: Sequence[Floats]) -> Floats:
@@ -402,30 +384,13 @@ class PairBlock(Block):
         slack = self._residual - np.einsum("bmi,bmi->bm", self._slope, along)
         slack += np.einsum("bmi,bmi->bm", self._lam_slope, lam)
         dual = dual_step(self._targets[0], self._slack, slack, self._dual)
-        self._steps, self._x_step = (lam, slack, dual, self._dual_x), x
+        self._steps = lam, slack, dual, self._dual_x
         kinds: list[Kind] = [(self._slack, slack, self._dual, dual)]
         if not self.pairs.fixed:
             dual_x = dual_step(self._targets[1], self._here, x, self._dual_x)
             self._steps = lam, slack, dual, dual_x
             kinds.append((self._here, x, self._dual_x, dual_x))
         return kinds
-
-    def correct(self, length: float) -> None:
-        """See :class:`Block`: φ is concave, so that steps along its tangent violate privacy."""
-        self._before = self._residual
-        if self.pairs.fixed:
-            return
-        x, step = self._here, self._x_step
-        fastest = (-step / x).reshape(len(x), -1).max(axis=1)  # no further than φ exists
-        part = np.minimum(length, _INSIDE / np.maximum(fastest, _INSIDE / length))
-        along = np.einsum("bmiu,bmiu->bmi", self._gradient, step)
-        tangent = part[:, None] * np.einsum("bmi,bmi->bm", self._slope, along)
-        error = self.pairs.value(x + by_row(part, x) * step) - self._value - tangent
-        self._residual = self._missed + error / part[:, None]
-
-    def undo_correction(self) -> None:
-        """See :class:`Block`."""
-        self._residual = self._before
 
     def take(self, length: Floats, dual_length: Floats) -> None:
         """See :class:`Block`."""
@@ -594,8 +559,6 @@ class RangeBlock(Block):
         own[:, self._first, p + self._second] -= self._factor * between
         own[:, p + self._second, self._first] -= self._factor * between
         inverse = inverses(own)
-        if inverse is None:
-            raise np.linalg.LinAlgError("the Hessian by greatest and least entries is singular")
         self._above, self._below, self._inverse = above, below, inverse
         tops, mixed, bottoms = inverse[:, :p, :p], inverse[:, :p, p:], inverse[:, p:, p:]
         other_above, other_below = above[:, None], below[:, None]
@@ -655,12 +618,6 @@ class RangeBlock(Block):
             )
         ]
         return list(zip(self._here, steps, self._duals, self._dual_steps, strict=True))
-
-    def correct(self, length: float) -> None:
-        """See :class:`Block`: this one is linear."""
-
-    def undo_correction(self) -> None:
-        """See :class:`Block`."""
 
     def take(self, length: Floats, dual_length: Floats) -> None:
         """See :class:`Block`."""

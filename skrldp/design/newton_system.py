@@ -6,6 +6,7 @@ mechanism; rows meet only where columns must sum to 1, and in a robust cost.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from copy import copy
 from itertools import pairwise
 from typing import NamedTuple
@@ -123,18 +124,6 @@ class Block(ABC):
         """
 
     @abstractmethod
-    def correct(self, length: float) -> None:
-        """Aim at what a part of the last step would miss because the requirement is curved.
-
-        The next gradient and step use it: a second-order correction (Nocedal and Wright,
-        section 18.3). A linear requirement needs none.
-        """
-
-    @abstractmethod
-    def undo_correction(self) -> None:
-        """Aim at what was aimed at before the last correction."""
-
-    @abstractmethod
     def take(self, length: Floats, dual_length: Floats) -> None:
         """Take a part of the last step.
 
@@ -171,11 +160,6 @@ def dual_step(target: Floats, amount: Floats, step: Floats, dual: Floats) -> Flo
 # wait for one another (two gain 1.5 times at 240 cells, where parts of a fifth gain 1.3 times), and
 # so few that there is a part for each. Fixed, so that sums are the same however many threads work.
 _ENTRIES, _FEWEST_ROWS = 500_000, 4
-
-
-# Range of the products that a corrected direction aims at, in units of the barrier parameter. Usual
-# values are 0.1 and 10; these end nearer to the path, and the mechanisms found along it are better.
-_PRODUCTS = (0.5, 2.0)
 
 
 class Part:
@@ -227,32 +211,18 @@ class Part:
         count = sum(amount.size for amount, _ in variables) // len(self.rows)
         return np.asarray(total), count
 
-    def factorise(self) -> bool:
-        """Compute the Hessian of each row, and its inverse.
+    def factorise(self) -> None:
+        """Compute the Hessian of each row, and its inverse; ``LinAlgError`` if it has none."""
+        self.linearise(plain=True)
+        self.inverse = inverses(self.hessian)
 
-        Returns bool: whether rounding has left the Hessians definite.
-        """
-        hessian = np.zeros((*self.rows.shape, self.rows.shape[1]))
-        try:
-            for block in self.blocks:
-                hessian += block.hessian(self.rows)
-        except np.linalg.LinAlgError:
-            return False
-        entry = np.arange(self.rows.shape[1])
-        hessian[:, entry, entry] += self.dual_rows / self.rows
-        inverse = inverses(hessian)
-        if inverse is None:
-            return False
-        self.hessian, self.inverse = hessian, inverse
-        return True
-
-    def linearise(self) -> None:
-        """Compute the Hessian of each row, as far as :meth:`solve` needs it.
+    def linearise(self, plain: bool = False) -> None:
+        """Compute the Hessian of each row, as far as :meth:`solve` needs it unless plain.
 
         Raises ``LinAlgError`` if rounding has left none.
         """
         diagonal = self.dual_rows / self.rows
-        found = [block.low_rank(self.rows) for block in self.blocks]
+        found = [] if plain else [block.low_rank(self.rows) for block in self.blocks]
         low = [one for one in found if one is not None]
         self._low = None
         if low and len(low) == len(found):
@@ -292,42 +262,6 @@ class Part:
         for block in self.blocks:
             amounts = [amount for amount, _ in block.variables(self.rows)]
             self._targets.append([by_row(of_rows, amount) for amount in amounts])
-        return self._gradient()
-
-    def correct(self, lengths: Floats, barrier: float) -> Floats:
-        """Aim anew at what a part of the step misses.
-
-        These are products far from the barrier parameter, and requirements that are curved.
-
-        Shapes: `lengths` (2,). Returns (b, a): gradient by the rows, as from :meth:`gradient`.
-        """
-        self._before = self._targets
-        low, high = (factor * barrier for factor in _PRODUCTS)
-        kinds, targets = iter(self._kinds), []
-        for of_block in self._targets:
-            corrected = []
-            for target in of_block:
-                amount, step, dual, dual_step = next(kinds)
-                product = (amount + lengths[0] * step) * (dual + lengths[1] * dual_step)
-                missing = np.maximum(np.clip(product, low, high) - product, -high)
-                corrected.append(target + missing)
-            targets.append(corrected)
-        self._targets = targets
-        for block in self.blocks:
-            block.correct(float(lengths[0]))
-        return self._gradient()
-
-    def undo_correction(self) -> Floats:
-        """Aim at what was aimed at before the last correction.
-
-        Returns (b, a): gradient by the rows, as from :meth:`gradient`.
-        """
-        self._targets = self._before
-        for block in self.blocks:
-            block.undo_correction()
-        return self._gradient()
-
-    def _gradient(self) -> Floats:
         gradient: Floats = -self._targets[0][0] / self.rows
         for block, targets in zip(self.blocks, self._targets[1:], strict=True):
             gradient += block.gradient(targets)
@@ -400,74 +334,29 @@ def _of_rows(table: Floats) -> Floats:
 # --- The system that couples the rows -------------------------------------------------------------
 
 
-_Solution = tuple[Floats, Floats, Floats, float]
-
-# Chosen by hand. Doubled one at a time they change nothing before
-# the 13th digit.
-
-# Steps of iterative refinement of each solve, at most: they undo the regularisation below. Each
-# multiplies the error by about what the last one changed, relative to the solution, so one that
-# changed less than this is the last.
-_REFINEMENTS, _REFINED = 2, 1e-6
 # Regularisation: what is added to a unit diagonal, the least of these with which Cholesky's method
 # succeeds. It begins at a few units of rounding.
 _REGULARISATIONS = (1e-15, 1e-13, 1e-11)
-_SMALL = 16  # size up to which matrices are inverted from their Cholesky factor
 
 
-def inverses(matrices: Floats) -> Floats | None:
+def inverses(matrices: Floats) -> Floats:
     """Invert positive definite matrices, scaled to a unit diagonal and regularised.
 
-    By halves: the inverse of a leading block and that of its Schur complement make up the whole,
-    so that nearly all work is products of matrices. SciPy's inverse from a Cholesky factor has a
-    quarter less to do, but does so more slowly, and keeps other threads waiting.
-
-    Shapes: `matrices` (b, a, a). Returns (b, a, a): nearly the inverses; None if rounding has made
-    a matrix indefinite.
+    Shapes: `matrices` (b, a, a). Returns (b, a, a): nearly the inverses. Raises ``LinAlgError`` if
+    rounding has made a matrix indefinite.
     """
     diagonal = np.einsum("yii->yi", matrices)
     if not np.all((diagonal > 0.0) & (diagonal < np.inf)):
-        return None
+        raise np.linalg.LinAlgError("a diagonal is not positive")
     unit = 1.0 / np.sqrt(diagonal)
     both = unit[:, :, None] * unit[:, None, :]
     scaled = matrices * both
-    diagonal = np.einsum("yii->yi", scaled)
-    diagonal[:] = 1.0 + _REGULARISATIONS[0]
-    try:
-        return _inverse(scaled) * both
-    except np.linalg.LinAlgError:  # of one or more of them
-        found = np.empty_like(scaled)
-    for y, matrix in enumerate(scaled):
-        for added in _REGULARISATIONS:
-            diagonal[y] = 1.0 + added
-            try:
-                found[y] = _inverse(matrix)
-                break
-            except np.linalg.LinAlgError:
-                continue
-        else:
-            return None
-    return found * both
-
-
-def _inverse(matrices: Floats) -> Floats:
-    """Invert positive definite matrices; LinAlgError if one is not."""
-    a = matrices.shape[-1]
-    if a <= _SMALL:
-        half = np.linalg.inv(np.linalg.cholesky(matrices))
-        return np.swapaxes(half, -1, -2) @ half
-    h = a // 2
-    inverse = np.empty_like(matrices)
-    mixed = matrices[..., :h, h:]
-    first = _inverse(matrices[..., :h, :h])
-    weights = first @ mixed
-    last = _inverse(matrices[..., h:, h:] - np.swapaxes(mixed, -1, -2) @ weights)
-    corner = weights @ last
-    inverse[..., h:, h:] = last
-    inverse[..., :h, :h] = first + corner @ np.swapaxes(weights, -1, -2)
-    np.negative(corner, out=inverse[..., :h, h:])
-    inverse[..., h:, :h] = np.swapaxes(inverse[..., :h, h:], -1, -2)
-    return inverse
+    for added in _REGULARISATIONS:
+        np.einsum("yii->yi", scaled)[:] = 1.0 + added
+        with suppress(np.linalg.LinAlgError):  # of one or more of them
+            half = np.linalg.inv(np.linalg.cholesky(scaled))
+            return np.asarray(np.swapaxes(half, -1, -2) @ half * both)
+    raise np.linalg.LinAlgError("rounding has made a matrix indefinite")
 
 
 class _Forms:
@@ -549,29 +438,23 @@ class Coupling:
     def solve(
         self, gradient: Floats, column_residual: Floats, by_cell: Floats, by_top: float
     ) -> tuple[Floats, float]:
-        """Solve the Newton equations, with iterative refinement.
+        """Solve the Newton equations, with one step of iterative refinement.
 
         Shapes: `gradient` (b, a); `column_residual` (a,); `by_cell` (a,). Returns `step` (b, a):
         step of the rows; `top`: step of the top.
         """
         step, columns, distribution, top = self._solve(gradient, column_residual, by_cell, by_top)
-        for _ in range(_REFINEMENTS):
-            left = gradient + self._forms.times(step) - columns
-            left_cell, left_top = by_cell, by_top
-            if self._curvature is not None:
-                left += self._cost * distribution
-                second = self._curvature @ (np.einsum("yx,yx->x", step, self._cost) - top)
-                left_cell, left_top = by_cell + second - distribution, by_top - float(second.sum())
-            more = self._solve(left, column_residual - step.sum(axis=0), left_cell, left_top)
-            step, columns = step + more[0], columns + more[1]
-            distribution, top = distribution + more[2], top + more[3]
-            if np.linalg.norm(more[0]) <= _REFINED * np.linalg.norm(step):
-                break
-        return step, top
+        left = gradient + self._forms.times(step) - columns
+        if self._curvature is not None:
+            left += self._cost * distribution
+            second = self._curvature @ (np.einsum("yx,yx->x", step, self._cost) - top)
+            by_cell, by_top = by_cell + second - distribution, by_top - float(second.sum())
+        more = self._solve(left, column_residual - step.sum(axis=0), by_cell, by_top)
+        return step + more[0], top + more[3]
 
     def _solve(
         self, gradient: Floats, column_residual: Floats, by_cell: Floats, by_top: float
-    ) -> _Solution:
+    ) -> tuple[Floats, Floats, Floats, float]:
         cost, a = self._cost, gradient.shape[1]
         alone = self._forms.solve(gradient)  # minus the step of the rows without the coupling
         rhs = column_residual + alone.sum(axis=0)

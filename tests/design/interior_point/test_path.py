@@ -210,26 +210,6 @@ def test_without_an_aim_until_rounding_ends_it(problem):
     assert max(bounds) == pytest.approx(min(values), rel=1e-5)
 
 
-def test_a_direction_is_corrected_where_that_takes_it_further():
-    region, costs = region_of("3x3", "joint"), cost_of(region_of("3x3", "joint"), "random")
-    path = CentralPath(costs, path_blocks(Requirements.of(region, 1.0)))
-    gained = 0
-    for _ in range(12):
-        rows, barrier = path.rows, 0.1 * path._complementarity(path.rows)[0]
-        system = path._coupling(rows)
-        aimed = [part.gradient(barrier) for part in path._parts]
-        plain = path._direction(rows, system, barrier, lambda part, b=barrier: part.gradient(b))
-        for part in path._parts:
-            part.correct(np.array([0.5, 0.5]), barrier)
-        for part, gradient in zip(path._parts, aimed, strict=True):
-            np.testing.assert_array_equal(part.undo_correction(), gradient)
-        corrected = path._corrected(rows, system, barrier)
-        assert corrected.reach.sum() >= plain.reach.sum() - 1e-9
-        gained += corrected.reach.sum() > 1.1 * plain.reach.sum()
-        assert path.advance(centring=0.1)
-    assert gained >= 3
-
-
 def test_the_same_with_any_number_of_threads(monkeypatch):
     monkeypatch.setattr(part_module, "_ENTRIES", 1)
     monkeypatch.setattr(part_module, "_FEWEST_ROWS", 2)
