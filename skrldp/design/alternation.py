@@ -1,10 +1,7 @@
-r"""PolyOpt for large alphabets: annealing from several starts, and what they found put together.
+r"""PolyOpt for large alphabets: annealing from several starts.
 
 Where a way down the central path ends depends on its start, so it is repeated from another start,
-with more reports, always the same ones. Then the decoders of the runs are gathered: a program
-with all of them that differ, fixed, finds the best mechanism for these, in which each run's
-reports make room for those of the others. Near the end of the path the decoders are updated
-again.
+with more reports, always the same ones.
 
 **Deterministic annealing**: one way down the central path, while a decoder follows the mechanism.
 
@@ -18,18 +15,12 @@ soon reach a local optimum. Here the decoder is updated after every Newton step 
 barrier parameter of the path (:mod:`skrldp.design.central_path`) falls slowly. It acts as the
 temperature does in deterministic annealing (Rose 1998): at first all reports are nearly alike,
 then they part where most is to be gained.
-
-Decoders that are good already, the best of several runs, are treated otherwise: they stay fixed
-until the barrier parameter is so low that reports do not become alike again.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from joblib import Parallel, delayed
-from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from skrldp._typing import Floats
 from skrldp.design.central_path import CentralPath
@@ -39,12 +30,13 @@ from skrldp.design.programs import ExpectedCost
 from skrldp.design.run import Limits, Workers
 from skrldp.privacy.requirements import Requirement, Requirements, repair
 
-# Gamma noise of shape 1/2, times 1 + _BIAS where report y stands for value y. Noise alone leaves
-# values without a report of their own, and values alone leave S out. The bias doubled loses
-# 1e-4 on a table of 12 cells, and shape 0.75 gains as much.
+# A start is gamma noise of this shape: twice as much loses 13 % at 9 cells, where privacy is over
+# all distributions.
+_SHAPE = 0.5
+# It is multiplied by 1 + this where report y stands for value y: noise alone
+# leaves values without a report of their own, and values alone leave S out. Twice as much loses
+# 1e-4 at 12 cells.
 _BIAS = 4.0
-_GAMMA_SHAPE = 0.5
-_LEAST_NOISE = 1e-9
 # Standard deviation of the logarithms of what entries are multiplied by, where rows are perturbed.
 PERTURBATION = 0.7
 
@@ -54,7 +46,7 @@ def starts(shape: tuple[int, int], b: int, seed: int) -> Floats:
 
     Shapes: returns (b, a).
     """
-    noise = np.random.default_rng(seed).gamma(_GAMMA_SHAPE, size=(b, *shape)) + _LEAST_NOISE
+    noise = np.random.default_rng(seed).gamma(_SHAPE, size=(b, *shape))
     report = np.arange(b)
     noise[report, :, report % shape[1]] *= 1.0 + _BIAS
     return (noise / noise.sum(axis=0)).reshape(b, -1)
@@ -68,8 +60,7 @@ def starts(shape: tuple[int, int], b: int, seed: int) -> Floats:
 
 # Where paths begin and end: duality gaps.
 _FIRST_GAP = 30.0  # relative to the entropy: reports are nearly constant there. Doubled: 1e-4
-LAST_GAP = 1e-3  # relative to the information found, as the following are. Doubled: 2e-6
-_FIXED_GAP = 3e-3  # where decoders that were fixed begin to be updated
+_LAST_GAP = 1e-3  # relative to the information found, as the following are. Doubled: 2e-6
 
 # Newton steps.
 _FINAL_STEPS = 30  # until the path is centred at the end: what is not is costly to repair
@@ -82,10 +73,6 @@ _MOST_FACTOR = 0.99
 # When time is short: part of what is left that is planned with, since many a step falls short of
 # its aim, and steps that are left to centre.
 _PLANNED_TIME, _RESERVED_STEPS = 0.6, 6
-
-# Reports.
-_ALIKE = 0.05  # l1 distance of posteriors up to which reports are alike
-_RARE = 1e-5  # probability up to which a report hardly matters
 
 Callback = Callable[[Floats], None]  # gets private mechanisms
 
@@ -157,28 +144,20 @@ class Annealing:
         """Newton steps taken."""
         return self._path.steps
 
-    def anneal(self, factor: float, limits: Limits, last_gap: float = LAST_GAP) -> None:
+    def anneal(self, factor: float, limits: Limits) -> None:
         """Go down the path while the decoder follows the mechanism."""
         path, schedule, began = (self._path, _Schedule(limits, factor, self.steps), limits.elapsed)
-        end, going = last_gap * self.criterion.scale, True
+        end, going = _LAST_GAP * self.criterion.scale, True
         while going and not path.arrived(end) and not limits.met:
             limits.count()
             going = path.advance(least_gap=end, centring=schedule.factor(path, end))
             self._expand()
-            end = last_gap * self._unit()
+            end = _LAST_GAP * self._unit()
             if path.steps % _REPAIR_EVERY == 0 or not going or limits.met:
                 self._offer()
         self.finished = path.arrived(end)
         self._centre(path.gap, limits)
         self.seconds = limits.elapsed - began
-
-    def solve_fixed(self, limits: Limits) -> None:
-        """Go down the path with the decoder fixed, to where :meth:`anneal` goes on."""
-        path, end, going = self._path, _FIXED_GAP * self.criterion.scale, True
-        while going and not path.arrived(end) and not limits.met:
-            limits.count()
-            going = path.advance(least_gap=end)
-            end = _FIXED_GAP * self._unit()
 
     def _centre(self, gap: float, limits: Limits) -> None:
         """Centre the path at a gap with the decoder as it is, and offer what is found."""
@@ -214,22 +193,6 @@ class Annealing:
             self.callback(private)
 
 
-def distinct_reports(matrix: Floats, distribution: Floats) -> NDArray[np.intp]:
-    """Find reports whose posterior differs from those of all before them.
-
-    Shapes: `matrix` (b, a); `distribution` (a,). Returns (m,): their places, in order. Reports that
-    are hardly ever sent are not among them.
-    """
-    posterior = matrix * distribution
-    mass = posterior.sum(axis=1)
-    posterior /= np.maximum(mass, TINY)[:, None]
-    kept: list[int] = []
-    for y in np.flatnonzero(mass > _RARE):
-        if all(np.abs(posterior[y] - posterior[z]).sum() > _ALIKE for z in kept):
-            kept.append(int(y))
-    return np.array(kept, dtype=np.intp)
-
-
 def _steps_left(limits: Limits, seconds: float) -> float:
     """Newton steps that are left, each of which takes so long; infinite without limits."""
     left, steps = limits.left, limits.iterations_left
@@ -256,22 +219,21 @@ class _Schedule:
         return slowest if needed >= self.fastest else max(needed, _LEAST_FACTOR)
 
 
-# --- Runs from several starts, side by side in processes where there are any ----------------------
+# --- Runs from several starts ---------------------------------------------------------------------
 
 
-# Cells from which on runs take longer than it takes to start a process, a second.
-_WORTH_A_PROCESS = 60
-FEWEST_REPORTS = 8  # reports that are worth another run
+_FEWEST = 8  # reports that are worth another run
 _TIME_OF_A_RUN = 0.7  # of the run before, for each report, that a run must have time for
-
-
-@dataclass(frozen=True)
-class RunPlan:
-    """How to anneal."""
-
-    reports: int  # number of reports
-    factor: float  # cooling factor: the part of the duality gap that each step leaves
-    seed: int  # which of the fixed starts
+# Runs: numbers of reports, and cooling factor, the part of the gap that a step leaves. Without the
+# second, 4x8 cells with 200 records lose 2 %; the last alone loses 4 % there.
+_RUNS = ((16, 0.9), (16, 0.9), (40, 0.8))
+# From so many cells times pairs of secrets on, a step takes a quarter of a second and more, and the
+# last run is the only one. Privacy over all distributions costs little: it is about the extremes of
+# each secret's entries.
+_COSTLY = 200_000
+# Entries of the matrices of all reports, of which some five sets are kept at a time: 1.3 GB. More
+# reports are what helps most at a thousand cells, where this is room for 32.
+_ENTRIES = 32_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,80 +245,43 @@ class Run:
     steps: int = 0  # Newton steps taken
     seconds: float = 0.0  # time taken
 
-    @classmethod
-    def of(cls, annealing: Annealing) -> "Run":
-        """Take what a way down the path has found so far."""
-        return cls(annealing.matrix, annealing.value, annealing.steps, annealing.seconds)
 
-
-def anneal_each(
+def alternate(
     criterion: Information,
     requirements: Requirements,
-    plans: Sequence[RunPlan],
+    *,
     limits: Limits,
     callback: Callback | None = None,
-    reserved: int = 0,
-) -> list[Run]:
+) -> tuple[list[Run], str]:
     """Anneal from several starts.
 
-    Runs are side by side in processes where there are several jobs and time for all runs. Where
-    time is short, each run has all jobs for itself: they share its rows.
-
-    Returns list of Run: without a limit of time, they do not depend on the number of workers.
+    Returns `runs`: at least one; `status`: ``"converged"``, ``"iteration_limit"``
+    or ``"time_limit"``. Without a limit of time they do not depend on the number of workers.
     """
-    number, left = limits.workers.number, limits.iterations_left
-    share = None if left is None else left // (len(plans) + 1)  # one for what follows
+    size = criterion.distribution.size
+    if not requirements.any_pair:  # nothing is secret, so records are reported as they are
+        whole = np.eye(size)
+        return [Run(whole, criterion.value(whole))], "converged"
+    most = max(_ENTRIES // size**2, _FEWEST)
+    pairs = sum(one.n_pairs for one in requirements if not one.everywhere)
+    planned = _RUNS[-1:] if size * pairs >= _COSTLY else _RUNS
+    share = None if limits.iterations_left is None else limits.iterations_left // len(planned)
     runs: list[Run] = []
-    worthwhile = number > 1 and criterion.distribution.size >= _WORTH_A_PROCESS
-    for place, plan in enumerate(plans):
-        rest = plans[place:]
-        # With a limit of time, the first run tells whether there is time for all of the others.
-        known = limits.left is None or len(runs) > 0
-        if worthwhile and known and len(rest) > 1 and _time_for_all(rest, runs, limits, reserved):
-            runs += _side_by_side(criterion, requirements, rest, limits, share, callback)
-            break
-        b = affordable(plan.reports, runs, limits, reserved)
-        if b < min(plan.reports, FEWEST_REPORTS):
+    complete = True
+    for seed, (reports, factor) in enumerate(planned):
+        asked = min(reports, max(size, _RUNS[0][0]), most)
+        b = affordable(asked, runs, limits)
+        complete = complete and b == asked
+        if b < min(asked, _FEWEST):
             break
         own = Limits(limits.left, share, limits.workers)
-        runs.append(_anneal(criterion, requirements, replace(plan, reports=b), own, callback))
-    limits.count(sum(run.steps for run in runs))
-    return runs
+        start = starts(requirements.shape, b, seed)
+        runs.append(_anneal(criterion, requirements, start, factor, own, callback))
+        limits.count(runs[-1].steps)
+    return runs, limits.status if complete else "time_limit"
 
 
-def _time_for_all(
-    plans: Sequence[RunPlan], before: Sequence[Run], limits: Limits, reserved: int
-) -> bool:
-    """Whether there is time for all runs, even one after the other."""
-    reports = sum(plan.reports for plan in plans)
-    return affordable(reports, before, limits, reserved) == reports
-
-
-def _side_by_side(
-    criterion: Information,
-    requirements: Requirements,
-    plans: Sequence[RunPlan],
-    limits: Limits,
-    share: int | None,
-    callback: Callback | None,
-) -> list[Run]:
-    """Anneal in processes, as many as there are jobs for."""
-    number = min(limits.workers.number, len(plans))
-    together = -(-len(plans) // number)  # runs of one process, one after the other
-    seconds = None if limits.left is None else limits.left / together
-    jobs = max(limits.workers.number // len(plans), 1)
-    common = criterion, requirements, seconds, share, jobs
-    order = sorted(range(len(plans)), key=lambda i: -plans[i].reports)  # the longest first
-    tasks = [delayed(_anneal_alone)(plans[i], *common) for i in order]
-    found = dict(zip(order, Parallel(n_jobs=number)(tasks), strict=True))
-    runs = [found[i] for i in range(len(plans))]
-    if callback is not None:
-        for run in runs:
-            callback(run.matrix)
-    return runs
-
-
-def affordable(reports: int, before: Sequence[Run], limits: Limits, reserved: int = 0) -> int:
+def affordable(reports: int, before: Sequence[Run], limits: Limits) -> int:
     """Count the reports that there is time for.
 
     Returns int: all of them without a limit of time.
@@ -365,126 +290,20 @@ def affordable(reports: int, before: Sequence[Run], limits: Limits, reserved: in
         return reports
     run = before[-1]
     each = max(_TIME_OF_A_RUN * run.seconds / len(run.matrix), np.finfo(float).tiny)
-    return min(reports, max(int(limits.left / each) - reserved, 0))
-
-
-def _anneal_alone(
-    plan: RunPlan,
-    criterion: Information,
-    requirements: Requirements,
-    seconds: float | None,
-    iterations: int | None,
-    n_jobs: int,
-) -> Run:
-    """Anneal in a process that knows nothing else."""
-    limits = Limits(seconds, iterations, Workers(n_jobs))
-    with threadpool_limits(limits=1, user_api="blas"):
-        return _anneal(criterion, requirements, plan, limits, None)
+    return min(reports, int(limits.left / each))
 
 
 def _anneal(
     criterion: Information,
     requirements: Requirements,
-    plan: RunPlan,
+    start: Floats,
+    factor: float,
     limits: Limits,
     callback: Callback | None,
 ) -> Run:
-    start = starts(requirements.shape, plan.reports, plan.seed)
     if limits.met:  # to prepare a path takes seconds at hundreds of cells
         constant = np.full(start.shape, 1.0 / len(start))
         return Run(constant, criterion.value(constant))
-    annealing = Annealing(criterion, requirements, start, callback, limits.workers)
-    annealing.anneal(plan.factor, limits)
-    return Run.of(annealing)
-
-
-# --- What the runs found, put together ------------------------------------------------------------
-
-
-# Chosen on two tables of 240 and 252 cells: docs/large_alphabets.md, sections 2 and 5.
-
-# Runs: numbers of reports, and cooling factor, the part of the gap that a step leaves.
-_RUNS = ((16, 0.9), (16, 0.9), (40, 0.8))
-_SHORT = ((16, 0.8),)
-# From so many cells times pairs of secrets on, a step takes a quarter of a second and more. Privacy
-# over all distributions costs little: it is about the extremes of each secret's entries.
-_COSTLY = 200_000
-_COSTLY_RUNS = ((12, 0.9), (16, 0.9))
-# Where memory leaves no room for more reports than one run takes, and time is not limited.
-_WIDEST_RUN = ((64, 0.8),)
-# Cooling factor once the decoders that were gathered are updated, and duality gap where that ends.
-_GATHERED_FACTOR, _GATHERED_GAP = 0.9, 3e-4
-
-# Numbers of reports.
-_MOST, _FEW = 64, 20  # no more than cells are of use in the end, but a few more on the way
-# Entries of the matrices of all reports, of which some five sets are kept at a time: 1.3 GB. More
-# reports are what helps most at a thousand cells, where this is room for 32.
-_ENTRIES = 32_000_000
-
-_FILL = 36  # gathered reports up to which perturbed copies join them
-
-
-def alternate(
-    criterion: Information,
-    requirements: Requirements,
-    *,
-    limits: Limits,
-    callback: Callback | None = None,
-    short: bool = False,
-) -> tuple[list[Run], str]:
-    """Anneal from several starts, and gather what was found.
-
-    Returns `runs`: at least one; `status`: ``"converged"``, ``"iteration_limit"``
-    or ``"time_limit"``.
-    """
-    distribution = criterion.distribution
-    if not requirements.any_pair:  # nothing is secret, so records are reported as they are
-        whole = np.eye(distribution.size)
-        return [Run(whole, criterion.value(whole))], "converged"
-    most = _most(distribution)
-    pairs = sum(one.n_pairs for one in requirements if not one.everywhere)
-    costly = distribution.size * pairs >= _COSTLY
-    widest = most < min(_MOST, distribution.size) and limits.left is None
-    usual = _WIDEST_RUN if widest else _COSTLY_RUNS if costly else _RUNS
-    planned: tuple[tuple[int, float], ...] = _SHORT if short else usual
-    plans = [RunPlan(min(b, most), factor, seed) for seed, (b, factor) in enumerate(planned)]
-    gathers = not (short or widest)
-    reserved = _FEW if gathers else 0
-    runs = anneal_each(criterion, requirements, plans, limits, callback, reserved)
-    complete = sum(len(run.matrix) for run in runs) == sum(plan.reports for plan in plans)
-    if gathers:
-        rows = gather(runs, distribution, requirements.shape)
-        room = affordable(len(rows), runs, limits)
-        complete = complete and room == len(rows)
-        if room >= min(len(rows), FEWEST_REPORTS):
-            joined = Annealing(criterion, requirements, rows[:room], callback, limits.workers)
-            joined.solve_fixed(limits)
-            joined.anneal(_GATHERED_FACTOR, limits, _GATHERED_GAP)
-            runs.append(Run.of(joined))
-    return runs, limits.status if complete else "time_limit"
-
-
-def _most(distribution: Floats) -> int:
-    """As many reports as are of use and have room."""
-    room = max(_ENTRIES // distribution.size**2, FEWEST_REPORTS)
-    return min(_MOST, max(distribution.size, _FEW), room)
-
-
-def gather(runs: Sequence[Run], distribution: Floats, shape: tuple[int, int]) -> Floats:
-    """Take the reports of several runs whose posteriors differ, the best run's first.
-
-    If they are few, perturbed copies join them: those of no use will not be sent.
-
-    Shapes: `distribution` (number of cells of a row,). Returns (m, number of cells of a row): rows
-    of mean 1, no more than there may be reports.
-    """
-    ranked = sorted(runs, key=lambda run: -run.value)
-    rows = np.concatenate([run.matrix for run in ranked])
-    rows = rows[distinct_reports(rows, distribution)[: _most(distribution)]]
-    missing = max(min(_FILL, _most(distribution)) - len(rows), 0)
-    noise = np.random.default_rng(len(runs)).normal(scale=PERTURBATION, size=(2, missing, *shape))
-    perturbed = rows[np.arange(missing) % len(rows)]
-    perturbed *= np.exp(noise[0] + noise[1, :, :, :1]).reshape(missing, distribution.size)
-    rows = np.concatenate([rows, perturbed])
-    unit: Floats = rows / rows.mean(axis=1, keepdims=True)
-    return unit
+    found = Annealing(criterion, requirements, start, callback, limits.workers)
+    found.anneal(factor, limits)
+    return Run(found.matrix, found.value, found.steps, found.seconds)

@@ -32,7 +32,6 @@ TOL = 1e-3  # sums of variances of designs for some ten tables differ by less fr
 # 2x20 cells with 3,183 records they raise 2.195 nats to 2.242, and 3 s to 6 s; at 6x15 cells with
 # 32,561 records .6107 of H(X) to .6128, and 16 s to 38 s. At 160 cells they gained nothing in 16 s.
 _MOST_BY_PATHS = 100
-_RECORDS_A_CELL = 2  # below which a short search will do; chosen by hand
 # Part of the time limit for alternation, or for decomposition, where columns go on from what it
 # found. Chosen by hand.
 _TIME_ALTERNATING, _TIME_DECOMPOSING = 0.5, 0.8
@@ -90,7 +89,6 @@ class _CriterionSearch(Search):
         self.criterion = problem.criterion or Information(public)
         self.public = self.criterion.at(public)
         self.tol, self.verbose = problem.tol, task.verbose
-        self.short = False
 
     def run(self) -> Solution:
         """Try the solvers in turn; put rows of the mechanism together where little is lost."""
@@ -120,10 +118,7 @@ class _CriterionSearch(Search):
         self.progress.stage = "searching"
         if solver == "vertices":
             return enumerate_vertices(self.joint, self.requirements, self.criterion)
-        # With few records, what is best at the public distribution says little about
-        # the true one: a short search will do.
-        self.short = solver == "auto" and self.joint.n < _RECORDS_A_CELL * self.joint.counts.size
-        more = solver == "auto" and not self.short and not self.limits.met
+        more = solver == "auto" and not self.limits.met
         more = more and self.cones.searched
         expandable = isinstance(self.criterion, Information)
         if solver == "columns" or (expandable and more and not self.cones.by_paths):
@@ -227,9 +222,7 @@ class _CriterionSearch(Search):
         if not more:
             self.show(self.known[1])
         part = self.limits.part(_TIME_ALTERNATING) if more else self.limits
-        runs, status = alternate(
-            criterion, self.requirements, limits=part, callback=self.show, short=self.short
-        )
+        runs, status = alternate(criterion, self.requirements, limits=part, callback=self.show)
         if more and not self.limits.met:
             solution = self.columns([run.matrix for run in runs])
             return replace(solution, message=f"{solution.message} {_account(runs)}")
@@ -260,7 +253,6 @@ class _CriterionSearch(Search):
             known,
             limits=self.limits.part(_TIME_DECOMPOSING) if more else self.limits,
             callback=self.show,
-            few=int(self.short),
             gain=self.tol,
         )
         message = f"{rounds} rounds of ascent, {n_rows} rows mixed."

@@ -56,7 +56,6 @@ def decompose(
     *,
     limits: Limits,
     callback: Callable[[Floats], None] | None = None,
-    few: int = 0,
     gain: float = 1e-3,
 ) -> tuple[Floats, int, int, str, float | None]:
     """Let rows ascend, and mix them.
@@ -70,7 +69,7 @@ def decompose(
     """
     search = _Search(criterion, requirements, first, limits, callback, gain)
     try:
-        status = search.run(few)
+        status = search.run()
         matrix = search.last()
     except TimeoutError:
         status, matrix = "time_limit", search.best
@@ -105,7 +104,7 @@ class _Search:
         self._add(requirements.shift(np.eye(requirements.n_cells)))
         self._add(np.concatenate(first))
 
-    def run(self, few: int) -> str:
+    def run(self) -> str:
         """Search; return the status."""
         if self.requirements.any_pair:
             if self.limits.left is not None:  # few rows are mixed before many, lest time runs out
@@ -116,8 +115,6 @@ class _Search:
             self._add(self.requirements.shift(set_indicators(self.requirements)))
         while not self._gained_little():
             weights = self._mix()
-            if 0 < few <= self.rounds:
-                return "converged"
             if self.limits.met:
                 return self.limits.status
             self._ascend(weights)
