@@ -5,7 +5,7 @@ Five sentences for who decides on a survey, tables for an engineer, and everythi
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -321,36 +321,35 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
         as likely as not is at most 73.2 % likely afterwards.
       ...
     """
-    blocks = as_block_sanitizer(sanitizer)
-    fitted = fitted_sanitizer(sanitizer) if blocks is None else blocks
-    each, owners = [], [fitted] if blocks is None else blocks.sanitizers_
-    each = [_figures(one) for one in owners]
-    if blocks is None:
-        claims, figures, worst = claims_of(fitted), each[0], fitted
-        errors, digest = expected_errors(fitted), fitted.mechanism_.digest
+    several = as_block_sanitizer(sanitizer)
+    fitted = fitted_sanitizer(sanitizer) if several is None else several
+    if several is None:
+        owners, own, blocks, bins = [fitted], fitted.mechanism_, [()], {}
     else:
-        claims, digest = blocks.manifest_.claims, blocks.manifest_.digest
-        worst = owners[int(np.argmax([part.eps for part in claims.parts]))]
-        figures = _of_all_blocks(blocks.manifest_, each, each[owners.index(worst)])
-        errors = expected_errors(blocks, blocks.manifest_)
+        owners, own = fitted.sanitizers_, fitted.manifest_
+        blocks, bins = own.blocks, own.bins
+    each = [_figures(one) for one in owners]
+    worst = int(np.argmax([one.certificate_.eps for one in owners]))
+    report = PrivacyReport(
+        **(each[0] if several is None else _of_all_blocks(own, each, each[worst])),
+        sanitizer=type(fitted).__name__,
+        digest=own.digest,
+        claims=claims_of(fitted) if several is None else own.claims,
+        expected_errors=expected_errors(fitted, None if several is None else own),
+    )
     said: dict[str, list[str]] = {}
-    for place, one in enumerate(owners):
-        for text in _warnings_of_design(one, each[place]["eps_over_set"]):
-            said.setdefault(text, []).append(
-                columns_in_words(blocks.blocks_[place] if blocks else ())
-            )
-    figures |= {"sanitizer": type(fitted).__name__, "digest": digest, "claims": claims}
-    report = PrivacyReport(**figures, expected_errors=errors)
+    for block, one, figures in zip(blocks, owners, each, strict=True):
+        for text in _warnings_of_design(one, figures["eps_over_set"]):
+            said.setdefault(text, []).append(columns_in_words(block))
     warned = [
-        *_warnings_of_use(claims, fitted),
-        *(said if blocks is None else _by_blocks(said)),
+        *_warnings_of_use(report.claims, fitted),
+        *(said if several is None else _by_blocks(said)),
         *_warnings_of_errors(report),
-        *(_warnings_by_secret(report) if blocks is None else []),
+        *(_warnings_by_secret(report) if several is None else []),
     ]
-    bins = () if blocks is None else blocks.manifest_.bins
     others = [other for one in owners for other in one.mechanism_.others or ()]
-    notes = _notes(report, worst, others, bins)
-    return PrivacyReport(**vars(report) | {"warnings": tuple(warned), "notes": tuple(notes)})
+    notes = _notes(report, owners[worst], others, bins)
+    return replace(report, warnings=tuple(warned), notes=tuple(notes))
 
 
 # --- Its figures ---------------------------------------------------------------------------------
