@@ -7,8 +7,8 @@ Wald tests, with the covariance at the estimate, reject true hypotheses about 50
 
 import math
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any
 
@@ -42,11 +42,10 @@ __all__ = [
     "warn_of_drift",
 ]
 
-_SINGULAR = 1e-9  # eigenvalues of a correlation matrix below are rounding
+_SINGULAR = 1e-9  # eigenvalues of a covariance relative to the greatest that are rounding
 _FALSE_ALARMS = 1e-6  # of samples of a mechanism's own reports that may be warned of, at most
 DRIFT = 1e-3  # p-value from which on a population is said to have moved
 _LEAST_P = 1e-300
-_POOLED = 100  # steps of EM for the distribution that reports and public records have in common
 _STEPS = 100  # of EM for the most likely distribution under a hypothesis; 30 or 500 do as well
 _LEAST_EXPECTED = 1.0  # reports of a symbol for it to count: rarer ones are no normal numbers
 _UNKNOWN = 1e-6  # correlation of reports with the tested differences that is none
@@ -106,23 +105,6 @@ class HypothesisTest:
         return page(f"{self.hypothesis}: {self.n_reports:,} reports", rows)
 
 
-def _tested(
-    hypothesis: str, values: Floats, covariance: Floats, n_reports: float, excess: float = 0.0
-) -> HypothesisTest:
-    """Test whether all values are 0, given their covariance under the hypothesis.
-
-    `excess` is what the variance of the statistic has beyond that of a chi-squared variable.
-    """
-    errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
-    some = errors > 1e-12 * max(errors.max(initial=0.0), 1e-300)
-    own = covariance[np.ix_(some, some)] / np.outer(errors[some], errors[some])
-    spread, directions = np.linalg.eigh(own)
-    kept = spread > _SINGULAR * max(len(own), 1)
-    moved = (values[some] / errors[some]) @ directions[:, kept]
-    statistic = float(moved**2 @ (1.0 / spread[kept]))
-    return HypothesisTest.of(hypothesis, statistic, int(kept.sum()), n_reports, excess)
-
-
 def listed(columns: Any) -> list[Any]:
     """List columns that are given as one or several."""
     if columns is None:
@@ -146,7 +128,7 @@ def independence_of(
             f"{what}: some combinations of these columns are no cells of the mechanism. Fit it "
             "with categories='product'."
         )
-    return _score_test(what, _Grouped.of(channel, table.labels, sample), sizes)
+    return _independent(what, _Grouped.of(channel, table.labels, sample), sizes)
 
 
 def equality_of(
@@ -161,7 +143,7 @@ def equality_of(
         raise ValueError(
             f"the mechanisms have other categories of {columns!r}. Give both the same categories."
         )
-    names = ", ".join(map(repr, listed(columns)))
+    names = list(map(repr, listed(columns)))
     both = [
         _Grouped.of(channel, table.labels, sample)
         for (channel, _, sample), table in zip(populations, tables, strict=True)
@@ -188,9 +170,10 @@ def equality_of(
         pairs = pairs + pairs.T
     labels = np.concatenate([both[0].labels, size + both[1].labels])
     matrix: Floats = block_diag(*(one.matrix for one in both))
-    what = f"{names} has the same distribution in both populations"
-    reports = _Grouped(matrix, cells, labels, Sample(shares, n, design), np.arange(len(matrix)))
-    return _score_test(what, reports, (1, 2, size), pairs)
+    verb = " have together" if len(names) > 1 else " has"
+    what = f"{', '.join(names)}{verb} the same distribution in both populations"
+    reports = _Grouped(matrix, cells, labels, Sample(shares, n, design))
+    return _independent(what, reports, (1, 2, size), pairs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +184,7 @@ class _Grouped:
     public: Floats  # (a,), positive
     labels: Indices  # (a,), the category of each cell
     sample: Sample
-    symbols: Indices  # row of the matrix for each symbol
+    symbols: Indices = field(default_factory=lambda: np.arange(0))  # row of each symbol
 
     @classmethod
     def of(cls, channel: Channel, labels: Indices, sample: Sample) -> "_Grouped":
@@ -228,7 +211,7 @@ class _Grouped:
         every = np.eye(len(self.matrix))
         return self.sample.covariance(every, every)
 
-    def independent(self, shape: Sequence[int], cells: Floats) -> tuple[Floats, Floats]:
+    def product(self, shape: Sequence[int], cells: Floats) -> tuple[Floats, Floats]:
         """Make the last two of three columns independent within the first: the table, the cells."""
         table = np.bincount(self.labels, cells, math.prod(shape)).reshape(shape)
         within = np.maximum(table.sum(axis=(1, 2), keepdims=True), 1e-300)
@@ -237,57 +220,94 @@ class _Grouped:
         return found, cells * ratio.ravel()[self.labels]
 
 
-def _score_test(
+def _independent(
     what: str, reports: _Grouped, shape: Sequence[int], pairs: Floats | None = None
 ) -> HypothesisTest:
     """Test whether the last two of three columns are independent within the first.
 
-    Cells are at the most likely distribution for which that is true. Scores of the interactions
-    are taken as functions of the reports, less what they have in common with the scores of all else
-    that may vary. Without noise it is Pearson's test.
+    Without noise it is Pearson's test. `pairs` is what the covariance of the reports has beyond
+    that of independent ones, (b, b).
     """
-    matrix, sample = reports.matrix, reports.sample
-    seen = sample.shares > 0
-    table, cells = reports.independent(shape, reports.public)
-    for _ in range(_STEPS):  # EM
-        slope = matrix[seen].T @ (sample.shares[seen] / (matrix[seen] @ cells))
-        table, cells = reports.independent(shape, cells * slope)
-    report = matrix @ cells
-    often = sample.n * report >= _LEAST_EXPECTED
-    root = np.sqrt(report[often])
-    of_table = block_diag(
-        *(np.kron(*(_contrasts(one.sum(axis=axis)) for axis in (1, 0))) for one in table)
-    )
-    part = np.divide(
-        cells, table.ravel()[reports.labels], out=np.zeros_like(cells), where=cells > 0
-    )
-    interactions = np.sqrt(part)[:, None] * of_table[reports.labels]  # orthonormal, (a, m)
-    scores = matrix[often] * np.sqrt(cells) / root[:, None]
-    tested = scores @ interactions
-    others, size, _ = qr(scores - tested @ interactions.T, mode="economic", pivoting=True)
-    others = others[:, np.abs(np.diag(size)) > _UNKNOWN]
-    own, spread, _ = np.linalg.svd(tested - others @ (others.T @ tested), full_matrices=False)
-    weights = np.zeros((int((spread > _UNKNOWN).sum()), len(matrix)))
-    if not len(weights):
+    table, cells = reports.product(shape, reports.public)
+    for _ in range(_STEPS):
+        slope = _slope(reports.matrix, reports.sample.shares, cells)
+        table, cells = reports.product(shape, cells * slope)
+    contrasts = (np.kron(_contrasts(one.sum(axis=1)), _contrasts(one.sum(axis=0))) for one in table)
+
+    def of_pairs(weights: Floats) -> Floats | float:
+        return 0.0 if pairs is None else weights @ pairs @ weights.T
+
+    found = _score_test(what, reports, cells, block_diag(*contrasts), of_pairs)
+    if not found.degrees_of_freedom:
         raise ValueError(
-            f"whether {what} is not identifiable from these {sample.n:,.0f} reports: design with "
-            "targets='all'."
+            f"whether {what} is not identifiable from these {found.n_reports:,} reports: design "
+            "with targets='all'."
         )
-    weights[:, often] = (own[:, spread > _UNKNOWN] / root[:, None]).T
-    of_design = sample if sample.design is not None else Sample(report, sample.n)
-    covariance = of_design.covariance(weights, weights)
-    if pairs is not None:
-        covariance = covariance + weights @ pairs @ weights.T
-    fourth = float(report @ (weights**2).sum(axis=0) ** 2)
-    freedom = len(weights)
-    excess = max(0.0, (fourth - freedom**2 - 2 * freedom) / sample.n)
-    return _tested(what, weights @ (sample.shares - report), covariance, sample.n, excess)
+    return found
+
+
+def _slope(matrix: Floats, shares: Floats, cells: Floats) -> Floats:
+    """Return the factors of a step of EM from a distribution of the cells, (a,)."""
+    seen = shares > 0
+    found: Floats = (shares[seen] / (matrix[seen] @ cells)) @ matrix[seen]
+    return found
 
 
 def _contrasts(shares: Floats) -> Floats:
-    """Orthonormal functions of k categories, weighted by the roots of shares: (k, k - 1)."""
-    found: Floats = np.linalg.qr(np.sqrt(shares)[:, None], mode="complete")[0][:, 1:]
+    """Orthonormal functions of k categories, weighted by the roots of shares: (k, k - 1).
+
+    Categories that are empty have none.
+    """
+    some = np.flatnonzero(shares)
+    found = np.zeros((len(shares), max(len(some) - 1, 0)))
+    found[some] = np.linalg.qr(np.sqrt(shares[some, None]), mode="complete")[0][:, 1:]
     return found
+
+
+def _basis(functions: Floats) -> Floats:
+    """Orthonormal basis of the columns (b, m)."""
+    if not functions.size:
+        return np.zeros((len(functions), 0))
+    found, size, _ = qr(functions, mode="economic", pivoting=True)
+    of_columns: Floats = found[:, np.abs(np.diag(size)) > _UNKNOWN]
+    return of_columns
+
+
+def _score_test(
+    what: str,
+    reports: _Grouped,
+    cells: Floats,
+    contrasts: Floats,
+    more: Callable[[Floats], Floats | float],
+    expected: Floats | None = None,
+) -> HypothesisTest:
+    """Test whether the cells' distribution (a,) has no share of contrasts (k, m) of categories.
+
+    The contrasts' scores are taken as functions of the reports, less what they have in common with
+    the scores of all else that may vary. `more` gives what the covariance of the means of weights
+    (m, b) has beyond that of the reports; `expected` is the distribution that is compared, if not
+    that of the cells.
+    """
+    matrix, labels, sample = reports.matrix, reports.labels, reports.sample
+    report = matrix @ cells
+    often = sample.n * report >= _LEAST_EXPECTED
+    root, shares = np.sqrt(report[often]), np.bincount(labels, cells)[labels]
+    part = np.divide(cells, shares, out=np.zeros_like(cells), where=cells > 0)
+    tested = np.sqrt(part)[:, None] * contrasts[labels]  # orthonormal, (a, m)
+    scores = matrix[often] * np.sqrt(cells) / root[:, None]
+    all_else = np.linalg.qr(tested, mode="complete")[0][:, tested.shape[1] :]
+    others = _basis(scores @ all_else)
+    own = scores @ tested
+    own = _basis(own - others @ (others.T @ own))
+    weights = np.zeros((own.shape[1], len(matrix)))
+    weights[:, often] = (own / root[:, None]).T
+    of_reports = sample if sample.design is not None else Sample(report, sample.n)
+    covariance = of_reports.covariance(weights, weights) + more(weights)
+    moved = weights @ (sample.shares - (report if expected is None else matrix @ expected))
+    statistic = float(moved @ np.linalg.lstsq(covariance, moved, _SINGULAR)[0])
+    freedom, fourth = len(weights), float(report @ (weights**2).sum(axis=0) ** 2)
+    excess = max(0.0, (fourth - freedom**2 - 2 * freedom) / sample.n)
+    return HypothesisTest.of(what, statistic, freedom, sample.n, excess)
 
 
 # -- does the population fit the public table? ----------------------------------------------------
@@ -321,53 +341,45 @@ def drift_of(
     they have the same U given S: with the public table's own shares, rare cells raise alarms.
     """
     sample, shape = Sample.of_counts(counts), public.counts.shape
-    table = channel.public.reshape(shape)
-    secrets = table.sum(axis=1)
-    within = table / secrets[:, None]
-    of_secret = np.zeros((shape[0], *shape))  # the distribution of U of each secret, on cells
-    of_secret[np.arange(shape[0]), np.arange(shape[0])] = within
-    nuisance = channel.forward(of_secret.reshape(shape[0], -1)).T  # (b, a1)
-    margin = most_likely(DenseChannel(nuisance, secrets), sample.shares, 1e-6, 500).distribution
-    records = np.maximum(effective_size(public) * public.probabilities.sum(axis=1), 0.5)
-    seen, cells, both = sample.shares > 0, margin[:, None] * within, within
-    for _ in range(_POOLED):  # EM of reports and public records together
-        slope = np.zeros_like(sample.shares)
-        slope[seen] = sample.shares[seen] / channel.forward(cells.ravel())[seen]
-        own = sample.n * cells * channel.backward(slope).reshape(shape)
-        both = own + records[:, None] * within
+    cells = channel.public.reshape(shape)
+    within = both = cells / cells.sum(axis=1, keepdims=True)
+    records = effective_size(public) * public.probabilities.sum(axis=1, keepdims=True)
+    records = np.maximum(records, 0.5)
+    for _ in range(_STEPS):  # EM of reports and public records together
+        slope = _slope(channel.matrix, sample.shares, cells.ravel())
+        own = sample.n * cells * slope.reshape(shape)
+        both = own + records * within
         both /= both.sum(axis=1, keepdims=True)
-        cells = (own.sum(axis=1, keepdims=True) / sample.n) * both
-    report = np.where(channel.possible, np.maximum(nuisance @ margin, 1e-12), 0.0)
-    expected = np.where(channel.possible, np.maximum(channel.forward(cells.ravel()), 1e-12), 0.0)
-    null = Sample(expected / expected.sum(), sample.n)
+        cells = own.sum(axis=1, keepdims=True) / sample.n * both
+    margin = cells.sum(axis=1, keepdims=True)
 
-    def tested(what: str, weights: Floats) -> HypothesisTest:
-        own = (weights @ channel.matrix).reshape(-1, *shape)
-        means = (own * both).sum(axis=2, keepdims=True)
-        apart = (own - means) * np.sqrt(margin**2 / records)[:, None]  # of the public conditionals
-        spread = both + 0.5 / records[:, None]  # counts of rare cells are no normal numbers
-        each = len(own), public.counts.size  # there may be none
-        of_table = (apart * spread).reshape(each) @ apart.reshape(each).T
-        covariance = null.covariance(weights, weights) + of_table
-        return _tested(what, weights @ (sample.shares - report), covariance, sample.n)
+    def of_table(weights: Floats) -> Floats:
+        expected = (weights @ channel.matrix).reshape(-1, *shape)
+        means = (expected * both).sum(axis=2, keepdims=True)
+        apart = (expected - means) * margin / np.sqrt(records)  # of the public conditionals
+        spread = both + 0.5 / records  # counts of rare cells are no normal numbers
+        each = len(weights), public.counts.size  # there may be none
+        found: Floats = (apart * spread).reshape(each) @ apart.reshape(each).T
+        return found
 
-    basis = channel.directions.T  # (r, b), of what the reports tell
-    free = np.linalg.qr(basis @ nuisance, mode="complete")[0][:, shape[0] :]
+    def tested(what: str, values: Indices) -> HypothesisTest:
+        size = int(values.max()) + 1
+        labels = (np.arange(shape[0])[:, None] * size + values).ravel()
+        contrasts = block_diag(
+            *(_contrasts(np.bincount(values, row).astype(float)) for row in both)
+        )
+        reports = _Grouped(channel.matrix, channel.public, labels, sample)
+        expected = (margin * within).ravel()
+        return _score_test(what, reports, cells.ravel(), contrasts, of_table, expected)
+
     what = "U given S is distributed as in the public table"
-    found = DriftTest(**vars(tested(what, free.T @ basis)))
+    found = DriftTest(**vars(tested(what, np.arange(shape[1]))))
     if found.p_value >= DRIFT:
         return found
     of_u, moved = [name for name, sensitive in mechanism.columns if not sensitive], []
-    secret = group_cells(mechanism, None, "sensitive").indicators
     for name in of_u:
-        group = group_cells(mechanism, [name], "all").indicators
-        inside = np.repeat(secret, len(group), axis=0) * np.tile(group, (len(secret), 1))
-        shares = (inside @ channel.public) / np.repeat(secrets, len(group))
-        some = Statistic.of(
-            channel, inside - shares[:, None] * np.repeat(secret, len(group), axis=0)
-        )
-        if some.determined.all():
-            moved.append((tested(str(name), some.of_c).p_value, name))
+        values = group_cells(mechanism, [name], "all").labels[: shape[1]]
+        moved.append((tested(str(name), values).p_value, name))
     now = most_likely(channel, sample.shares, 1e-10, 10_000).distribution
     now = (sample.n * now + 0.5 * channel.public) / (sample.n + 0.5)  # no cell is surely empty
     chances = Statistic.of(channel, *chances_of_reports(channel.matrix, shape[0]))
