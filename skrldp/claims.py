@@ -730,12 +730,13 @@ class Claims:
         """Return all claims, and those that follow for more reports, without what says less."""
         found = self.composed().items
         changing = {one.reports: one.eps for one in found if one.record != "same"}
-        return [
-            one
-            for one in found
-            if (one.eps < changing.get(one.reports, math.inf) if one.record == "same" else True)
-            and (math.isfinite(one.eps) or one.reports <= 2)
-        ]
+
+        def says_more(one: Claim) -> bool:
+            if one.record == "same":
+                return one.reports == 1 or one.eps < changing.get(one.reports, math.inf)
+            return math.isfinite(one.eps) or one.reports == 2
+
+        return [*filter(says_more, found)]
 
     def plain(self, others: Sequence[Any], too: bool, n_records: int) -> tuple[str, ...]:
         """Say in five sentences who is protected from what, how much, from whom, how often, and if.

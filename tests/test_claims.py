@@ -194,6 +194,29 @@ def test_claims_in_words():
     ]  # fmt: skip
 
 
+def test_what_is_not_bounded_is_in_the_table():
+    claims = claimed(Claim(math.inf, 3.0, AROUND))
+    assert [row[2:5] for row in claims.table()[2]] == [
+        ("1", "A", "no bound"),
+        ("2", "A", "no bound"),
+    ]
+    assert claims.plain((), False, 9)[1] == "A report may reveal 'ill', 'faith'."
+
+
+@given(some_claims())
+def test_sentences_promise_no_more_than_is_claimed(claims):
+    _, one, more, two, _ = claims.plain(("age",), False, 9)
+    whatever = "holds whatever else" in more
+    assert whatever == (claims.eps_all <= claims.eps)
+    last = "" if whatever else more.rpartition("; ")[2]
+    for text, eps in ((one, claims.eps), (last, claims.eps_all), (two, claims.find(reports=2).eps)):
+        factor = re.search(r"at most ([0-9.]+(?:e\+?[0-9]+)?)", text)
+        if factor is None:
+            assert "may" in text or (whatever and text == "")
+        else:
+            assert math.log(float(factor[1].rstrip("."))) >= eps - 1e-12
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
