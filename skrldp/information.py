@@ -239,21 +239,3 @@ def block_information_by_secret(blocks: Blocks, distribution: NDArray[Any]) -> F
 
     told = of_reports(same, same_secret) + (len(table) - 1) * of_reports(same_value, other)
     return np.maximum(told, 0.0)
-
-
-def product_information(first: Floats, second: Floats, distribution: Floats) -> float:
-    """Mutual information of two independent reports, one of S and one of U.
-
-    Shapes: `first` (b1, a1), for S, and `second` (b2, a2), for U, columns summing to 1;
-    `distribution` (a1, a2). Returns float: in nats, that of the mechanism ``numpy.kron(first,
-    second)``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round(product_information(np.eye(2), np.eye(2), np.full((2, 2), 0.25)), 4)
-    1.3863
-    """
-    noise = _xlogx(first).sum(axis=0) @ distribution.sum(axis=1)
-    noise += _xlogx(second).sum(axis=0) @ distribution.sum(axis=0)
-    return max(0.0, entropy(first @ distribution @ second.T) + float(noise))

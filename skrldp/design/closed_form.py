@@ -10,7 +10,7 @@ How much a report of U may say without revealing too much about the secret: see
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -114,16 +114,9 @@ _LISTED_SPLITS = 9  # budgets of U that are listed, from 0 to eps
 _UNLIMITED = 60.0
 
 
-class SplitSearch(NamedTuple):
-    """How a budget's best split is searched."""
-
-    grid: int  # points to begin with
-    fine: int  # points around the best of them, each time
-    levels: int  # how often
-
-
-# The grid has a step of eps/32; nine points on four levels end with one of eps/8192.
-_SPLITS = SplitSearch(grid=33, fine=9, levels=4)
+# The best split is searched on a grid, then so often around its two best points, by fewer points:
+# to a step of eps/8192. The grid alone loses up to .8 % on the ten tables.
+_GRID, _FINE, _LEVELS = 33, 9, 4
 
 
 def grr(eps: float, n_cells: int) -> Blocks:
@@ -229,7 +222,7 @@ def divided_reporting(
             for part, delta in zip(parts, deltas, strict=True)
         ]
 
-    return best_split(split, eps, _SPLITS)
+    return _best_split(split, eps)
 
 
 def _reports(joint: JointDistribution, secret_eps: float, value_eps: float) -> IndependentReporting:
@@ -292,32 +285,26 @@ def about_whole_secrets(one: Requirement, joint: JointDistribution) -> bool:
     return bool(np.all(of_cell == of_cell[:, :1]))
 
 
-class _Informative(Protocol):
-    @property
-    def information(self) -> float: ...
-
-
-_T = TypeVar("_T", bound=_Informative)
-
-
-def best_split(split: Callable[[Floats], list[_T]], eps: float, search: SplitSearch) -> _T:
+def _best_split(
+    split: Callable[[Floats], list[IndependentReporting]], eps: float
+) -> IndependentReporting:
     """Search ε2 on a grid, then around its two best points: there are two local maxima."""
-    tried: dict[float, _T] = {}
+    tried: dict[float, IndependentReporting] = {}
 
-    def reports(parts: Floats) -> dict[float, _T]:
+    def reports(parts: Floats) -> dict[float, IndependentReporting]:
         new = [part for part in parts.tolist() if part not in tried]
         if new:
             tried.update(zip(new, split(np.array(new)), strict=True))
         return {part: tried[part] for part in parts.tolist()}
 
-    reports(np.linspace(0.0, eps, search.grid))
-    width = eps / (search.grid - 1)
+    reports(np.linspace(0.0, eps, _GRID))
+    width = eps / (_GRID - 1)
     ranked = sorted(tried, key=lambda part: -tried[part].information)
     for centre in ranked[:2]:
         low, high = max(0.0, centre - width), min(eps, centre + width)
-        for _ in range(search.levels):
-            found = reports(np.linspace(low, high, search.fine))
+        for _ in range(_LEVELS):
+            found = reports(np.linspace(low, high, _FINE))
             best = max(found, key=lambda part: found[part].information)
-            step = (high - low) / (search.fine - 1)
+            step = (high - low) / (_FINE - 1)
             low, high = max(0.0, best - step), min(eps, best + step)
     return max(tried.values(), key=lambda result: result.information)

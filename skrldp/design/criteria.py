@@ -274,7 +274,7 @@ def _of_secret(counts: NDArray[np.int64], eps: float, most: int) -> tuple[float,
         share = rest.sum() / frequent.sum()
         more = share * mutual_information_bound((rest / rest.sum())[:, None], eps)
         frequent = np.append(frequent[: most - 1], rest.sum())
-    best = optimal_response(frequent, eps, gap=_GAP, rounds=_ROUNDS, quick=True)
+    best = optimal_response(frequent, eps, gap=_GAP, rounds=_ROUNDS)
     bound = min(best.bound + more, simple)
     return bound, more == 0.0 and bound <= best.information * (1.0 + 2.0 * _GAP)
 

@@ -17,7 +17,7 @@ from skrldp.design.decomposition import decompose
 from skrldp.design.engine import Problem, Search, Task
 from skrldp.design.non_robust import optimum_at_public
 from skrldp.design.run import ObjectiveBound, Solution, ended_by, least
-from skrldp.design.subset_search import quick_reporting
+from skrldp.design.subset_optimum import group_reporting
 from skrldp.design.variances import Variance
 from skrldp.design.vertices import enumerate_vertices
 from skrldp.design.whole_records import least_variance
@@ -35,10 +35,6 @@ _MOST_BY_PATHS = 100
 # Part of the time limit for alternation, or for decomposition, where columns go on from what it
 # found. Chosen by hand.
 _TIME_ALTERNATING, _TIME_DECOMPOSING = 0.5, 0.8
-# Part of the time limit for the search for sets of values that independent reports are about, and
-# cells from which on there is one: at 10x100 cells and 10 s it finds 1.89 nats where all else finds
-# .60; at 15x16 cells and 3 s all else finds 1.18 without it, and 1.05 with it.
-_TIME_SIMPLE, _MANY_CELLS = 1.0 / 3.0, 400
 # Closed forms that are mixed first: all if they have no more rows than this, else some of the best.
 # At 2 x 120 cells the first mixture takes 4 s in place of 20 s.
 _MOST_FORMS, _BEST_FORMS = 1_500, 2
@@ -112,9 +108,6 @@ class _CriterionSearch(Search):
             if self.requirements.of_whole_records and isinstance(self.criterion, Variance):
                 return self.thresholds(self.criterion)
         self.progress.bound = self.bound.value
-        if self.limits.left is not None:
-            self.progress.stage = "independent reports"
-            _ = self.simple  # in time, for a search that is cut short
         self.progress.stage = "searching"
         if solver == "vertices":
             return enumerate_vertices(self.joint, self.requirements, self.criterion)
@@ -196,10 +189,7 @@ class _CriterionSearch(Search):
     @cached_property
     def simple(self) -> tuple[float, Floats]:
         """Value of the best mechanism that takes no search, and its matrix."""
-        if self.requirements.n_cells < _MANY_CELLS:
-            return self.known
-        part = self.limits.part(_TIME_SIMPLE)
-        quick = quick_reporting(self.joint, self.requirements, part)
+        quick = group_reporting(self.joint, self.requirements)
         value = -np.inf if quick is None else self.criterion.value(quick)
         return self.known if quick is None or value <= self.known[0] else (value, quick)
 

@@ -16,9 +16,8 @@ reports. Both bounds are attained together:
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from skrldp._typing import Booleans, Floats
+from skrldp._typing import Floats
 from skrldp.design.criteria import AT_PUBLIC, NEAR_PUBLIC, Criterion, Information
 from skrldp.design.run import Limits, ObjectiveBound, Solution
 from skrldp.design.subset_optimum import optimal_response
@@ -29,7 +28,6 @@ from skrldp.privacy.requirements import Requirement, Requirements
 _GAP = 1e-6  # relative distance from the optimum
 # Linear programs for the report of S: so many by the squared number of secrets, within the range.
 _ROUNDS, _ROUND_RANGE = 400_000, (5, 250)
-_GROUPS = 50  # of more secrets than these, groups are told apart first
 _SAME = 1e-11  # cuts that are nearer, in units of their block, are one
 
 
@@ -97,25 +95,13 @@ def _response(joint: JointDistribution, eps: float) -> _Response:
     # What is told of S may be little beside what is told of U.
     most = mutual_information_bound(joint.marginal[:, None], eps)
     gap = _GAP * (1.0 + of_values / most) if most > 0 else 1.0
-    first = _sets_of_groups(counts[seen], eps, gap) if seen.sum() > _GROUPS else None
-    best = optimal_response(counts[seen], eps, gap=gap, rounds=rounds, first=first)
+    best = optimal_response(counts[seen], eps, gap=gap, rounds=rounds)
     # A secret without records is reported as the most frequent one is.
     place = np.where(seen, np.cumsum(seen) - 1, int(counts[seen].argmax()))
     near = best.bound - best.information <= 2.0 * _GAP * (of_values + best.information)
     bound = ObjectiveBound(of_values + best.bound, AT_PUBLIC if near else NEAR_PUBLIC)
     status = "optimal" if near else "optimal_inaccurate"
     return _Response(best.matrix[:, place], bound, status, best.rounds)
-
-
-def _sets_of_groups(counts: NDArray[np.int64], eps: float, gap: float) -> Booleans:
-    """Find the sets of the best report of groups of secrets that have about as many records."""
-    group = np.zeros(len(counts), dtype=np.intp)
-    size = np.zeros(_GROUPS, dtype=np.int64)
-    for secret in np.argsort(-counts, kind="stable"):
-        group[secret] = size.argmin()
-        size[group[secret]] += counts[secret]
-    rounds = int(_ROUNDS // _GROUPS**2)
-    return optimal_response(size, eps, gap=gap, rounds=rounds).sets[:, group]
 
 
 def coupled(response: Floats, conditionals: Floats) -> Floats:

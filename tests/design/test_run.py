@@ -7,20 +7,12 @@ from threading import Barrier, get_ident
 
 import numpy as np
 import pytest
-from conftest import few_iterations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skrldp import JointDistribution
-from skrldp.design import criterion_problem as problems
 from skrldp.design import run
 from skrldp.design.criteria import Information
-from skrldp.design.criterion_problem import CriterionProblem
-from skrldp.design.engine import solve
 from skrldp.design.run import Solution, Workers
-from skrldp.privacy.regions import privacy_region
-from skrldp.privacy.requirements import Requirements
-from skrldp.sets.fitted_sets import RenyiSet
 
 _LONG = 60.0  # seconds after which a line that is awaited will not come
 
@@ -73,22 +65,6 @@ def test_nothing_is_written_unasked(capsys):
         progress.show(1.0) if progress.quantity else None
         assert not any(thread.name == "skrldp" for thread in threading.enumerate())
     assert capsys.readouterr() == ("", "")
-
-
-def test_stages_before_the_search_are_named(lines, monkeypatch):
-    joint = JointDistribution(np.random.default_rng(0).integers(5, 90, (3, 4)))
-    asked = Requirements.of(privacy_region(joint, RenyiSet(1.0, 0.01)), 0.5)
-    original = problems.quick_reporting
-
-    def slow(*arguments):
-        lines("independent reports", times=2)
-        return original(*arguments)
-
-    monkeypatch.setattr(problems, "quick_reporting", slow)
-    monkeypatch.setattr(problems, "_MANY_CELLS", 12)
-    with few_iterations():
-        solve(CriterionProblem(joint), asked, time_limit=_LONG, verbose=1)
-    assert not any(thread.name == "skrldp" for thread in threading.enumerate())
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3, 8])

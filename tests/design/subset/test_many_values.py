@@ -1,4 +1,4 @@
-"""Reports about sets of many values: few coefficients, even groups, and work that is bounded."""
+"""Reports about sets of many values: even groups, and work that is bounded."""
 
 import numpy as np
 import pytest
@@ -7,33 +7,23 @@ from hypothesis import strategies as st
 
 from skrldp import JointDistribution
 from skrldp._highs import LinearProgram
+from skrldp._params import OBSERVED
 from skrldp.certificate import release
-from skrldp.design import criterion_problem as problems
-from skrldp.design import subset_optimum as set_mixture
-from skrldp.design import subset_search as quick
+from skrldp.design import subset_optimum
+from skrldp.design.closed_form import closed_forms
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
-from skrldp.design.run import Limits
-from skrldp.design.subset_optimum import (
-    MANY_VALUES,
-    SetMixture,
-    even_groups,
-    first_sets,
-    optimal_response,
-    set_rows,
-    simple_sets,
-)
-from skrldp.design.subset_search import quick_reporting
-from skrldp.information import mutual_information, mutual_information_bound, row_information
+from skrldp.design.subset_optimum import even_groups, group_reporting, optimal_response
+from skrldp.information import mutual_information, mutual_information_bound
 from skrldp.privacy.requirements import Promise
 from skrldp.sets.parameter_objects import LikelihoodRatioSet
 
 
-def promise(a1, a2, n=20_000, eps=1.0):
+def promise(a1, a2, n=20_000, eps=1.0, **options):
     shares = np.random.default_rng(0).dirichlet(np.full(a1 * a2, 0.5))
     counts = np.random.default_rng(1).multinomial(n, shares).reshape(a1, a2)
     joint = JointDistribution(counts)
-    return Promise.of(joint, LikelihoodRatioSet().fit_set(joint), eps)
+    return Promise.of(joint, LikelihoodRatioSet().fit_set(joint), eps, **options)
 
 
 @pytest.fixture
@@ -49,30 +39,6 @@ def programs(monkeypatch):
     return solved
 
 
-@given(st.integers(0, 10**6), st.integers(2, 12))
-def test_programs_with_few_coefficients_are_the_same_programs(seed, size):
-    rng = np.random.default_rng(seed)
-    distribution = rng.dirichlet(np.ones(size))
-    sets = np.concatenate([simple_sets(size), rng.random((20, size)) < 0.5])
-    drop = np.append(1.0, rng.random(len(sets) - 1) * rng.integers(0, 2, len(sets) - 1))
-    found = []
-    for many in (size, 0):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(set_mixture, "MANY_VALUES", many)
-            mixture = SetMixture(distribution)
-        mixture.add(sets, drop)
-        weights, duals, value = mixture.solve()
-        found.append(value)
-        rows = set_rows(mixture.sets, mixture.drop)
-        # Weak duality: the dual variables prove that no mixture has more.
-        assert duals.sum() == pytest.approx(value, abs=1e-8)
-        assert np.all(row_information(rows, distribution) <= rows @ duals + 1e-7)
-        matrix = mixture.matrix(weights)
-        np.testing.assert_allclose(matrix.sum(axis=0), 1.0, atol=1e-12)
-        assert mutual_information(matrix, distribution) == pytest.approx(value, abs=1e-7)
-    assert found[0] == pytest.approx(found[1], abs=1e-8)
-
-
 @given(st.integers(0, 10**6), st.integers(1, 4))
 def test_groups_are_even_under_every_secret(seed, a1):
     conditionals = np.random.default_rng(seed).dirichlet(np.ones(60), a1)
@@ -84,8 +50,6 @@ def test_groups_are_even_under_every_secret(seed, a1):
     np.testing.assert_array_equal(first.sum(axis=0), 1)  # each value is in one half
     largest = conditionals.max()
     assert np.abs(first @ conditionals.T - 0.5).max() <= a1 * largest
-    few = np.full((1, MANY_VALUES), 1.0 / MANY_VALUES)
-    np.testing.assert_array_equal(first_sets(few, 300), simple_sets(MANY_VALUES))
 
 
 @pytest.mark.parametrize("eps", [0.1, 1.0, 3.0])
@@ -97,34 +61,23 @@ def test_reports_of_many_values_are_nearly_the_best(eps, programs):
     assert len(programs) == 3
 
 
-def test_a_search_of_sets_ends_with_its_time(programs):
-    """What is found is put together by a program for each split and kind of report, no more."""
-    asked = promise(2, 60)
+@pytest.mark.parametrize("observe", OBSERVED)
+def test_groups_are_told_privately_and_better_than_by_closed_forms(observe):
+    asked = promise(4, 60, observe=observe)
     joint, requirements = asked.joint, asked.requirements()
-    late, calls = quick_reporting(joint, requirements, Limits(0.0)), len(programs)
-    assert calls <= 12
-    long = quick_reporting(joint, requirements)
-    assert len(programs) - calls > 2 * calls
-    values = [mutual_information(found, joint.probabilities.ravel()) for found in (late, long)]
-    assert 0.8 * values[1] <= values[0] <= values[1] * (1.0 + 1e-9)
-    _, certificate = release(late, asked)
+    found = group_reporting(joint, requirements)
+    public = requirements.fold(joint.probabilities)
+    forms = [mutual_information(form, public) for form in closed_forms(joint, requirements)]
+    assert mutual_information(found, public) > 5.0 * max(forms)
+    _, certificate = release(found, asked)
     assert certificate.holds(1.0)
+    # a search without time has them
+    short = solve(CriterionProblem(joint), requirements, time_limit=1e-6)
+    assert short.status == "time_limit"
+    assert short.objective >= mutual_information(found, public) * (1.0 - 1e-9)
 
 
-def test_a_design_without_time_solves_few_programs(programs, monkeypatch):
-    monkeypatch.setattr(problems, "_MANY_CELLS", 100)
+def test_nothing_is_told_of_too_much(monkeypatch):
+    monkeypatch.setattr(subset_optimum, "_MOST_WORK", 1)
     asked = promise(2, 60)
-    found = solve(CriterionProblem(asked.joint), asked.requirements(), time_limit=1e-6)
-    assert found.status == "time_limit"
-    large = [columns for columns in programs if columns > 60]  # others are about two secrets
-    assert 0 < len(large) <= 6
-    _, certificate = release(found.matrix, asked)
-    assert certificate.holds(1.0)
-
-
-def test_more_values_take_fewer_programs():
-    sizes = [10, 40, 100, 300, 500, 1_000]
-    numbers = [quick._programs(size) for size in sizes]
-    assert numbers[:3] == [50, 15, 8]  # as many as ever
-    assert all(n * size**2 <= 700_000 for n, size in zip(numbers, sizes, strict=True))
-    assert numbers[-1] == 0
+    assert group_reporting(asked.joint, asked.requirements()) is None
