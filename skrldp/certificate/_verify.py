@@ -237,7 +237,7 @@ def _rows(own: dict[str, Any], a1: int, a2: int) -> Table:
         rows = [[four[2 * (s != s2) + (u != u2)] for s, u in cells] for s2, u2 in cells]
     else:
         again = a1 if own.get("observe", "all") == "nonsensitive" else 1
-        table = _table(own["weights"], len(own["symbols"]), a1 * a2 // again, "weights")
+        table = _table(own["weights"], len(_list(own["symbols"])), a1 * a2 // again, "weights")
         rows = [row * again for row in table]
     bits = own["denominator_bits"]
     _need(type(bits) is int and 0 <= bits < 64, "denominator_bits are out of range.")
@@ -254,7 +254,7 @@ def _list(value: Any) -> list[Any]:
 def _codes(names: list[Any], several: bool, places: list[int]) -> list[int]:
     """Give numbers to the combinations of some columns of an alphabet."""
     found: dict[str, int] = {}
-    keys = [repr([(it if several else [it])[place] for place in places]) for it in names]
+    keys = [repr([(_list(it) if several else [it])[place] for place in places]) for it in names]
     return [found.setdefault(key, len(found)) for key in keys]
 
 
@@ -288,8 +288,8 @@ def _statements(own: dict[str, Any], tables: Table, eps: Fraction | None) -> lis
     a1, a2 = len(secrets), len(values)
     _need(a1 > 1, "there are no two secrets.")
     _need(type(claims) is list and claims, "nothing is claimed.")
-    places = [i for i, (_, sensitive) in enumerate(columns) if sensitive is True]
-    others = [i for i, (_, sensitive) in enumerate(columns) if sensitive is False]
+    flags = [flag for _, flag in map(_list, _list(columns))]
+    places, others = ([i for i, flag in enumerate(flags) if flag is kind] for kind in (True, False))
     found: list[Statement] = []
     for one in claims:
         bound = _real(one["eps"], "eps", MOST_EPS)
@@ -340,7 +340,7 @@ def read_claim(
         found, stated = _part(own, public, eps, reports)
         return found, [digest, of_counts], tuple(name for name in STATED if name in stated)
     _need(reports == 1, "several reports of blocks are not checked.")
-    _need(len(own["mechanisms"]) > 0, "there is no block.")
+    _need(_list(own["mechanisms"]), "there is no block.")
     found, stated = [], set()
     for k, (one, table) in enumerate(zip(own["mechanisms"], public["blocks"], strict=True)):
         _need_form(one, MECHANISM)

@@ -96,6 +96,24 @@ def mutants(bases, number, seed):
         yield base, mutant(rng, texts), eps if rng.random() < 0.8 else round(rng.uniform(0, 3), 3)
 
 
+TEXTS_FOR_LISTS = {
+    "two secrets, known": (r'\["x",false\]', '"xf"'),
+    "PolyOpt, default": (r'"columns":\[\[0,true\]', '"columns":["ab"'),
+    "closed form": (r'"columns":\[\[0,true\]', '"columns":[{"0":1,"1":true}'),
+    "U alone": (r'"symbols":\[.*?\],"', '"symbols":"abc","'),
+    "blocks": (r'"mechanisms":\[.*\]', '"mechanisms":""'),
+}
+
+
+def texts_for_lists(bases):
+    """Yield mechanisms in which a text, or an object, is where a list should be."""
+    for name, (old, new) in TEXTS_FOR_LISTS.items():
+        *texts, witness = bases[name][:3]
+        changed = [re.sub(old, new, text, count=1) for text in texts]
+        assert changed[0] != texts[0], name
+        yield list(bases).index(name), list(bound_together(*changed, witness)), bases[name][3]
+
+
 def mutant(rng, texts):
     """Change numbers, structure or text of a proof; mostly with digests that fit again."""
     new, kind, place = list(texts), rng.random(), rng.randrange(3)
@@ -134,7 +152,7 @@ def vectors(bases, number=200, seed=0):
     """Return the text of the file."""
     kept = [[name, *some, verdict(some[:3], *some[3:])] for name, some in bases.items()]
     found, every = [], list(bases.values())
-    for base, texts, eps in mutants(every, number, seed):
+    for base, texts, eps in (*mutants(every, number, seed), *texts_for_lists(bases)):
         changes = [edits(old, new) for old, new in zip(every[base], texts, strict=False)]
         found.append([base, changes, eps, verdict(texts, eps, every[base][4])])
     lines = ",\n".join(json.dumps(one) for one in found)
