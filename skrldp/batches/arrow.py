@@ -574,21 +574,14 @@ def check_ids(frame: Any, id: str) -> None:
             f"the table lacks the column {name} of the ids; it has {listed(list(schema))}."
         )
     dtype = schema[id]
-    objects = dtype == nw.Object and table.implementation.is_polars()
-    if (
-        objects
-        or dtype.is_float()
-        or dtype.is_decimal()
-        or dtype.is_temporal()
-        or dtype.is_nested()
-    ):
+    texts, own = dtype in (nw.String, nw.Categorical, nw.Enum), table.implementation
+    unclear = dtype == nw.Unknown or (dtype == nw.Object and not own.is_polars())
+    if not (texts or unclear or dtype.is_integer() or dtype == nw.Binary):
         raise ValueError(
             f"the ids in column {name} must be integers, strings or bytes, not "
             f"{type(dtype).__name__}. (Missing ids make floats of integers in some libraries.)"
         )
-    if dtype == nw.Boolean:
-        raise ValueError(f"the ids in column {name} must be integers, strings or bytes, not bool.")
-    if dtype == nw.Unknown and (table.implementation.is_duckdb() or table.implementation.is_ibis()):
+    if dtype == nw.Unknown and (own.is_duckdb() or own.is_ibis()):
         raise ValueError(
             f"the ids in column {name} must be integers, strings or bytes, and none of a type of "
             "the engine's own. A UUID of DuckDB comes now as a text and now as 16 bytes, two "
@@ -596,7 +589,7 @@ def check_ids(frame: Any, id: str) -> None:
         )
     count = f"rows of {id}"  # a name that the id has not
     missing_id = nw.col(id).is_null()
-    if dtype in (nw.String, nw.Categorical, nw.Enum):
+    if texts:
         missing_id |= nw.col(id).cast(nw.String) == ""
     if dtype == nw.Binary:
         missing_id |= nw.col(id) == nw.lit(b"", nw.Binary)

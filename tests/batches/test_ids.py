@@ -144,7 +144,7 @@ def test_ids_of_a_table(kind):
         check(["a", "", None, ""])
     with pytest.raises(ValueError, match="must be integers, strings or bytes, not Float64"):
         check([1.0, 2.0])
-    with pytest.raises(ValueError, match="not bool"):
+    with pytest.raises(ValueError, match="must be integers, strings or bytes, not Boolean"):
         check([True, False])
     with pytest.raises(ValueError, match="lacks the column 'person' of the ids; it has 'name'"):
         check([1, 2], "name")
