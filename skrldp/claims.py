@@ -37,6 +37,7 @@ RULES = {
 
 _LAST_DIGITS = 1e-15
 _SHOWN = 20  # blocks
+_NAMED = 5  # columns of a secret
 _REVEALED = math.log(1e6)  # odds that rise by more than a million are as good as certainty
 _WEAK = math.log(10.0)  # a promise beyond it gets a warning
 _MORE = 1e-6  # relative difference from which a bound is called greater than another
@@ -314,6 +315,12 @@ def odds(eps: float) -> str:
     return at_most(max(1.0, math.exp(eps) * (1.0 - _LAST_DIGITS)), ".3g")
 
 
+def _few(columns: Sequence[Any]) -> str:
+    """Name some columns, and say how many more there are."""
+    more = len(columns) - _NAMED
+    return columns_in_words(columns[:_NAMED]) + f" and {more:,} more" * (more > 0)
+
+
 def seen_in(report: Any, eps: float, pair: tuple[Any, Any]) -> str:
     """Say in which report a leakage that is attained shows, and between which two secrets."""
     times = at_least(math.exp(eps), ".3g")
@@ -462,9 +469,9 @@ class Claim:
 
     def row(self, around: str) -> tuple[str, ...]:
         """State all of it in a row of a table; `around` names its set."""
-        known = "all of U" if self.known == "all" else columns_in_words(self.known) or "nothing"
+        known = "all of U" if self.known == "all" else _few(self.known) or "nothing"
         return (
-            columns_in_words(self.secret) or "S",
+            _few(self.secret) or "S",
             known,
             f"{self.reports:,}" + ", same record" * (self.reports > 1 and self.record == "same"),
             around,
@@ -476,7 +483,7 @@ class Claim:
 
     def plain(self) -> str:
         """Say without formulas what reports do to the odds of two values of the secret."""
-        secret = columns_in_words(self.secret) or "the secret"
+        secret = _few(self.secret) or "the secret"
         same = "unchanged record" if self.record == "same" else "person"
         if self.reports > 1:
             number = "Two" if self.reports == 2 else f"{self.reports:,}"
@@ -609,10 +616,7 @@ class Claims:
         The sum over all sets, of which one event counts once: 0 where all are of all distributions,
         None if the probability is not known for one of them.
         """
-        if self.parts:
-            found = [part.beta for part in self.parts]
-        else:
-            found = [around.beta for around in self.sets]
+        found = [around.beta for around in self._all_sets]
         if None in found:
             return None
         return min(1.0, float(sum(Decimal(repr(beta)) for beta in found)))
@@ -629,9 +633,8 @@ class Claims:
     @property
     def values_from(self) -> str | None:
         """Where the values of U come from, on which beta depends: the weakest of all sources."""
-        own = [one.around for one in self.items if not one.around.is_everything]
-        own += self._all_sets
-        return weakest_source([around.values_from for around in own]) if own else None
+        sources = [around.values_from for around in self._all_sets]
+        return weakest_source(sources) if sources else None
 
     def _stated(self, known: Any, reports: int, record: str) -> Claim | None:
         known = known if isinstance(known, str) else tuple(known)
@@ -750,17 +753,18 @@ class Claims:
         verb = "are" if len(self.main.secret) > 1 else "is"
         who = f"Each person's {secret} {verb} protected from whoever sees the person's report"
         who += f";{rest}." if others else ", and that is the whole record."
-        return who, self.main.plain(), self._from_whom(secret), two.plain(), self._if(n_records)
+        return who, self.main.plain(), self._from_whom(), two.plain(), self._if(n_records)
 
-    def _from_whom(self, secret: str) -> str:
+    def _from_whom(self) -> str:
         """Say what observers learn who know more about the person."""
         if self.eps_all <= self.eps:
             return "This holds whatever else an observer knows about the person."
         said = "This holds for an observer who knows nothing else about the person; "
         if self.known is not None and self.known.eps <= _REVEALED:
-            columns, eps = columns_in_words(self.known.known), self.known.eps
+            columns, eps = _few(self.known.known), self.known.eps
             said += f"for one who knows {columns} the factor is at most {odds(eps)}; "
         if self.eps_all > _REVEALED:
+            secret = _few(self.main.secret) or "the secret"
             return f"{said}one who knows more may learn {secret} from one report."
         return f"{said}for one who knows more the factor is at most {odds(self.eps_all)}."
 

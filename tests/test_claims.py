@@ -203,6 +203,15 @@ def test_what_is_not_bounded_is_in_the_table():
     assert claims.plain((), False, 9)[1] == "A report may reveal 'ill', 'faith'."
 
 
+def test_many_columns_are_all_named_once():
+    columns = tuple(f"q{i}" for i in range(12))
+    claims = Claims((Claim(1.0, 1.0, secret=columns),))
+    who, one, *_ = claims.plain((), False, 9)
+    few = "'q0', 'q1', 'q2', 'q3', 'q4' and 7 more"
+    assert all(f"'{name}'" in who for name in columns)
+    assert f"values of {few} by" in one and claims.table()[2][0][0] == few
+
+
 @given(st.floats(0, 15), st.floats(0, 9), st.floats(0, 1))
 def test_sentences_promise_no_more_than_is_claimed(eps, further, share):
     known = Claim(share * (eps + further), 0.0, AROUND, known=("age",))
