@@ -291,23 +291,19 @@ class Manifest(ReadOnly):
         """The categories of each column of a block."""
         return {column.name: column.categories for column in self._columns}
 
-    @property
+    @cached_property
     def others(self) -> dict[Any, Others]:
         """Which values each column of U has as "other": see :class:`Mechanism`."""
-        return dict(self._others)
-
-    @cached_property
-    def _others(self) -> dict[Any, Others]:
         return others_of(self.mechanisms)
 
     @cached_property
     def _columns(self) -> tuple[Column, ...]:
-        return columns_of(self.mechanisms, self._others)
+        return columns_of(self.mechanisms, self.others)
 
     @cached_property
     def encoders(self) -> tuple[Column, ...]:
         """The alphabet of each column of U, in the order in which blocks name them first."""
-        return with_bins(self._columns, self._others, self.bins)
+        return with_bins(self._columns, self.others, self.bins)
 
     @cached_property
     def places(self) -> tuple[tuple[int, ...], ...]:
@@ -353,21 +349,15 @@ class Manifest(ReadOnly):
         Shapes: `secrets` (n,) and each of `values` (n,): codes of S, and of each column of U in the
         order of `columns`; `rows` (k,), or a slice. Returns (k,).
         """
-        places, shape = self.places[block], self.shape_of(block)
+        places, order = self.places[block], self._orders[block]
         value, size = values[places[0]][rows], len(self.encoders[places[0]])
         for place in places[1:]:
             width = len(self.encoders[place])
             value, size = combine(value, values[place][rows], (size, width)), size * width
-        order = self._orders[block]
         value = value if order is None else order[value]
         if self.observe == "nonsensitive":
-            return combine(np.zeros_like(value, np.uint8), value, (1, shape[1]))
-        return combine(secrets[rows], value, shape)
-
-    def shape_of(self, block: int) -> tuple[int, int]:
-        """Numbers of secrets that blocks have in common, and of a block's values."""
-        secrets, values = alphabets_of(self.mechanisms[block])
-        return len(secrets), len(values)
+            return combine(np.zeros_like(value, np.uint8), value, (1, size))
+        return combine(secrets[rows], value, (len(self.secrets), size))
 
     def in_order(self, block: int, by_cell: Floats) -> Floats:
         """Sort what has an entry for each cell of a block, in lexicographic order of the codes.
@@ -377,7 +367,7 @@ class Manifest(ReadOnly):
         order = self._orders[block]
         if order is None:
             return by_cell
-        shape = (*by_cell.shape[:-1], *self.shape_of(block))
+        shape = (*by_cell.shape[:-1], -1, len(order))
         found: Floats = by_cell.reshape(shape)[..., order].reshape(by_cell.shape)
         return found
 
