@@ -304,10 +304,10 @@ def _score_test(
     of_reports = sample if sample.design is not None else Sample(report, sample.n)
     covariance = of_reports.covariance(weights, weights) + more(weights)
     moved = weights @ (sample.shares - (report if expected is None else matrix @ expected))
-    statistic = float(moved @ np.linalg.lstsq(covariance, moved, _SINGULAR)[0])
-    freedom, fourth = len(weights), float(report @ (weights**2).sum(axis=0) ** 2)
-    excess = max(0.0, (fourth - freedom**2 - 2 * freedom) / sample.n)
-    return HypothesisTest.of(what, statistic, freedom, sample.n, excess)
+    solved, _, rank, _ = np.linalg.lstsq(covariance, moved, _SINGULAR)
+    fourth = float(report @ (weights**2).sum(axis=0) ** 2)
+    excess = max(0.0, (fourth - len(weights) * (len(weights) + 2)) / sample.n)
+    return HypothesisTest.of(what, float(moved @ solved), int(rank), sample.n, excess)
 
 
 # -- does the population fit the public table? ----------------------------------------------------

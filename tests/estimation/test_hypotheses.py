@@ -8,7 +8,14 @@ import pytest
 from fits_of_counts import grr
 from scipy.stats import chi2_contingency
 
-from skrldp import FrequencyEstimator, GRRSanitizer, JointDistribution, Mechanism, SRRSanitizer
+from skrldp import (
+    FrequencyEstimator,
+    GRRSanitizer,
+    JointDistribution,
+    Mechanism,
+    SRRSanitizer,
+    SurveyDesign,
+)
 from skrldp.estimation import PairedReports, same_distribution_test
 from skrldp.estimation.channels import DenseChannel
 from skrldp.estimation.estimator import smoothed
@@ -77,6 +84,14 @@ def test_true_hypotheses_are_rejected_as_often_as_stated(made):
         tests = one.test_independence("a", "b"), same_distribution_test(one, other, "b")
         below += [test.p_value < 0.05 for test in tests]
     assert (below <= 0.14 * 200).all(), below
+
+
+def test_a_survey_of_few_clusters_has_as_few_degrees_of_freedom():
+    rng = np.random.default_rng(8)
+    rows = pd.DataFrame({"report": rng.integers(0, 12, 400), "place": rng.integers(0, 4, 400)})
+    design = SurveyDesign(clusters="place")
+    estimator = FrequencyEstimator(identity(), encode="symbol", survey=design).fit(rows)
+    assert estimator.test_independence(["ill", "a"], "b").degrees_of_freedom == 3
 
 
 def test_what_is_false_is_found():
