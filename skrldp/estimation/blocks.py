@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from skrldp._arrays import ReadOnlyFit, read_only
 from skrldp._typing import Booleans, Floats
 from skrldp.alphabet.combinations import Record, group_cells
-from skrldp.estimation.channels import Channel, DenseChannel, Span
+from skrldp.estimation.channels import Channel
 from skrldp.estimation.estimator import FrequencyEstimator
 from skrldp.estimation.hypotheses import (
     HypothesisTest,
@@ -98,11 +98,11 @@ class BlockDesign:
         parts = zip(self.margins.blocks, self.matrices, cells, strict=True)
         return [information_of(*part) for part in parts]
 
-    def channels(self, counts: Sequence[Floats]) -> Iterable[tuple[int, DenseChannel]]:
+    def channels(self, counts: Sequence[Floats]) -> Iterable[tuple[int, Channel]]:
         """Give the channel of each block that has reports, after its number."""
         for number, own in enumerate(counts):
             if own.any():
-                yield number, DenseChannel(self.matrices[number], self.cells[number])
+                yield number, Channel(self.matrices[number], self.cells[number])
 
     def block_with(self, columns: Any, by: Any, part: str) -> int:
         """Return the number of the smallest block that has some columns; each has those of S."""
@@ -177,9 +177,6 @@ class _PooledChannel(Channel):
         functions = self._in_order(functions)
         constant, each = self._pool.weights(self._number, functions, self._information)
         return constant[:, None] + self._n * each
-
-    def _all_weights(self) -> Span:
-        raise AssertionError("weights of bounded bias are those of one mechanism")
 
     def determines(self, functions: Floats, weights: Floats) -> Booleans:
         """Whether the reports of all blocks determine functions (k, a)."""

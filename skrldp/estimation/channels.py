@@ -6,7 +6,6 @@ Qᵀw = c. Of these the *best* weights at a distribution p have the least varian
 diagonal of Qp they are R⁻¹Q (QᵀR⁻¹Q)⁺ c (Gauss and Markov).
 """
 
-from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import NamedTuple
 
@@ -18,7 +17,6 @@ from skrldp.mechanism.mechanism import Mechanism
 __all__ = [
     "MOST_DENSE",
     "Channel",
-    "DenseChannel",
     "FourNumbers",
     "MostLikely",
     "StructuredChannel",
@@ -35,72 +33,15 @@ _UNBIASED = 1e-6  # difference between Qᵀw and c, relative to the greatest c, 
 _RARE = 1e-12  # least probability of a possible symbol
 
 
-class Span(NamedTuple):
-    """Weights of reports that differ independently, from which others are made."""
-
-    weights: Floats  # (m, b)
-    expected: Floats  # (a, m), their averages over the reports about each cell
-    sizes: Floats  # (m,), roots of their mean squares over all reports
-
-
-class Channel(ABC):
+class Channel:
     """A mechanism as a linear map; `public` is the distribution at which weights are best."""
 
-    blocks: "FourNumbers | None" = None  # of a symmetric mechanism
-    n_symbols: int  # b
-    n_cells: int  # a
-    public: Floats  # (a,), positive
-    possible: Booleans  # (b,), whether each symbol has a positive probability in some cell
+    matrix: Floats
 
-    @abstractmethod
-    def forward(self, distribution: Floats) -> Floats:
-        """Distribution of the report, Qπ: (..., a) to (..., b)."""
-
-    @abstractmethod
-    def backward(self, values: Floats) -> Floats:
-        """Average over the reports about each cell, Qᵀw: (..., b) to (..., a)."""
-
-    @abstractmethod
-    def weights(self, functions: Floats) -> Floats:
-        """Best weights of the reports for linear functions: (k, a) to (k, b)."""
-
-    @cached_property
-    def report(self) -> Floats:
-        """Distribution of the report at the public distribution, possible symbols above 0: (b,)."""
-        raised = np.where(self.possible, np.maximum(self.forward(self.public), _RARE), 0.0)
-        found: Floats = raised / raised.sum()
-        return found
-
-    @abstractmethod
-    def _all_weights(self) -> Span:
-        """Weights of which all others are made that have no needless variance."""
-
-    def span(self, function: Floats) -> Span:
-        """Return weights among which those of a function (a,) are looked for.
-
-        Of a symmetric mechanism they are as symmetric as the function is: four at most.
-        """
-        if self.blocks is None:
-            return self._all_weights()
-        parts, factors = self.blocks.parts(function), np.array(self.blocks[1:])
-        seen = (np.abs(parts).max(axis=1) > _RANK_TOLERANCE) & (np.abs(factors) > _RANK_TOLERANCE)
-        weights = parts[seen] / factors[seen, None]
-        return Span(weights, parts[seen].T, np.sqrt((weights**2).mean(axis=1)))
-
-    def determines(self, functions: Floats, weights: Floats) -> Booleans:
-        """Whether weights (k, b) estimate functions (k, a) without bias."""
-        bias = np.abs(self.backward(weights) - functions).max(axis=1)
-        found: Booleans = bias <= _UNBIASED * np.abs(functions).max(axis=1)
-        return found
-
-
-class DenseChannel(Channel):
-    """A channel given by its matrix (b, a)."""
-
-    def __init__(self, matrix: Floats, public: Floats, blocks: "FourNumbers | None" = None) -> None:
-        self.matrix, self.public, self.blocks = matrix, public, blocks
+    def __init__(self, matrix: Floats, public: Floats, *, is_symmetric: bool = False) -> None:
+        self.matrix, self.public, self.is_symmetric = matrix, public, is_symmetric
         self.n_symbols, self.n_cells = matrix.shape
-        self.possible = matrix.max(axis=1) > 0
+        self.possible = matrix.max(axis=1) > 0  # (b,), in some cell
 
     def forward(self, distribution: Floats) -> Floats:
         """Distribution of the report, Qπ: (..., a) to (..., b)."""
@@ -111,6 +52,24 @@ class DenseChannel(Channel):
         """Average over the reports about each cell, Qᵀw: (..., b) to (..., a)."""
         cells: Floats = values @ self.matrix
         return cells
+
+    def weights(self, functions: Floats) -> Floats:
+        """Best weights of the reports for linear functions: (k, a) to (k, b)."""
+        found: Floats = functions @ self._inverse
+        return found
+
+    def determines(self, functions: Floats, weights: Floats) -> Booleans:
+        """Whether weights (k, b) estimate functions (k, a) without bias."""
+        bias = np.abs(self.backward(weights) - functions).max(axis=1)
+        found: Booleans = bias <= _UNBIASED * np.abs(functions).max(axis=1)
+        return found
+
+    @cached_property
+    def report(self) -> Floats:
+        """Distribution of the report at the public distribution, possible symbols above 0: (b,)."""
+        raised = np.where(self.possible, np.maximum(self.forward(self.public), _RARE), 0.0)
+        found: Floats = raised / raised.sum()
+        return found
 
     @cached_property
     def _factors(self) -> tuple[Floats, Floats, Floats]:
@@ -123,24 +82,14 @@ class DenseChannel(Channel):
 
     @property
     def directions(self) -> Floats:
-        """Weights of the reports that span all that tell of the records: (b, r)."""
+        """Weights of the reports that span all that tell of the records, of variance 1: (b, r)."""
         return self._factors[0]
-
-    def _all_weights(self) -> Span:
-        """Weights of which all others are made that have no needless variance."""
-        weights = self.directions.T
-        return Span(weights, self.matrix.T @ weights.T, np.ones(len(weights)))
 
     @cached_property
     def _inverse(self) -> Floats:
         """R⁻¹Q (QᵀR⁻¹Q)⁺, transposed: (a, b)."""
         left, values, right = self._factors
         found: Floats = (right / values) @ left.T
-        return found
-
-    def weights(self, functions: Floats) -> Floats:
-        """Best weights of the reports for linear functions: (k, a) to (k, b)."""
-        found: Floats = functions @ self._inverse
         return found
 
 
@@ -171,17 +120,6 @@ class FourNumbers(NamedTuple):
         constant = a1 * a2 * other + of_values + of_secrets - rest
         return cls(shape, constant, of_values, of_secrets, rest)
 
-    @classmethod
-    def of_matrix(cls, shape: tuple[int, int], matrix: Floats) -> "FourNumbers | None":
-        """Recognise such a matrix (a, a), but for rounding; None if it is another one."""
-        (a1, a2), a = shape, matrix.shape[1]
-        if matrix.shape != (a1 * a2, a) or not (a1 > 1 or a2 > 1):
-            return None
-        row, other = matrix[0], a2 if a1 > 1 else 0
-        next_one = 1 if a2 > 1 else 0
-        found = cls.from_entries(shape, (row[0], row[next_one], row[other], row[other + next_one]))
-        return found if np.abs(found.apply(np.eye(a)) - matrix).max() <= _RANK_TOLERANCE else None
-
     def apply(self, functions: Floats) -> Floats:
         """Multiply rows (..., a) by the matrix."""
         table = functions.reshape(*functions.shape[:-1], *self.shape)
@@ -192,11 +130,6 @@ class FourNumbers(NamedTuple):
         result += (self.of_secrets - self.rest) * by_secret
         result += (self.constant - self.of_values - self.of_secrets + self.rest) * mean
         return result.reshape(functions.shape)
-
-    def parts(self, function: Floats) -> Floats:
-        """Split a function (a,) into those of the four eigenspaces: (4, a)."""
-        units = np.eye(4)
-        return np.stack([FourNumbers(self.shape, *unit).apply(function) for unit in units])
 
     def entries(self) -> tuple[float, float, float, float]:
         """Entries: same cell, same secret, same value, other."""
@@ -218,10 +151,8 @@ class StructuredChannel(Channel):
     distribution are taken.
     """
 
-    blocks: FourNumbers
-
     def __init__(self, blocks: FourNumbers, public: Floats) -> None:
-        self.blocks, self.public = blocks, public
+        self.blocks, self.public, self.is_symmetric = blocks, public, True
         self.n_symbols = self.n_cells = blocks.shape[0] * blocks.shape[1]
         self.possible = np.ones(self.n_symbols, dtype=bool)
         inverse = (1.0 / x if abs(x) > _RANK_TOLERANCE else 0.0 for x in blocks[1:])
@@ -238,9 +169,6 @@ class StructuredChannel(Channel):
     def weights(self, functions: Floats) -> Floats:
         """Weights of the reports for linear functions: (k, a) to (k, b)."""
         return self.inverse.apply(functions)  # symmetric
-
-    def _all_weights(self) -> Span:
-        raise AssertionError("a symmetric mechanism has few weights for each function")
 
     @property
     def determines_cells(self) -> bool:
@@ -259,7 +187,7 @@ class StructuredChannel(Channel):
         rest = (0.0, entries[1]) if sensitive else (entries[1], 0.0)
         four = FourNumbers.from_entries(shape, (entries[0], *rest, 0.0))
         if len(public) <= _MOST_PART:
-            return DenseChannel(four.apply(np.eye(len(public))), public, four)
+            return Channel(four.apply(np.eye(len(public))), public, is_symmetric=True)
         return StructuredChannel(four, public)
 
     def of_own_cell(self, weights: FourNumbers) -> float:
@@ -273,8 +201,7 @@ def channel_of(mechanism: Mechanism, public: Floats) -> Channel:
     """Return the channel of a mechanism, with best weights at a distribution of the cells (a,)."""
     entries, shape = mechanism.form.blocks, (len(mechanism.secrets), len(mechanism.values))
     if entries is None or len(public) <= MOST_DENSE:
-        matrix = mechanism.matrix
-        return DenseChannel(matrix, public, FourNumbers.of_matrix(shape, matrix))
+        return Channel(mechanism.matrix, public, is_symmetric=entries is not None)
     return StructuredChannel(FourNumbers.from_entries(shape, entries), public)
 
 

@@ -15,7 +15,7 @@ from skrldp._typing import Floats, Indices
 from skrldp.alphabet.combinations import group_cells
 from skrldp.estimation.channels import (
     Channel,
-    DenseChannel,
+    StructuredChannel,
     channel_of,
 )
 from skrldp.estimation.hypotheses import (
@@ -225,7 +225,7 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         found.n_reports_ = round(counts.sum())
         found.drift_ = None
         of_u = public if self.survey is None and len(source.mechanism.values) > 1 else None
-        if of_u is not None and isinstance(channel, DenseChannel):
+        if of_u is not None and not isinstance(channel, StructuredChannel):
             found.drift_ = drift_of(channel, counts, of_u, source.mechanism)
             stated = source.mechanism.claims
             if stated is None or not stated.main.around.is_everything:
@@ -462,7 +462,7 @@ def _channel(
         return channel_of(mechanism, cells)
     merged = np.zeros((n_kinds, mechanism.shape[1]))
     np.add.at(merged, kinds, mechanism.matrix)
-    return DenseChannel(merged, cells)
+    return Channel(merged, cells)
 
 
 def smoothed(public: JointDistribution | None, mechanism: Mechanism) -> Floats:

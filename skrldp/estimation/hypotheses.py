@@ -20,7 +20,7 @@ from skrldp._pages import page
 from skrldp._typing import Floats, Indices
 from skrldp.alphabet.combinations import Record, group_cells
 from skrldp.claims import moved
-from skrldp.estimation.channels import Channel, DenseChannel, most_likely
+from skrldp.estimation.channels import Channel, StructuredChannel, most_likely
 from skrldp.estimation.figures import Pairs
 from skrldp.estimation.statistic import Sample, Statistic
 from skrldp.joint import JointDistribution
@@ -193,7 +193,7 @@ class _Grouped:
         Where no matrix is made of it, reports are grouped as the cells are: by symmetry, the other
         categories of a report tell nothing of these.
         """
-        if isinstance(channel, DenseChannel):
+        if not isinstance(channel, StructuredChannel):
             return cls(channel.matrix, channel.public, labels, sample, np.arange(channel.n_symbols))
         sizes = np.bincount(labels)
         columns = [
@@ -333,7 +333,7 @@ class DriftTest(HypothesisTest):
 
 
 def drift_of(
-    channel: DenseChannel, counts: Floats, public: JointDistribution, mechanism: Mechanism
+    channel: Channel, counts: Floats, public: JointDistribution, mechanism: Mechanism
 ) -> DriftTest:
     """Test whether U given S is as in the public table; if not, say where, and what then leaks.
 

@@ -17,6 +17,7 @@ the kurtosis of w(Y)), weights of bounded bias are taken, and the interval allow
 """
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any, NamedTuple
@@ -384,9 +385,12 @@ class Statistic:
         return np.where(self.least == self.most, 0.0, np.where(known, found, np.nan))
 
     def variances(self, sample: Sample) -> Floats:
-        """Variances of the estimates where the public figure is true, (k,): they weigh points."""
+        """Variances of the points where the public figure is true, (k,): they weigh points."""
         share = np.maximum(self.moments(sample).share, 1e-12)
-        return self.model_variances(self.public) / share**2 / sample.n
+        found: Floats = self.model_variances(self.public) / share**2 / sample.n
+        if self.plain is None:
+            return found
+        return np.where(self.plain.determined, self.plain.variances(sample), found)
 
     def model_variances(self, theta: Floats) -> Floats:
         """Variances of the residuals' weights where θ, (k,) or (k, g), is true, next to p₀."""
@@ -489,12 +493,15 @@ class Statistic:
 
     def with_bounded_bias(self, n: float) -> "Statistic":
         """Replace weights that are biased, or carried by too few of n reports."""
-        of_c, of_g = self.of_c.copy(), self.of_g.copy()
-        search = _Search(self.channel, n)
-        for k in np.flatnonzero(self.is_weak(n)):
-            of_c[k] = search.best(self.c[k], of_c[k])
+        of_c, of_g, solved = self.of_c.copy(), self.of_g.copy(), None
+        weak = self.is_weak(n)
+        # Of a symmetric mechanism all weights of a share have two values, and the same kurtosis.
+        if not (self.channel.is_symmetric and self.determined[weak].all()):
+            solved = _cones(self.channel, n)
+        for k in np.flatnonzero(weak):
+            of_c[k] = _best(self.channel, self.c[k], of_c[k], n, solved)
             if np.ptp(self.g[k]):
-                of_g[k] = search.best(self.g[k], of_g[k])
+                of_g[k] = _best(self.channel, self.g[k], of_g[k], n, solved)
         return replace(self, of_c=of_c, of_g=of_g, plain=self)
 
 
@@ -506,81 +513,44 @@ def ranges(c: Floats, g: Floats) -> tuple[Floats, Floats]:
     return np.where(empty, np.nan, least), np.where(empty, np.nan, most)
 
 
-class _Search:
-    """Weights with the shortest expected interval at the public distribution.
-
-    Figures of a symmetric mechanism that are alike have the same coefficients of their weights.
-    """
-
-    def __init__(self, channel: Channel, n: float) -> None:
-        self._channel, self._n = channel, n
-        self._cones: dict[tuple[bytes, ...], Cone] = {}
-        self._alike: dict[tuple[bytes, ...], Floats] = {}
-
-    def best(self, c: Floats, unbiased: Floats) -> Floats:
-        """Return weights (b,) of a function (a,)."""
-        least, size = c.min(), np.ptp(c)
-        target = (c - least) / size
-        span = self._channel.span(target)
-        rows = np.unique(np.round(np.column_stack([span.expected, target]), 9) + 0.0, axis=0)
-        expected, values = rows[:, :-1], rows[:, -1]
-        problem = expected.tobytes(), span.sizes.round(9).tobytes()
-        key = (*problem, values.tobytes())
-        chosen = None if self._channel.blocks is None else self._alike.get(key)
-        if chosen is None:
-            if problem not in self._cones:
-                self._cones[problem] = Cone(expected, span.sizes, self._n)
-            report = self._channel.report if self._channel.blocks is None else 1.0 / len(unbiased)
-            start = span.weights @ (report * (unbiased - least) / size) / span.sizes**2
-            chosen = self._chosen(span.weights, target, start, self._cones[problem], values)
-            self._alike[key] = chosen
-        weights = chosen @ span.weights
-        off = self._channel.backward(weights) - target
-        found: Floats = least + size * (weights - (off.max() + off.min()) / 2.0)
-        return found
-
-    def _chosen(
-        self, weights: Floats, target: Floats, unbiased: Floats, cone: "Cone", values: Floats
-    ) -> Floats:
-        """Return the coefficients (m,) of weights (m, b) with the shortest interval."""
-        tried = [unbiased, np.zeros(len(unbiased))]
-        if min(weights.shape[0], len(target)) <= _MOST_WEIGHTS:
-            tried += [cone.solved(values, price) for price in _PRICES]
-        lengths = [_expected_length(self._channel, target, one @ weights, self._n) for one in tried]
-        return tried[int(np.argmin(lengths))]
+Cones = Callable[[Floats, float], Floats]  # of a function (a,) and the price of bias: (b,)
 
 
-class Cone:
-    """Coefficients of weights with the least sum of standard error and bias, at a price of it.
+def _best(channel: Channel, c: Floats, unbiased: Floats, n: float, solved: Cones | None) -> Floats:
+    """Find the weights (b,) of a function (a,) whose interval is expected to be the shortest."""
+    least, size = c.min(), np.ptp(c)
+    target = (c - least) / size
+    tried = [(unbiased - least) / size, np.zeros(len(unbiased))]
+    if solved is not None:
+        tried += [solved(target, price) for price in _PRICES]
+    weights = tried[int(np.argmin([_expected_length(channel, target, one, n) for one in tried]))]
+    off = channel.backward(weights) - target
+    found: Floats = least + size * (weights - (off.max() + off.min()) / 2.0)
+    return found
 
-    Shapes: `expected` (a, m), the weights' averages over the reports about each kind of cell;
-    `sizes` (m,).
-    """
 
-    def __init__(self, expected: Floats, sizes: Floats, n: float) -> None:
-        self._expected, self._roots = expected, sizes / np.sqrt(n)
+def _cones(channel: Channel, n: float) -> Cones | None:
+    """Weights with the least sum of standard error and bias, at a price of it; None: too many."""
+    if min(channel.n_symbols, channel.n_cells) > _MOST_WEIGHTS:
+        return None
+    import cvxpy as cp
 
-    @cached_property
-    def _problem(self) -> tuple[Any, ...]:
-        import cvxpy as cp
+    directions = channel.directions
+    chosen, low, high = cp.Variable(directions.shape[1]), cp.Variable(), cp.Variable()
+    of_target, of_price = cp.Parameter(channel.n_cells), cp.Parameter(nonneg=True)
+    off = (channel.matrix.T @ directions) @ chosen - of_target
+    sum_of_both = cp.norm(chosen) / np.sqrt(n) + of_price * (high - low) / 2
+    problem = cp.Problem(cp.Minimize(sum_of_both), [off <= high, off >= low])
 
-        chosen = cp.Variable(len(self._roots))
-        target, price = cp.Parameter(len(self._expected)), cp.Parameter(nonneg=True)
-        low, high = cp.Variable(), cp.Variable()
-        off = self._expected @ chosen - target
-        error = cp.norm(cp.multiply(self._roots, chosen))
-        sum_of_both = cp.Minimize(error + price * (high - low) / 2)
-        return cp.Problem(sum_of_both, [off <= high, off >= low]), chosen, target, price
-
-    def solved(self, target: Floats, price: float) -> Floats:
-        """Return coefficients (m,) for a function of the kinds (a,); 0 if the solver has none."""
-        problem, chosen, of_target, of_price = self._problem
+    def solved(target: Floats, price: float) -> Floats:
         of_target.value, of_price.value = target, price
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # any weights do: their bias is computed afterwards
             problem.solve(solver="CLARABEL")
-        found: Floats = np.zeros(len(self._roots)) if chosen.value is None else chosen.value
+        found: Floats = directions @ (0.0 if chosen.value is None else chosen.value)
         return found
+
+    return solved
 
 
 def _expected_length(channel: Channel, target: Floats, weights: Floats, n: float) -> float:

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import multinomial
 
 from skrldp import FrequencyEstimator, GRRSanitizer, Mechanism, SRRSanitizer
-from skrldp.estimation.channels import DenseChannel
+from skrldp.estimation.channels import Channel
 from skrldp.estimation.hypotheses import contradicts
 
 X = np.array([["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]], dtype=object)
@@ -38,7 +38,7 @@ def test_another_population_is_no_contradiction():
 def test_false_alarms_are_rare_at_every_number_of_reports(n, level):
     """Exactly, over all counts, where symbols are rare, and at a distribution at the boundary."""
     matrix = np.array([[0.9, 0.5], [0.0995, 0.499], [0.0005, 0.001]])
-    channel, report = DenseChannel(matrix, np.array([0.01, 0.99])), matrix @ [1.0, 0.0]
+    channel, report = Channel(matrix, np.array([0.01, 0.99])), matrix @ [1.0, 0.0]
     alarms = 0.0
     for first, second in np.ndindex(n + 1, n + 1):
         counts = np.array([first, second, n - first - second], dtype=float)
