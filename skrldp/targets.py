@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from skrldp._params import is_number
 from skrldp._typing import Floats
+from skrldp.alphabet.columns import listed
 from skrldp.alphabet.combinations import PARTS, Record, group_cells, group_records, numbers_of_cells
 from skrldp.alphabet.values import plain_name
 
@@ -276,7 +277,7 @@ def contrast_of(coefficients: Any, groups: Sequence[Any]) -> Floats:
     coefficients = {plain_name(one): number for one, number in coefficients.items()}
     unknown = [one for one in coefficients if one not in groups]
     if unknown:
-        raise ValueError(f"there is no group {unknown[0]!r}; the groups are {list(groups)}.")
+        raise ValueError(f"there is no group {unknown[0]!r}; the groups are [{listed(groups)}].")
     found = [coefficients.get(one, 0.0) for one in groups]
     if not all(is_number(one) and np.isfinite(one) for one in found) or not any(found):
         raise ValueError("the coefficients of a contrast must be finite numbers, not all 0.")

@@ -398,7 +398,7 @@ class _Places(dict[Any, int]):
 # --- Texts about columns and values, for messages; they contain nothing of private records --------
 
 
-_SHOWN = 8
+_SHOWN, _WIDE = 8, 60  # at most so many values, and in all so many characters
 # How texts may differ that people take for the same.
 _WAYS: dict[str, Callable[[str], str]] = {
     "how accents are encoded (Unicode NFC)": lambda text: normalize("NFC", text),
@@ -408,10 +408,20 @@ _WAYS: dict[str, Callable[[str], str]] = {
 
 
 def listed(values: Sequence[Any]) -> str:
-    """Show the first few values."""
-    more = len(values) - _SHOWN
-    shown = brief(", ".join(map(repr, values[:_SHOWN])))
-    return shown + (f" (and {more:,} more)" if more > 0 else "")
+    """Show the first few values.
+
+    Examples
+    --------
+    >>> listed(["ill", "age"])
+    "'ill', 'age'"
+    >>> listed([f"question {i}" for i in range(300)])
+    "'question 0', 'question 1', 'question 2', 'question 3' (and 296 more)"
+    """
+    shown = [brief(repr(value)) for value in values[:_SHOWN]]
+    while len(shown) > 1 and len(", ".join(shown)) > _WIDE:
+        shown.pop()
+    more = len(values) - len(shown)
+    return ", ".join(shown) + (f" (and {more:,} more)" if more > 0 else "")
 
 
 def known_of(column: Column) -> str:
@@ -424,7 +434,7 @@ def known_of(column: Column) -> str:
 def named(columns: Sequence[Column]) -> str:
     """Name some columns in a sentence: "column 'a'", "columns 'a', 'b'"."""
     plural = "s" if len(columns) > 1 else ""
-    return f"column{plural} {brief(', '.join(repr(column.name) for column in columns))}"
+    return f"column{plural} {listed([column.name for column in columns])}"
 
 
 def numbered(rows: NDArray[Any], what: str = "row") -> str:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from skrldp._arrays import chunks, smallest_dtype
 from skrldp._params import check_choice
 from skrldp._typing import Floats
-from skrldp.alphabet.columns import Column
+from skrldp.alphabet.columns import Column, listed
 from skrldp.alphabet.values import plain
 
 # A table with an entry for every possible key finds keys faster than bisection. This is its largest
@@ -356,9 +356,9 @@ def _positions(record: Record, columns: Any) -> list[int]:
         elif isinstance(name, Integral) and -len(names) <= int(name) < len(names):
             places.append(int(name) % len(names))
         else:
-            raise ValueError(f"there is no column {name!r}; the columns are {names}.")
+            raise ValueError(f"there is no column {name!r}; the columns are [{listed(names)}].")
     if not places or len(set(places)) < len(places):
-        raise ValueError(f"columns={columns!r} must name columns, each once; they are {names}.")
+        raise ValueError(f"columns={columns!r} must name columns, each once: [{listed(names)}].")
     return places
 
 

@@ -12,6 +12,7 @@ from decimal import Decimal
 from inspect import signature
 from typing import Annotated, Any, Literal
 
+from skrldp.alphabet.columns import listed
 from skrldp.alphabet.values import brief
 from skrldp.batches.arrow import arrow_numbers, numbers_of
 from skrldp.cli import _common as o
@@ -137,7 +138,7 @@ def design(
         columns = [name for name in source.schema.names if name != counts]
         for option, asked in (("--sensitive", sensitive), ("--target", target or ())):
             if lacking := [name for name in asked if name not in columns]:
-                has = ", ".join(map(repr, columns))
+                has = listed(columns)
                 words = f"{public} lacks the column {lacking[0]!r} ({option}); it has {has}."
                 raise CommandError(words)
         designer = _designer(

@@ -9,6 +9,7 @@ import numpy as np
 from typer import Option
 
 from skrldp._sentences import columns_in_words
+from skrldp.alphabet.columns import listed
 from skrldp.cli import _common as o
 from skrldp.cli._common import CommandError, progress, tell
 from skrldp.cli._mechanism import columns_of, read_mechanism
@@ -56,7 +57,7 @@ def estimate(
     for option, names in (("--of", of), ("--by", by)):
         for name in names or ():
             if name not in named:
-                has = ", ".join(map(repr, named))
+                has = listed(named)
                 raise CommandError(f"{mechanism} has no column {name!r} ({option}); it has {has}.")
     if by and not of:
         raise CommandError("--by goes with --of, the column whose shares are estimated.")

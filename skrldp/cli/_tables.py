@@ -30,6 +30,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from skrldp._pages import as_json
+from skrldp.alphabet.columns import listed
 from skrldp.alphabet.values import brief
 from skrldp.batches.arrow import numbers_of
 from skrldp.cli._common import CommandError
@@ -214,7 +215,7 @@ def _check(part: _Part, columns: Sequence[str], kind: str) -> None:
     for name in columns:
         if names.count(name) != 1:
             problem = "lacks the column" if name not in names else "has more than one column"
-            has = brief(", ".join(map(repr, names)))
+            has = listed(names)
             raise CommandError(f"{part.path} {problem} {name!r}; its columns are {has}.")
 
 

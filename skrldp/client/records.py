@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skrldp.alphabet.columns import OTHER, Column, Factorized, hint_of, known_of, named, numbered
+from skrldp.alphabet.columns import (
+    OTHER,
+    Column,
+    Factorized,
+    hint_of,
+    known_of,
+    listed,
+    named,
+    numbered,
+)
 from skrldp.alphabet.combinations import Alphabet, combine
 from skrldp.alphabet.values import CategoryError, brief
 
@@ -157,7 +166,7 @@ class RecordReader:
                 )
 
     def _listed_names(self) -> str:
-        return brief(", ".join(repr(self._names[place]) for place in self._wanted))
+        return listed([self._names[place] for place in self._wanted])
 
 
 def _column_names(table: Any) -> list[Any] | None:

@@ -13,14 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from skrldp._arrays import ReadOnlyFit, read_only
 from skrldp._typing import Booleans, Floats
+from skrldp.alphabet.columns import listed
 from skrldp.alphabet.combinations import Record, group_cells
 from skrldp.estimation.channels import Channel
 from skrldp.estimation.estimator import FrequencyEstimator
 from skrldp.estimation.hypotheses import (
     HypothesisTest,
+    as_list,
     chances_of_reports,
     leakage_within,
-    listed,
     warn_of_contradiction,
 )
 from skrldp.estimation.methods import Cells, FigureMethods
@@ -111,11 +112,13 @@ class BlockDesign:
                 "no block has the whole record: name columns= that are together in a block, such "
                 f"as {list(self.manifest.blocks[0])}."
             )
-        wanted = [*listed(columns), *listed(by)]
+        wanted = [*as_list(columns), *as_list(by)]
         names = [name for name, _ in self.manifest.columns]
         strange = [name for name in wanted if name not in names]
         if strange:
-            raise ValueError(f"there is no column {strange[0]!r}; the columns are {names}.")
+            raise ValueError(
+                f"there is no column {strange[0]!r}; the columns are [{listed(names)}]."
+            )
         found = [
             (one.shape[1], number)
             for number, one in enumerate(self.manifest.mechanisms)

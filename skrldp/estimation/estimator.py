@@ -21,9 +21,9 @@ from skrldp.estimation.channels import (
 from skrldp.estimation.hypotheses import (
     DriftTest,
     HypothesisTest,
+    as_list,
     drift_of,
     independence_of,
-    listed,
     warn_of_contradiction,
     warn_of_drift,
 )
@@ -201,7 +201,7 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         """
         check_choice("method", self.method, METHODS)
         check_choice("encode", self.encode, ENCODINGS)
-        survey, groups = self.survey, listed(self.groups)
+        survey, groups = self.survey, as_list(self.groups)
         if not (survey is None or isinstance(survey, SurveyDesign)):
             raise TypeError(f"survey must be a SurveyDesign or None, got {type(survey).__name__}.")
         if survey is not None and sample_weight is not None:

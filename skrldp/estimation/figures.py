@@ -12,6 +12,7 @@ from skrldp._arrays import ReadOnly
 from skrldp._pages import page
 from skrldp._params import check_level, sidak
 from skrldp._typing import Floats, Indices
+from skrldp.alphabet.columns import listed
 from skrldp.alphabet.values import plain_name
 from skrldp.estimation.statistic import Sample, combined_ends
 from skrldp.table.codec import category_series
@@ -317,12 +318,14 @@ class Figures(ReadOnly):
         wanted = plain_name(group if isinstance(group, tuple) and self._n_by > 1 else (group,))
         found = [place for place, label in enumerate(self.labels) if label[: self._n_by] == wanted]
         if not (found and self._n_by):
-            raise ValueError(f"there is no group {group!r}; the groups are {self.groups}.")
+            raise ValueError(
+                f"there is no group {group!r}; the groups are [{listed(self.groups)}]."
+            )
         return np.array(found)
 
     def _check_two(self, first: Any, second: Any) -> None:
         if self._places(first)[0] == self._places(second)[0]:
-            raise ValueError(f"both groups are {first!r}: compare two of {self.groups}.")
+            raise ValueError(f"both groups are {first!r}: compare two of [{listed(self.groups)}].")
 
     def _title(self) -> str:
         return f"{self.what}, from {self.n_reports:,} reports"

@@ -31,13 +31,13 @@ __all__ = [
     "DRIFT",
     "DriftTest",
     "HypothesisTest",
+    "as_list",
     "chances_of_reports",
     "contradicts",
     "drift_of",
     "equality_of",
     "independence_of",
     "leakage_within",
-    "listed",
     "warn_of_contradiction",
     "warn_of_drift",
 ]
@@ -105,7 +105,7 @@ class HypothesisTest:
         return page(f"{self.hypothesis}: {self.n_reports:,} reports", rows)
 
 
-def listed(columns: Any) -> list[Any]:
+def as_list(columns: Any) -> list[Any]:
     """List columns that are given as one or several."""
     if columns is None:
         return []
@@ -116,7 +116,7 @@ def independence_of(
     channel: Channel, record: Record, sample: Sample, first: Any, second: Any, given: Any
 ) -> HypothesisTest:
     """Test whether two columns are independent, or independent given others."""
-    parts = [listed(given), listed(first), listed(second)]
+    parts = [as_list(given), as_list(first), as_list(second)]
     if not (parts[1] and parts[2]):
         raise ValueError(f"two columns are needed, got {first!r} and {second!r}.")
     words = [", ".join(map(repr, part)) for part in parts]
@@ -138,12 +138,12 @@ def equality_of(
 
     That is: whether they are independent of the population, in the reports of both together.
     """
-    tables = [group_cells(record, listed(columns), "all") for _, record, _ in populations]
+    tables = [group_cells(record, as_list(columns), "all") for _, record, _ in populations]
     if tables[0].categories != tables[1].categories:
         raise ValueError(
             f"the mechanisms have other categories of {columns!r}. Give both the same categories."
         )
-    names = list(map(repr, listed(columns)))
+    names = list(map(repr, as_list(columns)))
     both = [
         _Grouped.of(channel, table.labels, sample)
         for (channel, _, sample), table in zip(populations, tables, strict=True)

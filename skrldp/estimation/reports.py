@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import NotFittedError
 
 from skrldp._typing import Booleans, Floats, Indices
-from skrldp.alphabet.columns import Column
+from skrldp.alphabet.columns import Column, listed
 from skrldp.alphabet.combinations import Alphabet, group_cells
 from skrldp.alphabet.values import is_missing
 from skrldp.estimation.statistic import Sample
@@ -253,15 +253,15 @@ def _form_and_places(table: Table, source: Source, encode: str) -> tuple[str, li
     numbers = wanted if form == "cells" else list(range(size))
     if not table.is_array and names != numbers and set(names) == set(numbers):
         raise ValueError(
-            f"the reports have the same columns in another order: {names[:_SHOWN]}, not "
-            f"{numbers[:_SHOWN]}. Numbers may be names or places; put the columns in order, or "
+            f"the reports have the same columns in another order: [{listed(names)}], not "
+            f"[{listed(numbers)}]. Numbers may be names or places; put the columns in order, or "
             "give an array."
         )
     are_others = wanted and all(isinstance(name, str) for name in (*names, *wanted))
     if len(names) != size or (form == "cells" and size > 1 and are_others):
         raise ValueError(
-            f"encode={form!r} has {size} column(s){f', {wanted[:_SHOWN]}' if wanted else ''}, but "
-            f"Y has {len(names)}: {names[:_SHOWN]}."
+            f"encode={form!r} has {size} column(s){f', [{listed(wanted)}]' if wanted else ''}, but "
+            f"Y has {len(names)}: [{listed(names)}]."
         )
     return form, list(range(size))
 
@@ -349,7 +349,7 @@ def refuse_rows(table: Table, wrong: Booleans, columns: Sequence[Any], expected:
         first = "" if table.records is not None else f"the first in row {int(np.argmax(wrong))}; "
         raise ValueError(
             f"{n:,} row{'s' if n > 1 else ''} of Y {'have' if n > 1 else 'has'} no report of this "
-            f"mechanism in {', '.join(map(repr, columns[:_SHOWN]))} ({first}values are not shown), "
+            f"mechanism in {listed(columns)} ({first}values are not shown), "
             f"which is {expected}. Fit what it sent, without rows that lack a report."
         )
 

@@ -14,6 +14,7 @@ from scipy.stats import chi2, norm
 from skrldp._arrays import ReadOnly, real_numbers
 from skrldp._params import is_finite
 from skrldp._typing import Floats
+from skrldp.alphabet.columns import listed
 from skrldp.regression.formula import Regression, read_formula
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ def _check_collinear(regressors: Floats, weights: Floats, names: Sequence[str]) 
 
 
 def _listed(names: Iterable[str]) -> str:
-    return ", ".join(repr(str(name)) for name in names)
+    return listed([str(name) for name in names])
 
 
 # -- results --------------------------------------------------------------------------------------
@@ -338,7 +339,7 @@ class RegressionResults(ReadOnly):
                 if strange:
                     raise ValueError(
                         f"exog: {strange.pop()!r} is not a category of {name!r}; the categories "
-                        f"are {categories}."
+                        f"are [{listed(categories)}]."
                     )
 
     def wald_test(self, r_matrix: Any) -> tuple[float, float, int]:

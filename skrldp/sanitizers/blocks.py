@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from skrldp._params import is_whole
-from skrldp.alphabet.columns import Bins
+from skrldp.alphabet.columns import Bins, listed
 from skrldp.joint import as_counts
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sanitizers.a_optimal import AOptimalSanitizer
@@ -75,7 +75,7 @@ def blocks_of(
     numbers = [*range(len(names))]
     if list(names) != numbers and set(names) == set(numbers):
         raise ValueError(
-            f"the columns are named {list(names)}: numbers that are not their places, so that a "
+            f"the columns are named [{listed(names)}]: numbers that are not their places, so a "
             "client could not read an array of records. Give the columns other names."
         )
     rest = [place for place in numbers if place not in secret]
@@ -96,8 +96,8 @@ def blocks_of(
     missing = [names[place] for place in rest if not any(place in block for block in found)]
     if missing:
         raise ValueError(
-            f"no block has the columns {missing}, so they would not be reported: add them to a "
-            "block, or leave them out of the table."
+            f"no block has the columns [{listed(missing)}], so they would not be reported: add "
+            "them to a block, or leave them out of the table."
         )
     return found
 
@@ -218,7 +218,7 @@ def bins_of(edges: Any, names: Sequence[Any], secret: Sequence[int]) -> dict[Any
         )
     strange = [name for name in edges if name not in names]
     if strange:
-        raise ValueError(f"edges has keys that are not columns: {strange}; they are {list(names)}.")
+        raise ValueError(f"edges has keys that are not columns: [{listed(strange)}].")
     inside = [names[place] for place in secret if names[place] in edges]
     if inside:
         raise ValueError(
@@ -244,7 +244,7 @@ def alphabets_of(categories: Any, bins: Mapping[Any, Bins], names: Sequence[Any]
         found = dict(categories)
         strange = [key for key in found if key not in names]
         if strange:
-            raise ValueError(f"categories has keys that are not columns: {strange}.")
+            raise ValueError(f"categories has keys that are not columns: [{listed(strange)}].")
     else:
         given = list(categories)
         if len(given) != len(names):

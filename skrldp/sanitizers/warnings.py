@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skrldp._sentences import series
 from skrldp._typing import Floats
+from skrldp.alphabet.columns import listed
 from skrldp.alphabet.values import brief
 from skrldp.claims import POINT_ALONE
 from skrldp.design.run import Solution
@@ -31,6 +32,7 @@ _NAMED = 3  # targets
 _MANY_VALUES, _NEARLY = 50, 0.9
 _FEW_CLUSTERS = 10  # of a survey
 _SHOWN = 3  # columns that are not protected
+_LONGEST = 80  # characters of rare values that are named: combinations of many columns are not
 _ROOM = __name__.rpartition(".")[0]
 
 
@@ -113,12 +115,12 @@ def _rare_in_words(rare: Rare, least: int) -> str:
     what = f"{'value' if one else 'combination'}{'s' * (rare.n > 1)}"
     some = ", ".join(f"{value!r}: {count:,}" for value, count in rare.some)
     more = ", ..." if rare.n > len(rare.some) else ""
-    return f"{which} {have} {rare.n:,} {what} with fewer than {least} records ({some}{more})"
+    shown = f" ({some}{more})" if len(some) <= _LONGEST else ""
+    return f"{which} {have} {rare.n:,} {what} with fewer than {least} records{shown}"
 
 
 def _named(names: Sequence[Any]) -> str:
-    columns = ", ".join(repr(name) if isinstance(name, str) else str(name) for name in names)
-    return f"column{'s' * (len(names) > 1)} {columns}"
+    return f"column{'s' * (len(names) > 1)} {listed(names)}"
 
 
 def warn_of_combinations(codec: CellCodec, most_cells: int) -> None:
@@ -130,15 +132,16 @@ def warn_of_combinations(codec: CellCodec, most_cells: int) -> None:
         every = math.prod(len(codec.columns[place]) for place in positions)
         if n == every or (part == "U" and codec.groups_unknown) or _is_fold():
             continue
+        total = f"{every:,}" if every < 10**15 else "more than 10^15"
         remedy = "categories='product' takes all."
         if _of_product(codec) > most_cells:
             remedy = "handle_unknown='infrequent_if_exist' reports them as 'other'."
         if _of_product(codec) > most_cells and part == "S":
             remedy = "Protect fewer columns."
         _warn(
-            f"the values of {part} were learned from the table, which has {n:,} of the {every:,} "
+            f"the values of {part} were learned from the table, which has {n:,} of the {total} "
             f"combinations of {_named([codec.columns[place].name for place in positions])}; "
-            f"`transform` refuses records with another one. {remedy}",
+            f"`transform` refuses others. {remedy}",
             UserWarning,
         )
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._arrays import chunks, smallest_dtype
-from skrldp.alphabet.columns import OTHER, hint_of, known_of, named, numbered, rows_in_words
+from skrldp.alphabet.columns import OTHER, hint_of, known_of, listed, named, numbered, rows_in_words
 from skrldp.alphabet.columns import Column as Categories
 from skrldp.alphabet.combinations import Alphabet
 from skrldp.alphabet.values import SEEN_OFTEN, plain, spent_on_values
@@ -187,8 +187,8 @@ def given_categories(categories: Any, names: Sequence[Any]) -> list[Given]:
         strange = [key for key in categories if key not in names]
         if strange:
             raise ValueError(
-                f"categories has keys that are not columns: {strange}; the columns are "
-                f"{list(names)}"
+                f"categories has keys that are not columns: [{listed(strange)}]; the columns are "
+                f"[{listed(names)}]"
             )
         alphabets = [categories.get(name, "auto") for name in names]
     else:
@@ -242,7 +242,7 @@ def refuse_categories(
     raise ValueError(
         f"column {column.name!r} has {_rows(codes, 'a value unseen in fit')}; known are "
         f"{known_of(column)}. "
-        + (hint_of(column, unknown) or _mend(secret, or_else, column.bins is not None))
+        + (hint_of(column, unknown) or _remedy(secret, or_else, column.bins is not None))
     )
 
 
@@ -266,8 +266,8 @@ def _rows(codes: np.ndarray, what: str) -> str:
     )
 
 
-def _mend(secret: bool, or_else: str | None = None, cut: bool = False) -> str:
-    listing = "List every value in `categories` (None for missing)"
+def _remedy(secret: bool, or_else: str | None = None, cut: bool = False) -> str:
+    listing = "List every value in `categories`"
     if cut:
         listing = "Give the column wider `edges`, of which -inf and inf may be the ends"
     if secret:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._frames import decoded, one_dictionary, refuse_without_plugin
+from skrldp.alphabet.columns import listed
 from skrldp.alphabet.values import CategoryError, plain
 
 # --- One column as positions into a short list of distinct Python scalars -------------------------
@@ -439,7 +440,7 @@ def refuse_duplicates(names: Any) -> None:
     duplicates = [name for name in dict.fromkeys(names) if list(names).count(name) > 1]
     if duplicates:
         raise ValueError(
-            f"the table has duplicate column names, {duplicates}; rename or drop columns"
+            f"the table has duplicate column names, [{listed(duplicates)}]; rename or drop columns"
         )
 
 

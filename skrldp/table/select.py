@@ -13,7 +13,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from skrldp.alphabet.columns import Bins
+from skrldp.alphabet.columns import Bins, listed
 from skrldp.alphabet.values import plain
 from skrldp.table.lazy import LazyTable, lazy_names
 from skrldp.table.read import Table, lazy_frame, read_table
@@ -51,7 +51,9 @@ def resolve_columns(
         selection = selection(X)
     positions = _selected(selection, names, what)
     if not positions:
-        raise ValueError(f"{what}={selection!r} selects no column; the columns are {names}")
+        raise ValueError(
+            f"{what}={selection!r} selects no column; the columns are [{listed(names)}]"
+        )
     return tuple(sorted(set(positions)))
 
 
@@ -89,11 +91,11 @@ def _position(selection: Any, names: list[Any], what: str) -> int:
         if selection in names and names.index(selection) != place:
             raise ValueError(
                 f"{what} column {selection!r} may be the one of this name or the one at this "
-                f"place, {names[place]!r}: the columns are {names}. Rename them to strings, "
-                "X.rename(columns=str), and give names."
+                f"place, {names[place]!r}: the columns are [{listed(names)}]. Rename them "
+                "to strings, X.rename(columns=str), and give names."
             )
         return place
-    message = f"{what} column {selection!r} not found; the columns are {names}"
+    message = f"{what} column {selection!r} not found; the columns are [{listed(names)}]"
     if isinstance(selection, str) and names == list(range(len(names))):
         message += (
             ": the table has no names. Give a position; or, in a Pipeline, let the steps before "

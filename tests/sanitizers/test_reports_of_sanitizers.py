@@ -255,7 +255,7 @@ def test_eps_must_be_positive_and_finite(cls, eps):
             "encode='onehots' must be one of 'symbol', 'onehot'",
         ),
         (SRRSanitizer(handle_unknown="drop", sensitive=0), "handle_unknown='drop' must be one of"),
-        (SRRSanitizer(verbose=-1, sensitive=0), "verbose=-1 must be a whole number"),
+        (SRRSanitizer(verbose=-1, sensitive=0), "verbose=-1 must be an integer"),
         *(
             (cls(uncertainty=0.05), "uncertainty=0.05 must be None or an uncertainty set")
             for cls in SANITIZERS
@@ -299,7 +299,7 @@ def test_weights_are_checked(weights, message):
         (FRAME.assign(s=["z", "y"] * 20), r"column 's' has 20 rows with a value unseen"),
         (
             FRAME.assign(u=[None, 1] * 20),
-            r"column 'u' has 20 rows with a value unseen .*None for missing",
+            r"column 'u' has 20 rows with a value unseen .*List every value",
         ),
         (FRAME["s"], "Expected 2D|Expected a 2-dim|2D array"),
     ],
