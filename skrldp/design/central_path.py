@@ -38,8 +38,8 @@ from skrldp.design.newton_system import (
     Coupling,
     Kind,
     Part,
+    farthest,
     parts_of,
-    step_lengths,
 )
 from skrldp.design.programs import Cuts, ExpectedCost
 from skrldp.design.run import Workers
@@ -206,15 +206,12 @@ class CentralPath:
         dual = (barrier - self._dual_cost * slack_step) / slack - self._dual_cost
         return slack, slack_step, self._dual_cost, dual
 
-    def _products(self, costs: Kind, lengths: Floats) -> tuple[Floats, Floats]:
-        """Multiply variables and multipliers after a part of a step: their sum, and the least."""
+    def _products(self, costs: Kind, lengths: Floats) -> float:
+        """Add up the products of variables and multipliers after a part of a step."""
         slack, slack_step, dual, step = costs
         products = (slack + lengths[0] * slack_step) * (dual + lengths[1] * step)
         found = self._workers.map(lambda part: part.products(_each(lengths, part)), self._parts)
-        total = float(products.sum()) + sum(float(of_rows.sum()) for of_rows, _ in found)
-        return np.array([total]), np.array(
-            [min(products.min(initial=np.inf), *(float(of_rows.min()) for _, of_rows in found))]
-        )
+        return float(products.sum()) + sum(float(of_rows.sum()) for of_rows in found)
 
     def advance(self, least_gap: float = 0.0, centring: float | None = None) -> bool:
         """Take one Newton step.
@@ -233,9 +230,8 @@ class CentralPath:
         except np.linalg.LinAlgError:  # singular to the last digit
             return False
         costs = direction.costs
-        (lengths,), (total,) = step_lengths(
-            direction.bounds[None], lambda lengths: self._products(costs, lengths[0]), count
-        )
+        lengths = farthest(direction.bounds)
+        total = self._products(costs, lengths)
         if not np.isfinite(total) or lengths.max() < _LEAST_LENGTH:
             return False
         self._workers.map(lambda part: part.take(_each(lengths, part)), self._parts)
@@ -243,7 +239,7 @@ class CentralPath:
         self._dual_cost = self._dual_cost + lengths[1] * costs[3]
         self.step_length = float(lengths.min())
         self.steps += 1
-        self.gap = float(total) * self.scale
+        self.gap = total * self.scale
         return True
 
     def arrived(self, gap: float) -> bool:
@@ -384,7 +380,8 @@ class RowPaths:
         missing = 1.0 - part.rows.sum(axis=1)
         multiplier = (missing + alone.sum(axis=1)) / ones.sum(axis=1)
         step = multiplier[:, None] * ones - alone
-        lengths, total = step_lengths(part.find_steps(step), part.products, count)
+        lengths = farthest(part.find_steps(step))
+        total = part.products(lengths)
         if not np.isfinite(total).all():
             return False
         part.take(lengths)

@@ -108,7 +108,6 @@ def least_odds(gap: Floats, room: Floats) -> Floats:
         return np.where(gap > 0, gap / np.where(gap > 0, room, 1.0), 0.0)
 
 
-_LISTED_SPLITS = 9  # budgets of U that are listed, from 0 to eps
 # Nats: a value reported with a larger budget is reported as it is. Other reports would have
 # probabilities below exp(-60), which the integers of a released mechanism cannot show.
 _UNLIMITED = 60.0
@@ -231,9 +230,7 @@ def _reports(joint: JointDistribution, secret_eps: float, value_eps: float) -> I
     return IndependentReporting(blocks, secret_eps, value_eps, information)
 
 
-def closed_forms(
-    joint: JointDistribution, requirements: Requirements, *, splits: bool = False
-) -> list[Floats]:
+def closed_forms(joint: JointDistribution, requirements: Requirements) -> list[Floats]:
     """Write the closed forms that are private as matrices.
 
     Returns list of arrays: SRR, independent reporting where all requirements are about the whole
@@ -248,11 +245,6 @@ def closed_forms(
     forms = [srr(min(requirements.least_eps, LARGEST_EXPONENT), *shape)]
     if all(about_whole_secrets(one, joint) for one in requirements):
         forms.append(independent_reporting(joint, requirements).blocks)
-        if splits and requirements.any_pair:
-            value_eps, eps = value_budget(requirements), requirements.least_eps
-            parts = np.linspace(0.0, eps, _LISTED_SPLITS)
-            deltas = value_eps(parts)
-            forms += [_product(eps - p, d, shape) for p, d in zip(parts, deltas, strict=True)]
     forms.append(grr(min(requirements.least_eps, LARGEST_EXPONENT), joint.counts.size))
     return [block_matrix(form, shape) for form in forms]
 

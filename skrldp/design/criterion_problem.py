@@ -35,9 +35,6 @@ _MOST_BY_PATHS = 100
 # Part of the time limit for alternation, or for decomposition, where columns go on from what it
 # found. Chosen by hand.
 _TIME_ALTERNATING, _TIME_DECOMPOSING = 0.5, 0.8
-# Closed forms that are mixed first: all if they have no more rows than this, else some of the best.
-# At 2 x 120 cells the first mixture takes 4 s in place of 20 s.
-_MOST_FORMS, _BEST_FORMS = 1_500, 2
 # Solvers whose mechanisms may have many more reports than cells.
 _MIXING = ("decomposition", "thresholds")
 
@@ -176,9 +173,8 @@ class _CriterionSearch(Search):
 
     @cached_property
     def forms(self) -> list[Floats]:
-        """Closed forms; with several splits of ε where their rows are only mixed."""
-        mixed = not isinstance(self.criterion, Information)
-        return closed_forms(self.joint, self.requirements, splits=mixed)
+        """Closed forms."""
+        return closed_forms(self.joint, self.requirements)
 
     @cached_property
     def known(self) -> tuple[float, Floats]:
@@ -201,7 +197,7 @@ class _CriterionSearch(Search):
             limits=self.limits,
             criterion=self.criterion,
             first=first,
-            known=self.forms[:2],  # SRR and IR; the best of all splits is among the first rows
+            known=self.forms[:2],  # SRR and IR
             cones=self.cones,
             callback=self.show,
             bound=self.bound,
@@ -227,10 +223,7 @@ class _CriterionSearch(Search):
     def decomposed(self, more: bool) -> Solution:
         """Mix rows that ascend; go on by columns where paths do not reach the exact cone."""
         known: list[Floats] = []
-        forms = self.forms
-        if len(forms) * self.requirements.n_cells > _MOST_FORMS:
-            forms = sorted(forms, key=self.criterion.value)[-_BEST_FORMS:]
-        for matrix in forms:  # closed forms fit sets, not regions
+        for matrix in self.forms:  # closed forms fit sets, not regions
             if self.limits.left == 0.0:
                 return self.found(
                     "decomposition", "time_limit", self.forms[0], "No rows were mixed."

@@ -29,9 +29,6 @@ _ROWS = 50  # that ascend at once
 # takes a fifth longer for 1 % less.
 _END, _LEAST_END, _MOST_END = 1e-3, 1e-4, 1e-3
 _PATIENCE = 6  # the search ends when so many rounds have gained too little
-# It waits for so many times as many rounds where the last ones promised more than this: the first
-# mixtures are degenerate, and at 5 x 6 cells nothing is gained before the eighth, but then 7 %.
-_LONGER, _MUCH = 3, 0.3
 # Every so many rounds rows are perturbed first; otherwise the rows in use ascend.
 _PERTURBED = 4
 # Gap of a mixture, in the same units, and its limits; this part of the gain at which the search
@@ -154,11 +151,9 @@ class _Search:
 
     def _gained_little(self) -> bool:
         """Whether the last rounds gained too little to go on."""
-        much = min(self.promised[-_LATELY:]) > _MUCH
-        patience = _LONGER * _PATIENCE if much else _PATIENCE
-        if len(self.values) <= patience:
+        if len(self.values) <= _PATIENCE:
             return False
-        before = self.values[-1 - patience]
+        before = self.values[-1 - _PATIENCE]
         return self.values[-1] - before <= self.gain * abs(before)
 
     def _close(self, part: float, least: float, most: float) -> float:

@@ -23,11 +23,6 @@ from skrldp.design.run import Workers
 # Part of the way to the boundary that a step may go: the usual range of such codes is 0.9 to 0.995.
 _FRACTION_TO_BOUNDARY = 0.97
 FIRST_LENGTH = 0.5  # of the step that the first one is taken to follow
-# Neighbourhood of the path: no product of a variable and its multiplier is less than this part of
-# their mean (usual: 1e-3 to 1e-4). Steps are shortened by the factor until that holds, at most so
-# many times.
-_LEAST_PRODUCT = 1e-4
-_SHORTER, _MOST_SHORTENINGS = 0.8, 12
 
 
 def farthest(bounds: Floats) -> Floats:
@@ -37,24 +32,6 @@ def farthest(bounds: Floats) -> Floats:
     multipliers, at most 1.
     """
     return np.minimum(1.0, _FRACTION_TO_BOUNDARY * bounds)
-
-
-def step_lengths(
-    bounds: Floats, products: Callable[[Floats], tuple[Floats, Floats]], count: int
-) -> tuple[Floats, Floats]:
-    """Shorten steps until they stay near the path.
-
-    Shapes: `bounds` (m, 2). Returns `lengths` (m, 2): of the variables, and of the multipliers;
-    `total` (m,): sum of the products there.
-    """
-    lengths = farthest(bounds)
-    for _ in range(_MOST_SHORTENINGS):
-        total, least = products(lengths)
-        far = ~(least >= _LEAST_PRODUCT * total / count)
-        if not far.any():
-            break
-        lengths[far] *= _SHORTER
-    return lengths, total
 
 
 # A kind of positive variable, its step, its multiplier and that one's step.
@@ -285,19 +262,17 @@ class Part:
         with np.errstate(divide="ignore"):
             return 1.0 / np.abs(np.maximum(np.stack(fastest, axis=1), 0.0))  # no negative zero
 
-    def products(self, lengths: Floats) -> tuple[Floats, Floats]:
-        """Multiply variables and multipliers after a part of the step.
+    def products(self, lengths: Floats) -> Floats:
+        """Add up the products of variables and multipliers after a part of the step.
 
-        Shapes: `lengths` (b, 2). Returns `total, least` (b,): sum and least of the products of each
-        row.
+        Shapes: `lengths` (b, 2). Returns (b,): the sum of each row.
         """
-        found = []
+        total = np.zeros(len(self.rows))
         for amount, change, dual, dual_change in self._kinds:
             product = _of_rows(amount) + _of_rows(change) * lengths[:, :1]
             product *= _of_rows(dual) + _of_rows(dual_change) * lengths[:, 1:]
-            found.append(product)
-        total = sum(product.sum(axis=1) for product in found)
-        return np.asarray(total), np.min([product.min(axis=1) for product in found], axis=0)
+            total += product.sum(axis=1)
+        return total
 
     def take(self, lengths: Floats) -> None:
         """Take a part of the step.
