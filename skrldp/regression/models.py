@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
 from scipy.special import logsumexp, softmax
-from scipy.stats import chi2, norm
+from scipy.stats import norm
 
 from skrldp._arrays import ReadOnly, real_numbers
 from skrldp._params import is_finite
 from skrldp._typing import Floats
 from skrldp.alphabet.columns import listed
+from skrldp.estimation.hypotheses import HypothesisTest
 from skrldp.regression.formula import Regression, read_formula
 
 if TYPE_CHECKING:
@@ -342,7 +343,7 @@ class RegressionResults(ReadOnly):
                         f"are [{listed(categories)}]."
                     )
 
-    def wald_test(self, r_matrix: Any) -> tuple[float, float, int]:
+    def wald_test(self, r_matrix: Any) -> HypothesisTest:
         """Test whether linear functions of the coefficients are 0.
 
         Parameters
@@ -352,10 +353,7 @@ class RegressionResults(ReadOnly):
 
         Returns
         -------
-        statistic : float
-        pvalue : float
-        df : int
-            Degrees of freedom of the χ² distribution.
+        HypothesisTest
 
         Raises
         ------
@@ -373,10 +371,9 @@ class RegressionResults(ReadOnly):
                 "r_matrix must have rows that do not follow from one another, and none of zeros."
             )
         values = functions @ self.params.to_numpy()
-        statistic = float(
-            values @ np.linalg.solve(functions @ self._covariance @ functions.T, values)
-        )
-        return statistic, float(chi2.sf(statistic, len(functions))), len(functions)
+        statistic = values @ np.linalg.solve(functions @ self._covariance @ functions.T, values)
+        what = f"{len(functions)} functions of the coefficients are 0"
+        return HypothesisTest.of(what, float(statistic), len(functions), self.nobs)
 
     def to_statsmodels(self) -> Any:
         """Return the result as one of statsmodels, for tools that go by its classes.
