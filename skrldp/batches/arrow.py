@@ -151,10 +151,10 @@ def read_ids(name: str, column: Any) -> IntegerIds | OctetIds:
         return IntegerIds(np.zeros(0, dtype=np.int64))
     if pa.types.is_integer(column.type):
         return IntegerIds(numbers_of(column))
-    return _octets(column)
+    return octets_in(column)
 
 
-def _octets(column: Any) -> OctetIds:
+def octets_in(column: Any) -> OctetIds:
     """See strings or bytes without copying them."""
     pa = pyarrow()
     n, first = len(column), column.offset

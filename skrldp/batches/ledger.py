@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+from binascii import hexlify, unhexlify
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from skrldp._params import check_positive, is_whole
 from skrldp.alphabet.columns import listed
-from skrldp.batches.arrow import as_arrow, as_frame, check_ids, numbers_of, pyarrow
+from skrldp.batches.arrow import as_arrow, as_frame, check_ids, numbers_of, octets_in, pyarrow
 from skrldp.batches.keys import CheckedKey
 from skrldp.batches.reporter import Reporter
 from skrldp.claims import bound_of_reports, brief_bound
@@ -364,17 +365,12 @@ class LedgerReporter(Reporter):
 
     def _beside(self, ids: IntegerIds | OctetIds) -> list[Any]:
         """Compute the keyed ids, in hexadecimal."""
-        pa = pyarrow()
         if self._holders is None:
             derived = hmac.digest(self._ledger_key.read(), _DOMAIN, "sha256")
             self._holders = KeyedStream(derived, digest=bytes(32).hex())
         if len(ids) > _MOST_ROWS:
             raise ValueError(f"a batch has {len(ids):,} rows; give at most {_MOST_ROWS:,} at once.")
-        tapes = self._holders.tapes(np.zeros(len(ids), dtype=np.uint8), ids)
-        digits = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
-        text = np.stack([digits[tapes >> 4], digits[tapes & 15]], axis=2)
-        ends = np.arange(0, text.size + 1, 32, dtype=np.int32)
-        return [pa.StringArray.from_buffers(len(ids), pa.py_buffer(ends), pa.py_buffer(text))]
+        return [holders_of(self._holders.tapes(np.zeros(len(ids), dtype=np.uint8), ids))]
 
     def _stream_of(self, key: bytes) -> KeyedStream:
         return KeyedStream(key, self.digest, self.epoch)
@@ -396,7 +392,7 @@ class LedgerReporter(Reporter):
 
 
 class Persons(NamedTuple):
-    """What a ledger knows of persons, sorted by their keyed ids; the last is a person it lacks."""
+    """What a ledger knows of persons, sorted by their keyed ids; the first is one whom it lacks."""
 
     first: NDArray[np.uint64]  # the first half of the keyed id
     holder: NDArray[np.bytes_]  # the keyed id
@@ -412,11 +408,11 @@ class Persons(NamedTuple):
         """
         import narwhals.stable.v2 as nw
 
-        pa, schema, start = pyarrow(), reporter.schema(), 0
+        pa, schema, start = pyarrow(), reporter.schema(), 1
         digests = {reporter.digest: 0}
-        holder, code, epoch, report = columns = [
-            np.empty(n_rows, kind) for kind in ("S16", np.int32, np.int64, np.int64)
-        ]
+        kinds = ("S16", np.int32, np.int64, np.int64)
+        holder, code, epoch, report = columns = [np.zeros(n_rows + 1, kind) for kind in kinds]
+        code[0] = -1
         for batch in ledger:
             reporter._check(nw.from_native(pa.Table.from_batches([batch])))
             own = {field.name: batch[field.name].cast(field.type) for field in schema}
@@ -427,44 +423,53 @@ class Persons(NamedTuple):
             for whole, part in zip(columns, found, strict=True):
                 whole[start : start + len(part)] = part
             start += len(batch)
+        # Of each person, this design's reports up to this epoch come first, the latest of all.
+        code[(code == 0) & (epoch > reporter.epoch)] = len(digests)
+        np.negative(epoch, out=epoch)
         order = np.argsort(_first_half(holder))
         if (np.diff(_first_half(holder)[order]) == 0).any():  # else each person has one entry
             order = np.lexsort(columns[::-1])
         for column in columns:
             column[:] = column[order]
-        is_first, is_once = np.ones((2, n_rows), bool)
+        is_first, is_once = np.ones((2, n_rows + 1), bool)
         is_first[1:] = holder[1:] != holder[:-1]
         is_once[1:] = is_first[1:]
         for column in columns[1:]:
             is_once[1:] |= column[1:] != column[:-1]
-        begins, person = np.flatnonzero(is_first), np.cumsum(is_first) - 1
-        given = np.bincount(person, weights=is_once, minlength=len(begins))
-        epoch[(code != 0) | (epoch > reporter.epoch)] = -1
-        latest = np.maximum.reduceat(epoch, begins) if n_rows else epoch
-        report[(epoch < 0) | (epoch != latest[person])] = np.iinfo(np.int64).max
-        least = np.minimum.reduceat(report, begins) if n_rows else report
+        begins = np.flatnonzero(is_first)
+        given = np.add.reduceat(is_once, begins, dtype=np.int32)
+        latest = np.where(code[begins] == 0, -epoch[begins], -1)
         may = (latest != reporter.epoch) & (given < reporter.max_reports)
-        holder = np.append(holder[begins], b"")
-        more = np.append(may, True), np.append(latest, -1), np.append(least, -1)
-        return cls(_first_half(holder), holder, *more)
+        may[0] = True
+        return cls(_first_half(holder)[begins], holder[begins], may, latest, report[begins])
 
     def places(self, holders: NDArray[np.bytes_]) -> NDArray[np.intp]:
         """Return where persons are, by their keyed ids."""
-        first, nobody = _first_half(holders), len(self.holder) - 1
+        first, last = _first_half(holders), len(self.holder) - 1
         order = np.argsort(first)  # searched in order, the cache has what is next
         place = np.empty(len(first), np.intp)
-        place[order] = np.searchsorted(self.first[:-1], first[order])
+        place[order] = np.minimum(np.searchsorted(self.first, first[order]), last)
         is_other = self.holder[place] != holders
-        while (step := is_other & (place < nobody) & (self.first[place] == first)).any():
+        while (step := is_other & (place < last) & (self.first[place] == first)).any():
             place += step  # past another person with the same first half
             is_other = self.holder[place] != holders
-        place[is_other] = nobody
+        place[is_other] = 0
         return place
 
 
+def holders_of(octets: NDArray[Any]) -> Any:
+    """Write keyed ids, of 16 bytes each, into an Arrow column: in hexadecimal."""
+    pa, text = pyarrow(), hexlify(np.ascontiguousarray(octets))
+    ends = np.arange(0, len(text) + 1, 32, dtype=np.int32)
+    return pa.StringArray.from_buffers(len(ends) - 1, pa.py_buffer(ends), pa.py_buffer(text))
+
+
 def octets_of(holders: Any) -> NDArray[np.bytes_]:
-    """Read an Arrow column of keyed ids, which are written in hexadecimal."""
-    return np.frombuffer(b"".join(map(bytes.fromhex, holders.to_pylist())), "S16")
+    """Read what :func:`holders_of` writes."""
+    text = octets_in(holders)
+    if (np.diff(text.ends) != 32).any():
+        raise ValueError("a holder is not 32 hexadecimal digits.")
+    return np.frombuffer(unhexlify(text.octets[text.ends[0] : text.ends[-1]]), "S16")
 
 
 def _first_half(holders: NDArray[np.bytes_]) -> NDArray[np.uint64]:

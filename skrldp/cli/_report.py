@@ -19,7 +19,7 @@ import numpy as np
 from skrldp.batches import BlockReporter, KeyFile, LedgerReporter, Reporter
 from skrldp.batches import key_check as check_of
 from skrldp.batches.arrow import any_twice, arrow_numbers, bare, numbers_of
-from skrldp.batches.ledger import Persons, octets_of
+from skrldp.batches.ledger import Persons, holders_of, octets_of
 from skrldp.cli import _common as o
 from skrldp.cli._common import CommandError, progress, tell
 from skrldp.cli._mechanism import placed, read_mechanism, read_records, reader_of
@@ -179,7 +179,7 @@ class _Ledger:
                 sink.write_table(pa.Table.from_batches([batch]).cast(own))
             for holders, reports in self._new:
                 columns: dict[str, Any] = {name: [of] * len(reports) for name, of in same.items()}
-                columns["holder"] = [octets.hex() for octets in holders.view("V16").tolist()]
+                columns["holder"] = holders_of(holders)
                 columns["report"] = reports
                 sink.write_table(pa.table({name: columns[name] for name in own.names}, own))
         if os.name == "posix":  # else the name might be lost with the power, and the reports not

@@ -187,7 +187,7 @@ DIGEST = LedgerReporter(MECHANISM, id="person", key=KEY).digest
 @settings(max_examples=60, deadline=None)
 def test_batches_are_settled_as_tables_are(data):
     """Against the joins of an engine: two designs, epochs, rows written twice."""
-    people = [f"{person:032x}" for person in range(5)]
+    people = [f"{person:032x}" for person in range(1, 6)]
     row = st.tuples(st.sampled_from(people), st.integers(0, 3), st.sampled_from([DIGEST, "b" * 64]))
     most, epoch = data.draw(st.integers(1, 3)), data.draw(st.integers(0, 3))
     rows = data.draw(st.lists(row, max_size=12))
