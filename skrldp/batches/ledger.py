@@ -441,7 +441,9 @@ class Persons(NamedTuple):
         latest = np.where(code[begins] == 0, -epoch[begins], -1)
         may = (latest != reporter.epoch) & (given < reporter.max_reports)
         may[0] = True
-        return cls(_first_half(holder)[begins], holder[begins], may, latest, report[begins])
+        del columns, column, code, epoch  # a table of many records takes as much memory again
+        holder, report = holder[begins], report[begins]
+        return cls(_first_half(holder), holder, may, latest, report)
 
     def places(self, holders: NDArray[np.bytes_]) -> NDArray[np.intp]:
         """Return where persons are, by their keyed ids."""

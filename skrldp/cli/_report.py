@@ -194,7 +194,7 @@ class _Ledger:
         import pyarrow.parquet as pq
 
         if self._place.exists():
-            with pq.ParquetFile(self._place) as file:
+            with pq.ParquetFile(self._place, pre_buffer=False) as file:  # else all is in memory
                 yield from file.iter_batches(columns=self._reporter.schema().names)
 
     def _read(self) -> Persons:
