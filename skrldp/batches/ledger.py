@@ -461,7 +461,7 @@ class Persons(NamedTuple):
 
 def holders_of(octets: NDArray[Any]) -> Any:
     """Write keyed ids, of 16 bytes each, into an Arrow column: in hexadecimal."""
-    pa, text = pyarrow(), hexlify(np.ascontiguousarray(octets))
+    pa, text = pyarrow(), hexlify(octets.tobytes())
     ends = np.arange(0, len(text) + 1, 32, dtype=np.int32)
     return pa.StringArray.from_buffers(len(ends) - 1, pa.py_buffer(ends), pa.py_buffer(text))
 
@@ -471,7 +471,7 @@ def octets_of(holders: Any) -> NDArray[np.bytes_]:
     text = octets_in(holders)
     if (np.diff(text.ends) != 32).any():
         raise ValueError("a holder is not 32 hexadecimal digits.")
-    return np.frombuffer(unhexlify(text.octets[text.ends[0] : text.ends[-1]]), "S16")
+    return np.frombuffer(unhexlify(text.octets[text.ends[0] : text.ends[-1]].tobytes()), "S16")
 
 
 def _first_half(holders: NDArray[np.bytes_]) -> NDArray[np.uint64]:
