@@ -467,7 +467,7 @@ _KEPT = np.array(
 
 def refuse_duplicates(name: str, column: Any, ids: IntegerIds | OctetIds) -> None:
     """Raise a ValueError that names them if ids of a column stand in several rows."""
-    if _rising(ids) or not any_twice(_hashes(ids)):
+    if _rising(ids) or not any_twice(hashes_of(ids)):
         return
     counts = bare(column).value_counts()
     twice = counts.field("values").filter(pyarrow().compute.greater(counts.field("counts"), 1))
@@ -490,7 +490,7 @@ def any_twice(hashes: NDArray[Any]) -> bool:
     return bool(np.any(ordered[1:] == ordered[:-1]))
 
 
-def _hashes(ids: IntegerIds | OctetIds) -> NDArray[np.uint64]:
+def hashes_of(ids: IntegerIds | OctetIds) -> NDArray[np.uint64]:
     """Compute a number for each id: equal for equal ids, and hardly ever for others.
 
     Returns (n,). The numbers have no key: who chooses ids that have the same one gains nothing, as

@@ -10,7 +10,7 @@ import secrets
 import sqlite3
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from skrldp.batches import BlockReporter, KeyFile, LedgerReporter, Reporter
 from skrldp.batches import key_check as check_of
-from skrldp.batches.arrow import any_twice, arrow_numbers, bare, numbers_of
+from skrldp.batches.arrow import any_twice, arrow_numbers, hashes_of, numbers_of, read_ids
 from skrldp.batches.ledger import Persons, holders_of, octets_of
 from skrldp.cli import _common as o
 from skrldp.cli._common import CommandError, progress, tell
@@ -368,35 +368,30 @@ def _reports(
     batches: Iterable[Any], work: Callable[[Any], Any], id: str | None, path: str
 ) -> Iterator[Any]:
     """Yield the reports of each batch; the last only if no id is there twice."""
-    make, numbers = placed(work, path), [np.zeros(0, np.int64)]
+    make, numbers = placed(work, path), [np.zeros(0, np.uint64)]
+
+    def note(batch: Any) -> None:
+        if id is not None:
+            numbers.append(hashes_of(read_ids(id, batch[id])))
+
     for batch in batches:
-        if id is not None and not batch[id].null_count:
-            numbers.append(_numbers_of_ids(batch[id]))
         try:
             made = make(batch)
         except CommandError:
+            with suppress(ValueError):  # of ids that are missing
+                note(batch)
             _refuse_same(numbers, id, path)  # which says in which rows of the table they are
             raise
+        note(batch)
         yield made
     _refuse_same(numbers, id, path)
 
 
-def _numbers_of_ids(column: Any) -> NDArray[np.int64]:
-    """Return a number of 64 bits for each id.
+def _refuse_same(numbers: list[NDArray[np.uint64]], id: str | None, path: str) -> None:
+    """Raise an error if an id is in two rows, which have one number then.
 
-    Those of whole numbers differ; those of texts and bytes are Python's hashes, by which two
-    different ids of 10⁸ are taken for one with a probability of 0.0003.
+    Of 10⁸ texts, two have one by chance with a probability of 0.0003.
     """
-    import pyarrow as pa
-
-    ids = bare(column)
-    if pa.types.is_integer(ids.type):
-        return numbers_of(ids).astype(np.int64)
-    return np.fromiter(map(hash, ids.to_pylist()), np.int64, len(ids))
-
-
-def _refuse_same(numbers: list[NDArray[np.int64]], id: str | None, path: str) -> None:
-    """Raise an error if an id is in two rows."""
     every = np.concatenate(numbers)
     if any_twice(every):
         order = np.argsort(every, kind="stable")

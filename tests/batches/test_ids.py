@@ -233,7 +233,7 @@ def test_reporters_cannot_be_changed():
 
 
 def hashes_of(ids):
-    return arrow._hashes(read_ids("id", pa.array(ids))).tolist()
+    return arrow.hashes_of(read_ids("id", pa.array(ids))).tolist()
 
 
 @given(st.lists(st.one_of(st.text("ab\0", min_size=1, max_size=20), st.text(min_size=1))))
@@ -281,7 +281,7 @@ def test_one_of_many_ids_is_there_twice(n):
 
 
 def test_hashes_that_agree_by_chance_are_no_duplicates(monkeypatch):
-    monkeypatch.setattr(arrow, "_hashes", lambda ids: np.zeros(len(ids), np.uint64))
+    monkeypatch.setattr(arrow, "hashes_of", lambda ids: np.zeros(len(ids), np.uint64))
     assert reporter().report_batch(batch_of(person=["a", "b"])).num_rows == 2
     with pytest.raises(ValueError, match="more than one row of a batch: 'b'"):
         reporter().report_batch(batch_of(person=["b", "a", "b"]))
