@@ -154,25 +154,18 @@ class _Block:
         return _Inverse.of(self.information[np.ix_(own, own)])
 
     @cached_property
-    def _across(self) -> Floats:
-        return self.information[np.ix_(self.model.own, self.model.shared)]
+    def lift(self) -> Floats:
+        """How the best-fitting parameters follow the shared ones: (p, shared)."""
+        found = np.eye(len(self.information))[:, self.model.shared]
+        across = self.information[np.ix_(self.model.own, self.model.shared)]
+        found[self.model.own] = -self.inverse.matrix @ across
+        return found
 
     @cached_property
     def of_shared(self) -> Floats:
         """Information about the shared parameters, the block's own being unknown."""
-        shared = self.model.shared
-        found: Floats = self.information[np.ix_(shared, shared)]
-        return found - self._across.T @ self.inverse.matrix @ self._across
-
-    def reduced_scores(self, functions: Floats) -> Floats:
-        """Return what functions of reduced scores (k, shared) take off the own ones: (k, own)."""
-        found: Floats = functions @ self._across.T @ self.inverse.matrix
+        found: Floats = self.lift.T @ self.information @ self.lift
         return found
-
-    def reduced(self, functions: Floats) -> Floats:
-        """Write functions of the block's parameters (k, p) as functions of the shared ones."""
-        own = functions[:, self.model.own]
-        return functions[:, self.model.shared] - own @ self.inverse.matrix @ self._across
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,7 +196,7 @@ class Pool:
         block = self._blocks[number]
         on_parameters = on_cells @ block.model.design
         across = np.zeros((len(on_cells), self.margins.n_shared))
-        across[:, block.model.numbers] = block.reduced(on_parameters)
+        across[:, block.model.numbers] = on_parameters @ block.lift
         return block, across, on_parameters[:, block.model.own]
 
     def determines(self, number: int, on_cells: Floats) -> Booleans:
@@ -222,9 +215,7 @@ class Pool:
         block, across, local = self._parts(number, on_cells)
         along, found = across @ self._inverse.matrix, []
         for place, (one, own) in enumerate(zip(self._blocks, information, strict=True)):
-            by_score = np.zeros((len(on_cells), own.channel.shape[1]))
-            by_score[:, one.model.shared] = along[:, one.model.numbers]
-            by_score[:, one.model.own] = -one.reduced_scores(along[:, one.model.numbers])
+            by_score = along[:, one.model.numbers] @ one.lift.T
             if place == number:
                 by_score[:, one.model.own] += local @ one.inverse.matrix
             scores = own.channel / own.report[:, None]  # (b, p)

@@ -113,7 +113,7 @@ def test_long_tables_are_cut():
 def test_what_is_not_known_is_left_empty():
     half = np.array([[0.75, 0.25], [0.25, 0.75]])
     mechanism = Mechanism.from_matrix(np.hstack([half, half]), ["no", "yes"], [0, 1])
-    estimate = FrequencyEstimator(mechanism).fit([0, 1]).marginal(part="sensitive")
+    estimate = FrequencyEstimator(mechanism).fit([0, 1] * 3).marginal(part="sensitive")
     assert estimate._repr_html_().count("></td>") == 2  # the standard errors
 
 

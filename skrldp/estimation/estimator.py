@@ -36,7 +36,7 @@ from skrldp.estimation.reports import (
     read_source,
     samples_of,
 )
-from skrldp.estimation.statistic import Sample, Statistic
+from skrldp.estimation.statistic import LEAST_REPORTS, Sample, Statistic
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.surveys.design import SurveyDesign
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["FrequencyEstimator", "smoothed"]
+
+_FEW = 5  # reports of which a figure says so little that a warning names the reason
 
 METHODS = ("unbiased", "em")
 
@@ -117,8 +119,9 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
     -----
     UserWarning
         By `fit`, if no distribution of records explains the reports, as if they were raw records:
-        a false alarm in at most one of a million samples. And if the population is not that of the
-        public table (p < 0.001), unless privacy was promised for all distributions.
+        a false alarm in at most one of a million samples. If the population is not that of the
+        public table (p < 0.001), unless privacy was promised for all distributions. And if there
+        are fewer than five reports, of all or of a group: their figures have no standard errors.
 
     Notes
     -----
@@ -221,6 +224,15 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         counts = found._own.counts
         _check_possible(counts, channel)
         warn_of_contradiction(channel, counts)
+        few = min(sample.n for _, sample in samples)
+        if few < _FEW:
+            warnings.warn(
+                f"only {round(few)} reports{' of a group' if groups else ''}: standard errors need "
+                f"{LEAST_REPORTS:g} and are NaN, and intervals are hardly shorter than the whole "
+                f"range. Fit more reports{', or coarser groups' if groups else ''}.",
+                UserWarning,
+                stacklevel=2,
+            )
         found.counts_ = np.rint(counts).astype(np.int64)
         found.n_reports_ = round(counts.sum())
         found.drift_ = None

@@ -5,11 +5,11 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from skrldp._arrays import refuse_masked
-from skrldp._typing import Floats, Indices
+from skrldp._typing import Indices
 from skrldp.alphabet.columns import listed
 from skrldp.alphabet.values import brief, is_missing
 from skrldp.estimation.estimator import FrequencyEstimator
@@ -107,18 +107,21 @@ class PairedReports(Pairs):
         estimators = [_fitted(one) for one in (first, second)]
         if first._own is second._own:
             raise ValueError("first and second are one estimator: fit another one to each wave.")
-        both = Y_first, Y_second
         if ids is None:
-            _check_rows(*both)
-        symbols = [
-            _symbols(one, Y, wave) for one, Y, wave in zip(estimators, both, _WAVES, strict=True)
-        ]
+            _check_rows(Y_first, Y_second)
+        sent = zip(estimators, (Y_first, Y_second), _WAVES, strict=True)
+        symbols = [_symbols(*one) for one in sent]
         if ids is not None:
             if sample_weight is not None:
                 raise ValueError(
                     "with ids each row is about one person: there is no sample_weight."
                 )
-            rows = _rows_of_pairs(ids, [len(one) for one in symbols])
+            if not isinstance(ids, tuple | list) or len(ids) != 2:
+                raise ValueError("ids must be a pair: those of Y_first and those of Y_second.")
+            of_waves = zip(ids, symbols, _WAVES, strict=True)
+            one, two = (_places(own, len(sent), wave) for own, sent, wave in of_waves)
+            both = [(row, two[person]) for person, row in one.items() if person in two]
+            rows = np.array(both, dtype=np.intp).reshape(-1, 2).T
             symbols = [own[chosen] for own, chosen in zip(symbols, rows, strict=True)]
         if len(symbols[0]) != len(symbols[1]):
             raise ValueError(
@@ -129,9 +132,17 @@ class PairedReports(Pairs):
         weights = None
         if sample_weight is not None:
             weights = as_counts(sample_weight, len(symbols[0]), "pair", Y_first)
-        kinds, numbers = _counted(symbols, weights)
-        for name, one, own in zip(_WAVES, estimators, kinds, strict=True):
-            _check_fitted_to(name, one.counts_, own, numbers)
+        width = int(symbols[1].max(initial=0)) + 1
+        keys, places = np.unique(symbols[0] * width + symbols[1], return_inverse=True)
+        numbers = np.bincount(places.reshape(-1), weights, len(keys)).astype(float)
+        keys, numbers = keys[numbers > 0], numbers[numbers > 0]
+        kinds = keys // width, keys % width
+        for wave, one, own in zip(_WAVES, estimators, kinds, strict=True):
+            if (np.bincount(own, numbers, len(one.counts_)) > one.counts_).any():
+                raise ValueError(
+                    f"the pairs have reports of the {wave} wave that its estimator was not fitted "
+                    "to: fit it to all reports of the wave."
+                )
         samples = [one._own.one_sample("a pair of waves") for one in estimators]
         super().__init__((samples[0], samples[1]), kinds, numbers)
 
@@ -172,16 +183,6 @@ def _symbols(estimator: Any, Y: Any, wave: str) -> Indices:
     return reports.numbers
 
 
-def _rows_of_pairs(ids: Any, sizes: list[int]) -> tuple[Indices, Indices]:
-    """Find the rows of both waves that are about the same persons."""
-    if not isinstance(ids, tuple | list) or len(ids) != 2:
-        raise ValueError("ids must be a pair: those of Y_first and those of Y_second.")
-    first, second = (_places(own, n, wave) for own, n, wave in zip(ids, sizes, _WAVES, strict=True))
-    rows = [(place, second[one]) for one, place in first.items() if one in second]
-    found: NDArray[np.intp] = np.array(rows, dtype=np.intp).reshape(-1, 2)
-    return found[:, 0], found[:, 1]
-
-
 def _places(ids: Any, n: int, wave: str) -> dict[Any, int]:
     """Map ids to their rows."""
     refuse_masked(ids, f"the ids of the {wave} wave")
@@ -208,28 +209,6 @@ def _places(ids: Any, n: int, wave: str) -> dict[Any, int]:
             "report about each person, and fit the estimator again."
         )
     return places
-
-
-def _counted(
-    symbols: list[Indices], weights: Floats | None
-) -> tuple[tuple[Indices, Indices], Floats]:
-    """Count each two symbols: which they are, (k,) of each wave, and how many, (k,)."""
-    width = int(symbols[1].max(initial=0)) + 1
-    keys, places = np.unique(symbols[0] * width + symbols[1], return_inverse=True)
-    numbers = np.bincount(places.reshape(-1), weights, len(keys)).astype(float)
-    keys, numbers = keys[numbers > 0], numbers[numbers > 0]
-    return (keys // width, keys % width), numbers
-
-
-def _check_fitted_to(name: str, counts: Indices, symbols: Indices, numbers: Floats) -> None:
-    paired = np.bincount(symbols, numbers, len(counts))
-    wrong = np.flatnonzero(paired > counts)
-    if wrong.size:
-        raise ValueError(
-            f"{int(paired[wrong[0]]):,} persons of the pairs sent report {wrong[0]} in the {name} "
-            f"wave, but the {name} estimator was fitted to {int(counts[wrong[0]]):,} of these: fit "
-            "it to all reports of the wave."
-        )
 
 
 def same_distribution_test(

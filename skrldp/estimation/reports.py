@@ -153,27 +153,18 @@ def read_mechanism(mechanism: Any) -> tuple[Mechanism, Any]:
         mechanism = Mechanism.from_json(mechanism)
     if isinstance(mechanism, Mechanism):
         return mechanism, None
-    if not (hasattr(mechanism, "transform") and hasattr(mechanism, "fit")):
-        raise TypeError(
-            "mechanism must be a Mechanism, its JSON text or a fitted sanitizer, got "
-            f"{type(mechanism).__name__}."
-        )
     try:
-        sanitizer = as_sanitizer(mechanism)
+        blocks, sanitizer = as_block_sanitizer(mechanism), as_sanitizer(mechanism)
     except NotFittedError as error:
         raise ValueError(
             f"mechanism is a {type(mechanism).__name__} that is not fitted; scikit-learn's clone "
             "unfits a sanitizer. Pass the `mechanism_` of the fitted one."
         ) from error
-    if as_block_sanitizer(mechanism) is not None:
-        raise TypeError(
-            "mechanism is a BlockSanitizer, which has a mechanism for each block: BlockEstimator "
-            "estimates from the reports of all blocks."
-        )
     if sanitizer is None:
+        remedy = "" if blocks is None else " BlockEstimator reads the reports of blocks."
         raise TypeError(
-            f"mechanism is a {type(mechanism).__name__}, which is not a sanitizer: give a "
-            "Mechanism, its JSON text, a fitted sanitizer or a Pipeline that ends in a sanitizer."
+            "mechanism must be a Mechanism, its JSON text, or a fitted sanitizer (or a Pipeline "
+            f"that ends in one), got {type(mechanism).__name__}.{remedy}"
         )
     return sanitizer.mechanism_, sanitizer
 

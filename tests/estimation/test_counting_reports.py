@@ -211,7 +211,7 @@ def test_values_some_of_which_are_numbers_of_symbols():
     """Report 0 has the value 0, so no reading is wrong that is possible."""
     mechanism = plain(grr(2)).named((0, 2), [("s", True), ("u", False)])
     for reports in ([0, 2, 2], [0, 1, 1]):
-        assert FrequencyEstimator(mechanism).fit(reports).counts_.tolist() == [1, 2]
+        assert FrequencyEstimator(mechanism).fit(reports * 2).counts_.tolist() == [2, 4]
     for reports, message in (
         ([0, 1, 2], "the first in row 2; .* an integer from 0 to 1"),
         (["a"], "the first in row 0; .* a combination of categories"),
@@ -261,9 +261,19 @@ def test_combinations_that_are_no_reports():
     with pytest.raises(ValueError, match=r"any of \['onehot', 'cells'\]"):  # three of each
         FrequencyEstimator(mechanism).fit(rows)
     estimator = FrequencyEstimator(mechanism, encode="cells")
-    assert estimator.fit(rows).counts_.tolist() == [1, 0, 2]
+    assert estimator.fit(rows * 2).counts_.tolist() == [2, 0, 4]
     with pytest.raises(ValueError, match=r"in 0, 1, 2 \(the first in row 1; .* a combination"):
         estimator.fit([["x", "a", 1], ["y", "a", 1]])
+
+
+def test_so_few_reports_that_they_have_no_errors_are_warned_of():
+    mechanism = plain(grr(3))
+    with pytest.warns(UserWarning, match=r"only 4 reports: standard errors need 20 and are NaN"):
+        few = FrequencyEstimator(mechanism).fit([0, 1, 2, 2])
+    assert np.isnan(few.marginal(part="nonsensitive").std_error).all()
+    reports = pd.DataFrame({"report": [0, 1, 2, 2] * 2, "region": ["a"] * 7 + ["b"]})
+    with pytest.warns(UserWarning, match=r"only 1 reports of a group: .*, or coarser groups"):
+        FrequencyEstimator(mechanism, groups="region").fit(reports)
 
 
 def test_reports_of_another_mechanism():
@@ -342,7 +352,7 @@ def test_who_made_the_reports(fitted):
         clone(FrequencyEstimator(sanitizer)).fit(SYMBOLS)
     frozen = clone(FrequencyEstimator(FrozenEstimator(sanitizer))).fit(SYMBOLS)
     np.testing.assert_array_equal(frozen.marginal().unbiased, estimates[0])
-    with pytest.raises(TypeError, match="or a fitted sanitizer, got ndarray"):
+    with pytest.raises(TypeError, match=r"or a fitted sanitizer .*, got ndarray"):
         FrequencyEstimator(np.eye(3)).fit(SYMBOLS)
     with pytest.raises(ValueError, match="not a mechanism"):
         FrequencyEstimator("{}").fit(SYMBOLS)

@@ -34,7 +34,7 @@ def stop_at(lines):
 def test_an_interrupted_fit_leaves_one_fit_whole():
     seen, before = set(), sys.gettrace()
     for lines in range(100):
-        estimator = FrequencyEstimator(FEW, encode="symbol").fit(range(4))
+        estimator = FrequencyEstimator(FEW, encode="symbol").fit(range(4), sample_weight=[2] * 4)
         estimator.set_params(mechanism=MANY)
         sys.settrace(stop_at(lines))
         try:
@@ -46,7 +46,7 @@ def test_an_interrupted_fit_leaves_one_fit_whole():
             sys.settrace(before)
         n = len(estimator.counts_)
         seen.add(n)
-        assert estimator.n_reports_ == estimator.counts_.sum() == {4: 4, 6: 18}[n]
+        assert estimator.n_reports_ == estimator.counts_.sum() == {4: 8, 6: 18}[n]
         assert estimator.mechanism_.shape[0] == estimator.frequencies_.size == n
         assert len(estimator.marginal().estimate) == n
         if not stopped:
