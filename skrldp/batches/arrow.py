@@ -206,7 +206,7 @@ def on_its_own(column: Any) -> Any:
     while isinstance(column, pa.DictionaryArray):  # or a dictionary of dictionaries
         column = bare(column)
     plain = without_views(column)
-    if plain.null_count:  # beneath which there may be anything
+    if plain.null_count or plain.type.num_fields:  # beneath what is missing may be anything
         return plain.take(arrow_numbers(np.arange(len(plain))))
     return pa.concat_arrays([plain, plain[:0]])
 

@@ -55,6 +55,9 @@ COLUMNS_WITH_MORE = {
     ),
     "beneath missing": beneath_missing,
     "slice": lambda: pa.array(["a", None, SECRET]).slice(0, 2),
+    "beneath missing in a list": lambda: pa.ListArray.from_arrays(
+        pa.array([0, 1, 2], pa.int32()), beneath_missing()
+    ),
     "slice of texts": lambda: pa.array([SECRET, "a", "b", SECRET]).slice(1, 2),
     "slice of numbers": lambda: pa.array([1, 2, int.from_bytes(b"SECRETSE", "little")]).slice(0, 2),
     "slice of runs": lambda: pa.RunEndEncodedArray.from_arrays(
