@@ -257,18 +257,11 @@ def _distribution_of(own: Mechanism, sanitizer: Any, distribution: Any) -> Float
         check_names("the distribution", distribution, own)
         found: Floats = distribution.probabilities.ravel()
         return found
-    table = np.asarray(distribution, dtype=float)
-    shape = len(own.secrets), len(own.values)
-    if table.shape != shape:
+    table, shape = np.asarray(distribution, dtype=float), (len(own.secrets), len(own.values))
+    right = table.shape == shape and (table >= 0.0).all() and abs(table.sum() - 1.0) <= _SUM
+    if not right:
         raise ValueError(
-            f"distribution has shape {table.shape}, but the mechanism has {shape[0]} secrets and "
-            f"{shape[1]} values of U: it must have shape {shape}."
+            "distribution must be a JointDistribution with the mechanism's secrets and values, or "
+            f"an array of shape {shape}: probabilities, whose sum is 1."
         )
-    total = float(table.sum())
-    if not (np.all(np.isfinite(table)) and table.min() >= 0.0 and abs(total - 1.0) <= _SUM):
-        raise ValueError(
-            "distribution must have probabilities: numbers of at least 0 whose sum is 1. Counts of "
-            "records become one with JointDistribution(counts, mechanism.secrets, "
-            "mechanism.values)."
-        )
-    return (table / total).ravel()
+    return (table / table.sum()).ravel()

@@ -51,12 +51,9 @@ _MOST_ROWS = 1_000_000  # distinct rows of reports and groups that engines bring
 _SHOWN = 8  # names of columns in a message
 _ONES, _ROWS = "a single 1 among zeros", "a combination of categories that it writes"
 _LOST = (
-    " If they are cells (encode='cells' of an optimised mechanism): several symbols may be written "
-    "as the same cell, and the mechanism alone does not say which. Pass the fitted sanitizer in "
-    "its place, or reports with encode='symbol'."
+    "Several symbols may be written as the same cell (encode='cells'), and the mechanism alone "
+    "does not say which: pass the fitted sanitizer in its place."
 )
-
-_NOT_COUNTED = " Nothing can be estimated from encode='posterior': estimate from encode='symbol'."
 
 # -- the mechanism --------------------------------------------------------------------------------
 
@@ -183,7 +180,7 @@ def _form_of(table: Table, source: Source) -> str:
     If the reports have no names, those that a sanitizer would write are used, except for a single
     column of values of U, since clients send one column too, of numbers.
     """
-    width, widths, b = len(table.names), source.widths, source.n_symbols
+    width, widths = len(table.names), source.widths
     fits = [form for form, own in widths.items() if own == width]
     for names in (table.names, source.names):
         if all(isinstance(name, str) for name in names):
@@ -194,19 +191,14 @@ def _form_of(table: Table, source: Source) -> str:
         fits.remove("cells")
     if fits == ["symbol", "cells"]:
         return _numbers_or_values(table, source)
-    if len(fits) > 1:
-        raise ValueError(
-            f"the reports may be meant as any of {fits}: say which with encode=..., such as "
-            f"encode={fits[-1]!r}."
-        )
-    if not fits:
-        third = f", or the {widths.get('cells')} column(s) of a record ('cells')"
-        known = f"{third}.{_NOT_COUNTED}" if "cells" in widths else f".{_LOST}"
-        raise ValueError(
-            f"Y has {width} columns, but a report of this mechanism is one number ('symbol') or "
-            f"{b} columns of 0 and 1 ('onehot'){known}"
-        )
-    return fits[0]
+    if len(fits) == 1:
+        return fits[0]
+    known = ", ".join(f"{own:,} ({form!r})" for form, own in widths.items())
+    remedy = f". Say which they are, such as encode={fits[-1]!r}." if fits else f". {_LOST}"
+    raise ValueError(
+        f"Y has {width} columns, and reports of this mechanism have {known}"
+        + (remedy if fits or "cells" not in widths else ".")
+    )
 
 
 def _numbers_or_values(table: Table, source: Source) -> str:
@@ -237,7 +229,7 @@ def _form_and_places(table: Table, source: Source, encode: str) -> tuple[str, li
     form = _form_of(table, source) if encode == "auto" else encode
     size, wanted, names = source.widths.get(form), source.columns(form), list(table.names)
     if size is None:
-        raise ValueError(f"these reports cannot be read as cells.{_LOST}")
+        raise ValueError(f"these reports cannot be read as cells. {_LOST}")
     if set(names) == set(wanted) and all(isinstance(name, str) for name in names):
         place = {name: k for k, name in enumerate(names)}
         return form, [place[name] for name in wanted]

@@ -77,8 +77,8 @@ def test_a_million_cells_are_planned_by_their_structure():
     ("given", "message"),
     [
         ({"n": 0}, "n=0 must be an integer of at least 1"),
-        ({"distribution": np.ones((3, 2)) / 6}, r"it must have shape \(2, 3\)"),
-        ({"distribution": np.ones((2, 3))}, "must have probabilities"),
+        ({"distribution": np.ones((3, 2)) / 6}, r"an array of shape \(2, 3\)"),
+        ({"distribution": np.ones((2, 3))}, "probabilities, whose sum is 1"),
         ({"columns": 7}, "there is no column 7"),
         ({"design_effect": 0}, "design_effect"),
     ],

@@ -261,5 +261,5 @@ def test_what_is_not_fitted_or_not_last():
     fitted = GRRSanitizer(sensitive=0).fit(RECORDS)
     with pytest.raises(TypeError, match="its step 'grrsanitizer', which is not the last"):
         privacy_report(make_pipeline(fitted, FunctionTransformer()))
-    with pytest.raises(TypeError, match="ends in a sanitizer"):
+    with pytest.raises(TypeError, match="that ends in one"):
         FrequencyEstimator(make_pipeline(fitted, FunctionTransformer())).fit([[0, 0]])
