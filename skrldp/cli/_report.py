@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -33,9 +33,6 @@ from skrldp.cli._tables import (
     table_writer,
 )
 from skrldp.mechanism.manifest import Manifest
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 # --- skrldp key -----------------------------------------------------------------------------------
 
@@ -387,7 +384,7 @@ def _reports(
     _refuse_same(numbers, id, path)
 
 
-def _refuse_same(numbers: list[NDArray[np.uint64]], id: str | None, path: str) -> None:
+def _refuse_same(numbers: list[Any], id: str | None, path: str) -> None:
     """Raise an error if an id is in two rows, which have one number then.
 
     Of 10⁸ texts, two have one by chance with a probability of 0.0003.
