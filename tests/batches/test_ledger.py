@@ -358,6 +358,18 @@ def test_a_person_is_one_whatever_the_ids_look_like():
         one.entries(both, one.schema().empty_table().to_pandas())
 
 
+@pytest.mark.parametrize("labels", [range(119, 99, -1), [0] * 20])
+def test_rows_of_pandas_are_found_by_place(labels):
+    """By their labels, persons would have the reports of others."""
+    one, empty = reporter(keep=["day"]), LedgerReporter.schema().empty_table().to_pandas()
+    table = records(np.arange(20), np.random.default_rng(0)).to_pandas()
+    made = one(table)
+    expected = one.reports(made, one.entries(made, empty))
+    made.index = labels
+    new = one.entries(made, empty)
+    assert one.reports(made, new).equals(expected) and len(one.entries(made, new)) == 0
+
+
 # The bound
 
 
