@@ -1,7 +1,7 @@
 """Figures from the reports of all blocks of a wide table."""
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -99,11 +99,13 @@ class BlockDesign:
         parts = zip(self.margins.blocks, self.matrices, cells, strict=True)
         return [information_of(*part) for part in parts]
 
-    def channels(self, counts: Sequence[Floats]) -> Iterable[tuple[int, Channel]]:
-        """Give the channel of each block that has reports, after its number."""
+    def warn_of_contradictions(self, counts: Sequence[Floats]) -> None:
+        """Warn of blocks whose reports no distribution of records explains."""
+        blocks = self.manifest.blocks
         for number, own in enumerate(counts):
             if own.any():
-                yield number, Channel(self.matrices[number], self.cells[number])
+                channel = Channel(self.matrices[number], self.cells[number])
+                warn_of_contradiction(channel, own, block=blocks[number], tests=len(blocks))
 
     def block_with(self, columns: Any, by: Any, part: str) -> int:
         """Return the number of the smallest block that has some columns; each has those of S."""
@@ -368,9 +370,7 @@ class BlockEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         design = BlockDesign.read(self.mechanism)
         counts = count_blocks(Y, sample_weight, design.manifest)
         n = np.array([own.sum() for own in counts])
-        blocks = design.manifest.blocks
-        for k, channel in design.channels(counts):
-            warn_of_contradiction(channel, counts[k], block=blocks[k], tests=len(blocks))
+        design.warn_of_contradictions(counts)
         self._design, self._reports = design, BlockReports(design, counts)
         self.manifest_ = design.manifest
         self.counts_ = tuple(read_only(own.astype(np.int64)) for own in counts)

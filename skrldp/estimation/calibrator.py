@@ -16,7 +16,6 @@ from skrldp._arrays import ReadOnlyFit, read_only
 from skrldp._params import generator_of, is_finite, is_whole
 from skrldp._typing import Floats
 from skrldp.estimation.blocks import BlockDesign, BlockReports, count_blocks
-from skrldp.estimation.hypotheses import warn_of_contradiction
 from skrldp.mechanism.manifest import Manifest, leakage_of
 from skrldp.sanitizers.access import as_block_sanitizer
 from skrldp.table.codec import category_series
@@ -153,9 +152,7 @@ class Calibrator(ReadOnlyFit, BaseEstimator):
         if strength == "auto":
             strength = _best_strength(records, counts, n, np.random.default_rng(self.random_state))
         weights = _calibrated(records, counts, float(strength))
-        blocks = design.manifest.blocks
-        for k, channel in design.channels(counts):
-            warn_of_contradiction(channel, counts[k], block=blocks[k], tests=len(blocks))
+        design.warn_of_contradictions(counts)
         self._records, self._counts = records, counts
         self.manifest_ = design.manifest
         self.strength_ = float(strength)

@@ -344,15 +344,11 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         1,200 reports contradict that U given S is distributed as in the public table (p = ...
         """
         check_is_fitted(self)
-        if len(self.mechanism_.values) == 1:
-            raise ValueError(
-                "all columns are sensitive, so the promise is for all distributions: there is no "
-                "drift to test for."
-            )
         if self.drift_ is None:
             raise ValueError(
-                "the public distribution is not known, or the mechanism has too many cells: fit "
-                "with the fitted sanitizer in place of its mechanism, or give public=."
+                "there is no drift test without a public distribution (give the fitted sanitizer, "
+                "or public=), nor for surveys, for promises for all distributions and for "
+                "mechanisms with too many cells."
             )
         found: DriftTest = self.drift_
         return found

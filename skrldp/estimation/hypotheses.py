@@ -447,7 +447,7 @@ def warn_of_contradiction(
             f"no distribution of records explains these {counts.sum():,.0f} reports of {of}. Fit "
             "what this mechanism sent, each person once: no raw records, no other reports.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4 if block else 3,
         )
 
 
