@@ -292,7 +292,7 @@ def test_the_first_column_is_protected_with_a_warning():
             {"base": AOptimalSanitizer(survey=SurveyDesign(weights="w"))},
             r"Fit AOptimalSanitizer\(survey=...\) itself, on the columns of one block",
         ),
-        ({"categories": {"wage": [1]}}, "no columns"),
+        ({"categories": {"wage": [1]}}, "not columns"),
         ({"categories": [[0, 1]]}, "1 alphabets"),
         ({"categories": KNOWN | {"job": ["a", "b"]}}, "(?s)'job'.*lacks"),
         ({"random_state": False}, "random_state"),
