@@ -26,7 +26,6 @@ from skrldp import (
     SRRSanitizer,
 )
 from skrldp.estimation.channels import channel_of
-from skrldp.estimation.estimator import smoothed
 from skrldp.estimation.statistic import Sample, Statistic, combined_ends
 
 TABLES = {
@@ -339,7 +338,7 @@ def main():
             categories = {"s": list(range(a1)), "u": list(range(a2))}
             sanitizer.set_params(categories=categories).fit(cells, sample_weight=counts)
             mechanism, joint = sanitizer.mechanism_, sanitizer.joint_
-            channel = channel_of(mechanism, smoothed(joint, mechanism))
+            channel = channel_of(mechanism, joint.smoothed().ravel())
             for n in SIZES:
                 for figure, (kind, c, g) in figures(a1, a2).items():
                     if kind is Paired and channel.n_symbols > MOST_PAIRED:

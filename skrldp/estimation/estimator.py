@@ -45,7 +45,7 @@ from skrldp.table.read import lazy_frame
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FrequencyEstimator", "smoothed"]
+__all__ = ["FrequencyEstimator"]
 
 _FEW = 5  # reports of which a figure says so little that a warning names the reason
 
@@ -464,23 +464,13 @@ def _channel(
     mechanism: Mechanism, kinds: NDArray[np.intp], public: JointDistribution | None
 ) -> Channel:
     """Return the channel to the reports as they are written, best at the public distribution."""
-    cells = smoothed(public, mechanism)
-    n_kinds = int(kinds.max()) + 1
+    n_kinds, a = int(kinds.max()) + 1, mechanism.shape[1]
+    cells = np.full(a, 1.0 / a) if public is None else public.smoothed().ravel()
     if n_kinds == len(kinds):
         return channel_of(mechanism, cells)
-    merged = np.zeros((n_kinds, mechanism.shape[1]))
+    merged = np.zeros((n_kinds, a))
     np.add.at(merged, kinds, mechanism.matrix)
     return Channel(merged, cells)
-
-
-def smoothed(public: JointDistribution | None, mechanism: Mechanism) -> Floats:
-    """Public distribution with half a record spread over all cells, (a,); uniform if unknown."""
-    a = mechanism.shape[1]
-    if public is None:
-        return np.full(a, 1.0 / a)
-    n = public.n
-    found: Floats = (n * public.probabilities.ravel() + 0.5 / a) / (n + 0.5)
-    return found
 
 
 def _check_possible(counts: Floats, channel: Channel) -> None:

@@ -9,7 +9,6 @@ from skrldp._params import check_positive, is_finite, shown
 from skrldp._typing import Floats
 from skrldp.estimation.blocks import expected_cells
 from skrldp.estimation.channels import channel_of
-from skrldp.estimation.estimator import smoothed
 from skrldp.estimation.methods import Asked, Cells, asked_mean, asked_shares
 from skrldp.estimation.reports import check_names, read_mechanism
 from skrldp.estimation.statistic import Sample, Statistic
@@ -215,7 +214,7 @@ def _planned(
 def _of_mechanism(own: Mechanism, sanitizer: Any, follows: Floats, n: float) -> Cells:
     """Return the cells of a mechanism with the reports that are expected."""
     known = None if sanitizer is None else sanitizer.joint_
-    public = follows if known is None else smoothed(known, own)
+    public = follows if known is None else known.smoothed().ravel()
     channel = channel_of(own, np.maximum(public, 1e-12))
     samples = [((), Sample(channel.forward(follows), n))]
     return Cells(own, channel, samples, bounded=False)

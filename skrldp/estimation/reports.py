@@ -48,7 +48,6 @@ _WEIGHTED = (
     "where those who report have survey weights, give FrequencyEstimator(survey=) their columns"
 )
 _MOST_ROWS = 1_000_000  # distinct rows of reports and groups that engines bring
-_SHOWN = 8  # names of columns in a message
 _ONES, _ROWS = "a single 1 among zeros", "a combination of categories that it writes"
 _LOST = (
     "Several symbols may be written as the same cell (encode='cells'), and the mechanism alone "

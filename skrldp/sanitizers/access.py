@@ -126,14 +126,6 @@ def changes_since_fit(sanitizer: BaseSanitizer) -> dict[str, tuple[Any, Any]]:
     return changes(sanitizer, sanitizer._state().asked)
 
 
-def known_columns(sanitizer: BaseSanitizer) -> tuple[Any, ...]:
-    """Return the columns of U that observers may know, as they were named in `fit`.
-
-    Returns tuple: names, or positions where there are none; empty without such columns.
-    """
-    return sanitizer._state().known
-
-
 def reported_its_own_table(sanitizer: BaseSanitizer) -> bool:
     """Whether `fit_transform` reported the table that the sanitizer was fitted on."""
     return sanitizer._state().reported_itself

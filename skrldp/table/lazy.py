@@ -239,25 +239,14 @@ def refuse_weights(X: Any, weights: Any) -> None:
         )
 
 
-def distinct_rows(frame: nw.LazyFrame[Any], most: int) -> tuple[Any, NDArray[np.int64]]:
-    """Bring some distinct rows of a lazy frame, and how often each of them occurs.
-
-    Shapes: returns `counts` (n_rows,). Returns `rows`: of the library in which the engine hands
-    over its results. Raises TypeError if values of a column cannot be categories. Raises ValueError
-    if the frame is empty, or has duplicate columns. Raises RuntimeError if the engine fails.
-    """
-    lazy = LazyTable.of(frame)
-    table = lazy.rows(range(len(lazy.names)), most)
-    assert table.records is not None
-    return table.source.to_native(), table.records
-
-
 def distinct_rows_of(
     frame: nw.LazyFrame[Any], parts: Sequence[Sequence[int]], most: int
 ) -> list[tuple[Any, NDArray[np.int64]]]:
-    """Bring the distinct rows of several selections of columns, as :func:`distinct_rows` does.
+    """Bring the distinct rows of several selections of columns, and how often each of them occurs.
 
-    The engine is asked once for all. Raises ValueError if there are more than `most` of them.
+    The rows are of the library in which the engine hands over its results. It is asked once for
+    all. Raises TypeError if values of a column cannot be categories, ValueError if the frame is
+    empty or has more than `most` distinct rows, RuntimeError if the engine fails.
     """
     lazy = LazyTable.of(frame)
     found = []

@@ -18,7 +18,6 @@ from skrldp import (
 )
 from skrldp.estimation import PairedReports, same_distribution_test
 from skrldp.estimation.channels import Channel
-from skrldp.estimation.estimator import smoothed
 from skrldp.estimation.hypotheses import drift_of
 
 ROWS = pd.DataFrame(
@@ -169,7 +168,7 @@ def test_rare_cells_of_the_public_table_raise_no_alarm():
     for _ in range(200):
         counts = rng.multinomial(1_000, distribution).reshape(2, 6)
         public = JointDistribution(counts, mechanism.secrets, mechanism.values)
-        channel = Channel(np.eye(12), smoothed(public, mechanism))
+        channel = Channel(np.eye(12), public.smoothed().ravel())
         sent = rng.multinomial(1_000_000, distribution).astype(float)
         below.append(drift_of(channel, sent, public, mechanism).p_value)
     assert np.mean(np.array(below) < 0.05) <= 0.12  # false alarm 1e-4
