@@ -98,7 +98,9 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
 
     def _why_u(self) -> str:
         """Say why some columns must not be sensitive; nothing if all may be."""
-        return ""
+        if self.min_frequency is None:
+            return ""
+        return "min_frequency groups values of U, and secrets are never grouped: leave it out"
 
     def _private_set(self, uncertainty: FittedSet) -> FittedSet:
         """Return the set that privacy must hold for, given that of the parameter."""

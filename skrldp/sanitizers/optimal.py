@@ -152,5 +152,5 @@ class ObservingSanitizer(OptimalSanitizer):
 
     def _why_u(self) -> str:
         if self.observe == "all":
-            return ""
+            return super()._why_u()
         return "observe='nonsensitive' is for mechanisms that see U alone: leave it out"

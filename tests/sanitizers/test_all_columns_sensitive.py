@@ -109,6 +109,8 @@ def test_variances_are_those_of_the_estimates():
             PolyOptSanitizer(objective="I(U;Y)"),
             r"all sensitive, but objective='I\(U;Y\)' is about U alone",
         ),
+        (GRRSanitizer(min_frequency=5), "all sensitive, but min_frequency groups values of U"),
+        (PolyOptSanitizer(min_frequency="auto"), "secrets are never grouped: leave it out"),
         (IRSanitizer(), "all sensitive, but .*: use PolyOptSanitizer or AOptimalSanitizer"),
         (RobustMSESanitizer(), "all sensitive, but .*: use PolyOptSanitizer or AOptimalSanitizer"),
         (AOptimalSanitizer(known="ill"), "column ill is sensitive, so it cannot be known"),
