@@ -523,7 +523,8 @@ def _best(channel: Channel, c: Floats, unbiased: Floats, n: float, solved: Cones
     tried = [(unbiased - least) / size, np.zeros(len(unbiased))]
     if solved is not None:
         tried += [solved(target, price) for price in _PRICES]
-    weights = tried[int(np.argmin([_expected_length(channel, target, one, n) for one in tried]))]
+    lengths = [_expected_length(channel, target, one, n) for one in tried]
+    weights = tried[int(np.argmin(np.round(lengths, 4)))]  # the first of those that are as good
     off = channel.backward(weights) - target
     found: Floats = least + size * (weights - (off.max() + off.min()) / 2.0)
     return found
