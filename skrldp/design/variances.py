@@ -54,7 +54,7 @@ _CELLS, _MOST_ADDED = (1e-4, 1e-6, 1e-8), 1e-4
 # others join: those with the least weights. Three quarters as many end at sums of variances that
 # are up to 4 % greater at 60 cells; half as many again take a fifth longer there, and twice as long
 # at 240, to come as near.
-_MOST_ROWS, _ROWS_A_CELL, _KEPT = 240, 4, 5 / 6
+_MOST_ROWS, _ROWS_A_CELL, _KEPT = 350, 4, 5 / 6
 # Probability from which a report counts as sent; the probabilities up to which reports are left out
 # of a mechanism, as far as the sum of variances grows by no more than the last number, relatively.
 _LEAST_MASS = 1e-6
@@ -72,7 +72,7 @@ class VarianceMixture(Mixture):
     functions : array of shape (m, a)
         The linear functions C.
     most_rows : int, optional
-        Number of rows beyond which those of no use make room for others; None is 240, and four
+        Number of rows beyond which those of no use make room for others; None is 350, and four
         for each cell.
 
     Attributes
