@@ -25,7 +25,7 @@ from skrldp.privacy.requirements import Requirement, Requirements
 # Chosen by hand.
 _ROWS = 50  # that ascend at once
 # Gap at which their paths end, in units of what the best rows of the last rounds promised, and its
-# limits. Twice as much takes a tenth longer at 6 x 15 cells, and ends .3 % higher at 2 x 42.
+# limits. Twice as much takes a third longer at 6 x 15 cells, and ends .3 % higher at 2 x 42.
 _END, _LEAST_END, _MOST_END = 2e-3, 1e-4, 1e-2
 _PATIENCE = 6  # the search ends when so many rounds have gained too little
 # It waits for so many times as many rounds where the last ones promised more than this: the first
