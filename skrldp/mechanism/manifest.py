@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skrldp._arrays import ReadOnly, chunks, real_numbers, rows_of_each
+from skrldp._arrays import ReadOnly, ReadOnlyDict, chunks, real_numbers, rows_of_each
 from skrldp._pages import page
 from skrldp._typing import Floats
 from skrldp.alphabet.columns import OTHER, Bins, Column, listed
@@ -294,7 +294,7 @@ class Manifest(ReadOnly):
     @cached_property
     def others(self) -> dict[Any, Others]:
         """Which values each column of U has as "other": see :class:`Mechanism`."""
-        return others_of(self.mechanisms)
+        return ReadOnlyDict(others_of(self.mechanisms))
 
     @cached_property
     def _columns(self) -> tuple[Column, ...]:
