@@ -20,7 +20,7 @@ import pyarrow as pa
 
 import skrldp
 from skrldp import batches
-from skrldp.sampling.streams import (
+from skrldp.sampling.random_bits import (
     IntegerIds,
     KeyedStream,
     OctetIds,

@@ -26,7 +26,7 @@ from skrldp import (
     SRRSanitizer,
 )
 from skrldp.estimation.channels import channel_of
-from skrldp.estimation.statistic import Sample, Statistic, combined_ends
+from skrldp.estimation.errors_and_intervals import Sample, Statistic, combined_ends
 
 TABLES = {
     "2x12": (2, 3, 4),

@@ -22,7 +22,7 @@ from skrldp.design import least_cost as search
 from skrldp.design.distance_problem import distance_matrix, expected_distance
 from skrldp.design.least_cost import minimise
 from skrldp.design.run import Limits
-from skrldp.privacy.regions import privacy_region
+from skrldp.privacy.private_rows import privacy_region
 from skrldp.privacy.requirements import Requirements, repair
 from skrldp.sets.fitted_sets import RenyiSet
 

@@ -17,8 +17,8 @@ import time
 
 import numpy as np
 
-from skrldp.sampling.streams import RandomStream
-from skrldp.sampling.tables import AliasTable, BlockTable
+from skrldp.sampling.draws import AliasTable, BlockTable
+from skrldp.sampling.random_bits import RandomStream
 
 EPS = 1.0
 

@@ -24,6 +24,7 @@ import numpy as np
 from scipy.special import bdtrc, betainccinv, betaincinv, gammaln, logsumexp, ndtri
 
 from skrldp._arrays import refuse_masked
+from skrldp._lists_in_words import repeatable
 from skrldp._pages import page, text_page
 from skrldp._params import (
     at_least,
@@ -35,7 +36,6 @@ from skrldp._params import (
     p_in_words,
     shown,
 )
-from skrldp._sentences import repeatable
 from skrldp._typing import Floats, Indices, Integers
 from skrldp.alphabet.values import CategoryError, plain
 from skrldp.claims import Around, Claim

@@ -16,8 +16,8 @@ from fractions import Fraction
 from typing import Any
 
 from skrldp._arrays import ReadOnlyDict
+from skrldp._lists_in_words import columns_in_words, series
 from skrldp._params import at_least, at_most, is_finite, is_whole
-from skrldp._sentences import columns_in_words, series
 from skrldp.alphabet.values import (
     SOURCES,
     brief,

@@ -13,9 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._arrays import ReadOnly
-from skrldp._pages import Section, as_json, document, markdown_page, page, text_page
-from skrldp._params import at_most
-from skrldp._sentences import (
+from skrldp._lists_in_words import (
     cells_in_words,
     columns_in_words,
     known_by_category,
@@ -23,6 +21,8 @@ from skrldp._sentences import (
     sees,
     series,
 )
+from skrldp._pages import Section, as_json, document, markdown_page, page, text_page
+from skrldp._params import at_most
 from skrldp._typing import Floats
 from skrldp.certificate import Certificate, certify, prove_reports
 from skrldp.claims import REPORTS, Claims, about_others, over_a_set, seen_in

@@ -30,7 +30,7 @@ import scipy.sparse as sp
 from skrldp._typing import Floats, Indices
 from skrldp.design.programs import ExpectedCost, column_sums
 from skrldp.exceptions import SolverError
-from skrldp.privacy.regions import (
+from skrldp.privacy.private_rows import (
     JointRegion,
     PointRegion,
     ProductRegion,

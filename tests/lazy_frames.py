@@ -16,7 +16,7 @@ import pytest
 
 from skrldp import FrequencyEstimator, GRRSanitizer, SRRSanitizer
 from skrldp.table.lazy import LazyTable
-from skrldp.table.learning import learn
+from skrldp.table.learned_categories import learn
 
 __all__ = ["ENGINES", "check_engine", "check_same_fit", "records", "rows_brought"]
 

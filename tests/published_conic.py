@@ -8,7 +8,7 @@ import conic_program as conic
 import numpy as np
 import pytest
 
-from skrldp.privacy.regions import JointRegion
+from skrldp.privacy.private_rows import JointRegion
 
 
 def solve_published(cost, requirements):

@@ -21,7 +21,7 @@ PACKAGE = ROOT / "skrldp"
 # The rooms in the order in which data flows, and what each may import besides itself. A room is a
 # package or a module of the package itself; of two entries that fit a module, the longer counts.
 GROUND = {
-    "_arrays", "_frames", "_pages", "_params", "_sentences", "_typing", "exceptions",
+    "_arrays", "_frames", "_pages", "_params", "_lists_in_words", "_typing", "exceptions",
 }  # fmt: skip
 MAY_IMPORT: dict[str, set[str]] = {
     "exceptions": set(),
@@ -32,7 +32,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_params": set(),
     "_highs": {"exceptions"},
     "alphabet": set(),
-    "_sentences": set(),
+    "_lists_in_words": set(),
     "claims": {"alphabet"},
     "table": {"alphabet"},
     "information": set(),

@@ -15,7 +15,7 @@ from skrldp.information import (
     row_information,
     row_information_gradient,
 )
-from skrldp.privacy.regions import privacy_region
+from skrldp.privacy.private_rows import privacy_region
 from skrldp.privacy.requirements import Requirements, repair
 from skrldp.sets.fitted_sets import RenyiSet
 

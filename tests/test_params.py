@@ -24,7 +24,7 @@ from skrldp._params import (
     is_number,
     is_whole,
 )
-from skrldp.sampling.streams import RandomStream
+from skrldp.sampling.random_bits import RandomStream
 
 NUMBERS = [1, 0.5, -3, np.float32(2), np.int8(1), Fraction(1, 3), 10**300]
 OTHERS = [True, np.True_, None, "1", 1j, [1], np.array([1.0]), Decimal("0.5")]

@@ -12,7 +12,7 @@ from skrldp.design.closed_form import block_matrix, grr, srr
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
 from skrldp.information import block_information, mutual_information
-from skrldp.privacy.regions import privacy_region
+from skrldp.privacy.private_rows import privacy_region
 from skrldp.privacy.requirements import Promise, Requirements
 from skrldp.sets.fitted_sets import RenyiSet
 from skrldp.support_function import cell_bounds

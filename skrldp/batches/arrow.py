@@ -18,7 +18,7 @@ from skrldp._frames import (
 )
 from skrldp.alphabet.columns import Factorized, listed
 from skrldp.alphabet.values import brief, is_missing
-from skrldp.sampling.streams import IntegerIds, OctetIds
+from skrldp.sampling.random_bits import IntegerIds, OctetIds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -15,7 +15,7 @@ from skrldp.batches.arrow import as_arrow, as_frame, check_ids, numbers_of, octe
 from skrldp.batches.keys import CheckedKey
 from skrldp.batches.reporter import Reporter
 from skrldp.claims import bound_of_reports, brief_bound
-from skrldp.sampling.streams import IntegerIds, KeyedStream, OctetIds
+from skrldp.sampling.random_bits import IntegerIds, KeyedStream, OctetIds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -29,7 +29,7 @@ from skrldp.claims import claimed
 from skrldp.client.records import BlockReader, RecordReader
 from skrldp.mechanism.manifest import Manifest, read_json
 from skrldp.mechanism.mechanism import Mechanism
-from skrldp.sampling.streams import IntegerIds, KeyedStream, OctetIds
+from skrldp.sampling.random_bits import IntegerIds, KeyedStream, OctetIds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

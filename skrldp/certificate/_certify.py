@@ -9,21 +9,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skrldp._arrays import ReadOnly
+from skrldp._lists_in_words import cells_in_words
 from skrldp._pages import page
 from skrldp._params import at_least, at_most
-from skrldp._sentences import cells_in_words
 from skrldp._typing import Floats
 from skrldp.certificate._all_distributions import inwards, leakage_over_all, times
 from skrldp.certificate._alphabets import order_in_table
 from skrldp.certificate._bounds import LeakageBound, bound_over
-from skrldp.certificate._checks import checked_matrix
+from skrldp.certificate._inputs import checked_matrix
 from skrldp.certificate._several_reports import WORK, SeveralReports
 from skrldp.certificate._views import dense_view, mechanism_views
 from skrldp.certificate._witness import states, witness_of
 from skrldp.claims import Claim, Claims, brief_bound, check_reports
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.mechanism import Mechanism
-from skrldp.privacy.regions import Region, privacy_region
+from skrldp.privacy.private_rows import Region, privacy_region
 from skrldp.sets.fitted_sets import FittedSet, fitted_set
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from skrldp.certificate._bounds import LeakageBound, bound_over
 from skrldp.certificate._views import View, block_views, leakage_at
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.mechanism import Mechanism
-from skrldp.privacy.regions import Region
+from skrldp.privacy.private_rows import Region
 from skrldp.sets.fitted_sets import FittedSet
 
 __all__ = ["WORK", "SeveralReports"]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from skrldp._typing import Floats, Indices
 from skrldp.information import Blocks, conditionals_of
 from skrldp.mechanism.mechanism import Mechanism
-from skrldp.privacy.regions import Region
+from skrldp.privacy.private_rows import Region
 from skrldp.privacy.screening import Screened, WorstPairs
 
 __all__ = [

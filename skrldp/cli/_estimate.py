@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 from typer import Option
 
-from skrldp._sentences import columns_in_words
+from skrldp._lists_in_words import columns_in_words
 from skrldp.alphabet.columns import listed
 from skrldp.cli import _common as o
 from skrldp.cli._common import CommandError, progress, tell

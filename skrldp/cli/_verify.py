@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
+from skrldp._lists_in_words import columns_in_words
 from skrldp._pages import text_page
-from skrldp._sentences import columns_in_words
 from skrldp.alphabet.columns import Column
 from skrldp.alphabet.values import chance_of_infrequent
 from skrldp.claims import Around, Claim, Claims

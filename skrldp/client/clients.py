@@ -21,8 +21,8 @@ from skrldp.client.records import BlockReader, RecordReader
 from skrldp.exceptions import ReportLimitError
 from skrldp.mechanism.manifest import Manifest
 from skrldp.mechanism.mechanism import Mechanism
-from skrldp.sampling.streams import KeyedStream, OctetIds, RandomStream, Tapes
-from skrldp.sampling.tables import AliasTable, BlockTable
+from skrldp.sampling.draws import AliasTable, BlockTable
+from skrldp.sampling.random_bits import KeyedStream, OctetIds, RandomStream, Tapes
 
 if TYPE_CHECKING:
     from sqlite3 import Connection

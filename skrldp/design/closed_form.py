@@ -18,7 +18,7 @@ from skrldp._arrays import LARGEST_EXPONENT, chunks
 from skrldp._typing import Floats, Indices
 from skrldp.information import Blocks, block_information
 from skrldp.joint import JointDistribution
-from skrldp.privacy.regions import Region
+from skrldp.privacy.private_rows import Region
 from skrldp.privacy.requirements import Requirement, Requirements
 from skrldp.privacy.screening import odds_factor, screened_maxima
 
@@ -193,7 +193,7 @@ def independent_reporting(
     A bound over all distributions limits the report of U, which could else be sent as it is:
 
     >>> from skrldp.privacy.requirements import Requirement, Requirements
-    >>> from skrldp.privacy.regions import privacy_region
+    >>> from skrldp.privacy.private_rows import privacy_region
     >>> from skrldp.sets.fitted_sets import RenyiSet
     >>> joint = JointDistribution([[40, 30], [30, 20]])
     >>> one = Requirement(privacy_region(joint, RenyiSet(2.0, 0.001)), 0.8)

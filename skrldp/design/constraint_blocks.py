@@ -30,7 +30,7 @@ from scipy.sparse import csr_array
 from skrldp._typing import Floats, Indices
 from skrldp.design.newton_system import Block, Kind, LowRank, by_row, dual_step, inverses
 from skrldp.design.programs import Cuts
-from skrldp.privacy.regions import Layout
+from skrldp.privacy.private_rows import Layout
 from skrldp.privacy.requirements import Requirement, Requirements
 from skrldp.support_function import log_mean_exp, split_budget, support_shrink
 

@@ -9,7 +9,7 @@ from skrldp._typing import Floats
 from skrldp.design.alternation import Run, alternate
 from skrldp.design.bounds import everywhere_bound
 from skrldp.design.closed_form import closed_forms
-from skrldp.design.columns import generate_columns
+from skrldp.design.column_generation import generate_columns
 from skrldp.design.cone import Cones
 from skrldp.design.constraint_blocks import path_blocks
 from skrldp.design.criteria import Criterion, Information

@@ -15,7 +15,7 @@ import numpy as np
 
 from skrldp._typing import Floats, Indices
 from skrldp.design.alternation import PERTURBATION, path_requirements
-from skrldp.design.columns import ascend_along_paths
+from skrldp.design.column_generation import ascend_along_paths
 from skrldp.design.constraint_blocks import path_blocks
 from skrldp.design.criteria import Criterion, Mixture
 from skrldp.design.programs import LEAST_GAIN

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from skrldp._highs import LinearProgram
 from skrldp._typing import Booleans, Floats, Indices
 from skrldp.information import row_information
-from skrldp.privacy.regions import Region
+from skrldp.privacy.private_rows import Region
 from skrldp.privacy.requirements import Requirement
 from skrldp.privacy.screening import WorstPairs
 from skrldp.support_function import pull_in, support, worst_conditionals

@@ -16,6 +16,7 @@ from skrldp._typing import Booleans, Floats
 from skrldp.alphabet.columns import listed
 from skrldp.alphabet.combinations import Record, group_cells
 from skrldp.estimation.channels import Channel
+from skrldp.estimation.errors_and_intervals import Sample, Statistic, project
 from skrldp.estimation.estimator import FrequencyEstimator
 from skrldp.estimation.hypotheses import (
     HypothesisTest,
@@ -24,9 +25,8 @@ from skrldp.estimation.hypotheses import (
     leakage_within,
     warn_of_contradiction,
 )
-from skrldp.estimation.methods import Cells, FigureMethods
 from skrldp.estimation.reports import check_names, refuse_rows, whole_from_0
-from skrldp.estimation.statistic import Sample, Statistic, project
+from skrldp.estimation.shares_and_means import Cells, FigureMethods
 from skrldp.joint import JointDistribution, as_counts
 from skrldp.mechanism.manifest import Manifest
 from skrldp.pooling import CommonMargins, Pool, ReportInformation, information_of

@@ -18,6 +18,7 @@ from skrldp.estimation.channels import (
     StructuredChannel,
     channel_of,
 )
+from skrldp.estimation.errors_and_intervals import LEAST_REPORTS, Sample, Statistic
 from skrldp.estimation.hypotheses import (
     DriftTest,
     HypothesisTest,
@@ -27,7 +28,6 @@ from skrldp.estimation.hypotheses import (
     warn_of_contradiction,
     warn_of_drift,
 )
-from skrldp.estimation.methods import Cells, FigureMethods, check_size
 from skrldp.estimation.reports import (
     ENCODINGS,
     Source,
@@ -36,7 +36,7 @@ from skrldp.estimation.reports import (
     read_source,
     samples_of,
 )
-from skrldp.estimation.statistic import LEAST_REPORTS, Sample, Statistic
+from skrldp.estimation.shares_and_means import Cells, FigureMethods, check_size
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.surveys.design import SurveyDesign

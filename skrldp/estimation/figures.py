@@ -14,7 +14,7 @@ from skrldp._params import check_level, sidak
 from skrldp._typing import Floats, Indices
 from skrldp.alphabet.columns import listed
 from skrldp.alphabet.values import plain_name
-from skrldp.estimation.statistic import Sample, combined_ends
+from skrldp.estimation.errors_and_intervals import Sample, combined_ends
 from skrldp.table.codec import category_series
 from skrldp.targets import contrast_of
 

@@ -21,8 +21,8 @@ from skrldp._typing import Floats, Indices
 from skrldp.alphabet.combinations import Record, group_cells
 from skrldp.claims import moved
 from skrldp.estimation.channels import Channel, StructuredChannel, most_likely
+from skrldp.estimation.errors_and_intervals import Sample, Statistic
 from skrldp.estimation.figures import Pairs
-from skrldp.estimation.statistic import Sample, Statistic
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sets.radii import effective_size, tail_bound

@@ -9,9 +9,9 @@ from skrldp._params import check_positive, is_finite, shown
 from skrldp._typing import Floats
 from skrldp.estimation.blocks import expected_cells
 from skrldp.estimation.channels import channel_of
-from skrldp.estimation.methods import Asked, Cells, asked_mean, asked_shares
+from skrldp.estimation.errors_and_intervals import Sample, Statistic
 from skrldp.estimation.reports import check_names, read_mechanism
-from skrldp.estimation.statistic import Sample, Statistic
+from skrldp.estimation.shares_and_means import Asked, Cells, asked_mean, asked_shares
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.manifest import Manifest
 from skrldp.mechanism.mechanism import Mechanism

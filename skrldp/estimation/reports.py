@@ -16,7 +16,7 @@ from skrldp._typing import Booleans, Floats, Indices
 from skrldp.alphabet.columns import Column, listed
 from skrldp.alphabet.combinations import Alphabet, group_cells
 from skrldp.alphabet.values import is_missing
-from skrldp.estimation.statistic import Sample
+from skrldp.estimation.errors_and_intervals import Sample
 from skrldp.joint import JointDistribution, as_counts
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sanitizers.access import as_block_sanitizer, as_sanitizer

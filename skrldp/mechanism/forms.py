@@ -22,7 +22,7 @@ from skrldp.information import (
     information_by_secret,
     mutual_information,
 )
-from skrldp.sampling.tables import AliasTable, BlockTable, check_codes
+from skrldp.sampling.draws import AliasTable, BlockTable, check_codes
 
 
 class Form(ReadOnly, ABC):

@@ -31,7 +31,7 @@ from skrldp.mechanism.json_values import (
     revive,
     whole,
 )
-from skrldp.sampling.tables import BlockTable
+from skrldp.sampling.draws import BlockTable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

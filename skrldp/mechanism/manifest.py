@@ -20,8 +20,8 @@ from skrldp.mechanism import json_format
 from skrldp.mechanism.forms import round_columns, slot_bits
 from skrldp.mechanism.json_values import Others
 from skrldp.mechanism.mechanism import Mechanism
-from skrldp.sampling.streams import RandomStream, Tapes
-from skrldp.sampling.tables import AliasTable
+from skrldp.sampling.draws import AliasTable
+from skrldp.sampling.random_bits import RandomStream, Tapes
 
 # --- Common columns, and how often blocks are drawn -----------------------------------------------
 

@@ -36,8 +36,8 @@ from skrldp.mechanism.json_values import (
     scalars,
 )
 from skrldp.mechanism.messages import claim, lines_of, sizes
-from skrldp.sampling.streams import RandomStream
-from skrldp.sampling.tables import BlockTable
+from skrldp.sampling.draws import BlockTable
+from skrldp.sampling.random_bits import RandomStream
 
 _BLOCK_BITS = 53  # block weights are exact as float64
 

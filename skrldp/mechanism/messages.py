@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from skrldp._sentences import cells_in_words, columns_in_words, known_by_category, protected, sees
+from skrldp._lists_in_words import (
+    cells_in_words,
+    columns_in_words,
+    known_by_category,
+    protected,
+    sees,
+)
 from skrldp.alphabet.columns import listed
 from skrldp.mechanism.json_format import Parts
 

@@ -15,7 +15,7 @@ import numpy as np
 from skrldp._typing import Floats, Indices
 from skrldp.claims import Claim
 from skrldp.joint import JointDistribution
-from skrldp.privacy.regions import Layout, Region, SimplexRegion, exact_kind, privacy_region
+from skrldp.privacy.private_rows import Layout, Region, SimplexRegion, exact_kind, privacy_region
 from skrldp.sets.fitted_sets import FittedSet, RenyiSet
 
 

@@ -53,7 +53,7 @@ from skrldp.sanitizers.warnings import (
 from skrldp.sets.fitted_sets import FittedSet
 from skrldp.sets.parameter_objects import AllDistributions
 from skrldp.table.codec import Codes
-from skrldp.table.learning import learn
+from skrldp.table.learned_categories import learn
 from skrldp.table.read import Table, lazy_frame, read_table
 
 

@@ -19,7 +19,7 @@ from skrldp.joint import JointDistribution
 from skrldp.mechanism.manifest import Manifest
 from skrldp.pooling import CommonMargins, Pool, best_shares, information_of
 from skrldp.sanitizers.base import BaseSanitizer
-from skrldp.sanitizers.blocks import bins_of, checked_base, design_blocks, tables_of
+from skrldp.sanitizers.block_designs import bins_of, checked_base, design_blocks, tables_of
 from skrldp.sanitizers.fitted_state import FromFit, columns_of, snapshot
 from skrldp.sanitizers.parameters import Categories, Columns, Seed, check_verbose, with_parameters
 from skrldp.sanitizers.reports import (

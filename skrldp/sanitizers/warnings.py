@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from skrldp._sentences import series
+from skrldp._lists_in_words import series
 from skrldp._typing import Floats
 from skrldp.alphabet.columns import listed
 from skrldp.alphabet.values import brief

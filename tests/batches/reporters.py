@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from skrldp.batches import Reporter
 from skrldp.mechanism.mechanism import Mechanism
-from skrldp.sampling.streams import Tapes
+from skrldp.sampling.random_bits import Tapes
 
 KEY = bytes(range(1, 33))
 

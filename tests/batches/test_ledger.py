@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from skrldp import AllDistributions, JointDistribution, Mechanism, certify
 from skrldp.batches import KeyVariable, LedgerReporter, Reporter, key_check
 from skrldp.claims import Around, Claim, Claims
-from skrldp.sampling.streams import Tapes
+from skrldp.sampling.random_bits import Tapes
 
 KEY, OTHER_KEY, LEDGER_KEY = bytes(range(32)), bytes(range(1, 33)), bytes(range(2, 34))
 N_PERSONS = 60

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from skrldp import AllDistributions, JointDistribution, Mechanism, RenyiBall, certify
 from skrldp.certificate._all_distributions import leakage_over_all, times
 from skrldp.mechanism.forms import BlockForm
-from skrldp.sampling.tables import BlockTable
+from skrldp.sampling.draws import BlockTable
 
 getcontext().prec = 60
 

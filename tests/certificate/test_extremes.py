@@ -8,8 +8,8 @@ import pytest
 from conftest import excess
 
 from skrldp import AllDistributions, JointDistribution, RenyiBall, certify
-from skrldp.privacy import regions, screening
-from skrldp.privacy.regions import privacy_region
+from skrldp.privacy import private_rows, screening
+from skrldp.privacy.private_rows import privacy_region
 from skrldp.sets.fitted_sets import REGIONS, RenyiSet
 
 EVEN = JointDistribution([[5, 5], [5, 5]])
@@ -71,7 +71,7 @@ def test_many_reports_take_no_more_memory(monkeypatch):
     matrix /= matrix.sum(axis=0)
     found, peaks = [], []
     for number in (1 << 17, 1 << 11):
-        monkeypatch.setattr(regions, "_PAIRS", number)
+        monkeypatch.setattr(private_rows, "_PAIRS", number)
         monkeypatch.setattr(screening, "_PAIR_CELLS", 8 * number)
         tracemalloc.start()
         found.append(certify(matrix, RenyiBall(), joint))

@@ -38,9 +38,9 @@ from skrldp import (
 )
 from skrldp.client import load
 from skrldp.design.closed_form import grr
-from skrldp.sampling.streams import RandomStream
+from skrldp.sampling.random_bits import RandomStream
 from skrldp.table.columns import Grouping
-from skrldp.table.learning import learn
+from skrldp.table.learned_categories import learn
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -77,7 +77,7 @@ def test_one_by_one_or_together(form):
     mechanism = FORMS[form]()
     rows, cells = rows_of(60)
     client = load(mechanism.to_json(), random_state=np.random.RandomState(3))
-    stream = skrldp.sampling.streams.RandomStream(np.random.RandomState(3))
+    stream = skrldp.sampling.random_bits.RandomStream(np.random.RandomState(3))
     codes = cells % 5 if form == "blind" else cells
     for number, (row, code) in enumerate(zip(rows, codes, strict=True)):
         record = [row, by_name([row])[0], np.array(row, dtype=object), pd.Series(by_name([row])[0])]

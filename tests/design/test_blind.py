@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 from skrldp import JointDistribution, Mechanism
 from skrldp.certificate import release
 from skrldp.design import cone as cone_module
-from skrldp.design.columns import generate_columns
+from skrldp.design.column_generation import generate_columns
 from skrldp.design.cone import PrivacyCone
 from skrldp.design.constraint_blocks import PairBlock, pair_function
 from skrldp.design.criterion_problem import CriterionProblem
@@ -27,7 +27,7 @@ from skrldp.design.engine import solve
 from skrldp.design.run import Limits
 from skrldp.design.vertices import enumerate_vertices, facets
 from skrldp.information import entropy, mutual_information, row_information
-from skrldp.privacy.regions import Layout, LowerRegion, privacy_region
+from skrldp.privacy.private_rows import Layout, LowerRegion, privacy_region
 from skrldp.privacy.requirements import (
     Promise,
     Requirement,

@@ -19,7 +19,7 @@ from skrldp.design.closed_form import (
     value_budget,
 )
 from skrldp.information import block_information, mutual_information
-from skrldp.privacy.regions import privacy_region
+from skrldp.privacy.private_rows import privacy_region
 from skrldp.privacy.requirements import Promise, Requirements
 from skrldp.sets.fitted_sets import RenyiSet
 

@@ -16,7 +16,7 @@ from skrldp import JointDistribution, RenyiBall
 from skrldp.design.least_cost import minimise
 from skrldp.design.programs import ExpectedCost
 from skrldp.design.run import Limits
-from skrldp.privacy.regions import privacy_region
+from skrldp.privacy.private_rows import privacy_region
 from skrldp.privacy.requirements import Promise, Requirements, repair
 from skrldp.sets.fitted_sets import RenyiSet
 

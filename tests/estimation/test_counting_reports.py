@@ -21,7 +21,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 
-import skrldp.estimation.methods
+import skrldp.estimation.shares_and_means
 from skrldp import (
     FrequencyEstimator,
     JointDistribution,
@@ -322,7 +322,7 @@ def test_parameters(fitted):
 
 
 def test_more_figures_than_memory_holds(monkeypatch, fitted):
-    monkeypatch.setattr(skrldp.estimation.methods, "_MOST_NUMBERS", 12)
+    monkeypatch.setattr(skrldp.estimation.shares_and_means, "_MOST_NUMBERS", 12)
     estimator = FrequencyEstimator(fitted["grr"].mechanism_).fit(SYMBOLS)
     assert len(estimator.mean("visits", by="ill").estimate) == 2
     with pytest.raises(ValueError, match="6 figures of 6 cells are too many"):

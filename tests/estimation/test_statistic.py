@@ -9,7 +9,13 @@ from scipy.optimize import brentq, minimize
 from scipy.stats import norm
 
 from skrldp.estimation.channels import Channel, FourNumbers, StructuredChannel
-from skrldp.estimation.statistic import CellShares, Sample, Statistic, combined_ends, project
+from skrldp.estimation.errors_and_intervals import (
+    CellShares,
+    Sample,
+    Statistic,
+    combined_ends,
+    project,
+)
 
 Z = norm.ppf(0.975)
 SEEDS = st.integers(0, 2**32 - 1)

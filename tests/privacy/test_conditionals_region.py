@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skrldp import JointDistribution
-from skrldp.privacy.regions import JointRegion, ProductRegion, privacy_region
+from skrldp.privacy.private_rows import JointRegion, ProductRegion, privacy_region
 from skrldp.sets.fitted_sets import ConditionalsSet, RenyiSet
 from skrldp.support_function import divergence
 

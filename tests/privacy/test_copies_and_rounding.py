@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from skrldp import JointDistribution, LikelihoodRatioSet, RenyiBall
-from skrldp.privacy.regions import privacy_region
+from skrldp.privacy.private_rows import privacy_region
 from skrldp.privacy.requirements import Promise, repair
 
 SECRETS = [("a", 0), ("a", 1), ("b", 0), ("b", 1)]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from skrldp import JointDistribution
-from skrldp.privacy.regions import privacy_region
+from skrldp.privacy.private_rows import privacy_region
 from skrldp.privacy.requirements import Requirements
 from skrldp.sets.fitted_sets import RenyiSet
 from skrldp.support_function import support
@@ -108,6 +108,6 @@ def test_a_closer_bound_that_is_no_number_leaves_the_rougher_one(monkeypatch):
     def failing(*arguments):
         return replace(support(*arguments), bound=np.full(len(arguments[0]), np.nan))
 
-    monkeypatch.setattr("skrldp.privacy.regions.support", failing)
+    monkeypatch.setattr("skrldp.privacy.private_rows.support", failing)
     rough = region.worst(rows, 0.3)
     assert len(rough.bound) == len(exact.bound) and np.all(rough.bound >= exact.bound)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skrldp import JointDistribution
-from skrldp.privacy.regions import Layout, SimplexRegion, privacy_region
+from skrldp.privacy.private_rows import Layout, SimplexRegion, privacy_region
 from skrldp.sets.fitted_sets import REGIONS, RenyiSet
 
 

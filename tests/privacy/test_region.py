@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skrldp import JointDistribution
-from skrldp.privacy.regions import privacy_region
+from skrldp.privacy.private_rows import privacy_region
 from skrldp.sets.fitted_sets import REGIONS, RenyiSet
 
 ALPHAS = (0.5, 0.55, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0)

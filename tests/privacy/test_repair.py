@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skrldp import JointDistribution
-from skrldp.privacy.regions import privacy_region
+from skrldp.privacy.private_rows import privacy_region
 from skrldp.privacy.requirements import Requirement, Requirements, repair
 from skrldp.sets.fitted_sets import RenyiSet
 

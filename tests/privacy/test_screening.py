@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from skrldp import JointDistribution, certify
 from skrldp.certificate import _views
-from skrldp.privacy import regions
-from skrldp.privacy import regions as _region
-from skrldp.privacy.regions import privacy_region
+from skrldp.privacy import private_rows
+from skrldp.privacy import private_rows as _region
+from skrldp.privacy.private_rows import privacy_region
 from skrldp.privacy.requirements import Requirements
 from skrldp.privacy.screening import screened_maxima
 from skrldp.sets.fitted_sets import ConditionalsSet, RenyiSet
@@ -60,7 +60,7 @@ def test_screened_heights_are_those_of_all_pairs(seed, around, eps, differ, roun
     region = privacy_region(joint, around)
     eps = np.full(30, eps) * (np.random.default_rng(seed).uniform(0.5, 1.5, 30) if differ else 1.0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(regions, "_FEW_PAIRS", 0)  # screened by the ball of each secret
+        patch.setattr(private_rows, "_FEW_PAIRS", 0)  # screened by the ball of each secret
         patch.setattr(_region, "_PAIRS", 2 * 30)  # two rows at a time
         patch.setattr(_region, "_FIRST_PAIRS", 1)
         shifts = Requirements.of(region, eps).shifts(rows, rounding)
@@ -91,7 +91,7 @@ def test_the_proof_is_that_of_all_pairs(seed, around):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(_views, "_FIRST_PAIRS", first)
             patch.setattr(_region, "_PAIRS", pairs)
-            patch.setattr(regions, "_FEW_PAIRS", few)
+            patch.setattr(private_rows, "_FEW_PAIRS", few)
             proofs.append(certify(rows, around, joint))
     for proof in proofs:
         assert every_pair(region, rows, np.full(30, proof.eps)).max() <= 1e-14

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skrldp.sampling.tables import AliasTable, BlockTable
+from skrldp.sampling.draws import AliasTable, BlockTable
 
 
 class Counting:

@@ -18,7 +18,7 @@ from scipy import stats
 
 from skrldp.design.closed_form import srr
 from skrldp.mechanism.mechanism import Mechanism
-from skrldp.sampling.streams import (
+from skrldp.sampling.random_bits import (
     IntegerIds,
     KeyedStream,
     OctetIds,
@@ -171,8 +171,8 @@ def test_a_report_is_drawn_from_its_own_tape(mechanism, data):
     ]
     with pytest.MonkeyPatch.context() as patch:
         rows = data.draw(st.integers(1, 10))
-        patch.setattr("skrldp.sampling.tables.BLOCK", rows)
-        patch.setattr("skrldp.sampling.streams.BLOCK", rows)
+        patch.setattr("skrldp.sampling.draws.BLOCK", rows)
+        patch.setattr("skrldp.sampling.random_bits.BLOCK", rows)
         found = KeyedStream(KEY, DIGEST).sample(sampler, cells, ids_of(persons))
     assert found.tolist() == expected
 

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from scipy import stats
 from scripted import FALSE_ALARM, Scripted
 
-from skrldp.sampling.streams import RandomStream
+from skrldp.sampling.random_bits import RandomStream
 
 # The stream
 
@@ -122,7 +122,7 @@ def test_a_child_process_may_have_the_number_of_its_parent():
     script = (
         "import os, numpy as np\n"
         "os.getpid = lambda: 1\n"
-        "from skrldp.sampling.streams import RandomStream\n"
+        "from skrldp.sampling.random_bits import RandomStream\n"
         "stream, out = RandomStream(), np.empty(4, dtype=np.uint64)\n"
         "stream.fill(out)\n"
         "child = os.fork()\n"
@@ -152,12 +152,12 @@ def test_without_cryptography(monkeypatch):
 def test_sampling_needs_numpy_alone():
     # A client ships these and NumPy; cryptography is loaded by the first stream.
     script = (
-        "import sys, skrldp.sampling, skrldp.sampling.streams\n"
+        "import sys, skrldp.sampling, skrldp.sampling.random_bits\n"
         "assert not {'scipy', 'sklearn', 'pandas', 'cryptography'} & set(sys.modules)\n"
         "assert {name for name in sys.modules if name.startswith('skrldp')} <= {'skrldp', "
-        "'skrldp._arrays', 'skrldp._params', 'skrldp.sampling', 'skrldp.sampling.tables', "
-        "'skrldp.sampling.streams'}\n"
-        "skrldp.sampling.streams.RandomStream()\n"
+        "'skrldp._arrays', 'skrldp._params', 'skrldp.sampling', 'skrldp.sampling.draws', "
+        "'skrldp.sampling.random_bits'}\n"
+        "skrldp.sampling.random_bits.RandomStream()\n"
         "assert 'cryptography' in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True)

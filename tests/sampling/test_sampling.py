@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from scripted import FALSE_ALARM, Scripted
 
-from skrldp.sampling import tables
-from skrldp.sampling.streams import RandomStream
-from skrldp.sampling.tables import AliasTable, BlockTable
+from skrldp.sampling import draws
+from skrldp.sampling.draws import AliasTable, BlockTable
+from skrldp.sampling.random_bits import RandomStream
 
 
 class Unusable:
@@ -259,7 +259,7 @@ def test_any_integer_dtype_and_layout_of_codes(table, dtype):
 
 
 @both
-@pytest.mark.parametrize("n", [0, 1, tables.BLOCK, tables.BLOCK + 1])
+@pytest.mark.parametrize("n", [0, 1, draws.BLOCK, draws.BLOCK + 1])
 def test_any_number_of_records(table, n):
     reports = table.sample(np.arange(n) % 200, RandomStream(0))
     assert reports.shape == (n,) and reports.dtype == np.uint8
@@ -267,7 +267,7 @@ def test_any_number_of_records(table, n):
 
 @both
 def test_blocks_draw_fresh_bits(table):
-    reports = table.sample(np.zeros(3 * tables.BLOCK, dtype=np.uint8), RandomStream())
+    reports = table.sample(np.zeros(3 * draws.BLOCK, dtype=np.uint8), RandomStream())
     first, second, third = reports.reshape(3, -1)
     assert (first != second).any()
     assert (second != third).any()
@@ -275,7 +275,7 @@ def test_blocks_draw_fresh_bits(table):
 
 @both
 def test_size_of_blocks_does_not_change_the_distribution(table, monkeypatch):
-    monkeypatch.setattr(tables, "BLOCK", 7)
+    monkeypatch.setattr(draws, "BLOCK", 7)
     codes = np.repeat(np.arange(4), 2500)
     weights = weights_of(table) if isinstance(table, AliasTable) else dense(table)
     reports = table.sample(codes, RandomStream(0))

@@ -161,7 +161,7 @@ def test_an_engine_counts_all_blocks_in_one_query(engine, monkeypatch):
 
 
 def test_too_many_distinct_rows_of_a_lazy_frame_are_refused(monkeypatch):
-    monkeypatch.setattr("skrldp.sanitizers.blocks.MAX_CELLS", 5)
+    monkeypatch.setattr("skrldp.sanitizers.block_designs.MAX_CELLS", 5)
     message = "the columns 'age', 'ill' have more than 5 distinct rows"
     with pytest.raises(ValueError, match=message):
         blocks().fit(pl.from_pandas(TABLE).lazy())

@@ -26,7 +26,7 @@ from skrldp import (
 )
 from skrldp.design.distance_problem import distance_matrix, expected_distance
 from skrldp.information import information_by_secret
-from skrldp.privacy.regions import Layout, privacy_region
+from skrldp.privacy.private_rows import Layout, privacy_region
 from skrldp.privacy.requirements import Requirements
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.special import rel_entr
 
 from skrldp import JointDistribution, LikelihoodRatioSet, RenyiBall
-from skrldp.privacy.regions import PointRegion, privacy_region
+from skrldp.privacy.private_rows import PointRegion, privacy_region
 from skrldp.sets.fitted_sets import ConditionalsSet
 from skrldp.sets.radii import likelihood_ratio_budgets
 

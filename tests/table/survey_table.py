@@ -3,7 +3,7 @@
 import pandas as pd
 
 from skrldp.table.codec import CellCodec
-from skrldp.table.learning import learn
+from skrldp.table.learned_categories import learn
 
 NAN = float("nan")
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skrldp.table.learning import learn
+from skrldp.table.learned_categories import learn
 from skrldp.table.read import _CALLS, Table
 
 LEVELS = ["low", "middle", "high", "top"]

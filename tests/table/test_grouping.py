@@ -11,7 +11,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from skrldp.alphabet.columns import OTHER
 from skrldp.table.columns import Grouping
-from skrldp.table.learning import learn
+from skrldp.table.learned_categories import learn
 
 
 def table(*columns, names="suvw"):

@@ -15,7 +15,7 @@ from lazy_frames import ENGINES, duckdb_connection, from_duckdb, rows_brought
 from skrldp import FrequencyEstimator, SRRSanitizer, batches
 from skrldp.table import lazy as lazy_module
 from skrldp.table.columns import Grouping
-from skrldp.table.learning import bring, learn
+from skrldp.table.learned_categories import bring, learn
 from skrldp.table.select import column_names, resolve_columns
 
 VALUES = {
@@ -126,8 +126,8 @@ BAD = {
 def test_bad_lazy_frames_are_refused_in_the_words_for_tables_at_hand(name, engine, monkeypatch):
     if name == "open":
         monkeypatch.setattr("skrldp.table.columns.MOST_CATEGORIES", 1000)
-        monkeypatch.setattr("skrldp.table.learning.MOST_CATEGORIES", 1000)
-        monkeypatch.setattr("skrldp.table.learning.MOST_CATEGORIES", 1000)
+        monkeypatch.setattr("skrldp.table.learned_categories.MOST_CATEGORIES", 1000)
+        monkeypatch.setattr("skrldp.table.learned_categories.MOST_CATEGORIES", 1000)
     eager, options = BAD[name]
     X, brought = ENGINES[engine](eager), rows_brought(monkeypatch)
     with pytest.raises((TypeError, ValueError)) as found:
@@ -153,7 +153,7 @@ def test_at_most_one_row_a_cell_is_brought(engine, monkeypatch):
         learn(X, max_cells=19)
     assert max(brought) <= 2
     # Rows that are brought to be grouped have a limit too.
-    monkeypatch.setattr("skrldp.table.learning.MAX_CELLS", 9)
+    monkeypatch.setattr("skrldp.table.learned_categories.MAX_CELLS", 9)
     with pytest.raises(ValueError, match=r"10 distinct rows, more than 9, .*\. Levels per column:"):
         learn(X, grouping=Grouping(2), max_cells=9)
     assert max(brought) <= 2
@@ -219,7 +219,7 @@ def test_errors_of_engines_do_not_quote_values(monkeypatch):
     monkeypatch.setattr(lazy_module.LazyTable, "numbers", grown)
     with pytest.raises(RuntimeError, match="the table grew while it was read"):
         learn(WIDE.lazy().select("s", "u"), max_cells=4)
-    assert bring.__module__ == "skrldp.table.learning"
+    assert bring.__module__ == "skrldp.table.learned_categories"
 
 
 def test_other_words_for_failing_engines():

@@ -24,7 +24,7 @@ from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
 from skrldp.design.run import Limits, Workers
 from skrldp.information import block_information, entropy, mutual_information
-from skrldp.privacy.regions import (
+from skrldp.privacy.private_rows import (
     JointRegion,
     LowerRegion,
     ProductRegion,

@@ -11,7 +11,7 @@ from skrldp.design.criteria import Information
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
 from skrldp.joint import JointDistribution
-from skrldp.privacy.regions import privacy_region
+from skrldp.privacy.private_rows import privacy_region
 from skrldp.privacy.requirements import Requirements
 from skrldp.sets.parameter_objects import AllDistributions, LikelihoodRatioSet
 

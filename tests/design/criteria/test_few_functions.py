@@ -13,7 +13,7 @@ from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
 from skrldp.design.variances import Variance
 from skrldp.design.vertices import _vertices, facets
-from skrldp.privacy.regions import privacy_region
+from skrldp.privacy.private_rows import privacy_region
 from skrldp.privacy.requirements import Requirements
 from skrldp.sets.fitted_sets import RenyiSet
 from skrldp.targets import Linear, Mean

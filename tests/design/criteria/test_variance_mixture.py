@@ -10,14 +10,14 @@ from skrldp.design import criterion_problem as problems
 from skrldp.design import decomposition
 from skrldp.design import variances as mixture_module
 from skrldp.design.closed_form import closed_forms
-from skrldp.design.columns import generate_columns
+from skrldp.design.column_generation import generate_columns
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.decomposition import decompose
 from skrldp.design.engine import solve
 from skrldp.design.run import Limits
 from skrldp.design.variances import Variance
 from skrldp.exceptions import SolverError
-from skrldp.privacy.regions import privacy_region
+from skrldp.privacy.private_rows import privacy_region
 from skrldp.privacy.requirements import Requirements, repair
 from skrldp.sets.fitted_sets import RenyiSet
 

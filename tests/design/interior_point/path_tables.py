@@ -3,7 +3,7 @@
 import numpy as np
 
 from skrldp import JointDistribution
-from skrldp.privacy.regions import LowerRegion, privacy_region
+from skrldp.privacy.private_rows import LowerRegion, privacy_region
 from skrldp.sets.fitted_sets import ConditionalsSet, RenyiSet
 
 TABLES = {

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from skrldp import JointDistribution
 from skrldp.design.constraint_blocks import PairBlock, concave_mean, pair_function, path_blocks
 from skrldp.design.newton_system import inverses
-from skrldp.privacy.regions import LowerRegion, privacy_region
+from skrldp.privacy.private_rows import LowerRegion, privacy_region
 from skrldp.privacy.requirements import Requirement, Requirements
 from skrldp.sets.fitted_sets import RenyiSet
 

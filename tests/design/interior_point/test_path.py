@@ -13,7 +13,7 @@ from skrldp.design.central_path import CentralPath
 from skrldp.design.constraint_blocks import path_blocks
 from skrldp.design.programs import ExpectedCost
 from skrldp.design.run import Workers
-from skrldp.privacy.regions import privacy_region
+from skrldp.privacy.private_rows import privacy_region
 from skrldp.privacy.requirements import Promise, Requirements
 from skrldp.sets.fitted_sets import RenyiSet
 

@@ -22,7 +22,7 @@ from skrldp.design.engine import solve
 from skrldp.design.least_cost import minimise, weak_duality
 from skrldp.design.programs import Cuts
 from skrldp.design.run import Limits
-from skrldp.privacy.regions import Layout, privacy_region
+from skrldp.privacy.private_rows import Layout, privacy_region
 from skrldp.privacy.requirements import Requirements, repair
 from skrldp.sets.fitted_sets import ConditionalsSet, RenyiSet
 

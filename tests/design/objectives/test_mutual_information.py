@@ -9,9 +9,9 @@ from scipy.optimize import linprog
 
 from skrldp import JointDistribution, RenyiBall
 from skrldp.certificate import release
-from skrldp.design import columns as columns_module
+from skrldp.design import column_generation as columns_module
 from skrldp.design.closed_form import grr, independent_reporting, srr
-from skrldp.design.columns import generate_columns
+from skrldp.design.column_generation import generate_columns
 from skrldp.design.criteria import Information
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
@@ -19,7 +19,7 @@ from skrldp.design.run import Limits
 from skrldp.design.subset_optimum import group_reporting
 from skrldp.exceptions import SolverError
 from skrldp.information import block_information, mutual_information, row_information
-from skrldp.privacy.regions import Layout, privacy_region
+from skrldp.privacy.private_rows import Layout, privacy_region
 from skrldp.privacy.requirements import Promise, Requirements
 from skrldp.sets.fitted_sets import RenyiSet
 

@@ -6,14 +6,14 @@ from conftest import EXAMPLE
 
 from skrldp import JointDistribution, RenyiBall
 from skrldp.certificate import release
-from skrldp.design import columns as columns_module
+from skrldp.design import column_generation as columns_module
 from skrldp.design.closed_form import independent_reporting, srr
-from skrldp.design.columns import generate_columns
+from skrldp.design.column_generation import generate_columns
 from skrldp.design.criteria import information_bound
 from skrldp.design.run import Limits
 from skrldp.design.vertices import enumerate_vertices
 from skrldp.information import block_information, mutual_information
-from skrldp.privacy.regions import privacy_region
+from skrldp.privacy.private_rows import privacy_region
 from skrldp.privacy.requirements import Promise, Requirements
 from skrldp.sets.fitted_sets import RenyiSet
 

@@ -11,7 +11,7 @@ from skrldp.design import cone as cone_module
 from skrldp.design.cone import PrivacyCone
 from skrldp.design.run import Limits
 from skrldp.design.vertices import facets
-from skrldp.privacy.regions import privacy_region
+from skrldp.privacy.private_rows import privacy_region
 from skrldp.privacy.requirements import Requirements
 from skrldp.sets.fitted_sets import RenyiSet
 

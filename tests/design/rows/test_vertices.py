@@ -16,7 +16,7 @@ from skrldp.design.engine import solve
 from skrldp.design.vertices import _vertices, enumerate_vertices, facets
 from skrldp.exceptions import SolverError
 from skrldp.information import mutual_information, row_information
-from skrldp.privacy.regions import BoxRegion, privacy_region
+from skrldp.privacy.private_rows import BoxRegion, privacy_region
 from skrldp.privacy.requirements import Requirements
 from skrldp.sets.fitted_sets import RenyiSet
 

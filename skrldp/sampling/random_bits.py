@@ -14,12 +14,12 @@ import numpy as np
 
 from skrldp._arrays import chunks
 from skrldp._params import check_seed
-from skrldp.sampling.tables import BLOCK, check_codes
+from skrldp.sampling.draws import BLOCK, check_codes
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from skrldp.sampling.tables import AliasTable, BlockTable
+    from skrldp.sampling.draws import AliasTable, BlockTable
 
 
 # --- An AES-256 keystream, keyed by the operating system ------------------------------------------
@@ -83,7 +83,7 @@ class RandomStream:
     Examples
     --------
     >>> import numpy as np
-    >>> from skrldp.sampling.streams import RandomStream
+    >>> from skrldp.sampling.random_bits import RandomStream
     >>> coins = np.empty(4, dtype=np.uint32)
     >>> for _ in range(2):
     ...     RandomStream(0).fill(coins)
@@ -133,7 +133,7 @@ class RandomStream:
 
         Examples
         --------
-        >>> from skrldp.sampling.streams import RandomStream
+        >>> from skrldp.sampling.random_bits import RandomStream
         >>> draws = RandomStream(0).integers(6, size=1000)
         >>> int(draws.min()), int(draws.max())
         (0, 5)
@@ -189,7 +189,7 @@ class Tapes:
     """A stream of which every row has its own part, its *tape*.
 
     A sampler fills one number of each row at a time, as long as it has at most `BLOCK` rows.
-    Numbers are little endian, as those of :class:`~skrldp.sampling.streams.RandomStream`.
+    Numbers are little endian, as those of :class:`~skrldp.sampling.random_bits.RandomStream`.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ class Tapes:
     Examples
     --------
     >>> import numpy as np
-    >>> from skrldp.sampling.streams import Tapes
+    >>> from skrldp.sampling.random_bits import Tapes
     >>> tapes = Tapes(np.array([[1, 2, 3, 4], [5, 6, 7, 8]], dtype=np.uint8))
     >>> out = np.empty(2, dtype=np.uint16)
     >>> tapes.fill(out)
@@ -369,8 +369,8 @@ class KeyedStream:
     Examples
     --------
     >>> import numpy as np
-    >>> from skrldp.sampling.streams import IntegerIds, KeyedStream
-    >>> from skrldp.sampling.tables import AliasTable
+    >>> from skrldp.sampling.random_bits import IntegerIds, KeyedStream
+    >>> from skrldp.sampling.draws import AliasTable
     >>> table = AliasTable.from_weights(np.array([[3, 1], [1, 3]]) << 31, bits=33)
     >>> stream = KeyedStream(bytes(32), digest="00" * 32)
     >>> cells, ids = np.zeros(1000, dtype=np.uint8), np.arange(1000)

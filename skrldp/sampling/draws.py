@@ -72,8 +72,8 @@ class AliasTable(ReadOnly):
     Examples
     --------
     >>> import numpy as np
-    >>> from skrldp.sampling.tables import AliasTable
-    >>> from skrldp.sampling.streams import RandomStream
+    >>> from skrldp.sampling.draws import AliasTable
+    >>> from skrldp.sampling.random_bits import RandomStream
     >>> weights = np.array([[3, 1], [1, 3]]) << 31          # over 2**33, that is 3/4 and 1/4
     >>> table = AliasTable.from_weights(weights, bits=33)
     >>> codes = np.zeros(1000, dtype=np.uint8)
@@ -242,8 +242,8 @@ class BlockTable:
     Examples
     --------
     >>> import numpy as np
-    >>> from skrldp.sampling.tables import BlockTable
-    >>> from skrldp.sampling.streams import RandomStream
+    >>> from skrldp.sampling.draws import BlockTable
+    >>> from skrldp.sampling.random_bits import RandomStream
     >>> table = BlockTable(2, 3, same=7, same_secret=2, same_value=3, other=1, bits=4)
     >>> reports = table.sample(np.full(1600, 4), RandomStream(0))
     >>> print((reports == 4).mean())  # 7/16 in the long run

@@ -21,7 +21,7 @@ from skrldp.sanitizers.parameters import default_uncertainty
 from skrldp.sanitizers.public_table import WEIGHTED, check_weights
 from skrldp.table.columns import MOST_CATEGORIES, learn_column
 from skrldp.table.lazy import distinct_rows_of, refuse_weights
-from skrldp.table.learning import MAX_CELLS
+from skrldp.table.learned_categories import MAX_CELLS
 from skrldp.table.read import lazy_frame, read_table
 from skrldp.table.select import cut, resolve_columns, row_contents, take_rows, with_columns
 from skrldp.targets import Contrast

@@ -20,8 +20,8 @@ from skrldp.alphabet.combinations import (
     numbers_of_cells,
 )
 from skrldp.estimation.channels import Channel, StructuredChannel, most_likely
+from skrldp.estimation.errors_and_intervals import CellShares, Sample, Statistic, project
 from skrldp.estimation.figures import Ends, Figures, Influence
-from skrldp.estimation.statistic import CellShares, Sample, Statistic, project
 
 __all__ = ["Asked", "Cells", "FigureMethods", "asked_mean", "asked_shares", "check_size"]
 
