@@ -482,15 +482,8 @@ class Claim:
         )
 
     def plain(self) -> str:
-        """Say without formulas what reports do to the odds of two values of the secret."""
+        """Say without formulas what one report does to the odds of two values of the secret."""
         secret = _few(self.secret) or "the secret"
-        same = "unchanged record" if self.record == "same" else "person"
-        if self.reports > 1:
-            number = "Two" if self.reports == 2 else f"{self.reports:,}"
-            who = f"{number} reports about the same {same}"
-            if self.eps > _REVEALED:
-                return f"{who} may reveal {secret}."
-            return f"{who} multiply these odds by at most {odds(self.eps)}."
         if self.eps > _REVEALED:
             return f"A report may reveal {secret}."
         percent = at_most(100.0 / (1.0 + math.exp(-self.eps)), ".3g")
@@ -746,14 +739,13 @@ class Claims:
 
         `others` are the columns that are not secret, `too` whether they are protected as well.
         """
-        two, secret = self.find(reports=2), columns_in_words(self.main.secret) or "the secret"
-        assert two is not None
+        secret = columns_in_words(self.main.secret) or "the secret"
         rest = f" {columns_in_words(others)} {'is' if len(others) == 1 else 'are'} "
         rest += "protected as well" if too else "not protected"
         verb = "are" if len(self.main.secret) > 1 else "is"
         who = f"Each person's {secret} {verb} protected from whoever sees the person's report"
         who += f";{rest}." if others else ", and that is the whole record."
-        return who, self.main.plain(), self._from_whom(), two.plain(), self._if(n_records)
+        return who, self.main.plain(), self._from_whom(), self._of_two(), self._if(n_records)
 
     def _from_whom(self) -> str:
         """Say what observers learn who know more about the person."""
@@ -767,6 +759,19 @@ class Claims:
             secret = _few(self.main.secret) or "the secret"
             return f"{said}one who knows more may learn {secret} from one report."
         return f"{said}for one who knows more the factor is at most {odds(self.eps_all)}."
+
+    def _of_two(self) -> str:
+        """Say what two reports about a person do, and how much less if the record is unchanged."""
+        eps, same = self.bound_of(2), self.find(reports=2, record="same")
+        less = math.inf if same is None else same.eps
+        if eps <= _REVEALED:
+            said = f"multiply these odds by at most {odds(eps)}"
+            unchanged = f"{odds(less)} if the record is unchanged"
+        else:
+            said = f"may reveal {_few(self.main.secret) or 'the secret'}"
+            unchanged = f"multiply these odds by at most {odds(less)} if the record is unchanged"
+        more = f" ({unchanged})" if less < eps and less <= _REVEALED else ""
+        return f"Two reports about the same person {said}{more}."
 
     def _if(self, n_records: int) -> str:
         """Say for which populations this holds, how often not, and what that rests on."""

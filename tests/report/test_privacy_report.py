@@ -528,7 +528,15 @@ MOVED = Around(
             "only if the population is exactly as the public table of 9 records says.",
         ),
         ([Claim(0.5, 0.5, secret=(0,))], "proven for every population, whatever the public table"),
-        ([Claim(0.5, 0.5, secret=(0,))], "Two reports about the same person multiply these odds"),
+        ([Claim(0.5, 0.5, secret=(0,))], "same person multiply these odds by at most 2.72."),
+        (
+            [Claim(0.5, 0.5, secret=(0,)), Claim(0.8, 0.8, secret=(0,), reports=2)],
+            "person multiply these odds by at most 2.72 (2.23 if the record is unchanged).",
+        ),
+        (
+            [ball("chi2", 0.05), replace(ball("chi2", 0.05), reports=2, eps=0.8)],
+            "may reveal column 0 (multiply these odds by at most 2.23 if the record is unchanged).",
+        ),
         ([Claim(20.0, 0.0, secret=(0,))], "A report may reveal column 0."),
         ([Claim(20.0, 0.0, secret=(0,))], "reports about the same person may reveal column 0."),
     ],
