@@ -570,8 +570,8 @@ def _warnings_of_errors(report: PrivacyReport) -> list[str]:
         if found["not_determined"] and name not in unseen:
             said.append(
                 f"Reports do not determine the share of {found['not_determined']:,} of the "
-                f"{found['of']:,} categories of {name}, however many reports there are: other "
-                "sanitizers are needed to estimate them."
+                f"{found['of']:,} categories of {name}, however many reports there are. "
+                "AOptimalSanitizer(targets='all') determines all shares."
             )
         elif not found["not_determined"] and found["worst"] > _USELESS:
             said.append(

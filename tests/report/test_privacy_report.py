@@ -18,6 +18,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from skrldp import (
     AllDistributions,
+    AOptimalSanitizer,
     GRRSanitizer,
     IRSanitizer,
     LikelihoodRatioSet,
@@ -461,6 +462,9 @@ def test_warnings_of_estimates_that_tell_nothing(monkeypatch):
     assert blind.expected_errors["S"]["not_determined"] == 2
     assert row_of(blind, "S") == ["none", "none", "2", "of", "2", "are", "not", "determined"]
     assert said(blind, "however many reports") == (0, 0)  # a note says that it does not see S
+    for targets, has in (("sensitive", 1), ("all", 0)):
+        report = privacy_report(fitted(AOptimalSanitizer, targets=targets))
+        assert said(report, "AOptimalSanitizer(targets='all') determines all shares.") == (has, 0)
     monkeypatch.setattr(report_module, "_MOST_WORK", 1)
     large = privacy_report(fitted(PolyOptSanitizer))
     assert large.expected_errors == {} and "10,000 reports" not in str(large)
