@@ -135,7 +135,8 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         Raises
         ------
         ValueError
-            If a parameter, the table or the weights are not as described.
+            If a parameter, the table or the weights are not as described, or a column of U looks
+            like an identifier, where the design would take long.
         TypeError
             If the table has values of a type that no client could have, such as bytes.
         RuntimeError
@@ -151,7 +152,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         ConvergenceWarning
             If the design stopped at a limit of iterations or time.
         UserWarning
-            If a column of U looks like an identifier; and, before a design that takes long, if
+            If a column of U looks like an identifier, and, before a design that takes long, if
             `transform` will refuse combinations of values that the table lacks. Of these, and of
             rare values, scikit-learn's searches warn at the last fit, not for each fold.
         """
@@ -199,7 +200,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         warn_of_weak_sets(around, joint, promise.statements)
         survey_told = told_of_survey(survey, joint, around, codes)
         sets = [one.uncertainty for one in promise.statements]
-        warn_of_identifiers(codec, joint)
+        warn_of_identifiers(codec, joint, joint.counts.size > self._slow_from)
         if not getattr(uncertainty, "drift", 0.0):
             warn_of_empty_values(joint, sets)
         warned = warn_of_rare_values(joint, sets, codec, self._most_cells)

@@ -151,17 +151,19 @@ def _of_product(codec: CellCodec) -> int:
     return math.prod(map(len, codec.columns))
 
 
-def warn_of_identifiers(codec: CellCodec, joint: JointDistribution) -> None:
-    """Warn of columns of U with nearly as many values as records."""
+def warn_of_identifiers(codec: CellCodec, joint: JointDistribution, is_slow: bool) -> None:
+    """Warn of columns of U with nearly as many values as records, and refuse a slow design."""
     for column in (codec.columns[place] for place in codec.nonsensitive):
         if column.declared or len(column) < max(_MANY_VALUES, _NEARLY * joint.n) or _is_fold():
             continue
-        _warn(
+        said = (
             f"{_named([column.name])} looks like an identifier: it has {len(column):,} values in "
-            f"{joint.n:,} records, so reports say next to nothing about each. Leave it out, or put "
-            "numbers into bins.",
-            UserWarning,
+            f"{joint.n:,} records, so reports say next to nothing about each. Leave it out (in the "
+            "command, --column names the others), or put numbers into bins."
         )
+        if is_slow:
+            raise ValueError(said)
+        _warn(said, UserWarning)
 
 
 def warn_of_empty_values(joint: JointDistribution, sets: Iterable[FittedSet]) -> None:

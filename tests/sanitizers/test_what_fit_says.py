@@ -5,7 +5,13 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import GridSearchCV
 
-from skrldp import GRRSanitizer, IRSanitizer, LikelihoodRatioSet, PolyOptSanitizer
+from skrldp import (
+    AOptimalSanitizer,
+    GRRSanitizer,
+    IRSanitizer,
+    LikelihoodRatioSet,
+    PolyOptSanitizer,
+)
 from skrldp.exceptions import PrivacyLeakWarning
 
 RARE = {"priest": 24, "pilot": 16, "nurse": 40, "judge": 32}
@@ -77,6 +83,8 @@ def test_what_looks_like_an_identifier_is_warned_of():
         UserWarning, match="'id' looks like an identifier: it has 1,000 values in 1,0"
     ):
         GRRSanitizer(sensitive="ill", categories="product").fit(frame)
+    with pytest.raises(ValueError, match=r"'id' looks like an identifier.* --column names"):
+        AOptimalSanitizer(sensitive="ill").fit(frame)  # which would take minutes
     few = frame[:40].assign(id=range(40))  # so few may be ages
     GRRSanitizer(sensitive="ill", categories="product").fit(few)
     GRRSanitizer(sensitive="ill", categories="product").fit(frame.assign(id=frame["id"] // 2))
