@@ -5,16 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-__all__ = [
-    "cells_in_words",
-    "columns_in_words",
-    "known_by_category",
-    "protected",
-    "repeatable",
-    "sees",
-    "series",
-]
-
 
 def columns_in_words(names: Iterable[Any]) -> str:
     """Name columns, those without names by their positions."""

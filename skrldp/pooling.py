@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from skrldp._arrays import ReadOnly, read_only
 from skrldp._typing import Booleans, Floats
 
-__all__ = ["CommonMargins", "Pool", "ReportInformation", "best_shares", "information_of"]
-
 _SECRET = -1  # stands for S among the numbers of columns
 
 

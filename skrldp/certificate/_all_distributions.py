@@ -18,8 +18,6 @@ from skrldp._typing import Floats
 from skrldp.mechanism.forms import BlockForm
 from skrldp.mechanism.mechanism import Mechanism
 
-__all__ = ["inwards", "leakage_over_all", "outwards", "times"]
-
 # What the logarithm of a quotient of two numbers is raised by, absolute and relative. Reading both
 # as floats, dividing and taking the logarithm make errors of less than three units.
 _ROUNDING = 4.0 * sys.float_info.epsilon

@@ -10,8 +10,6 @@ from skrldp.alphabet.values import plain_name
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.mechanism import Mechanism
 
-__all__ = ["order_in_table"]
-
 
 def order_in_table(joint: JointDistribution, mechanism: Mechanism) -> tuple[Indices, Indices]:
     """Find the mechanism's secrets and values in the alphabets of the public table.

@@ -17,8 +17,6 @@ from skrldp.certificate._views import (
 from skrldp.joint import JointDistribution
 from skrldp.sets.fitted_sets import FittedSet
 
-__all__ = ["LeakageBound", "bound_over"]
-
 
 @dataclass(frozen=True, eq=False)
 class LeakageBound:

@@ -29,8 +29,6 @@ from skrldp.sets.fitted_sets import FittedSet, fitted_set
 if TYPE_CHECKING:
     from skrldp.sets.parameter_objects import AllDistributions, LikelihoodRatioSet, RenyiBall
 
-__all__ = ["Certificate", "certify", "claims_of", "proof_region", "prove", "prove_reports"]
-
 
 @dataclass(frozen=True, eq=False)
 class Certificate(ReadOnly):

@@ -9,8 +9,6 @@ from skrldp.joint import JointDistribution
 from skrldp.mechanism.manifest import Manifest
 from skrldp.mechanism.mechanism import Mechanism
 
-__all__ = ["checked_matrix"]
-
 # Sums of b probabilities that were divided by their sum are 1 up to about b units of rounding, and
 # a few more. Twice as many would let pass sums that are off by some 1e-15 more.
 _LAST_DIGITS = 4

@@ -11,8 +11,6 @@ from skrldp.claims import Claims
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.privacy.requirements import Promise, Statement
 
-__all__ = ["prove_promise"]
-
 
 def prove_promise(
     mechanism: Mechanism, promise: Promise, callback: Callable[[int], None] | None = None

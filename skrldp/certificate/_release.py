@@ -15,9 +15,6 @@ from skrldp.mechanism.forms import slot_bits
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.privacy.requirements import Promise, Requirements, repair
 
-__all__ = ["expected_seconds", "release"]
-
-
 # Proofs that are tried, each with eight times the slack of the one before. The last has 3e4 times
 # the slack that rounding calls for: where that fails, something else is wrong.
 _ATTEMPTS = 6

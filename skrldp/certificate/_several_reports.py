@@ -26,8 +26,6 @@ from skrldp.mechanism.mechanism import Mechanism
 from skrldp.privacy.private_rows import Region
 from skrldp.sets.fitted_sets import FittedSet
 
-__all__ = ["WORK", "SeveralReports"]
-
 # Multisets of reports are looked at one by one while they, times the cells of all pairs of secrets,
 # are no more than this. On one core of 2026 that took about a second, and ten where reports leak so
 # much, 40 nats, that rounding keeps the least bound from being proven.

@@ -19,8 +19,6 @@ from operator import mul
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["ONE", "NotShown", "Sides", "Statement", "Verdict", "read_claim", "verify"]
-
 BITS = 128
 WORK = BITS + 32  # inside of functions, whose errors are many times smaller than a unit
 ONE = 1 << BITS

@@ -12,18 +12,6 @@ from skrldp.mechanism.mechanism import Mechanism
 from skrldp.privacy.private_rows import Region
 from skrldp.privacy.screening import Screened, WorstPairs
 
-__all__ = [
-    "Pair",
-    "View",
-    "block_views",
-    "dense_view",
-    "leakage_at",
-    "leakage_at_centre",
-    "least_provable",
-    "mechanism_views",
-]
-
-
 # Least rise of the trial ε while closing in on the proven one, in nats; it doubles from there. What
 # is proven is at most about as much above what is true; twice as much saves a step at most.
 _STEP = 1e-12

@@ -24,8 +24,6 @@ from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sets.fitted_sets import FittedSet
 from skrldp.support_function import split_budget, support
 
-__all__ = ["counts_to_json", "states", "witness_of"]
-
 # Digits of multipliers that are tried, one after the other. Errors count by their squares, so that
 # eight are nearly always enough; with sixteen a float is written as it is.
 _DIGITS = (3, 5, 7, 9, 12, 16)

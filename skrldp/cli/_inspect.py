@@ -16,8 +16,6 @@ from skrldp.mechanism.manifest import Manifest
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.mechanism.messages import lines_of, lines_of_blocks
 
-__all__ = ["inspect"]
-
 _MOST_ENTRIES = 50_000_000  # of a matrix whose leakage is computed
 
 

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from skrldp.joint import JointDistribution
     from skrldp.privacy.requirements import Promise
 
-__all__ = ["verify"]
-
 
 def verify(
     mechanism: o.MechanismFile,

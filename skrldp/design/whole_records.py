@@ -24,8 +24,6 @@ from skrldp.design.run import Limits
 from skrldp.design.subset_optimum import distinct_sets, set_rows
 from skrldp.design.variances import Variance, VarianceMixture
 
-__all__ = ["least_variance"]
-
 _MOST_CELLS = 1_000  # beyond, GRR, as there would be more reports than cells
 # Translates that are listed, if possible, and the range of the sets that they are of. Half as many
 # are .03 to 1 % worse at 240 cells; twice as many take eight times as long to mix.

@@ -35,16 +35,6 @@ from skrldp.sanitizers.block_sanitizer import margins_of, smoothed_cells
 from skrldp.table.read import read_table
 from skrldp.table.select import whole_numbers
 
-__all__ = [
-    "BlockDesign",
-    "BlockEstimator",
-    "BlockReports",
-    "EstimatedCells",
-    "estimated_cells",
-    "expected_cells",
-]
-
-
 # -- the design -----------------------------------------------------------------------------------
 
 

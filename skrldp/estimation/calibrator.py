@@ -20,8 +20,6 @@ from skrldp.mechanism.manifest import Manifest, leakage_of
 from skrldp.sanitizers.access import as_block_sanitizer
 from skrldp.table.codec import category_series
 
-__all__ = ["Calibrator"]
-
 _ROUNDS = 2  # of weights of the reports, at the calibrated distribution
 _NO_INFORMATION = 1e-10  # eigenvalues relative to the greatest that count as zero
 _GRID = 4.0, 2.0  # the least strength that is tried, and the factor to the next one

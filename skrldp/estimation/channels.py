@@ -14,16 +14,6 @@ import numpy as np
 from skrldp._typing import Booleans, Floats
 from skrldp.mechanism.mechanism import Mechanism
 
-__all__ = [
-    "MOST_DENSE",
-    "Channel",
-    "FourNumbers",
-    "MostLikely",
-    "StructuredChannel",
-    "channel_of",
-    "most_likely",
-]
-
 MOST_DENSE = 2_500  # cells up to which whole matrices are used
 _MOST_PART = 250  # cells of S or U alone up to which that is so: their shares have a covariance
 # Singular values of R^{-1/2} Q P^{1/2} are correlations, at most 1. Weights are rounded to 2^-32:

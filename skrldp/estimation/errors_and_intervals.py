@@ -30,18 +30,6 @@ from skrldp._arrays import chunks
 from skrldp._typing import Booleans, Floats, Indices
 from skrldp.estimation.channels import Channel, StructuredChannel
 
-__all__ = [
-    "LEAST_REPORTS",
-    "CellShares",
-    "Sample",
-    "Statistic",
-    "combined_ends",
-    "project",
-    "ranges",
-    "tilt_of",
-    "tilted_cells",
-]
-
 LEAST_REPORTS = 20.0  # that must carry a figure, effectively
 # Prices of the bias, in standard errors, that are tried.
 _PRICES = 0.4, 0.7, 1.0, 1.5, 2.5, 5.0

@@ -45,8 +45,6 @@ from skrldp.table.read import lazy_frame
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FrequencyEstimator"]
-
 _FEW = 5  # reports of which a figure says so little that a warning names the reason
 
 METHODS = ("unbiased", "em")

@@ -18,8 +18,6 @@ from skrldp.estimation.errors_and_intervals import Sample, combined_ends
 from skrldp.table.codec import category_series
 from skrldp.targets import contrast_of
 
-__all__ = ["Figures", "Influence", "Pairs", "difference", "ratio"]
-
 _SHOWN = 20  # rows of a printed table
 
 Ends = Callable[[float], NDArray[Any]]  # of intervals, for a level

@@ -27,21 +27,6 @@ from skrldp.joint import JointDistribution
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sets.radii import effective_size, tail_bound
 
-__all__ = [
-    "DRIFT",
-    "DriftTest",
-    "HypothesisTest",
-    "as_list",
-    "chances_of_reports",
-    "contradicts",
-    "drift_of",
-    "equality_of",
-    "independence_of",
-    "leakage_within",
-    "warn_of_contradiction",
-    "warn_of_drift",
-]
-
 _SINGULAR = 1e-9  # eigenvalues of a covariance relative to the greatest that are rounding
 _FALSE_ALARMS = 1e-6  # of samples of a mechanism's own reports that may be warned of, at most
 DRIFT = 1e-3  # p-value from which on a population is said to have moved

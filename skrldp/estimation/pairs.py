@@ -19,8 +19,6 @@ from skrldp.estimation.reports import read_reports
 from skrldp.joint import as_counts
 from skrldp.table.read import lazy_frame
 
-__all__ = ["PairedReports", "same_distribution_test"]
-
 _WAVES = "first", "second"
 
 

@@ -18,12 +18,6 @@ from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sanitizers.access import as_block_sanitizer
 from skrldp.targets import functions_of
 
-__all__ = [
-    "expected_std_error",
-    "expected_std_error_of_mean",
-    "expected_std_errors_of_targets",
-]
-
 _SUM = 1e-6  # by which the sum of probabilities may differ from 1
 
 

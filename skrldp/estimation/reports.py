@@ -28,19 +28,6 @@ from skrldp.table.lazy import LazyTable, refuse_weights
 from skrldp.table.read import Table, lazy_frame, read_table
 from skrldp.table.select import column_reader, whole_numbers, without_columns
 
-__all__ = [
-    "ENCODINGS",
-    "Reports",
-    "Source",
-    "check_names",
-    "read_mechanism",
-    "read_reports",
-    "read_source",
-    "refuse_rows",
-    "samples_of",
-    "whole_from_0",
-]
-
 ENCODINGS = ("auto", "symbol", "onehot", "cells")
 
 # What to do with weights that are no counts.

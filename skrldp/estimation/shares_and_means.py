@@ -23,8 +23,6 @@ from skrldp.estimation.channels import Channel, StructuredChannel, most_likely
 from skrldp.estimation.errors_and_intervals import CellShares, Sample, Statistic, project
 from skrldp.estimation.figures import Ends, Figures, Influence
 
-__all__ = ["Asked", "Cells", "FigureMethods", "asked_mean", "asked_shares", "check_size"]
-
 _MOST_NUMBERS = 25_000_000  # of figures times cells: some hundred megabytes
 # Of the most likely distribution: nats per report that are nothing, and steps.
 _TOL, _STEPS = 1e-10, 10_000

@@ -16,8 +16,6 @@ from skrldp.estimation.blocks import EstimatedCells, estimated_cells
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Regression", "read_formula"]
-
 _EXACT = 2.0**53  # whole numbers below are floats
 # formulaic's functions of whole columns: here a column has each combination of categories once
 _OF_COLUMNS = ("bs", "cc", "center", "cr", "cs", "hashed", "lag", "poly", "scale", "standardize")

@@ -21,8 +21,6 @@ from skrldp.regression.formula import Regression, read_formula
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["RegressionResults", "logit", "mnlogit", "ols", "poisson"]
-
 # -- families -------------------------------------------------------------------------------------
 
 
