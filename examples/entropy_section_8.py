@@ -18,7 +18,7 @@ import os
 import time
 import warnings
 from dataclasses import asdict, astuple, dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -42,7 +42,7 @@ from skrldp import (
 )
 from skrldp.design.closed_form import divided_reporting
 from skrldp.design.criteria import Information
-from skrldp.support_function import l1_radius
+from skrldp.support_function import cell_bounds
 
 RECORDS = 32_561  # of Adult, and drawn from each synthetic distribution
 BETA = 0.05
@@ -78,6 +78,37 @@ def _polyopt(sanitizer=PolyOptSanitizer, **closely):
     return lambda eps, ball, limit: sanitizer(
         eps, uncertainty=clone(ball).set_params(**closely), time_limit=limit
     )
+
+
+def l1_radius(p, marginal, alpha, radius):
+    """Upper bound on the ℓ1 distance of the ball's conditionals from the public ones, (a1,).
+
+    With H(ρ) the greatest probability that the ball gives to a set of public probability ρ, it is
+    the peak of the concave 2(H(ρ) − ρ) above the smallest probability (Entropy (30), Proposition 2;
+    Theorem 10 of docs/proofs.md). Shapes: `p` (a1, a2), `marginal` (a1,), `radius` (a1,) or 1.
+    """
+    p, marginal = np.asarray(p), np.asarray(marginal)
+    radii = np.broadcast_to(radius, len(p))
+
+    def excess(secret, probabilities):
+        own = slice(secret, secret + 1)
+        upper = cell_bounds(probabilities[None], marginal[own], alpha, radii[own])[1][0]
+        return np.maximum(2.0 * (upper - probabilities), 0.0)
+
+    peaks = [concave_peak(partial(excess, s), own.min()) for s, own in enumerate(p)]
+    return np.where(marginal > 0, np.minimum(peaks, 2.0), 2.0)
+
+
+def concave_peak(function, start, points=65, grids=12):
+    """Greatest value on [start, 1] of a concave function, by ever finer grids, from above."""
+    grid = np.linspace(start, 1.0, points)
+    values = function(grid)
+    for _ in range(grids):
+        best = int(values.argmax())
+        grid = np.linspace(grid[max(best - 1, 0)], grid[min(best + 1, points - 1)], points)
+        values = function(grid)
+    # By concavity the peak lies at most one last step's rise above the best value seen.
+    return float(values.max() + np.abs(np.diff(values)).max())
 
 
 def theorem5_distance(region):

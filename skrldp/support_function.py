@@ -25,7 +25,6 @@ tables or uncertainty sets: a ball is its order and radius here.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -627,17 +626,13 @@ def support(
     return Support(*(np.concatenate(column) for column in columns))
 
 
-# --- What a ball allows for one conditional (docs/proofs.md, Theorem 4, Theorem 8 and Theorem 10) -
+# --- What a ball allows for one conditional (docs/proofs.md, Theorem 4 and Theorem 8) -------------
 
 
 # Bounds of probabilities are moved outwards by this, for the rounding of the closed form: its y is
 # right to 5 units, relatively, and moves a bound by at most as many. Twice as much would widen the
 # intervals by 2e-15.
 _NUDGE = 8.0 * np.finfo(float).eps
-
-# The peak of a concave function: each grid is 32 times as fine as the one before, so the last one
-# is at the last digits. Twice as many points or grids would change nothing.
-_GRID, _GRIDS = 65, 12
 
 
 def conditional_radius(marginal: ArrayLike, alpha: float, radius: float | Floats) -> Floats:
@@ -701,46 +696,6 @@ def _general_bounds(
     upper = support(pick, p, w, alpha, radii.ravel()).bound
     lower = -support(-pick, p, w, alpha, radii.ravel()).bound
     return lower.reshape(rho.shape), upper.reshape(rho.shape)
-
-
-def l1_radius(p: ArrayLike, marginal: ArrayLike, alpha: float, radius: float | Floats) -> Floats:
-    r"""Upper bound on the ℓ1 distance of the ball's conditionals from the public ones.
-
-    With H(ρ) the greatest probability that the ball gives to a set of public probability ρ, the
-    radius is the maximum of :math:`g(\rho_A) = 2(H(\rho_A) - \rho_A)` over subsets A
-    (Entropy (30)); g is concave. This is the peak of g above the smallest probability, as in
-    Entropy Proposition 2. At alpha = 2 it is :math:`\sqrt{e^{B_s} - 1}`, or g at the smallest
-    probability if that lies above the peak.
-
-    Shapes: `p` (a1, a2); `marginal` (a1,); `radius` (a1,); returns (a1,).
-
-    Examples
-    --------
-    >>> l1_radius([[0.07 / 0.17, 0.10 / 0.17]], [0.17], 2.0, 0.07524).round(3)
-    array([0.631])
-    """
-    rho = np.asarray(p, dtype=float)
-    weight = np.asarray(marginal, dtype=float)
-    radii = np.broadcast_to(np.asarray(radius, dtype=float), len(rho))
-
-    def excess(secret: int, probabilities: Floats) -> Floats:
-        _, upper = cell_bounds(probabilities[None, :], weight[[secret]], alpha, radii[[secret]])
-        return np.maximum(2.0 * (upper[0] - probabilities), 0.0)
-
-    radii = np.array([_concave_peak(partial(excess, s), rho[s].min()) for s in range(len(rho))])
-    return np.where(weight > 0, np.minimum(radii, 2.0), 2.0)
-
-
-def _concave_peak(function: Callable[[Floats], Floats], start: float) -> float:
-    """Greatest value on [start, 1] of a concave function, by ever finer grids, from above."""
-    grid = np.linspace(start, 1.0, _GRID)
-    values = function(grid)
-    for _ in range(_GRIDS):
-        best = int(values.argmax())
-        grid = np.linspace(grid[max(best - 1, 0)], grid[min(best + 1, _GRID - 1)], _GRID)
-        values = function(grid)
-    # By concavity the peak lies at most one last step's rise above the best value seen.
-    return float(values.max() + np.abs(np.diff(values)).max() + _NUDGE)
 
 
 # --- Conditionals that attain the support function (docs/proofs.md, Lemma 13) ---------------------

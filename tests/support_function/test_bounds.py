@@ -2,6 +2,7 @@
 distributions."""
 
 import itertools
+import sys
 from decimal import Decimal, localcontext
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from conftest import (
     EXAMPLE,
     EXAMPLE_RADIUS,
+    ROOT,
     on_the_boundary,
     radius_of_secret,
     random_directions,
@@ -17,7 +19,10 @@ from conftest import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skrldp.support_function import cell_bounds, conditional_radius, l1_radius
+from skrldp.support_function import cell_bounds, conditional_radius
+
+sys.path.append(str(ROOT / "examples"))
+from entropy_section_8 import l1_radius
 
 ALPHAS = (0.3, 0.5, 0.55, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0, 20.0)
 P = EXAMPLE / EXAMPLE.sum(axis=1, keepdims=True)

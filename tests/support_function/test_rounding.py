@@ -1,19 +1,22 @@
 """Bounds are bounds to the last bit: they are compared with arithmetic of 50 digits."""
 
+import sys
 from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
-from conftest import budget, cost
+from conftest import ROOT, budget, cost
 
 from skrldp.support_function import (
     cell_bounds,
-    l1_radius,
     log_mean_exp,
     pull_in,
     support,
     support_shrink,
 )
+
+sys.path.append(str(ROOT / "examples"))
+from entropy_section_8 import l1_radius
 
 RADII = (1e-7, 1e-4, 0.02, 0.5, 3.0)
 rng = np.random.default_rng(0)
