@@ -145,52 +145,22 @@ def utility_of(templates: Mapping[str, Any]) -> Utility:
     return DISTORTION
 
 
-class Fits:
-    """Fits of copies of sanitizers to one table.
+def fitted_copy(
+    name: str, template: Any, X: Any, sample_weight: Any, eps: float, *, verbose: int, quiet: bool
+) -> Any:
+    """Fit a copy of a sanitizer with another ε; if `verbose` is positive, print its figure.
 
-    Parameters
-    ----------
-    X : array, list of rows, or data frame of shape (n, n_columns)
-        The table.
-    sample_weight : array of shape (n,) or None
-        How many records each row stands for.
-    verbose : int
-        If positive, print each fit's result.
+    If `quiet`, it does not warn of what its name says: that it is not private.
     """
-
-    def __init__(self, X: Any, sample_weight: Any, verbose: int) -> None:
-        self._table = X, sample_weight
-        self._verbose = verbose
-
-    def fit(
-        self,
-        name: str,
-        template: Any,
-        utility: Utility,
-        *,
-        quiet: bool = False,
-        **parameters: Any,
-    ) -> tuple[float, Any]:
-        """Fit a copy, with some parameters changed.
-
-        Returns `copy`: the fitted copy.
-        """
-        X, sample_weight = self._table
-        start = time.perf_counter()
-        copy = clone(template).set_params(**parameters)
-        with warnings.catch_warnings():
-            if quiet:
-                warnings.simplefilter("ignore", PrivacyLeakWarning)
-            copy.fit(X, sample_weight=sample_weight)
-        value = float(getattr(copy, utility.attribute))
-        if self._verbose:
-            seconds = time.perf_counter() - start
-            said = "".join(
-                f", {key}={'none' if number is None else format(number, 'g')}"
-                for key, number in parameters.items()
-            )
-            print(f"{name}{said}: {value:.4g} ({seconds:.1f} s)")
-        return value, copy
+    start, copy = time.perf_counter(), clone(template).set_params(eps=eps)
+    with warnings.catch_warnings():
+        if quiet:
+            warnings.simplefilter("ignore", PrivacyLeakWarning)
+        copy.fit(X, sample_weight=sample_weight)
+    if verbose:
+        value = getattr(copy, utility_of({name: template}).attribute)
+        print(f"{name}, eps={eps:g}: {value:.4g} ({time.perf_counter() - start:.1f} s)")
+    return copy
 
 
 class CurveDisplay:
@@ -408,12 +378,15 @@ class PrivacyUtilityDisplay(CurveDisplay):
         grid = levels_of("eps", eps)
         for name, template in templates.items():
             _check_eps(name, template, max(grid))
-        fits, curves = Fits(X, sample_weight, verbose), {}
+        curves = {}
         for name, template in (templates | added).items():
-            # The name of a baseline in the legend states that it is not private.
-            quiet = name in added
-            values = [fits.fit(name, template, utility, quiet=quiet, eps=e)[0] for e in grid]
-            curves[name] = (grid, values)
+            fits = [
+                fitted_copy(
+                    name, template, X, sample_weight, e, verbose=verbose, quiet=name in added
+                )
+                for e in grid
+            ]
+            curves[name] = grid, [float(getattr(one, utility.attribute)) for one in fits]
         return cls(curves, utility=utility.label, baselines=tuple(added)).plot(ax, **options)
 
     def _scale(self) -> None:

@@ -13,11 +13,10 @@ from skrldp._typing import Floats
 from skrldp.display._curves import (
     EPS,
     CurveDisplay,
-    Fits,
     fitted_by_name,
+    fitted_copy,
     levels_of,
     templates_of,
-    utility_of,
 )
 from skrldp.display._style import BASELINE, number
 from skrldp.estimation import expected_std_error
@@ -234,19 +233,18 @@ class EstimationErrorDisplay(CurveDisplay):
         """
         check_flag("baselines", baselines)
         templates, grid = templates_of(sanitizer), levels_of("eps", eps)
-        fits, curves = Fits(X, sample_weight, verbose), {}
+        curves = {}
         wanted: dict[str, Any] = {"columns": columns, "part": part, "by": by}
         wanted["design_effect"] = design_effect
         for name, template in templates.items():
-            own = utility_of({name: template})
-            errors = []
-            for level in grid:
-                _, copy = fits.fit(name, template, own, eps=level)
-                errors.append(expected_std_error(copy, n, **wanted))
-            curves[name] = grid, errors
+            fits = [
+                fitted_copy(name, template, X, sample_weight, e, verbose=verbose, quiet=False)
+                for e in grid
+            ]
+            curves[name] = grid, [expected_std_error(one, n, **wanted) for one in fits]
         added: dict[str, list[Mechanism]] = {}
         if baselines:
-            like, distribution = copy.mechanism_, copy.joint_
+            like, distribution = fits[-1].mechanism_, fits[-1].joint_
             if not any(isinstance(template, GRRSanitizer) for template in templates.values()):
                 added["GRR (plain LDP)"] = [_grr(like, level) for level in grid]
             added[_RAW] = [_grr(like, np.inf)] * len(grid)

@@ -126,9 +126,9 @@ class MechanismDisplay:
         width = len(mechanism.values)
         matrix = mechanism.matrix[:, : width * len(groups)]
         # A stable sort by the first maximum keeps the order of reports that are cells.
-        self.order_ = (
-            matrix.argmax(axis=1).argsort(kind="stable") if order == "cells" else (np.arange(b))
-        )
+        self.order_ = np.arange(b)
+        if order == "cells":
+            self.order_ = matrix.argmax(axis=1).argsort(kind="stable")
         reports = texts([mechanism.symbols[y] for y in self.order_])
         values = texts(mechanism.values)
         ax = new_axes(ax, _size(reports, groups, values))
@@ -153,12 +153,10 @@ class MechanismDisplay:
         A pixel for several entries would otherwise show an arbitrary one, and the diagonal could
         vanish.
         """
+        b, a = matrix.shape
         high, wide = (math.ceil(size / _PIXELS) for size in matrix.shape)
         for axis, step in ((0, high), (1, wide)):
             matrix = np.maximum.reduceat(matrix, np.arange(0, matrix.shape[axis], step), axis=axis)
-        b, a = self.mechanism.shape
-        if self.mechanism.observe == "nonsensitive":
-            a = len(self.mechanism.values)
         self.image_ = self.ax_.imshow(
             matrix,
             cmap=cmap,

@@ -124,7 +124,8 @@ class Classes(NamedTuple):
     def variances(self, theta: Floats) -> Floats:
         """Variances of the residual's weight where θ (k,) is true, next to the public one."""
         at = theta[:, None]
-        p = _tilted(self.mass, self.c - at * self.g)
+        residual = self.c - at * self.g
+        p = tilted_cells(self.mass, tilt_of(self.mass, residual), residual)
         second = self.second_cc - 2.0 * at * self.second_cg + at**2 * self.second_gg
         mean = (p * (self.first_c - at * self.first_g)).sum(axis=1)
         return np.maximum((p * second).sum(axis=1) - mean**2, 0.0)
@@ -157,26 +158,17 @@ class Moments(NamedTuple):
         return np.maximum(found, 0.0)
 
 
-def _tilted(mass: Floats, residual: Floats) -> Floats:
-    """Probabilities in proportion to mass · exp(λ residual), λ such that the mean residual is 0."""
-    logs = np.log(np.maximum(mass, 1e-300)) + tilt_of(mass, residual) * residual
-    p = np.exp(logs - logs.max(axis=1, keepdims=True))
-    found: Floats = p / p.sum(axis=1, keepdims=True)
-    return found
-
-
 def tilt_of(mass: Floats, residual: Floats) -> Floats:
     """Find λ, (k, 1), for which the tilted mean residual is 0, or next to 0 where it has one sign.
 
     Shapes: mass and residual (k, m).
     """
     scale = np.maximum(np.abs(residual).max(axis=1, keepdims=True), 1e-300)
-    x, logs = residual / scale, np.log(np.maximum(mass, 1e-300))
+    x = residual / scale
     tilt = np.zeros((len(x), 1))
     low, high = tilt - _LARGEST_TILT, tilt + _LARGEST_TILT
     for _ in range(_TILTS):
-        p = np.exp(logs + tilt * x - (logs + tilt * x).max(axis=1, keepdims=True))
-        p /= p.sum(axis=1, keepdims=True)
+        p = tilted_cells(mass, tilt, x)
         mean = (p * x).sum(axis=1, keepdims=True)
         if np.abs(mean).max() <= 1e-10 or (high - low).max() <= 1e-7:
             break
@@ -189,8 +181,9 @@ def tilt_of(mass: Floats, residual: Floats) -> Floats:
 
 
 def tilted_cells(public: Floats, tilt: Floats, residual: Floats) -> Floats:
-    """Return the public distribution (a,) tilted by λ (k, 1) times a residual (k, a): (k, a)."""
-    cells = public * np.exp(tilt * (residual - residual.max(axis=1, keepdims=True)))
+    """Return distributions (k, a), or one (a,), tilted by λ (k, 1) times residuals (k, a)."""
+    logs = np.log(np.maximum(public, 1e-300)) + tilt * residual
+    cells = np.exp(logs - logs.max(axis=1, keepdims=True))
     found: Floats = cells / cells.sum(axis=1, keepdims=True)
     return found
 
