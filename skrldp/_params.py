@@ -230,6 +230,17 @@ def p_in_words(p_value: float) -> str:
     return "p < 1e-300" if p_value < 1e-300 else f"p = {at_most(p_value, '.2g')}"
 
 
+def four_digits(value: float) -> str:
+    """Write a number in four digits, without an exponent up to ten million.
+
+    Examples
+    --------
+    >>> four_digits(0.123456), four_digits(1234.5), four_digits(41023.4), four_digits(2e7)
+    ('0.1235', '1,234', '41,023', '2e+07')
+    """
+    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e7 else f"{value:.4g}"
+
+
 def _rounded(value: float, spec: str, rounding: str) -> str:
     if not math.isfinite(value):
         return format(float(value), spec)

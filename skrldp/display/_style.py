@@ -46,11 +46,6 @@ def new_axes(ax: Any, size: tuple[float, float]) -> Any:
     return pyplot().subplots(figsize=scaled(size), layout="constrained")[1]
 
 
-def number(value: float) -> str:
-    """Write a number in four digits."""
-    return f"{value:.4g}"
-
-
 def texts(categories: Sequence[Any]) -> list[str]:
     """Write categories as short, different names for an axis.
 
