@@ -331,6 +331,7 @@ def numbers_of_cells(group: CellGroups) -> tuple[Floats, Floats]:
         if category is not None and not isinstance(category, Real):
             raise ValueError(
                 f"column {group.name[0]!r} is not numeric: it has the category {category!r}. "
+                "A mean is of numbers: before `fit`, replace each bin by the one in its middle. "
                 "(Quantiles of ordered categories need their `order`.)"
             )
         numbers.append(np.nan if category is None else float(category))

@@ -119,7 +119,7 @@ class BlockDesign:
         if not found:
             raise ValueError(
                 f"no block has the columns {wanted} together: design with blocks= that has, "
-                "or calibrate the public records to the margins that there are."
+                "or weight the public records with Calibrator."
             )
         return min(found)[1]
 

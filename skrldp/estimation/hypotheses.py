@@ -74,7 +74,8 @@ class HypothesisTest:
         verb = "do not contradict" if self.p_value > 0.05 else "contradict"
         return (
             f"{self.n_reports:,} reports {verb} that {self.hypothesis} ({self._p}; chi-squared "
-            f"{self.statistic:.4g} on {self.degrees_of_freedom} degrees of freedom)."
+            f"{self.statistic:.4g} on {self.degrees_of_freedom:,} "
+            f"degree{'s' * (self.degrees_of_freedom != 1)} of freedom)."
         )
 
     @property

@@ -222,7 +222,7 @@ def warn_of_few_clusters(clusters: Any, secrets: Sequence[Any], degrees: int) ->
     if few or degrees < _FEW_CLUSTERS:
         which = ", ".join(f"{clusters[i]} for {secrets[i]!r}" for i in few[:3])
         _warn(
-            f"the survey has few clusters ({degrees:,} degrees of freedom"
+            f"the survey has few clusters ({degrees:,} degree{'s' * (degrees != 1)} of freedom"
             f"{'; with records of a secret: ' + which if few else ''}), fewer than "
             f"{_FEW_CLUSTERS}, so beta is not guaranteed. Take SurveyDesign(max_weight=...) with "
             "LikelihoodRatioSet(radius='finite-sample').",

@@ -611,7 +611,8 @@ class SurveySummary:
         told = ", ".join(f"{n:,.0f} for {secret!r}" for secret, n in self.effective[:5])
         more = len(self.effective) - 5
         return (
-            f"{of}; variances are those of {how} with {self.degrees:,} degrees of freedom, which "
-            "needs many clusters with records of each secret; as much as so many independent "
+            f"{of}; variances are those of {how} with {self.degrees:,} "
+            f"degree{'s' * (self.degrees != 1)} of freedom, which needs many clusters with "
+            "records of each secret; as much as so many independent "
             f"records: {told}" + (f" and {more:,} more" if more > 0 else "")
         )

@@ -1,6 +1,7 @@
 """Score tests: independence, equal populations, drift from the public table."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -104,6 +105,8 @@ def test_what_is_false_is_found():
     assert same_distribution_test(one, two, "a").p_value < 1e-3
     text = str(one.test_independence("a", "b"))
     assert "'a' and 'b' are independent" in text and "contradict" in text
+    one_degree = replace(one.test_independence("a", "b"), degrees_of_freedom=1)
+    assert " on 1 degree of freedom)." in str(one_degree)
 
 
 def test_pairs_make_a_test_of_two_waves_sharper():
