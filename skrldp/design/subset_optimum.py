@@ -356,8 +356,8 @@ def _simple_bound(distribution: Floats, eps: float) -> float:
 
 # Sets that are mixed. Half as many lose up to 20 % at 10 x 100 and 25 x 40 cells.
 _MIXED = 800
-# Pairs of secrets times values that take some tenths of a second.
-_MOST_WORK = 250_000
+# Pairs of secrets times values that take some tenths of a second, and values that take two seconds.
+_MOST_WORK, _MOST_VALUES = 250_000, 1_000
 
 
 def group_reporting(joint: JointDistribution, requirements: Requirements) -> Floats | None:
@@ -369,7 +369,7 @@ def group_reporting(joint: JointDistribution, requirements: Requirements) -> Flo
     Returns (b, n_cells): private. None where there is too much to do.
     """
     size = joint.counts.shape[1]
-    if requirements.n_pairs * size > _MOST_WORK:
+    if requirements.n_pairs * size > _MOST_WORK or size > _MOST_VALUES:
         return None
     sets = np.concatenate(
         [np.ones((1, size)), np.eye(size), even_groups(joint.conditionals, _MIXED)]
