@@ -230,15 +230,17 @@ def p_in_words(p_value: float) -> str:
     return "p < 1e-300" if p_value < 1e-300 else f"p = {at_most(p_value, '.2g')}"
 
 
-def four_digits(value: float) -> str:
-    """Write a number in four digits, without an exponent up to ten million.
+def in_digits(value: float, digits: int = 4) -> str:
+    """Write a number in as many digits, up to ten million with all those before the point.
 
     Examples
     --------
-    >>> four_digits(0.123456), four_digits(1234.5), four_digits(41023.4), four_digits(2e7)
+    >>> in_digits(0.123456), in_digits(1234.5), in_digits(41023.4), in_digits(2e7)
     ('0.1235', '1,234', '41,023', '2e+07')
+    >>> in_digits(0.123456, 2), in_digits(128.4, 2)
+    ('0.12', '128')
     """
-    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e7 else f"{value:.4g}"
+    return f"{value:,.0f}" if 10.0 ** (digits - 1) <= abs(value) < 1e7 else f"{value:.{digits}g}"
 
 
 def _rounded(value: float, spec: str, rounding: str) -> str:

@@ -22,7 +22,7 @@ from skrldp._lists_in_words import (
     series,
 )
 from skrldp._pages import Section, as_json, document, markdown_page, page, text_page
-from skrldp._params import at_most
+from skrldp._params import at_most, in_digits
 from skrldp._typing import Floats
 from skrldp.certificate import Certificate, certify, prove_reports
 from skrldp.claims import REPORTS, Claims, about_others, over_a_set, seen_in
@@ -552,7 +552,7 @@ def _errors_in_words(report: PrivacyReport) -> Section:
 
 
 def _error(value: float) -> str:
-    return f"{value:.2g}" if math.isfinite(value) else "none"
+    return in_digits(value, 2) if math.isfinite(value) else "none"
 
 
 def _warnings_of_errors(report: PrivacyReport) -> list[str]:
@@ -576,8 +576,8 @@ def _warnings_of_errors(report: PrivacyReport) -> list[str]:
         elif not found["not_determined"] and found["worst"] > _USELESS:
             said.append(
                 f"{N_REPORTS:,} reports tell nothing about the share of some category of {name}: "
-                f"the standard error of an unbiased one is {found['worst']:.2g}. smallest_n says "
-                "how many reports it takes."
+                f"the standard error of an unbiased one is {_error(found['worst'])}. smallest_n "
+                "says how many reports it takes."
             )
     return said
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from skrldp._params import check_positive, four_digits, is_number
+from skrldp._params import check_positive, in_digits, is_number
 from skrldp._typing import Floats
 from skrldp.display._style import (
     BASELINE,
@@ -273,7 +273,7 @@ class CurveDisplay:
         if grid[0] > 0 and grid[-1] >= 4.0 * grid[0]:
             self.ax_.set_xscale("log")
         if named and len(grid) <= _FEW:
-            self.ax_.set_xticks(grid, labels=[four_digits(level) for level in grid])
+            self.ax_.set_xticks(grid, labels=[in_digits(level) for level in grid])
             self.ax_.minorticks_off()
 
 

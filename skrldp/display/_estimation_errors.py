@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skrldp._params import check_choice, check_flag, four_digits
+from skrldp._params import check_choice, check_flag, in_digits
 from skrldp._typing import Floats
 from skrldp.display._curves import (
     EPS,
@@ -359,7 +359,7 @@ def _baselines(like: Mechanism, sanitizers: list[Any]) -> dict[str, Mechanism]:
     """Randomised response with the sanitizers' ε, unless it is among them, and true records."""
     own = {s.eps for s in sanitizers if isinstance(s, GRRSanitizer)}
     asked = sorted({float(s.eps) for s in sanitizers} - own)
-    added = {f"GRR, ε = {four_digits(eps)} (plain LDP)": _grr(like, eps) for eps in asked}
+    added = {f"GRR, ε = {in_digits(eps)} (plain LDP)": _grr(like, eps) for eps in asked}
     return added | {_RAW: _grr(like, np.inf)}
 
 
@@ -375,7 +375,7 @@ def _baselines_of_blocks(
     of = [{name for name, _ in one.columns} for one in manifest.mechanisms]
     place = next((number for number, own in enumerate(of) if wanted <= own), 0)
     return {
-        f"GRR, ε = {four_digits(sanitizer.eps)} (plain LDP)": (
+        f"GRR, ε = {in_digits(sanitizer.eps)} (plain LDP)": (
             Manifest.of(plain, manifest.shares),
             joints,
         ),

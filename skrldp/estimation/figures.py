@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from skrldp._arrays import ReadOnly
 from skrldp._pages import page
-from skrldp._params import check_level, four_digits, sidak
+from skrldp._params import check_level, in_digits, sidak
 from skrldp._typing import Floats, Indices
 from skrldp.alphabet.columns import listed
 from skrldp.alphabet.values import plain_name
@@ -356,7 +356,7 @@ class Figures(ReadOnly):
 
 def _digits(value: Any) -> str:
     if isinstance(value, float):
-        return "" if np.isnan(value) else four_digits(value)
+        return "" if np.isnan(value) else in_digits(value)
     return str(value)
 
 
@@ -489,7 +489,7 @@ def _combined(
     values = np.stack([_numbers(one) for one in parts])
     if logs and not (values > 0).all():
         wrong = values[~(values > 0)][0]
-        which = "not identifiable" if np.isnan(wrong) else four_digits(wrong)
+        which = "not identifiable" if np.isnan(wrong) else in_digits(wrong)
         raise ValueError(
             f"a ratio is of two positive figures, but one is {which}; take differences."
         )

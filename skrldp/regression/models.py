@@ -12,7 +12,7 @@ from scipy.special import logsumexp, softmax
 from scipy.stats import norm
 
 from skrldp._arrays import ReadOnly, real_numbers
-from skrldp._params import four_digits, is_finite
+from skrldp._params import in_digits, is_finite
 from skrldp._typing import Floats
 from skrldp.alphabet.columns import listed
 from skrldp.estimation.hypotheses import HypothesisTest
@@ -408,7 +408,7 @@ class RegressionResults(ReadOnly):
     def __repr__(self) -> str:
         return (
             f"{self._family.name} regression {self.formula}, from {self.nobs:,} reports\n"
-            f"{self.summary().to_string(float_format=four_digits)}"
+            f"{self.summary().to_string(float_format=in_digits)}"
         )
 
 

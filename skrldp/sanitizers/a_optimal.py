@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skrldp._params import in_digits
 from skrldp._typing import Floats
 from skrldp.alphabet.combinations import Record
 from skrldp.design.criterion_problem import SOLVERS_OF_MIXTURES, TOL, CriterionProblem
@@ -211,7 +212,8 @@ def _listed(names: Sequence[Any], errors: Floats) -> str:
     """Name some targets, with their errors."""
     some = zip(names[:_SHOWN], errors, strict=False)
     more = f", ... ({len(names) - _SHOWN:,} more)" if len(names) > _SHOWN else ""
-    return ", ".join(f"{target_in_words(name)}: {error:.2g}" for name, error in some) + more
+    told = (f"{target_in_words(name)}: {in_digits(error, 2)}" for name, error in some)
+    return ", ".join(told) + more
 
 
 def _of_u_alone(functions: Floats, joint: JointDistribution, asked: WeightedFunctions) -> Floats:

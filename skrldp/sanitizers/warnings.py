@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from skrldp._lists_in_words import series
+from skrldp._params import in_digits
 from skrldp._typing import Floats
 from skrldp.alphabet.columns import listed
 from skrldp.alphabet.values import brief
@@ -194,7 +195,8 @@ def warn_of_useless(targets: WeightedFunctions, errors: Floats, n: int) -> None:
     poor = np.flatnonzero(~(errors <= _USELESS * targets.scales))
     if not len(poor) or _is_fold():
         return
-    some = ", ".join(f"{target_in_words(targets.names[k])}: {errors[k]:.2g}" for k in poor[:_NAMED])
+    first = ((target_in_words(targets.names[k]), errors[k]) for k in poor[:_NAMED])
+    some = ", ".join(f"{name}: {in_digits(error, 2)}" for name, error in first)
     more = ", ..." if len(poor) > _NAMED else ""
     _warn(
         f"{n:,} reports, as many as the public records, will hardly estimate {len(poor):,} of "
