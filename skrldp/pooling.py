@@ -1,9 +1,10 @@
 """Blocks of columns: their margins as functions of common parameters, estimated together."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
+from itertools import chain, product
 from typing import NamedTuple
 
 import numpy as np
@@ -58,10 +59,7 @@ class CommonMargins:
         """Find the parameters of blocks, given by the numbers of their columns."""
         sizes = {_SECRET: n_secrets, **dict(enumerate(n_categories))}
         named = [_parameters([_SECRET, *block], sizes) for block in blocks]
-        count: dict[tuple[tuple[int, int], ...], int] = {}
-        for names in named:
-            for name in names:
-                count[name] = count.get(name, 0) + 1
+        count = Counter(chain.from_iterable(named))
         several = [name for name, number in count.items() if number > 1]
         number_of = {name: place for place, name in enumerate(several)}
         models = []

@@ -20,6 +20,7 @@ from skrldp.display._curves import (
 )
 from skrldp.display._style import BASELINE
 from skrldp.estimation import expected_std_error
+from skrldp.estimation.hypotheses import as_list
 from skrldp.mechanism.manifest import Manifest
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sanitizers.block_sanitizer import BlockSanitizer
@@ -322,17 +323,9 @@ class EstimationErrorDisplay(CurveDisplay):
         if np.any(drawn > _USELESS):
             ax.autoscale(enable=False, axis="y")
             ax.axhspan(_USELESS, ax.get_ylim()[1], color="0.93", zorder=0)
-            ax.annotate(
-                "above 1: tells nothing",
-                (1.0, 1.0),  # where errors are never: they fall
-                xycoords="axes fraction",
-                xytext=(-4, -4),
-                textcoords="offset points",
-                horizontalalignment="right",
-                verticalalignment="top",
-                fontsize="small",
-                color=BASELINE,
-            )
+            style = {"ha": "right", "va": "top", "fontsize": "small", "color": BASELINE}
+            # where errors are never: they fall
+            ax.text(0.99, 0.99, "above 1: tells nothing", transform=ax.transAxes, **style)
         which = "standard errors, worst in bold" if self._each else "worst standard error"
         ax.set(xlabel=_AXES[self.against], ylabel=f"{which}:\n{self.of}")
 
@@ -343,7 +336,7 @@ def _what(columns: Any, part: str, by: Any) -> str:
 
 
 def _named(columns: Any) -> str:
-    return ", ".join(map(str, columns if isinstance(columns, list | tuple) else [columns]))
+    return ", ".join(map(str, as_list(columns)))
 
 
 def _grr(like: Mechanism, eps: float) -> Mechanism:
@@ -370,8 +363,7 @@ def _baselines_of_blocks(
     manifest = sanitizer.manifest_
     joints = [one.joint_ for one in sanitizer.sanitizers_] if distribution is None else distribution
     plain = [_grr(one, sanitizer.eps) for one in manifest.mechanisms]
-    asked = [one if isinstance(one, list | tuple) else [one] for one in (columns, by)]
-    wanted = {name for names in asked for name in names if name is not None}
+    wanted = {*as_list(columns), *as_list(by)}
     of = [{name for name, _ in one.columns} for one in manifest.mechanisms]
     place = next((number for number, own in enumerate(of) if wanted <= own), 0)
     return {

@@ -180,16 +180,8 @@ class IntervalDisplay:
             )
         of_rows = np.stack([found[:, 0] for found in self.intervals.values()])
         for where in np.flatnonzero(np.isnan(of_rows).all(axis=0)):
-            ax.annotate(
-                "not determined",
-                (0.0, where),
-                xycoords=("axes fraction", "data"),
-                xytext=(4, 0),
-                textcoords="offset points",
-                va="center",
-                color=BASELINE,
-                fontsize="x-small",
-            )
+            style = {"va": "center", "color": BASELINE, "fontsize": "x-small"}
+            ax.text(0.01, where, "not determined", transform=ax.get_yaxis_transform(), **style)
         ax.set(ylim=(len(names) - 0.5, -0.5), xlabel=self.label, ylabel=self._ylabel)
         ax.grid(axis="x", color=GRID, linewidth=0.6)
         ax.set_axisbelow(True)

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,17 +34,13 @@ def pyplot() -> Any:
     return plt
 
 
-def scaled(size: tuple[float, float]) -> tuple[float, float]:
-    """Scale a figure's size, given for fonts of ten points, to the user's fonts."""
-    factor = pyplot().rcParams["font.size"] / _POINTS
-    return factor * size[0], factor * size[1]
-
-
 def new_axes(ax: Any, size: tuple[float, float]) -> Any:
-    """Return the axes, or those of a new figure of this size in inches, at ten points."""
+    """Return the axes, or those of a new figure: of this size in inches for fonts of ten points."""
     if ax is not None:
         return ax
-    return pyplot().subplots(figsize=scaled(size), layout="constrained")[1]
+    plt = pyplot()
+    size = np.array(size) * plt.rcParams["font.size"] / _POINTS
+    return plt.subplots(figsize=size, layout="constrained")[1]
 
 
 def texts(categories: Sequence[Any]) -> list[str]:
@@ -176,12 +173,8 @@ def set_ticks(figure: Any, *ticks: Ticks) -> None:
 
 def _step(least: int) -> int:
     """Round a step up to 1, 2 or 5 times a power of ten."""
-    step = 1
-    while True:
-        for factor in _STEPS:
-            if factor * step >= least:
-                return factor * step
-        step *= 10
+    steps = (factor * 10**power for power in count() for factor in _STEPS)
+    return next(step for step in steps if step >= least)
 
 
 def legend(ax: Any, *, above: bool) -> Any:

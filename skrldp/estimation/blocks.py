@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from skrldp._arrays import ReadOnlyFit, read_only
 from skrldp._typing import Booleans, Floats
 from skrldp.alphabet.columns import listed
-from skrldp.alphabet.combinations import Record, group_cells
+from skrldp.alphabet.combinations import group_cells
 from skrldp.estimation.channels import Channel
 from skrldp.estimation.errors_and_intervals import Sample, Statistic, project
 from skrldp.estimation.estimator import FrequencyEstimator
@@ -466,11 +466,6 @@ class EstimatedCells(NamedTuple):
     cells: Cells
     sample: Sample
     frequencies: Floats  # (a,)
-
-    @property
-    def record(self) -> Record:
-        """The alphabets whose pairs are the cells."""
-        return self.cells.record
 
     @property
     def n_reports(self) -> int:

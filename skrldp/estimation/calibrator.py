@@ -265,11 +265,8 @@ class _Records:
         manifest: Manifest = self.design.manifest
         of_secret = manifest.in_every_block
         secrets = [manifest.secrets[code] for code in self.codes[0]]
-        found = (
-            {of_secret[0]: secrets}
-            if len(of_secret) == 1
-            else {name: [s[k] for s in secrets] for k, name in enumerate(of_secret)}
-        )
+        of_each = [secrets] if len(of_secret) == 1 else zip(*secrets, strict=True)
+        found = dict(zip(of_secret, map(list, of_each), strict=True))
         for column, codes in zip(manifest.encoders, self.codes[1:], strict=True):
             found[column.name] = [column.categories[code] for code in codes]
         return found

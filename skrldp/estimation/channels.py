@@ -160,11 +160,6 @@ class StructuredChannel(Channel):
         """Weights of the reports for linear functions: (k, a) to (k, b)."""
         return self.inverse.apply(functions)  # symmetric
 
-    @property
-    def determines_cells(self) -> bool:
-        """Whether the reports determine the probability of every cell."""
-        return all(self.inverse[1:])
-
     def of_part(self, sensitive: bool) -> Channel:
         """Return the channel from S to the S that is reported, or of U alone."""
         (a1, a2), (same, same_secret, same_value, other) = self.blocks.shape, self.blocks.entries()

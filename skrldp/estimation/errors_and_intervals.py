@@ -26,7 +26,6 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from skrldp._arrays import chunks
 from skrldp._typing import Booleans, Floats, Indices
 from skrldp.estimation.channels import Channel, StructuredChannel
 
@@ -38,7 +37,6 @@ _LEAST_SHARE = 4.0  # of a group, in its standard errors, for a standard error w
 _PARTS = 0.0, 0.25, 0.5  # of the way from the public figure to the greatest one
 _LARGEST_TILT = 500.0  # of a logarithm of a probability
 _TILTS, _HALVINGS = 60, 30  # steps of the tilt, and of an end of an interval
-_MOST_AT_ONCE = 200_000  # numbers for which variances are computed together
 _STEPS = 96  # of a table of variances: errors are wrong by less than a thousandth
 _NO_BIAS = 1e-8  # of the range of a figure
 
@@ -129,10 +127,6 @@ class Classes(NamedTuple):
         second = self.second_cc - 2.0 * at * self.second_cg + at**2 * self.second_gg
         mean = (p * (self.first_c - at * self.first_g)).sum(axis=1)
         return np.maximum((p * second).sum(axis=1) - mean**2, 0.0)
-
-    def repeated(self, times: int) -> "Classes":
-        """Return the classes of each figure several times."""
-        return Classes(*(np.repeat(own, times, axis=0) for own in self))
 
 
 class Moments(NamedTuple):
@@ -374,11 +368,8 @@ class Statistic:
         return np.where(self.plain.determined, self.plain.variances(sample), found)
 
     def model_variances(self, theta: Floats) -> Floats:
-        """Variances of the residuals' weights where θ, (k,) or (k, g), is true, next to p₀."""
-        if theta.ndim == 1:
-            return self.classes.variances(theta - self.middle)
-        classes = self.classes.repeated(theta.shape[1])
-        return classes.variances((theta - self.middle[:, None]).ravel()).reshape(theta.shape)
+        """Variances of the residuals' weights where θ, (k,), is true, next to p₀."""
+        return self.classes.variances(theta - self.middle)
 
     def ends(self, sample: Sample, level: float) -> Floats:
         """Find the ends of the confidence intervals, (k, 2)."""
@@ -428,10 +419,10 @@ class Statistic:
         biased = np.flatnonzero(~self.determined)
         of_some = self[biased] if len(biased) else self
         theta = self.least[:, None] + np.outer(self.most - self.least, x)
-        for places in chunks(len(x), max(1, _MOST_AT_ONCE // self.c.size)):
-            found[0, :, places] = self.model_variances(theta[:, places])
-        for place in range(len(x) if len(biased) else 0):
-            found[1:, biased, place] = of_some.bias(theta[biased, place])
+        for place in range(len(x)):
+            found[0, :, place] = self.model_variances(theta[:, place])
+            if len(biased):
+                found[1:, biased, place] = of_some.bias(theta[biased, place])
         return x, np.nan_to_num(found, posinf=1e100)
 
     def _tabled(self, theta: Floats) -> Floats:
@@ -587,7 +578,7 @@ class CellShares(Statistic):
     @cached_property
     def determined(self) -> Booleans:
         """Which shares have an unbiased estimate, (a,)."""
-        return np.full(self.channel.n_cells, self.channel.determines_cells)
+        return np.full(self.channel.n_cells, all(self.channel.inverse[1:]))
 
     @property
     def public(self) -> Floats:

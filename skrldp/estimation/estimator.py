@@ -406,7 +406,7 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         import pandas as pd
 
         check_is_fitted(self)
-        named = list(features) if isinstance(features, list | tuple) else [features]
+        named = as_list(features)
         if not named:
             raise ValueError("features is empty: name at least one column to predict from.")
         own, sample = self._own, self._own.one_sample("training rows")

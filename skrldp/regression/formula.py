@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._typing import Floats
-from skrldp.alphabet.combinations import group_cells
+from skrldp.alphabet.combinations import Record, group_cells
 from skrldp.estimation.blocks import EstimatedCells, estimated_cells
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def read_formula(formula: Any, estimator: Any, kind: str) -> Regression:
     if not wanted:
         raise ValueError(f"formula {formula!r} names no column.")
     cells = estimated_cells(estimator, wanted)
-    frame, labels = _frame(cells, wanted)
+    frame, labels = _frame(cells.cells.record, wanted)
     try:
         with np.errstate(all="ignore"):
             matrices = formulaic.model_matrix(parsed, frame, na_action="drop", context={})
@@ -175,17 +175,16 @@ def _formulaic() -> Any:
     return formulaic
 
 
-def _frame(cells: EstimatedCells, names: Sequence[str]) -> tuple["pd.DataFrame", NDArray[np.intp]]:
+def _frame(record: Record, names: Sequence[str]) -> tuple["pd.DataFrame", NDArray[np.intp]]:
     """Return the combinations, numbers as numbers and others as categories, and each cell's."""
     import pandas as pd
 
-    groups = group_cells(cells.record, names, "all")
+    groups = group_cells(record, names, "all")
     columns = {}
     for k, name in enumerate(names):
         found = [one[k] if len(names) > 1 else one for one in groups.categories]
-        in_order = [
-            one for one in group_cells(cells.record, [name], "all").categories if one is not None
-        ]
+        own = group_cells(record, [name], "all").categories
+        in_order = [one for one in own if one is not None]
         if all(isinstance(one, Real) for one in in_order):
             numbers = np.array([np.nan if one is None else float(one) for one in found])
             whole = (numbers == np.rint(numbers)).all() and (np.abs(numbers) < _EXACT).all()

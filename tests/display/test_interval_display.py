@@ -83,7 +83,7 @@ def test_what_is_not_determined_is_said(monkeypatch):
     names = [LONG.format(k) for k in range(3)]
     display = IntervalDisplay({"a": [[0.1, 0.0, 0.2], nothing, nothing]}, names).plot()
     assert [text.get_text() for text in display.ax_.texts] == ["not determined"] * 2
-    assert [text.xy[1] for text in display.ax_.texts] == [1, 2]
+    assert [text.get_position()[1] for text in display.ax_.texts] == [1, 2]
     assert_legible(display.figure_, monkeypatch)
 
 
