@@ -264,3 +264,10 @@ def check_level(level: Any) -> float:
 def sidak(level: float, k: int) -> float:
     """Level of each of k intervals that hold at once with a probability (Šidák's bound)."""
     return float(level ** (1.0 / max(k, 1)))
+
+
+def as_list(columns: Any) -> list[Any]:
+    """List columns that are given as one or several."""
+    if columns is None:
+        return []
+    return list(columns) if isinstance(columns, list | tuple) else [columns]

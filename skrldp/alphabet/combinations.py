@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._arrays import chunks, smallest_dtype
-from skrldp._params import check_choice
+from skrldp._params import as_list, check_choice
 from skrldp._typing import Floats
 from skrldp.alphabet.columns import Column, listed
 from skrldp.alphabet.values import plain
@@ -349,9 +349,8 @@ def _positions(record: Record, columns: Any) -> list[int]:
             f"{columns!r}: use part='sensitive' or part='nonsensitive'."
         )
     names = [name for name, _ in record.columns]
-    wanted = list(columns) if isinstance(columns, list | tuple) else [columns]
     places = []
-    for name in wanted:
+    for name in as_list(columns):
         if name in names:
             places.append(names.index(name))
         elif isinstance(name, Integral) and -len(names) <= int(name) < len(names):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skrldp._params import check_choice, check_flag, in_digits
+from skrldp._params import as_list, check_choice, check_flag, in_digits
 from skrldp._typing import Floats
 from skrldp.display._curves import (
     EPS,
@@ -20,7 +20,6 @@ from skrldp.display._curves import (
 )
 from skrldp.display._style import BASELINE
 from skrldp.estimation import expected_std_error
-from skrldp.estimation.hypotheses import as_list
 from skrldp.mechanism.manifest import Manifest
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sanitizers.block_sanitizer import BlockSanitizer

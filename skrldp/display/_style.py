@@ -160,15 +160,13 @@ class Ticks(NamedTuple):
 
 def set_ticks(figure: Any, *ticks: Ticks) -> None:
     """Set tick names, first for an estimated size and again when the layout has set the sizes."""
-    for one in ticks:
-        one.set()
     whole = figure.figure  # the whole figure, also for a subfigure
     layout = whole.get_layout_engine()
-    if layout is None:
-        return
-    layout.execute(whole)
-    for one in ticks:
-        one.set()
+    for turn in range(1 if layout is None else 2):
+        if turn:
+            layout.execute(whole)
+        for one in ticks:
+            one.set()
 
 
 def _step(least: int) -> int:

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skrldp._arrays import ReadOnlyFit, read_only
+from skrldp._params import as_list
 from skrldp._typing import Booleans, Floats
 from skrldp.alphabet.columns import listed
 from skrldp.alphabet.combinations import group_cells
@@ -20,7 +21,6 @@ from skrldp.estimation.errors_and_intervals import Sample, Statistic, project
 from skrldp.estimation.estimator import FrequencyEstimator
 from skrldp.estimation.hypotheses import (
     HypothesisTest,
-    as_list,
     chances_of_reports,
     leakage_within,
     warn_of_contradiction,
@@ -449,9 +449,8 @@ def count_blocks(Y: Any, sample_weight: ArrayLike | None, manifest: Manifest) ->
     reports = whole_numbers(table, places[1], sizes.max())
     wrong = (reports < 0) | (reports >= sizes[blocks])
     refuse_rows(table, wrong, wanted[1:], "a number of a symbol of the row's block")
-    weights = None
-    if sample_weight is not None:
-        weights = as_counts(sample_weight, len(blocks), "report", Y)
+    n = len(blocks)
+    weights = None if sample_weight is None else as_counts(sample_weight, n, "report", Y)
     ends = np.cumsum(sizes)
     counts = np.bincount(ends[blocks] - sizes[blocks] + reports, weights, ends[-1])
     return np.split(counts.astype(float), ends[:-1])

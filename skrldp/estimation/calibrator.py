@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -182,13 +181,12 @@ class Calibrator(ReadOnlyFit, BaseEstimator):
         if not (is_whole(n_replicates) and n_replicates >= 1):
             raise ValueError(f"n_replicates={n_replicates!r} must be an integer >= 1.")
         rng = generator_of(random_state)
-        sizes = np.cumsum([0, *map(len, self._counts)])
+        ends = np.cumsum([len(own) for own in self._counts])[:-1]
         pooled = np.concatenate(self._counts)
         found = []
         for _ in range(n_replicates):
             drawn = rng.multinomial(int(pooled.sum()), pooled / pooled.sum()).astype(float)
-            own = [drawn[a:b] for a, b in pairwise(sizes)]
-            weights = _calibrated(self._records, own, self.strength_)
+            weights = _calibrated(self._records, np.split(drawn, ends), self.strength_)
             found.append(self._records.weights(weights))
         return np.stack(found, axis=1)
 

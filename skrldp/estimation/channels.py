@@ -217,12 +217,12 @@ def most_likely(channel: Channel, shares: Floats, tol: float, max_iter: int) -> 
     """
     distribution = channel.public
     for _ in range(max_iter // 2):
-        slope = _gradient(channel, shares, distribution)
+        slope = gradient(channel, shares, distribution)
         gap = float(slope.max()) - 1.0
         if gap <= tol:
             break
         once = distribution * slope
-        twice = once * _gradient(channel, shares, once)
+        twice = once * gradient(channel, shares, once)
         first, second = once - distribution, twice - 2.0 * once + distribution
         curvature = float(np.linalg.norm(second))
         length = float(np.linalg.norm(first)) / curvature if curvature > 0 else 1.0
@@ -233,7 +233,7 @@ def most_likely(channel: Channel, shares: Floats, tol: float, max_iter: int) -> 
             further /= further.sum()
             if _value(channel, shares, further) >= _value(channel, shares, distribution):
                 distribution = further
-    gap = float(_gradient(channel, shares, distribution).max()) - 1.0
+    gap = float(gradient(channel, shares, distribution).max()) - 1.0
     return MostLikely(distribution, max(gap, 0.0))
 
 
@@ -243,7 +243,8 @@ def _value(channel: Channel, shares: Floats, distribution: Floats) -> float:
     return float(shares[seen] @ np.log(report)) if report.min() > 0 else -np.inf
 
 
-def _gradient(channel: Channel, shares: Floats, distribution: Floats) -> Floats:
+def gradient(channel: Channel, shares: Floats, distribution: Floats) -> Floats:
+    """Slope of the likelihood of reports (b,), and the factors of a step of EM: (a,)."""
     report = channel.forward(distribution)
     seen = shares > 0
     return channel.backward(np.divide(shares, report, out=np.zeros_like(shares), where=seen))

@@ -248,7 +248,7 @@ class Statistic:
         found = np.zeros(len(self.c))
         for part in _PARTS:
             theta = self.public + part * (self.most - self.public)
-            report = self._reports_at(theta if part else None)
+            report = self._reports_at(theta) if part else self.channel.report
             weights = self._residual_weights(theta)
             apart = weights - (weights * report).sum(axis=1, keepdims=True)
             second, fourth = (apart**2 * report).sum(axis=1), (apart**4 * report).sum(axis=1)
@@ -256,10 +256,8 @@ class Statistic:
             found = np.maximum(found, own)
         return found
 
-    def _reports_at(self, theta: Floats | None) -> Floats:
+    def _reports_at(self, theta: Floats) -> Floats:
         """Distributions of the reports where θ is true, next to the public one, (k, b)."""
-        if theta is None:
-            return np.broadcast_to(self.channel.report, self.of_c.shape)
         residual, apart = self.c - theta[:, None] * self.g, (theta - self.middle)[:, None]
         tilt = tilt_of(self.classes.mass, self.classes.c - apart * self.classes.g)
         return self.channel.forward(tilted_cells(self.channel.public, tilt, residual))

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skrldp._arrays import ReadOnlyFit, read_only
-from skrldp._params import check_choice
+from skrldp._params import as_list, check_choice
 from skrldp._typing import Floats, Indices
 from skrldp.alphabet.combinations import group_cells
 from skrldp.estimation.channels import (
@@ -22,7 +22,6 @@ from skrldp.estimation.errors_and_intervals import LEAST_REPORTS, Sample, Statis
 from skrldp.estimation.hypotheses import (
     DriftTest,
     HypothesisTest,
-    as_list,
     drift_of,
     independence_of,
     warn_of_contradiction,

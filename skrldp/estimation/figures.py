@@ -62,7 +62,7 @@ class Influence:
         """Covariance of the figures, (k, k)."""
         found = sum(sample.covariance(own, own) for sample, own in self.parts.items())
         for pairs in self.pairs:
-            one, two = pairs.moves(self, self)
+            one, two = pairs.moves(self)
             found = found + (one * pairs.numbers) @ two.T + (two * pairs.numbers) @ one.T
         return np.asarray(found)
 
@@ -82,12 +82,11 @@ class Pairs:
     symbols: tuple[Indices, Indices]  # (p,) of each kind of pair
     numbers: Floats  # (p,), persons of each kind
 
-    def moves(self, *influences: Influence) -> list[Floats]:
+    def moves(self, influence: Influence) -> list[Floats]:
         """Return what the reports of each kind of pair add to figures, (k, p) of each sample."""
-        found = []
-        for one, sample, symbols in zip(influences, self.samples, self.symbols, strict=True):
-            own = next(iter(one.parts.values()))
-            weights = one.parts.get(sample, np.zeros((len(own), len(sample.shares))))
+        found, k = [], len(next(iter(influence.parts.values())))
+        for sample, symbols in zip(self.samples, self.symbols, strict=True):
+            weights = influence.parts.get(sample, np.zeros((k, len(sample.shares))))
             found.append(weights[:, symbols] / sample.n)
         return found
 

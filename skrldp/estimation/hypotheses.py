@@ -17,10 +17,11 @@ from scipy.linalg import block_diag, qr
 from scipy.stats import chi2
 
 from skrldp._pages import page
+from skrldp._params import as_list
 from skrldp._typing import Floats, Indices
 from skrldp.alphabet.combinations import Record, group_cells
 from skrldp.claims import moved
-from skrldp.estimation.channels import Channel, StructuredChannel, most_likely
+from skrldp.estimation.channels import Channel, StructuredChannel, gradient, most_likely
 from skrldp.estimation.errors_and_intervals import Sample, Statistic
 from skrldp.estimation.figures import Pairs
 from skrldp.joint import JointDistribution
@@ -89,13 +90,6 @@ class HypothesisTest:
             ("p-value", self._p),
         ]
         return page(f"{self.hypothesis}: {self.n_reports:,} reports", rows)
-
-
-def as_list(columns: Any) -> list[Any]:
-    """List columns that are given as one or several."""
-    if columns is None:
-        return []
-    return list(columns) if isinstance(columns, list | tuple) else [columns]
 
 
 def independence_of(
@@ -214,9 +208,10 @@ def _independent(
     Without noise it is Pearson's test. `pairs` is what the covariance of the reports has beyond
     that of independent ones, (b, b).
     """
+    channel = Channel(reports.matrix, reports.public)
     table, cells = reports.product(shape, reports.public)
     for _ in range(_STEPS):
-        slope = _slope(reports.matrix, reports.sample.shares, cells)
+        slope = gradient(channel, reports.sample.shares, cells)
         table, cells = reports.product(shape, cells * slope)
     contrasts = (np.kron(_contrasts(one.sum(axis=1)), _contrasts(one.sum(axis=0))) for one in table)
 
@@ -229,13 +224,6 @@ def _independent(
             f"whether {what} is not identifiable from these {found.n_reports:,} reports: design "
             "with targets='all'."
         )
-    return found
-
-
-def _slope(matrix: Floats, shares: Floats, cells: Floats) -> Floats:
-    """Return the factors of a step of EM from a distribution of the cells, (a,)."""
-    seen = shares > 0
-    found: Floats = (shares[seen] / (matrix[seen] @ cells)) @ matrix[seen]
     return found
 
 
@@ -332,7 +320,7 @@ def drift_of(
     records = effective_size(public) * public.probabilities.sum(axis=1, keepdims=True)
     records = np.maximum(records, 0.5)
     for _ in range(_STEPS):  # EM of reports and public records together
-        slope = _slope(channel.matrix, sample.shares, cells.ravel())
+        slope = gradient(channel, sample.shares, cells.ravel())
         own = sample.n * cells * slope.reshape(shape)
         both = own + records * within
         both /= both.sum(axis=1, keepdims=True)

@@ -127,7 +127,6 @@ def solve(
             f"{_listed(np.array(names)[endless])}. Leave them out, or join categories with few "
             "records."
         )
-    information = _information(scaled, weights, family.variance(predictors))
     scales = np.tile(scale, n_outcomes)
     return found / scale[:, None], np.linalg.inv(information) / np.outer(scales, scales)
 
@@ -170,6 +169,8 @@ def _listed(names: Iterable[str]) -> str:
 
 
 # -- results --------------------------------------------------------------------------------------
+
+_STATSMODELS = {"linear": "Gaussian", "logistic": "Binomial", "Poisson": "Poisson"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -389,8 +390,37 @@ class RegressionResults(ReadOnly):
         ValueError
             For multinomial models, which statsmodels does not weigh.
         """
-        values = self.params.to_numpy()
-        return _as_statsmodels(self._family.name, self._regression, values, self._covariance)
+        try:
+            import statsmodels.api as sm
+            import statsmodels.formula.api as smf
+            from statsmodels.genmod.generalized_linear_model import GLMResults, GLMResultsWrapper
+        except ImportError as error:
+            raise ImportError(
+                "this result needs statsmodels, which is not installed: pip install statsmodels."
+            ) from error
+        name, regression = self._family.name, self._regression
+        if name not in _STATSMODELS:
+            raise ValueError("statsmodels weighs no multinomial model: use logit for each two.")
+        left, _, right = (part.strip() for part in regression.formula.partition("~"))
+        response = left if left in regression.frame else "response"
+        weights = regression.weights() * regression.cells.n_reports
+        outcomes = regression.outcomes[:, 0]
+        if (outcomes == np.rint(outcomes)).all():  # marginaleffects compares with whole numbers
+            outcomes = outcomes.astype(int)
+        frame = regression.frame.assign(**{response: outcomes, "weight": weights})
+        family = getattr(sm.families, _STATSMODELS[name])()
+        model = smf.glm(f"{response} ~ {right}", frame, family=family, freq_weights=weights)
+        names, own = regression.names, np.asarray(model.exog, dtype=float)
+        places = [names.index(one) for one in model.exog_names if one in names]
+        if not np.array_equal(own, regression.regressors[:, places]):
+            raise ValueError(
+                f"statsmodels reads the formula {regression.formula!r} as other columns, "
+                f"{model.exog_names}: use terms that both know."
+            )
+        covariance = self._covariance[np.ix_(places, places)]
+        values = self.params.to_numpy()[places]
+        # with a scale of 1, the covariance of the coefficients is the one that is given
+        return GLMResultsWrapper(GLMResults(model, values, covariance, 1.0))
 
     def _index(self) -> "pd.Index":
         import pandas as pd
@@ -410,45 +440,6 @@ class RegressionResults(ReadOnly):
             f"{self._family.name} regression {self.formula}, from {self.nobs:,} reports\n"
             f"{self.summary().to_string(float_format=in_digits)}"
         )
-
-
-_STATSMODELS = {"linear": "Gaussian", "logistic": "Binomial", "Poisson": "Poisson"}
-
-
-def _as_statsmodels(name: str, regression: Regression, values: Floats, covariance: Floats) -> Any:
-    """Make a GLM of the estimated records, with coefficients (p,) and covariance from the reports.
-
-    Raises ImportError without statsmodels, and ValueError for a family or a formula that it does
-    not read alike.
-    """
-    try:
-        import statsmodels.api as sm
-        import statsmodels.formula.api as smf
-        from statsmodels.genmod.generalized_linear_model import GLMResults, GLMResultsWrapper
-    except ImportError as error:
-        raise ImportError(
-            "this result needs statsmodels, which is not installed: pip install statsmodels."
-        ) from error
-    if name not in _STATSMODELS:
-        raise ValueError("statsmodels has no weighted multinomial model: use logit for each two.")
-    left, _, right = (part.strip() for part in regression.formula.partition("~"))
-    response = left if left in regression.frame else "response"
-    weights = regression.weights() * regression.cells.n_reports
-    outcomes = regression.outcomes[:, 0]
-    if (outcomes == np.rint(outcomes)).all():  # marginaleffects compares with whole numbers
-        outcomes = outcomes.astype(int)
-    frame = regression.frame.assign(**{response: outcomes, "weight": weights})
-    family = getattr(sm.families, _STATSMODELS[name])()
-    model = smf.glm(f"{response} ~ {right}", frame, family=family, freq_weights=weights)
-    places = [regression.names.index(own) for own in model.exog_names if own in regression.names]
-    if not np.array_equal(np.asarray(model.exog, dtype=float), regression.regressors[:, places]):
-        raise ValueError(
-            f"statsmodels reads the formula {regression.formula!r} as other columns, "
-            f"{model.exog_names}: use terms that both know."
-        )
-    covariance = covariance[np.ix_(places, places)]
-    # with a scale of 1, the covariance of the coefficients is the one that is given
-    return GLMResultsWrapper(GLMResults(model, values[places], covariance, 1.0))
 
 
 # -- models ---------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from skrldp._params import is_whole
+from skrldp._params import as_list, is_whole
 from skrldp.alphabet.columns import Bins, listed
 from skrldp.joint import as_counts
 from skrldp.mechanism.mechanism import Mechanism
@@ -46,9 +46,9 @@ def checked_base(sanitizer: Any) -> BaseSanitizer:
                 f"base has {name}={given!r}, but what is promised about all "
                 f"blocks is said once: leave {name} out of the base, and give it to BlockSanitizer."
             )
-    for given in _listed(getattr(base, "targets", None)):
+    for given in as_list(getattr(base, "targets", None)):
         selected = _selections_of(given) or [given]
-        names = [name for one in selected for name in _listed(one)]
+        names = [name for one in selected for name in as_list(one)]
         if any(is_whole(name) or isinstance(name, slice) for name in names):
             # Of two blocks, the same place is two columns: each would be designed for another one.
             raise ValueError(
@@ -153,10 +153,6 @@ def _selections_of(target: Any) -> list[Any]:
     one = target.of if isinstance(target, Contrast) else target
     found = [getattr(one, part, None) for part in ("columns", "column", "by")]
     return [given for given in found if given is not None]
-
-
-def _listed(given: Any) -> list[Any]:
-    return list(given) if isinstance(given, list | tuple) else [given]
 
 
 def _own_categories(
