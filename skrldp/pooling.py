@@ -67,17 +67,9 @@ class CommonMargins:
             matrix: Floats = _one_column(n_secrets)
             for column in block:
                 matrix = np.kron(matrix, _one_column(sizes[column])).astype(float)
-            shared = [place for place, name in enumerate(names) if name in number_of]
-            own = [place for place, name in enumerate(names) if name not in number_of]
-            models.append(
-                BlockModel(
-                    matrix[:, 0],
-                    matrix[:, 1:],
-                    np.array(shared, dtype=np.intp),
-                    np.array([number_of[names[place]] for place in shared], dtype=np.intp),
-                    np.array(own, dtype=np.intp),
-                )
-            )
+            numbers = np.array([number_of.get(name, -1) for name in names], dtype=np.intp)
+            shared, own = np.flatnonzero(numbers >= 0), np.flatnonzero(numbers < 0)
+            models.append(BlockModel(matrix[:, 0], matrix[:, 1:], shared, numbers[shared], own))
         return CommonMargins(tuple(models), len(several))
 
 
@@ -289,9 +281,8 @@ def best_shares(
     for _ in range(_STEPS):
         scaled = tuple(r * matrix for r, matrix in zip(shares, information, strict=True))
         total, gains = Pool(margins, scaled).gains(functions)
-        if (
-            gains <= (1.0 + _CLOSE) * total * shares
-        ).all():  # no block's report would lower the sum by more
+        # no block's report would lower the sum by more
+        if (gains <= (1.0 + _CLOSE) * total * shares).all():
             break
         shares = np.sqrt(shares * np.maximum(gains, 0.0))
         shares /= shares.sum()

@@ -41,8 +41,6 @@ from skrldp.sanitizers.warnings import explain_limit, explain_rare_cells
 from skrldp.sets.fitted_sets import RenyiSet
 from skrldp.targets import target_in_words
 
-__all__ = ["PrivacyReport", "privacy_report"]
-
 _NAMED = 5  # secrets, blocks and warnings of blocks that are named
 _ALL_SHOWN = 8  # secrets; of more, the two extremes are shown
 _LITTLE = 0.5  # of the share over all records: groups below it are warned of

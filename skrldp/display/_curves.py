@@ -221,12 +221,8 @@ class CurveDisplay:
         self.figure_, self.lines_ = self.ax_.figure, []
         for name, label in zip(self.curves, labels(list(self.curves)), strict=True):
             style = self._style(name)
-            self.lines_ += self.ax_.plot(
-                self.curves[name][0],
-                self._drawn(name),
-                label=label + self._said(name),
-                **style,
-            )
+            x, y, said = self.curves[name][0], self._drawn(name), label + self._said(name)
+            self.lines_ += self.ax_.plot(x, y, label=said, **style)
             self._draw_beside(name, style)
         self._scale()
         self.ax_.grid(color=GRID, linewidth=0.6)

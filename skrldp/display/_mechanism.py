@@ -111,12 +111,9 @@ class MechanismDisplay:
         mechanism = self.mechanism
         b, a = mechanism.shape
         if a * b > _ENTRIES:
-            few = mechanism.form.blocks is not None
-            mend = (
-                "Its four different probabilities are mechanism.form.blocks."
-                if few
-                else "Draw one with a coarser alphabet."
-            )
+            mend = "Draw one with a coarser alphabet."
+            if mechanism.form.blocks is not None:
+                mend = "Its four different probabilities are mechanism.form.blocks."
             raise ValueError(
                 f"a heat map of {b:,} reports x {a:,} cells has {a * b:,} entries, more than can "
                 f"be drawn ({_ENTRIES:,}). {mend}"

@@ -428,9 +428,8 @@ class Statistic:
         x, table = self._table
         size = np.where(self.most > self.least, self.most - self.least, 1.0)
         at = np.clip(np.nan_to_num((theta + self.middle - self.least) / size), 0.0, 1.0)
-        place = np.minimum(
-            (np.arccos(1.0 - 2.0 * at) * (_STEPS / np.pi)).astype(np.intp), _STEPS - 1
-        )
+        steps = np.arccos(1.0 - 2.0 * at) * (_STEPS / np.pi)
+        place = np.minimum(steps.astype(np.intp), _STEPS - 1)
         part = (at - x[place]) / (x[place + 1] - x[place])
         rows = np.arange(len(size))
         found: Floats = (1.0 - part) * table[:, rows, place] + part * table[:, rows, place + 1]

@@ -437,9 +437,8 @@ def _effective_number(shares: Statistic, sample: Sample, frequencies: Floats) ->
     known = shares.determined
     own = shares[known].influence(sample)
     variance = float(sample.products(own, own).sum())
-    return (
-        float((frequencies * (1.0 - frequencies))[known].sum()) / variance if variance else sample.n
-    )
+    of_one = float((frequencies * (1.0 - frequencies))[known].sum())
+    return of_one / variance if variance else sample.n
 
 
 # -- the mechanism and its reports ----------------------------------------------------------------

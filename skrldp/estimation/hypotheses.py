@@ -339,9 +339,8 @@ def drift_of(
     def tested(what: str, values: Indices) -> HypothesisTest:
         size = int(values.max()) + 1
         labels = (np.arange(shape[0])[:, None] * size + values).ravel()
-        contrasts = block_diag(
-            *(_contrasts(np.bincount(values, row).astype(float)) for row in both)
-        )
+        grouped = (np.bincount(values, row).astype(float) for row in both)
+        contrasts = block_diag(*map(_contrasts, grouped))
         reports = _Grouped(channel.matrix, channel.public, labels, sample)
         expected = (margin * within).ravel()
         return _score_test(what, reports, cells.ravel(), contrasts, of_table, expected)

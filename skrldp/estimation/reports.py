@@ -91,10 +91,9 @@ class Source:
         """Names of the columns of reports in a form; empty if they have none."""
         if form == "onehot":
             return [f"report_{symbol}" for symbol in range(self.n_symbols)]
-        of_cells = (
-            self._of_u if self._cells is None else [name for name, _ in self.mechanism.columns]
-        )
-        return ["report"] if form == "symbol" else of_cells
+        if form == "symbol":
+            return ["report"]
+        return self._of_u if self._cells is None else [name for name, _ in self.mechanism.columns]
 
     @cached_property
     def widths(self) -> dict[str, int]:
@@ -371,11 +370,8 @@ def _grouped(columns: Sequence[Any], n: int) -> tuple[Indices, list[tuple[Any, .
 
 def check_names(what: str, joint: JointDistribution, mechanism: Mechanism) -> None:
     """Refuse a distribution of other secrets or values than a mechanism's."""
-    for name, own, its in (
-        ("secrets", mechanism.secrets, joint.secrets),
-        ("values", mechanism.values, joint.values),
-    ):
-        if tuple(own) != tuple(its):
+    for name in ("secrets", "values"):
+        if tuple(getattr(mechanism, name)) != tuple(getattr(joint, name)):
             raise ValueError(
                 f"{what} has other {name} than the mechanism, or in another order; make it with "
                 "JointDistribution(counts, mechanism.secrets, mechanism.values)."

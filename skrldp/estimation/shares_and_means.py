@@ -341,9 +341,8 @@ def _points(asked: Asked, statistic: Statistic, sample: Sample, likely: Floats |
     if asked.shares is None:
         return np.clip(found, statistic.least, statistic.most)
     tables = found.reshape(-1, len(asked.shares.categories))
-    for own, variances in zip(
-        tables, statistic.variances(sample).reshape(tables.shape), strict=True
-    ):
+    spreads = statistic.variances(sample).reshape(tables.shape)
+    for own, variances in zip(tables, spreads, strict=True):
         if np.isfinite(own).all():
             own[:] = project(own, variances)
     return found
