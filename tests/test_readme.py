@@ -23,7 +23,7 @@ def test_demo(run_example, capsys):
         assert abs(estimate - truth) < 6 * error + 0.001  # fails by chance once in 10^7 times
     polyopt, plain = map(float, re.findall(r"([\d.]+)%$", out, re.M))
     assert polyopt > 10 * plain
-    assert "Not protected: 'religious', 'happy'" in out
+    assert "'religious', 'happy' are not protected" in " ".join(out.split())
 
 
 def test_readme():

@@ -27,7 +27,7 @@ from skrldp.privacy.requirements import Requirement, Requirements
 
 _GAP = 1e-6  # relative distance from the optimum
 # Linear programs for the report of S: so many by the squared number of secrets, within the range.
-_ROUNDS, _ROUND_RANGE = 400_000, (5, 250)
+_ROUNDS, _ROUND_RANGE = 1_000_000, (5, 600)
 _SAME = 1e-11  # cuts that are nearer, in units of their block, are one
 
 

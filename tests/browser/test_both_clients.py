@@ -24,7 +24,7 @@ def test_both_clients_say_the_same():
 
 def test_both_checkers_say_the_same():
     holding, different = verdict_cases.compare(150, seed=2)  # make fuzz compares more
-    assert holding > 30 and different == []
+    assert holding > 20 and different == []
 
 
 CROSSED = [
