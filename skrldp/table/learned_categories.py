@@ -121,8 +121,8 @@ def _too_many(what: str, sizes: Sequence[Size], advice: str) -> ValueError:
         unused = ", drop unused levels (of a category column by cat.remove_unused_categories())"
     return ValueError(
         f"{what}. Levels per column: {levels}{others}; their product is "
-        f"{'more than ' if is_open else ''}{whole}. Leave columns out, discretise numbers (for "
-        f"example with KBinsDiscretizer(encode='ordinal')){unused}, or group values."
+        f"{'more than ' if is_open else ''}{whole}. Leave columns out, put numbers into bins "
+        f"(for means, named by their middles){unused}, or group values."
         f"{' ' if advice else ''}{advice}"
     )
 

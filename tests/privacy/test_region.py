@@ -211,7 +211,7 @@ def test_same_secret_adds_the_diagonal_alone(name):
 def test_what_is_refused():
     joint = table(7)
     for alpha in (0.1, 0.3, 0.499):
-        with pytest.raises(ValueError, match="needs alpha >= 1/2.*product"):
+        with pytest.raises(ValueError, match=r"needs alpha >= 1/2.*product"):
             privacy_region(joint, RenyiSet(alpha, 0.1), region="joint")
         for name in ("product", "box", "lower"):
             privacy_region(joint, RenyiSet(alpha, 0.1), region=name)
