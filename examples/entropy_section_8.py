@@ -138,7 +138,7 @@ class IRAsInThePaper(IRSanitizer):
     """Independent reporting with the budget of the paper's Theorem 5."""
 
     def _reporting(self, promise):
-        (requirement,) = promise.requirements()
+        (requirement,) = promise.over()
         return theorem5_reporting(promise.joint, requirement.region, requirement.eps)
 
 

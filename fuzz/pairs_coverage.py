@@ -119,11 +119,14 @@ def _missed(promise, shares, cells, more):
     public = SimpleNamespace(joint_=joint, mechanism_=mechanism)
     true = SimpleNamespace(joint_=SimpleNamespace(**names, **figures), mechanism_=mechanism)
     rows, found = np.ones((1, *law.shape)), {}
-    for number, one in enumerate(promise.statements):
-        around, known = set_of(one.uncertainty), [of_u.index(name) for name in one.claim.known]
+    for number, one in enumerate(promise):
+        around, known = (
+            set_of(one.region.uncertainty),
+            [of_u.index(name) for name in one.claim.known],
+        )
         groups = weighted(groups_of(public, rows, known), around)
         truth = groups_of(true, rows, known)
         members = {g: own for g, own in enumerate(truth.public) if truth.masses[g] > 0}
-        key = joint.alphabet, f"of statement {number + 1}", one.uncertainty.beta
+        key = joint.alphabet, f"of statement {number + 1}", one.region.uncertainty.beta
         found[key] = not around.holds(groups, members)
     return found

@@ -1,7 +1,7 @@
 """What is promised: claims about a mechanism, in numbers, in words and in JSON.
 
 A claim bounds what reports about a person reveal about the secret, to an observer, for the
-distributions around a public table. :func:`skrldp.certificate.prove_promise` makes the claims of a
+distributions around a public table. :func:`skrldp.certificate.prove` makes the claims of a
 mechanism, and :meth:`Claims.merged` puts those of blocks together; everything else reads them.
 Every sentence about a bound is here. Upper bounds are rounded upwards, lower bounds downwards.
 """

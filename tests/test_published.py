@@ -13,7 +13,7 @@ from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
 from skrldp.information import block_information, mutual_information
 from skrldp.privacy.private_rows import privacy_region
-from skrldp.privacy.requirements import Promise, Requirements
+from skrldp.privacy.requirements import Requirements
 from skrldp.sets.fitted_sets import RenyiSet
 from skrldp.support_function import cell_bounds
 
@@ -87,7 +87,7 @@ def test_example_3_without_the_same_secret():
     assert exact.objective == pytest.approx(0.5936, abs=3e-4)
     for found in (distinct, exact):
         mechanism, certificate = release(
-            found.matrix, Promise.of(JOINT, RenyiSet(2.0, RADIUS), EPS)
+            found.matrix, Requirements.asked(JOINT, RenyiSet(2.0, RADIUS), EPS)
         )
         assert certificate.holds(EPS)
         value = mechanism.mutual_information(JOINT.probabilities)
@@ -187,8 +187,8 @@ def test_adult_at_the_public_distribution(adult, row):
     """The formula, with its proof, and released without loss."""
     sensitive, other, eps = row
     joint = JointDistribution(adult(sensitive, other))
-    promise = Promise.of(joint, RenyiSet(2.0, 0.0), eps)
-    found = solve(CriterionProblem(joint), promise.requirements())
+    promise = Requirements.asked(joint, RenyiSet(2.0, 0.0), eps)
+    found = solve(CriterionProblem(joint), promise.over())
     assert found.objective / joint.entropy == pytest.approx(AT_PUBLIC[row], abs=2e-6)
     assert found.objective <= found.bound <= found.objective * (1.0 + 2e-6)
     mechanism, certificate = release(found.matrix, promise)
@@ -211,7 +211,9 @@ def test_adult_on_the_exact_ball(adult, row):
     assert normalised >= expected[5] * (1.0 - 1e-3)
     assert expected[4] * (1.0 - 1e-4) < normalised < expected[6]
     radius = RenyiBall().radius_for(joint.n, joint.counts.size)
-    mechanism, certificate = release(found.matrix, Promise.of(joint, RenyiSet(2.0, radius), eps))
+    mechanism, certificate = release(
+        found.matrix, Requirements.asked(joint, RenyiSet(2.0, radius), eps)
+    )
     assert certificate.holds(eps)
     value = mechanism.mutual_information(joint.probabilities)
     assert value == pytest.approx(found.objective, rel=1e-6)

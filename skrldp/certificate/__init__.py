@@ -8,11 +8,9 @@ evaluated, with the rounding of the arithmetic added. No solver's status or tole
 from skrldp.certificate._certify import (
     Certificate,
     certify,
-    proof_region,
     prove,
     prove_reports,
 )
-from skrldp.certificate._promises import prove_promise
 from skrldp.certificate._release import expected_seconds, release
 from skrldp.certificate._verify import Verdict, verify
 from skrldp.certificate._witness import counts_to_json, witness_of
@@ -23,9 +21,7 @@ __all__ = [
     "certify",
     "counts_to_json",
     "expected_seconds",
-    "proof_region",
     "prove",
-    "prove_promise",
     "prove_reports",
     "release",
     "verify",

@@ -23,7 +23,7 @@ from skrldp.certificate._witness import states, witness_of
 from skrldp.claims import Claim, Claims, brief_bound, check_reports
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.mechanism import Mechanism
-from skrldp.privacy.private_rows import Region, privacy_region
+from skrldp.privacy.requirements import Requirement, Requirements
 from skrldp.sets.fitted_sets import FittedSet, fitted_set
 
 if TYPE_CHECKING:
@@ -249,21 +249,63 @@ def certify(
 
 
 def prove(
-    mechanism: Mechanism,
-    joint: JointDistribution,
-    uncertainty: FittedSet,
+    mechanism: Mechanism | Floats,
+    asked: Requirements,
     callback: Callable[[int], None] | None = None,
-    region: Region | None = None,
-    everywhere: tuple[float, float] | None = None,
-    asked: Claim | None = None,
 ) -> Certificate:
-    """Certify a mechanism over a set that is fitted already; see :func:`certify`.
+    """Prove what is asked for, and make the claims of the mechanism, or of its probabilities.
 
-    `everywhere` has the bounds over all distributions, if :func:`leakage_over_all` found them, and
-    `asked` the claim that is asked for.
+    Returns Certificate: its claims state what was asked for, whether it is kept or not.
     """
-    region = region or proof_region(joint, uncertainty)
-    return _first(mechanism, region, joint, uncertainty, callback, everywhere, asked)
+    first, for_all = asked.items[0], asked.for_all
+    most, given_u = leakage_over_all(mechanism, first.region.n_secrets)
+    claims, found = [], []
+    for one in asked:
+        if one is not for_all:
+            assert one.claim is not None
+            found.append(_bound(mechanism, one, asked.joint, callback))
+            claims.append(one.claim.proven(min(found[-1].eps, most), found[-1].attained))
+    # The bound over all distributions is one over each set as well, and may be less by its last
+    # digit.
+    secret, more = claims[0].secret, []
+    if not claims[0].around.is_everything:
+        limit = None if for_all is None or for_all.claim is None else for_all.claim.asked
+        more.append(Claim(most, inwards(most), secret=secret, asked=limit))
+    if asked.joint.counts.shape[1] > 1:  # else nothing is left of U that could be known
+        given_u = min(given_u, *(one.eps for one in more or claims[:1]))
+        more.append(Claim(given_u, inwards(given_u), secret=secret, known="all"))
+    claims += [one for one in more if one.asked is not None or math.isfinite(one.eps)]
+    return Certificate(
+        Claims(tuple(claims)),
+        found[0].distribution,
+        first.region.uncertainty,
+        distribution_known=found[1].distribution if len(found) > 1 else None,
+    )
+
+
+def _bound(
+    mechanism: Mechanism | Floats,
+    one: Requirement,
+    public: JointDistribution,
+    callback: Callable[[int], None] | None,
+) -> LeakageBound:
+    """Bound the leakage of the secrets of a requirement over its set."""
+    region, layout = one.region, one.region.rows
+    assert one.claim is not None and one.joint is not None
+    plain = not one.claim.known
+    if not plain or layout.shared:
+        region = replace(region, layout=None)
+    if plain and isinstance(mechanism, Mechanism):
+        views = list(mechanism_views(mechanism, region))
+    else:
+        rows = mechanism.matrix if isinstance(mechanism, Mechanism) else mechanism
+        if not plain:  # all columns are alike where the secret is not observed
+            rows = layout.spread(rows[:, : layout.n_cells])
+        views = [dense_view(rows, region)]
+    found = bound_over(lambda: views, one.joint, region.uncertainty, callback=callback)
+    if plain:
+        return found
+    return replace(found, distribution=one.whole_distribution(found.distribution, public))
 
 
 def prove_reports(
@@ -282,42 +324,14 @@ def prove_reports(
     """
     for k in reports:
         check_reports(k)
-    region = proof_region(joint, uncertainty)
+    asked = Requirements.asked(joint, uncertainty)
     if first is None:
-        first = _first(mechanism, region, joint, uncertainty)
+        first = prove(mechanism, asked)
     one = LeakageBound(first.eps, first.eps_attained, first.distribution)
+    region = asked.items[0].region
     several = SeveralReports(mechanism, region, joint, uncertainty, one, first.eps_all, work)
     found = {k: several.bound(k) for k in sorted({int(k) for k in reports})}
     return tuple(_several(first, int(k), found[int(k)]) for k in reports)
-
-
-def proof_region(joint: JointDistribution, uncertainty: FittedSet) -> Region:
-    """Return the tightest region that proofs can use: the exact one where that is convex."""
-    return privacy_region(joint, uncertainty, region="exact")
-
-
-def _first(
-    mechanism: Mechanism | Floats,
-    region: Region,
-    joint: JointDistribution,
-    uncertainty: FittedSet,
-    callback: Callable[[int], None] | None = None,
-    everywhere: tuple[float, float] | None = None,
-    asked: Claim | None = None,
-) -> Certificate:
-    """Certify one report."""
-    if everywhere is None:
-        everywhere = leakage_over_all(mechanism, region.n_secrets)
-    if isinstance(mechanism, Mechanism):
-        views = list(mechanism_views(mechanism, region))
-    else:
-        views = [dense_view(mechanism, region)]
-    found = bound_over(lambda: views, joint, uncertainty, callback=callback)
-    if asked is None:
-        around = uncertainty.stated(joint.alphabet_for(uncertainty.beta))
-        asked = Claim(math.inf, 0.0, around)
-    claims = claims_of(found, asked, everywhere, joint.counts.shape[1])
-    return Certificate(claims, found.distribution, uncertainty)
 
 
 def _several(first: Certificate, k: int, found: LeakageBound) -> Certificate:
@@ -335,21 +349,3 @@ def _several(first: Certificate, k: int, found: LeakageBound) -> Certificate:
     )
     claims = first.claims.with_more([claim])
     return Certificate(claims, found.distribution, first.uncertainty, k)
-
-
-def claims_of(
-    found: LeakageBound, asked: Claim, everywhere: tuple[float, float], n_values: int
-) -> Claims:
-    """Make the claims of a bound over a set, and of those over all distributions.
-
-    The bound over all distributions is one over the set as well, and may be less by its last digit.
-    """
-    most, given_u = everywhere
-    claims = [asked.proven(min(found.eps, most), found.attained)]
-    if not asked.around.is_everything:
-        claims.append(Claim(most, inwards(most), secret=asked.secret))
-    given_u = min(given_u, claims[-1].eps)
-    if n_values > 1:  # else nothing is left of U that could be known
-        claims.append(Claim(given_u, inwards(given_u), secret=asked.secret, known="all"))
-    bounded = [one for one in claims[1:] if math.isfinite(one.eps)]
-    return Claims((claims[0], *bounded))

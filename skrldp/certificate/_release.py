@@ -7,13 +7,12 @@ import numpy as np
 
 from skrldp._params import at_most
 from skrldp._typing import Floats
-from skrldp.certificate._certify import Certificate
-from skrldp.certificate._promises import prove_promise
+from skrldp.certificate._certify import Certificate, prove
 from skrldp.exceptions import CertificateError
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.forms import slot_bits
 from skrldp.mechanism.mechanism import Mechanism
-from skrldp.privacy.requirements import Promise, Requirements, repair
+from skrldp.privacy.requirements import Requirements, repair
 
 # Proofs that are tried, each with eight times the slack of the one before. The last has 3e4 times
 # the slack that rounding calls for: where that fails, something else is wrong.
@@ -49,25 +48,27 @@ def _counted(what: str, verbose: int) -> Iterator[Callable[[int], None] | None]:
         yield line.update
 
 
-def release(matrix: Floats, promise: Promise, *, verbose: int = 0) -> tuple[Mechanism, Certificate]:
+def release(
+    matrix: Floats, asked: Requirements, *, verbose: int = 0
+) -> tuple[Mechanism, Certificate]:
     """Repair a design, round it to what will be sampled, and prove it private.
 
     Shapes: `matrix` (b, a). Returns Mechanism, Certificate: symbols are row
     numbers of the design; reports that would never be sent are dropped. The certificate is the full
-    one, over all cells, and keeps the promise. Raises CertificateError if no proof is found.
+    one, over all cells, and keeps what is asked. Raises CertificateError if no proof is found.
     """
-    requirements = promise.requirements()
+    requirements = asked.over()
     rounding = 2.0 * 2.0 ** -slot_bits(len(matrix))
     for _ in range(_ATTEMPTS):
         with _counted("repairing", verbose) as callback:
             repaired = repair(matrix, requirements, rounding, callback)
-        mechanism = _sampled(repaired, promise.joint, promise.observe)
+        mechanism = _sampled(repaired, asked.joint, asked.observe)
         with _counted("proving", verbose) as callback:
-            certificate = prove_promise(mechanism, promise, callback)
+            certificate = prove(mechanism, asked, callback)
         if certificate.claims.kept:
             return mechanism, certificate
         rounding *= _MORE
-    raise CertificateError(_unproven(promise, certificate, mechanism))
+    raise CertificateError(_unproven(asked, certificate, mechanism))
 
 
 def _sampled(matrix: Floats, joint: JointDistribution, observe: str) -> Mechanism:
@@ -81,10 +82,10 @@ def _sampled(matrix: Floats, joint: JointDistribution, observe: str) -> Mechanis
     return Mechanism.from_matrix(kept, *names, np.flatnonzero(used).tolist(), observe=observe)
 
 
-def _unproven(promise: Promise, certificate: Certificate, mechanism: Mechanism) -> str:
-    a1, a2 = promise.joint.counts.shape
+def _unproven(asked: Requirements, certificate: Certificate, mechanism: Mechanism) -> str:
+    a1, a2 = asked.joint.counts.shape
     return (
-        f"the mechanism could not be proven private at {promise.requirements().describe()}: over "
+        f"the mechanism could not be proven private at {asked.over().describe()}: over "
         f"{certificate.uncertainty.describe()} the bound is {at_most(certificate.eps)}, over all "
         f"distributions {at_most(certificate.eps_all)}, on {a1} secrets x {a2} values with "
         f"{mechanism.shape[0]} reports. Nothing is released. Try a larger eps, a coarser alphabet "

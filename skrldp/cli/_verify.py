@@ -31,7 +31,7 @@ from skrldp.mechanism.messages import notes_of
 
 if TYPE_CHECKING:
     from skrldp.joint import JointDistribution
-    from skrldp.privacy.requirements import Promise
+    from skrldp.privacy.requirements import Requirements
 
 
 def verify(
@@ -171,15 +171,15 @@ def _set_of(around: Around) -> Any:
     return LikelihoodRatioSet(drift=numbers["drift"], **rule)
 
 
-def _promise_of(own: Any, joint: JointDistribution, eps: float) -> Promise:
+def _asked_again(own: Any, joint: JointDistribution, eps: float) -> Requirements:
     """Ask for what is claimed again, each claim with the set that its rule makes."""
-    from skrldp.privacy.requirements import Promise
+    from skrldp.privacy.requirements import Requirements
 
     around, known = _set_of(own.claims.main.around), own.claims.known
     columns = columns_of(own)
     others = [name for name, flag in columns if not flag]
     everywhere = own.claims.everywhere
-    return Promise.of(
+    return Requirements.asked(
         joint,
         around.fit_set(joint),
         eps,
@@ -193,7 +193,7 @@ def _promise_of(own: Any, joint: JointDistribution, eps: float) -> Promise:
 
 def _proven(own: Any, joint: JointDistribution, path: str, eps: float | None, reports: int) -> bool:
     """Prove what is claimed, to whoever knows nothing or some columns; print the page."""
-    from skrldp.certificate import certify, prove_promise
+    from skrldp.certificate import certify, prove
 
     stated = own.claims.main.around
     if stated.rule == "survey":
@@ -206,7 +206,7 @@ def _proven(own: Any, joint: JointDistribution, path: str, eps: float | None, re
     if reports == 1:
         asked = own.claims.main.asked if eps is None else eps
         asked = own.claims.eps if asked is None else asked
-        found = prove_promise(own, _promise_of(own, joint, asked)).claims
+        found = prove(own, _asked_again(own, joint, asked)).claims
     else:
         asked = own.claims.bound_of(reports) if eps is None else eps
         proof = certify(own, _set_of(stated), joint, reports=reports)
@@ -274,10 +274,10 @@ def _as_counted(own: Any, joint: JointDistribution) -> Claims:
 def _radii_again(own: Any, joint: JointDistribution) -> list[tuple[bool, str]]:
     """Make each set by its rule again; whether the stated one is as large, and a sentence."""
     found = []
-    statements = _promise_of(own, joint, own.claims.eps).statements
+    required = _asked_again(own, joint, own.claims.eps)
     stated = [own.claims.main, *([] if own.claims.known is None else [own.claims.known])]
-    for claim, one in zip(stated, statements, strict=True):
-        around, again, enough = claim.around, one.uncertainty.stated(), True
+    for claim, one in zip(stated, required, strict=False):
+        around, again, enough = claim.around, one.region.uncertainty.stated(), True
         if around.is_everything:
             words = "there is none, as all distributions are meant"
         elif around.rule in ("given", "survey"):

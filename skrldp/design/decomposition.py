@@ -232,7 +232,7 @@ class TwoLevelRows:
         merged = tuple(
             Requirement(one.region.one_against_rest(value), one.eps) for one in requirements
         )
-        self.requirements = Requirements(merged, (self.shape[0], 2))
+        self.requirements = Requirements(merged)
         self.blocks = path_blocks(path_requirements(self.requirements))
 
     def ascended(

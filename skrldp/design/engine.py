@@ -66,9 +66,6 @@ class Problem(ABC):
         """Begin a search."""
 
 
-# A larger eps is designed for as this one: its exponentials stay in range, and reports whose odds
-# are below exp(-40) are never sent.
-_LARGEST_EPS = 40.0
 # Newton steps and linear programs after which a search ends: hours, at hundreds of cells. Twice as
 # many take twice the time there, and change nothing where a search ends by itself.
 _MOST_ITERATIONS = 10_000
@@ -96,7 +93,7 @@ def solve(
     check_choice("solver", solver, problem.solvers)
     limits = Limits(time_limit, _MOST_ITERATIONS, Workers(n_jobs))
     progress = Progress(verbose, limits, problem.quantity)
-    task = Task(requirements.at_most(_LARGEST_EPS), solver, limits, progress, verbose)
+    task = Task(requirements, solver, limits, progress, verbose)
     search = problem.begin(task)
     try:
         with progress, threadpool_limits(limits=1, user_api="blas"):

@@ -1,4 +1,4 @@
-"""Requirements on rows, the promises that they make true, and repair.
+"""Requirements on rows, the claims that they make true, and repair.
 
 The proofs are those of Lemma 25 (lists of requirements), Theorem 30 (known columns), Theorem 31
 (their sets) and Lemma 18 (repair), docs/proofs.md.
@@ -15,8 +15,11 @@ import numpy as np
 from skrldp._typing import Floats, Indices
 from skrldp.claims import Claim
 from skrldp.joint import JointDistribution
-from skrldp.privacy.private_rows import Layout, Region, SimplexRegion, exact_kind, privacy_region
+from skrldp.privacy.private_rows import Layout, Region, exact_kind, privacy_region
 from skrldp.sets.fitted_sets import FittedSet, RenyiSet
+
+MOST_EPS = 36.0  # weights have at most 53 bits, so no ratio of two can pass exp(36.7)
+_EVERYTHING = RenyiSet(1.0, np.inf)
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +28,15 @@ class Requirement:
 
     region: Region  # the secrets, the pairs of them that are compared, and their conditionals
     eps: float  # privacy parameter, in nats
+    # Where it is asked for: the claim that it makes true, with no bound yet; the public counts of
+    # its secrets and values; and (a1 * a2,), for each cell of S and U its place in these.
+    claim: Claim | None = None
+    joint: JointDistribution | None = None
+    cells: Indices | None = None
+
+    def __post_init__(self) -> None:
+        """Limit ε to what weights can show."""
+        object.__setattr__(self, "eps", min(self.eps, MOST_EPS))
 
     @property
     def n_pairs(self) -> int:
@@ -46,19 +58,128 @@ class Requirement:
         """Whether it is for all distributions: a matter of greatest and least entries."""
         return self.region.is_everything
 
+    def over(self, kind: str, same_secret: bool = False) -> "Requirement":
+        """Return the same over a region of another kind, of the same set."""
+        own = self.region
+        if kind in ("exact", exact_kind(own.uncertainty)) and not same_secret:
+            return self
+        assert self.joint is not None
+        region = privacy_region(
+            self.joint,
+            own.uncertainty,
+            region=kind,
+            same_secret=same_secret,
+            layout=own.layout,
+            compared=None if same_secret else own.compared,
+        )
+        return replace(self, region=region)
+
+    def whole_distribution(self, distribution: Floats, public: JointDistribution) -> Floats:
+        """Write a distribution of these secrets and values as one of S and U.
+
+        Shapes: returns (a1, a2).
+        """
+        assert self.joint is not None and self.cells is not None
+        counts = public.people.ravel()
+        together = np.bincount(self.cells, counts, self.joint.counts.size)[self.cells]
+        number = np.bincount(self.cells, minlength=self.joint.counts.size)[self.cells]
+        share = np.where(together > 0, counts / np.maximum(together, 1.0), 1.0 / number)
+        found: Floats = distribution.ravel()[self.cells] * share
+        return found.reshape(public.counts.shape)
+
 
 @dataclass(frozen=True, eq=False)
 class Requirements:
     """All that a row must satisfy. The rows that do form a convex cone, with the all-ones row."""
 
     items: tuple[Requirement, ...]  # at least one; all are about the same rows
-    # The rows as tables, of a part for each secret or one for all; see :attr:`shape`
-    table: tuple[int, int] | None = None
+    observe: str = "all"  # what mechanisms see
 
     @classmethod
     def of(cls, region: Region, eps: float) -> "Requirements":
         """Make a list of one requirement."""
         return cls((Requirement(region, eps),))
+
+    @classmethod
+    def asked(
+        cls,
+        joint: JointDistribution,
+        uncertainty: FittedSet,
+        eps: float | None = None,
+        *,
+        eps_all: float | None = None,
+        known: Sequence[int] = (),
+        observe: str = "all",
+        fit: Callable[[JointDistribution], FittedSet] | None = None,
+        columns: Sequence[tuple[Any, bool]] = (),
+    ) -> "Requirements":
+        """List what is asked for: a claim about the report alone, within known values, for all.
+
+        `columns` name those that claims are about. Without `eps`, any bound will do. Regions are
+        the tightest that proofs can use.
+        """
+        a1, a2 = joint.counts.shape
+        secret = tuple(name for name, flag in columns if flag)
+        of_u = [name for name, flag in columns if not flag]
+
+        def required(
+            table: JointDistribution,
+            around: FittedSet,
+            asked: float | None,
+            known: Sequence[int],
+            layout: Layout,
+            cells: Indices,
+            compared: tuple[Indices, Indices] | None = None,
+        ) -> Requirement:
+            stated = around.stated(joint.alphabet_for(around.beta))
+            names = tuple(of_u[place] if of_u else place for place in known)
+            claim = Claim(math.inf, 0.0, stated, secret, names, asked=asked)
+            region = privacy_region(table, around, region="exact", layout=layout, compared=compared)
+            return Requirement(region, MOST_EPS if asked is None else asked, claim, table, cells)
+
+        def set_around(table: JointDistribution) -> FittedSet:
+            if table.counts.shape[1] == 1:  # nothing is left of U
+                return _EVERYTHING
+            # Groups by values that were learned are no groups fixed in advance, so the event is
+            # that of the coarser table (Theorem 31 (iii)). A radius that is given, and the
+            # covariance of a survey, are for any groups.
+            of_any = uncertainty.n_values is None or uncertainty.rule in ("given", "survey")
+            if fit is None or uncertainty.covers_groups or not of_any:
+                return uncertainty
+            return fit(table)
+
+        plain = (), Layout.plain(a1, a2, observe), np.arange(a1 * a2)
+        items = [required(joint, uncertainty, eps, *plain)]
+        if known:
+            table, layout, cells, compared = _groups(joint, tuple(known), observe)
+            owned = set_around(table)
+            items.append(required(table, owned, eps, known, layout, cells, compared))
+        if eps_all is not None and not uncertainty.is_everything:
+            items.append(required(joint, _EVERYTHING, eps_all, *plain))
+        return cls(tuple(items), observe)
+
+    @property
+    def joint(self) -> JointDistribution:
+        """The public distribution of S and U, where a claim is asked for."""
+        joint = self.items[0].joint
+        assert joint is not None
+        return joint
+
+    @property
+    def for_all(self) -> Requirement | None:
+        """The limit for all distributions, where one is asked for besides a set; the last one."""
+        last = self.items[-1]
+        is_limit = len(self) > 1 and last.claim is not None and not last.claim.known
+        return last if is_limit else None
+
+    def over(self, kind: str = "exact", same_secret: bool = False) -> "Requirements":
+        """List what rows must satisfy over regions of a kind, without what follows from others."""
+        first, *others = self
+        items = [first.over(kind, same_secret), *(one.over(kind) for one in others)]
+        if self.for_all is not None and not same_secret:
+            most = self.for_all.eps
+            items = [one for one in items if one.eps < most or one is items[-1]]
+        return replace(self, items=tuple(items))
 
     def __iter__(self) -> Iterator[Requirement]:
         return iter(self.items)
@@ -96,11 +217,9 @@ class Requirements:
     def shape(self) -> tuple[int, int]:
         """Numbers of parts of a row and of entries of each, whose product is :attr:`n_cells`.
 
-        Searches begin with rows of this shape. Without a table it is that of the first requirement
-        whose parts make up a row.
+        Searches begin with rows of this shape: that of the first requirement whose parts make up a
+        row.
         """
-        if self.table is not None:
-            return self.table
         for one in self:
             if one.region.rows.in_order:
                 parts, size = one.region.rows.parts.shape
@@ -116,13 +235,6 @@ class Requirements:
     def least_eps(self) -> float:
         """The least ε, in nats; infinite if nothing is compared."""
         return min((one.eps for one in self if one.n_pairs), default=np.inf)
-
-    def at_most(self, eps: float) -> "Requirements":
-        """Limit every ε, for the arithmetic of designs."""
-        if all(one.eps <= eps for one in self):
-            return self
-        limited = tuple(replace(one, eps=min(one.eps, eps)) for one in self)
-        return replace(self, items=limited)
 
     def describe(self) -> str:
         """Name the requirements, for messages."""
@@ -169,153 +281,7 @@ def shifted(rows: Floats, shifts: Floats) -> Floats:
     return higher / higher.sum(axis=1, keepdims=True)
 
 
-# --- What is promised about a table ---------------------------------------------------------------
-
-
-MOST_EPS = 36.0  # weights have at most 53 bits, so no ratio of two can pass exp(36.7)
-_EVERYTHING = RenyiSet(1.0, np.inf)
-
-
-@dataclass(frozen=True, eq=False)
-class Statement:
-    """A claim that is asked for: privacy of pairs of secrets over a set of distributions.
-
-    The secrets are those of `joint`: the values of S, or each of these together with the values of
-    known columns of U. Its values are what is left of U.
-    """
-
-    claim: Claim  # what is asked, with no bound yet
-    joint: JointDistribution  # public counts of these secrets and values
-    uncertainty: FittedSet  # the set of distributions of them
-    layout: Layout  # which entries of a row belong to which of these secrets
-    cells: Indices  # (a1 * a2,), for each cell of S and U its place in ``joint.counts``, flattened
-    # The pairs of secrets that are compared, each in both orders: with the same known values; None:
-    # all
-    compared: tuple[Indices, Indices] | None = None
-
-    @cached_property
-    def _regions(self) -> dict[tuple[str, bool], Region]:
-        return {}
-
-    def region(self, kind: str = "joint", same_secret: bool = False) -> Region:
-        """Return the region of conditionals, which is built once."""
-        key = exact_kind(self.uncertainty) if kind == "exact" else kind, same_secret
-        if key not in self._regions:
-            self._regions[key] = privacy_region(
-                self.joint,
-                self.uncertainty,
-                region=key[0],
-                same_secret=same_secret,
-                layout=self.layout,
-                compared=None if same_secret else self.compared,
-            )
-        return self._regions[key]
-
-    @property
-    def exact_region(self) -> Region:
-        """The tightest region that proofs can use: the exact one where that is convex."""
-        return self.region("exact")
-
-    def whole_distribution(self, distribution: Floats, public: JointDistribution) -> Floats:
-        """Write a distribution of these secrets and values as one of S and U.
-
-        Shapes: returns (a1, a2).
-        """
-        counts = public.people.ravel()
-        together = np.bincount(self.cells, counts, self.joint.counts.size)[self.cells]
-        number = np.bincount(self.cells, minlength=self.joint.counts.size)[self.cells]
-        share = np.where(together > 0, counts / np.maximum(together, 1.0), 1.0 / number)
-        found: Floats = distribution.ravel()[self.cells] * share
-        return found.reshape(public.counts.shape)
-
-
-@dataclass(frozen=True, eq=False)
-class Promise:
-    """All that is promised about a table."""
-
-    joint: JointDistribution  # the public distribution of S and U
-    statements: tuple[Statement, ...]  # about the report alone; then, if any are, within known ones
-    of_all: Claim | None = None  # what is asked at all distributions; None: nothing
-    observe: str = "all"  # what mechanisms see
-
-    @classmethod
-    def of(
-        cls,
-        joint: JointDistribution,
-        uncertainty: FittedSet,
-        eps: float,
-        *,
-        eps_all: float | None = None,
-        known: Sequence[int] = (),
-        observe: str = "all",
-        fit: Callable[[JointDistribution], FittedSet] | None = None,
-        columns: Sequence[tuple[Any, bool]] = (),
-    ) -> "Promise":
-        """Make the statements that are asked for; `columns` name those that claims are about."""
-        a1, a2 = joint.counts.shape
-        secret = tuple(name for name, flag in columns if flag)
-        of_u = [name for name, flag in columns if not flag]
-
-        def claim(around: FittedSet, asked: float, known: Sequence[int] = ()) -> Claim:
-            stated = around.stated(joint.alphabet_for(around.beta))
-            names = tuple(of_u[place] if of_u else place for place in known)
-            return Claim(math.inf, 0.0, stated, secret, names, asked=asked)
-
-        def around(table: JointDistribution) -> FittedSet:
-            if table.counts.shape[1] == 1:  # nothing is left of U
-                return _EVERYTHING
-            # Groups by values that were learned are no groups fixed in advance, so the event is
-            # that of the coarser table (Theorem 31 (iii)). A radius that is given, and the
-            # covariance of a survey, are for any groups.
-            of_any = uncertainty.n_values is None or uncertainty.rule in ("given", "survey")
-            if fit is None or uncertainty.covers_groups or not of_any:
-                return uncertainty
-            return fit(table)
-
-        layout = Layout.plain(a1, a2, observe)
-        of_all = None if eps_all is None else claim(_EVERYTHING, eps_all)
-        cells = np.arange(a1 * a2)
-        plain = Statement(claim(uncertainty, eps), joint, uncertainty, layout, cells)
-        if not known:
-            return cls(joint, (plain,), of_all, observe)
-        groups = _groups(joint, tuple(known), observe)
-        table, owned = groups[0], around(groups[0])
-        within = Statement(claim(owned, eps, known), table, owned, *groups[1:])
-        return cls(joint, (plain, within), of_all, observe)
-
-    @cached_property
-    def _requirements(self) -> dict[tuple[str, bool], Requirements]:
-        return {}
-
-    def requirements(self, kind: str = "exact", same_secret: bool = False) -> Requirements:
-        """List what rows must satisfy, without what follows from the rest; built once."""
-        key = kind, same_secret
-        if key not in self._requirements:
-            self._requirements[key] = self._listed(*key)
-        return self._requirements[key]
-
-    def _listed(self, kind: str, same_secret: bool) -> Requirements:
-        items = [
-            _required(one.claim, one.region(kind, same_secret and not one.claim.known))
-            for one in self.statements
-        ]
-        if self.of_all is not None and not self.statements[0].uncertainty.is_everything:
-            everywhere = _required(self.of_all, self._everywhere)
-            items = [one for one in items if one.eps < everywhere.eps or same_secret]
-            items.append(everywhere)
-        a1, a2 = self.joint.counts.shape
-        return Requirements(tuple(items), (a1 if self.observe == "all" else 1, a2))
-
-    @property
-    def _everywhere(self) -> Region:
-        """The region of all distributions."""
-        a1, a2 = self.joint.counts.shape
-        return SimplexRegion(
-            self.joint.conditionals,
-            self.joint.marginal,
-            self.joint.marginal,
-            layout=Layout.plain(a1, a2, self.observe),
-        )
+# --- Known columns --------------------------------------------------------------------------------
 
 
 def _codes(names: Sequence[Any], places: tuple[int, ...]) -> Indices:
@@ -324,12 +290,6 @@ def _codes(names: Sequence[Any], places: tuple[int, ...]) -> Indices:
     rows = [name if isinstance(name, tuple) else (name,) for name in names]
     wanted = [tuple(row[place] for place in places) for row in rows]
     return np.array([number.setdefault(row, len(number)) for row in wanted], dtype=np.intp)
-
-
-def _required(claim: Claim, region: Region) -> Requirement:
-    """Require of rows what is asked for."""
-    assert claim.asked is not None
-    return Requirement(region, min(claim.asked, MOST_EPS))
 
 
 def _groups(

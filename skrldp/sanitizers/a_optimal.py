@@ -13,7 +13,7 @@ from skrldp.design.criterion_problem import SOLVERS_OF_MIXTURES, TOL, CriterionP
 from skrldp.design.variances import Variance
 from skrldp.exceptions import InfeasibleError
 from skrldp.joint import JointDistribution
-from skrldp.privacy.requirements import Promise, Requirements
+from skrldp.privacy.requirements import Requirements
 from skrldp.sanitizers.fitted_state import Designed, FromFit
 from skrldp.sanitizers.optimal import ObservingSanitizer
 from skrldp.sanitizers.parameters import (
@@ -136,11 +136,11 @@ class AOptimalSanitizer(ObservingSanitizer):
         "tol": check_gap,
     }
 
-    def _design(self, promise: Promise, around: FittedSet, record: Record) -> Designed:
-        requirements = design_requirements(promise, self.uncertainty)
-        criterion = self._criterion(promise.joint, requirements, record)
-        problem = CriterionProblem(promise.joint, criterion, self.tol)
-        design = self._optimum(promise, requirements, problem).numbered(promise.joint)
+    def _design(self, asked: Requirements, around: FittedSet, record: Record) -> Designed:
+        requirements = design_requirements(asked, self.uncertainty)
+        criterion = self._criterion(asked.joint, requirements, record)
+        problem = CriterionProblem(asked.joint, criterion, self.tol)
+        design = self._optimum(asked, requirements, problem).numbered(asked.joint)
         if not np.isfinite(design.solution.objective):
             raise InfeasibleError(
                 "no mechanism was found from whose reports all targets are identifiable at "

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from skrldp._frames import refuse_index
 from skrldp.alphabet.combinations import Record
 from skrldp.joint import JointDistribution, as_counts
-from skrldp.privacy.requirements import Promise
+from skrldp.privacy.requirements import Requirements
 from skrldp.sanitizers.fitted_state import (
     Designed,
     Fitted,
@@ -26,11 +26,11 @@ from skrldp.sanitizers.fitted_state import (
 from skrldp.sanitizers.parameters import (
     MOST_CELLS,
     Parameters,
+    asked_of,
     grouping_of,
     known_places,
     larger_designs,
     parts_of,
-    promise_of,
 )
 from skrldp.sanitizers.public_table import (
     WEIGHTED,
@@ -90,7 +90,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
     # -- what a subclass decides ------------------------------------------------------------------
 
     @abstractmethod
-    def _design(self, promise: Promise, around: FittedSet, record: Record) -> Designed:
+    def _design(self, asked: Requirements, around: FittedSet, record: Record) -> Designed:
         """Return a mechanism, its proof, and the solution behind it.
 
         `around` is the set of the parameter `uncertainty`; `record` names the columns.
@@ -189,7 +189,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         for name, figure in around.fitted_attributes.items():
             setattr(uncertainty, name, figure)
         known = known_places(self, X)
-        promise = promise_of(
+        asked = asked_of(
             self,
             joint,
             self._private_set(around),
@@ -197,9 +197,9 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             codec,
             known,
         )
-        warn_of_weak_sets(around, joint, promise.statements)
+        warn_of_weak_sets(around, joint, asked)
         survey_told = told_of_survey(survey, joint, around, codes)
-        sets = [one.uncertainty for one in promise.statements]
+        sets = [one.region.uncertainty for one in asked]
         warn_of_identifiers(codec, joint, joint.counts.size > self._slow_from)
         if not getattr(uncertainty, "drift", 0.0):
             warn_of_empty_values(joint, sets)
@@ -208,7 +208,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             warn_of_combinations(codec, self._most_cells)
 
         # The design: solved, rounded to integers and proven; then the mechanism with its claims.
-        design = self._design(promise, around, named_record(joint, names))
+        design = self._design(asked, around, named_record(joint, names))
         if design.utility is not None and not warned:
             warn_of_rare_values(joint, design.utility[1:], codec, self._most_cells)
         warn_of_limits(design.solution)

@@ -9,14 +9,14 @@ import numpy as np
 
 from skrldp._params import at_most
 from skrldp.alphabet.combinations import Record
-from skrldp.certificate import Certificate, prove_promise, release
+from skrldp.certificate import Certificate, prove, release
 from skrldp.design.closed_form import IndependentReporting, grr, independent_reporting, srr
 from skrldp.design.criteria import information_bound
 from skrldp.design.run import Solution
 from skrldp.exceptions import CertificateError
 from skrldp.information import Blocks, block_information
 from skrldp.mechanism.mechanism import Mechanism
-from skrldp.privacy.requirements import Promise, Requirements
+from skrldp.privacy.requirements import Requirements
 from skrldp.sanitizers.base import BaseSanitizer
 from skrldp.sanitizers.fitted_state import Designed
 from skrldp.sanitizers.parameters import MOST_CELLS_OF_IR, with_parameters
@@ -59,28 +59,28 @@ class ResponseSanitizer(BaseSanitizer):
     def _uncertainty_set(self) -> Any:
         return AllDistributions()
 
-    def _design(self, promise: Promise, around: FittedSet, record: Record) -> Designed:
-        eps = promise.requirements().least_eps
-        shape = promise.joint.counts.shape
-        return release_closed_form(lambda: self._response(eps, *shape), self._name, promise)
+    def _design(self, asked: Requirements, around: FittedSet, record: Record) -> Designed:
+        eps = asked.over().least_eps
+        shape = asked.joint.counts.shape
+        return release_closed_form(lambda: self._response(eps, *shape), self._name, asked)
 
 
-def release_closed_form(design: Callable[[], Blocks], name: str, promise: Promise) -> Designed:
+def release_closed_form(design: Callable[[], Blocks], name: str, asked: Requirements) -> Designed:
     """Round a closed form to integer weights and prove it private.
 
-    Returns Designed: the certificate keeps the promise. Raises CertificateError if no proof is
+    Returns Designed: the certificate keeps what is asked. Raises CertificateError if no proof is
     found.
     """
     start = time.perf_counter()
-    joint, requirements = promise.joint, promise.requirements()
+    joint, requirements = asked.joint, asked.over()
     blocks = design()
     n_secrets, n_cells = len(joint.secrets), joint.counts.size
     if n_cells <= _DENSE_CELLS and n_cells**2 * n_secrets <= _DENSE_WORK:
         cells = Mechanism.from_blocks(blocks, joint.secrets, joint.values)
-        mechanism, certificate = release(cells.matrix, promise)
+        mechanism, certificate = release(cells.matrix, asked)
         symbols = cells.symbols
     else:
-        mechanism, certificate = _release_sparse(blocks, promise, requirements)
+        mechanism, certificate = _release_sparse(blocks, asked, requirements)
         symbols = mechanism.symbols
     bound = information_bound(joint, requirements, quick=True)
     solution = Solution(
@@ -96,10 +96,10 @@ def release_closed_form(design: Callable[[], Blocks], name: str, promise: Promis
 
 
 def _release_sparse(
-    blocks: Blocks, promise: Promise, requirements: Requirements
+    blocks: Blocks, asked: Requirements, requirements: Requirements
 ) -> tuple[Mechanism, Certificate]:
     """Increase all probabilities so that the rounded ones stay private, as :func:`repair` does."""
-    joint = promise.joint
+    joint = asked.joint
     a1, a2 = joint.counts.shape
     # Rounding down three of the weights can raise the fourth by a unit for each cell.
     shift = 2.0 * a1 * a2 * 2.0**-53 / np.tanh(requirements.least_eps / 2.0)
@@ -108,7 +108,7 @@ def _release_sparse(
         total = 1.0 + a1 * a2 * shift
         shifted = (same / total, same_secret / total, same_value / total, other / total)
         mechanism = Mechanism.from_blocks(shifted, joint.secrets, joint.values)
-        certificate = prove_promise(mechanism, promise)
+        certificate = prove(mechanism, asked)
         if certificate.claims.kept:
             return mechanism, certificate
         shift *= 8.0
@@ -317,10 +317,10 @@ class IRSanitizer(BaseSanitizer):
     def _why_u(self) -> str:
         return "U has a report of its own: use PolyOptSanitizer or AOptimalSanitizer"
 
-    def _reporting(self, promise: Promise) -> IndependentReporting:
-        return independent_reporting(promise.joint, promise.requirements())
+    def _reporting(self, asked: Requirements) -> IndependentReporting:
+        return independent_reporting(asked.joint, asked.over())
 
-    def _design(self, promise: Promise, around: FittedSet, record: Record) -> Designed:
+    def _design(self, asked: Requirements, around: FittedSet, record: Record) -> Designed:
         return release_closed_form(
-            lambda: self._reporting(promise).blocks, "independent reporting", promise
+            lambda: self._reporting(asked).blocks, "independent reporting", asked
         )

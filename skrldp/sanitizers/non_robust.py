@@ -3,7 +3,7 @@
 from typing import Any
 
 from skrldp.alphabet.combinations import Record
-from skrldp.privacy.requirements import Promise
+from skrldp.privacy.requirements import Requirements
 from skrldp.sanitizers.fitted_state import Designed
 from skrldp.sanitizers.optimal import OptimalSanitizer
 from skrldp.sanitizers.parameters import with_parameters
@@ -100,5 +100,5 @@ class NonRobustSanitizer(OptimalSanitizer):
     def _uncertainty_set(self) -> Any:
         return RenyiBall(radius=0.0)
 
-    def _design(self, promise: Promise, around: FittedSet, record: Record) -> Designed:
-        return self._best_by(promise, promise.requirements())
+    def _design(self, asked: Requirements, around: FittedSet, record: Record) -> Designed:
+        return self._best_by(asked, asked.over())

@@ -8,7 +8,7 @@ from skrldp.certificate import expected_seconds, release
 from skrldp.design.criteria import Criterion
 from skrldp.design.criterion_problem import SOLVERS, CriterionProblem
 from skrldp.design.engine import Problem, solve
-from skrldp.privacy.requirements import Promise, Requirements
+from skrldp.privacy.requirements import Requirements
 from skrldp.sanitizers.base import BaseSanitizer
 from skrldp.sanitizers.fitted_state import Designed, FromFit
 from skrldp.sanitizers.parameters import (
@@ -79,21 +79,23 @@ class OptimalSanitizer(BaseSanitizer):
     }
 
     def _best_by(
-        self, promise: Promise, requirements: Requirements, criterion: Criterion | None = None
+        self, asked: Requirements, requirements: Requirements, criterion: Criterion | None = None
     ) -> Designed:
         """Design the best mechanism by a criterion; None is the optimum at the public joint."""
-        problem = CriterionProblem(promise.joint, criterion)
-        return self._optimum(promise, requirements, problem).numbered(promise.joint)
+        problem = CriterionProblem(asked.joint, criterion)
+        return self._optimum(asked, requirements, problem).numbered(asked.joint)
 
-    def _optimum(self, promise: Promise, requirements: Requirements, problem: Problem) -> Designed:
+    def _optimum(
+        self, asked: Requirements, requirements: Requirements, problem: Problem
+    ) -> Designed:
         """Solve a problem within the limits, round its mechanism, and prove that it is private.
 
         Symbols are the rows in use.
         """
         limit = self.time_limit
-        say_if_slow(self, promise.joint)
+        say_if_slow(self, asked.joint)
         if limit is not None:  # leave time for repair and proof, but no more than half
-            limit = max(limit - expected_seconds(promise.requirements()), limit / 2.0)
+            limit = max(limit - expected_seconds(asked.over()), limit / 2.0)
         solution = solve(
             problem,
             requirements,
@@ -103,7 +105,7 @@ class OptimalSanitizer(BaseSanitizer):
             verbose=self.verbose,
         )
         assert solution.matrix is not None  # only closed forms have none
-        mechanism, certificate = release(solution.matrix, promise, verbose=self.verbose)
+        mechanism, certificate = release(solution.matrix, asked, verbose=self.verbose)
         return Designed(mechanism, certificate, solution)
 
 

@@ -22,7 +22,7 @@ from skrldp._params import (
 )
 from skrldp.alphabet.values import spent_on_values
 from skrldp.joint import JointDistribution
-from skrldp.privacy.requirements import Promise, Requirements
+from skrldp.privacy.requirements import Requirements
 from skrldp.sanitizers.public_table import UNKNOWN, check_survey
 from skrldp.sanitizers.reports import ENCODINGS
 from skrldp.sets.fitted_sets import FittedSet
@@ -179,7 +179,7 @@ def parts_of(columns: Sequence[tuple[Any, bool]]) -> str:
     return f"S = {secret}, U = {others or 'nothing'}"
 
 
-# --- From parameters to promises ------------------------------------------------------------------
+# --- From parameters to requirements --------------------------------------------------------------
 
 
 def _given(known: Any) -> bool:
@@ -214,21 +214,21 @@ def grouping_of(sanitizer: Any, uncertainty: Any) -> Grouping:
     )
 
 
-def design_requirements(promise: Promise, around: Any) -> Requirements:
+def design_requirements(asked: Requirements, around: Any) -> Requirements:
     """List what rows of a design must satisfy, as closely as an uncertainty set states."""
     same_secret = getattr(around, "same_secret", False)
-    return promise.requirements(getattr(around, "region", "joint"), same_secret)
+    return asked.over(getattr(around, "region", "joint"), same_secret)
 
 
-def promise_of(
+def asked_of(
     sanitizer: Any,
     joint: JointDistribution,
     uncertainty: FittedSet,
     fit: Callable[[JointDistribution], FittedSet],
     codec: CellCodec,
     known: tuple[int, ...],
-) -> Promise:
-    """Make the promise that a sanitizer is asked for.
+) -> Requirements:
+    """List the claims that a sanitizer is asked for, as requirements.
 
     Raises ValueError if `eps_all` is too small, or a known column is sensitive.
     """
@@ -251,7 +251,7 @@ def promise_of(
             f"eps_all={eps_all:g} must be at least eps={eps:g}: the set is among all "
             "distributions. To promise eps_all alone, set eps to it as well."
         )
-    return Promise.of(
+    return Requirements.asked(
         joint,
         uncertainty,
         eps,

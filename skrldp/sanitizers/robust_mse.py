@@ -22,7 +22,7 @@ from skrldp.design.distance_problem import (
 )
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution
-from skrldp.privacy.requirements import Promise
+from skrldp.privacy.requirements import Requirements
 from skrldp.sanitizers.fitted_state import Designed, Fitted, FromFit
 from skrldp.sanitizers.optimal import ObservingSanitizer
 from skrldp.sanitizers.parameters import (
@@ -240,18 +240,18 @@ class RobustMSESanitizer(ObservingSanitizer):
     def _private_set(self, uncertainty: FittedSet) -> FittedSet:
         return uncertainty if self.robust_privacy else uncertainty.public_alone
 
-    def _design(self, promise: Promise, around: FittedSet, record: Record) -> Designed:
-        joint = promise.joint
+    def _design(self, asked: Requirements, around: FittedSet, record: Record) -> Designed:
+        joint = asked.joint
         distance = distance_matrix(self.distance, joint.values)
         private = self._uncertainty_set()
         chosen, useful = fit_utility_set(self.utility_uncertainty, private, around, joint)
         over = useful if self.robust_utility else useful.public_alone
-        requirements = design_requirements(promise, self.uncertainty)
+        requirements = design_requirements(asked, self.uncertainty)
         problem = DistanceProblem(
             expected_distance(joint, distance, over, observe=self.observe),
             simple=lambda: closed_forms(joint, requirements),
         )
-        design = self._optimum(promise, requirements, problem)
+        design = self._optimum(asked, requirements, problem)
         if not self.robust_privacy and not around.is_point:
             warnings.warn(
                 f"robust_privacy=False: {POINT_ALONE}.",

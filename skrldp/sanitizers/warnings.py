@@ -18,6 +18,7 @@ from skrldp.claims import POINT_ALONE
 from skrldp.design.run import Solution
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution
+from skrldp.privacy.requirements import Requirement
 from skrldp.sets.fitted_sets import FittedSet, estimated_miss
 from skrldp.table.codec import CellCodec
 from skrldp.table.columns import Rare
@@ -60,7 +61,7 @@ def explain_rare_cells(around: FittedSet, joint: JointDistribution) -> str:
 
 
 def warn_of_weak_sets(
-    around: FittedSet, joint: JointDistribution, others: Iterable[Any] = ()
+    around: FittedSet, joint: JointDistribution, asked: Iterable[Requirement] = ()
 ) -> None:
     """Warn where a set of distributions is smaller than a user may think."""
     if around.is_point:
@@ -69,8 +70,8 @@ def warn_of_weak_sets(
             PrivacyLeakWarning,
         )
         return
-    own = [(one.uncertainty, one.joint) for one in others if one.uncertainty is not around]
-    for found, table in [(around, joint), *own]:
+    own = [(one.region.uncertainty, one.joint or joint) for one in asked]
+    for found, table in [(around, joint), *(pair for pair in own if pair[0] is not around)]:
         if explanation := explain_rare_cells(found, table):
             _warn(f"{explanation}.", PrivacyLeakWarning)
             return

@@ -26,9 +26,10 @@ from skrldp import (
     certify,
 )
 from skrldp.alphabet.values import source_in_words
-from skrldp.certificate import proof_region, prove, release
+from skrldp.certificate import release
 from skrldp.design.closed_form import grr, srr
-from skrldp.privacy.requirements import Promise, Requirements, repair
+from skrldp.privacy.private_rows import privacy_region
+from skrldp.privacy.requirements import Requirements, repair
 from skrldp.sets.fitted_sets import RenyiSet
 
 ALPHAS = (0.5, 0.55, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0)
@@ -61,7 +62,7 @@ def sharp(seed, joint, b=5, concentration=0.3):
 def private(seed, joint, alpha, radius, eps, **options):
     return repair(
         sharp(seed, joint, **options),
-        Requirements.of(proof_region(joint, RenyiSet(alpha, radius)), eps),
+        Requirements.of(privacy_region(joint, RenyiSet(alpha, radius), region="exact"), eps),
     )
 
 
@@ -235,7 +236,7 @@ def test_planted_violations_are_caught(alpha):
     for seed in range(1 if alpha < 0.6 else 2):  # the first orders take long
         joint = table(seed)
         mechanism, proof = release(
-            sharp(seed, joint), Promise.of(joint, RenyiSet(alpha, radius), eps)
+            sharp(seed, joint), Requirements.asked(joint, RenyiSet(alpha, radius), eps)
         )
         distribution = proof.distribution
         conditionals = distribution / distribution.sum(axis=1, keepdims=True)
@@ -262,7 +263,7 @@ def test_it_looks_at_what_is_sampled():
     """A block mechanism's own weights, not the numbers it was made of."""
     joint = JointDistribution(EXAMPLE)
     mechanism = Mechanism.from_blocks(grr(0.5, 4), (0, 1), (0, 1))
-    proof = prove(mechanism, joint, RenyiSet(1.0, math.inf))
+    proof = certify(mechanism, RenyiSet(1.0, math.inf), joint)
     block = mechanism.form.table
     assert proof.eps >= math.log(block.same / block.other)
 
@@ -295,7 +296,7 @@ def test_repair_makes_anything_private(seed, alpha, radius, eps):
     rng = np.random.default_rng(seed)
     matrix = rng.dirichlet(np.full(5, 0.1), size=12).T
     matrix = np.nan_to_num(matrix) + rng.normal(size=matrix.shape) * 1e-9  # a solver's output
-    region = proof_region(joint, RenyiSet(alpha, radius))
+    region = privacy_region(joint, RenyiSet(alpha, radius), region="exact")
     fixed = repair(matrix, Requirements.of(region, eps))
     assert fixed.min() >= 0
     np.testing.assert_allclose(fixed.sum(axis=0), 1.0, rtol=1e-12)
@@ -306,7 +307,7 @@ def test_repair_makes_anything_private(seed, alpha, radius, eps):
 @pytest.mark.parametrize("alpha", [0.5, 1.0, 2.0])
 def test_repair_of_a_small_violation_is_small(alpha):
     joint, eps, radius = table(8), 0.5, 0.1
-    region = proof_region(joint, RenyiSet(alpha, radius))
+    region = privacy_region(joint, RenyiSet(alpha, radius), region="exact")
     fine = private(8, joint, alpha, radius, eps)
     for size in (1e-9, 1e-6, 1e-3):
         noise = np.random.default_rng(8).uniform(-size, size, fine.shape)
@@ -330,7 +331,7 @@ def test_repair_of_a_small_violation_is_small(alpha):
 def test_release_never_weakens(seed, alpha, radius, log_eps, unseen, b):
     joint, eps = table(seed, unseen=unseen), 10.0**log_eps
     matrix = sharp(seed, joint, b=b, concentration=0.05)
-    mechanism, proof = release(matrix, Promise.of(joint, RenyiSet(alpha, radius), eps))
+    mechanism, proof = release(matrix, Requirements.asked(joint, RenyiSet(alpha, radius), eps))
     assert proof.eps <= eps and proof.holds(eps)
     assert proof.eps_attained <= proof.eps
     # the proof is about the mechanism that is handed out
@@ -346,7 +347,7 @@ def test_release_uses_the_budget():
     joint = table(10)
     for eps in (0.01, 0.5, 3.0):
         matrix = sharp(10, joint, concentration=0.1)
-        _, proof = release(matrix, Promise.of(joint, RenyiSet(2.0, 0.05), eps))
+        _, proof = release(matrix, Requirements.asked(joint, RenyiSet(2.0, 0.05), eps))
         assert proof.eps > 0.95 * eps
 
 
@@ -356,4 +357,4 @@ def test_nothing_unproven_is_released(monkeypatch):
     joint = table(11)
     monkeypatch.setattr(module, "repair", lambda matrix, *_: matrix)  # a repair that does nothing
     with pytest.raises(CertificateError, match=r"eps=0\.1.*3 secrets x 4 values"):
-        release(sharp(11, joint), Promise.of(joint, RenyiSet(2.0, 0.05), 0.1))
+        release(sharp(11, joint), Requirements.asked(joint, RenyiSet(2.0, 0.05), 0.1))

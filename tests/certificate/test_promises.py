@@ -12,7 +12,7 @@ from skrldp.certificate import _release as release_module
 from skrldp.certificate import certify, release
 from skrldp.certificate._views import View, least_provable
 from skrldp.claims import Claims
-from skrldp.privacy.requirements import Promise
+from skrldp.privacy.requirements import Requirements
 from skrldp.privacy.screening import Screened
 from skrldp.sets.fitted_sets import RenyiSet
 
@@ -133,7 +133,7 @@ def test_what_cannot_be_proven_is_infinite():
 
 def test_the_proven_bound_decides_not_the_attained_one(monkeypatch):
     """A mechanism whose leakage was only seen to be small is not released."""
-    prove = release_module.prove_promise
+    prove = release_module.prove
 
     def unsure(*arguments):
         proof = prove(*arguments)
@@ -141,9 +141,9 @@ def test_the_proven_bound_decides_not_the_attained_one(monkeypatch):
         return replace(proof, claims=Claims(tuple(loose)))
 
     matrix = np.array([[0.6, 0.6, 0.4, 0.4], [0.4, 0.4, 0.6, 0.6]])
-    promise = Promise.of(EVEN, EVERYTHING, 0.5)
+    promise = Requirements.asked(EVEN, EVERYTHING, 0.5)
     release(matrix, promise)
-    monkeypatch.setattr(release_module, "prove_promise", unsure)
+    monkeypatch.setattr(release_module, "prove", unsure)
     with pytest.raises(CertificateError, match=r"the bound is 0\.6"):
         release(matrix, promise)
     found = unsure(Mechanism.from_matrix(matrix, (0, 1), (0, 1)), promise)
@@ -153,6 +153,6 @@ def test_the_proven_bound_decides_not_the_attained_one(monkeypatch):
 def test_reports_keep_the_numbers_of_the_designs_rows():
     """A report that is never sent is dropped; the others keep their names, which mean something."""
     matrix = np.array([[0.5, 0.5, 0.4, 0.4], [0.0] * 4, [0.5, 0.5, 0.6, 0.6], [0.0] * 4])
-    mechanism, _ = release(matrix, Promise.of(EVEN, EVERYTHING, 0.5))
+    mechanism, _ = release(matrix, Requirements.asked(EVEN, EVERYTHING, 0.5))
     assert mechanism.symbols == (0, 2)
     assert mechanism.shape == (2, 4)

@@ -18,7 +18,7 @@ from skrldp import (
     SRRSanitizer,
     certify,
 )
-from skrldp.certificate import _several_reports, prove, prove_reports
+from skrldp.certificate import _several_reports, prove_reports
 from skrldp.certificate._several_reports import distinct_rows, n_multisets, power
 from skrldp.design.closed_form import srr
 from skrldp.mechanism.forms import BlockForm
@@ -281,7 +281,7 @@ def test_several_reports_are_shown():
     mechanism = Mechanism.from_matrix(matrix, joint.secrets, joint.values)
     around = RenyiBall().fit_set(joint)
     one, three = prove_reports(mechanism, joint, around, (1, 3), work=0)
-    assert prove(mechanism, joint, around).eps == one.eps
+    assert certify(mechanism, around, joint).eps == one.eps
     assert "reports=3" in repr(three) and "eps_all<=" in repr(one) and "reports" not in repr(one)
     html = three._repr_html_()
     assert "for 3 reports about one" in html and "(by composition)" in html and "knows U" in html

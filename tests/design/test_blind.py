@@ -29,7 +29,6 @@ from skrldp.design.vertices import enumerate_vertices, facets
 from skrldp.information import entropy, mutual_information, row_information
 from skrldp.privacy.private_rows import Layout, LowerRegion, privacy_region
 from skrldp.privacy.requirements import (
-    Promise,
     Requirement,
     Requirements,
 )
@@ -324,7 +323,7 @@ def test_an_unseen_secret_may_have_any_distribution(kind):
     )
     assert widest.objective * (1.0 - TOL) <= found.objective
     _, certificate = release(
-        found.matrix, Promise.of(joint, RenyiSet(2.0, 0.02), 0.5, observe="nonsensitive")
+        found.matrix, Requirements.asked(joint, RenyiSet(2.0, 0.02), 0.5, observe="nonsensitive")
     )
     assert certificate.holds(0.5)
 
@@ -350,7 +349,7 @@ def problems(draw):
 def test_what_is_released_is_proven_and_tied(problem, eps):
     joint, matrix, alpha, radius = problem
     mechanism, certificate = release(
-        matrix, Promise.of(joint, RenyiSet(alpha, radius), eps, observe="nonsensitive")
+        matrix, Requirements.asked(joint, RenyiSet(alpha, radius), eps, observe="nonsensitive")
     )
     assert certificate.holds(eps)
     assert mechanism.observe == "nonsensitive"
@@ -377,7 +376,7 @@ def test_no_distribution_of_the_ball_leaks_more(alpha):
     cost = expected_distance(joint, distance, RenyiSet(alpha, radius), observe="nonsensitive")
     mechanism, certificate = release(
         solve(DistanceProblem(cost), Requirements.of(region, eps)).matrix,
-        Promise.of(joint, RenyiSet(alpha, radius), eps, observe="nonsensitive"),
+        Requirements.asked(joint, RenyiSet(alpha, radius), eps, observe="nonsensitive"),
     )
     distributions = on_the_boundary(
         joint.probabilities.ravel(), random_directions(rng, 900, 6), alpha, radius

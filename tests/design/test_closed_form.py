@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skrldp import JointDistribution, LikelihoodRatioSet, Mechanism
-from skrldp.certificate import proof_region, prove
+from skrldp.certificate import certify
 from skrldp.design.closed_form import (
     block_matrix,
     grr,
@@ -20,7 +20,7 @@ from skrldp.design.closed_form import (
 )
 from skrldp.information import block_information, mutual_information
 from skrldp.privacy.private_rows import privacy_region
-from skrldp.privacy.requirements import Promise, Requirements
+from skrldp.privacy.requirements import Requirements
 from skrldp.sets.fitted_sets import RenyiSet
 
 
@@ -77,7 +77,7 @@ def test_entropy_example_4():
 @pytest.mark.parametrize("alpha", [0.3, 0.6, 1.0, 2.0, 3.0])
 def test_blocks_are_the_product_of_two_responses(alpha):
     joint = table(1, 3, 4)
-    region = proof_region(joint, RenyiSet(alpha, 0.03))
+    region = privacy_region(joint, RenyiSet(alpha, 0.03), region="exact")
     found = independent_reporting(joint, Requirements.of(region, 0.9))
     product = np.kron(response(found.secret_eps, 3), response(found.value_eps, 4))
     np.testing.assert_allclose(dense(found.blocks, 3, 4), product, atol=1e-13)
@@ -98,10 +98,10 @@ def test_blocks_are_the_product_of_two_responses(alpha):
 )
 def test_independent_reporting_is_certified(seed, a1, a2, eps, alpha, radius):
     joint = table(seed, a1, a2)
-    region = proof_region(joint, RenyiSet(alpha, radius))
+    region = privacy_region(joint, RenyiSet(alpha, radius), region="exact")
     found = independent_reporting(joint, Requirements.of(region, eps))
     mechanism = Mechanism.from_blocks(found.blocks, joint.secrets, joint.values)
-    assert prove(mechanism, joint, RenyiSet(alpha, radius)).eps <= eps + 1e-8
+    assert certify(mechanism, RenyiSet(alpha, radius), joint).eps <= eps + 1e-8
 
 
 def test_u_that_says_nothing_of_s_is_reported_as_it_is():
@@ -136,7 +136,9 @@ def promise(seed, a1, sizes, eps, eps_all=None, known=False, fit=SETS[1]):
     values = [(v, w) for v, size in enumerate(sizes) for w in range(size)]
     counts = rng.integers(0, 200, (a1, len(values))) + np.eye(a1, len(values), dtype=int)
     joint = JointDistribution(counts, tuple(range(a1)), tuple(values))
-    return Promise.of(joint, fit(joint), eps, eps_all=eps_all, known=(0,) if known else (), fit=fit)
+    return Requirements.asked(
+        joint, fit(joint), eps, eps_all=eps_all, known=(0,) if known else (), fit=fit
+    )
 
 
 def missing(matrix, requirements):
@@ -156,7 +158,7 @@ def missing(matrix, requirements):
 )
 def test_private_best_split_and_largest_budget(seed, a1, sizes, eps, more, known, fit):
     promised = promise(seed, a1, sizes, eps, more and more * eps, known, fit)
-    joint, requirements = promised.joint, promised.requirements()
+    joint, requirements = promised.joint, promised.over()
     shape = joint.counts.shape
     found = independent_reporting(joint, requirements)
     assert missing(block_matrix(found.blocks, shape), requirements) <= 1e-9
@@ -181,6 +183,6 @@ def test_private_best_split_and_largest_budget(seed, a1, sizes, eps, more, known
 
 def test_one_secret_may_be_reported_as_it_is():
     joint = JointDistribution([[5, 10, 20]])
-    alone = Promise.of(joint, RenyiSet(2.0, 0.05), 1.0, eps_all=2.0)
-    found = independent_reporting(joint, alone.requirements())
+    alone = Requirements.asked(joint, RenyiSet(2.0, 0.05), 1.0, eps_all=2.0)
+    found = independent_reporting(joint, alone.over())
     assert found.information == pytest.approx(joint.entropy)

@@ -17,7 +17,7 @@ from skrldp.design.least_cost import minimise
 from skrldp.design.programs import ExpectedCost
 from skrldp.design.run import Limits
 from skrldp.privacy.private_rows import privacy_region
-from skrldp.privacy.requirements import Promise, Requirements, repair
+from skrldp.privacy.requirements import Requirements, repair
 from skrldp.sets.fitted_sets import RenyiSet
 
 CASES = REFERENCE["mse"]
@@ -68,8 +68,8 @@ def test_several_requirements_by_the_central_path(options, observe):
     secrets, values = [(0, "a"), (0, "b"), (1, "a")], [(0, "p"), (0, "q"), (1, "p")]
     counts = [[10, 7, 101], [161, 144, 3], [6, 12, 59]]
     joint = JointDistribution(counts, secrets, values)
-    promise = Promise.of(joint, RenyiSet(2.0, 0.02), 0.8, observe=observe, **options)
-    required = promise.requirements()
+    promise = Requirements.asked(joint, RenyiSet(2.0, 0.02), 0.8, observe=observe, **options)
+    required = promise.over()
     assert len(required) > 1
     table = np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 1.5], [3.0, 2.0, 0.0]])
     cost = ExpectedCost(

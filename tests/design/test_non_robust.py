@@ -19,7 +19,7 @@ from skrldp.design.non_robust import coupled
 from skrldp.design.subset_optimum import optimal_response
 from skrldp.exceptions import SolverError
 from skrldp.information import entropy
-from skrldp.privacy.requirements import Promise
+from skrldp.privacy.requirements import Requirements
 from skrldp.sets.fitted_sets import RenyiSet
 
 POINT = RenyiSet(2.0, 0.0)
@@ -32,11 +32,11 @@ def draw(seed, shape, n=400):
 
 
 def promise_of(counts, eps, **options):
-    return Promise.of(JointDistribution(counts), POINT, eps, **options)
+    return Requirements.asked(JointDistribution(counts), POINT, eps, **options)
 
 
 def best(promise, criterion=None, **options):
-    return solve(CriterionProblem(promise.joint, criterion), promise.requirements(), **options)
+    return solve(CriterionProblem(promise.joint, criterion), promise.over(), **options)
 
 
 def assert_kept(found, promise):
@@ -44,7 +44,7 @@ def assert_kept(found, promise):
     mechanism, certificate = release(found.matrix, promise)
     public = promise.joint.probabilities
     assert mechanism.mutual_information(public) == pytest.approx(found.objective, rel=1e-6)
-    assert certificate.eps <= promise.statements[0].claim.asked
+    assert certificate.eps <= promise.items[0].claim.asked
     assert found.matrix.shape[0] <= promise.joint.counts.size
 
 
@@ -161,7 +161,7 @@ def test_it_bounds_robust_designs(shape):
     point = best(promise_of(counts, 1.0))
     joint = JointDistribution(counts)
     ball = RenyiSet(2.0, RenyiBall().radius_for(joint.n, joint.counts.size))
-    requirements = Promise.of(joint, ball, 1.0).requirements()
+    requirements = Requirements.asked(joint, ball, 1.0).over()
     bound = information_bound(joint, requirements)
     rough = information_bound(joint, requirements, quick=True)
     assert point.objective * (1.0 - 1e-12) <= bound.value <= rough.value + 1e-12

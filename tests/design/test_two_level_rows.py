@@ -7,7 +7,7 @@ from skrldp.design.decomposition import two_levels
 from skrldp.design.run import Limits
 from skrldp.design.variances import Variance
 from skrldp.joint import JointDistribution
-from skrldp.privacy.requirements import Promise
+from skrldp.privacy.requirements import Requirements
 from skrldp.sets.parameter_objects import LikelihoodRatioSet
 
 COUNTS = np.random.default_rng(0).integers(20, 900, (4, 5))
@@ -16,8 +16,8 @@ COUNTS = np.random.default_rng(0).integers(20, 900, (4, 5))
 def asked(counts=COUNTS, **options):
     joint = JointDistribution(counts)
     around = LikelihoodRatioSet()
-    promise = Promise.of(joint, around.fit_set(joint), 1.0, fit=around.fit_set, **options)
-    return joint, promise.requirements()
+    promise = Requirements.asked(joint, around.fit_set(joint), 1.0, fit=around.fit_set, **options)
+    return joint, promise.over()
 
 
 def variance(joint):
@@ -57,5 +57,5 @@ def test_they_are_for_several_secrets_that_are_compared_as_wholes():
     values = [(u, v) for u in range(5) for v in range(2)]
     joint = JointDistribution(np.repeat(COUNTS, 2, axis=1), list(range(4)), values)
     around = LikelihoodRatioSet()
-    promise = Promise.of(joint, around.fit_set(joint), 1.0, known=[1], fit=around.fit_set)
-    assert not two_levels(promise.requirements())
+    promise = Requirements.asked(joint, around.fit_set(joint), 1.0, known=[1], fit=around.fit_set)
+    assert not two_levels(promise.over())

@@ -11,7 +11,7 @@ from skrldp.design.run import Limits
 from skrldp.design.variances import Variance
 from skrldp.design.whole_records import balanced_sets, best_sets, least_variance
 from skrldp.joint import JointDistribution
-from skrldp.privacy.requirements import Promise
+from skrldp.privacy.requirements import Requirements
 from skrldp.sets.fitted_sets import fitted_set
 from skrldp.sets.parameter_objects import AllDistributions
 
@@ -153,8 +153,8 @@ def test_alphabets_beyond_the_search_get_randomised_response():
 
 def test_the_engine_takes_the_formula_of_each_criterion():
     joint = JointDistribution(RACES[:, None])
-    promise = Promise.of(joint, fitted_set(joint, AllDistributions()), 1.0)
-    requirements = promise.requirements()
+    promise = Requirements.asked(joint, fitted_set(joint, AllDistributions()), 1.0)
+    requirements = promise.over()
     assert requirements.of_whole_records
     information = solve(CriterionProblem(joint), requirements)
     assert (information.solver, information.status) == ("coupling", "optimal")
@@ -162,7 +162,7 @@ def test_the_engine_takes_the_formula_of_each_criterion():
     assert solve(shares, requirements).solver == "thresholds"
     two = JointDistribution([[3, 4], [5, 6]])
     assert (
-        not Promise.of(two, fitted_set(two, AllDistributions()), 1.0)
-        .requirements()
+        not Requirements.asked(two, fitted_set(two, AllDistributions()), 1.0)
+        .over()
         .of_whole_records
     )

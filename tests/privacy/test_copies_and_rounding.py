@@ -5,7 +5,7 @@ import pytest
 
 from skrldp import JointDistribution, LikelihoodRatioSet, RenyiBall
 from skrldp.privacy.private_rows import privacy_region
-from skrldp.privacy.requirements import Promise, repair
+from skrldp.privacy.requirements import Requirements, repair
 
 SECRETS = [("a", 0), ("a", 1), ("b", 0), ("b", 1)]
 VALUES = [("x", 0), ("x", 1), ("x", 2), ("y", 0), ("y", 1), ("z", 0)]  # ragged in the first column
@@ -22,7 +22,7 @@ def table(seed, secrets=SECRETS, values=VALUES):
 def promise(joint, chosen="ball", **options):
     around = SETS[chosen]
     eps = options.pop("eps", 0.8)
-    return Promise.of(joint, around.fit_set(joint), eps, fit=around.fit_set, **options)
+    return Requirements.asked(joint, around.fit_set(joint), eps, fit=around.fit_set, **options)
 
 
 def group_rows(row, observe, secret, known):
@@ -36,8 +36,8 @@ def group_rows(row, observe, secret, known):
 def test_known_columns_are_judged_group_by_group(chosen, observe):
     """Copies that fill up short groups change nothing: each known value alone gives the same."""
     joint = table(3)
-    statement = promise(joint, chosen, eps=0.5, known=(0,), observe=observe).statements[1]
-    region, rng = statement.region(), np.random.default_rng(1)
+    statement = promise(joint, chosen, eps=0.5, known=(0,), observe=observe).items[1]
+    region, rng = statement.over("joint").region, np.random.default_rng(1)
     n_cells = joint.counts.size if observe == "all" else len(VALUES)
     rows = rng.random((4, n_cells)) + 0.05
     found = region.worst(rows, statement.claim.asked)
@@ -47,8 +47,8 @@ def test_known_columns_are_judged_group_by_group(chosen, observe):
         alone = JointDistribution(counts) if counts.any() else None
         # The same budgets for the group by itself: shares of all records, not of the group's.
         share = counts.sum(axis=1) / joint.n
-        part = privacy_region(alone, statement.uncertainty)
-        part = type(part)(part.conditionals, share, share, statement.uncertainty)
+        part = privacy_region(alone, statement.region.uncertainty)
+        part = type(part)(part.conditionals, share, share, statement.region.uncertainty)
         own = np.stack([group_rows(r, observe, [s], known) for r in rows for s in range(4)])
         expected = part.worst(own.reshape(4, -1), 0.5)
         for row, s, t, bound in zip(
@@ -76,7 +76,7 @@ def test_repaired_mechanisms_keep_every_statement(chosen, observe):
     """At random distributions of each set, by the definition: probabilities of reports."""
     joint, rng = table(11), np.random.default_rng(5)
     asked = promise(joint, chosen, eps=0.6, eps_all=2.0, known=(0,), observe=observe)
-    requirements = asked.requirements()
+    requirements = asked.over()
     assert len(requirements) == 3  # plain, within what is known, and everywhere
     matrix = rng.dirichlet(np.full(6, 0.3), requirements.n_cells).T
     assert requirements.shifts(matrix).max() > 0.01
@@ -85,9 +85,9 @@ def test_repaired_mechanisms_keep_every_statement(chosen, observe):
     whole = private if observe == "all" else np.tile(private, (1, len(SECRETS)))
     whole = whole.reshape(6, 4, -1)
     flat = whole.reshape(6, -1)
-    for statement in asked.statements:
+    for statement in asked.items[:2]:
         for _ in range(20):
-            distribution = random_conditional(rng, statement.joint, statement.uncertainty)
+            distribution = random_conditional(rng, statement.joint, statement.region.uncertainty)
             x = statement.whole_distribution(distribution, joint).reshape(4, -1)
             groups = [range(6)] if not statement.claim.known else [[0, 1, 2], [3, 4], [5]]
             for known in groups:

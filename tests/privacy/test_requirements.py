@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from skrldp import JointDistribution
 from skrldp.privacy.private_rows import privacy_region
-from skrldp.privacy.requirements import Promise, Requirements, repair
+from skrldp.privacy.requirements import Requirements, repair
 from skrldp.sets.fitted_sets import ConditionalsSet, RenyiSet
 
 # Two sensitive columns and two others; one combination of each never occurs.
@@ -58,7 +58,7 @@ def leakage(reports, groups, different):
 def test_no_distribution_of_the_ball_breaks_a_promise(seed, known, observe, eps_all):
     """Rows that meet the requirements, at many distributions of the ball, by Bayes' rule alone."""
     joint, radius = table(seed), 0.1
-    promise = Promise.of(
+    promise = Requirements.asked(
         joint,
         RenyiSet(2.0, radius),
         EPS,
@@ -66,7 +66,7 @@ def test_no_distribution_of_the_ball_breaks_a_promise(seed, known, observe, eps_
         eps_all=eps_all,
         observe=observe,
     )
-    requirements = promise.requirements()
+    requirements = promise.over()
     rng = np.random.default_rng(seed)
     fixed = repair(rng.dirichlet(np.full(4, 0.2), requirements.n_cells).T, requirements)
     if observe == "nonsensitive":
@@ -91,8 +91,8 @@ def test_no_distribution_of_the_ball_breaks_a_promise(seed, known, observe, eps_
 def test_knowing_all_of_u_is_privacy_at_equal_values():
     """Then nothing of the set is left: each row may differ by eps at each value of U."""
     joint = table(0)
-    promise = Promise.of(joint, RenyiSet(2.0, 0.1), EPS, known=(0, 1))
-    within = Requirements(promise.requirements().items[1:])
+    promise = Requirements.asked(joint, RenyiSet(2.0, 0.1), EPS, known=(0, 1))
+    within = Requirements(promise.over().items[1:])
     rows = np.random.default_rng(1).random((40, 3, 5))
     ratios = [
         (rows[:, s] - np.exp(EPS) * rows[:, t]).max(axis=1)
@@ -105,10 +105,10 @@ def test_knowing_all_of_u_is_privacy_at_equal_values():
 @pytest.mark.parametrize("eps_all", [EPS, EPS_ALL])
 def test_what_follows_is_not_required_twice(eps_all):
     joint = table(3)
-    found = Promise.of(joint, RenyiSet(2.0, 0.1), EPS, eps_all=eps_all).requirements()
+    found = Requirements.asked(joint, RenyiSet(2.0, 0.1), EPS, eps_all=eps_all).over()
     assert len(found) == (1 if eps_all == EPS else 2)
     assert found.items[-1].everywhere and found.items[-1].eps == eps_all
-    same = Promise.of(joint, RenyiSet(2.0, np.inf), EPS, eps_all=eps_all).requirements()
+    same = Requirements.asked(joint, RenyiSet(2.0, np.inf), EPS, eps_all=eps_all).over()
     assert len(same) == 1 and same.least_eps == EPS
 
 
@@ -120,11 +120,11 @@ def test_sets_of_conditionals_are_fitted_to_the_finer_table():
         asked.append(finer)
         return ConditionalsSet(0.01, 0.015)
 
-    found = Promise.of(joint, ConditionalsSet(0.02, 0.03), EPS, known=(0,), fit=fit)
-    assert [one.claim.known for one in found.statements] == [(), (0,)]
-    assert [one.joint for one in found.statements] == [joint, *asked]
-    assert [one.uncertainty.single for one in found.statements] == [0.02, 0.01]
-    for one in found.statements:
+    found = Requirements.asked(joint, ConditionalsSet(0.02, 0.03), EPS, known=(0,), fit=fit)
+    assert [one.claim.known for one in found] == [(), (0,)]
+    assert [one.joint for one in found] == [joint, *asked]
+    assert [one.region.uncertainty.single for one in found] == [0.02, 0.01]
+    for one in found:
         # Counts stay, wherever they stand.
         moved = one.whole_distribution(one.joint.probabilities, joint)
         np.testing.assert_allclose(moved, joint.probabilities, atol=1e-12)
@@ -133,9 +133,9 @@ def test_sets_of_conditionals_are_fitted_to_the_finer_table():
 def test_limits_and_words():
     region = privacy_region(table(5), RenyiSet(2.0, 0.1))
     one = Requirements.of(region, 40.0)
-    assert one.at_most(50.0) is one and one.at_most(36.0).least_eps == 36.0
+    assert one.least_eps == 36.0
     assert one.only is one.items[0] and Requirements(one.items * 2).only is None
-    assert Requirements(one.items * 2).describe().count("eps=40 over JointRegion") == 2
+    assert Requirements(one.items * 2).describe().count("eps=36 over JointRegion") == 2
     none = privacy_region(table(5), RenyiSet(2.0, 0.1), compared=(np.zeros(0, int),) * 2)
     empty = Requirements.of(none, 1.0)
     assert not empty.any_pair and np.isinf(empty.least_eps)
@@ -147,9 +147,9 @@ def test_searches_begin_with_rows_of_the_right_length():
     for observe, shape in (("all", (3, 5)), ("nonsensitive", (1, 5))):
         options = {"known": (0,), "observe": observe}
         for eps_all in (None, EPS, EPS_ALL):
-            found = Promise.of(
+            found = Requirements.asked(
                 table(6), RenyiSet(2.0, 0.1), EPS, eps_all=eps_all, **options
-            ).requirements()
-            assert found.shape == found.at_most(0.5).shape == shape
+            ).over()
+            assert found.shape == shape
             parts, size = Requirements(found.items).shape
             assert parts * size == found.n_cells

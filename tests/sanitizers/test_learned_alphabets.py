@@ -28,7 +28,7 @@ from skrldp.alphabet.values import (
 )
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution
-from skrldp.privacy.requirements import Promise
+from skrldp.privacy.requirements import Requirements
 from skrldp.sets.radii import budgets_up_to, likelihood_ratio_budgets
 
 RARE = "has 3 values with fewer than 50 records"
@@ -247,8 +247,8 @@ def test_more_values_than_records_could_show():
     values = tuple(product("ab", range(3)))
     joint = JointDistribution(np.full((2, 6), 500), "st", values, most_values=10**7)
     fit = LikelihoodRatioSet().fit_set
-    promise = Promise.of(joint, fit(joint), 1.0, known=[0], fit=fit)
-    assert [one.uncertainty.is_everything for one in promise.statements] == [True, True]
+    promise = Requirements.asked(joint, fit(joint), 1.0, known=[0], fit=fit)
+    assert [one.everywhere for one in promise] == [True, True]
     with pytest.raises(ValueError, match="most_values=2 must be"):
         JointDistribution(np.full((2, 3), 100), most_values=2)
 

@@ -35,7 +35,7 @@ from skrldp import (
     certify,
     privacy_report,
 )
-from skrldp.certificate import proof_region
+from skrldp.privacy.private_rows import privacy_region
 from skrldp.sanitizers.access import changes_since_fit
 from skrldp.sanitizers.robust_mse import fit_utility_set
 from skrldp.sets.fitted_sets import RenyiSet
@@ -328,7 +328,9 @@ def test_more_cautious_regions_cost_more(robust_utility):
 
 def test_a_last_digit_does_not_matter():
     """The bound on a row is continuous, and the distribution that is named attains it."""
-    region = proof_region(JointDistribution([[0, 2, 1, 1], [3, 3, 2, 1]]), RenyiSet(0.3, 0.05))
+    region = privacy_region(
+        JointDistribution([[0, 2, 1, 1], [3, 3, 2, 1]]), RenyiSet(0.3, 0.05), region="exact"
+    )
     bounds = []
     for digit in (0.0, 1e-16, 1e-12):
         row = np.array([[[0.0372305 - digit, 0.848, 0.0372305, 0.0372305], [0.1] * 4]])

@@ -9,7 +9,7 @@ from scipy import stats
 
 from skrldp import JointDistribution, LikelihoodRatioSet, RenyiBall
 from skrldp.design.criteria import information_bound
-from skrldp.privacy.requirements import Promise
+from skrldp.privacy.requirements import Requirements
 from skrldp.sets.radii import effective_records, effective_size, likelihood_ratio_budgets
 from skrldp.surveys.records import SurveyRecords, SurveyTotals
 
@@ -196,11 +196,11 @@ def test_a_region_knows_the_distribution_of_secrets_apart_from_the_weights_of_bu
     records = SurveyRecords(weights, records.strata, records.clusters)
     joint = joint_of(records, cells, (2, 3), secrets=[("a", "x"), ("b", "y")])
     around = LikelihoodRatioSet(radius="asymptotic").fit_set(joint)
-    promise = Promise.of(joint, around, 1.0)
-    region = promise.statements[0].exact_region
+    promise = Requirements.asked(joint, around, 1.0)
+    region = promise.items[0].region
     np.testing.assert_allclose(region.marginal, joint.marginal, rtol=1e-8)
     np.testing.assert_allclose(region.weights, joint.record_shares)
-    assert information_bound(joint, promise.requirements()).value < joint.entropy - 0.01
+    assert information_bound(joint, promise.over()).value < joint.entropy - 0.01
 
 
 @pytest.mark.parametrize("around", [LikelihoodRatioSet(radius="asymptotic"), RenyiBall(alpha=1.0)])

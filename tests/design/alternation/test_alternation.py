@@ -31,7 +31,7 @@ from skrldp.privacy.private_rows import (
     SimplexRegion,
     privacy_region,
 )
-from skrldp.privacy.requirements import Promise, Requirements, repair
+from skrldp.privacy.requirements import Requirements, repair
 from skrldp.sets.fitted_sets import REGIONS, RenyiSet
 
 TABLE = [[90, 40, 310], [400, 250, 140], [30, 5, 77]]
@@ -335,7 +335,9 @@ def test_large_table_is_certified_and_far_better_than_the_closed_forms():
     radius = RenyiBall().radius_for(joint.n, 48)
     distribution = joint.probabilities.ravel()
     run = one_path(joint.counts, region, eps, b=12, factor=0.6)
-    mechanism, certificate = release(run.matrix, Promise.of(joint, RenyiSet(2.0, radius), eps))
+    mechanism, certificate = release(
+        run.matrix, Requirements.asked(joint, RenyiSet(2.0, radius), eps)
+    )
     assert certificate.holds(eps)
     assert mechanism.mutual_information(distribution) == pytest.approx(run.value, rel=1e-6)
     known = independent_reporting(joint, Requirements.of(region, eps)).information

@@ -14,7 +14,7 @@ from skrldp.design.constraint_blocks import path_blocks
 from skrldp.design.programs import ExpectedCost
 from skrldp.design.run import Workers
 from skrldp.privacy.private_rows import privacy_region
-from skrldp.privacy.requirements import Promise, Requirements
+from skrldp.privacy.requirements import Requirements
 from skrldp.sets.fitted_sets import RenyiSet
 
 
@@ -263,8 +263,8 @@ def lists():
         {"eps": 0.5, "known": (0,)},
     ):
         for observe in ("all", "nonsensitive"):
-            promise = Promise.of(joint, ball, **options, observe=observe)
-            yield joint, promise.requirements("lower"), ball
+            promise = Requirements.asked(joint, ball, **options, observe=observe)
+            yield joint, promise.over("lower"), ball
 
 
 @pytest.mark.parametrize(("case", "robust"), [(i, i // 2 % 2 == 0) for i in range(4)])

@@ -20,7 +20,7 @@ from skrldp.design.subset_optimum import group_reporting
 from skrldp.exceptions import SolverError
 from skrldp.information import block_information, mutual_information, row_information
 from skrldp.privacy.private_rows import Layout, privacy_region
-from skrldp.privacy.requirements import Promise, Requirements
+from skrldp.privacy.requirements import Requirements
 from skrldp.sets.fitted_sets import RenyiSet
 
 CASES = REFERENCE["mi"]
@@ -89,7 +89,7 @@ def test_exact_ball(case):
     assert joint.entropy == pytest.approx(case["entropy_X"], abs=1e-6)
     radius = RenyiBall().radius_for(joint.n, joint.counts.size)
     mechanism, certificate = release(
-        found.matrix, Promise.of(joint, RenyiSet(2.0, radius), case["eps"])
+        found.matrix, Requirements.asked(joint, RenyiSet(2.0, radius), case["eps"])
     )
     assert certificate.holds(case["eps"])
     value = mechanism.mutual_information(joint.probabilities)
@@ -152,7 +152,9 @@ def test_what_there_is_when_time_is_up(limit):
     known = independent_reporting(joint, Requirements.of(region, eps)).information
     assert found.objective >= known * (5.0 if limit else 1.0 - 1e-7)
     radius = RenyiBall().radius_for(joint.n, 80)
-    mechanism, certificate = release(found.matrix, Promise.of(joint, RenyiSet(2.0, radius), eps))
+    mechanism, certificate = release(
+        found.matrix, Requirements.asked(joint, RenyiSet(2.0, radius), eps)
+    )
     assert certificate.holds(eps)
     value = mechanism.mutual_information(joint.probabilities)
     assert value >= known * (1.0 - 1e-6)
@@ -242,7 +244,9 @@ def test_unseen_secrets_and_values(counts, kind, cdd):
         assert best >= found.objective * (1.0 - 1e-7)
         assert found.objective >= best * (1.0 - 2e-3)
     radius = RenyiBall().radius_for(joint.n, joint.counts.size)
-    mechanism, certificate = release(found.matrix, Promise.of(joint, RenyiSet(2.0, radius), eps))
+    mechanism, certificate = release(
+        found.matrix, Requirements.asked(joint, RenyiSet(2.0, radius), eps)
+    )
     assert certificate.holds(eps)
     value = mechanism.mutual_information(joint.probabilities)
     assert value == pytest.approx(found.objective, rel=1e-5)
@@ -264,7 +268,9 @@ def test_every_order(alpha, kind):
         > 1.2 * independent_reporting(joint, Requirements.of(region, eps)).information
     )
     radius = RenyiBall(alpha).radius_for(joint.n, 4)
-    mechanism, certificate = release(found.matrix, Promise.of(joint, RenyiSet(alpha, radius), eps))
+    mechanism, certificate = release(
+        found.matrix, Requirements.asked(joint, RenyiSet(alpha, radius), eps)
+    )
     assert certificate.holds(eps)
     assert certificate.eps_attained <= eps
     value = mechanism.mutual_information(joint.probabilities)
@@ -279,7 +285,9 @@ def test_the_joint_ball_at_one_half():
         found = solve(CriterionProblem(joint), Requirements.of(region, eps))
     assert found.status == "iteration_limit"
     radius = RenyiBall(0.5).radius_for(joint.n, 4)
-    mechanism, certificate = release(found.matrix, Promise.of(joint, RenyiSet(0.5, radius), eps))
+    mechanism, certificate = release(
+        found.matrix, Requirements.asked(joint, RenyiSet(0.5, radius), eps)
+    )
     assert certificate.holds(eps)
     known = independent_reporting(joint, Requirements.of(region, eps)).information
     assert mechanism.mutual_information(joint.probabilities) >= known * (1.0 - 1e-6)

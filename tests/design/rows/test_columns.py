@@ -14,7 +14,7 @@ from skrldp.design.run import Limits
 from skrldp.design.vertices import enumerate_vertices
 from skrldp.information import block_information, mutual_information
 from skrldp.privacy.private_rows import privacy_region
-from skrldp.privacy.requirements import Promise, Requirements
+from skrldp.privacy.requirements import Requirements
 from skrldp.sets.fitted_sets import RenyiSet
 
 JOINT = JointDistribution(EXAMPLE)
@@ -129,7 +129,9 @@ def test_time_may_run_out_anywhere(kind, glances):
     assert clock.glances > -100  # it hardly looks again
     check(found, joint, region, 0.5)
     radius = RenyiBall().radius_for(joint.n, joint.counts.size)
-    mechanism, certificate = release(found.matrix, Promise.of(joint, RenyiSet(2.0, radius), 0.5))
+    mechanism, certificate = release(
+        found.matrix, Requirements.asked(joint, RenyiSet(2.0, radius), 0.5)
+    )
     assert certificate.holds(0.5)
     assert mechanism.mutual_information(joint.probabilities) == pytest.approx(
         found.objective, rel=1e-6
@@ -162,7 +164,9 @@ def test_large_tables():
     known = max(known, block_information(srr(1.0, *shape), joint.probabilities))
     assert found.objective > 1.2 * known
     radius = RenyiBall().radius_for(joint.n, joint.counts.size)
-    mechanism, certificate = release(found.matrix, Promise.of(joint, RenyiSet(2.0, radius), 1.0))
+    mechanism, certificate = release(
+        found.matrix, Requirements.asked(joint, RenyiSet(2.0, radius), 1.0)
+    )
     assert certificate.holds(1.0)
     assert mechanism.mutual_information(joint.probabilities) == pytest.approx(
         found.objective, rel=1e-5

@@ -15,7 +15,7 @@ from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
 from skrldp.design.subset_optimum import even_groups, group_reporting, optimal_response
 from skrldp.information import mutual_information, mutual_information_bound
-from skrldp.privacy.requirements import Promise
+from skrldp.privacy.requirements import Requirements
 from skrldp.sets.parameter_objects import LikelihoodRatioSet
 
 
@@ -23,7 +23,7 @@ def promise(a1, a2, n=20_000, eps=1.0, **options):
     shares = np.random.default_rng(0).dirichlet(np.full(a1 * a2, 0.5))
     counts = np.random.default_rng(1).multinomial(n, shares).reshape(a1, a2)
     joint = JointDistribution(counts)
-    return Promise.of(joint, LikelihoodRatioSet().fit_set(joint), eps, **options)
+    return Requirements.asked(joint, LikelihoodRatioSet().fit_set(joint), eps, **options)
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_reports_of_many_values_are_nearly_the_best(eps, programs):
 @pytest.mark.parametrize("observe", OBSERVED)
 def test_groups_are_told_privately_and_better_than_by_closed_forms(observe):
     asked = promise(4, 60, observe=observe)
-    joint, requirements = asked.joint, asked.requirements()
+    joint, requirements = asked.joint, asked.over()
     found = group_reporting(joint, requirements)
     public = requirements.fold(joint.probabilities)
     forms = [mutual_information(form, public) for form in closed_forms(joint, requirements)]
@@ -80,13 +80,13 @@ def test_groups_are_told_privately_and_better_than_by_closed_forms(observe):
 @pytest.mark.parametrize("counts", [[[1, 0], [0, 0]], [[3, 0, 0], [0, 0, 9]]])
 def test_groups_without_values_are_none(counts):
     joint = JointDistribution(counts)
-    asked = Promise.of(joint, LikelihoodRatioSet().fit_set(joint), 0.5)
-    found = group_reporting(joint, asked.requirements())
+    asked = Requirements.asked(joint, LikelihoodRatioSet().fit_set(joint), 0.5)
+    found = group_reporting(joint, asked.over())
     np.testing.assert_allclose(found.sum(axis=0), 1.0, atol=1e-7)
-    assert asked.requirements().shifts(found).max() <= 1e-12
+    assert asked.over().shifts(found).max() <= 1e-12
 
 
 def test_nothing_is_told_of_too_much(monkeypatch):
     monkeypatch.setattr(subset_optimum, "_MOST_WORK", 1)
     asked = promise(2, 60)
-    assert group_reporting(asked.joint, asked.requirements()) is None
+    assert group_reporting(asked.joint, asked.over()) is None
