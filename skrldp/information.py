@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from skrldp._typing import Floats
 
-_LEAST_EPS = 1e-4  # below, most_of_small_shares is ε²/8 to eight digits
-
 Blocks = tuple[float, float, float, float]  # same, same_secret, same_value, other
 
 
@@ -157,44 +155,6 @@ def shares_of_entropy(told: Floats, distribution: NDArray[Any]) -> tuple[Floats,
         return shares, float("nan")
     whole = float(mass[some] @ told[some]) / float(mass[some] @ possible[some])
     return np.minimum(shares, 1.0), min(1.0, whole)
-
-
-def most_of_small_shares(eps: float) -> float:
-    r"""Bound what an ε-LDP report of a value tells about it, whatever the value's distribution is.
-
-    With :math:`M = \epsilon / (e^\epsilon - 1)` it is :math:`M - 1 - \log M`, the greatest
-    :math:`m e^\epsilon \epsilon / p - \log p` with :math:`p = 1 - m + m e^\epsilon`: a report
-    that is :math:`e^\epsilon` times as probable under values with a share of m. It is nearly
-    attained where there are many values of small shares.
-
-    Returns float: in nats, for a positive `eps`.
-
-    Examples
-    --------
-    >>> round(most_of_small_shares(1.0), 4)
-    0.1233
-    """
-    if eps < _LEAST_EPS:
-        return eps * eps / 8.0
-    mean = eps * np.exp(-eps) / -np.expm1(-eps)
-    return float(mean - 1.0 - np.log(eps) + eps + np.log(-np.expm1(-eps)))
-
-
-def mutual_information_bound(joint: Floats, eps: float, marginal: Floats | None = None) -> float:
-    r"""Upper bound on I(X; Y) for every mechanism that is private at the distribution ``joint``.
-
-    :math:`H(U|S) + \min(H(S), (1-\sum_s P_s^2)\,\epsilon\tanh(\epsilon/2), M - 1 - \log M)`:
-    the report reveals about U at most its entropy given S, and about S at most what the bound on
-    the odds ratio allows; see :func:`most_of_small_shares` for the last.
-
-    Shapes: `joint` (a1, a2); `marginal` (n_secrets,), the distribution of what is protected, if not
-    S. Returns float: in nats.
-    """
-    marginal = joint.sum(axis=1) if marginal is None else marginal
-    secret = entropy(marginal)
-    odds = (1.0 - float(marginal @ marginal)) * eps * np.tanh(eps / 2.0)
-    told = min(secret, float(odds), most_of_small_shares(eps) if eps > 0 else 0.0)
-    return entropy(joint) - secret + told
 
 
 def block_information(blocks: Blocks, distribution: Floats) -> float:

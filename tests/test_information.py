@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skrldp import JointDistribution
+from skrldp.design.subset_optimum import mutual_information_bound
 from skrldp.information import (
     entropy,
     entropy_by_secret,
     information_by_secret,
     mutual_information,
-    mutual_information_bound,
     row_information,
     row_information_gradient,
 )

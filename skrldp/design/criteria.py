@@ -24,11 +24,10 @@ from scipy.special import xlog1py, xlogy
 from skrldp._typing import Booleans, Floats, Indices
 from skrldp.design.programs import RowMixture, used
 from skrldp.design.run import ObjectiveBound, least
-from skrldp.design.subset_optimum import optimal_response
+from skrldp.design.subset_optimum import mutual_information_bound, optimal_response
 from skrldp.information import (
     entropy,
     mutual_information,
-    mutual_information_bound,
     row_information,
     row_information_gradient,
 )

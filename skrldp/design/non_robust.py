@@ -20,8 +20,8 @@ import numpy as np
 from skrldp._typing import Floats
 from skrldp.design.criteria import AT_PUBLIC, NEAR_PUBLIC, Criterion, Information
 from skrldp.design.run import Limits, ObjectiveBound, Solution
-from skrldp.design.subset_optimum import optimal_response
-from skrldp.information import entropy, mutual_information, mutual_information_bound
+from skrldp.design.subset_optimum import mutual_information_bound, optimal_response
+from skrldp.information import entropy, mutual_information
 from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Requirement, Requirements
 

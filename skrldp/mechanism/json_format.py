@@ -23,7 +23,6 @@ from skrldp.mechanism.json_values import (
     as_json,
     check_alphabets,
     check_blocks,
-    check_claims,
     check_keys,
     check_numbers,
     check_weights,
@@ -127,7 +126,6 @@ def write(mechanism: Parts) -> str:
     if mechanism.others is not None:
         fields["other"] = [o if o is None or o is True else as_json(o) for o in mechanism.others]
     if mechanism.claims is not None:
-        check_claims(mechanism.claims, mechanism.columns)
         fields["claims"] = mechanism.claims.to_json([name for name, _ in mechanism.columns])
     _check(mechanism.secrets, mechanism.values, mechanism.symbols, mechanism.columns, form)
     text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

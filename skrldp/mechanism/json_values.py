@@ -12,7 +12,7 @@ import numpy as np
 from skrldp.alphabet.columns import OTHER, Column
 from skrldp.alphabet.values import brief, is_missing
 from skrldp.alphabet.values import plain as comparable
-from skrldp.claims import Claims, wrong_keys
+from skrldp.claims import wrong_keys
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,23 +46,6 @@ def check_columns(columns: Iterable[Any]) -> tuple[tuple[Any, bool], ...]:
                 f"whether column {pair[0]!r} is sensitive must be a bool, got {pair[1]!r}."
             )
     return tuple((name, bool(sensitive)) for name, sensitive in pairs)
-
-
-def check_claims(claims: Claims, columns: Sequence[tuple[Any, bool]]) -> None:
-    """Check that claims are about one report and the columns, and as small as was asked for."""
-    own = tuple(name for name, flag in columns if flag)
-    others = {name for name, flag in columns if not flag}
-    for one in claims:
-        known = () if isinstance(one.known, str) else one.known
-        if one.secret != own or not set(known) <= others:
-            raise malformed(
-                f"a claim is about columns {list(one.secret)} and known columns {list(known)}, but "
-                f"of its {len(columns)} columns {list(own)} are sensitive"
-            )
-        if one.reports != 1:
-            raise malformed("a claim is about several reports, which those about one bound")
-        if not one.kept:
-            raise malformed(f"a claim has eps={one.eps!r}, more than was asked for, {one.asked!r}")
 
 
 def check_alphabets(

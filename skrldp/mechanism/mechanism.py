@@ -30,9 +30,9 @@ from skrldp.mechanism.forms import (
 from skrldp.mechanism.json_values import (
     Others,
     alphabet_of,
-    check_claims,
     check_columns,
     check_others,
+    malformed,
     scalars,
 )
 from skrldp.mechanism.messages import claim, lines_of, sizes
@@ -96,7 +96,24 @@ class Mechanism:
         if self.others is not None:
             check_others(self.others, self.values)
         if self.claims is not None:
-            check_claims(self.claims, self.columns)
+            self._check_claims(self.claims)
+
+    def _check_claims(self, claims: Claims) -> None:
+        """Check that claims are about one report and the columns, and as small as was asked for."""
+        own = tuple(name for name, flag in self.columns if flag)
+        others = {name for name, flag in self.columns if not flag}
+        for one in claims:
+            known = () if isinstance(one.known, str) else one.known
+            if one.secret != own or not set(known) <= others:
+                raise malformed(
+                    f"a claim is about columns {list(one.secret)} and known columns {list(known)}, "
+                    f"but of its {len(self.columns)} columns {list(own)} are sensitive"
+                )
+            if one.reports != 1:
+                raise malformed("a claim is about several reports, which those about one bound")
+            if not one.kept:
+                said = f"a claim has eps={one.eps!r}, more than was asked for, {one.asked!r}"
+                raise malformed(said)
 
     @property
     def weights(self) -> NDArray[np.int64]:

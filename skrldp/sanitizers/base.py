@@ -197,9 +197,10 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             codec,
             known,
         )
-        warn_of_weak_sets(around, joint, asked)
+        tables = [(one.region.uncertainty, one.joint or joint) for one in asked]
+        sets = [own for own, _ in tables]
+        warn_of_weak_sets(around, joint, tables)
         survey_told = told_of_survey(survey, joint, around, codes)
-        sets = [one.region.uncertainty for one in asked]
         warn_of_identifiers(codec, joint, joint.counts.size > self._slow_from)
         if not getattr(uncertainty, "drift", 0.0):
             warn_of_empty_values(joint, sets)

@@ -18,7 +18,6 @@ from skrldp.claims import POINT_ALONE
 from skrldp.design.run import Solution
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution
-from skrldp.privacy.requirements import Requirement
 from skrldp.sets.fitted_sets import FittedSet, estimated_miss
 from skrldp.table.codec import CellCodec
 from skrldp.table.columns import Rare
@@ -61,17 +60,15 @@ def explain_rare_cells(around: FittedSet, joint: JointDistribution) -> str:
 
 
 def warn_of_weak_sets(
-    around: FittedSet, joint: JointDistribution, asked: Iterable[Requirement] = ()
+    around: FittedSet,
+    joint: JointDistribution,
+    others: Iterable[tuple[FittedSet, JointDistribution]] = (),
 ) -> None:
-    """Warn where a set of distributions is smaller than a user may think."""
+    """Warn where a set of distributions, around its table, is smaller than a user may think."""
     if around.is_point:
-        _warn(
-            f"the uncertainty set has radius 0: {POINT_ALONE}.",
-            PrivacyLeakWarning,
-        )
+        _warn(f"the uncertainty set has radius 0: {POINT_ALONE}.", PrivacyLeakWarning)
         return
-    own = [(one.region.uncertainty, one.joint or joint) for one in asked]
-    for found, table in [(around, joint), *(pair for pair in own if pair[0] is not around)]:
+    for found, table in [(around, joint), *(one for one in others if one[0] is not around)]:
         if explanation := explain_rare_cells(found, table):
             _warn(f"{explanation}.", PrivacyLeakWarning)
             return

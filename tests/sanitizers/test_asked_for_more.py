@@ -16,7 +16,6 @@ from skrldp import (
     RobustMSESanitizer,
     SRRSanitizer,
 )
-from skrldp.privacy.requirements import Requirements
 from skrldp.sanitizers.warnings import warn_of_weak_sets
 
 # Tables are small here; what is learned from few records is looked at in test_learned_alphabets.py.
@@ -176,6 +175,6 @@ def test_a_set_of_its_own_is_warned_of():
     rare = JointDistribution([[3] * 10] * 6)
     enough = LikelihoodRatioSet(radius="asymptotic").fit_set(joint)
     own = LikelihoodRatioSet(radius="asymptotic").fit_set(rare)
-    warn_of_weak_sets(enough, joint, Requirements.asked(joint, enough))
+    warn_of_weak_sets(enough, joint, [(enough, joint)])
     with pytest.warns(PrivacyLeakWarning, match="60 of 60 cells have fewer than 10"):
-        warn_of_weak_sets(enough, joint, Requirements.asked(rare, own))
+        warn_of_weak_sets(enough, joint, [(own, rare)])

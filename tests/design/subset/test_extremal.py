@@ -12,11 +12,12 @@ from skrldp.design.closed_form import grr
 from skrldp.design.subset_optimum import (
     best_set,
     distinct_sets,
+    most_of_small_shares,
     optimal_response,
     reduced_profit,
     simple_sets,
 )
-from skrldp.information import most_of_small_shares, mutual_information, row_information
+from skrldp.information import mutual_information, row_information
 
 
 def draw(seed, size, n=3_000, zeros=False):

@@ -13,8 +13,13 @@ from skrldp.design import subset_optimum
 from skrldp.design.closed_form import closed_forms
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
-from skrldp.design.subset_optimum import even_groups, group_reporting, optimal_response
-from skrldp.information import mutual_information, mutual_information_bound
+from skrldp.design.subset_optimum import (
+    even_groups,
+    group_reporting,
+    mutual_information_bound,
+    optimal_response,
+)
+from skrldp.information import mutual_information
 from skrldp.privacy.requirements import Requirements
 from skrldp.sets.parameter_objects import LikelihoodRatioSet
 
