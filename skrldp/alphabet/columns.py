@@ -17,6 +17,7 @@ from unicodedata import normalize
 
 import numpy as np
 
+from skrldp._arrays import smallest_dtype
 from skrldp.alphabet.values import CategoryError, brief, is_missing, plain
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Factorized:
 
         Shapes: `found` (len(distinct),); returns (n,).
         """
-        return np.append(found, found.dtype.type(missing))[self.positions]
+        return np.append(found, found.dtype.type(missing)).take(self.positions)
 
 
 # --- Numbers cut at fixed edges -------------------------------------------------------------------
@@ -267,14 +268,15 @@ class Column:
             return self._places.of_plain(value)
         return self._places[value]
 
-    def codes(self, values: Sequence[Any] | NDArray[Any] | Factorized) -> NDArray[np.int64]:
+    def codes(self, values: Sequence[Any] | NDArray[Any] | Factorized) -> NDArray[Any]:
         """Find the index of each value among the categories.
 
         Shapes: `values` (n,). Returns (n,): -1 for a value that is no category. Raises TypeError if
         a value cannot be a category: lists, for example.
         """
         if isinstance(values, Factorized):
-            return values.spread(self.codes(values.distinct), self.code(None))
+            found = self.codes(values.distinct).astype(smallest_dtype(len(self), signed=True))
+            return values.spread(found, self.code(None))
         if self.bins is not None:
             return self._of_bins[self.bins.places(values)]
         if not isinstance(values, np.ndarray):

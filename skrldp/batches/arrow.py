@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skrldp._arrays import chunks
 from skrldp._frames import (
     one_dictionary,
     own_index,
@@ -321,34 +320,7 @@ def is_table(records: Any) -> bool:
     return isinstance(frame, nw.DataFrame)
 
 
-def report_table(reporter: Any, records: Any, kept: list[str]) -> Any:
-    """Report the records of a table: all, or none. Reports come in a table of the same library.
-
-    Rows keep their order. The table is one batch, so that ids are compared in all of it. `kept`
-    names the columns that stand beside the reports as they are.
-    """
-    pa = pyarrow()
-    if isinstance(records, pa.RecordBatch):
-        return reporter.report_batch(records)
-    if isinstance(records, pa.Table):
-        check_columns(reporter.columns, records.column_names)
-        return _report_arrow(reporter, records.select(reporter.columns))
-    import narwhals.stable.v2 as nw
-
-    frame = nw.from_native(records, eager_only=True)
-    check_columns(reporter.columns, frame.columns)
-    made = _report_arrow(reporter, as_arrow(frame.select(reporter.columns)))
-    own = nw.from_arrow(made.drop_columns(kept), backend=frame.implementation)
-    passed = passed_on(frame, made, kept).with_columns(own[name] for name in own.columns)
-    return passed.select(made.column_names).to_native()
-
-
-def _report_arrow(reporter: Any, table: Any) -> Any:
-    made = [reporter.report_batch(batch) for batch in _in_one_chunk(table).to_batches()]
-    return pyarrow().Table.from_batches(made, reporter.output_schema(table.schema))
-
-
-def _in_one_chunk(table: Any) -> Any:
+def in_one_chunk(table: Any) -> Any:
     """Join the chunks of each column, as far as Arrow's arrays are that long."""
     pa = pyarrow()
     columns = {}
@@ -454,20 +426,9 @@ def _has_texts(column: Any) -> bool:
 # --- Ids that occur in several rows of a batch ----------------------------------------------------
 
 
-_ROWS = 1 << 15  # hashed at a time, so that temporary arrays stay in a core's cache
-_WINDOW = 16  # bytes that are read at a time, as two words
-_ODD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio, as in Fibonacci hashing
-_HALF = np.uint64(32)
-# The bytes of two words that belong to an id of which 0, 1, ..., 16 bytes are left.
-_KEPT = np.array(
-    [[(1 << 8 * min(left, 8)) - 1, (1 << 8 * max(left - 8, 0)) - 1] for left in range(_WINDOW + 1)],
-    dtype=np.uint64,
-)
-
-
-def refuse_duplicates(name: str, column: Any, ids: IntegerIds | OctetIds) -> None:
+def refuse_duplicates(name: str, column: Any, hashes: NDArray[np.uint64]) -> None:
     """Raise a ValueError that names them if ids of a column stand in several rows."""
-    if _rising(ids) or not any_twice(hashes_of(ids)):
+    if not any_twice(hashes):
         return
     counts = bare(column).value_counts()
     twice = counts.field("values").filter(pyarrow().compute.greater(counts.field("counts"), 1))
@@ -479,53 +440,12 @@ def refuse_duplicates(name: str, column: Any, ids: IntegerIds | OctetIds) -> Non
         )
 
 
-def _rising(ids: IntegerIds | OctetIds) -> bool:
-    """Whether each id is a greater number than the one before, as in many tables."""
-    return isinstance(ids, IntegerIds) and bool((ids.numbers[1:] > ids.numbers[:-1]).all())
-
-
-def any_twice(hashes: NDArray[Any]) -> bool:
+def any_twice(hashes: NDArray[np.uint64]) -> bool:
     """Whether two of some numbers of 64 bits are equal."""
+    if (hashes[1:] > hashes[:-1]).all():  # as ids of many tables, which are integers
+        return False
     ordered = np.sort(hashes)
     return bool(np.any(ordered[1:] == ordered[:-1]))
-
-
-def hashes_of(ids: IntegerIds | OctetIds) -> NDArray[np.uint64]:
-    """Compute a number for each id: equal for equal ids, and hardly ever for others.
-
-    Returns (n,). The numbers have no key: who chooses ids that have the same one gains nothing, as
-    then the ids themselves are compared.
-    """
-    if isinstance(ids, IntegerIds):
-        return ids.numbers.astype(np.uint64) * _ODD  # other numbers have other products
-    found = np.empty(len(ids), dtype=np.uint64)
-    for rows in chunks(len(ids), _ROWS):
-        ends = ids.ends[rows.start : rows.stop + 1].astype(np.int64)
-        octets = ids.octets[ends[0] : ends[-1]]
-        found[rows] = _hashed(octets, ends[:-1] - ends[0], np.diff(ends))
-    return found
-
-
-def _hashed(
-    octets: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]
-) -> NDArray[np.uint64]:
-    """Multiply and shift over the bytes of each id, in pairs of words filled up with zeros."""
-    padded = np.concatenate([octets, np.zeros(_WINDOW, np.uint8)])
-    windows = np.ndarray((len(octets) + 1,), f"V{_WINDOW}", padded, strides=(1,))
-    found = lengths.astype(np.uint64) * _ODD
-    done, rows = 0, slice(None)
-    while lengths.max(initial=0) > done:
-        if lengths.min() <= done:  # some ids are complete
-            rows = np.flatnonzero(lengths > done)  # type: ignore[assignment]
-        words = windows[starts[rows] + done].view("<u8").reshape(-1, 2)
-        words &= _KEPT.take(np.minimum(lengths[rows] - done, _WINDOW), axis=0)
-        mixed = found[rows]
-        for word in words.T:
-            mixed = (mixed ^ word) * _ODD
-            mixed ^= mixed >> _HALF
-        found[rows] = mixed * _ODD
-        done += _WINDOW
-    return found
 
 
 # --- A check of a whole table: each record has an id of its own -----------------------------------

@@ -4,38 +4,45 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from skrldp._arrays import SetOnce, smallest_dtype
 from skrldp._frames import refuse_index
 from skrldp.alphabet.columns import listed
 from skrldp.alphabet.values import brief
 from skrldp.batches.arrow import (
+    any_twice,
     arrow_numbers,
+    as_arrow,
     check_columns,
     check_id_type,
+    in_one_chunk,
     is_table,
     on_its_own,
     own_type,
+    passed_on,
     pyarrow,
     read_ids,
     read_values,
     refuse_duplicates,
-    report_table,
 )
 from skrldp.batches.keys import CheckedKey
 from skrldp.claims import claimed
 from skrldp.client.records import BlockReader, RecordReader
 from skrldp.mechanism.manifest import Manifest, read_json
 from skrldp.mechanism.mechanism import Mechanism
-from skrldp.sampling.random_bits import IntegerIds, KeyedStream, OctetIds
+from skrldp.sampling.random_bits import IntegerIds, KeyedStream, OctetIds, hashes_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
 _INSTEAD: Any = {Manifest: ", several: use BlockReporter.", Mechanism: ", one: use Reporter."}
+_ROWS = 1 << 16  # of a table that are reported at a time
 _TYPES = [f"{sign}int{bits}" for bits in (8, 16, 32, 64) for sign in ("u", "")]
 
 
@@ -209,7 +216,7 @@ class Reporter(SetOnce):
         """
         if is_table(records):
             refuse_index(records, [name for name, _ in self._columns])
-            return report_table(self, records, [self._id, *self._keep])
+            return _report_table(self, records, [self._id, *self._keep])
         return self._report_each(records)
 
     def _report_each(self, batches: Iterable[Any]) -> Iterator[Any]:
@@ -238,28 +245,9 @@ class Reporter(SetOnce):
             If a column is missing, ids are missing or occur twice or are neither integers, strings
             nor bytes, a value is not known to the mechanism, or the key cannot be read.
         """
-        pa = pyarrow()
-        if not isinstance(batch, pa.RecordBatch):
-            raise TypeError(
-                "a reporter takes an iterator of Arrow record batches, got one of "
-                f"{type(batch).__name__}."
-            )
-        schema = self.output_schema(batch.schema)
-        self._keyed()  # a key that cannot be read is said before anything else
-        ids = read_ids(self._id, batch.column(self._id))
-        refuse_duplicates(self._id, batch.column(self._id), ids)
-        records = {
-            name: read_values(name, batch.column(name), self._reader.texts[name])
-            for name in self._needed
-        }
-        made = self._draw(records, ids)
-        columns = [
-            on_its_own(batch.column(self._id)),
-            *(arrow_numbers(own.astype(self._type, copy=False)) for own in made),
-            *self._beside(ids),
-            *(on_its_own(batch.column(name)) for name in self._keep),
-        ]
-        return pa.RecordBatch.from_arrays(columns, schema=schema)
+        made, hashes = reported(self, batch)
+        refuse_duplicates(self._id, batch.column(self._id), hashes)
+        return made
 
     def output_schema(self, schema: Any) -> Any:
         """Return the schema of the reports of batches.
@@ -325,6 +313,65 @@ class Reporter(SetOnce):
         )
 
 
+def _report_table(reporter: Reporter, records: Any, kept: list[str]) -> Any:
+    """Report the records of a table: all, or none. Reports come in a table of the same library.
+
+    Rows keep their order. `kept` names the columns that stand beside the reports as they are.
+    """
+    pa = pyarrow()
+    if isinstance(records, pa.RecordBatch):
+        return reporter.report_batch(records)
+    if isinstance(records, pa.Table):
+        check_columns(reporter.columns, records.column_names)
+        return _report_arrow(reporter, records.select(reporter.columns))
+    import narwhals.stable.v2 as nw
+
+    frame = nw.from_native(records, eager_only=True)
+    check_columns(reporter.columns, frame.columns)
+    made = _report_arrow(reporter, as_arrow(frame.select(reporter.columns)))
+    own = nw.from_arrow(made.drop_columns(kept), backend=frame.implementation)
+    passed = passed_on(frame, made, kept).with_columns(own[name] for name in own.columns)
+    return passed.select(made.column_names).to_native()
+
+
+def _report_arrow(reporter: Reporter, table: Any) -> Any:
+    """Report a table in parts that stay in a core's cache; ids are compared in all of it."""
+    made, hashes = [], [np.zeros(0, np.uint64)]
+    with suppress(ValueError):
+        for part in table.to_batches(max_chunksize=_ROWS):
+            reports, own = reported(reporter, part)
+            made.append(reports)
+            hashes.append(own)
+    if sum(map(len, made)) < len(table) or any_twice(np.concatenate(hashes)):
+        # As one batch, which fails, and says in which rows of the table.
+        made = [reporter.report_batch(batch) for batch in in_one_chunk(table).to_batches()]
+    return pyarrow().Table.from_batches(made, reporter.output_schema(table.schema))
+
+
+def reported(reporter: Reporter, batch: Any) -> tuple[Any, NDArray[np.uint64]]:
+    """Return what :meth:`Reporter.report_batch` does, and hashes of the ids, still to compare."""
+    own, pa = reporter, pyarrow()
+    if not isinstance(batch, pa.RecordBatch):
+        raise TypeError(
+            "a reporter takes an iterator of Arrow record batches, got one of "
+            f"{type(batch).__name__}."
+        )
+    schema = own.output_schema(batch.schema)
+    own._keyed()  # a key that cannot be read is said before anything else
+    ids = read_ids(own._id, batch.column(own._id))
+    records = {
+        name: read_values(name, batch.column(name), own._reader.texts[name]) for name in own._needed
+    }
+    made = own._draw(records, ids)
+    columns = [
+        on_its_own(batch.column(own._id)),
+        *(arrow_numbers(one.astype(own._type, copy=False)) for one in made),
+        *own._beside(ids),
+        *(on_its_own(batch.column(name)) for name in own._keep),
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=schema), hashes_of(ids)
+
+
 def _restored(kind: type[Reporter], text: str, options: dict[str, Any]) -> Reporter:
     return kind(text, **options)
 
@@ -372,8 +419,6 @@ def _checked_type(type: Any, n_symbols: int) -> str:
     name = str(type)
     if name not in _TYPES:
         raise ValueError(f"type must be one of {', '.join(_TYPES)}, got {brief(repr(name))}.")
-    import numpy as np
-
     if np.iinfo(name).max < n_symbols - 1:
         raise ValueError(f"{name} cannot hold {n_symbols:,} different reports: take a wider type.")
     return name

@@ -9,8 +9,9 @@ import os
 import secrets
 import sqlite3
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext, suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,8 +19,9 @@ import numpy as np
 
 from skrldp.batches import BlockReporter, KeyFile, LedgerReporter, Reporter
 from skrldp.batches import key_check as check_of
-from skrldp.batches.arrow import any_twice, arrow_numbers, hashes_of, numbers_of, read_ids
+from skrldp.batches.arrow import any_twice, arrow_numbers, numbers_of
 from skrldp.batches.ledger import Persons, holders_of, octets_of
+from skrldp.batches.reporter import reported
 from skrldp.cli import _common as o
 from skrldp.cli._common import CommandError, progress, tell
 from skrldp.cli._mechanism import placed, read_mechanism, read_records, reader_of
@@ -319,7 +321,7 @@ def report(
         if id is None:
             source, read = source.append(pa.field(rows, pa.int64())), _numbered(read, rows)
         schema = reporter.output_schema(source)
-        reports = _reports(read, reporter.report_batch, id, records)
+        reports = _reports(read, reporter, id, records)
         if id is None:
             schema = schema.remove(0)
             reports = (batch.select(schema.names) for batch in reports)
@@ -362,24 +364,14 @@ def _key(path: str, wanted: str | None) -> bytes:
 
 
 def _reports(
-    batches: Iterable[Any], work: Callable[[Any], Any], id: str | None, path: str
+    batches: Iterable[Any], reporter: Reporter, id: str | None, path: str
 ) -> Iterator[Any]:
     """Yield the reports of each batch; the last only if no id is there twice."""
-    make, numbers = placed(work, path), [np.zeros(0, np.uint64)]
-
-    def note(batch: Any) -> None:
-        if id is not None:
-            numbers.append(hashes_of(read_ids(id, batch[id])))
-
+    make, numbers = placed(partial(reported, reporter), path), [np.zeros(0, np.uint64)]
     for batch in batches:
-        try:
-            made = make(batch)
-        except CommandError:
-            with suppress(ValueError):  # of ids that are missing
-                note(batch)
-            _refuse_same(numbers, id, path)  # which says in which rows of the table they are
-            raise
-        note(batch)
+        made, hashes = make(batch)
+        if id is not None:
+            numbers.append(hashes)
         yield made
     _refuse_same(numbers, id, path)
 

@@ -322,7 +322,7 @@ class _Part:
         )
 
 
-def _codes(column: Column, values: Any) -> NDArray[np.int64]:
+def _codes(column: Column, values: Any) -> NDArray[Any]:
     try:
         column.refuse_rounded(values)
     except CategoryError as error:

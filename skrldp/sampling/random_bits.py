@@ -7,8 +7,9 @@ import hmac
 import operator
 import os
 import sys
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -241,13 +242,13 @@ def whole_numbers(
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_], NDArray[np.uint64]]:
     """Find the texts that are an integer from -2**63 to 2**64 - 1, as Python would write it.
 
-    Shapes: `octets` (m,); `starts` and `lengths` (n,); returns `negative` (k,). Returns `rows`
-    (k,): the texts that are numbers: "7" is, but "007", "+7", "-0" and "7.0" are not; `values`
-    (k,): the numbers modulo 2**64.
+    Shapes: `octets` (m,), with a byte after the last text; `starts` and `lengths` (n,); returns
+    `negative` (k,). Returns `rows` (k,): the texts that are numbers: "7" is, but "007", "+7", "-0"
+    and "7.0" are not; `values` (k,): the numbers modulo 2**64.
     """
-    rows = np.flatnonzero((lengths > 0) & (lengths <= _LONGEST))
-    lead = octets[starts[rows]]  # of most texts that are no numbers, it is a letter
-    rows = rows[(lead <= _NINE) & ((lead >= _ZERO) | (lead == _MINUS))]
+    # Of most texts that are no numbers, the first character is a letter.
+    rows = np.flatnonzero(octets.take(starts) - np.uint8(_MINUS) <= _NINE - _MINUS)  # wraps
+    rows = rows[(lengths[rows] > 0) & (lengths[rows] <= _LONGEST)]
     last = octets[starts[rows] + lengths[rows] - 1]
     rows = rows[(last >= _ZERO) & (last <= _NINE)]
     first, n = starts[rows], lengths[rows]
@@ -256,12 +257,12 @@ def whole_numbers(
     lead = octets[first]  # the last character is a digit, so one follows the sign
     fits = (n < _LONGEST) | (lead == _ZERO + 1)
     fits &= (lead != _ZERO) | ((n == 1) & ~negative)
-    values = np.zeros(len(rows), dtype=np.uint64)
-    for place in range(int(n.max(initial=0))):
-        within = place < n
-        digit = octets[np.minimum(first + place, len(octets) - 1)] - np.uint8(_ZERO)  # wraps
-        fits &= ~within | (digit <= _NINE - _ZERO)
-        values = np.where(within, values * np.uint64(10) + digit, values)
+    values, end = np.zeros(len(rows), dtype=np.uint64), first + n
+    for place in range(int(n.max(initial=0))):  # from the last
+        digit = octets.take(end - (place + 1), mode="clip") - np.uint8(_ZERO)  # wraps
+        digit *= place < n
+        fits &= digit <= _NINE - _ZERO
+        values += digit * np.uint64(10**place)
     fits &= (n < _LONGEST) | (values >= _LEAST_LONGEST)  # else it went beyond 2**64
     fits &= ~negative | ((n < _LONGEST) & (values <= _MOST_NEGATIVE))
     values = np.where(negative, np.uint64(0) - values, values)
@@ -277,6 +278,18 @@ _CELLS = 1 << 56  # a cell has seven bytes
 _INTEGER, _NEGATIVE, _STRING, _BYTES = b"insb"
 # The bytes of a block that belong to an id of which 0, 1, ..., 16 bytes are left.
 _KEPT = np.array([b"\xff" * left for left in range(_BLOCK + 1)], f"V{_BLOCK}")
+_ODD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio, as in Fibonacci hashing
+_HALF = np.uint64(32)
+
+
+class Written(NamedTuple):
+    """Some ids in blocks of 16 bytes."""
+
+    # In the first block, beside the cell: the type, one for all or (n,), and what follows it, (n,)
+    letters: Any
+    values: NDArray[np.uint64]
+    # Further blocks, filled up with zeros: which rows have one, and these, (k, 2)
+    more: Sequence[tuple[Any, NDArray[np.uint64]]] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -293,6 +306,13 @@ class IntegerIds:
 
     def __len__(self) -> int:
         return len(self.numbers)
+
+    def written(self, rows: slice) -> Written:
+        """Write some ids in blocks: the value is modulo 2**64."""
+        numbers = self.numbers[rows]
+        if numbers.dtype.kind == "u":
+            return Written(np.uint64(_INTEGER), numbers.astype(np.uint64, copy=False))
+        return Written(_letters(numbers < 0), numbers.astype(np.int64, copy=False).view(np.uint64))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -313,9 +333,78 @@ class OctetIds:
     octets: NDArray[np.uint8]
     ends: NDArray[Any]
     are_strings: bool
+    _known: dict[tuple[int, int], Written] = field(default_factory=dict, init=False)
 
     def __len__(self) -> int:
         return len(self.ends) - 1
+
+    def written(self, rows: slice) -> Written:
+        """Write some ids in blocks, once: the value is the length, or that of an integer."""
+        key = rows.start, rows.stop
+        if key not in self._known:
+            self._known[key] = self._write(rows)
+        return self._known[key]
+
+    def _write(self, rows: slice) -> Written:
+        ends = self.ends[rows.start : rows.stop + 1].astype(np.int64, copy=False)
+        octets = np.append(self.octets[ends[0] : ends[-1]], np.zeros(_BLOCK, np.uint8))
+        starts, lengths = ends[:-1] - ends[0], np.diff(ends)
+        letters: Any = np.uint64(_STRING if self.are_strings else _BYTES)
+        values = lengths.astype(np.uint64)
+        if self.are_strings:
+            numbers, negative, own = whole_numbers(octets, starts, lengths)
+            if len(numbers):
+                letters = np.full(len(lengths), letters)
+                letters[numbers], values[numbers] = _letters(negative), own
+                lengths[numbers] = 0  # nothing follows the first block
+        return Written(letters, values, list(_blocks_of(octets, starts, lengths)))
+
+
+def _letters(negative: NDArray[Any]) -> NDArray[Any]:
+    return np.where(negative, np.uint64(_NEGATIVE), np.uint64(_INTEGER))
+
+
+def _blocks_of(
+    octets: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]
+) -> Iterator[tuple[Any, NDArray[np.uint64]]]:
+    """Yield blocks of bytes: which texts have the next one, and these, filled up with zeros."""
+    windows = np.ndarray((len(octets) - _BLOCK + 1,), _KEPT.dtype, octets, strides=(1,))
+    least, most = (int(lengths.min()), int(lengths.max())) if len(lengths) else (0, 0)
+    rows: Any = slice(None)
+    for done in range(0, most, _BLOCK):
+        if least <= done:  # some texts are complete
+            rows = np.flatnonzero(lengths > done)
+        if least == most:
+            found = windows[done::most][: len(lengths)].copy()
+        else:
+            found = windows[starts[rows] + done]
+        blocks = found.view(np.uint64).reshape(-1, 2)
+        if least < done + _BLOCK:
+            left = np.minimum(lengths[rows] - done, _BLOCK)
+            blocks &= _KEPT.take(left).view(np.uint64).reshape(-1, 2)
+        yield rows, blocks
+
+
+def hashes_of(ids: IntegerIds | OctetIds) -> NDArray[np.uint64]:
+    """Compute a number for each id: equal for equal ids, and hardly ever for others.
+
+    Returns (n,). The numbers have no key: who chooses ids that have the same one gains nothing, as
+    then the ids themselves are compared.
+    """
+    if isinstance(ids, IntegerIds):
+        return ids.written(slice(0, len(ids))).values
+    found = np.empty(len(ids), dtype=np.uint64)
+    for rows in chunks(len(ids), BLOCK):
+        written, mixed = ids.written(rows), found[rows]
+        np.multiply(written.values, _ODD, out=mixed)
+        for those, blocks in written.more:
+            own = mixed[those]
+            for word in blocks.T:
+                own ^= word
+                own *= _ODD
+                own ^= own >> _HALF
+            mixed[those] = own * _ODD
+    return found
 
 
 class KeyedStream:
@@ -425,68 +514,18 @@ class KeyedStream:
         Shapes: `cells` (n,); returns (n, 16).
         """
         encryptor = self._cipher.encryptor()  # threads must not share one
-        rows = slice(start, start + len(cells))
-        if isinstance(ids, IntegerIds):
-            return _encrypted(encryptor, _first_blocks(cells, *_typed(ids.numbers[rows])))
-        ends = ids.ends[start : start + len(cells) + 1].astype(np.int64, copy=False)
-        octets = ids.octets[ends[0] : ends[-1]]
-        starts, lengths = ends[:-1] - ends[0], np.diff(ends)
-        kind = _STRING if ids.are_strings else _BYTES
-        letters = np.full(len(cells), kind, dtype=np.uint64)
-        values = lengths.astype(np.uint64)
-        if ids.are_strings:
-            numbers, negative, own = whole_numbers(octets, starts, lengths)
-            letters[numbers], values[numbers] = _letters(negative), own
-            lengths[numbers] = 0  # nothing follows the first block
-        state = _encrypted(encryptor, _first_blocks(cells, letters, values))
-        return _chained(encryptor, state, octets, starts, lengths)
+        written = ids.written(slice(start, start + len(cells)))
+        first = np.empty((len(cells), 2), dtype=">u8")
+        first[:, 0] = cells.astype(np.uint64) | (written.letters << np.uint64(56))
+        first[:, 1] = written.values
+        state = _encrypted(encryptor, first)
+        for rows, blocks in written.more:  # the CBC-MAC goes on
+            state[rows] = _encrypted(encryptor, blocks ^ state[rows])
+        return state.view(np.uint8)
 
 
-def _typed(numbers: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
-    """Return the letter of each integer, and its value modulo 2**64."""
-    if numbers.dtype.kind == "u":
-        return _INTEGER, numbers
-    return _letters(numbers < 0), numbers.astype(np.int64, copy=False).view(np.uint64)
-
-
-def _letters(negative: NDArray[Any]) -> NDArray[Any]:
-    return np.where(negative, np.uint64(_NEGATIVE), np.uint64(_INTEGER))
-
-
-def _first_blocks(cells: NDArray[Any], letters: Any, values: NDArray[Any]) -> NDArray[np.uint8]:
-    """Write type, cell, and value or length: big endian."""
-    blocks = np.empty((len(cells), 2), dtype=">u8")
-    blocks[:, 0] = cells.astype(np.uint64) | (np.asarray(letters, np.uint64) << np.uint64(56))
-    blocks[:, 1] = values
-    return blocks.view(np.uint8)
-
-
-def _encrypted(encryptor: Any, blocks: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def _encrypted(encryptor: Any, blocks: NDArray[Any]) -> NDArray[np.uint64]:
     """Encrypt each row, a block of 16 bytes."""
-    room = np.empty(blocks.size + _BLOCK - 1, dtype=np.uint8)  # the package wants some to spare
-    encryptor.update_into(np.ascontiguousarray(blocks).reshape(-1), room)
-    return room[: blocks.size].reshape(blocks.shape)
-
-
-def _chained(
-    encryptor: Any,
-    state: NDArray[np.uint8],
-    octets: NDArray[np.uint8],
-    starts: NDArray[np.int64],
-    lengths: NDArray[np.int64],
-) -> NDArray[np.uint8]:
-    """Go on with the CBC-MAC over the bytes of each row, in blocks filled up with zeros."""
-    padded = np.concatenate([octets, np.zeros(_BLOCK, np.uint8)])
-    windows = np.ndarray((len(octets) + 1,), f"V{_BLOCK}", padded, strides=(1,))
-    done = 0  # bytes of each id that are in the state
-    rows: Any = slice(None)
-    while lengths.max(initial=0) > done:
-        if lengths.min() <= done:  # some ids are complete
-            rows = np.flatnonzero(lengths > done)
-        left = np.minimum(lengths[rows] - done, _BLOCK)
-        blocks = windows[starts[rows] + done].view(np.uint8).reshape(-1, _BLOCK)
-        blocks &= _KEPT.take(left).view(np.uint8).reshape(-1, _BLOCK)
-        blocks ^= state[rows]
-        state[rows] = _encrypted(encryptor, blocks)
-        done += _BLOCK
-    return state
+    room = np.empty((len(blocks) + 1, 2), dtype=np.uint64)  # the package wants some to spare
+    encryptor.update_into(blocks.reshape(-1).view(np.uint8), room.reshape(-1).view(np.uint8))
+    return room[:-1]

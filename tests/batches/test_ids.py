@@ -16,6 +16,7 @@ from reporters import batch_of, dense, expected_report, reporter
 from skrldp import batches
 from skrldp.batches import arrow
 from skrldp.batches.arrow import read_ids
+from skrldp.sampling import random_bits
 
 IDS = {
     "int64": ([5, -1, 2**62, 0], pa.int64()),
@@ -233,14 +234,14 @@ def test_reporters_cannot_be_changed():
 
 
 def hashes_of(ids):
-    return arrow.hashes_of(read_ids("id", pa.array(ids))).tolist()
+    return random_bits.hashes_of(read_ids("id", pa.array(ids))).tolist()
 
 
 @given(st.lists(st.one_of(st.text("ab\0", min_size=1, max_size=20), st.text(min_size=1))))
 @settings(max_examples=60)
 def test_texts_have_one_hash_each(texts):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(arrow, "_ROWS", 3)
+        patch.setattr(random_bits, "BLOCK", 3)
         found = hashes_of(texts)
     assert len(set(zip(texts, found, strict=True))) == len(set(texts)) == len(set(found))
 
@@ -256,10 +257,10 @@ def test_integers_have_one_hash_each(numbers):
 def test_ids_in_any_order_are_compared(numbers, dtype):
     ids = pa.array(numbers, dtype)
     if len(set(numbers)) == len(numbers):
-        arrow.refuse_duplicates("id", ids, read_ids("id", ids))
+        arrow.refuse_duplicates("id", ids, random_bits.hashes_of(read_ids("id", ids)))
     else:
         with pytest.raises(ValueError, match="ids in more than one row"):
-            arrow.refuse_duplicates("id", ids, read_ids("id", ids))
+            arrow.refuse_duplicates("id", ids, random_bits.hashes_of(read_ids("id", ids)))
 
 
 @given(st.lists(st.integers(0, 40), max_size=30), st.sampled_from([0, 20, 58]))
@@ -281,7 +282,29 @@ def test_one_of_many_ids_is_there_twice(n):
 
 
 def test_hashes_that_agree_by_chance_are_no_duplicates(monkeypatch):
-    monkeypatch.setattr(arrow, "hashes_of", lambda ids: np.zeros(len(ids), np.uint64))
+    monkeypatch.setattr(
+        "skrldp.batches.reporter.hashes_of", lambda ids: np.zeros(len(ids), np.uint64)
+    )
     assert reporter().report_batch(batch_of(person=["a", "b"])).num_rows == 2
+    assert len(reporter()(pa.table(batch_of(person=["a", "b"])))) == 2
     with pytest.raises(ValueError, match="more than one row of a batch: 'b'"):
         reporter().report_batch(batch_of(person=["b", "a", "b"]))
+
+
+def test_a_table_is_reported_in_parts_and_judged_as_a_whole(monkeypatch):
+    """Ids are compared between the parts, and rows are those of the table."""
+    monkeypatch.setattr("skrldp.batches.reporter._ROWS", 2)
+    own, ids = reporter(), ["a", "b", "c", "d", "e"]
+    records = pa.table(batch_of(person=ids, ill=["no", "yes", None, "no", "yes"]))
+    expected = own.report_batch(records.to_batches()[0])
+    assert own(records).combine_chunks().to_batches() == [expected]
+    chunks = pa.concat_tables([records.slice(0, 3), records.slice(3)])
+    assert own(chunks).combine_chunks().to_batches() == [expected]
+    assert len(own(records.slice(5))) == 0
+    for person, words in {
+        "a": "more than one row of a batch: 'a'",
+        None: r"no id in 1 row \(4\)",
+    }.items():
+        wrong = records.set_column(0, "person", pa.array([*ids[:4], person]))
+        with pytest.raises(ValueError, match=words):
+            own(wrong)
