@@ -1,12 +1,13 @@
 """Every code block of the pages runs, what they name exists, and their links lead somewhere.
 
-python tests/test_docs.py docs/guide/PAGE.md     writes what the page's code prints below it
+python tests/test_docs.py docs/guide/PAGE.md     writes what its code prints, and saves its pictures
 """
 
 import doctest
 import importlib.util
 import io
 import itertools
+import os
 import re
 import runpy
 import sys
@@ -130,6 +131,9 @@ def test_page(page, monkeypatch, tmp_path):
     if "statsmodels" in TEXTS[page]:
         pytest.importorskip("statsmodels")
     run(page, {})
+    saved = {path.name for path in tmp_path.glob("*.[sp][vn]g")}
+    shown = re.findall(r"!\[[^]]*\]\((?:\.\./)?images/([^)]*)\)", TEXTS[page])
+    assert not saved or saved == set(shown)
 
 
 def test_commands_exist():
@@ -254,5 +258,6 @@ def test_settings_load():
 
 
 if __name__ == "__main__":
+    os.chdir(DOCS / "images")
     for page in sys.argv[1:]:
         run(page, {}, write=True)
