@@ -1,41 +1,8 @@
-"""What was promised to those who answer, in plain words."""
+"""What was promised to those who answer, in the words of the claims."""
 
 import math
 
-
-def factor(eps):
-    """Write exp(eps) with two decimal places, never less than it is."""
-    return f"{math.ceil(100 * math.exp(eps) * (1 + 1e-12)) / 100:.2f}"
-
-
-def eps_given_others(manifest):
-    """The greatest leakage to somebody who knows the other answers; None if it is not bounded."""
-    bound = manifest.claims.eps_given_u
-    return None if math.isinf(bound) else bound
-
-
-def promise(manifest):
-    """Say what one report tells: the sentences and the factors that the questionnaire shows."""
-    known = eps_given_others(manifest)
-    hidden = (
-        "It changes the odds of one hidden answer against another at most "
-        f"{factor(manifest.eps)} times"
-    )
-    if known is None:
-        hidden += ". Whoever knows your other answers may learn more."
-    else:
-        hidden += (
-            f", and at most {factor(known)} times for somebody who knows your "
-            "other answers. So whatever number comes up, it could have come up with any "
-            "hidden answer."
-        )
-    return {
-        "hidden": hidden,
-        "others": "Answers that are not marked as hidden are not protected: the number may tell "
-        "the one that was drawn.",
-        "times": factor(manifest.eps),
-        "times_known": None if known is None else factor(known),
-    }
+from skrldp.claims import odds
 
 
 def statements(manifest):
@@ -48,3 +15,16 @@ def statements(manifest):
         "answer.",
         "The promise is for one report about each person: an invitation is good for one.",
     ]
+
+
+def promise(manifest):
+    """Say what one report tells: the sentences and the factors that the questionnaire shows."""
+    claims = manifest.claims
+    _, bound, observers, *_ = statements(manifest)
+    return {
+        "hidden": f"{bound} {observers}",
+        "others": "Answers that are not marked as hidden are not protected: the number may tell "
+        "the one that was drawn.",
+        "times": odds(claims.eps),
+        "times_known": None if math.isinf(claims.eps_all) else odds(claims.eps_all),
+    }

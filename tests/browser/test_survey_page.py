@@ -388,8 +388,8 @@ def test_the_preview_compares_what_it_shows_with_the_promise_for_it(person, mani
         ratio, known, alone = map(float, re.findall(r"[\d.]+(?= times)", said))
         assert max(given) / min(given) <= ratio * (1 + 1e-9)
         assert ratio * (1 + 1e-9) <= max(given) / min(given) + 0.0101
-        assert known == float(promise.factor(promise.eps_given_others(manifest)))
-        assert alone == float(promise.factor(manifest.eps))
+        assert known == float(promise.odds(manifest.claims.eps_all))
+        assert alone == float(promise.odds(manifest.eps))
         assert ratio <= known
 
 
