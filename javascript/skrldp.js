@@ -461,7 +461,7 @@ function memberReader(columns, isSecret, members, others) {
     const key = keyOfRaw(value) ?? refuse(`column ${titles[n]} holds what is no text, number, truth value or date`);
     if (rounded[n].has(value)) refuse(`column ${titles[n]}: ${ROUNDED}`);
     if (known[n].has(key) || entries[n] === true) return known[n].get(key) ?? OTHER;
-    return refuse(`column ${titles[n]}: the mechanism does not know the value (not shown)${hintOf(value, texts[n])}`);
+    return refuse(`column ${titles[n]}: the mechanism does not know a value (not shown)${hintOf(value, texts[n])}`);
   };
   return (valueAt) => {
     const keys = places.map((place, n) => find(valueAt(place), n));

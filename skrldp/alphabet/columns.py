@@ -439,10 +439,10 @@ def named(columns: Sequence[Column]) -> str:
     return f"column{plural} {listed([column.name for column in columns])}"
 
 
-def numbered(rows: NDArray[Any], what: str = "row") -> str:
-    """Give the numbers of the first few rows: "row 3", "rows 0, 2, 5"."""
+def numbered(rows: NDArray[Any]) -> str:
+    """Give the numbers of the first few rows of a public table: "row 3", "rows 0, 2, 5"."""
     some = ", ".join(map(str, rows[:_SHOWN])) + (", ..." if len(rows) > _SHOWN else "")
-    return f"{what}{'s' if len(rows) > 1 else ''} {some}"
+    return f"row{'s' if len(rows) > 1 else ''} {some}"
 
 
 def hint_of(column: Column, values: Iterable[Any]) -> str:

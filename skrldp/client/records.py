@@ -15,7 +15,6 @@ from skrldp.alphabet.columns import (
     known_of,
     listed,
     named,
-    numbered,
 )
 from skrldp.alphabet.combinations import Alphabet, combine
 from skrldp.alphabet.values import CategoryError, brief
@@ -294,20 +293,17 @@ class _Part:
         for column, own, takes_all in zip(columns, values, self._takes_all, strict=True):
             code = _codes(column, own)
             if code.min(initial=0) < 0 and not takes_all:
-                rows = np.flatnonzero(code < 0)
-                hint = hint_of(column, (own[row] for row in rows))
-                raise ValueError(self._unknown([column], len(own), rows, hint))
+                hint = hint_of(column, (own[row] for row in np.flatnonzero(code < 0)))
+                raise ValueError(self._unknown([column], hint))
             codes.append(code)
         group = any(self._takes_all)
         found = self.alphabet.index_with_others(codes) if group else self.alphabet.index(codes)
         if found.min(initial=0) < 0:
-            raise ValueError(self._unknown(columns, len(found), np.flatnonzero(found < 0)))
+            raise ValueError(self._unknown(columns))
         return found
 
-    def _unknown(
-        self, columns: Sequence[Column], n_rows: int, rows: NDArray[Any], hint: str = ""
-    ) -> str:
-        """Say which records have unknown values or combinations, without showing these."""
+    def _unknown(self, columns: Sequence[Column], hint: str = "") -> str:
+        """Name the columns with unknown values or combinations; show neither these nor whose."""
         known = "each value, but not together"
         if len(columns) == 1:
             known = known_of(columns[0])
@@ -315,9 +311,7 @@ class _Part:
         wider = "with wider `edges`" if cut else "with them in `categories`"
         mapped = f"Map such values to known ones, or have the mechanism designed {wider}."
         return (
-            f"{named(columns)}: the mechanism does not know the value (not shown) of "
-            f"{numbered(rows, 'record')} ({len(rows):,} of {n_rows:,} "
-            f"record{'s' if n_rows > 1 else ''}). It knows {known}. "
+            f"{named(columns)}: the mechanism does not know a value (not shown). It knows {known}. "
             f"{hint or mapped} {_NOTHING}"
         )
 

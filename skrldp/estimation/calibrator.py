@@ -15,8 +15,9 @@ from skrldp._arrays import ReadOnlyFit, read_only
 from skrldp._params import generator_of, is_finite, is_whole
 from skrldp._typing import Floats
 from skrldp.estimation.blocks import BlockDesign, BlockReports, count_blocks
-from skrldp.mechanism.manifest import Manifest, leakage_of
+from skrldp.mechanism.manifest import Manifest
 from skrldp.sanitizers.access import as_block_sanitizer
+from skrldp.sanitizers.block_sanitizer import codes_of
 from skrldp.table.codec import category_series
 
 _ROUNDS = 2  # of weights of the reports, at the calibrated distribution
@@ -156,7 +157,7 @@ class Calibrator(ReadOnlyFit, BaseEstimator):
         self.weights_ = read_only(records.weights(weights))
         self.effective_n_ = float(self.weights_.sum() ** 2 / (self.weights_**2).sum())
         secrets, *values = records.codes
-        self.leakage_ = leakage_of(design.manifest, secrets, values, self.weights_)
+        self.leakage_ = design.manifest.leakage(secrets, values, self.weights_)
         self.leakage_at_most_ = BlockReports(design, counts).leakage_at_most()
         return self
 
@@ -230,7 +231,7 @@ class _Records:
         manifest = design.manifest
         sanitizer = as_block_sanitizer(mechanism)
         names = None if sanitizer is None else sanitizer.column_names_
-        secrets, values = manifest.encode(public, names)
+        secrets, values = codes_of(manifest, public, names)
         table = np.column_stack([secrets, *values]).astype(np.int64)
         kinds, kind_of = np.unique(table, axis=0, return_inverse=True)
         kind_of = kind_of.reshape(-1)

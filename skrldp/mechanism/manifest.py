@@ -14,7 +14,7 @@ from skrldp._arrays import ReadOnly, ReadOnlyDict, chunks, real_numbers, rows_of
 from skrldp._pages import page
 from skrldp._typing import Floats
 from skrldp.alphabet.columns import OTHER, Bins, Column, listed
-from skrldp.alphabet.combinations import Alphabet, combine
+from skrldp.alphabet.combinations import combine
 from skrldp.claims import Claims, claimed
 from skrldp.mechanism import json_format
 from skrldp.mechanism.forms import round_columns, slot_bits
@@ -175,7 +175,6 @@ def orders_of(
 # --- The manifest ---------------------------------------------------------------------------------
 
 
-_OR_ELSE = "a base with handle_unknown='infrequent_if_exist' in `fit`"
 _ROWS = 1 << 15  # drawn at a time: as many as samplers take of a stream that is a row's own
 
 
@@ -371,50 +370,18 @@ class Manifest(ReadOnly):
         found: Floats = by_cell.reshape(shape)[..., order].reshape(by_cell.shape)
         return found
 
-    def encode(
-        self, table: Any, names: Sequence[Any] | None = None, *, secrets: bool = True
-    ) -> tuple[NDArray[Any], list[NDArray[Any]]]:
-        """Write the columns of records as codes of S, and of each column of U.
-
-        Columns are found by name; `names` are those of an array's columns, in their order. Without
-        `secrets`, S is not read, and its codes are 0. Shapes: `table` (n, k). Returns arrays (n,).
-        Raises ValueError if a column is missing or a value is unknown.
-        """
-        from skrldp.table.columns import encode_column, refuse_categories, refuse_combinations
-        from skrldp.table.read import read_table
-
-        read = read_table(table)
-        own = list(read.names) if names is None or not read.is_array else list(names)
-        of_secret = Alphabet.of_members(self.in_every_block, self.secrets)
-        needed = [*(of_secret.columns if secrets else ()), *self.encoders]
-        missing = [column.name for column in needed if column.name not in own]
-        if missing:
-            raise ValueError(f"the table lacks the column {missing[0]!r}; it has {own}.")
-        codes = []
-        for column in needed:
-            code, unknown = encode_column(read, own.index(column.name), column)
-            few = self.others.get(column.name)
-            if unknown and few is True and column.other is not None:
-                code = np.where(code < 0, column.other, code)
-            elif unknown:
-                secret = column.name in self.in_every_block
-                refuse_categories(column, code, unknown, secret=secret, or_else=_OR_ELSE)
-            codes.append(code)
-        of_u = codes[len(codes) - len(self.encoders) :]
-        if len(of_u) == len(codes):
-            return np.zeros(read.n_rows, dtype=np.uint8), of_u
-        found = of_secret.index(codes[: -len(of_u)])
-        if found.min(initial=0) < 0:
-            refuse_combinations(of_secret.columns, found)
-        return found, of_u
-
-    def leakage(self, table: Any, sample_weight: ArrayLike | None = None) -> float:
+    def leakage(
+        self,
+        secrets: NDArray[Any],
+        values: Sequence[NDArray[Any]],
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
         """Realised ε among some records: the greatest :meth:`Mechanism.leakage` of a block.
 
         Parameters
         ----------
-        table : data frame or array of shape (n, n_columns)
-            The records, with the manifest's columns; further columns are ignored.
+        secrets, values
+            The records' codes, as in :meth:`sample`.
         sample_weight : array of shape (n,), optional
             How many persons each record stands for.
 
@@ -426,9 +393,23 @@ class Manifest(ReadOnly):
         Raises
         ------
         ValueError
-            If a column is missing, a value is unknown, or there is no record with a weight.
+            If there is no record with a weight.
         """
-        return leakage_of(self, *self.encode(table), sample_weight)
+        n = len(secrets)
+        weights = np.ones(n)
+        if sample_weight is not None:
+            weights = real_numbers(sample_weight, "sample_weight")
+        if weights.shape != (n,) or not (weights >= 0).all() or not weights.sum() > 0:
+            raise ValueError(f"sample_weight must be {n:,} numbers >= 0, not all 0, one a record.")
+        found = 0.0
+        for block, one in enumerate(self.mechanisms):
+            cells = self.cells(block, secrets, values, slice(None)).astype(np.int64)
+            if self.observe == "nonsensitive":
+                cells += np.asarray(secrets, dtype=np.int64) * len(one.values)
+            table = np.bincount(cells, weights, one.shape[1])
+            table = table.reshape(len(one.secrets), len(one.values)) / table.sum()
+            found = max(found, one.leakage(table))
+        return found
 
     def sample(
         self, secrets: NDArray[Any], values: Sequence[NDArray[Any]], random_state: Any = None
@@ -547,28 +528,6 @@ class Manifest(ReadOnly):
         shown = rows[:50]
         header = ("block", "probability", "reports")
         return page(repr(self), shown, header=header, n_more=len(rows) - len(shown))
-
-
-def leakage_of(
-    manifest: Manifest,
-    secrets: NDArray[Any],
-    values: Sequence[NDArray[Any]],
-    sample_weight: ArrayLike | None,
-) -> float:
-    """Return the greatest leakage of a block among records that are given by codes (n,) each."""
-    n = len(secrets)
-    weights = np.ones(n) if sample_weight is None else real_numbers(sample_weight, "sample_weight")
-    if weights.shape != (n,) or not (weights >= 0).all() or not weights.sum() > 0:
-        raise ValueError(f"sample_weight must be {n:,} numbers >= 0, not all 0, one a record.")
-    found = 0.0
-    for block, one in enumerate(manifest.mechanisms):
-        cells = manifest.cells(block, secrets, values, slice(None)).astype(np.int64)
-        if manifest.observe == "nonsensitive":
-            cells += np.asarray(secrets, dtype=np.int64) * len(one.values)
-        table = np.bincount(cells, weights, one.shape[1])
-        table = table.reshape(len(one.secrets), len(one.values)) / table.sum()
-        found = max(found, one.leakage(table))
-    return found
 
 
 def read_json(text: str | bytes) -> Mechanism | Manifest:

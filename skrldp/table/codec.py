@@ -56,6 +56,36 @@ class Codes:
         return combine(self.secrets, self.values, (n_secrets, n_values))
 
 
+def encode_columns(
+    table: Table,
+    places: Sequence[int | None],
+    alphabet: Alphabet,
+    *,
+    group: bool = False,
+    secret: bool = False,
+    **or_else: str,
+) -> np.ndarray:
+    """Write columns of a table as numbers of an alphabet's combinations.
+
+    With `group`, values that are unknown become "other", where a column has it. Returns (n_rows,).
+    Raises ValueError for other unknown values, and for combinations; see
+    :func:`refuse_categories`.
+    """
+    if not places:  # all columns are sensitive, or none are
+        return np.zeros(table.n_rows, dtype=np.uint8)
+    codes = []
+    for column, place in zip(alphabet.columns, places, strict=True):
+        assert place is not None  # only columns of S may be absent
+        code, unknown = encode_column(table, place, column)
+        if unknown and not (group and column.other is not None):
+            refuse_categories(column, unknown, secret=secret, **or_else)
+        codes.append(code)
+    index = alphabet.index_with_others(codes) if group else alphabet.index(codes)
+    if index.min(initial=0) < 0:
+        refuse_combinations(alphabet.columns)
+    return index
+
+
 # --- New columns of numpy, pandas, polars and pyarrow tables --------------------------------------
 
 
@@ -365,20 +395,8 @@ class CellCodec:
         group = unknown_values == "other" and self.groups_unknown
         positions = self.sensitive if secret else self.nonsensitive
         alphabet = self._secret_alphabet if secret else self._value_alphabet
-        if not positions:  # all columns are sensitive
-            return np.zeros(table.n_rows, dtype=np.uint8)
-        columns, codes = [self.columns[position] for position in positions], []
-        for column, position in zip(columns, positions, strict=True):
-            place = places[position]
-            assert place is not None  # only columns of S may be absent
-            code, unknown = encode_column(table, place, column)
-            if unknown and not (group and column.other is not None):
-                refuse_categories(column, code, unknown, secret=secret)
-            codes.append(code)
-        index = alphabet.index_with_others(codes) if group else alphabet.index(codes)
-        if index.min(initial=0) < 0:
-            refuse_combinations(columns, index)
-        return index
+        own = [places[position] for position in positions]
+        return encode_columns(table, own, alphabet, group=group, secret=secret)
 
     def _places(self, table: Table, *, values_only: bool = False) -> Sequence[int | None]:
         """Find the columns in a table that has all of them or, if allowed, those of U alone."""

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._arrays import chunks, smallest_dtype
-from skrldp.alphabet.columns import OTHER, hint_of, known_of, listed, named, numbered, rows_in_words
+from skrldp.alphabet.columns import OTHER, hint_of, known_of, listed, named, rows_in_words
 from skrldp.alphabet.columns import Column as Categories
 from skrldp.alphabet.combinations import Alphabet
 from skrldp.alphabet.values import SEEN_OFTEN, plain, spent_on_values
@@ -227,52 +227,38 @@ _OTHERWISE = "handle_unknown='infrequent_if_exist' in `fit`"
 
 
 def refuse_categories(
-    column: Categories,
-    codes: np.ndarray,
-    unknown: Iterable[Any],
-    *,
-    secret: bool,
-    or_else: str | None = None,
+    column: Categories, unknown: Iterable[Any], *, secret: bool, or_else: str = _OTHERWISE
 ) -> NoReturn:
-    """Refuse values that a column's alphabet lacks, without showing them.
+    """Refuse values that a column's alphabet lacks, without showing them or who has them.
 
     `unknown` are these values; `or_else` is what else may be done about values of U. Raises
     ValueError always.
     """
     raise ValueError(
-        f"column {column.name!r} has {_rows(codes, 'a value unseen in fit')}; known are "
+        f"column {column.name!r} has a value unseen in fit (not shown); known are "
         f"{known_of(column)}. "
         + (hint_of(column, unknown) or _remedy(secret, or_else, column.bins is not None))
     )
 
 
-def refuse_combinations(columns: Sequence[Categories], index: np.ndarray) -> NoReturn:
+def refuse_combinations(columns: Sequence[Categories]) -> NoReturn:
     """Refuse combinations of known categories that the alphabet lacks, without showing them.
 
     Raises ValueError always.
     """
-    what = "a combination of values unseen in fit"
     raise ValueError(
-        f"{named(columns)}: {_rows(index, what)}; each value is known, but not together. `fit` "
-        "with categories='product' takes all combinations."
+        f"{named(columns)}: a combination of values unseen in fit (not shown); each value is "
+        "known, but not together. `fit` with categories='product' takes all combinations."
     )
 
 
-def _rows(codes: np.ndarray, what: str) -> str:
-    rows, n = np.flatnonzero(codes < 0), len(codes)
-    return (
-        f"{len(rows):,} row{'s' if len(rows) > 1 else ''} with {what} (not shown; "
-        f"{numbered(rows)} of {n:,})"
-    )
-
-
-def _remedy(secret: bool, or_else: str | None = None, cut: bool = False) -> str:
+def _remedy(secret: bool, or_else: str, cut: bool) -> str:
     listing = "List every value in `categories`"
     if cut:
         listing = "Give the column wider `edges`, of which -inf and inf may be the ends"
     if secret:
         return f"{listing} to protect it"
-    return f"{listing}, or use {or_else or _OTHERWISE}"
+    return f"{listing}, or use {or_else}"
 
 
 # --- Learned values with so many records that a confidence level can allow for the learning -------

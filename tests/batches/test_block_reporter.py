@@ -47,7 +47,7 @@ def test_the_block_is_the_person_s_whatever_the_record():
 
 
 def test_bad_input():
-    with pytest.raises(ValueError, match="does not know the value"):
+    with pytest.raises(ValueError, match="does not know a value"):
         reporter()(TABLE.assign(job="z"))
     with pytest.raises(ValueError, match="more than one row"):
         reporter()(pd.concat([TABLE, TABLE.iloc[:1]]))

@@ -194,10 +194,10 @@ def nothing(folder):
 REPORT = ("report", "mechanism.json", "bad-records.csv", "-o", "out.csv")
 GOOD = ("report", "mechanism.json", "records.csv", "-o", "out.csv")
 CASES = {
-    "unknown secret": (in_row(9, f"1,{SECRET},1,01,2026-01-01"), REPORT, "not know the value"),
+    "unknown secret": (in_row(9, f"1,{SECRET},1,01,2026-01-01"), REPORT, "not know a value"),
     "unknown in public": (
         in_row(9, f"1,{SECRET},1,01,2026-01-01"), ("verify", "mechanism.json", "bad-records.csv"),
-        "does not know the value",
+        "does not know a value",
     ),
     "missing id": (
         in_row(9, ",no,1,01,2026-01-01"), (*REPORT, *KEYED), "has no id in 1 row (8). Give"

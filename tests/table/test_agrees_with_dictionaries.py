@@ -90,7 +90,7 @@ def test_unknown_values_are_refused():
     X = pd.DataFrame({"s": ["n", "y", "y", "n"], "a": ["x", "q", None, "y"]})
     with pytest.raises(
         ValueError,
-        match=r"column 'a' has 2 rows with a value unseen in fit \(not shown; rows 1, 2 of 4\); "
+        match=r"column 'a' has a value unseen in fit \(not shown\); "
         r"known are 'x', 'y'\. .*`categories`.*unknown='infrequent_if_exist'",
     ):
         codec.encode(X)
@@ -103,17 +103,21 @@ def test_unknown_secrets_are_always_refused():
     X = pd.DataFrame({"s": ["n", "maybe", "maybe"], "a": ["x", "x", "x"]})
     for unknown in ("error", "other"):
         with pytest.raises(
-            ValueError, match=r"column 's' has 2 rows .*'n', 'y'.*protect"
+            ValueError, match=r"column 's' has a value .*'n', 'y'.*protect"
         ) as caught:
             codec.encode(X, unknown=unknown)
         assert "maybe" not in str(caught.value)
 
 
-def test_a_few_rows_are_named():
-    codec = learn_codec(SURVEY[["s", "b"]])
-    X = pd.DataFrame({"s": "n", "b": np.arange(100) % 12 + 1})
-    with pytest.raises(ValueError, match=r"82 rows .*rows 2, 3, .*, 9, \.\.\. of 100"):
-        codec.encode(X)
+def test_no_message_says_who_has_an_unknown_value():
+    """Wherever it stands, and however often, the message is the same."""
+    codec, said = learn_codec(SURVEY[["s", "a"]]), set()
+    for strange in ([True, False, False], [False, True, True]):
+        X = pd.DataFrame({"s": "n", "a": np.where(strange, "q", "x")})
+        with pytest.raises(ValueError, match="column 'a'") as caught:
+            codec.encode(X)
+        said.add(str(caught.value))
+    assert len(said) == 1
 
 
 def test_unknown_combinations():
@@ -121,8 +125,8 @@ def test_unknown_combinations():
     new_value = pd.DataFrame({"a": ["x"], "s": ["y"], "t": [1], "b": [2]})
     with pytest.raises(
         ValueError,
-        match=r"columns 'a', 'b': 1 row with a combination of values unseen in fit "
-        r"\(not shown; row 0 of 1\); .*categories='product'",
+        match=r"columns 'a', 'b': a combination of values unseen in fit \(not shown\); "
+        r".*categories='product'",
     ):
         codec.encode(new_value)
     new_secret = pd.DataFrame({"a": ["x"], "s": ["n"], "t": [1], "b": [1]})

@@ -181,7 +181,7 @@ def test_product_has_all_combinations_of_both_parts():
     np.testing.assert_array_equal(codes.values, again.values)
     new = pd.DataFrame({"s": [2], "t": ["y"], "u": [7], "v": ["c"]})
     assert codec.encode(new).cells(codec.n_values).tolist() == [codec.n_cells - 1]
-    with pytest.raises(ValueError, match="row with a value unseen in fit"):
+    with pytest.raises(ValueError, match="has a value unseen in fit"):
         codec.encode(new.assign(u=8))
 
 

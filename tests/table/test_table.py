@@ -265,7 +265,7 @@ def test_numbers_match_by_value_and_strings_never():
         assert encode(codec, X).tolist() == [5, 0]
     assert encode(codec, np.array([[True, False]])).tolist() == [3]
     assert encode(codec, np.array([[0.0, -0.0]])).tolist() == [0]
-    with pytest.raises(ValueError, match=r"column 's' has 2 rows with a value unseen in fit"):
+    with pytest.raises(ValueError, match=r"column 's' has a value unseen in fit"):
         codec.encode(pd.DataFrame({"s": ["1", "0"], "u": [2, 0]}))
 
 
