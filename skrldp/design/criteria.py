@@ -226,7 +226,7 @@ NEAR_PUBLIC = f"an upper bound on {AT_PUBLIC}"
 # Secrets that the linear program tells apart; the others are one. With the first the bound takes
 # less than a second, with the second milliseconds.
 _MOST_SECRETS, _MOST_SECRETS_QUICK = 50, 10
-_GAP, _ROUNDS = 1e-4, 200  # where the linear program ends, relative to what is learned of S
+_GAP = 1e-4  # where the linear program ends, relative to what is learned of S
 
 
 def information_bound(
@@ -273,7 +273,7 @@ def _of_secret(counts: NDArray[np.int64], eps: float, most: int) -> tuple[float,
         share = rest.sum() / frequent.sum()
         more = share * mutual_information_bound((rest / rest.sum())[:, None], eps)
         frequent = np.append(frequent[: most - 1], rest.sum())
-    best = optimal_response(frequent, eps, gap=_GAP, rounds=_ROUNDS)
+    best = optimal_response(frequent, eps, gap=_GAP)
     bound = min(best.bound + more, simple)
     return bound, more == 0.0 and bound <= best.information * (1.0 + 2.0 * _GAP)
 

@@ -26,8 +26,6 @@ from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Requirement, Requirements
 
 _GAP = 1e-6  # relative distance from the optimum
-# Linear programs for the report of S: so many by the squared number of secrets, within the range.
-_ROUNDS, _ROUND_RANGE = 1_000_000, (5, 600)
 _SAME = 1e-11  # cuts that are nearer, in units of their block, are one
 
 
@@ -91,11 +89,10 @@ def _response(joint: JointDistribution, eps: float) -> _Response:
     counts = joint.people.sum(axis=1)
     seen = counts > 0
     of_values = joint.entropy - entropy(joint.marginal)
-    rounds = int(np.clip(_ROUNDS // len(counts) ** 2, *_ROUND_RANGE))
     # What is told of S may be little beside what is told of U.
     most = mutual_information_bound(joint.marginal[:, None], eps)
     gap = _GAP * (1.0 + of_values / most) if most > 0 else 1.0
-    best = optimal_response(counts[seen], eps, gap=gap, rounds=rounds)
+    best = optimal_response(counts[seen], eps, gap=gap)
     # A secret without records is reported as the most frequent one is.
     place = np.where(seen, np.cumsum(seen) - 1, int(counts[seen].argmax()))
     near = best.bound - best.information <= 2.0 * _GAP * (of_values + best.information)

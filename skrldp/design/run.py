@@ -36,6 +36,9 @@ from skrldp._arrays import ReadOnly
 from skrldp._params import at_most
 
 Item = TypeVar("Item")
+
+# Numbers in the tables of one step of a search: some seconds. Twice as many take twice the time.
+MOST_ENTRIES = 1 << 21
 Result = TypeVar("Result")
 
 

@@ -25,7 +25,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skrldp._typing import Booleans, Floats, Indices
-from skrldp.design.programs import LEAST_GAIN, RowMixture, used
+from skrldp.design.programs import RowMixture, used
+from skrldp.design.run import MOST_ENTRIES
 from skrldp.information import entropy, row_information
 from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Requirements
@@ -148,7 +149,8 @@ def best_set(distribution: Floats, duals: Floats, drop: float, nodes: int = _BRA
     def reduced_cost(sets: Booleans) -> Floats:
         return reduced_profit(sets @ distribution, sets @ duals, float(duals.sum()), drop)
 
-    gap = _NEAR * most_of_small_shares(-float(np.log(drop)))
+    most = most_of_small_shares(-float(np.log(drop)))
+    gap = _NEAR * most
     size, cost = len(duals), (1.0 - drop) * duals
     free = np.where(cost < 0, -np.inf, np.inf)  # a value without records costs something or gains
     slope = np.divide(cost, distribution, where=distribution > 0, out=free)
@@ -186,9 +188,25 @@ def best_set(distribution: Floats, duals: Floats, drop: float, nodes: int = _BRA
         rho += gap
         gap *= 2.0
     sets = np.concatenate(met)
+    best = sets[np.argsort(-reduced_cost(sets), kind="stable")[:size]]
+    sets = np.concatenate([best, _neighbours(best, distribution, duals, drop)])
     gains = reduced_cost(sets)
-    order = np.argsort(-gains, kind="stable")[:size]
-    return Found(sets[order[gains[order] > LEAST_GAIN]], rho)
+    order = np.argsort(-gains, kind="stable")
+    return Found(sets[order[gains[order] > _NEAR * most]], rho)
+
+
+def _neighbours(sets: Booleans, distribution: Floats, duals: Floats, drop: float) -> Booleans:
+    """Find the best sets with one value more or less than some sets: as many as there are values.
+
+    Where the dual variables are degenerate, the best sets alone leave them so for many rounds.
+    """
+    more = np.where(sets, -1.0, 1.0)
+    mass = (sets @ distribution)[:, None] + more * distribution
+    spent = (sets @ duals)[:, None] + more * duals
+    gains = reduced_profit(mass, spent, float(duals.sum()), drop)
+    best = np.argsort(-gains, axis=None, kind="stable")[: len(duals)]
+    row, value = np.unravel_index(best, gains.shape)
+    return sets[row] ^ (np.arange(len(duals)) == value[:, None])
 
 
 def _joined(branches: _Branches, parents: _Branches, place: Indices, again: _Branches) -> _Branches:
@@ -324,9 +342,7 @@ class LocalOptimum:
     rounds: int  # linear programs solved
 
 
-def optimal_response(
-    counts: NDArray[np.int64], eps: float, *, gap: float = 1e-6, rounds: int = 200
-) -> LocalOptimum:
+def optimal_response(counts: NDArray[np.int64], eps: float, *, gap: float = 1e-6) -> LocalOptimum:
     r"""Find the most informative local mechanism for an attribute with known counts.
 
     Maximises the mutual information between value and report over all mechanisms in which no two
@@ -360,21 +376,27 @@ def optimal_response(
     if size > _MANY_VALUES:
         sets = distinct_sets(np.concatenate([sets, even_groups(distribution[None], _GROUPS)]))
     mixture = RowMixture(distribution)
-    mixture.add(set_rows(sets, drop))
     bound = _simple_bound(distribution, eps)
-    weights, duals, value = mixture.solve()
+    unit = bound or 1.0  # a linear program's tolerance is much beside what a small ε lets tell
+
+    def mixed(more: Booleans) -> tuple[Floats, Floats, float]:
+        rows = set_rows(more, drop)
+        mixture.add(rows, row_information(rows, distribution) / unit)
+        weights, duals, value = mixture.solve()
+        return weights, duals * unit, value * unit
+
+    weights, duals, value = mixed(sets)
     done = 0
-    while done < rounds:
+    while mixture.rows.size <= MOST_ENTRIES:
         done += 1
         found = best_set(distribution, duals, drop)
         # With this multiple of the distribution added, the dual variables are feasible.
         rounding = _ROUNDING * size * float(np.abs(duals).sum())
         bound = min(bound, float(duals.sum()) + max(found.bound, 0.0) + rounding)
         known, sets = len(sets), distinct_sets(np.concatenate([sets, found.sets]))
-        if bound - value <= max(LEAST_GAIN, gap * value) or len(sets) == known:
+        if bound - value <= gap * value or len(sets) == known:
             break
-        mixture.add(set_rows(sets[known:], drop))
-        weights, duals, value = mixture.solve()
+        weights, duals, value = mixed(sets[known:])
     in_use = used(weights)
     matrix = _stochastic(mixture.rows[: len(weights)][in_use] * weights[in_use, None], drop)
     information = max(0.0, float(row_information(matrix, distribution).sum()))
@@ -395,8 +417,6 @@ def _simple_bound(distribution: Floats, eps: float) -> float:
 
 # Sets that are mixed. Half as many lose up to 20 % at 10 x 100 and 25 x 40 cells.
 _MIXED = 800
-# Pairs of secrets times values that take some tenths of a second, and values that take two seconds.
-_MOST_WORK, _MOST_VALUES = 250_000, 1_000
 
 
 def group_reporting(joint: JointDistribution, requirements: Requirements) -> Floats | None:
@@ -408,7 +428,7 @@ def group_reporting(joint: JointDistribution, requirements: Requirements) -> Flo
     Returns (b, n_cells): private. None where there is too much to do.
     """
     size = joint.counts.shape[1]
-    if requirements.n_pairs * size > _MOST_WORK or size > _MOST_VALUES:
+    if len(joint.conditionals) * size * (size + _MIXED) > MOST_ENTRIES:
         return None
     sets = np.concatenate(
         [np.ones((1, size)), np.eye(size), even_groups(joint.conditionals, _MIXED)]

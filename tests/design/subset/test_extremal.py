@@ -130,6 +130,14 @@ def test_many_values(eps):
     assert best.information > mutual_information(response(eps, 25), distribution)
 
 
+def test_a_frequent_value_among_many_rare_ones():
+    """Duals are degenerate: with the best sets alone the value stands still for 300 rounds."""
+    counts = np.concatenate([[29_170, 643, 583], 200 * 0.95 ** np.arange(39)]).astype(int)
+    best = optimal_response(counts, 1.0)
+    assert best.bound <= best.information * (1.0 + 1e-6)
+    assert best.rounds < 120
+
+
 def test_ends():
     np.testing.assert_array_equal(optimal_response([3, 4, 5], 0.0).matrix, np.ones((1, 3)))
     np.testing.assert_array_equal(optimal_response([3], 1.0).matrix, [[1.0]])
