@@ -204,7 +204,7 @@ def test_generators_are_accepted(random_state):
 
 def test_an_unknown_secret_is_an_error_even_where_others_are_reported():
     sanitizer = SRRSanitizer(handle_unknown="infrequent_if_exist", sensitive=0).fit(GOOD)
-    with pytest.raises(ValueError, match=r"column 0 has 1 row with a value .*`categories`"):
+    with pytest.raises(ValueError, match=r"column 0 has a value .*`categories`"):
         sanitizer.transform([[0, 1], [7, 1]])
 
 
@@ -295,11 +295,11 @@ def test_weights_are_checked(weights, message):
         (FRAME.rename(columns={"u": "v"}), "unseen at fit time:\n- v"),
         (FRAME[["s"]], "yet now missing:\n- u"),
         (FRAME[:0], r"0 sample\(s\)"),
-        (FRAME.assign(u=[3, 1] * 20), r"column 'u' has 20 rows with a value unseen.*infrequent"),
-        (FRAME.assign(s=["z", "y"] * 20), r"column 's' has 20 rows with a value unseen"),
+        (FRAME.assign(u=[3, 1] * 20), r"column 'u' has a value unseen.*infrequent"),
+        (FRAME.assign(s=["z", "y"] * 20), r"column 's' has a value unseen"),
         (
             FRAME.assign(u=[None, 1] * 20),
-            r"column 'u' has 20 rows with a value unseen .*List every value",
+            r"column 'u' has a value unseen .*List every value",
         ),
         (FRAME["s"], "Expected 2D|Expected a 2-dim|2D array"),
     ],
