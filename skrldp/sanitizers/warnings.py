@@ -29,8 +29,9 @@ _TOO_OFTEN = 2.0
 _FEW_RECORDS = 10  # in a cell
 _USELESS = 0.3  # of a figure's range: the standard error from which on an interval has most of it
 _NAMED = 3  # targets
-# A column may look like an identifier with so many values, and with so many for each record.
-_MANY_VALUES, _NEARLY = 50, 0.9
+# A column may look like an identifier with so many values, and with so few records of each: panels
+# have several records of a person.
+_MANY_VALUES, _FEW_OF_EACH = 50, 3
 _FEW_CLUSTERS = 10  # of a survey
 _SHOWN = 3  # columns that are not protected
 _LONGEST = 80  # characters of rare values that are named: combinations of many columns are not
@@ -151,9 +152,10 @@ def _of_product(codec: CellCodec) -> int:
 
 
 def warn_of_identifiers(codec: CellCodec, joint: JointDistribution, is_slow: bool) -> None:
-    """Warn of columns of U with nearly as many values as records, and refuse a slow design."""
+    """Warn of columns of U with few records of each of many values, and refuse a slow design."""
+    most = max(_MANY_VALUES, joint.n / _FEW_OF_EACH)
     for column in (codec.columns[place] for place in codec.nonsensitive):
-        if column.declared or len(column) < max(_MANY_VALUES, _NEARLY * joint.n) or _is_fold():
+        if column.declared or len(column) < most or _is_fold():
             continue
         said = (
             f"{_named([column.name])} looks like an identifier: it has {len(column):,} values in "

@@ -452,6 +452,10 @@ def _as_array(X: Any) -> np.ndarray:
         raise ValueError(f"Complex data not supported\n(an array of dtype {array.dtype})")
     if array.dtype.kind == "V":
         raise TypeError("structured arrays are not supported; pass a data frame")
+    if hasattr(X, "to_frame"):
+        raise ValueError(
+            f"a table is needed, but X is one column, a {type(X).__name__}: give X.to_frame()."
+        )
     if array.ndim != 2:
         raise ValueError(
             f"Expected 2D array, got {array.ndim}D array instead.\nReshape your data either using "

@@ -30,7 +30,7 @@ class Sparse:
             ValueError,
             "Expected 2D array, got 1D array instead.*\n?.*Reshape your data",
         ),
-        (pd.Series([1, 2]), ValueError, "Expected 2D array, got 1D array instead"),
+        (pd.Series([1, 2]), ValueError, r"is one column, a Series: give X\.to_frame\(\)"),
         (np.zeros((2, 2, 2)), ValueError, "Expected 2D array, got 3D"),
         ([[1, 2], [3]], ValueError, "inhomogeneous|Expected 2D"),
         (Sparse(), TypeError, "sparse.*dense.*toarray"),
