@@ -36,7 +36,7 @@ from skrldp.sanitizers.access import (
     fitted_sanitizer,
     reported_its_own_table,
 )
-from skrldp.sanitizers.parameters import default_uncertainty
+from skrldp.sanitizers.parameters import MOST_CELLS_OF_DESIGNS, default_uncertainty
 from skrldp.sanitizers.warnings import explain_limit, explain_rare_cells
 from skrldp.sets.fitted_sets import RenyiSet
 from skrldp.targets import target_in_words
@@ -560,6 +560,9 @@ def _warnings_of_errors(report: PrivacyReport) -> list[str]:
     in a note; of targets `fit` warns.
     """
     said, names = [], list(report.expected_errors)
+    remedy = "AOptimalSanitizer(targets='all') determines all shares."
+    if not report.blocks and report.n_cells > MOST_CELLS_OF_DESIGNS:
+        remedy = "BlockSanitizer(base=AOptimalSanitizer(targets='all')) determines those of U."
     blind = report.observe == "nonsensitive"
     unseen = names[names.index("S") :] if blind and names else []  # S, and its columns
     for name, found in report.expected_errors.items():
@@ -568,8 +571,7 @@ def _warnings_of_errors(report: PrivacyReport) -> list[str]:
         if found["not_determined"] and name not in unseen:
             said.append(
                 f"Reports do not determine the share of {found['not_determined']:,} of the "
-                f"{found['of']:,} categories of {name}, however many reports there are. "
-                "AOptimalSanitizer(targets='all') determines all shares."
+                f"{found['of']:,} categories of {name}, however many reports there are. {remedy}"
             )
         elif not found["not_determined"] and found["worst"] > _USELESS:
             said.append(

@@ -12,6 +12,7 @@ from skrldp.privacy.requirements import Requirements
 from skrldp.sanitizers.base import BaseSanitizer
 from skrldp.sanitizers.fitted_state import Designed, FromFit
 from skrldp.sanitizers.parameters import (
+    MOST_CELLS_OF_DESIGNS,
     Check,
     Columns,
     check_jobs,
@@ -69,7 +70,7 @@ class OptimalSanitizer(BaseSanitizer):
 
     _default_encode = "symbol"
     _slow_from = 60  # cells, by measurement
-    _most_cells = 2_000  # a design and its proof take minutes there
+    _most_cells = MOST_CELLS_OF_DESIGNS
 
     _checks: ClassVar[Mapping[str, Check]] = {
         **BaseSanitizer._checks,

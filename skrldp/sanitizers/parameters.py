@@ -149,6 +149,7 @@ def check_verbose(name: str, value: Any) -> None:
 
 
 MOST_CELLS = 1_000_000  # of a mechanism by formula
+MOST_CELLS_OF_DESIGNS = 2_000  # a design and its proof take minutes there
 MOST_CELLS_OF_IR = 4_000  # its proof looks at every pair of secrets for every value
 _LARGE = {"IRSanitizer": MOST_CELLS_OF_IR, "SRRSanitizer": MOST_CELLS, "GRRSanitizer": MOST_CELLS}
 

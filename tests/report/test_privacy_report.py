@@ -465,6 +465,9 @@ def test_warnings_of_estimates_that_tell_nothing(monkeypatch):
     for targets, has in (("sensitive", 1), ("all", 0)):
         report = privacy_report(fitted(AOptimalSanitizer, targets=targets))
         assert said(report, "AOptimalSanitizer(targets='all') determines all shares.") == (has, 0)
+        if has:  # a larger table needs what can design for it
+            texts = report_module._warnings_of_errors(replace(report, n_cells=2_001))
+            assert any("BlockSanitizer(base=" in text for text in texts)
     monkeypatch.setattr(report_module, "_MOST_WORK", 1)
     large = privacy_report(fitted(PolyOptSanitizer))
     assert large.expected_errors == {} and "10,000 reports" not in str(large)
