@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 from scipy.sparse import block_diag, csr_array
+from scipy.special import logsumexp, softmax
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,10 +16,8 @@ from skrldp._arrays import ReadOnlyFit, read_only
 from skrldp._params import generator_of, is_finite, is_whole
 from skrldp._typing import Floats
 from skrldp.estimation.blocks import BlockDesign, BlockReports, count_blocks
-from skrldp.mechanism.manifest import Manifest
 from skrldp.sanitizers.access import as_block_sanitizer
 from skrldp.sanitizers.block_sanitizer import codes_of
-from skrldp.table.codec import category_series
 
 _ROUNDS = 2  # of weights of the reports, at the calibrated distribution
 _NO_INFORMATION = 1e-10  # eigenvalues relative to the greatest that count as zero
@@ -191,20 +190,6 @@ class Calibrator(ReadOnlyFit, BaseEstimator):
             found.append(self._records.weights(weights))
         return np.stack(found, axis=1)
 
-    def to_frame(self) -> Any:
-        """Write the public records with their weights, as a pandas frame.
-
-        Returns
-        -------
-        pandas.DataFrame
-            The columns of the manifest and "weight".
-        """
-        import pandas as pd
-
-        check_is_fitted(self)
-        own = {name: category_series(values) for name, values in self._records.columns().items()}
-        return pd.DataFrame(own | {"weight": self.weights_})
-
 
 class _Unshown:
     """A table that is named by its type and shape."""
@@ -259,17 +244,6 @@ class _Records:
         found: Floats = (of_kinds / self.shares)[self.kinds]
         return found
 
-    def columns(self) -> dict[Any, list[Any]]:
-        """Return the records, column by column."""
-        manifest: Manifest = self.design.manifest
-        of_secret = manifest.in_every_block
-        secrets = [manifest.secrets[code] for code in self.codes[0]]
-        of_each = [secrets] if len(of_secret) == 1 else zip(*secrets, strict=True)
-        found = dict(zip(of_secret, map(list, of_each), strict=True))
-        for column, codes in zip(manifest.encoders, self.codes[1:], strict=True):
-            found[column.name] = [column.categories[code] for code in codes]
-        return found
-
 
 def _calibrated(
     records: _Records, counts: Sequence[Floats], strength: float, rounds: int = _ROUNDS
@@ -300,24 +274,21 @@ def _calibrated_once(
         tilts.append(tilt)
         targets.append((vectors[:, known].T @ one.score(own)) / root + tilt @ model.constant)
     tilt, target = block_diag(tilts, format="csr"), np.concatenate(targets)
-    log_shares, members = np.log(records.shares), records.members
 
-    def tilted(duals: Floats) -> tuple[Floats, float]:
-        logs = log_shares - members @ (duals @ tilt) / strength
-        top = logs.max()
-        found = np.exp(logs - top)
-        total = found.sum()
-        return found / total, float(top + np.log(total))
+    def logs(duals: Floats) -> Floats:
+        found: Floats = np.log(records.shares) - records.members @ (duals @ tilt) / strength
+        return found
 
     def minus_dual(duals: Floats) -> tuple[float, Floats]:
-        weights, log_total = tilted(duals)
-        value = strength * log_total + 0.5 * duals @ duals + target @ duals
-        return float(value), duals + target - tilt @ (weights @ members)
+        own = logs(duals)
+        value = strength * logsumexp(own) + 0.5 * duals @ duals + target @ duals
+        return float(value), duals + target - tilt @ (softmax(own) @ records.members)
 
-    start = np.zeros(len(target))
     options = {"maxiter": _STEPS, "ftol": 1e-12, "gtol": 1e-6}
+    start = np.zeros(len(target))
     best = minimize(minus_dual, start, jac=True, method="L-BFGS-B", options=options)
-    return tilted(best.x)[0]
+    found: Floats = softmax(logs(best.x))
+    return found
 
 
 def _best_strength(
