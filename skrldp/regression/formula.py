@@ -1,7 +1,8 @@
 """A formula's columns, over the combinations of categories that the estimated records have."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -30,9 +31,9 @@ class Regression:
     formula : str
     cells : EstimatedCells
     frame : DataFrame of g rows
-        The combinations.
+        The combinations without missing values.
     rows : array of shape (a,)
-        The combination that each cell has; -1 for cells with a missing value.
+        The combination that each cell has; g for cells with a missing value.
     outcomes : array of shape (g, j)
     responses : tuple of length j
         What each outcome is.
@@ -60,21 +61,14 @@ class Regression:
             return list(self.names)
         return [f"{response}:{name}" for response in self.responses for name in self.names]
 
-    def weights(self, frequencies: Floats | None = None) -> Floats:
-        """Probabilities of the combinations, (g,), with sum 1; of those of cells, (a,)."""
-        of_cells = self.cells.frequencies if frequencies is None else frequencies
-        kept = self.rows >= 0
-        found = np.bincount(self.rows[kept], of_cells[kept], minlength=len(self.regressors))
-        return np.asarray(found / found.sum())
-
-    def share(self) -> float:
-        """Share of the records that have no missing value."""
-        return float(self.cells.frequencies[self.rows >= 0].sum())
+    def shares(self, frequencies: Floats) -> Floats:
+        """Shares of the combinations, (g,), in records with frequencies (a,)."""
+        found = np.bincount(self.rows, frequencies, len(self.frame) + 1)
+        return found[:-1].astype(np.float64)
 
     def on_cells(self, functions: Floats) -> Floats:
         """Write functions of the combinations, (m, g), as functions of the cells, (m, a)."""
-        padded = np.concatenate([functions, np.zeros((len(functions), 1))], axis=1)
-        return padded[:, self.rows]
+        return np.pad(functions, ((0, 0), (0, 1)))[:, self.rows]
 
 
 def read_formula(formula: Any, estimator: Any, kind: str) -> Regression:
@@ -86,83 +80,58 @@ def read_formula(formula: Any, estimator: Any, kind: str) -> Regression:
     formulaic = _formulaic()
     if not isinstance(formula, str):
         raise TypeError(f"formula must be a text such as 'y ~ x', got {type(formula).__name__}.")
-    try:
+    with _refused(formula, "cannot be read"):
         parsed = formulaic.Formula(formula)
         wanted = sorted(map(str, parsed.required_variables))
-    except (formulaic.errors.FormulaicError, SyntaxError) as error:
-        what = re.split(r"\n|(?<=\.) ", _plain(error))[0]
-        raise ValueError(
-            f"formula {formula!r} cannot be read: {what.rstrip('.')}. Write it as 'y ~ x + C(z)', "
-            "with other names between backticks: `my column`."
-        ) from error
     if not (hasattr(parsed, "lhs") and hasattr(parsed, "rhs")):
         raise ValueError(f"formula {formula!r} has no response: write it as 'y ~ x'.")
     if isinstance(parsed.lhs, tuple) or isinstance(parsed.rhs, tuple) or len(parsed.lhs) > 1:
         raise ValueError(
             f"formula {formula!r} has several responses or right sides: fit a model for each."
         )
-    calls = re.findall(r"(?<![\w.])(\w+)\s*\(", re.sub(r"`[^`]*`|'[^']*'|\"[^\"]*\"", "_", formula))
-    for name in calls:
+    plain = re.sub(r"`[^`]*`|'[^']*'|\"[^\"]*\"", "_", formula)
+    for name in re.findall(r"(?<![\w.])(\w+)\s*\(", plain):
         if name in _OF_COLUMNS:
             raise ValueError(
                 f"formula {formula!r}: {name}() computes with the records of a table, and here "
                 "are estimated probabilities. Use functions of single records, such as np.log(x) "
                 "or {np.maximum(x - 40, 0)}."
             )
-        if name in wanted:
-            raise ValueError(
-                f"formula {formula!r}: there is no function {name}(). Functions are NumPy's, such "
-                "as np.log(x), and C() for categories."
-            )
     if not wanted:
         raise ValueError(f"formula {formula!r} names no column.")
     cells = estimated_cells(estimator, wanted)
-    frame, labels = _frame(cells.cells.record, wanted)
-    try:
-        with np.errstate(all="ignore"):
-            matrices = formulaic.model_matrix(parsed, frame, na_action="drop", context={})
-    except (
-        formulaic.errors.FormulaicError,
-        TypeError,
-        ValueError,
-        NameError,
-        AttributeError,
-    ) as error:
-        raise ValueError(f"formula {formula!r} cannot be computed: {_plain(error)}") from error
-    left, right = matrices.lhs, matrices.rhs
-    _check_finite(formula, frame, left, right)
-    place = np.full(len(frame) + 1, -1)
-    place[right.index] = np.arange(len(right))
-    outcomes, responses = _outcomes(left, formula, kind)
-    if not right.shape[1]:
-        raise ValueError(f"formula {formula!r} has no regressor.")
-    return Regression(
-        formula,
-        cells,
-        frame.iloc[right.index].reset_index(drop=True),
-        place[labels],
-        outcomes,
-        responses,
-        right.to_numpy(dtype=float),
-        tuple(map(str, right.columns)),
-        right.model_spec,
-    )
-
-
-def _check_finite(
-    formula: str, frame: "pd.DataFrame", left: "pd.DataFrame", right: "pd.DataFrame"
-) -> None:
-    """Refuse a formula that has no number for a combination without missing values."""
-    finite = np.zeros(len(frame), dtype=bool)
-    both = np.hstack([left.to_numpy(dtype=float), right.to_numpy(dtype=float)])
-    finite[right.index] = np.isfinite(both).all(axis=1)
-    wrong = np.flatnonzero(frame.notna().all(axis=1) & ~finite)
+    frame, rows = _frame(cells.cells.record, wanted)
+    with _refused(formula, "cannot be computed"), np.errstate(all="ignore"):
+        left, right = formulaic.model_matrix(parsed, frame, na_action="ignore", context={})
+    regressors = right.to_numpy(dtype=float)
+    both = np.hstack([left.to_numpy(dtype=float), regressors])
+    wrong = np.flatnonzero(~np.isfinite(both).all(axis=1))
     if len(wrong):
         record = ", ".join(f"{name}={value}" for name, value in frame.iloc[wrong[0]].items())
         raise ValueError(
             f"formula {formula!r} has no finite value where {record}. Use functions that have one "
             "for all categories, such as np.log(x + 1)."
         )
+    outcomes, responses = _outcomes(left, formula, kind)
+    if not right.shape[1]:
+        raise ValueError(f"formula {formula!r} has no regressor.")
+    names, spec = tuple(map(str, right.columns)), right.model_spec
+    return Regression(formula, cells, frame, rows, outcomes, responses, regressors, names, spec)
+
+
+@contextmanager
+def _refused(formula: str, what: str) -> Iterator[None]:
+    """Say in one line why formulaic does not take a formula."""
+    own = _formulaic().errors.FormulaicError, SyntaxError
+    try:
+        yield
+    except (*own, TypeError, ValueError, NameError, AttributeError) as error:
+        plain = re.sub(r"\x1b\[[0-9;]*m|⧛[^⧚]*⧚", "", str(error)).strip() or type(error).__name__
+        why = re.split(r"\n|(?<=\.) ", plain)[0].rstrip(".")
+        raise ValueError(
+            f"formula {formula!r} {what}: {why}. Write it as 'y ~ x + C(z)', with other names "
+            "between backticks: `my column`."
+        ) from error
 
 
 def _formulaic() -> Any:
@@ -176,22 +145,26 @@ def _formulaic() -> Any:
 
 
 def _frame(record: Record, names: Sequence[str]) -> tuple["pd.DataFrame", NDArray[np.intp]]:
-    """Return the combinations, numbers as numbers and others as categories, and each cell's."""
+    """Return the combinations without missing values, and which of them each cell has.
+
+    Numbers are numbers, and others are categories.
+    """
     import pandas as pd
 
     groups = group_cells(record, names, "all")
+    found = [one if len(names) > 1 else (one,) for one in groups.categories]
+    whole = np.array([None not in one for one in found])
+    kept = [one for one in found if None not in one]
     columns = {}
-    for k, name in enumerate(names):
-        found = [one[k] if len(names) > 1 else one for one in groups.categories]
-        own = group_cells(record, [name], "all").categories
-        in_order = [one for one in own if one is not None]
-        if all(isinstance(one, Real) for one in in_order):
-            numbers = np.array([np.nan if one is None else float(one) for one in found])
-            whole = (numbers == np.rint(numbers)).all() and (np.abs(numbers) < _EXACT).all()
-            columns[name] = pd.Series(numbers.astype(np.int64) if whole else numbers)
-        else:
-            columns[name] = pd.Series(pd.Categorical(found, in_order))
-    return pd.DataFrame(columns), groups.labels
+    for name, values in zip(names, np.array(kept, object).reshape(-1, len(names)).T, strict=True):
+        own = [one for one in group_cells(record, [name], "all").categories if one is not None]
+        columns[name] = pd.Series(pd.Categorical(values, own))
+        if all(isinstance(one, Real) for one in own):
+            numbers = values.astype(float)
+            exact = (numbers == np.rint(numbers)).all() and (np.abs(numbers) < _EXACT).all()
+            columns[name] = pd.Series(numbers.astype(np.int64) if exact else numbers)
+    rows = np.where(whole, np.cumsum(whole) - 1, len(kept))
+    return pd.DataFrame(columns), rows[groups.labels]
 
 
 def _outcomes(left: "pd.DataFrame", formula: str, kind: str) -> tuple[Floats, tuple[str, ...]]:
@@ -207,15 +180,10 @@ def _outcomes(left: "pd.DataFrame", formula: str, kind: str) -> tuple[Floats, tu
         if kind == "poisson" and (numbers < 0).any():
             raise ValueError(f"formula {formula!r}: a Poisson response has no negative numbers.")
         return numbers, names
-    known = True
     if len(names) == 1:
-        values = [0.0, 1.0] if kind == "logit" else np.unique(numbers)
-        if len(values) < 2:
-            raise ValueError(f"formula {formula!r}: the response has one category.")
-        known = bool(np.isin(numbers, values).all())
-        names = names * 2 if kind == "logit" else tuple(f"{one:g}" for one in values)
-        numbers = (numbers == values).astype(float)
-    if kind == "logit" and not (len(names) == 2 and known):
+        values = np.array([0.0, 1.0]) if kind == "logit" else np.unique(numbers)
+        numbers, names = (numbers == values).astype(float), tuple(f"{one:g}" for one in values)
+    if kind == "logit" and not (len(names) == 2 and numbers.any(axis=1).all()):
         raise ValueError(
             f"formula {formula!r}: the response of a logistic model has two categories, or the "
             "numbers 0 and 1. Write a condition in braces, such as {y == 'a'} ~ x, or use mnlogit."
@@ -227,8 +195,3 @@ def _category(name: Any) -> str:
     """Return the category in a column's name, such as 'y[T.no]'."""
     found = re.search(r"\[(?:T\.)?(.*)\]$", str(name))
     return found.group(1) if found else str(name)
-
-
-def _plain(error: Exception) -> str:
-    """Return an error's text without the marks of colours."""
-    return re.sub(r"\x1b\[[0-9;]*m|⧛[^⧚]*⧚", "", str(error)).strip() or type(error).__name__

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
-from scipy.special import logsumexp, softmax
+from scipy.special import softmax
 from scipy.stats import norm
 
 from skrldp._arrays import ReadOnly, real_numbers
@@ -25,13 +25,11 @@ if TYPE_CHECKING:
 
 
 class Family(NamedTuple):
-    """Mean and variance of a response, as functions of linear predictors.
+    """Mean of a response, as a function of linear predictors.
 
     Attributes
     ----------
     name : str
-    cumulant : callable
-        (g, j) to (g,); its gradient is the mean.
     mean : callable
         (g, j) to (g, j).
     variance : callable
@@ -39,18 +37,13 @@ class Family(NamedTuple):
     """
 
     name: str
-    cumulant: Callable[[Floats], Floats]
     mean: Callable[[Floats], Floats]
     variance: Callable[[Floats], Floats]
 
 
-def _all_categories(predictors: Floats) -> Floats:
-    """Put the predictor of the reference category, 0, before those of the others."""
-    return np.concatenate([np.zeros((len(predictors), 1)), predictors], axis=1)
-
-
 def _probabilities(predictors: Floats) -> Floats:
-    found: Floats = softmax(_all_categories(predictors), axis=1)[:, 1:]
+    """Probabilities of all categories but the first, whose predictor is 0."""
+    found: Floats = softmax(np.pad(predictors, ((0, 0), (1, 0))), axis=1)[:, 1:]
     return found
 
 
@@ -59,23 +52,11 @@ def _variances(predictors: Floats) -> Floats:
     return mean[:, :, None] * (np.eye(mean.shape[1]) - mean[:, None, :])
 
 
-_CATEGORIES = (
-    lambda eta: np.asarray(logsumexp(_all_categories(eta), axis=1)),
-    _probabilities,
-    _variances,
-)
 FAMILIES = {
-    "ols": Family(
-        "linear",
-        lambda eta: (eta[:, 0] ** 2) / 2.0,
-        lambda eta: eta,
-        lambda eta: np.ones((*eta.shape, 1)),
-    ),
-    "poisson": Family(
-        "Poisson", lambda eta: np.exp(eta[:, 0]), np.exp, lambda eta: np.exp(eta)[:, :, None]
-    ),
-    "logit": Family("logistic", *_CATEGORIES),
-    "mnlogit": Family("multinomial logistic", *_CATEGORIES),
+    "ols": Family("linear", lambda eta: eta, lambda eta: np.ones((*eta.shape, 1))),
+    "poisson": Family("Poisson", np.exp, lambda eta: np.exp(eta)[:, :, None]),
+    "logit": Family("logistic", _probabilities, _variances),
+    "mnlogit": Family("multinomial logistic", _probabilities, _variances),
 }
 
 
@@ -100,27 +81,26 @@ def solve(
     grow without end, as the data are separated.
     """
     scale = np.abs(regressors).max(axis=0)
-    scaled = regressors / scale
-    n_outcomes = outcomes.shape[1]
+    scaled, n_outcomes = regressors / scale, outcomes.shape[1]
+
+    def score_of(coefficients: Floats) -> Floats:
+        residuals = weights[:, None] * (outcomes - family.mean(scaled @ coefficients))
+        return np.asarray(scaled.T @ residuals).T.ravel()
+
     found = np.zeros((scaled.shape[1], n_outcomes))
-    predictors = scaled @ found
-    value = _value(predictors, outcomes, weights, family)
     for _ in range(_STEPS):
-        residuals = weights[:, None] * (outcomes - family.mean(predictors))
-        score = (scaled.T @ residuals).T.ravel()
-        information = _information(scaled, weights, family.variance(predictors))
+        score, variance = score_of(found), family.variance(scaled @ found)
+        information = _information(scaled, weights, variance)
         step = np.linalg.solve(information, score)
+        gain, move = step @ score, step.reshape(n_outcomes, -1).T
         endless = np.abs(step) > _ENDLESS
-        if step @ score <= (_NO_GAIN if endless.any() else _DONE):
+        if gain <= (_NO_GAIN if endless.any() else _DONE):
             break
-        for halving in range(_HALVINGS):
-            tried = found + step.reshape(n_outcomes, -1).T * 0.5**halving
-            of_tried = _value(scaled @ tried, outcomes, weights, family)
-            if of_tried >= value:
-                break
-        else:  # no step gains anything in floating point
-            break
-        found, predictors, value = tried, scaled @ tried, of_tried
+        with np.errstate(over="ignore", invalid="ignore"):
+            sizes = (0.5**halving for halving in range(_HALVINGS))
+            # the likelihood is concave: along the step its slope falls, at most to minus itself
+            by = next((t for t in sizes if step @ score_of(found + t * move) >= -gain), 0.0)
+        found = found + by * move
     if endless.any():
         raise ValueError(
             "separation: the estimated records are fitted best by infinite coefficients of "
@@ -129,12 +109,6 @@ def solve(
         )
     scales = np.tile(scale, n_outcomes)
     return found / scale[:, None], np.linalg.inv(information) / np.outer(scales, scales)
-
-
-def _value(predictors: Floats, outcomes: Floats, weights: Floats, family: Family) -> float:
-    with np.errstate(over="ignore", invalid="ignore"):
-        terms = (outcomes * predictors).sum(axis=1) - family.cumulant(predictors)
-        return float(weights @ terms)
 
 
 def _information(regressors: Floats, weights: Floats, variance: Floats) -> Floats:
@@ -403,7 +377,8 @@ class RegressionResults(ReadOnly):
             raise ValueError("statsmodels weighs no multinomial model: use logit for each two.")
         left, _, right = (part.strip() for part in regression.formula.partition("~"))
         response = left if left in regression.frame else "response"
-        weights = regression.weights() * regression.cells.n_reports
+        shares = regression.shares(regression.cells.frequencies)
+        weights = shares / shares.sum() * regression.cells.n_reports
         outcomes = regression.outcomes[:, 0]
         if (outcomes == np.rint(outcomes)).all():  # marginaleffects compares with whole numbers
             outcomes = outcomes.astype(int)
@@ -627,7 +602,9 @@ def poisson(formula: str, estimator: Any) -> RegressionResults:
 def _fitted(kind: str, formula: str, estimator: Any) -> RegressionResults:
     family = FAMILIES[kind]
     regression = read_formula(formula, estimator, kind)
-    weights, names, responses = regression.weights(), regression.names, regression.responses
+    names, responses = regression.names, regression.responses
+    shares = regression.shares(regression.cells.frequencies)
+    weights = shares / shares.sum()
     seen = weights > _NO_RECORD
     outcomes = regression.outcomes[seen]
     if (outcomes == outcomes[0]).all():
@@ -639,11 +616,11 @@ def _fitted(kind: str, formula: str, estimator: Any) -> RegressionResults:
         raise ValueError(f"formula {formula!r}: the response stands on the right side too.")
     _check_collinear(regression.regressors[seen], weights[seen], names)
     coefficients, influence = _solution(regression, family, weights)
-    covariance, known = regression.cells.covariance(influence / regression.share())
+    covariance, known = regression.cells.covariance(influence / shares.sum())
     # A derivative may be determined at one distribution by accident, such as at an estimate that
     # takes S and U for independent as nothing denies it. At random ones that has probability 0.
     anywhere = np.random.default_rng(0).exponential(size=influence.shape[1:])
-    there = _solution(regression, family, regression.weights(anywhere))[1]
+    there = _solution(regression, family, regression.shares(anywhere / anywhere.sum()))[1]
     unknown = ~(known & regression.cells.covariance(there)[1])
     covariance[unknown, :] = covariance[:, unknown] = np.nan
     if unknown.any():
