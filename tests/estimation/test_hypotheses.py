@@ -19,7 +19,7 @@ from skrldp import (
 )
 from skrldp.estimation import PairedReports, same_distribution_test
 from skrldp.estimation.channels import Channel
-from skrldp.estimation.hypotheses import drift_of
+from skrldp.estimation.hypotheses import HypothesisTest, _contrasts, _excess, drift_of
 
 ROWS = pd.DataFrame(
     [(s, a, b) for s in (0, 1) for a in "xy" for b in (0, 1, 2)], columns=["ill", "a", "b"]
@@ -84,6 +84,21 @@ def test_true_hypotheses_are_rejected_as_often_as_stated(made):
         tests = one.test_independence("a", "b"), same_distribution_test(one, other, "b")
         below += [test.p_value < 0.05 for test in tests]
     assert (below <= 0.14 * 200).all(), below
+
+
+def test_alarms_about_few_reports_are_as_rare_as_stated():
+    """Pearson's statistic of 200 reports, most symbols expected once: the chi-squared .001 is .005.
+
+    100,000 samples: the .999 quantile has a p-value within .0003 of .001 with 1e-3.
+    """
+    shares = np.array([0.005] * 20 + [0.1] * 9)
+    white = (_contrasts(shares) / np.sqrt(shares)[:, None]).T
+    drawn = np.random.default_rng(0).multinomial(200, shares, 100_000) / 200
+    found = 200 * ((drawn @ white.T) ** 2).sum(axis=1)
+    excess = _excess(white, shares, 200.0)
+    np.testing.assert_allclose(56 + excess[0], found.var(), rtol=0.03)
+    rare = HypothesisTest.of("", np.quantile(found, 0.999), 28, 200, excess).p_value
+    assert 0.0006 < rare < 0.0013
 
 
 def test_a_survey_of_few_clusters_has_as_few_degrees_of_freedom():
