@@ -64,6 +64,15 @@ class Sample:
         assert self.design is not None
         return Sample(self.shares[place], n, self.design[place, place], None, (self, place))
 
+    def on_whole(self, weights: Floats) -> "tuple[Sample, Floats]":
+        """Return the sample of which this is a group, and weights (k, b) of all of its reports."""
+        if self.whole is None:
+            return self, weights
+        sample, place = self.whole
+        found = np.zeros((len(weights), len(sample.shares)))
+        found[:, place] = weights
+        return sample, found
+
     def means(self, weights: Floats) -> Floats:
         """Means of weights (k, b): (k,)."""
         found: Floats = self.shares @ weights.T

@@ -1,9 +1,9 @@
 """Figures with errors and intervals, as tables, and their differences and ratios."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ from skrldp._pages import page
 from skrldp._params import check_level, in_digits, sidak
 from skrldp._typing import Floats, Indices
 from skrldp.alphabet.columns import listed
-from skrldp.alphabet.values import plain_name
 from skrldp.estimation.errors_and_intervals import Sample, combined_ends
 from skrldp.table.codec import category_series
 from skrldp.targets import contrast_of
@@ -31,32 +30,15 @@ class Influence:
     pairs: "tuple[Pairs, ...]" = ()
 
     @classmethod
-    def of(
-        cls, parts: Iterable[tuple[Sample, Floats]], pairs: "tuple[Pairs, ...]" = ()
-    ) -> "Influence":
-        """Add up what is of one sample; groups of a survey's reports are of all of them."""
-        found: dict[Sample, Floats] = {}
-        for sample, own in parts:
-            if sample.whole is not None:
-                sample, place = sample.whole
-                padded = np.zeros((len(own), len(sample.shares)))
-                padded[:, place] = own
-                own = padded
-            found[sample] = found[sample] + own if sample in found else own
-        return cls(found, pairs)
-
-    @classmethod
     def together(
-        cls, several: Sequence["Influence"], pairs: "tuple[Pairs, ...]" = ()
+        cls, several: "Sequence[Influence]", pairs: "tuple[Pairs, ...]" = ()
     ) -> "Influence":
         """Of as many figures of each, one after the other."""
-        units = np.eye(len(several))[:, :, None, None]
-        found = (
-            (sample, (unit * own).reshape(-1, own.shape[1]))
-            for unit, one in zip(units, several, strict=True)
-            for sample, own in one.parts.items()
-        )
-        return cls.of(found, pairs + tuple(pair for one in several for pair in one.pairs))
+        found: dict[Sample, Floats] = {}
+        for unit, one in zip(np.eye(len(several)), several, strict=True):
+            for sample, own in one.parts.items():
+                found[sample] = found.get(sample, 0.0) + np.kron(unit[:, None], own)
+        return cls(found, pairs + tuple(pair for one in several for pair in one.pairs))
 
     def covariance(self) -> Floats:
         """Covariance of the figures, (k, k)."""
@@ -70,7 +52,7 @@ class Influence:
         """Of linear functions of the figures, (m, k) to m figures."""
         return replace(self, parts={sample: slopes @ own for sample, own in self.parts.items()})
 
-    def __getitem__(self, rows: Indices | slice) -> "Influence":
+    def __getitem__(self, rows: Indices) -> "Influence":
         return replace(self, parts={sample: own[rows] for sample, own in self.parts.items()})
 
 
@@ -245,8 +227,7 @@ class Figures(ReadOnly):
         ValueError
             If there is no such group, both are the same, or the figures are categories.
         """
-        self._check_two(first, second)
-        return self._contrast({first: 1.0, second: -1.0}, f"{first!r} less {second!r}")
+        return self._of_two(first, second, "less")
 
     def contrast(self, coefficients: Mapping[Any, float]) -> "Figures":
         """Estimate a weighted sum of the groups' figures.
@@ -265,7 +246,8 @@ class Figures(ReadOnly):
         ValueError
             If there is no such group, all numbers are 0, or the figures are categories.
         """
-        return self._contrast(coefficients, "a contrast of groups")
+        numbers = contrast_of(coefficients, self.groups)
+        return self._combined(numbers, f"{self.what}: a contrast of groups")
 
     def ratio(self, first: Any, second: Any) -> "Figures":
         """Estimate how many times a group's figures are those of another group.
@@ -286,43 +268,64 @@ class Figures(ReadOnly):
             If there is no such group, both are the same, a figure is not positive, or they are
             categories.
         """
-        self._check_two(first, second)
-        parts = [self._rows(self._places(group)) for group in (first, second)]
-        return _combined(parts, _APART, f"{self.what}: {first!r} over {second!r}", logs=True)
+        return self._of_two(first, second, "over")
 
-    def _contrast(self, coefficients: Mapping[Any, float], what: str) -> "Figures":
-        groups = self.groups
-        numbers = contrast_of(coefficients, groups)
-        used = np.flatnonzero(numbers)
-        parts = [self._rows(self._places(groups[k])) for k in used]
-        return _combined(parts, numbers[used], f"{self.what}: {what}")
-
-    def _rows(self, places: Indices) -> Self:
-        """Return some of the figures, without the labels of their group."""
-        of_rows = "estimate", "std_error", "noise_error", "unbiased", "_influence", "_n"
-        every = {name: getattr(self, name) for name in of_rows}
-        own: dict[str, Any] = {k: None if v is None else v[places] for k, v in every.items()}
-        return replace(
-            self,
-            names=self.names[self._n_by :],
-            labels=tuple(self.labels[k][self._n_by :] for k in places),
-            _ends=partial(_ends_of, self._ends, places),
-            _n_by=0,
-            **own,
-        )
-
-    def _places(self, group: Any) -> Indices:
-        wanted = plain_name(group if isinstance(group, tuple) and self._n_by > 1 else (group,))
-        found = [place for place, label in enumerate(self.labels) if label[: self._n_by] == wanted]
-        if not (found and self._n_by):
-            raise ValueError(
-                f"there is no group {group!r}; the groups are [{listed(self.groups)}]."
-            )
-        return np.array(found)
-
-    def _check_two(self, first: Any, second: Any) -> None:
-        if self._places(first)[0] == self._places(second)[0]:
+    def _of_two(self, first: Any, second: Any, verb: str) -> "Figures":
+        numbers = contrast_of({first: 1.0, second: -1.0}, self.groups)
+        if numbers.any() and numbers.sum():
             raise ValueError(f"both groups are {first!r}: compare two of [{listed(self.groups)}].")
+        what = f"{self.what}: {first!r} {verb} {second!r}"
+        return self._combined(numbers, what, logs=verb == "over")
+
+    def _combined(
+        self, numbers: Floats, what: str, n_by: int = 0, *, logs: bool = False
+    ) -> "Figures":
+        """Weighted sums of the groups' figures; with `logs` exp of those of logarithms."""
+        if self.estimate.dtype.kind != "f":
+            raise ValueError(
+                f"{self.what}: these are categories, which have no differences and ratios. Compare "
+                "the shares of the categories, marginal(..., by=)."
+            )
+        places = np.arange(len(self.labels)).reshape(len(numbers), -1)[numbers != 0.0]
+        numbers, values = numbers[numbers != 0.0], self.estimate[places]
+        if logs and not (values > 0).all():
+            wrong = values[~(values > 0)][0]
+            which = "not identifiable" if np.isnan(wrong) else in_digits(wrong)
+            raise ValueError(
+                f"a ratio is of two positive figures, but one is {which}; take differences."
+            )
+        (k, m), influence, n = values.shape, None, self.n_reports
+        found = np.exp(numbers @ np.log(values)) if logs else numbers @ values
+        slopes = numbers[:, None] * (found / values if logs else np.ones_like(values))
+        correlation, errors = np.full((k, k, m), np.nan), np.full(m, np.nan)
+        if self._influence is not None:
+            joint = self._influence[places.ravel()]
+            both = np.stack([self._influence[own].covariance() for own in places.T], axis=-1)
+            sides = np.sqrt(np.maximum(np.einsum("iij->ij", both), 0.0))
+            sides = sides[:, None] * sides
+            correlation = np.divide(both, sides, out=np.zeros_like(both), where=sides > 0)
+            biased = np.isnan(self.std_error[places])  # intervals are not of variances alone
+            correlation[biased[:, None] | biased] = np.nan
+            errors = np.sqrt(np.maximum(np.einsum("im,ijm,jm->m", slopes, both, slopes), 0.0))
+            errors[biased.any(axis=0)] = np.nan
+            influence = joint.times(np.hstack([np.diag(own) for own in slopes]))
+            n = round(sum(sample.n for sample, own in joint.parts.items() if own.any())) or n
+        n_quantiles = k * self._n_quantiles
+        args = self._ends, places, numbers, values, correlation, n_quantiles, logs
+        return Figures(
+            what,
+            self.names[self._n_by :],
+            tuple(self.labels[place][self._n_by :] for place in places[0]),
+            found,
+            errors,
+            np.full(m, np.nan),
+            found if logs else numbers @ self.unbiased[places].astype(float),
+            n,
+            partial(_combined_ends, *args),
+            influence,
+            n_by,
+            n_quantiles,
+        )
 
     def _title(self) -> str:
         return f"{self.what}, from {self.n_reports:,} reports"
@@ -405,7 +408,7 @@ def difference(first: Any, second: Any, *, paired: Pairs | None = None) -> Figur
     >>> change.estimate.round(2), change.std_error.round(2)
     (array([0.3]), array([0.05]))
     """
-    return _combined(*_alike(first, second, paired, "difference"))
+    return _of_two_sets(first, second, paired, "difference")
 
 
 def ratio(first: Any, second: Any, *, paired: Pairs | None = None) -> Figures:
@@ -443,16 +446,11 @@ def ratio(first: Any, second: Any, *, paired: Pairs | None = None) -> Figures:
     >>> change.estimate.round(2), change.std_error.round(2)
     (array([1.17]), array([0.03]))
     """
-    return _combined(*_alike(first, second, paired, "ratio"), logs=True)
+    return _of_two_sets(first, second, paired, "ratio")
 
 
-_APART = np.array([1.0, -1.0])
-
-
-def _alike(
-    first: Any, second: Any, paired: Any, kind: str
-) -> tuple[list[Figures], Floats, str, tuple[Pairs, ...]]:
-    """Check that two are the same figures; return what :func:`_combined` takes."""
+def _of_two_sets(first: Any, second: Any, paired: Any, kind: str) -> Figures:
+    """Check that two are the same figures, and combine them."""
     for one in (first, second):
         if not isinstance(one, Figures):
             raise TypeError(f"figures of two estimators are needed, got {type(one).__name__}.")
@@ -472,73 +470,48 @@ def _alike(
                 "paired= links the reports of two fitted estimators, but the figures are not one "
                 "of each. Make the pairs anew if an estimator is fitted again."
             )
-    pairs = () if paired is None else (paired,)
-    return [first, second], _APART, f"{kind} of two: {first.what}", pairs
+    two = stacked([first, second], ("",), [(0,), (1,)], () if paired is None else (paired,))
+    what, apart = f"{kind} of two: {first.what}", np.array([1.0, -1.0])
+    return replace(two, _n_by=1)._combined(apart, what, first._n_by, logs=kind == "ratio")
 
 
-def _combined(
+def stacked(
     parts: Sequence[Figures],
-    numbers: Floats,
-    what: str,
+    names: tuple[Any, ...],
+    labels: Sequence[tuple[Any, ...]],
     pairs: tuple[Pairs, ...] = (),
-    *,
-    logs: bool = False,
 ) -> Figures:
-    """Weighted sum of as many figures of each part; with `logs` exp of that of logarithms."""
-    values = np.stack([_numbers(one) for one in parts])
-    if logs and not (values > 0).all():
-        wrong = values[~(values > 0)][0]
-        which = "not identifiable" if np.isnan(wrong) else in_digits(wrong)
-        raise ValueError(
-            f"a ratio is of two positive figures, but one is {which}; take differences."
-        )
-    (k, m), influence, n = values.shape, None, parts[0].n_reports
-    found = np.exp(numbers @ np.log(values)) if logs else numbers @ values
-    slopes = numbers[:, None] * (found / values if logs else np.ones_like(values))
-    correlation, errors = np.full((k, k, m), np.nan), np.full(m, np.nan)
-    own = [one._influence for one in parts if one._influence is not None]
-    if len(own) == k:
-        joint = Influence.together(own, pairs)
-        both = np.stack([joint[place::m].covariance() for place in range(m)], axis=-1)
-        sides = np.sqrt(np.maximum(np.einsum("iij->ij", both), 0.0))
-        sides = sides[:, None] * sides
-        correlation = np.divide(both, sides, out=np.zeros_like(both), where=sides > 0)
-        biased = np.isnan([one.std_error for one in parts])  # intervals are not of variances alone
-        correlation[biased[:, None] | biased] = np.nan
-        errors = np.sqrt(np.maximum(np.einsum("im,ijm,jm->m", slopes, both, slopes), 0.0))
-        errors[biased.any(axis=0)] = np.nan
-        influence = joint.times(np.hstack([np.diag(own) for own in slopes]))
-        n = round(sum(sample.n for sample in influence.parts))
-    n_quantiles = sum(max(one._n_quantiles, 1) for one in parts)
-    n_quantiles = n_quantiles if any(one._n_quantiles for one in parts) else 0
-    unbiased = np.stack([one.unbiased for one in parts]).astype(float)
-    ends = [one._ends for one in parts]
+    """Put the same figures of several groups of reports, which have labels, below one another."""
+    first, own = parts[0], [one._influence for one in parts if one._influence is not None]
+
+    def of_all(name: str) -> NDArray[Any]:
+        return np.concatenate([getattr(one, name) for one in parts])
+
     return Figures(
-        what,
-        parts[0].names,
-        parts[0].labels,
-        found,
-        errors,
-        np.full(m, np.nan),
-        found if logs else numbers @ unbiased,
-        n,
-        partial(_ends_of_sums, ends, numbers, values, correlation, n_quantiles, logs),
-        influence,
-        parts[0]._n_by,
-        n_quantiles,
+        first.what,
+        names + first.names,
+        tuple(label + of for label, one in zip(labels, parts, strict=True) for of in one.labels),
+        *map(of_all, ("estimate", "std_error", "noise_error", "unbiased")),
+        sum(one.n_reports for one in parts),
+        partial(_stacked_ends, [one._ends for one in parts]),
+        Influence.together(own, pairs) if len(own) == len(parts) else None,
+        len(names) + first._n_by,
+        max(one._n_quantiles for one in parts),
+        np.repeat([one.n_reports for one in parts], len(first.labels)),
     )
 
 
 # Ends of intervals, for a level: parts of functions, so that they pickle.
 
 
-def _ends_of(ends: Ends, places: Indices, level: float) -> NDArray[Any]:
-    """Return the ends of some figures' intervals."""
-    return ends(level)[places]
+def _stacked_ends(parts: Sequence[Ends], level: float) -> NDArray[Any]:
+    """Return the ends of the intervals of the figures of several groups."""
+    return np.concatenate([ends(level) for ends in parts])
 
 
-def _ends_of_sums(
-    parts: Sequence[Ends],
+def _combined_ends(
+    ends: Ends,
+    places: Indices,
     numbers: Floats,
     values: Floats,
     correlation: Floats,
@@ -546,25 +519,15 @@ def _ends_of_sums(
     logs: bool,
     level: float,
 ) -> Floats:
-    """Return the ends of the intervals of :func:`_combined`, from those of the parts.
+    """Return the ends of the intervals of weighted sums of figures, in rows of places.
 
     Two quantiles' intervals hold at once for their sum; each further one adds its misses.
     """
-    own = 1.0 - (1.0 - level) / max(n_quantiles - 1, 1)
-    ends = np.stack([one(own) for one in parts])
+    own = ends(1.0 - (1.0 - level) / max(n_quantiles - 1, 1))[places]
     if not logs:
-        return combined_ends(numbers, values, ends, correlation)
-    of_logs = np.log(np.maximum(ends, 1e-300))
+        return combined_ends(numbers, values, own, correlation)
+    of_logs = np.log(np.maximum(own, 1e-300))
     found = np.exp(np.nan_to_num(combined_ends(numbers, np.log(values), of_logs, correlation)))
-    found[ends[0, :, 0] <= 0.0, 0] = 0.0
-    found[ends[1, :, 0] <= 0.0, 1] = np.inf
+    found[own[0, :, 0] <= 0.0, 0] = 0.0
+    found[own[1, :, 0] <= 0.0, 1] = np.inf
     return found
-
-
-def _numbers(one: Figures) -> Floats:
-    if one.estimate.dtype.kind != "f":
-        raise ValueError(
-            f"{one.what}: these are categories, which have no differences and ratios. Compare the "
-            "shares of the categories, marginal(..., by=)."
-        )
-    return one.estimate

@@ -21,7 +21,7 @@ from skrldp.alphabet.combinations import (
 )
 from skrldp.estimation.channels import Channel, StructuredChannel, most_likely
 from skrldp.estimation.errors_and_intervals import CellShares, Sample, Statistic, project
-from skrldp.estimation.figures import Ends, Figures, Influence
+from skrldp.estimation.figures import Ends, Figures, Influence, stacked
 
 _MOST_NUMBERS = 25_000_000  # of figures times cells: some hundred megabytes
 # Of the most likely distribution: nats per report that are nothing, and steps.
@@ -293,39 +293,35 @@ def _members(
 
 def _figures(cells: Cells, asked: Asked, each: int = 1) -> Figures:
     """Estimate figures from each group of reports; `each` of them have the same label."""
-    evaluated = [asked.evaluated(sample) for _, sample in cells.samples]
-    several = zip(evaluated, cells.samples, strict=True)
-    is_em = cells.method == "em"
-    points = [
-        _points(asked, *one, cells.most_likely(sample) if is_em else None)
-        for one, (_, sample) in several
-    ]
-    estimate, influence, ends = np.concatenate(points), None, partial(_ends, evaluated)
+    of_groups = [_of_one(cells, asked, sample, each) for _, sample in cells.samples]
+    if not cells.names:
+        return of_groups[0]
+    return stacked(of_groups, cells.names, [label for label, _ in cells.samples])
 
-    def stacked(name: str) -> Floats:
-        return np.concatenate([getattr(one, name)(sample) for one, sample in evaluated])
 
+def _of_one(cells: Cells, asked: Asked, group: Sample, each: int) -> Figures:
+    """Estimate figures from one group of reports."""
+    statistic, sample = asked.evaluated(group)
+    ends, influence = partial(statistic.ends, sample), None
+    estimate = _points(
+        asked, statistic, sample, cells.most_likely(group) if cells.method == "em" else None
+    )
     if asked.shares is not None:
         estimate = np.clip(estimate, *ends(0.95).T)
-    if not any(isinstance(one, CellShares) for one, _ in evaluated):
-        influence = Influence.together(
-            [Influence.of([(sample, one.influence(sample))]) for one, sample in evaluated]
-        )
-    sizes = [round(sample.n) for _, sample in cells.samples]
-    labels = [label + own for label, _ in cells.samples for own in asked.labels]
+    if not isinstance(statistic, CellShares):
+        influence = Influence(dict([sample.on_whole(statistic.influence(sample))]))
     return Figures(
         asked.what,
-        cells.names + tuple(name for one in asked.parts for name in one.name),
-        tuple(label for label in labels for _ in range(each)),
+        tuple(name for one in asked.parts for name in one.name),
+        tuple(label for label in asked.labels for _ in range(each)),
         estimate,
-        stacked("errors"),
-        stacked("noise_errors"),
-        stacked("unbiased"),
-        sum(sizes),
+        statistic.errors(sample),
+        statistic.noise_errors(sample),
+        statistic.unbiased(sample),
+        round(sample.n),
         ends,
         influence,
-        len(cells.names) + sum(len(one.name) for one in asked.groups),
-        _n=np.repeat(sizes, len(points[0])) if cells.names else None,
+        sum(len(one.name) for one in asked.groups),
     )
 
 
@@ -346,11 +342,6 @@ def _points(asked: Asked, statistic: Statistic, sample: Sample, likely: Floats |
         if np.isfinite(own).all():
             own[:] = project(own, variances)
     return found
-
-
-def _ends(evaluated: Sequence[Evaluated], level: float) -> Floats:
-    """Return the ends of the intervals of figures of each group of reports."""
-    return np.concatenate([one.ends(sample, level) for one, sample in evaluated])
 
 
 def _quantiles(below: Figures, values: NDArray[Any], q: float) -> Figures:

@@ -168,7 +168,9 @@ def test_differences_of_populations_add_variances():
         assert found.covariance() == pytest.approx(first.covariance() + second.covariance())
         parts = ratio(first, second)
         assert parts.estimate == pytest.approx(first.estimate / second.estimate)
-    assert difference(one.quantile(1), two.quantile(1)).estimate.tolist() == [0.0]
+    quantiles = difference(one.quantile(1), two.quantile(1))
+    assert quantiles.estimate.tolist() == [0.0]
+    assert quantiles.n_reports == one.n_reports_ + two.n_reports_
 
 
 def test_groups_of_one_population_go_together():
