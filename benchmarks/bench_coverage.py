@@ -73,7 +73,8 @@ class Plain:
     def truth(self, population):
         share = self.statistic.g @ population
         nothing = np.full(len(share), np.nan)
-        return np.divide(self.statistic.c @ population, share, out=nothing, where=share > 0)
+        parts = np.divide(self.statistic.c @ population, share, out=nothing, where=share > 0)
+        return self.statistic.least + parts
 
     def samples(self, population, n, size, rng):
         report = self.statistic.channel.forward(population)
@@ -168,7 +169,8 @@ class Paired(Plain):
         values = [own.estimates(sample) for sample in samples]
         spread = [own.spread(sample) for sample in samples]
         products = np.einsum("rxy,kx,ky->rk", counts, own.of_c, own.of_c, optimize=True)
-        covariance = (products - values[0] * values[1]) / n
+        parts = [one - own.least for one in values]
+        covariance = (products - parts[0] * parts[1]) / n
         with np.errstate(all="ignore"):
             correlation = covariance / (spread[0] * spread[1])
         known = np.isfinite(own.errors(samples[0]) + own.errors(samples[1]))
@@ -200,7 +202,7 @@ class Blocks(Plain):
 def _covariance(first, second, sample):
     """Covariance of the estimates of two statistics, (r, k)."""
     (m1, s1), (m2, s2) = ((one.of_c, one.of_g) for one in (first, second))
-    one, two = first.estimates(sample), second.estimates(sample)
+    one, two = (own.estimates(sample) - own.least for own in (first, second))
     both = sample.products(m1, m2) - one * sample.products(s1, m2)
     both = both - two * sample.products(m1, s2) + one * two * sample.products(s1, s2)
     with np.errstate(all="ignore"):

@@ -1,7 +1,7 @@
 """Figures from the reports of all blocks of a wide table."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -249,8 +249,10 @@ class BlockReports:
         return max(found)
 
 
-def expected_cells(mechanism: Any, n: float, distribution: Any) -> Callable[..., Cells]:
-    """Return a function from columns to cells that have them, with the expected reports."""
+def expected_cells(
+    mechanism: Any, n: float, distribution: Any, columns: Any, by: Any, part: str = "all"
+) -> Cells:
+    """Return cells that have columns, with the expected reports."""
     design = BlockDesign.read(mechanism, distribution)
     if design.public is None:
         raise ValueError(
@@ -261,9 +263,7 @@ def expected_cells(mechanism: Any, n: float, distribution: Any) -> Callable[...,
     parts = zip(design.manifest.shares, information, strict=True)
     counts = [n * share * one.report for share, one in parts]
     reports = BlockReports(design, counts)
-    return lambda columns, by, part="all": reports.cells(
-        design.block_with(columns, by, part), bounded=False
-    )
+    return reports.cells(design.block_with(columns, by, part), bounded=False)
 
 
 # -- the estimator --------------------------------------------------------------------------------

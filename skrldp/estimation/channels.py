@@ -87,51 +87,43 @@ class Channel:
 
 
 class FourNumbers(NamedTuple):
-    """A matrix on pairs (s, u) whose entries depend only on whether s' = s and whether u' = u.
-
-    Such matrices commute and have four common eigenspaces, with these eigenvalues: the constants,
-    the functions of u alone with mean 0, those of s alone with mean 0, and the rest.
-    """
+    """A matrix on pairs (s, u) whose entries depend only on whether s' = s and whether u' = u."""
 
     shape: tuple[int, int]
-    constant: float
-    of_values: float
-    of_secrets: float
-    rest: float
-
-    @classmethod
-    def from_entries(
-        cls, shape: tuple[int, int], entries: tuple[float, float, float, float]
-    ) -> "FourNumbers":
-        """Make the matrix from its entries: same cell, same secret, same value, other."""
-        (a1, a2), (same, same_secret, same_value, other) = shape, entries
-        rest = (same - same_secret) - (same_value - other)
-        of_values, of_secrets = a1 * (same_value - other) + rest, a2 * (same_secret - other) + rest
-        constant = a1 * a2 * other + of_values + of_secrets - rest
-        return cls(shape, constant, of_values, of_secrets, rest)
+    entries: Floats  # (4,): same cell, same secret, same value, other
 
     def apply(self, functions: Floats) -> Floats:
         """Multiply rows (..., a) by the matrix."""
+        same, same_secret, same_value, other = self.entries
         table = functions.reshape(*functions.shape[:-1], *self.shape)
-        by_value = table.mean(axis=-2, keepdims=True)
-        by_secret = table.mean(axis=-1, keepdims=True)
-        mean = by_value.mean(axis=-1, keepdims=True)
-        result = self.rest * table + (self.of_values - self.rest) * by_value
-        result += (self.of_secrets - self.rest) * by_secret
-        result += (self.constant - self.of_values - self.of_secrets + self.rest) * mean
-        return result.reshape(functions.shape)
+        of_secret, of_value = (table.sum(axis=axis, keepdims=True) for axis in (-1, -2))
+        found = (same - same_secret - same_value + other) * table
+        found += (same_secret - other) * of_secret + (same_value - other) * of_value
+        found += other * of_value.sum(axis=-1, keepdims=True)
+        return found.reshape(functions.shape)
 
-    def entries(self) -> tuple[float, float, float, float]:
-        """Entries: same cell, same secret, same value, other."""
-        a1, a2 = self.shape
-        other = (self.constant - self.of_values - self.of_secrets + self.rest) / (a1 * a2)
-        value, secret = (self.of_values - self.rest) / a1, (self.of_secrets - self.rest) / a2
-        return self.rest + value + secret + other, secret + other, value + other, other
+    def inverse(self) -> "FourNumbers":
+        """Return the (generalised) inverse, by the eigenvalues of four common eigenspaces.
+
+        They are the constants, the functions of u alone with mean 0, those of s alone with mean 0,
+        and the rest.
+        """
+        (a1, a2), (same, same_secret, same_value, other) = self.shape, self.entries
+        rest = same - same_secret - same_value + other
+        of_values, of_secrets = a1 * (same_value - other), a2 * (same_secret - other)
+        values = rest + np.array(
+            [a1 * a2 * other + of_values + of_secrets, of_values, of_secrets, 0.0]
+        )
+        known = np.abs(values) > _RANK_TOLERANCE
+        constant, of_values, of_secrets, rest = np.divide(1.0, values, out=np.zeros(4), where=known)
+        value, secret = (of_values - rest) / a1, (of_secrets - rest) / a2
+        other = (constant - of_values - of_secrets + rest) / (a1 * a2)
+        own = np.array([rest + value + secret, secret, value, 0.0]) + other
+        return FourNumbers(self.shape, own)
 
     def powered(self, exponent: int) -> "FourNumbers":
         """Return the matrix of powers of the entries."""
-        same, secret, value, other = (entry**exponent for entry in self.entries())
-        return FourNumbers.from_entries(self.shape, (same, secret, value, other))
+        return FourNumbers(self.shape, self.entries**exponent)
 
 
 class StructuredChannel(Channel):
@@ -145,8 +137,7 @@ class StructuredChannel(Channel):
         self.blocks, self.public, self.is_symmetric = blocks, public, True
         self.n_symbols = self.n_cells = blocks.shape[0] * blocks.shape[1]
         self.possible = np.ones(self.n_symbols, dtype=bool)
-        inverse = (1.0 / x if abs(x) > _RANK_TOLERANCE else 0.0 for x in blocks[1:])
-        self.inverse = FourNumbers(blocks.shape, *inverse)
+        self.inverse = blocks.inverse()
 
     def forward(self, distribution: Floats) -> Floats:
         """Distribution of the report, Qπ: (..., a) to (..., b)."""
@@ -162,24 +153,17 @@ class StructuredChannel(Channel):
 
     def of_part(self, sensitive: bool) -> Channel:
         """Return the channel from S to the S that is reported, or of U alone."""
-        (a1, a2), (same, same_secret, same_value, other) = self.blocks.shape, self.blocks.entries()
-        if sensitive:
-            entries = same + (a2 - 1) * same_secret, same_value + (a2 - 1) * other
-        else:
-            entries = same + (a1 - 1) * same_value, same_secret + (a1 - 1) * other
+        (a1, a2), entries = self.blocks.shape, self.blocks.entries
         public = self.public.reshape(a1, a2).sum(axis=1 if sensitive else 0)
-        shape = (a1, 1) if sensitive else (1, a2)
-        rest = (0.0, entries[1]) if sensitive else (entries[1], 0.0)
-        four = FourNumbers.from_entries(shape, (entries[0], *rest, 0.0))
+        if sensitive:
+            same, other = entries[[0, 2]] + (a2 - 1) * entries[[1, 3]]
+            four = FourNumbers((a1, 1), np.array([same, 0.0, other, 0.0]))
+        else:
+            same, other = entries[[0, 1]] + (a1 - 1) * entries[[2, 3]]
+            four = FourNumbers((1, a2), np.array([same, other, 0.0, 0.0]))
         if len(public) <= _MOST_PART:
             return Channel(four.apply(np.eye(len(public))), public, is_symmetric=True)
         return StructuredChannel(four, public)
-
-    def of_own_cell(self, weights: FourNumbers) -> float:
-        """Average of weights of a cell over the reports about it."""
-        a1, a2 = self.blocks.shape
-        numbers = 1, a2 - 1, a1 - 1, (a1 - 1) * (a2 - 1)
-        return float(np.prod([numbers, self.blocks.entries(), weights.entries()], axis=0).sum())
 
 
 def channel_of(mechanism: Mechanism, public: Floats) -> Channel:
@@ -187,7 +171,7 @@ def channel_of(mechanism: Mechanism, public: Floats) -> Channel:
     entries, shape = mechanism.form.blocks, (len(mechanism.secrets), len(mechanism.values))
     if entries is None or len(public) <= MOST_DENSE:
         return Channel(mechanism.matrix, public, is_symmetric=entries is not None)
-    return StructuredChannel(FourNumbers.from_entries(shape, entries), public)
+    return StructuredChannel(FourNumbers(shape, np.array(entries)), public)
 
 
 # -- the most likely distribution -----------------------------------------------------------------

@@ -23,11 +23,10 @@ from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.stats import norm
 
 from skrldp._typing import Booleans, Floats, Indices
-from skrldp.estimation.channels import Channel, StructuredChannel
+from skrldp.estimation.channels import Channel, FourNumbers, StructuredChannel
 
 LEAST_REPORTS = 20.0  # that must carry a figure, effectively
 # Prices of the bias, in standard errors, that are tried.
@@ -58,11 +57,6 @@ class Sample:
     def of_counts(cls, counts: Floats) -> "Sample":
         """Shares of independent reports."""
         return cls(counts / counts.sum(), float(counts.sum()))
-
-    def of_part(self, place: slice, n: float) -> "Sample":
-        """Return a group of a survey's reports."""
-        assert self.design is not None
-        return Sample(self.shares[place], n, self.design[place, place], None, (self, place))
 
     def on_whole(self, weights: Floats) -> "tuple[Sample, Floats]":
         """Return the sample of which this is a group, and weights (k, b) of all of its reports."""
@@ -139,7 +133,7 @@ class Classes(NamedTuple):
 
 
 class Moments(NamedTuple):
-    """What the weights of reports have in the mean, c less the figures' middle: (..., k) each."""
+    """What the weights of reports have in the mean: (..., k) each."""
 
     top: Floats  # mean of the weights of c
     share: Floats  # of those of g
@@ -151,7 +145,7 @@ class Moments(NamedTuple):
 
     @property
     def at(self) -> Floats:
-        """Estimates less their middle; NaN where no record of the group is seen."""
+        """Ratios; NaN where no record of the group is seen."""
         nothing = np.full_like(self.top, np.nan)
         return np.divide(self.top, self.share, out=nothing, where=self.share > 0)
 
@@ -193,30 +187,38 @@ def tilted_cells(public: Floats, tilt: Floats, residual: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Statistic:
-    """Estimates of k figures from reports."""
+    """Estimates of k figures from reports.
+
+    The least figure that there may be is taken from c for each g, so that little cancels out:
+    figures are θ = `least` + c·π / g·π, and a figure that is certain has c = 0.
+    """
 
     channel: Channel
     c: Floats  # (k, a)
     g: Floats  # (k, a)
     of_c: Floats  # (k, b), weights of the reports
     of_g: Floats  # (k, b)
-    least: Floats  # (k,), least figure that there may be
-    most: Floats  # (k,)
+    least: Floats  # (k,), NaN where no cell has g
+    size: Floats  # (k,), of the range of the figure
     plain: "Statistic | None" = None  # with unbiased weights, where others took their place
 
     @classmethod
     def of(cls, channel: Channel, c: Floats, g: Floats | None = None) -> "Statistic":
         """Take the best unbiased weights: shapes (k, a); `g` is 1 if it is None."""
+        of_all = g is None
+        g = np.ones_like(c) if g is None else g
+        least, most = (
+            end * np.divide(end * c, g, out=np.full_like(c, np.inf), where=g > 0).min(axis=1)
+            for end in (1.0, -1.0)
+        )
+        c = c - np.where(least <= most, least, 0.0)[:, None] * g
         of_c = channel.weights(c)
-        if g is None:
-            g, of_g = np.ones_like(c), np.ones_like(of_c)
-        else:
-            of_g = channel.weights(g)
-        least, most = ranges(c, g)
-        return cls(channel=channel, c=c, g=g, of_c=of_c, of_g=of_g, least=least, most=most)
+        of_g = np.ones_like(of_c) if of_all else channel.weights(g)
+        least = np.where(least <= most, least, np.nan)
+        return cls(channel=channel, c=c, g=g, of_c=of_c, of_g=of_g, least=least, size=most - least)
 
     def __getitem__(self, rows: Indices | Booleans) -> "Statistic":
-        names = "c", "g", "of_c", "of_g", "least", "most"
+        names = "c", "g", "of_c", "of_g", "least", "size"
         parts: dict[str, Any] = {name: getattr(self, name)[rows] for name in names}
         return replace(self, **parts)
 
@@ -225,7 +227,7 @@ class Statistic:
     @cached_property
     def certain(self) -> Booleans:
         """Which figures are the same in all distributions, or none as a group is empty, (k,)."""
-        return (self.least == self.most) | np.isnan(self.least)
+        return ~(self.size > 0.0)
 
     @cached_property
     def determined(self) -> Booleans:
@@ -234,15 +236,8 @@ class Statistic:
         return self.certain | (self.channel.determines(self.c, self.of_c) & of_g)
 
     @cached_property
-    def middle(self) -> Floats:
-        """Numbers that are taken from c for each g, so that little cancels out, (k,)."""
-        if self.are_plain:
-            return np.zeros_like(self.least)
-        return np.nan_to_num((self.least + self.most) / 2.0)
-
-    @cached_property
     def public(self) -> Floats:
-        """Figures of the public distribution, (k,)."""
+        """Figures of the public distribution, less the least ones, (k,)."""
         share = self.g @ self.channel.public
         found = np.full_like(share, np.nan)
         return np.divide(self.c @ self.channel.public, share, out=found, where=share > 0)
@@ -256,7 +251,7 @@ class Statistic:
         """
         found = np.zeros(len(self.c))
         for part in _PARTS:
-            theta = self.public + part * (self.most - self.public)
+            theta = self.public + part * (self.size - self.public)
             report = self._reports_at(theta) if part else self.channel.report
             weights = self._residual_weights(theta)
             apart = weights - (weights * report).sum(axis=1, keepdims=True)
@@ -267,26 +262,22 @@ class Statistic:
 
     def _reports_at(self, theta: Floats) -> Floats:
         """Distributions of the reports where θ is true, next to the public one, (k, b)."""
-        residual, apart = self.c - theta[:, None] * self.g, (theta - self.middle)[:, None]
-        tilt = tilt_of(self.classes.mass, self.classes.c - apart * self.classes.g)
-        return self.channel.forward(tilted_cells(self.channel.public, tilt, residual))
+        at, classes = theta[:, None], self.classes
+        tilt = tilt_of(classes.mass, classes.c - at * classes.g)
+        return self.channel.forward(tilted_cells(self.channel.public, tilt, self.c - at * self.g))
 
     @cached_property
     def classes(self) -> Classes:
         """The cells, with what reports about them weigh."""
-        g, two, middle, public = self.g, self.of_g, self.middle[:, None], self.channel.public
-        c, one = self.c - middle * g, self.of_c - middle * two
+        one, two, public = self.of_c, self.of_g, self.channel.public
         weights = one, two, one**2, one * two, two**2
-        back_of = [self.channel.backward(each) for each in weights]
+        back = np.stack([self.channel.backward(each) for each in weights], axis=1)  # (k, 5, a)
         rows = []
-        for k in range(len(c)):
-            values, of_c = np.unique(c[k], return_inverse=True)
-            shares, of_g = np.unique(g[k], return_inverse=True)
-            pairs, place = np.unique(of_c * len(shares) + of_g, return_inverse=True)
-            mass = np.bincount(place, public, len(pairs))
-            own = values[pairs // len(shares)], shares[pairs % len(shares)]
-            means = [np.bincount(place, public * back[k], len(mass)) / mass for back in back_of]
-            rows.append(np.stack([mass, *own, *means]))
+        for pairs, of_figure in zip(self.c + 1j * self.g, back, strict=True):
+            own, place = np.unique(pairs, return_inverse=True)
+            mass = np.bincount(place, public)
+            means = [np.bincount(place, public * each) / mass for each in of_figure]
+            rows.append(np.stack([mass, own.real, own.imag, *means]))
         found = np.zeros((len(rows[0]), len(rows), max(row.shape[1] for row in rows)))
         for k, row in enumerate(rows):
             found[:, k, : row.shape[1]] = row
@@ -296,14 +287,12 @@ class Statistic:
 
     def moments(self, sample: Sample) -> Moments:
         """Return what the weights have in the mean."""
-        of_c, of_g = self.of_c - self.middle[:, None] * self.of_g, self.of_g
-        pairs = (of_c, of_c), (of_c, of_g), (of_g, of_g)
+        pairs = (self.of_c, self.of_c), (self.of_c, self.of_g), (self.of_g, self.of_g)
         cc, cg, gg = (sample.products(*pair) for pair in pairs)
-        found = Moments(sample.means(of_c), sample.means(of_g), cc, cg, gg, sample.n)
+        found = Moments(sample.means(self.of_c), sample.means(self.of_g), cc, cg, gg, sample.n)
         if sample.design is None:
             return found
-        at = np.nan_to_num(found.at)
-        theta = np.clip(at, self.least - self.middle, self.most - self.middle)
+        theta = np.clip(np.nan_to_num(found.at), 0.0, self.size)
         plain = self.moments(Sample(sample.shares, sample.n)).variances(theta)
         of_design = found.variances(theta)
         effect = np.divide(of_design, plain, out=np.ones_like(plain), where=plain > 0)
@@ -311,11 +300,11 @@ class Statistic:
 
     def estimates(self, sample: Sample) -> Floats:
         """Estimates as the weights make them, (k,); NaN where no record of the group is seen."""
-        return np.where(self.certain, self.least, self.moments(sample).at + self.middle)
+        return self.least + np.where(self.certain, 0.0, self.moments(sample).at)
 
     def unbiased(self, sample: Sample) -> Floats:
         """Return the unbiased estimates, (k,); NaN where there are none."""
-        own = self if self.plain is None else self.plain
+        own = self.plain or self
         return np.where(own.determined, own.estimates(sample), np.nan)
 
     def points(self, sample: Sample) -> Floats:
@@ -326,19 +315,18 @@ class Statistic:
     def influence(self, sample: Sample) -> Floats:
         """Return what one report adds to the estimates, times the number of reports: (k, b).
 
-        It is 0 for figures that are certain, or of which no record is seen.
+        It is 0 for figures of which no record is seen.
         """
-        share = sample.means(self.of_g)
-        apart = self._residual_weights(self.estimates(sample))
-        seen = ((share > 0) & ~self.certain)[:, None]
-        found = np.zeros_like(apart)
-        return np.divide(sample.centred(apart), share[:, None], out=found, where=seen)
+        seen = self.moments(sample)
+        apart = sample.centred(self._residual_weights(seen.at))
+        share = seen.share[:, None]
+        return np.divide(apart, share, out=np.zeros_like(apart), where=share > 0)
 
     def spread(self, sample: Sample) -> Floats:
         """Return the standard deviations of the estimates, (k,)."""
         seen = self.moments(sample)
-        found = np.sqrt(seen.variances(seen.at)) / seen.share
-        return np.where(self.certain, np.where(np.isnan(self.least), np.nan, 0.0), found)
+        found: Floats = np.sqrt(seen.variances(seen.at)) / seen.share
+        return found
 
     def errors(self, sample: Sample) -> Floats:
         """State standard errors, (k,); NaN where weights are biased, or few reports carry them.
@@ -356,15 +344,15 @@ class Statistic:
 
         It is about those who reported; NaN where the reports do not determine it.
         """
-        theta, share = self.estimates(sample), sample.means(self.of_g)
-        squares = (self.c - np.where(np.isnan(theta), 0.0, theta)[:, None] * self.g) ** 2
+        seen = self.moments(sample)
+        theta = np.nan_to_num(seen.at)
+        squares = (self.c - theta[:, None] * self.g) ** 2
         weights = self.channel.weights(squares)
         known = self.channel.determines(squares, weights) & np.isfinite(self.errors(sample))
-        with np.errstate(invalid="ignore"):
-            residual = self._residual_weights(theta)
-            variance = sample.means(residual**2 - weights) / sample.n
-            found = np.sqrt(np.maximum(variance, 0.0)) / share
-        return np.where(self.least == self.most, 0.0, np.where(known, found, np.nan))
+        variance = sample.means(self._residual_weights(theta) ** 2 - weights) / sample.n
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found = np.sqrt(np.maximum(variance, 0.0)) / seen.share
+        return np.where(known, found, np.nan)
 
     def variances(self, sample: Sample) -> Floats:
         """Variances of the points where the public figure is true, (k,): they weigh points."""
@@ -376,43 +364,34 @@ class Statistic:
 
     def model_variances(self, theta: Floats) -> Floats:
         """Variances of the residuals' weights where θ, (k,), is true, next to p₀."""
-        return self.classes.variances(theta - self.middle)
+        return self.classes.variances(theta)
 
     def ends(self, sample: Sample, level: float) -> Floats:
         """Find the ends of the confidence intervals, (k, 2)."""
         seen = self.moments(sample)
-        least, most = self.least - self.middle, self.most - self.middle
-        quantile = norm.ppf(0.5 + level / 2.0)
-        if self.are_plain and self.determined.all() and sample.design is None:  # by formula
-            at, squares = np.clip(seen.top, 0.0, 1.0), self.classes.second_cc[:, ::-1]
-            return _wilson(at, np.maximum(seen.cc, 0.0) * seen.n, squares, seen.n, quantile)
+        if self.are_plain and self.determined.all():
+            return _wilson(seen, self.classes.second_cc[:, ::-1].T, norm.ppf(0.5 + level / 2.0))
         # A residual that has one sign at all figures counts as 0 where it is next to 0.
-        low, high = (seen.top - end * seen.share - self._tabled(end)[1] for end in (least, most))
+        whole = np.stack([np.zeros_like(seen.top), np.broadcast_to(self.size, seen.top.shape)])
+        low, high = seen.top - whole * seen.share - self._tabled(whole)[1]
         left = np.where(low * high > 0, np.where(np.abs(low) < np.abs(high), low, high), 0.0)
         part = np.divide(low - left, low - high, out=np.zeros_like(low), where=low != high)
-        at = least + np.clip(part, 0.0, 1.0) * (most - least)
+        at = np.clip(part, 0.0, 1.0) * self.size
 
         def outside(theta: Floats) -> Booleans:
             model, shift, bias = self._tabled(theta)
             error = np.sqrt(np.maximum(seen.variances(theta), seen.effect * model / seen.n))
-            half = quantile * error
-            if not self.determined.all():
-                allowed = bias + _critical(bias / np.maximum(error, 1e-200), level) * error
-                half = np.where(self.determined, half, allowed)
+            half = bias + _critical(bias / np.maximum(error, 1e-200), level) * error
             far: Booleans = np.abs(seen.top - theta * seen.share - left - shift) > half
             return far
 
-        found = []
-        for end in (least, most):
-            outer = np.broadcast_to(end, at.shape)
-            far = outside(outer)
-            inner = np.where(far, at, outer)
-            for _ in range(_HALVINGS if far.any() else 0):
-                half_way = (inner + outer) / 2.0
-                beyond = outside(half_way)
-                inner, outer = np.where(beyond, inner, half_way), np.where(beyond, half_way, outer)
-            found.append(outer + self.middle)
-        return np.stack(found, axis=-1)
+        far = outside(whole)
+        inner, outer = np.where(far, at, whole), whole
+        for _ in range(_HALVINGS if far.any() else 0):
+            half_way = (inner + outer) / 2.0
+            beyond = outside(half_way)
+            inner, outer = np.where(beyond, inner, half_way), np.where(beyond, half_way, outer)
+        return np.moveaxis(self.least + outer, 0, -1)
 
     @cached_property
     def _table(self) -> tuple[Floats, Floats]:
@@ -421,26 +400,23 @@ class Statistic:
         These are model variances, and the middle and size of the bias.
         """
         x = (1.0 - np.cos(np.pi * np.arange(_STEPS + 1) / _STEPS)) / 2.0
-        k = len(self.c)
-        found = np.zeros((3, k, len(x)))
+        found = np.zeros((3, len(self.c), len(x)))
         biased = np.flatnonzero(~self.determined)
         of_some = self[biased] if len(biased) else self
-        theta = self.least[:, None] + np.outer(self.most - self.least, x)
-        for place in range(len(x)):
-            found[0, :, place] = self.model_variances(theta[:, place])
+        for place, part in enumerate(x):
+            found[0, :, place] = self.model_variances(part * self.size)
             if len(biased):
-                found[1:, biased, place] = of_some.bias(theta[biased, place])
+                found[1:, biased, place] = of_some.bias(part * of_some.size)
         return x, np.nan_to_num(found, posinf=1e100)
 
     def _tabled(self, theta: Floats) -> Floats:
-        """Look up the table, (3, ..., k), at figures less their middle."""
+        """Look up the table, (3, ..., k), at figures less the least ones."""
         x, table = self._table
-        size = np.where(self.most > self.least, self.most - self.least, 1.0)
-        at = np.clip(np.nan_to_num((theta + self.middle - self.least) / size), 0.0, 1.0)
+        at = np.clip(np.nan_to_num(theta / np.where(self.certain, 1.0, self.size)), 0.0, 1.0)
         steps = np.arccos(1.0 - 2.0 * at) * (_STEPS / np.pi)
         place = np.minimum(steps.astype(np.intp), _STEPS - 1)
         part = (at - x[place]) / (x[place + 1] - x[place])
-        rows = np.arange(len(size))
+        rows = np.arange(len(self.size))
         found: Floats = (1.0 - part) * table[:, rows, place] + part * table[:, rows, place + 1]
         return found
 
@@ -481,14 +457,6 @@ class Statistic:
             if np.ptp(self.g[k]):
                 of_g[k] = _best(self.channel, self.g[k], of_g[k], n, solved)
         return replace(self, of_c=of_c, of_g=of_g, plain=self)
-
-
-def ranges(c: Floats, g: Floats) -> tuple[Floats, Floats]:
-    """Return the least and greatest c/g of cells with g > 0, (k,); NaN where there is none."""
-    least = np.divide(c, g, out=np.full_like(c, np.inf), where=g > 0).min(axis=1)
-    most = np.divide(c, g, out=np.full_like(c, -np.inf), where=g > 0).max(axis=1)
-    empty = least > most
-    return np.where(empty, np.nan, least), np.where(empty, np.nan, most)
 
 
 Cones = Callable[[Floats, float], Floats]  # of a function (a,) and the price of bias: (b,)
@@ -550,11 +518,10 @@ def _expected_length(channel: Channel, target: Floats, weights: Floats, n: float
 def _critical_values(level: float) -> tuple[Floats, Floats]:
     """Tabulate biases t in standard errors, and z: abs(N(t, 1)) <= t + z at the level."""
     biases = np.linspace(0.0, 8.0, 161)
-
-    def missed(z: float, t: float) -> float:
-        return float(norm.cdf(z) - norm.cdf(-2.0 * t - z) - level)
-
-    return biases, np.array([brentq(missed, -1.0, 40.0, args=(t,)) for t in biases])
+    found = np.full_like(biases, norm.ppf(0.5 + level / 2.0))
+    for _ in range(_HALVINGS):  # of the distance
+        found = (found + norm.ppf(level + norm.cdf(-2.0 * biases - found))) / 2.0
+    return biases, found
 
 
 def _critical(biases: Floats, level: float) -> Floats:
@@ -574,7 +541,7 @@ class CellShares(Statistic):
     def of_cells(cls, channel: StructuredChannel) -> "CellShares":
         """Take the shares of each cell."""
         no, none = np.zeros((0, 0)), np.zeros(channel.n_cells)
-        return cls(channel=channel, c=no, g=no, of_c=no, of_g=no, least=none, most=none + 1.0)
+        return cls(channel=channel, c=no, g=no, of_c=no, of_g=no, least=none, size=none + 1.0)
 
     @property
     def are_plain(self) -> bool:
@@ -583,8 +550,10 @@ class CellShares(Statistic):
 
     @cached_property
     def determined(self) -> Booleans:
-        """Which shares have an unbiased estimate, (a,)."""
-        return np.full(self.channel.n_cells, all(self.channel.inverse[1:]))
+        """Which shares have an unbiased estimate, (a,): by symmetry all, or none."""
+        first = np.eye(1, self.channel.n_cells)
+        known = self.channel.determines(first, self.channel.weights(first))
+        return np.repeat(known, self.channel.n_cells)
 
     @property
     def public(self) -> Floats:
@@ -604,7 +573,8 @@ class CellShares(Statistic):
     def classes(self) -> Classes:
         """The cell and the others, with what reports about them weigh."""
         p, squared = self.public, self.channel.inverse.powered(2)
-        inside = self.channel.of_own_cell(squared)
+        of_own = FourNumbers(squared.shape, self.channel.blocks.entries * squared.entries)
+        inside = of_own.apply(np.ones_like(p))[0]
         outside = (squared.apply(self.channel.report) - p * inside) / (1.0 - p)
         mass = np.stack([1.0 - p, p], axis=1)
         c, second = np.broadcast_to([0.0, 1.0], mass.shape), np.full_like(mass, inside)
@@ -633,15 +603,15 @@ class CellShares(Statistic):
         return found if weak.all() else np.where(weak[:, None], found, super().ends(sample, level))
 
 
-def _wilson(at: Floats, variances: Floats, squares: Floats, n: float, quantile: float) -> Floats:
-    """Intervals of shares: where |at − θ| ≤ z √(max(V(θ), v)/n), V(θ) = θκ₁ + (1−θ)κ₀ − θ².
+def _wilson(seen: Moments, squares: Floats, quantile: float) -> Floats:
+    """Intervals of shares: where |m − θ| ≤ z √(max(V(θ), v)/n), V(θ) = θκ₁ + (1−θ)κ₀ − θ².
 
-    Shapes: `at` and `variances` (..., k), `squares` κ₁, κ₀ in columns (k, 2), to (..., k, 2).
+    Shapes: moments (..., k), `squares` κ₁ and κ₀ (2, k), to (..., k, 2).
     """
-    q, (one, zero) = quantile**2 / n, squares.T
+    at, plain = np.clip(seen.top, 0.0, 1.0), quantile * np.sqrt(np.maximum(seen.cc, 0.0))
+    q, (one, zero) = quantile**2 * seen.effect / seen.n, squares
     half = at + q * (one - zero) / 2.0
     root = np.sqrt(np.maximum(half**2 - (1.0 + q) * (at**2 - q * zero), 0.0))
-    plain = quantile * np.sqrt(variances / n)
     low = np.minimum((half - root) / (1.0 + q), at - plain)
     high = np.maximum((half + root) / (1.0 + q), at + plain)
     return np.clip(np.stack([low, high], axis=-1), 0.0, 1.0)

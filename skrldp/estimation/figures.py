@@ -37,7 +37,8 @@ class Influence:
         found: dict[Sample, Floats] = {}
         for unit, one in zip(np.eye(len(several)), several, strict=True):
             for sample, own in one.parts.items():
-                found[sample] = found.get(sample, 0.0) + np.kron(unit[:, None], own)
+                padded = np.kron(unit[:, None], own).astype(float)
+                found[sample] = found[sample] + padded if sample in found else padded
         return cls(found, pairs + tuple(pair for one in several for pair in one.pairs))
 
     def covariance(self) -> Floats:
@@ -483,21 +484,23 @@ def stacked(
 ) -> Figures:
     """Put the same figures of several groups of reports, which have labels, below one another."""
     first, own = parts[0], [one._influence for one in parts if one._influence is not None]
-
-    def of_all(name: str) -> NDArray[Any]:
-        return np.concatenate([getattr(one, name) for one in parts])
-
-    return Figures(
-        first.what,
-        names + first.names,
-        tuple(label + of for label, one in zip(labels, parts, strict=True) for of in one.labels),
-        *map(of_all, ("estimate", "std_error", "noise_error", "unbiased")),
-        sum(one.n_reports for one in parts),
-        partial(_stacked_ends, [one._ends for one in parts]),
-        Influence.together(own, pairs) if len(own) == len(parts) else None,
-        len(names) + first._n_by,
-        max(one._n_quantiles for one in parts),
-        np.repeat([one.n_reports for one in parts], len(first.labels)),
+    arrays: dict[str, Any] = {
+        name: np.concatenate([getattr(one, name) for one in parts])
+        for name in ("estimate", "std_error", "noise_error", "unbiased")
+    }
+    return replace(
+        first,
+        names=names + first.names,
+        labels=tuple(
+            label + of for label, one in zip(labels, parts, strict=True) for of in one.labels
+        ),
+        n_reports=sum(one.n_reports for one in parts),
+        _ends=partial(_stacked_ends, [one._ends for one in parts]),
+        _influence=Influence.together(own, pairs) if len(own) == len(parts) else None,
+        _n_by=len(names) + first._n_by,
+        _n_quantiles=max(one._n_quantiles for one in parts),
+        _n=np.repeat([one.n_reports for one in parts], len(first.labels)),
+        **arrays,
     )
 
 

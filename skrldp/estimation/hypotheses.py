@@ -414,7 +414,8 @@ def leakage_within(
 ) -> tuple[float, float]:
     """Bound the leakage of reports whose chances are estimated; each bound is wrong by `miss`."""
     ends = chances.ends(sample, 1.0 - miss / len(chances.c))
-    ends = np.where(chances.determined[:, None], ends, np.stack([chances.least, chances.most], 1))
+    whole = chances.least[:, None] + chances.size[:, None] * [0.0, 1.0]
+    ends = np.where(chances.determined[:, None], ends, whole)
     low, high = np.moveaxis(ends.reshape(-1, n_secrets, 2), 2, 0)
     with np.errstate(divide="ignore"):
         least, most = (

@@ -1,6 +1,5 @@
 """Standard errors before anybody is asked: those that the estimator will state for n reports."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -83,8 +82,7 @@ def expected_std_error(
     >>> expected_std_error(sanitizer, 10_000, part="sensitive").round(4)
     array([0.0232, 0.0232])
     """
-    planned, follows = _planned(mechanism, n, distribution, design_effect)
-    cells = planned(columns, by, part)
+    cells, follows = _planned(mechanism, n, distribution, design_effect, columns, by, part)
     return _errors(cells, asked_shares(cells, columns, part, by), follows, design_effect)
 
 
@@ -128,8 +126,7 @@ def expected_std_error_of_mean(
     >>> round(expected_std_error_of_mean(sanitizer, 10_000, "visits"), 3)
     0.032
     """
-    planned, follows = _planned(mechanism, n, distribution, design_effect)
-    cells = planned(column, by)
+    cells, follows = _planned(mechanism, n, distribution, design_effect, column, by)
     found = _errors(cells, asked_mean(cells, column, by), follows, design_effect)
     return float(found[0]) if by is None else found
 
@@ -169,13 +166,10 @@ def expected_std_errors_of_targets(
     >>> [round(error, 2) for error in found.values()]
     [0.14]
     """
-    own, sanitizer = read_mechanism(mechanism)
-    follows = _distribution_of(own, sanitizer, distribution)
+    own, _ = read_mechanism(mechanism)
+    cells, follows = _planned(mechanism, n, distribution, 1.0)
     asked = functions_of(targets, own, follows)
-    cells = _of_mechanism(own, sanitizer, follows, checked_n(n))
-    _, sample = cells.samples[0]
-    reports = Statistic.of(cells.channel, asked.functions)
-    found = np.where(reports.determined, reports.spread(sample), np.inf)
+    found = _errors(cells, Asked("", (), None, asked.functions), follows, 1.0)
     return dict(zip(asked.names, map(float, found), strict=True))
 
 
@@ -187,9 +181,9 @@ def checked_n(n: Any) -> float:
 
 
 def _planned(
-    mechanism: Any, n: Any, distribution: Any, design_effect: Any
-) -> tuple[Callable[..., Cells], Floats]:
-    """Return a function from columns to cells with the expected reports, and the distribution."""
+    mechanism: Any, n: Any, distribution: Any, design_effect: Any, *columns: Any
+) -> tuple[Cells, Floats]:
+    """Return cells that have columns, with the expected reports, and their distribution."""
     size = checked_n(n)
     check_positive("design_effect", design_effect)
     if isinstance(mechanism, Manifest) or as_block_sanitizer(mechanism) is not None:
@@ -198,26 +192,19 @@ def _planned(
                 "design_effect is for one mechanism: each block has people of its own, who are "
                 "fewer of a household or place. Plan a single block with its own mechanism."
             )
-        return expected_cells(mechanism, size, distribution), np.ones(0)
+        return expected_cells(mechanism, size, distribution, *columns), np.ones(0)
     own, sanitizer = read_mechanism(mechanism)
     follows = _distribution_of(own, sanitizer, distribution)
-    cells = _of_mechanism(own, sanitizer, follows, size)
-    return (lambda *columns: cells), follows
-
-
-def _of_mechanism(own: Mechanism, sanitizer: Any, follows: Floats, n: float) -> Cells:
-    """Return the cells of a mechanism with the reports that are expected."""
-    known = None if sanitizer is None else sanitizer.joint_
-    public = follows if known is None else known.smoothed().ravel()
+    public = follows if sanitizer is None else sanitizer.joint_.smoothed().ravel()
     channel = channel_of(own, np.maximum(public, 1e-12))
-    samples = [((), Sample(channel.forward(follows), n))]
-    return Cells(own, channel, samples, bounded=False)
+    samples = [((), Sample(channel.forward(follows), size))]
+    return Cells(own, channel, samples, bounded=False), follows
 
 
 def _errors(cells: Cells, asked: Asked, follows: Floats, design_effect: float) -> Floats:
     """Return standard errors of figures, infinite where the reports do not determine them."""
     _, whole = cells.samples[0]
-    statistic, sample = asked.evaluated(whole)
+    statistic, sample = cells.evaluated(asked, whole)
     with np.errstate(divide="ignore", invalid="ignore"):
         found = np.where(statistic.determined, statistic.spread(sample), np.inf)
     if design_effect != 1.0:
@@ -228,7 +215,7 @@ def _errors(cells: Cells, asked: Asked, follows: Floats, design_effect: float) -
 
 def _of_records(statistic: Statistic, sample: Sample, follows: Floats) -> Floats:
     """Variances of single records' part in the figures, (k,)."""
-    theta = statistic.estimates(sample)
+    theta = statistic.estimates(sample) - statistic.least
     if statistic.c.shape[1] == len(follows):
         share = statistic.g @ follows
         squares = (statistic.c - theta[:, None] * statistic.g) ** 2

@@ -346,13 +346,16 @@ def samples_of(reports: Reports, groups: Sequence[Any], survey: SurveyDesign | N
     sums = totals.totals.reshape(shape).sum(axis=1).repeat(n_kinds)
     shares, group = totals.totals / sums, np.arange(size) // n_kinds
     slopes = (np.eye(size) - shares[:, None] * (group[:, None] == group)) / sums  # by totals
-    whole = Sample(shares, float(records.n_records), slopes @ totals.covariance @ slopes.T)
+    design = slopes @ totals.covariance @ slopes.T
+    whole = Sample(shares, float(records.n_records), design)
     if len(labels) == 1:
         return [(labels[0], whole)]
-    return [
-        (label, whole.of_part(slice(k * n_kinds, (k + 1) * n_kinds), float((codes == k).sum())))
-        for k, label in enumerate(labels)
-    ]
+    several = []
+    for k, label in enumerate(labels):
+        place, of_group = slice(k * n_kinds, (k + 1) * n_kinds), float((codes == k).sum())
+        own = Sample(shares[place], of_group, design[place, place], None, (whole, place))
+        several.append((label, own))
+    return several
 
 
 def _grouped(columns: Sequence[Any], n: int) -> tuple[Indices, list[tuple[Any, ...]]]:

@@ -27,8 +27,6 @@ _MOST_NUMBERS = 25_000_000  # of figures times cells: some hundred megabytes
 # Of the most likely distribution: nats per report that are nothing, and steps.
 _TOL, _STEPS = 1e-10, 10_000
 
-Evaluated = tuple[Statistic, Sample]
-
 
 class Cells:
     """The cells of a record, with what reports say about functions of them."""
@@ -68,12 +66,11 @@ class Cells:
             self._kept[key] = make()
         return self._kept[key]
 
-    def statistic(self, c: Floats, g: Floats | None, sample: Sample) -> Statistic:
+    def statistic(
+        self, c: Floats, g: Floats | None, sample: Sample, channel: Channel | None = None
+    ) -> Statistic:
         """Make the statistic of figures c·π / g·π, (k, a); biased weights are kept."""
-        return self._strong(self._kind.of(self.channel, c, g), sample)
-
-    def _strong(self, found: Statistic, sample: Sample) -> Statistic:
-        """Return a statistic without weak weights; what took their place is kept."""
+        found = self._kind.of(channel or self.channel, c, g)
         if not (self._bounded and found.is_weak(sample.n).any()):
             return found
         key = found.c.tobytes(), found.g.tobytes(), sample.n
@@ -84,11 +81,15 @@ class Cells:
         """Make the statistic of linear functions (k, a), whatever it rests on."""
         return self._kind.of(self.channel, functions)
 
-    def shares(self, group: CellGroups, sample: Sample) -> Evaluated:
-        """Make the statistic of the shares of categories, and the reports that it takes.
+    def evaluated(self, asked: "Asked", sample: Sample) -> tuple[Statistic, Sample]:
+        """Make the statistic of figures, and the reports that it takes.
 
         Without a matrix the shares of S or U alone are of the S or U that is reported.
         """
+        if asked.c is not None:
+            return self.statistic(asked.c, asked.g, sample), sample
+        assert asked.shares is not None
+        group = asked.shares
         channel, labels, k = self.channel, group.labels, len(group.categories)
         if isinstance(channel, StructuredChannel):
             table = labels.reshape(channel.blocks.shape)
@@ -100,7 +101,7 @@ class Cells:
             return CellShares.of_cells(channel), sample
         check_size(k, channel.n_cells)
         shares = (labels == np.arange(k)[:, None]).astype(float)
-        return self._strong(self._kind.of(channel, shares), sample), sample
+        return self.statistic(shares, None, sample, channel), sample
 
     def _part(self, sample: Sample, sensitive: bool) -> tuple[Channel, Sample]:
         """Return the channel and the reports of S or U alone; kept, as differences know samples."""
@@ -223,11 +224,11 @@ class FigureMethods(ABC):
         numbers, present = numbers_of_cells(group)
         groups, members = _members(cells, by, group, present)
         steps = np.unique(numbers[present > 0])
+        check_size(len(members) * len(steps), cells.n_cells)
         within = np.repeat(members, len(steps), axis=0)
-        check_size(len(within), cells.n_cells)
         shares = np.tile(numbers <= steps[:, None], (len(members), 1)) * within
         what = f"quantile {q:g} of {group.name[0]!r}"
-        below = _figures(cells, Asked(what, groups, None, _of(cells, shares, within)), len(steps))
+        below = _figures(cells, Asked(what, groups, None, shares, within), len(steps))
         numbers = (
             steps if categories is None else np.array(categories, dtype=object)[steps.astype(int)]
         )
@@ -240,7 +241,8 @@ class Asked(NamedTuple):
     what: str
     groups: tuple[CellGroups, ...]  # within which the figures are, if any
     shares: CellGroups | None  # the categories of which they are shares, if they are
-    evaluated: Callable[[Sample], Evaluated]  # their statistic for a set of reports
+    c: Floats | None = None  # (k, a), of figures c·π / g·π; None: the shares of all records
+    g: Floats | None = None  # None: 1
 
     @property
     def parts(self) -> tuple[CellGroups, ...]:
@@ -258,12 +260,12 @@ def asked_shares(cells: Cells, columns: Any, part: str, by: Any) -> Asked:
     """Ask for the shares of columns, or of a part, within groups."""
     group = group_cells(cells.record, columns, part)
     if by is None:
-        return Asked("share", (), group, lambda sample: cells.shares(group, sample))
+        return Asked("share", (), group)
     groups = group_records(cells.record, by, group)
     check_size(len(group.categories) * len(groups.categories), cells.n_cells)
     within = np.repeat(groups.indicators, len(group.categories), axis=0)
     shares = np.tile(group.indicators, (len(groups.categories), 1)) * within
-    return Asked("share", (groups,), group, _of(cells, shares, within))
+    return Asked("share", (groups,), group, shares, within)
 
 
 def asked_mean(cells: Cells, column: Any, by: Any) -> Asked:
@@ -273,12 +275,7 @@ def asked_mean(cells: Cells, column: Any, by: Any) -> Asked:
     groups, members = _members(cells, by, group, present)
     within = None if members.all() else members
     what = f"mean of {group.name[0]!r}"
-    return Asked(what, groups, None, _of(cells, numbers * members, within))
-
-
-def _of(cells: Cells, c: Floats, g: Floats | None) -> Callable[[Sample], Evaluated]:
-    check_size(len(c), cells.n_cells)
-    return lambda sample: (cells.statistic(c, g, sample), sample)
+    return Asked(what, groups, None, numbers * members, within)
 
 
 def _members(
@@ -288,6 +285,7 @@ def _members(
     if by is None:
         return (), present[None]
     groups = group_records(cells.record, by, group)
+    check_size(len(groups.categories), cells.n_cells)
     return (groups,), present * groups.indicators
 
 
@@ -301,7 +299,7 @@ def _figures(cells: Cells, asked: Asked, each: int = 1) -> Figures:
 
 def _of_one(cells: Cells, asked: Asked, group: Sample, each: int) -> Figures:
     """Estimate figures from one group of reports."""
-    statistic, sample = asked.evaluated(group)
+    statistic, sample = cells.evaluated(asked, group)
     ends, influence = partial(statistic.ends, sample), None
     estimate = _points(
         asked, statistic, sample, cells.most_likely(group) if cells.method == "em" else None
@@ -332,10 +330,11 @@ def _points(asked: Asked, statistic: Statistic, sample: Sample, likely: Floats |
             k = len(asked.shares.categories)
             return np.bincount(asked.shares.labels, likely, k).astype(np.float64)
         top, share = statistic.c @ likely, statistic.g @ likely
-        return np.divide(top, share, out=np.full_like(top, np.nan), where=share > 0)
+        ratio = np.divide(top, share, out=np.full_like(top, np.nan), where=share > 0)
+        return statistic.least + ratio
     found = statistic.points(sample)
     if asked.shares is None:
-        return np.clip(found, statistic.least, statistic.most)
+        return np.clip(found, statistic.least, statistic.least + statistic.size)
     tables = found.reshape(-1, len(asked.shares.categories))
     spreads = statistic.variances(sample).reshape(tables.shape)
     for own, variances in zip(tables, spreads, strict=True):
