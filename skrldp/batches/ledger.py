@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from skrldp._arrays import smallest_dtype
 from skrldp._params import check_positive, is_whole
 from skrldp.alphabet.columns import listed
 from skrldp.batches.arrow import as_arrow, as_frame, check_ids, numbers_of, octets_in, pyarrow
@@ -263,7 +264,7 @@ class LedgerReporter(Reporter):
             made.select(
                 nw.col(self._id),
                 nw.col(_REPORT).cast(schema[_CANDIDATE]).alias(self._name),
-                nw.col(_MADE_IN).alias(_EPOCH),
+                nw.col(_MADE_IN).cast(nw.Int64()).alias(_EPOCH),
                 *(nw.col(name) for name in others),
             )
         )
@@ -394,11 +395,11 @@ class LedgerReporter(Reporter):
 class Persons(NamedTuple):
     """What a ledger knows of persons, sorted by their keyed ids; the first is one whom it lacks."""
 
-    first: NDArray[np.uint64]  # the first half of the keyed id
-    holder: NDArray[np.bytes_]  # the keyed id
+    first: NDArray[np.uint64]  # half of the keyed id
+    second: NDArray[np.uint64]  # the other half
     may_report: NDArray[np.bool_]  # whether a report is left for this design and epoch
-    epoch: NDArray[np.int64]  # of the latest report of this design up to this epoch; -1: none
-    report: NDArray[np.int64]  # that report
+    epoch: NDArray[Any]  # of the latest report of this design up to this epoch; -1: none
+    report: NDArray[Any]  # that report
 
     @classmethod
     def of(cls, reporter: LedgerReporter, ledger: Iterable[Any], n_rows: int) -> Persons:
@@ -408,54 +409,59 @@ class Persons(NamedTuple):
         """
         import narwhals.stable.v2 as nw
 
-        pa, schema, start = pyarrow(), reporter.schema(), 1
-        digests = {reporter.digest: 0}
-        kinds = ("S16", np.int32, np.int64, np.int64)
-        holder, code, epoch, report = columns = [np.zeros(n_rows + 1, kind) for kind in kinds]
-        code[0] = -1
+        pa, schema, digests = pyarrow(), reporter.schema(), {reporter.digest: 0}
+        # Of a table of many records, what is held is the memory of the run.
+        first, second = np.zeros((2, n_rows + 1), np.uint64)
+        code, start = np.full(n_rows + 1, -1, np.int32), 1
+        none = np.full(1, -1, np.int8)
+        epochs, reports = [none], [none]
         for batch in ledger:
             reporter._check(nw.from_native(pa.Table.from_batches([batch])))
             own = {field.name: batch[field.name].cast(field.type) for field in schema}
             numbers = own["digest"].dictionary_encode()
             known = [digests.setdefault(of, len(digests)) for of in numbers.dictionary.to_pylist()]
-            made = np.array(known, np.int32)[numbers_of(numbers.indices)]
-            found = octets_of(own["holder"]), made, *map(numbers_of, (own[_EPOCH], own["report"]))
-            for whole, part in zip(columns, found, strict=True):
-                whole[start : start + len(part)] = part
-            start += len(batch)
+            rows = slice(start, start := start + len(batch))
+            first[rows], second[rows] = _halves(octets_of(own[_HOLDER]))
+            code[rows] = np.array(known, np.int32)[numbers_of(numbers.indices)]
+            epochs.append(_narrow(numbers_of(own[_EPOCH])))
+            reports.append(_narrow(numbers_of(own["report"])))
+        epoch, report = np.concatenate(epochs), np.concatenate(reports)
         # Of each person, this design's reports up to this epoch come first, the latest of all.
         code[(code == 0) & (epoch > reporter.epoch)] = len(digests)
-        np.negative(epoch, out=epoch)
-        order = np.argsort(_first_half(holder))
-        if (np.diff(_first_half(holder)[order]) == 0).any():  # else each person has one entry
-            order = np.lexsort(columns[::-1])
-        for column in columns:
+        order = np.argsort(first)
+        if (np.diff(first[order]) == 0).any():  # else each person has one entry
+            order = np.lexsort((report, -epoch, code, second, first))
+        for column in (first, second, code, epoch, report):
             column[:] = column[order]
-        is_first, is_once = np.ones((2, n_rows + 1), bool)
-        is_first[1:] = holder[1:] != holder[:-1]
+        del order
+        is_first, is_once = np.ones((2, len(first)), bool)
+        is_first[1:] = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
         is_once[1:] = is_first[1:]
-        for column in columns[1:]:
+        for column in (code, epoch, report):
             is_once[1:] |= column[1:] != column[:-1]
         begins = np.flatnonzero(is_first)
         given = np.add.reduceat(is_once, begins, dtype=np.int32)
-        latest = np.where(code[begins] == 0, -epoch[begins], -1)
+        latest = np.where(code[begins] == 0, epoch[begins], none)
         may = (latest != reporter.epoch) & (given < reporter.max_reports)
         may[0] = True
-        del columns, column, code, epoch  # a table of many records takes as much memory again
-        holder, report = holder[begins], report[begins]
-        return cls(_first_half(holder), holder, may, latest, report)
+        del given, code, column, is_once
+        first = first[begins]
+        second = second[begins]
+        return cls(first, second, may, latest, report[begins])
 
     def places(self, holders: NDArray[np.bytes_]) -> NDArray[np.intp]:
         """Return where persons are, by their keyed ids."""
-        first, last = _first_half(holders), len(self.holder) - 1
+        (first, second), last = _halves(holders), len(self.first) - 1
+
+        def are_others() -> NDArray[np.bool_]:
+            return (self.first[place] != first) | (self.second[place] != second)
+
         order = np.argsort(first)  # searched in order, the cache has what is next
         place = np.empty(len(first), np.intp)
         place[order] = np.minimum(np.searchsorted(self.first, first[order]), last)
-        is_other = self.holder[place] != holders
-        while (step := is_other & (place < last) & (self.first[place] == first)).any():
+        while (step := are_others() & (place < last) & (self.first[place] == first)).any():
             place += step  # past another person with the same first half
-            is_other = self.holder[place] != holders
-        place[is_other] = 0
+        place[are_others()] = 0
         return place
 
 
@@ -474,8 +480,15 @@ def octets_of(holders: Any) -> NDArray[np.bytes_]:
     return np.frombuffer(unhexlify(text.octets[text.ends[0] : text.ends[-1]].tobytes()), "S16")
 
 
-def _first_half(holders: NDArray[np.bytes_]) -> NDArray[np.uint64]:
-    return holders.view(">u8")[::2].astype(np.uint64)
+def _halves(holders: NDArray[np.bytes_]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    first, second = holders.view(">u8").reshape(-1, 2).T.astype(np.uint64)
+    return first, second
+
+
+def _narrow(numbers: NDArray[np.int64]) -> NDArray[Any]:
+    """Return numbers in the smallest signed type that holds them and their negatives."""
+    ends = numbers.max(initial=0), numbers.min(initial=0)
+    return numbers.astype(smallest_dtype(max(int(ends[0]), -int(ends[1])) + 1, signed=True))
 
 
 def _native(frame: Any) -> Any:

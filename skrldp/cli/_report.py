@@ -140,7 +140,7 @@ class _Ledger:
         known, place = self._persons, self._persons.places(holders)
         is_new = known.may_report[place]
         reports = np.where(is_new, candidates, known.report[place])
-        epochs = np.where(is_new, self._reporter.epoch, known.epoch[place])
+        epochs = np.where(is_new, np.int64(self._reporter.epoch), known.epoch[place])
         self._new.append((holders[is_new], candidates[is_new]))
         stays = epochs >= 0
         self._n_rows += len(stays)
@@ -382,6 +382,7 @@ def _refuse_same(numbers: list[Any], id: str | None, path: str) -> None:
     Of 10⁸ texts, two have one by chance with a probability of 0.0003.
     """
     every = np.concatenate(numbers)
+    numbers.clear()
     if any_twice(every):
         order = np.argsort(every, kind="stable")
         place = np.flatnonzero(np.diff(every[order]) == 0)[0]

@@ -32,7 +32,7 @@ import numpy as np
 from skrldp._pages import as_json
 from skrldp.alphabet.columns import listed
 from skrldp.alphabet.values import brief
-from skrldp.batches.arrow import numbers_of
+from skrldp.batches.arrow import numbers_of, octets_in
 from skrldp.cli._common import CommandError
 
 if TYPE_CHECKING:
@@ -49,9 +49,9 @@ _ENDINGS = {
 _OF_TEXT = ("CSV", "JSON")
 _ROWS = 1 << 16  # of a batch, at most
 _LINES = 1 << 14  # of a batch of JSON lines
-_HEAD = 1 << 16  # bytes in which a CSV file's header must end
+_HEAD = 1 << 16  # bytes of a CSV file that are looked at at a time: its header must end in them
 _DELIMITERS = ",;\t|"
-_NO_DELIMITER = "\x1f"
+_PRINTED = 32  # bytes below it are line ends and their like
 _HIDDEN = (".", "_")  # how names begin that are no part of a table, such as _SUCCESS
 
 
@@ -143,11 +143,7 @@ class Table:
 
     def _warn_of_lines(self, n_rows: int) -> None:
         """Warn of lines that are no rows: a quote too many swallows records."""
-        import pyarrow as pa
-
-        within = -n_rows
-        with suppress(pa.ArrowInvalid):
-            within += sum(part.n_lines() for part in self._parts)
+        within = sum(part.n_lines() for part in self._parts) - n_rows
         if within > 0:
             warnings.warn(
                 f"{self.path}: {within:,} lines begin within a quoted field, so they are not "
@@ -224,12 +220,14 @@ def _refuse_line_ends(batch: Any, columns: Sequence[str], path: str, first: int)
 
     Two ids that begin with a quote would make one id of all rows between them, secrets and all.
     """
-    import pyarrow.compute as pc  # takes a while
-
     for name in columns:
-        within = pc.match_substring_regex(batch.column(name), "[\r\n]")
-        if pc.any(within).as_py():
-            row = first + within.index(True).as_py()
+        own = octets_in(batch.column(name))
+        octets = own.octets[own.ends[0] : own.ends[-1]]
+        if octets.min(initial=_PRINTED) >= _PRINTED:
+            continue
+        is_end = (octets == ord("\n")) | (octets == ord("\r"))
+        if is_end.any():
+            row = first + np.searchsorted(own.ends, own.ends[0] + is_end.argmax(), "right") - 1
             raise CommandError(
                 f"{path}: row {row:,} (counted from 0) has a line end in column {name!r}. If there "
                 "is a quote too many, all rows up to the next one are one field: fix it. Texts of "
@@ -244,11 +242,13 @@ def _csv(path: str) -> _Part | None:
     """Open a CSV file: its header tells what is between the fields."""
     import pyarrow as pa
     import pyarrow.csv as pacsv
-    import pyarrow.dataset as ds
-    from pyarrow.fs import LocalFileSystem
 
-    source = pa.py_buffer(sys.stdin.buffer.read()) if path == STANDARD else path
-    with pa.BufferReader(source) if path == STANDARD else pa.input_stream(path) as file:
+    text_in = sys.stdin.buffer.read() if path == STANDARD else b""
+
+    def opened() -> Any:
+        return pa.BufferReader(text_in) if path == STANDARD else pa.input_stream(path)
+
+    with opened() as file:
         head = file.read(_HEAD)
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise CommandError(f"{path} is in UTF-16; convert it to UTF-8.")
@@ -265,19 +265,28 @@ def _csv(path: str) -> _Part | None:
     if len(text.strip().splitlines()) < 2 and len(head) < _HEAD:
         return None
 
-    def fragment(*, by_line: bool = False) -> Any:
+    def batches(columns: list[str]) -> Any:
         parsed = pacsv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
-        if by_line:
-            parsed = pacsv.ParseOptions(delimiter=_NO_DELIMITER, quote_char=False)
-        read = pacsv.ConvertOptions(null_values=[""], strings_can_be_null=True)
-        own = ds.CsvFileFormat(parsed, convert_options=read)
-        return own.make_fragment(source, None if path == STANDARD else LocalFileSystem())
+        read = pacsv.ConvertOptions(
+            column_types=schema, null_values=[""], strings_can_be_null=True, include_columns=columns
+        )
+        return pacsv.open_csv(opened(), parse_options=parsed, convert_options=read)
 
-    whole = fragment()
-    if whole.physical_schema.names != names:  # Arrow would read other columns as missing
-        raise CommandError(f"{path} is not a CSV file: its first line has no names of columns.")
     schema = pa.schema([(name, pa.string()) for name in names])
-    return _Part(path, schema, _scanned(whole, schema), lambda: fragment(by_line=True).count_rows())
+    if batches([]).schema.names != names:  # Arrow would read other columns as missing
+        raise CommandError(f"{path} is not a CSV file: its first line has no names of columns.")
+    return _Part(path, schema, batches, lambda: _n_lines(opened()) - 1)
+
+
+def _n_lines(file: Any) -> int:
+    """Count the lines that are not empty."""
+    found, last = 0, b"\n"
+    while block := file.read(_HEAD):
+        octets = np.frombuffer(last + block, np.uint8)
+        is_end = (octets == ord("\n")) | (octets == ord("\r"))
+        found += int(np.count_nonzero(is_end[:-1] > is_end[1:]))
+        last = block[-1:]
+    return found
 
 
 def _typed(path: str) -> _Part:

@@ -117,10 +117,10 @@ def test_at_most_so_many_reports(call, ready, designed):
     )
     assert len(read("3.parquet")) == 300
     assert read("3.parquet").slice(0, 100) == read("2.parquet")
-    late = ("report", "mechanism.json", "records.csv", *KEYED, *LEDGER, "--epoch", "7")
+    late = ("report", "mechanism.json", "records.csv", *KEYED, *LEDGER, "--epoch", "700")
     assert call(*late, "--max-reports", "2", "-o", "4.parquet")[0] == 0
     found = read("4.parquet")
-    assert found["epoch"].to_pylist() == [7] * 100 + [0] * 200
+    assert found["epoch"].to_pylist() == [700] * 100 + [0] * 200
     assert found["report"].to_pylist()[100:] == read("1.parquet")["report"].to_pylist()
     assert len(pq.read_table("ledger.parquet")) == 600
 

@@ -61,7 +61,7 @@ import os, signal, sys
 
 class Finder:
     def find_spec(self, name, *more):
-        if name == "pyarrow.dataset":
+        if name == "pyarrow.csv":
             try:
                 os.kill(os.getpid(), signal.SIGTERM)
                 for _ in range(1000):  # the handler runs in here
