@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,42 +34,6 @@ from skrldp.sampling.draws import BlockTable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-
-class Parts(Protocol):
-    """The attributes of a :class:`Mechanism`, which says what each is."""
-
-    @property
-    def secrets(self) -> tuple[Any, ...]:
-        """The secrets."""
-
-    @property
-    def values(self) -> tuple[Any, ...]:
-        """The values of U."""
-
-    @property
-    def symbols(self) -> tuple[Any, ...]:
-        """The reports."""
-
-    @property
-    def columns(self) -> tuple[tuple[Any, bool], ...]:
-        """The name of each column, and whether it is sensitive."""
-
-    @property
-    def form(self) -> Form:
-        """The weights."""
-
-    @property
-    def claims(self) -> Claims | None:
-        """What is claimed."""
-
-    @property
-    def others(self) -> tuple[Others, ...] | None:
-        """Which values are reported as "other"."""
-
-    @property
-    def cells(self) -> tuple[tuple[Any, Any], ...]:
-        """The cells, in order."""
 
 
 # A parsed text takes some 70 bytes for each list, and twice that where JavaScript runs. The largest
@@ -97,8 +61,8 @@ _NEEDED = ("format", "version", "columns", "secrets", "values", "denominator_bit
 # --- Writing -------------------------------------------------------------------------------------
 
 
-def write(mechanism: Parts) -> str:
-    """Write the canonical JSON of a mechanism.
+def write(mechanism: Any) -> str:
+    """Write the canonical JSON of a :class:`Mechanism`.
 
     Returns str: the same for equal mechanisms; :func:`read` gives an equal one back. Raises
     ValueError if :func:`read` would refuse it. Raises TypeError if a category is of a type that
@@ -150,44 +114,22 @@ def write_manifest(
 # --- Reading -------------------------------------------------------------------------------------
 
 
-def read(text: str | bytes) -> dict[str, Any]:
-    """Read a mechanism's parts from JSON; whitespace and the order of keys do not matter.
-
-    Returns dict: `secrets`, `values`, `symbols`, `columns`, `form` and `claims` of the
-    mechanism. Raises TypeError if `text` is neither str nor bytes. Raises ValueError if it does not
-    follow the format of a mechanism exactly, or its weights are not a distribution.
-    """
-    return _parts(_fields_of(text, FORMAT))
-
-
-def read_manifest(text: str | bytes) -> tuple[list[Any], list[dict[str, Any]], dict[Any, Bins]]:
-    """Read the weights of a manifest's blocks, the parts of each block's mechanism, and bins.
-
-    Raises TypeError and ValueError as :func:`read`.
-    """
-    return _manifest_parts(_fields_of(text, MANIFEST))
-
-
-def read_either(
-    text: str | bytes,
+def read(
+    text: str | bytes, *formats: str
 ) -> tuple[list[Any] | None, list[dict[str, Any]], dict[Any, Bins]]:
-    """Read a manifest, or a mechanism: then there are no weights, and the parts of one mechanism.
+    """Read JSON of one of some formats; whitespace and the order of keys do not matter.
 
-    Raises TypeError and ValueError as :func:`read`.
+    Returns `weights` of a manifest's blocks, None for a mechanism; `parts`, of each mechanism its
+    `secrets`, `values`, `symbols`, `columns`, `form`, `claims` and `others`; `bins`. Raises
+    TypeError if `text` is neither str nor bytes. Raises ValueError if it does not follow the format
+    exactly, or weights are not a distribution.
     """
-    fields = _fields_of(text, FORMAT, MANIFEST)
-    if fields["format"] == MANIFEST:
-        return _manifest_parts(fields)
-    return None, [_parts(fields)], {}
-
-
-def _manifest_parts(
-    fields: dict[str, Any],
-) -> tuple[list[Any], list[dict[str, Any]], dict[Any, Bins]]:
+    fields = _fields_of(text, *formats)
+    if fields["format"] == FORMAT:
+        return None, [_parts(fields)], {}
     check_keys(fields, ("format", "version", "weights", "mechanisms"), ("bins",), "it")
-    entries = _list(fields["mechanisms"], "mechanisms")
     parts = []
-    for entry in entries:
+    for entry in _list(fields["mechanisms"], "mechanisms"):
         _check_format(entry, FORMAT)
         parts.append(_parts(entry))
     weights = [whole(weight, "weights") for weight in _list(fields["weights"], "weights")]
@@ -256,7 +198,7 @@ def _parts(fields: dict[str, Any]) -> dict[str, Any]:
     if fields.get("observe") == "nonsensitive" and columns and all(flag for _, flag in columns):
         raise malformed("it observes U alone, and all columns are sensitive")
     bits = whole(fields["denominator_bits"], "denominator_bits")
-    symbols: tuple[Any, ...] | None = None
+    symbols: tuple[Any, ...]
     form: Form
     if is_blocks:
         check_alphabets(secrets, values, None, columns)

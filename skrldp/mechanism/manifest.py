@@ -514,7 +514,9 @@ class Manifest(ReadOnly):
         ValueError
             If the text is no manifest, or its mechanisms do not fit together.
         """
-        return _of_parts(*json_format.read_manifest(text))
+        found = read_json(text, json_format.MANIFEST)
+        assert isinstance(found, Manifest)
+        return found
 
     def __repr__(self) -> str:
         claim = claimed(self.eps)
@@ -530,16 +532,13 @@ class Manifest(ReadOnly):
         return page(repr(self), shown, header=header, n_more=len(rows) - len(shown))
 
 
-def read_json(text: str | bytes) -> Mechanism | Manifest:
+def read_json(text: str | bytes, *formats: str) -> Mechanism | Manifest:
     """Read what ``to_json()`` of either wrote; raises as :meth:`Manifest.from_json`."""
-    weights, parts, bins = json_format.read_either(text)
-    return Mechanism(**parts[0]) if weights is None else _of_parts(weights, parts, bins)
-
-
-def _of_parts(
-    weights: Sequence[int], parts: Sequence[dict[str, Any]], bins: Mapping[Any, Bins]
-) -> Manifest:
+    formats = formats or (json_format.FORMAT, json_format.MANIFEST)
+    weights, parts, bins = json_format.read(text, *formats)
+    mechanisms = tuple(Mechanism(**part) for part in parts)
+    if weights is None:
+        return mechanisms[0]
     if any(not 0 <= weight < 1 << 62 for weight in weights):
         raise ValueError("the weights of a manifest are negative or too large.")
-    mechanisms = tuple(Mechanism(**part) for part in parts)
     return Manifest(mechanisms, np.array(weights, dtype=np.int64), bins)

@@ -338,7 +338,8 @@ class Mechanism:
         ValueError
             If the text is not a mechanism, or its weights are not a distribution.
         """
-        return Mechanism(**json_format.read(text))
+        _, (parts,), _ = json_format.read(text, json_format.FORMAT)
+        return Mechanism(**parts)
 
     @staticmethod
     def from_matrix(

@@ -13,25 +13,24 @@ from skrldp._lists_in_words import (
     sees,
 )
 from skrldp.alphabet.columns import listed
-from skrldp.mechanism.json_format import Parts
 
 _SHOWN = 20  # blocks
 
 Line = tuple[str, str]
 
 
-def sizes(mechanism: Parts) -> str:
+def sizes(mechanism: Any) -> str:
     """Say how many reports, secrets and values there are."""
     n_secrets, n_values = len(mechanism.secrets), len(mechanism.values)
     return f"{mechanism.form.shape[0]:,} reports of {cells_in_words(n_secrets, n_values)}"
 
 
-def claim(mechanism: Parts) -> str:
+def claim(mechanism: Any) -> str:
     """State the claims in short, after a comma; an empty text if there are none."""
     return "" if mechanism.claims is None else f", {mechanism.claims.brief()}"
 
 
-def lines_of(mechanism: Parts) -> list[Line]:
+def lines_of(mechanism: Any) -> list[Line]:
     """State what a mechanism is and claims, as labels and texts."""
     own, other = ([n for n, flag in mechanism.columns if flag is kind] for kind in (True, False))
     kind = "a matrix of weights" if mechanism.form.blocks is None else "four weights"
@@ -77,14 +76,14 @@ def lines_of_blocks(own: Any) -> list[Line]:
     return [*lines, *(own.claims.lines() if own.claims else [("claimed", "nothing")])]
 
 
-def notes_of(mechanism: Parts) -> list[str]:
+def notes_of(mechanism: Any) -> list[str]:
     """Say what is to be known of the claims about observers who know columns of U."""
     known = None if mechanism.claims is None else mechanism.claims.known
     coarse = known_in_groups(mechanism, known.known) if known else []
     return [known_by_category(coarse)] if coarse else []
 
 
-def known_in_groups(mechanism: Parts, known: Iterable[Any], cut: Iterable[Any] = ()) -> list[Any]:
+def known_in_groups(mechanism: Any, known: Iterable[Any], cut: Iterable[Any] = ()) -> list[Any]:
     """Return the known columns of which several values are one category; `cut` are in bins."""
     names = [name for name, sensitive in mechanism.columns if not sensitive]
     own = zip(names, mechanism.others or (None,) * len(names), strict=True)
