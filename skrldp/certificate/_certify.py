@@ -3,25 +3,24 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skrldp._arrays import ReadOnly
+from skrldp._arrays import ReadOnly, real_numbers
 from skrldp._lists_in_words import cells_in_words
 from skrldp._pages import page
 from skrldp._params import at_least, at_most
-from skrldp._typing import Floats
+from skrldp._typing import Floats, Indices
+from skrldp.alphabet.values import plain_name
 from skrldp.certificate._all_distributions import inwards, leakage_over_all, times
-from skrldp.certificate._alphabets import order_in_table
-from skrldp.certificate._bounds import LeakageBound, bound_over
-from skrldp.certificate._inputs import checked_matrix
 from skrldp.certificate._several_reports import WORK, SeveralReports
-from skrldp.certificate._views import dense_view, mechanism_views
+from skrldp.certificate._views import LeakageBound, bound_over, dense_view, mechanism_views
 from skrldp.certificate._witness import states, witness_of
 from skrldp.claims import Claim, Claims, brief_bound, check_reports
 from skrldp.joint import JointDistribution
+from skrldp.mechanism.manifest import Manifest
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.privacy.requirements import Requirement, Requirements
 from skrldp.sets.fitted_sets import FittedSet, fitted_set
@@ -349,3 +348,67 @@ def _several(first: Certificate, k: int, found: LeakageBound) -> Certificate:
     )
     claims = first.claims.with_more([claim])
     return Certificate(claims, found.distribution, first.uncertainty, k)
+
+
+# --- What is certified ----------------------------------------------------------------------------
+
+
+# Sums of b probabilities that were divided by their sum are 1 up to about b units of rounding, and
+# a few more. Twice as many would let pass sums that are off by some 1e-15 more.
+_LAST_DIGITS = 4
+
+
+def checked_matrix(matrix: ArrayLike, joint: JointDistribution) -> Floats:
+    """Check that an array is a mechanism as it stands, so that what is proven is about it."""
+    of_blocks = isinstance(matrix, Manifest) or hasattr(matrix, "manifest_")
+    if of_blocks or hasattr(matrix, "get_params"):
+        way = "give its `mechanism_` after fit."
+        if of_blocks:
+            way = (
+                "certify each block's, manifest.mechanisms[k], around the public distribution of "
+                "its columns, sanitizers_[k].joint_. A report leaks no more than the worst of them."
+            )
+        raise TypeError(f"a mechanism is needed, got {type(matrix).__name__}: {way}")
+    numbers = real_numbers(matrix, "the mechanism")
+    Mechanism.from_matrix(numbers, joint.secrets, joint.values)  # checks shape and signs
+    table = numbers.astype(float)
+    off = np.abs(table.sum(axis=0) - 1.0)
+    if off.max() > (len(table) + _LAST_DIGITS) * np.finfo(float).eps:
+        raise ValueError(
+            f"column {int(off.argmax())} of the mechanism sums to 1 only up to {off.max():.1g}. "
+            "Divide by the sums: matrix / matrix.sum(axis=0)."
+        )
+    return table
+
+
+def order_in_table(joint: JointDistribution, mechanism: Mechanism) -> tuple[Indices, Indices]:
+    """Find the mechanism's secrets and values in the alphabets of the public table.
+
+    Returns `secrets, values` (a1,): for each secret and value of the mechanism its place in the
+    table. Raises ValueError if the mechanism has other secrets or values than the table.
+    """
+    theirs, own = (mechanism.secrets, mechanism.values), (joint.secrets, joint.values)
+    if tuple(map(len, theirs)) != tuple(map(len, own)):
+        raise ValueError(
+            f"the mechanism has {len(theirs[0])} secrets and {mechanism.shape[1]} cells, but the "
+            f"public distribution has {joint.counts.shape[0]} and {joint.counts.size}."
+        )
+    return _places(theirs[0], own[0], "secret"), _places(theirs[1], own[1], "value of U")
+
+
+def _places(names: Sequence[Any], table: Sequence[Any], what: str) -> Indices:
+    if tuple(names) == tuple(table):
+        return np.arange(len(table))
+    place = {plain_name(name): i for i, name in enumerate(table)}
+    if len(place) < len(table) or len({plain_name(name) for name in names}) < len(names):
+        raise ValueError(
+            f"a {what} is named twice, so those of the mechanism and of the public distribution "
+            "cannot be matched: give each a name of its own."
+        )
+    for name in names:
+        if plain_name(name) not in place:
+            raise ValueError(
+                f"the mechanism's {what} {name!r} is not in the public distribution. Name the "
+                "table as the mechanism does, with JointDistribution(counts, secrets, values)."
+            )
+    return np.array([place[plain_name(name)] for name in names])

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from skrldp._typing import Floats
 from skrldp.certificate._all_distributions import times
-from skrldp.certificate._bounds import LeakageBound, bound_over
-from skrldp.certificate._views import View, block_views, leakage_at
+from skrldp.certificate._views import LeakageBound, View, block_views, bound_over, leakage_at
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.privacy.private_rows import Region
