@@ -300,9 +300,8 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         codec, observe = fitted.codec, fitted.mechanism.observe
         alone = check_columns(fitted.columns, X, table, codec, observe=observe)
         of_u = alone or (observe == "nonsensitive" and not secrets)
-        encode = codec.encode_values if of_u else codec.encode
         group = self.handle_unknown == "infrequent_if_exist" or self.min_frequency == "auto"
-        return encode(table, unknown="other" if group else "error")
+        return codec.encode(table, unknown="other" if group else "error", of_u=of_u)
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Normalised mutual information I(X; Y) / H(X) at the distribution of a table.

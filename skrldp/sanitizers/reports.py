@@ -27,23 +27,6 @@ CONTAINERS = ("default", "pandas", "polars")
 _MAX_WORK = 2e9  # multiplications for a table of posteriors: some seconds
 
 
-def report_names(
-    encode: str, codec: CellCodec, n_symbols: int, columns: Sequence[Any]
-) -> list[str]:
-    """Names of the columns that hold the reports."""
-    if encode == "symbol":
-        return ["report"]
-    if encode == "onehot":
-        return [f"report_{symbol}" for symbol in range(n_symbols)]
-    if encode == "cells":
-        return list(columns)
-    return [
-        f"{name}_{category}"
-        for name, column in zip(columns, codec.columns, strict=True)
-        for category in column.categories
-    ]
-
-
 def posterior(mechanism: Mechanism, joint: JointDistribution, codec: CellCodec) -> NDArray[Any]:
     """Probability of each category of each column given each report, at the public distribution.
 
@@ -394,6 +377,17 @@ class ReportsMixin(TableTransformer):
     def _report_names(
         self, fitted: Fitted, columns: Sequence[Any] | None, encode: str
     ) -> list[str]:
+        """Names of the columns that hold the reports."""
+        if encode == "symbol":
+            return ["report"]
+        if encode == "onehot":
+            return [f"report_{symbol}" for symbol in range(fitted.mechanism.shape[0])]
         if columns is None:
             columns = [f"x{place}" for place in range(len(fitted.codec.columns))]
-        return report_names(encode, fitted.codec, fitted.mechanism.shape[0], columns)
+        if encode == "cells":
+            return list(columns)
+        return [
+            f"{name}_{category}"
+            for name, column in zip(columns, fitted.codec.columns, strict=True)
+            for category in column.categories
+        ]

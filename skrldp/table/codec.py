@@ -22,6 +22,7 @@ from skrldp.alphabet.columns import OTHER
 from skrldp.alphabet.combinations import Alphabet, combine
 from skrldp.alphabet.values import is_missing, plain
 from skrldp.table.columns import (
+    OTHERWISE,
     Column,
     Frequencies,
     encode_column,
@@ -63,7 +64,7 @@ def encode_columns(
     *,
     group: bool = False,
     secret: bool = False,
-    **or_else: str,
+    or_else: str = OTHERWISE,
 ) -> np.ndarray:
     """Write columns of a table as numbers of an alphabet's combinations.
 
@@ -71,14 +72,14 @@ def encode_columns(
     Raises ValueError for other unknown values, and for combinations; see
     :func:`refuse_categories`.
     """
-    if not places:  # all columns are sensitive, or none are
+    if not places:  # all columns are sensitive, or S is not read
         return np.zeros(table.n_rows, dtype=np.uint8)
     codes = []
     for column, place in zip(alphabet.columns, places, strict=True):
         assert place is not None  # only columns of S may be absent
         code, unknown = encode_column(table, place, column)
         if unknown and not (group and column.other is not None):
-            refuse_categories(column, unknown, secret=secret, **or_else)
+            refuse_categories(column, unknown, secret=secret, or_else=or_else)
         codes.append(code)
     index = alphabet.index_with_others(codes) if group else alphabet.index(codes)
     if index.min(initial=0) < 0:
@@ -345,34 +346,28 @@ class CellCodec:
         )
         return None if set(found) <= {None} else found
 
-    def encode(self, X: Any, *, unknown: str = "error") -> Codes:
-        """Turn rows into codes.
+    def encode(self, X: Any, *, unknown: str = "error", of_u: bool = False) -> Codes:
+        """Turn rows into codes; with `of_u`, of U alone, as if all rows had the first secret.
 
-        Shapes: `X` (n, n_columns). Raises ValueError if the columns are not those of the public
-        table, a number is infinite, or a value is unknown.
+        The columns of S are then neither needed nor read. Shapes: `X` (n, n_columns). Raises
+        ValueError if the columns are not those of the public table, a number is infinite, or a
+        value is unknown.
         """
+        if unknown not in ("error", "other"):
+            raise ValueError(f"unknown must be 'error' or 'other', got {unknown!r}")
         table = read_table(X)
-        places = self._places(table)
-        secrets = self._encode_part(table, places, "error", secret=True)
-        values = self._encode_part(table, places, unknown)
+        places = self._places(table, values_only=of_u)
+
+        def part(positions: Sequence[int], alphabet: Alphabet, **how: Any) -> np.ndarray:
+            return encode_columns(table, [places[p] for p in positions], alphabet, **how)
+
+        secrets = part(() if of_u else self.sensitive, self._secret_alphabet, secret=True)
+        group = unknown == "other" and self.groups_unknown
+        values = part(self.nonsensitive, self._value_alphabet, group=group)
         return Codes(secrets, values, self.n_secrets)
 
-    def encode_values(self, X: Any, *, unknown: str = "error") -> Codes:
-        """Turn rows into codes of U alone; the columns of S are neither needed nor read.
-
-        Shapes: `X` (n, n_columns). Returns Codes: as if all rows had the first secret. Raises
-        ValueError as :meth:`encode`, for U alone.
-        """
-        table = read_table(X)
-        places = self._places(table, values_only=True)
-        values = self._encode_part(table, places, unknown)
-        return Codes(np.zeros_like(values, np.uint8), values, self.n_secrets)
-
-    def holds_values_only(self, X: Any) -> bool:
+    def holds_values_only(self, table: Table) -> bool:
         """Whether a table has the columns of U and no others."""
-        return self._has_values_only(read_table(X))
-
-    def _has_values_only(self, table: Table) -> bool:
         fitted = [self.columns[position].name for position in self.nonsensitive]
         if self._are_named(table):
             return list(table.names) == fitted
@@ -382,25 +377,9 @@ class CellCodec:
         """Whether this and the public table are both frames, so that columns are found by name."""
         return not table.is_array and self.library != "numpy"
 
-    def _encode_part(
-        self,
-        table: Table,
-        places: Sequence[int | None],
-        unknown_values: str,
-        *,
-        secret: bool = False,
-    ) -> np.ndarray:
-        if unknown_values not in ("error", "other"):
-            raise ValueError(f"unknown must be 'error' or 'other', got {unknown_values!r}")
-        group = unknown_values == "other" and self.groups_unknown
-        positions = self.sensitive if secret else self.nonsensitive
-        alphabet = self._secret_alphabet if secret else self._value_alphabet
-        own = [places[position] for position in positions]
-        return encode_columns(table, own, alphabet, group=group, secret=secret)
-
     def _places(self, table: Table, *, values_only: bool = False) -> Sequence[int | None]:
         """Find the columns in a table that has all of them or, if allowed, those of U alone."""
-        if values_only and self._has_values_only(table):
+        if values_only and self.holds_values_only(table):
             of_value = {position: place for place, position in enumerate(self.nonsensitive)}
             return [of_value.get(position) for position in range(len(self.columns))]
         self._check_columns(table)

@@ -223,11 +223,11 @@ def _given_alphabet(alphabet: Any, name: Any) -> Given:
 # --- Unknown categories and combinations of them are refused: what the messages say ---------------
 
 
-_OTHERWISE = "handle_unknown='infrequent_if_exist' in `fit`"
+OTHERWISE = "handle_unknown='infrequent_if_exist' in `fit`"
 
 
 def refuse_categories(
-    column: Categories, unknown: Iterable[Any], *, secret: bool, or_else: str = _OTHERWISE
+    column: Categories, unknown: Iterable[Any], *, secret: bool, or_else: str = OTHERWISE
 ) -> NoReturn:
     """Refuse values that a column's alphabet lacks, without showing them or who has them.
 
