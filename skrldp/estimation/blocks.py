@@ -195,7 +195,7 @@ class _PooledStatistic(Statistic):
         """Whether intervals are by formula: not these."""
         return False
 
-    def model_variances(self, theta: Floats) -> Floats:
+    def model_variances(self, theta: Floats, rows: Any = slice(None)) -> Floats:
         """No variance but that of the reports."""
         return np.zeros_like(theta)
 
@@ -207,7 +207,7 @@ class _PooledStatistic(Statistic):
         """Not known: blocks are of different persons."""
         return np.full(len(self.c), np.nan)
 
-    def bias(self, theta: Floats) -> tuple[Floats, Floats]:
+    def bias(self, theta: Floats, rows: Any = slice(None)) -> tuple[Floats, Floats]:
         """Nothing bounds the bias of a figure that no block determines."""
         return np.zeros(len(theta)), np.full(len(theta), np.inf)
 

@@ -151,16 +151,16 @@ class StructuredChannel(Channel):
         """Weights of the reports for linear functions: (k, a) to (k, b)."""
         return self.inverse.apply(functions)  # symmetric
 
-    def of_part(self, sensitive: bool) -> Channel:
-        """Return the channel from S to the S that is reported, or of U alone."""
-        (a1, a2), entries = self.blocks.shape, self.blocks.entries
-        public = self.public.reshape(a1, a2).sum(axis=1 if sensitive else 0)
-        if sensitive:
-            same, other = entries[[0, 2]] + (a2 - 1) * entries[[1, 3]]
-            four = FourNumbers((a1, 1), np.array([same, 0.0, other, 0.0]))
-        else:
-            same, other = entries[[0, 1]] + (a1 - 1) * entries[[2, 3]]
-            four = FourNumbers((1, a2), np.array([same, other, 0.0, 0.0]))
+    def of_part(self, axis: int) -> Channel:
+        """Return the channel from S to the S that is reported, or of U alone: without an axis."""
+        shape, (same, of_same, other, of_other) = list(self.blocks.shape), self.blocks.entries
+        if axis == 0:
+            of_same, other = other, of_same
+        more, shape[axis] = shape[axis] - 1, 1
+        own, others = same + more * of_same, other + more * of_other
+        entries = [own, 0.0, others, 0.0] if axis else [own, others, 0.0, 0.0]
+        four = FourNumbers((shape[0], shape[1]), np.array(entries))
+        public = self.public.reshape(self.blocks.shape).sum(axis=axis)
         if len(public) <= _MOST_PART:
             return Channel(four.apply(np.eye(len(public))), public, is_symmetric=True)
         return StructuredChannel(four, public)

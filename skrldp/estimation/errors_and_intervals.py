@@ -362,9 +362,12 @@ class Statistic:
             return found
         return np.where(self.plain.determined, self.plain.variances(sample), found)
 
-    def model_variances(self, theta: Floats) -> Floats:
-        """Variances of the residuals' weights where θ, (k,), is true, next to p₀."""
-        return self.classes.variances(theta)
+    def model_variances(self, theta: Floats, rows: Any = slice(None)) -> Floats:
+        """Variances of the residuals' weights where θ, (k,), is true, next to p₀.
+
+        `rows` is one figure at many θ, or all at one each.
+        """
+        return Classes(*(one[rows] for one in self.classes)).variances(theta)
 
     def ends(self, sample: Sample, level: float) -> Floats:
         """Find the ends of the confidence intervals, (k, 2)."""
@@ -401,12 +404,10 @@ class Statistic:
         """
         x = (1.0 - np.cos(np.pi * np.arange(_STEPS + 1) / _STEPS)) / 2.0
         found = np.zeros((3, len(self.c), len(x)))
-        biased = np.flatnonzero(~self.determined)
-        of_some = self[biased] if len(biased) else self
-        for place, part in enumerate(x):
-            found[0, :, place] = self.model_variances(part * self.size)
-            if len(biased):
-                found[1:, biased, place] = of_some.bias(part * of_some.size)
+        for k, size in enumerate(self.size):
+            found[0, k] = self.model_variances(x * size, [k])
+            if not self.determined[k]:
+                found[1:, k] = self.bias(x * size, [k])
         return x, np.nan_to_num(found, posinf=1e100)
 
     def _tabled(self, theta: Floats) -> Floats:
@@ -426,10 +427,11 @@ class Statistic:
         shares = ((self.c == 0.0) | (self.c == 1.0)).all() and (self.g == 1.0).all()
         return bool(shares and not self.certain.any())
 
-    def bias(self, theta: Floats) -> tuple[Floats, Floats]:
+    def bias(self, theta: Floats, rows: Any = slice(None)) -> tuple[Floats, Floats]:
         """Middle and greatest distance from it of the expected residual, over all cells, (k,)."""
-        off = self.channel.backward(self._residual_weights(theta))
-        off = off - (self.c - theta[:, None] * self.g)
+        at = theta[:, None]
+        off = self.channel.backward(self.of_c[rows] - at * self.of_g[rows])
+        off = off - (self.c[rows] - at * self.g[rows])
         most, least = off.max(axis=1), off.min(axis=1)
         return (most + least) / 2.0, (most - least) / 2.0
 

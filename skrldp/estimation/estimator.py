@@ -13,11 +13,7 @@ from skrldp._arrays import ReadOnlyFit, read_only
 from skrldp._params import as_list, check_choice
 from skrldp._typing import Floats, Indices
 from skrldp.alphabet.combinations import group_cells
-from skrldp.estimation.channels import (
-    Channel,
-    StructuredChannel,
-    channel_of,
-)
+from skrldp.estimation.channels import Channel, StructuredChannel, channel_of
 from skrldp.estimation.errors_and_intervals import LEAST_REPORTS, Sample, Statistic
 from skrldp.estimation.hypotheses import (
     DriftTest,

@@ -89,28 +89,20 @@ class Cells:
         if asked.c is not None:
             return self.statistic(asked.c, asked.g, sample), sample
         assert asked.shares is not None
-        group = asked.shares
-        channel, labels, k = self.channel, group.labels, len(group.categories)
+        channel, labels, k = self.channel, asked.shares.labels, len(asked.shares.categories)
         if isinstance(channel, StructuredChannel):
             table = labels.reshape(channel.blocks.shape)
-            for sensitive, own in ((True, table[:, 0]), (False, table[0])):
-                if k > 1 and (table == (own[:, None] if sensitive else own)).all():
-                    (channel, sample), labels = self._part(sample, sensitive), own
+            reports = sample.shares.reshape(table.shape)
+            for axis, own in ((1, table[:, :1]), (0, table[:1])):
+                if k > 1 and (table == own).all():
+                    sample, labels = replace(sample, shares=reports.sum(axis=axis)), own.ravel()
+                    channel = channel.of_part(axis)
                     break
         if isinstance(channel, StructuredChannel) and k == channel.n_cells:
             return CellShares.of_cells(channel), sample
         check_size(k, channel.n_cells)
         shares = (labels == np.arange(k)[:, None]).astype(float)
         return self.statistic(shares, None, sample, channel), sample
-
-    def _part(self, sample: Sample, sensitive: bool) -> tuple[Channel, Sample]:
-        """Return the channel and the reports of S or U alone; kept, as differences know samples."""
-        channel = self.channel
-        assert isinstance(channel, StructuredChannel)
-        sums = sample.shares.reshape(channel.blocks.shape).sum(axis=int(sensitive))
-        own = channel.of_part(sensitive), replace(sample, shares=sums)
-        found: tuple[Channel, Sample] = self._keep((sample, sensitive), lambda: own)
-        return found
 
     def most_likely(self, sample: Sample) -> Floats:
         """Return the most likely distribution of the cells, (a,)."""
