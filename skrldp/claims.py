@@ -17,7 +17,7 @@ from typing import Any
 
 from skrldp._arrays import ReadOnlyDict
 from skrldp._lists_in_words import columns_in_words, series
-from skrldp._params import at_least, at_most, is_finite, is_whole
+from skrldp._params import at_least, at_most, check_choice, is_finite, is_whole
 from skrldp.alphabet.values import (
     SOURCES,
     brief,
@@ -104,16 +104,14 @@ class Around:
             if self.numbers or any(getattr(self, name) is not None for name in _OF_SETS):
                 raise ValueError("the set of all distributions has no numbers and no values.")
             return
-        if self.kind not in tuple(KINDS):
-            kinds = ", ".join(map(repr, KINDS))
-            raise ValueError(f"the set {brief(repr(self.kind))} is none of {kinds}.")
+        check_choice("kind", self.kind, KINDS)
         names = KINDS[self.kind]
         if not isinstance(self.numbers, Mapping) or set(self.numbers) != set(names):
             raise ValueError(f"numbers={brief(repr(self.numbers))} must be {', '.join(names)}.")
         numbers = ReadOnlyDict({name: _nats(name, self.numbers[name]) for name in names})
         object.__setattr__(self, "numbers", numbers)
         if self.kind == "renyi" and numbers["alpha"] == 0.0:
-            raise ValueError("alpha=0.0 is no finite number > 0.")
+            raise ValueError("alpha=0.0 must be a finite number > 0.")
         if self.kind == "likelihood-ratio":
             single, pair = numbers["single"], numbers["pair"]
             if not single <= pair <= 2.0 * single:
@@ -121,24 +119,19 @@ class Around:
                 raise ValueError(words)
         self._check_rule()
         for name in ("n_records", "n_values"):
-            number = getattr(self, name)
-            if number is not None and not (is_whole(number) and number > 0):
-                raise ValueError(f"{name}={brief(repr(number))} is no whole number >= 1.")
-        if self.values_from is not None and self.values_from not in SOURCES:
-            sources = ", ".join(map(repr, SOURCES))
-            raise ValueError(f"values_from={brief(repr(self.values_from))} is none of {sources}.")
+            if getattr(self, name) is not None:
+                _check_number(name, getattr(self, name))
+        if self.values_from is not None:
+            check_choice("values_from", self.values_from, SOURCES)
 
     def _check_rule(self) -> None:
-        rules = RULES[self.kind]
-        if self.rule not in rules:
-            names = ", ".join(map(repr, rules))
-            raise ValueError(f"rule={brief(repr(self.rule))} is none of {names}.")
+        check_choice("rule", self.rule, RULES[self.kind])
         if self.rule == "given":
             if self.beta is not None:
                 raise ValueError(f"a given set has no beta, got {brief(repr(self.beta))}.")
             return
         if not (is_finite(self.beta) and 0.0 < self.beta < 1.0):
-            raise ValueError(f"beta={brief(repr(self.beta))} is no probability between 0 and 1.")
+            raise ValueError(f"beta={brief(repr(self.beta))} must be between 0 and 1.")
         object.__setattr__(self, "beta", float(self.beta))
         alpha = self.numbers.get("alpha", 1.0)
         if self.rule == "finite-sample" and alpha != 1.0:
@@ -264,9 +257,8 @@ class Around:
         if found == "all":
             return EVERYTHING
         kind = found.get("set") if isinstance(found, dict) else None
-        if not isinstance(kind, str) or kind not in KINDS:
-            names = ", ".join(map(repr, KINDS))
-            raise ValueError(f"{where} is not 'all', and its set is none of {names}.")
+        check_choice(f"{where} is not 'all', and its set", kind, KINDS)
+        assert isinstance(kind, str)
         needed = ("set", *KINDS[kind], "rule", "beta")
         check_object(found, needed, _OF_SETS[2:], where)
         rest = {name: found[name] for name in _OF_SETS if name in found}
@@ -668,7 +660,7 @@ class Claims:
         """Bound what several reports about one person reveal together, in nats.
 
         Infinite if there is no bound for all distributions. Raises ValueError if `reports` is no
-        whole number of at least 1.
+        integer of at least 1.
         """
         check_reports(reports)
         return self.eps if reports == 1 else self._composed(int(reports)).eps
@@ -969,7 +961,7 @@ def _claim_from(found: Any, columns: Sequence[tuple[Any, bool]]) -> Claim:
     eps, asked = found["eps"], found.get("asked")
     claim = Claim(eps, found["attained"], around, secret, known, asked=asked)
     if not math.isfinite(claim.eps):
-        raise ValueError("eps=inf is no finite number >= 0.")
+        raise ValueError("eps=inf must be a finite number >= 0.")
     return claim
 
 
@@ -1005,12 +997,16 @@ def check_object(found: Any, needed: Sequence[str], optional: Sequence[str], whe
 
 
 def check_reports(reports: Any) -> None:
-    """Refuse a number of reports that is no whole number of at least 1."""
-    if not is_whole(reports) or reports < 1:
-        raise ValueError(f"reports={brief(repr(reports))} is no whole number >= 1.")
+    """Refuse a number of reports that is no integer of at least 1."""
+    _check_number("reports", reports)
+
+
+def _check_number(name: str, value: Any) -> None:
+    if not is_whole(value) or value < 1:
+        raise ValueError(f"{name}={brief(repr(value))} must be an integer >= 1.")
 
 
 def _nats(name: str, value: Any) -> float:
     if not is_finite(value) or value < 0:
-        raise ValueError(f"{name}={brief(repr(value))} is no finite number >= 0.")
+        raise ValueError(f"{name}={brief(repr(value))} must be a finite number >= 0.")
     return float(value)

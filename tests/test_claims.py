@@ -139,7 +139,7 @@ def test_several_reports():
             first, further = f"{bounds[0]:g}", f"{claims.eps_all:g}"
             assert said == f"eps <= {first} + {further} (k - 1) for k reports about one person"
     for bad in (0, -1, 1.0, True, None, "2", math.inf):
-        with pytest.raises(ValueError, match="no whole number >= 1"):
+        with pytest.raises(ValueError, match="must be an integer >= 1"):
             claims.bound_of(bad)
 
 
@@ -372,7 +372,7 @@ IMPOSSIBLE = [
     *(
         (changed(place, **changes), message)
         for place, changes, message in [
-            (0, {"eps": -1.0}, "eps=-1.0 is no finite number >= 0"),
+            (0, {"eps": -1.0}, "eps=-1.0 must be a finite number >= 0"),
             (0, {"eps": "1"}, "eps='1'"),
             (0, {"eps": True}, "eps=True"),
             (0, {"eps": HUGE}, "eps=1000"),
@@ -384,8 +384,8 @@ IMPOSSIBLE = [
             (0, {"attained": False}, "attained=False"),
             (0, {"around": "some"}, "is not 'all'"),
             (0, {"around": []}, "is not 'all'"),
-            (0, {"around": {"set": "cube"}}, "its set is none of"),
-            (0, {"around": {"set": []}}, "its set is none of"),
+            (0, {"around": {"set": "cube"}}, "its set=.* must be one of"),
+            (0, {"around": {"set": []}}, "its set=.* must be one of"),
             (0, {"around": None}, "lacks 'around'"),
             (0, {"reports": 2}, "unknown key 'reports'"),
             (0, {"known": [1]}, "the first claim"),
@@ -416,14 +416,14 @@ IMPOSSIBLE = [
     *(
         (changed(place, of_set=True, **changes), message)
         for place, changes, message in [
-            (0, {"radius": -0.1}, "radius=-0.1 is no finite number"),
+            (0, {"radius": -0.1}, "radius=-0.1 must be a finite number"),
             (0, {"radius": HUGE}, "radius=1000"),
             (0, {"radius": None}, "lacks 'radius'"),
             (0, {"alpha": 0.0}, "alpha=0.0"),
             (0, {"alpha": "2"}, "alpha='2'"),
-            (0, {"rule": "asymptotic"}, "rule='asymptotic' is none of"),
+            (0, {"rule": "asymptotic"}, "rule='asymptotic' must be one of"),
             (0, {"rule": None}, "lacks 'rule'"),
-            (0, {"rule": ["chi2"]}, "is none of"),
+            (0, {"rule": ["chi2"]}, "must be one of"),
             (0, {"rule": "given"}, "a given set has no beta"),
             (0, {"rule": "finite-sample"}, r"is for alpha=1, got alpha=2\.0"),
             (0, {"beta": 1.0}, "beta=1.0"),
@@ -433,20 +433,20 @@ IMPOSSIBLE = [
             (0, {"n_records": 5.0}, r"n_records=5\.0"),
             (0, {"n_records": True}, "n_records=True"),
             (0, {"set": "likelihood-ratio"}, "lacks 'single'"),
-            (1, {"single": -0.1}, "single=-0.1 is no finite number"),
+            (1, {"single": -0.1}, "single=-0.1 must be a finite number"),
             (1, {"single": True}, "single=True"),
             (1, {"pair": HUGE}, "pair=1000"),
             (1, {"drift": -1.0}, "drift=-1.0"),
             (1, {"pair": 0.06}, "pair=0.06 must lie between single=0.07 and twice"),
             (1, {"pair": 0.15}, "pair=0.15 must lie between"),
-            (1, {"rule": "chi2"}, "rule='chi2' is none of"),
+            (1, {"rule": "chi2"}, "rule='chi2' must be one of"),
             (1, {"rule": "given"}, "a given set has no beta"),
             (1, {"rule": "survey", "beta": 1.5}, "beta=1.5"),
             (1, {"beta": 0.0}, "beta=0.0"),
             (1, {"beta": "0.05"}, "beta='0.05'"),
-            (1, {"n_values": 0}, "n_values=0 is no whole number"),
+            (1, {"n_values": 0}, "n_values=0 must be an integer"),
             (1, {"n_values": 5.0}, r"n_values=5\.0"),
-            (1, {"values_from": "guessed"}, "values_from='guessed' is none of 'declared'"),
+            (1, {"values_from": "guessed"}, "values_from='guessed' must be one of 'declared'"),
             (1, {"values_from": ["frequent"]}, "values_from="),
         ]
     ),

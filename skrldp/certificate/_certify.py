@@ -201,7 +201,7 @@ def certify(
         If an estimator or a manifest is given.
     ValueError
         If the matrix is not a mechanism on the cells of ``joint``, if a `Mechanism` has other
-        secrets or values than ``joint``, or if ``reports`` is no whole number from 1.
+        secrets or values than ``joint``, or if ``reports`` is not an integer >= 1.
 
     Examples
     --------
@@ -319,7 +319,7 @@ def prove_reports(
     """Certify several numbers of reports about one record; see :func:`certify`.
 
     The mechanism may be its probabilities. Returns tuple of Certificate: one for each number, in
-    the same order. Raises ValueError if one of the numbers is no whole number from 1.
+    the same order. Raises ValueError if one of the numbers is not an integer >= 1.
     """
     for k in reports:
         check_reports(k)

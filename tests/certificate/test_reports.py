@@ -148,7 +148,7 @@ def test_no_number_of_reports_is_too_large():
 
 @pytest.mark.parametrize("reports", [0, -1, 1.0, "2", None, True])
 def test_a_number_of_reports_is_asked_for(reports):
-    with pytest.raises(ValueError, match=r"reports=.* is no whole number >= 1"):
+    with pytest.raises(ValueError, match=r"reports=.* must be an integer >= 1"):
         certify(np.full((2, 4), 0.5), RenyiBall(), EVEN, reports=reports)
     mechanism = Mechanism.from_matrix(np.full((2, 4), 0.5), (0, 1), (0, 1))
     with pytest.raises(ValueError, match="reports="):

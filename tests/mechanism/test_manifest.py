@@ -155,7 +155,7 @@ def test_bounds_of_several_reports():
     assert MANIFEST.claims.bound_of(3) == pytest.approx(MANIFEST.eps + 2 * bound, rel=1e-15)
     assert MANIFEST.claims.bound_of(3) >= MANIFEST.eps + 2 * bound
     assert Manifest.of([mechanism(["a"], ("x", "y"))], [1.0]).claims is None
-    with pytest.raises(ValueError, match="whole number"):
+    with pytest.raises(ValueError, match="integer >= 1"):
         MANIFEST.claims.bound_of(0)
 
 

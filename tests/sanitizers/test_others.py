@@ -142,7 +142,11 @@ MALFORMED = [
     ('"other":[true]', '"other":[["x","x"]]', "repeat, or are values of U"),
     ('"other":[true]', '"other":[[]]', "null, true, or a list"),
     ('"field","other"]', '"field","others"]', "no value 'other'"),
-    ('"values_from":"frequent"', '"values_from":"elsewhere"', "values_from='elsewhere' is none of"),
+    (
+        '"values_from":"frequent"',
+        '"values_from":"elsewhere"',
+        "'elsewhere' must be one of",
+    ),
     ('"values_from":"frequent"', '"values_from":null', "values_from is null"),
 ]
 
