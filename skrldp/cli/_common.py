@@ -92,6 +92,8 @@ _AS_COMMANDS = {
     ),
     r", and call check_ids on the whole table": "",
     r"Use min_frequency='auto'": "Use --min-frequency auto",
+    r"\beps_all=(?=\d)": "--eps-all ",
+    r"\beps_all=": "--eps-all",
 }
 _UNWRITTEN = "interrupted; nothing was written."
 
@@ -136,6 +138,11 @@ def _say(what: str, message: object) -> None:
         name = "" if message.filename is None else f"{message.filename}: "
         text = f"{name}{message.strerror}."
     text = " ".join([text, *_notes(message)])
+    print(f"skrldp: {what}: {of_commands(text)}", file=sys.stderr)
+
+
+def of_commands(text: str) -> str:
+    """Name in a text the commands and options that do what Python does."""
     for python, meant in _AS_COMMANDS.items():
         text = re.sub(python, meant, text)
-    print(f"skrldp: {what}: {text}", file=sys.stderr)
+    return text

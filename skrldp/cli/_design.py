@@ -16,7 +16,7 @@ from skrldp.alphabet.columns import listed
 from skrldp.alphabet.values import brief
 from skrldp.batches.arrow import arrow_numbers, numbers_of
 from skrldp.cli import _common as o
-from skrldp.cli._common import CommandError, for_people, progress, tell
+from skrldp.cli._common import CommandError, for_people, of_commands, progress, tell
 from skrldp.cli._mechanism import NUMBER, cut_numbers, read_text
 from skrldp.cli._tables import (
     STANDARD,
@@ -44,7 +44,7 @@ def design(
         list[str],
         o.option(
             "--sensitive -s COLUMN",
-            "A column of the secret; several are protected together, or all: the whole record.",
+            "A column of the secret; several are protected together. all: the whole record.",
         ),
     ],
     eps: Annotated[
@@ -136,6 +136,8 @@ def design(
         wanted = with_counts([*sensitive, *column], counts, public) if column else None
         source = Table(public, wanted)
         columns = [name for name in source.schema.names if name != counts]
+        if sensitive == ["all"] and "all" not in columns:
+            sensitive = columns
         for option, asked in (("--sensitive", sensitive), ("--target", target or ())):
             if lacking := [name for name in asked if name not in columns]:
                 has = listed(columns)
@@ -173,7 +175,7 @@ def design(
             files[witness].write(witness_of(made, joint).encode())
         if public_counts is not None:
             files[public_counts].write(counts_to_json(joint).encode())
-    print(found, file=sys.stderr if output == STANDARD else sys.stdout)
+    print(of_commands(str(found)), file=sys.stderr if output == STANDARD else sys.stdout)
 
 
 # --- What is asked for ---------------------------------------------------------------------------

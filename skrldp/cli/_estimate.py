@@ -48,9 +48,9 @@ def estimate(
     """Estimate how frequent values are among the records, from their reports.
 
     Writes a row for each combination of values: its share, standard error and confidence interval.
-    The error is empty where the reports do not determine a share, or too few decide it: the
-    interval is still right. Of a manifest, the reports of all blocks are put together; name columns
-    of one block.
+    The interval alone is there where the reports do not determine a share; the error is empty, too,
+    where too few of them decide it. Of a manifest, the reports of all blocks are put together; name
+    columns of one block.
     """
     own = read_mechanism(mechanism)
     named = [name for name, _ in columns_of(own)]
@@ -131,7 +131,8 @@ def _table(found: Any, level: float) -> Any:
     import pyarrow as pa
 
     low, high = found.confidence_interval(level).T
-    figures = {"estimate": found.estimate, "std_error": found.std_error}
+    estimate = np.where(np.isnan(found.unbiased), np.nan, found.estimate)
+    figures = {"estimate": estimate, "std_error": found.std_error}
     figures |= {"conf_low": low, "conf_high": high}
     columns = {
         f"{name} (column)" if name in figures else f"{name}": _categories(list(own))

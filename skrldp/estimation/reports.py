@@ -172,6 +172,11 @@ def _form_of(table: Table, source: Source) -> str:
             found = [f for f in fits if sorted(names) == sorted(_as_strings(source.columns(f)))]
             if len(found) == 1 and (width > 1 or names is table.names or found != ["cells"]):
                 return found[0]
+    if width > 1 and "report" in table.names:
+        raise ValueError(
+            f"Y has the columns {listed(table.names)}: fit that of the reports alone, "
+            "Y[['report']]."
+        )
     if width == 1 and source.is_numbered and "cells" in fits:
         fits.remove("cells")
     if fits == ["symbol", "cells"]:

@@ -66,7 +66,8 @@ def test_shares_of_a_column_matter_if_it_is_named(call, folder):
     of = table().select(["ill", "zip"])
     write(of, folder / "public.parquet")
     asked = ("design", "public.parquet", "-s", "ill", "-e", "1", "--target", "zip", "-o", "m.json")
-    assert call(*asked)[0] == 0
+    code, out, _ = call(*asked)
+    assert code == 0 and "--eps-all bounds both" in " ".join(out.split())
     own = AOptimalSanitizer(eps=1.0, sensitive="ill", targets=[Marginal("zip")]).fit(of)
     assert (folder / "m.json").read_text() == own.mechanism_.to_json()
 
@@ -87,7 +88,27 @@ def test_declared_categories_and_an_eps_over_all(call, folder):
         assert first["around"]["values_from"] == "declared" and everywhere["eps"] <= 2
 
 
+def test_all_columns_are_the_whole_record(call, folder):
+    """Unless a column is called so."""
+    for second in ("home", "all"):
+        (folder / "public.csv").write_text(f"ill,{second}\n" + "no,a\nyes,b\nno,b\n" * 9)
+        asked = ("design", "public.csv", "--sanitizer", "grr", "-e", "1", "-o")
+        assert call(*asked, f"{second}.json", "-s", "all")[0] == 0
+        made = json.loads((folder / f"{second}.json").read_text())
+        assert made["columns"] == [["ill", second == "home"], [second, True]]
+
+
 FIGURES = ["estimate", "std_error", "conf_low", "conf_high"]
+
+
+def test_a_share_that_reports_do_not_determine_has_an_interval_alone(call, folder):
+    matrix = [[0.6, 0.6, 0.4, 0.4], [0.4, 0.4, 0.6, 0.6]]
+    own = Mechanism.from_matrix(matrix, ("no", "yes"), ("a", "b"))
+    own = own.named(None, [("ill", True), ("home", False)])
+    (folder / "m.json").write_text(own.to_json())
+    (folder / "reports.csv").write_text("report\n" + "0\n1\n" * 50)
+    code, out, _ = call("estimate", "m.json", "reports.csv", "--of", "home")
+    assert code == 0 and out.splitlines()[1:] == ['"a",,,0,1', '"b",,,0,1']
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet", "arrow"])

@@ -144,6 +144,14 @@ def test_kinds_are_in_the_order_of_the_symbols():
     assert reports.numbers.tolist() == [1, 2, 2, 0, 1]
 
 
+def test_reports_beside_ids_are_to_be_fitted_alone():
+    Y = pd.DataFrame({"person": [7, 8], "report": [0, 1]})
+    for size in (2, 4):  # of two symbols, the columns could be one-hot
+        own = plain(grr(size)).named(tuple("abcd"[:size]), [("u", False)])
+        with pytest.raises(ValueError, match=r"alone, Y\[\['report'\]\]"):
+            FrequencyEstimator(own).fit(Y)
+
+
 def test_cells_of_a_bare_optimum_cannot_be_told_apart(fitted):
     mechanism = fitted["polyopt"].mechanism_
     with pytest.raises(ValueError, match="pass the fitted sanitizer in its place"):
