@@ -87,7 +87,7 @@ def informative(counts, around, solver):
 def near(counts, around, solver):
     design = RobustMSESanitizer(0.5, uncertainty=SETS[around])
     without = {
-        "auto": mock.patch.object(by_path, "_NEGLIGIBLE", by_path._NEGLIGIBLE),
+        "auto": mock.patch.object(by_path, "TIGHT", by_path.TIGHT),
         "path": mock.patch.object(by_path._Search, "add_cuts", lambda self: "converged"),
         "cuts": mock.patch.object(by_path, "path_blocks", lambda *_: None),
     }[solver]

@@ -23,22 +23,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.design.central_path import CentralPath
+from skrldp.design.central_path import CENTRING_RANGE, FIRST_GAP, CentralPath
 from skrldp.design.constraint_blocks import pair_function, path_blocks
 from skrldp.design.criteria import TINY, Information
+from skrldp.design.newton_system import MOST_IN_HESSIANS
 from skrldp.design.programs import ExpectedCost
-from skrldp.design.run import Limits, Workers
+from skrldp.design.run import MOST_ROUNDS, Limits, Workers
 from skrldp.privacy.requirements import Requirement, Requirements, repair
 
-# A start is gamma noise of this shape: twice as much loses 13 % at 9 cells, where privacy is over
+# A start is gamma noise of this shape. Twice as much loses 13 % at 9 cells, where privacy is over
 # all distributions.
 _SHAPE = 0.5
-# It is multiplied by 1 + this where report y stands for value y: noise alone
-# leaves values without a report of their own, and values alone leave S out. Twice as much loses
-# 1e-4 at 12 cells.
+# It is multiplied by 1 + this where report y stands for value y: noise alone leaves values without
+# a report of their own, and values alone leave S out. Twice as much loses 1e-4 at 12 cells.
 _BIAS = 4.0
-# Standard deviation of the logarithms of what entries are multiplied by, where rows are perturbed.
-PERTURBATION = 0.7
 
 
 def starts(shape: tuple[int, int], b: int, seed: int) -> Floats:
@@ -55,24 +53,18 @@ def starts(shape: tuple[int, int], b: int, seed: int) -> Floats:
 # --- One way down the central path ----------------------------------------------------------------
 
 
-# The numbers below were chosen on two tables of 240 and 252 cells. "Doubled" is the relative loss
-# of information on one of 12 cells; numbers without it lose nothing there.
-
-# Where paths begin and end: duality gaps.
-_FIRST_GAP = 30.0  # relative to the entropy: reports are nearly constant there. Doubled: 1e-4
-_LAST_GAP = 1e-3  # relative to the information found, as the following are. Doubled: 2e-6
-
-# Newton steps.
-_FINAL_STEPS = 30  # until the path is centred at the end: what is not is costly to repair
-_CENTRED = 0.9  # length of a step from a point that is
-_REPAIR_EVERY = 10  # steps between two mechanisms that are repaired and compared with the best
-_LEAST_FACTOR = 0.1  # a step aims at no less than this part of the gap
-# Nor at less than the last step left undone, up to this: reports part then, and the path has to
-# follow them. Without it, runs with 16 reports on 252 cells end up to 3 % lower.
-_MOST_FACTOR = 0.99
-# When time is short: part of what is left that is planned with, since many a step falls short of
-# its aim, and steps that are left to centre.
-_PLANNED_TIME, _RESERVED_STEPS = 0.6, 6
+# Duality gap at which a path ends, relative to the information found. At twice as much
+# 2e-6 are lost at 12 cells.
+_LAST_GAP = 1e-3
+# Newton steps between two mechanisms that are repaired and compared with the best. Twice as many
+# lose nothing at 12 cells.
+_REPAIR_EVERY = 10
+# Part of the time left that is planned with when it is short, since many a step falls short of its
+# aim. With all of it, paths do not reach their ends.
+_PLANNED_TIME = 0.6
+# Part of the gap that a step leaves, where time allows and steps are long. The root of it takes
+# twice as many steps.
+_COOLING = 0.8
 
 Callback = Callable[[Floats], None]  # gets private mechanisms
 
@@ -136,7 +128,7 @@ class Annealing:
         cost = ExpectedCost(criterion.expand(start), criterion.distribution)
         blocks = path_blocks(path_requirements(requirements))
         assert blocks is not None  # lower bounds have a central path
-        gap = _FIRST_GAP * criterion.scale
+        gap = FIRST_GAP * criterion.scale
         self._path = CentralPath(cost, blocks, scale=1.0, gap=gap, workers=workers)
 
     @property
@@ -144,9 +136,9 @@ class Annealing:
         """Newton steps taken."""
         return self._path.steps
 
-    def anneal(self, factor: float, limits: Limits) -> None:
+    def anneal(self, limits: Limits) -> None:
         """Go down the path while the decoder follows the mechanism."""
-        path, schedule, began = (self._path, _Schedule(limits, factor, self.steps), limits.elapsed)
+        path, schedule, began = self._path, _Schedule(limits, self.steps), limits.elapsed
         end, going = _LAST_GAP * self.criterion.scale, True
         while going and not path.arrived(end) and not limits.met:
             limits.count()
@@ -161,13 +153,14 @@ class Annealing:
 
     def _centre(self, gap: float, limits: Limits) -> None:
         """Centre the path at a gap with the decoder as it is, and offer what is found."""
-        for _ in range(_FINAL_STEPS):
+        for _ in range(MOST_ROUNDS):
             if limits.met:
                 break
             limits.count()
-            factor = min(max(gap / self._path.gap, _LEAST_FACTOR), 1.0)
+            factor = min(max(gap / self._path.gap, CENTRING_RANGE[0]), 1.0)
             going = self._path.advance(least_gap=gap, centring=factor)
-            if not going or (self._path.step_length >= _CENTRED and self._path.arrived(gap)):
+            centred = 1.0 - self._path.step_length <= CENTRING_RANGE[0]
+            if not going or (centred and self._path.arrived(gap)):
                 break
         self._offer()
 
@@ -203,37 +196,33 @@ def _steps_left(limits: Limits, seconds: float) -> float:
 class _Schedule:
     """The cooling factor of each step: slow where steps are short, fast where time is."""
 
-    def __init__(self, limits: Limits, factor: float, first: int) -> None:
-        self.limits, self.fastest, self.first = limits, factor, first
-        self.began = limits.elapsed
+    def __init__(self, limits: Limits, first: int) -> None:
+        self.limits, self.first, self.began = limits, first, limits.elapsed
 
     def factor(self, path: CentralPath, end: float) -> float:
-        slowest = max(self.fastest, min(1.0 - path.step_length, _MOST_FACTOR))
+        slowest = max(_COOLING, min(1.0 - path.step_length, CENTRING_RANGE[1]))
         taken = path.steps - self.first
         if taken < _REPAIR_EVERY:
             return slowest
         seconds = (self.limits.elapsed - self.began) / taken
-        steps = max(_PLANNED_TIME * _steps_left(self.limits, seconds) - _RESERVED_STEPS, 1.0)
+        steps = max(_PLANNED_TIME * _steps_left(self.limits, seconds) - _REPAIR_EVERY, 1.0)
         needed = (end / max(path.gap, end)) ** (1.0 / steps)
         # What time there is to spare is spent where reports part, before the rest of the path.
-        return slowest if needed >= self.fastest else max(needed, _LEAST_FACTOR)
+        return slowest if needed >= _COOLING else max(needed, CENTRING_RANGE[0])
 
 
 # --- Runs from several starts ---------------------------------------------------------------------
 
 
-_FEWEST = 8  # reports that are worth another run
-_TIME_OF_A_RUN = 0.7  # of the run before, for each report, that a run must have time for
-# Runs: numbers of reports, and cooling factor, the part of the gap that a step leaves. Without the
-# second, 4x8 cells with 200 records lose 2 %; the last alone loses 4 % there.
-_RUNS = ((16, 0.9), (16, 0.9), (40, 0.8))
+# Fewest reports that are worth another run. Twice as many lose what two runs of few gain.
+_FEWEST = 8
+# Numbers of reports of the runs. Without the second, 4x8 cells with 200 records lose 2 %; the last
+# alone loses 4 % there. Twice as many take twice the time.
+_RUNS = (16, 16, 40)
 # From so many cells times pairs of secrets on, a step takes a quarter of a second and more, and the
 # last run is the only one. Privacy over all distributions costs little: it is about the extremes of
-# each secret's entries.
+# each secret's entries. With twice as many, larger tables take three runs, in twice the time.
 _COSTLY = 200_000
-# Entries of the matrices of all reports, of which some five sets are kept at a time: 1.3 GB. More
-# reports are what helps most at a thousand cells, where this is room for 32.
-_ENTRIES = 32_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,21 +251,21 @@ def alternate(
     if not requirements.any_pair:  # nothing is secret, so records are reported as they are
         whole = np.eye(size)
         return [Run(whole, criterion.value(whole))], "converged"
-    most = max(_ENTRIES // size**2, _FEWEST)
+    most = max(MOST_IN_HESSIANS // size**2, _FEWEST)
     pairs = sum(one.n_pairs for one in requirements if not one.everywhere)
     planned = _RUNS[-1:] if size * pairs >= _COSTLY else _RUNS
     share = None if limits.iterations_left is None else limits.iterations_left // len(planned)
     runs: list[Run] = []
     complete = True
-    for seed, (reports, factor) in enumerate(planned):
-        asked = min(reports, max(size, _RUNS[0][0]), most)
+    for seed, reports in enumerate(planned):
+        asked = min(reports, max(size, _RUNS[0]), most)
         b = affordable(asked, runs, limits)
         complete = complete and b == asked
         if b < min(asked, _FEWEST):
             break
         own = Limits(limits.left, share, limits.workers)
         start = starts(requirements.shape, b, seed)
-        runs.append(_anneal(criterion, requirements, start, factor, own, callback))
+        runs.append(_anneal(criterion, requirements, start, own, callback))
         limits.count(runs[-1].steps)
     return runs, limits.status if complete else "time_limit"
 
@@ -289,7 +278,7 @@ def affordable(reports: int, before: Sequence[Run], limits: Limits) -> int:
     if not before or limits.left is None:
         return reports
     run = before[-1]
-    each = max(_TIME_OF_A_RUN * run.seconds / len(run.matrix), np.finfo(float).tiny)
+    each = max(run.seconds / len(run.matrix), np.finfo(float).tiny)
     return min(reports, int(limits.left / each))
 
 
@@ -297,7 +286,6 @@ def _anneal(
     criterion: Information,
     requirements: Requirements,
     start: Floats,
-    factor: float,
     limits: Limits,
     callback: Callback | None,
 ) -> Run:
@@ -305,5 +293,5 @@ def _anneal(
         constant = np.full(start.shape, 1.0 / len(start))
         return Run(constant, criterion.value(constant))
     found = Annealing(criterion, requirements, start, callback, limits.workers)
-    found.anneal(factor, limits)
+    found.anneal(limits)
     return Run(found.matrix, found.value, found.steps, found.seconds)

@@ -18,6 +18,7 @@ bound as above, whatever the solver's tolerance.
 
 from dataclasses import dataclass
 from itertools import combinations, count, product
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
@@ -25,24 +26,12 @@ from scipy.special import xlogy
 
 from skrldp._typing import Floats, Indices
 from skrldp.design.programs import RowMixture, used
-from skrldp.design.run import Limits
+from skrldp.design.run import MOST_ENTRIES, MOST_ROUNDS, TIGHT, Limits
 from skrldp.information import row_information
 from skrldp.privacy.requirements import Requirements
 
-# Nats that are added to a bound: what sums lose by rounding is some 1e-13.
-_SLACK = 1e-9
-# Parts of a row up to which all extreme rays are listed: with four from 11,440 sets of constraints.
-# Five have two million.
-_MOST_PARTS = 4
-_MOST_CELLS = 120  # .3 to .7 s of processor time at 80
-_MOST_PATTERNS = 16  # of ends of the cells that one value of a function has
+_MOST_CELLS = 120  # .3 to .7 s of processor time at 80; twice as many take ten times as long
 _GREATEST_RATIO = 10.0  # of logarithms: a larger one is as good as none
-_INSIDE = 1e-9  # violation up to which a ray counts; more rays make the bound no smaller
-_BISECTIONS = 50
-# Up to so many extreme rows are listed one by one. By bisection the bound would be 2 % to 20 %
-# above the optimum at 8 to 12 cells, whose patterns have masses far apart.
-_MOST_LISTED = 2**16
-_ROUNDS, _NEW = 100, 60  # linear programs, and rows that join in each
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,12 +82,17 @@ def everywhere_bound(
     parts or cells with one value.
     """
     ratios = log_ratios(requirements)
-    if ratios is None or len(ratios) > _MOST_PARTS or not ratios.max() <= _GREATEST_RATIO:
+    if ratios is None or not ratios.max() <= _GREATEST_RATIO:
         return None
     values = np.arange(len(distribution)) if about is None else about
-    if len(values) > _MOST_CELLS or 2.0 ** np.bincount(values).max() > _MOST_PATTERNS:
+    m, patterns = len(ratios), 2.0 ** np.bincount(values).max()
+    systems = comb(m * max(m, 2), 2 * m - 1)  # of tight constraints, some of which have a ray each
+    if len(values) > _MOST_CELLS or systems * (2 * m - 1) ** 2 > MOST_ENTRIES:
         return None
-    ends, limits = _Ends.of(_extreme_rays(ratios), distribution, values), limits or Limits(None)
+    rays = _extreme_rays(ratios)
+    if len(rays) * patterns * len(values) > MOST_ENTRIES:
+        return None
+    ends, limits = _Ends.of(rays, distribution, values), limits or Limits(None)
     mixture, best, listed = RowMixture(distribution), np.inf, ends.listed
     alone = all(one.everywhere for one in requirements)
 
@@ -110,11 +104,11 @@ def everywhere_bound(
         weights, duals, reached = mixture.solve()
         most, rows = (0.0, listed) if listed is not None else ends.priced(duals)
         gains = ends.gains(rows, duals)
-        best = min(best, float(duals.sum()) + max(most, float(gains.max())) + _SLACK)
-        order = np.argsort(-gains, kind="stable")[:_NEW]
-        rows = rows[order[gains[order] > _SLACK]]
-        enough = best <= reached * (1.0 + goal) + 2.0 * _SLACK
-        if enough or not len(rows) or solves >= _ROUNDS or limits.met:
+        best = min(best, float(duals.sum()) + max(most, float(gains.max())) + TIGHT)
+        order = np.argsort(-gains, kind="stable")[: len(values)]
+        rows = rows[order[gains[order] > TIGHT]]
+        enough = best <= reached * (1.0 + goal) + 2.0 * TIGHT
+        if enough or not len(rows) or solves >= MOST_ROUNDS or limits.met:
             break
         add(requirements.shift(rows) if alone else rows)
     if alone:
@@ -136,7 +130,7 @@ def _extreme_rays(ratios: Floats) -> Floats:
     trees = np.abs(np.linalg.det(systems)) > 0.5  # determinants are -1, 0 and 1
     logs = np.linalg.solve(systems[trees], right[tight[trees]][:, :, None])[:, :, 0]
     logs = np.pad(logs, ((0, 0), (1, 0)))
-    logs = logs[np.all(logs @ table.T <= right + _INSIDE, axis=1)]
+    logs = logs[np.all(logs @ table.T <= right + TIGHT, axis=1)]  # more rays are harmless
     logs = np.unique(np.round(logs, 12), axis=0)
     return np.exp(logs).reshape(-1, 2, m)
 
@@ -172,7 +166,9 @@ class _Ends(NamedTuple):
     def listed(self) -> Floats | None:
         """All rows, where they are few: (n, a)."""
         r, p, a = self.entries.shape
-        if r * float(p) ** len(self.mass) > _MOST_LISTED:
+        # By bisection the bound would be 2 % to 20 % above the optimum at 8 to 12 cells, whose
+        # patterns have masses far apart.
+        if r * float(p) ** len(self.mass) * a > MOST_ENTRIES:
             return None
         chosen = np.indices((p,) * len(self.mass)).reshape(len(self.mass), -1)[self.values]
         return self.entries[:, chosen, np.arange(a)[:, None]].swapaxes(1, 2).reshape(-1, a)
@@ -198,7 +194,7 @@ class _Ends(NamedTuple):
         low, high = (np.log(end(self.sent, axis=1).sum(axis=1)) for end in (np.min, np.max))
         least = np.exp(low)
         rows = []
-        for _ in range(_BISECTIONS):
+        for _ in range(MOST_ROUNDS):
             middle = (low + high) / 2.0
             chosen = np.argmax(worth - self.sent * middle[:, None, None], axis=1)
             mass = np.take_along_axis(self.sent, chosen[:, None], axis=1)[:, 0].sum(axis=1)

@@ -16,11 +16,12 @@ import numpy as np
 from skrldp._typing import Floats
 from skrldp.design.central_path import RowPaths
 from skrldp.design.closed_form import closed_forms
-from skrldp.design.cone import Cones, is_polyhedral
+from skrldp.design.cone import PrivacyCone
+from skrldp.design.constraint_blocks import path_blocks
 from skrldp.design.criteria import Criterion, Information, Mixture, Optimum
 from skrldp.design.newton_system import Block
 from skrldp.design.programs import LEAST_GAIN
-from skrldp.design.run import Limits, ObjectiveBound, Solution, ended_by
+from skrldp.design.run import MOST_ROUNDS, TIGHT, Limits, ObjectiveBound, Solution, ended_by
 from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Requirements, repair
 
@@ -72,20 +73,14 @@ def ascend_along_paths(
 _KINDS, _STARTS = 5, 18
 # The search ends when so many rounds have gained less than the second number, relatively, or than
 # the third of all that could be told. Twice as many rounds gain .04 % at 24 cells in 1.8 times the
-# time. A polyhedral cone has more local maxima, and twice the rounds: at 4x8 cells with 200 records
-# they gain 10 %. A large cone has half of them: at 6x15 cells with .6128 of H(X) after 38 s, in
-# place of .6145 after 78 s.
+# time.
 _ROUNDS, _GAIN, _GAIN_OF_ALL = 2, 1e-4, 3e-5
-# The last rounds push the rows in use to within this of the boundary: the distance of rows by
-# linear programs, and the gap of paths. They end when one gains a tenth of what ends the search.
-_LAST_TOLERANCE, _LAST_ROUNDS, _LAST_GAIN = 1e-8, 5, 0.1
+# The last rounds push the rows in use to the boundary. They end when one gains this part of what
+# ends the search. With twice as much there are fewer.
+_LAST_GAIN = 0.1
 
-_MOST_ASCENT = 6  # linear programs of one ascent; twice as many change nothing
-_LEAST_REDUCED_COST = (
-    1e-8  # nats: least reduced cost of a row of unit sum that is kept while searching
-)
 _MOST_KEPT = 40  # rows of one batch that are kept
-_SAME_DIGITS = 9  # decimals in which equal rows agree
+SAME_DIGITS = 9  # decimals in which equal rows agree; with twice as many, few do
 
 # Starts and first directions, random ones among them, are scaled by the root of a cell's
 # probability, and of so much more for rare cells, in units of the uniform distribution's.
@@ -103,7 +98,6 @@ def generate_columns(
     criterion: Criterion | None = None,
     first: Sequence[Floats] = (),
     known: list[Floats] | None = None,
-    cones: Cones | None = None,
     callback: Callable[[Floats], None] | None = None,
     bound: ObjectiveBound | None = None,
 ) -> Solution:
@@ -113,11 +107,10 @@ def generate_columns(
     tolerance of a linear program.
     """
     public = requirements.fold(joint.probabilities)
-    cones = cones or Cones(requirements, limits)
     criterion = criterion or Information(public)
     known = closed_forms(joint, requirements) if known is None else known
     bound = bound or criterion.at(public).bound(joint, requirements)
-    search = _Search(cones, criterion, known, first, callback)
+    search = _Search(requirements, criterion, limits, known, first, callback)
     status, matrix = search.run()
     left = ended_by(status, "the search for better rows")
     n_rows = len(search.mixture.rows)
@@ -127,7 +120,7 @@ def generate_columns(
         objective=criterion.at(public).stated(matrix),
         bound=bound.value,
         bound_by=bound.by,
-        message=f"{left}{n_rows} rows generated, {search.cone.solves} linear programs.",
+        message=f"{left}{n_rows} rows generated.",
         matrix=matrix,
     )
 
@@ -137,23 +130,25 @@ class _Search:
 
     def __init__(
         self,
-        cones: Cones,
+        requirements: Requirements,
         criterion: Criterion,
+        limits: Limits,
         known: list[Floats],
         first: Sequence[Floats] = (),
         callback: Callable[[Floats], None] | None = None,
     ) -> None:
-        requirements, self.limits = cones.requirements, cones.limits
+        self.requirements, self.limits = requirements, limits
         self.criterion, self.callback = criterion, callback
         self.distribution = criterion.distribution
         self.begun = (*known, *first)
         self.mixed: Floats | None = None  # the best mechanism so far, and its value
         self.value = -np.inf
         self.shape = requirements.shape
-        self.cone = cones.exact
         self.rng = np.random.default_rng(0)  # the design is deterministic
-        self.blocks, self.by_paths = cones.blocks, cones.by_paths
-        self.turn = _ROUNDS // 2 if cones.large else _ROUNDS * (1 + is_polyhedral(requirements))
+        # Linear programs find rows where there are no paths to ascend along.
+        self.blocks = path_blocks(requirements)
+        self.cone = PrivacyCone(requirements, limits=limits) if self.blocks is None else None
+        self.turn = _ROUNDS if self.cone is None else 2 * _ROUNDS  # a box has more local maxima
         self.scale = np.sqrt(self.distribution + _RARE_CELLS / len(self.distribution))
         self.everything = criterion.scale
         self.mixture = criterion.mixture()
@@ -161,7 +156,7 @@ class _Search:
         ones = np.ones((1, requirements.n_cells))
         self.mixture.add(requirements.shift(np.concatenate([ones, *known])))
         if first:
-            self.mixture.add(self.cone.inside(np.concatenate(first)))
+            self.mixture.add(requirements.shift(np.concatenate(first)))
         if not self.limits.met:
             self.mixture.add(self._highest(self._first_directions()))
 
@@ -181,7 +176,7 @@ class _Search:
         """Return the best mechanism that was mixed in time, or given."""
         if self.mixed is not None:
             return self.mixed
-        begun = [repair(matrix, self.cone.requirements) for matrix in self.begun]
+        begun = [repair(matrix, self.requirements) for matrix in self.begun]
         return max(begun, key=self.criterion.value)
 
     def _mix(self, more: float = 0.0) -> Optimum:
@@ -207,12 +202,12 @@ class _Search:
                 return self.limits.status
             support = self.mixture.rows[self.mixture.support(weights)]
             starts = np.concatenate([self._starts(kind, support) for kind in range(_KINDS)])
-            if self.blocks is None:
-                self._keep(self._ascend(starts, _LEAST_REDUCED_COST), _LEAST_REDUCED_COST)
+            if self.cone is not None:
+                self._keep(self._ascend(starts, TIGHT), TIGHT)
             else:
                 random = self.rng.normal(size=(_STARTS, support.shape[1])) * self.scale
                 slopes = np.concatenate([self.mixture.slopes(starts), random])
-                self._keep(self._ascend_along_paths(slopes, self.mixture), _LEAST_REDUCED_COST)
+                self._keep(self._ascend_along_paths(slopes, self.mixture), TIGHT)
 
     def _enough(self, value: float) -> float:
         """Gain below which a search ends."""
@@ -224,11 +219,11 @@ class _Search:
         assert self.blocks is not None
         slopes_at = None if mixture is None else mixture.slopes
         rows = ascend_along_paths(slopes, self.blocks, self.limits, slopes_at=slopes_at, **options)
-        return self.cone.inside(rows)
+        return self.requirements.shift(rows)
 
     def _highest(self, directions: Floats) -> Floats:
-        """Maximise linear functions, by linear programs unless paths are better."""
-        if self.by_paths:
+        """Maximise linear functions."""
+        if self.cone is None:
             return self._ascend_along_paths(directions)
         return self.cone.maximise(directions)
 
@@ -241,9 +236,10 @@ class _Search:
 
     def _refine(self) -> str:
         """Push the rows in use to the very boundary."""
-        self.cone.tolerance = _LAST_TOLERANCE
+        if self.cone is not None:
+            self.cone.tolerance = TIGHT
         before = -np.inf
-        for _ in range(_LAST_ROUNDS):
+        for _ in range(MOST_ROUNDS):
             if self.limits.met:
                 return self.limits.status
             weights, _, value = self._mix()
@@ -251,13 +247,9 @@ class _Search:
                 break
             before = value
             support = self.mixture.rows[self.mixture.support(weights)]
-            # More rows than cells, which no mixture by a linear program has, take paths: on 2 x 10
-            # cells hundreds of rows of an A-optimal mixture took 10,000 linear programs, eight
-            # times as long, for .08 % of the variance. Linear programs come nearer to the boundary.
-            many = self.blocks is not None and len(support) > len(self.distribution)
-            if self.by_paths or many:
+            if self.cone is None:
                 slopes = self.mixture.slopes(support)
-                rows = self._ascend_along_paths(slopes, self.mixture, end=_LAST_TOLERANCE)
+                rows = self._ascend_along_paths(slopes, self.mixture, end=TIGHT)
             else:
                 rows = self._ascend(support, LEAST_GAIN)
             self._keep(rows, LEAST_GAIN)
@@ -268,7 +260,8 @@ class _Search:
         rows = starts / starts.sum(axis=1, keepdims=True)
         reduced_costs = np.full(len(rows), -np.inf)
         rising = np.arange(len(rows))
-        for _ in range(_MOST_ASCENT):
+        assert self.cone is not None
+        for _ in range(MOST_ROUNDS):
             higher = self.cone.maximise(self.mixture.slopes(rows[rising]))
             reached = self.mixture.reduced_costs(higher)
             better = reached > reduced_costs[rising] + least
@@ -308,5 +301,5 @@ class _Search:
 def _different(rows: Floats, reduced_costs: Floats) -> Floats:
     """Return the most profitable rows, each once."""
     order = np.argsort(-reduced_costs, kind="stable")
-    _, first = np.unique(np.round(rows[order], _SAME_DIGITS), axis=0, return_index=True)
+    _, first = np.unique(np.round(rows[order], SAME_DIGITS), axis=0, return_index=True)
     return rows[order][np.sort(first)[:_MOST_KEPT]]

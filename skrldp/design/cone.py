@@ -8,17 +8,14 @@ entries.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 
 from skrldp._highs import LinearProgram
 from skrldp._typing import Booleans, Floats
-from skrldp.design.constraint_blocks import path_blocks
-from skrldp.design.newton_system import Block
 from skrldp.design.programs import Cuts, used
-from skrldp.design.run import Limits
+from skrldp.design.run import MOST_ROUNDS, TIGHT, Limits
 from skrldp.privacy.requirements import Requirement, Requirements, shifted
 
 
@@ -73,15 +70,12 @@ def beside(tables: Sequence[sp.csr_array], n_cells: int) -> sp.csr_array:
 # --- Linear programs ------------------------------------------------------------------------------
 
 
-# Chosen by hand. Doubled one at a time they change nothing on tables of 4 and 18 cells.
-
-# A program with more cuts than the first number is purged of those that no optimum of the last
-# solves, so many, touched.
-_MOST_CUTS, _MEMORY = 400, 60
-_MOST_ROUNDS = 30  # of added cuts for one set of directions
-# Violation, for rows of unit sum and divided by exp(eps), that is left to the repair because of the
-# linear program's tolerance of 1e-9: four times that.
-_SOLVER_VIOLATION = 4e-9
+# How far a row of unit sum may have to be shifted into the cone while rows are searched. At twice
+# as much nothing changes.
+_TOLERANCE = 1e-5
+# A program with more cuts is purged of those that no optimum touched since it was purged last.
+# Twice as many change nothing on tables of 4 and 18 cells.
+_MOST_CUTS = 400
 
 
 def unit_rows(n_cells: int, more: int = 0) -> LinearProgram:
@@ -104,7 +98,7 @@ class PrivacyCone:
     ----------
     requirements : Requirements
         What a row must satisfy.
-    tolerance : float
+    tolerance : float, optional
         How much a row of unit sum may have to be shifted by the repair.
     limits : Limits, optional
         When to stop adding cuts.
@@ -116,7 +110,10 @@ class PrivacyCone:
     """
 
     def __init__(
-        self, requirements: Requirements, tolerance: float, limits: Limits | None = None
+        self,
+        requirements: Requirements,
+        tolerance: float = _TOLERANCE,
+        limits: Limits | None = None,
     ) -> None:
         self.requirements, self.tolerance = requirements, tolerance
         self.limits, self.solves = limits or Limits(None), 0
@@ -131,14 +128,7 @@ class PrivacyCone:
         self._touched = np.zeros(0)  # the last solve in which each cut was tight
         for one in self._cut:
             self._add(Cuts.at_public(one))
-        self._permanent = len(self._touched)
-
-    def inside(self, rows: Floats) -> Floats:
-        """Lift rows into the cone, each by as little as its worst violation asks for.
-
-        Shapes: `rows` (b, a). Returns (b, a): private rows of unit sum.
-        """
-        return self.requirements.shift(rows)
+        self._permanent, self._purged = len(self._touched), 0
 
     def maximise(self, directions: Floats, most: float = np.inf) -> Floats:
         """Maximise linear functions over the private rows of unit sum.
@@ -150,12 +140,12 @@ class PrivacyCone:
         shifts = np.zeros(len(rows))
         active = np.arange(len(directions))
         end = self.solves + most
-        for _ in range(_MOST_ROUNDS):
+        for _ in range(MOST_ROUNDS):
             try:
                 for i in active:
                     rows[i] = self._solve(directions[i])
             except TimeoutError:
-                return self.inside(rows)
+                return self.requirements.shift(rows)
             shifts[active], cut = self._separate(rows[active])
             self.limits.count()
             active = active[cut]
@@ -184,7 +174,7 @@ class PrivacyCone:
 
     def _separate_by(self, one: Requirement, rows: Floats, some: Booleans) -> Floats:
         found = one.region.worst(rows, one.eps, above=0.0, conditionals=True)
-        cut = found.shifts > np.maximum(self.tolerance, _SOLVER_VIOLATION * found.odds_room)
+        cut = found.shifts > np.maximum(self.tolerance, TIGHT * found.odds_room)
         if cut.any():
             some[found.row[cut]] = True
             worst = found[cut]  # a constraint on one row is one on all
@@ -201,64 +191,9 @@ class PrivacyCone:
     def _purge(self) -> None:
         if len(self._touched) <= _MOST_CUTS:
             return
-        stale = self._touched < self.solves - _MEMORY
+        stale = self._touched < self._purged
         stale[: self._permanent] = False
+        self._purged = self.solves
         if stale.any():
             self._program.delete_rows((np.flatnonzero(stale) + self._fixed).tolist())
             self._touched = self._touched[~stale]
-
-
-# --- Whether linear programs or paths search it ---------------------------------------------------
-
-
-# How far a row of unit sum may have to be shifted into the exact cone while columns are searched.
-# By hand; doubled, nothing changes.
-_SEARCH_TOLERANCE = 1e-5
-# Cells times pairs of secrets up to which rows are searched one by one. Beyond half of them, linear
-# programs take longer than central paths.
-_LARGEST = 4_000
-# A cone is curved if linear programs need so many rounds of cuts, on average, for one direction. Of
-# Adult's tables of 10 and 40 cells it is 1.6 to 3.9; on tables of 3x5 and 4x8 cells with 30 records
-# it is 8 and 11. So many random directions are tried.
-_PATIENCE, _TRIED = 6.0, 10
-
-
-class Cones:
-    """The cone of private rows, made when it is first asked for, and how it is best searched.
-
-    Parameters
-    ----------
-    requirements : Requirements
-        What a row must satisfy.
-    limits : Limits
-        When to stop.
-    """
-
-    def __init__(self, requirements: Requirements, limits: Limits) -> None:
-        self.requirements, self.limits = requirements, limits
-        size = requirements.n_cells * requirements.n_pairs
-        self.searched = size <= _LARGEST  # whether its rows are found one by one in good time
-        self.large = 2 * size > _LARGEST  # whether it is too large for linear programs
-
-    @cached_property
-    def exact(self) -> PrivacyCone:
-        """The cone itself."""
-        return PrivacyCone(self.requirements, _SEARCH_TOLERANCE, self.limits)
-
-    @cached_property
-    def blocks(self) -> list[Block] | None:
-        """The constraints of central paths along which rows ascend; None where there are none."""
-        return path_blocks(self.requirements)
-
-    @cached_property
-    def by_paths(self) -> bool:
-        """Whether linear programs over the cone take too long, and paths are better.
-
-        They do if the cone is large, or so curved that they need many cuts.
-        """
-        if self.blocks is None or self.large:
-            return self.blocks is not None
-        directions = np.random.default_rng(0).normal(size=(_TRIED, self.requirements.n_cells))
-        before, most = self.exact.solves, _PATIENCE * _TRIED
-        self.exact.maximise(directions, most)
-        return self.exact.solves - before >= most

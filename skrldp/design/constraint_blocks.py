@@ -38,9 +38,12 @@ from skrldp.support_function import log_mean_exp, split_budget, support_shrink
 
 
 # Order alpha up to which a shared budget has no central path. At 1/2 sigma is minus infinity and φ
-# is the lesser of two means, which has a kink; near 1/2 Newton steps are short. Chosen by hand. The
-# path of the product region, or cuts, take its place.
+# is the lesser of two means, which has a kink; near 1/2 Newton steps are short. The path of the
+# product region, or cuts, take its place. At twice the order they would for order 1, too.
 _NEAR_HALF = 0.55
+# Part of the room that privacy leaves, which each variable of a block begins with. Twice as much
+# leaves none.
+_MARGIN = 0.25
 
 
 def concave_mean(x: Floats, p: Floats, theta: float) -> tuple[Floats, Floats]:
@@ -263,9 +266,8 @@ def pair_function(one: Requirement) -> PairFunction | None:
 # --- Privacy of pairs of secrets over a region ----------------------------------------------------
 
 
-_RANK = 4  # of what a pair adds to a Hessian, but for its diagonal
-# The part of a row's entries up to which that is a low rank.
-_LOW = 0.5
+# Rank of what a pair adds to a Hessian, but for its diagonal: two vectors for each secret.
+_RANK = 4
 
 
 class PairBlock(Block):
@@ -290,7 +292,7 @@ class PairBlock(Block):
         self._lam = np.zeros(parts.shape[:3])
         if not self.pairs.fixed:
             # Of b uniform reports q is exp(-ε)/b and -1/b; each λ takes a quarter of the room.
-            room = (1.0 - self.pairs.factor[:, 0]) * float(rows[0, 0]) / 4.0
+            room = _MARGIN * (1.0 - self.pairs.factor[:, 0]) * float(rows[0, 0])
             self._lam = parts.max(axis=-1) + room[:, None]
         x = self._lam[..., None] - parts
         self._slack = self.pairs(x)[0] - sum_last(self._lam)
@@ -318,7 +320,7 @@ class PairBlock(Block):
 
     def low_rank(self, rows: Floats) -> LowRank | None:
         """See :class:`Block`: with two secrets, for four functions of each pair."""
-        if _RANK * len(self.pairs.first) > _LOW * rows.shape[1]:
+        if 2 * _RANK * len(self.pairs.first) > rows.shape[1]:
             return None
         forms = self._linearise(rows)
         return _low_rank(self.pairs, self._gradient, self._diagonal, forms)
@@ -493,10 +495,6 @@ def _inverse_2x2(matrix: Floats) -> Floats:
 
 
 # --- Privacy over all distributions ---------------------------------------------------------------
-
-
-# At the start, greatest and least entries are off by this part of what privacy leaves between them.
-_MARGIN = 0.25
 
 
 class RangeBlock(Block):

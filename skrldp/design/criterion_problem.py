@@ -10,7 +10,6 @@ from skrldp.design.alternation import Run, alternate
 from skrldp.design.bounds import everywhere_bound
 from skrldp.design.closed_form import closed_forms
 from skrldp.design.column_generation import generate_columns
-from skrldp.design.cone import Cones
 from skrldp.design.constraint_blocks import path_blocks
 from skrldp.design.criteria import Criterion, Information
 from skrldp.design.decomposition import decompose
@@ -28,7 +27,10 @@ SOLVERS = ("auto", "vertices", "columns", "alternation")
 # "decomposition" takes the place of "alternation" for criteria that no central path follows.
 SOLVERS_OF_MIXTURES = ("auto", "vertices", "columns", "decomposition")
 TOL = 1e-3  # sums of variances of designs for some ten tables differ by less from run to run
-# Cells up to which columns follow where ascent is along paths alone, after all of alternation. At
+# Cells times pairs of secrets up to which rows are searched one by one in good time. Twice as many
+# take four times as long.
+_LARGEST = 4_000
+# Cells up to which columns follow after alternation, along paths. At
 # 2x20 cells with 3,183 records they raise 2.195 nats to 2.242, and 3 s to 6 s; at 6x15 cells with
 # 32,561 records .6107 of H(X) to .6128, and 16 s to 38 s. At 160 cells they gained nothing in 16 s.
 _MOST_BY_PATHS = 100
@@ -77,7 +79,6 @@ class _CriterionSearch(Search):
     def __init__(self, problem: CriterionProblem, task: Task) -> None:
         self.joint, self.requirements = problem.joint, task.requirements
         self.solver, self.limits, self.progress = task.solver, task.limits, task.progress
-        self.cones = Cones(self.requirements, self.limits)
         public = self.requirements.fold(self.joint.probabilities)
         self.criterion = problem.criterion or Information(public)
         self.public = self.criterion.at(public)
@@ -109,9 +110,10 @@ class _CriterionSearch(Search):
         if solver == "vertices":
             return enumerate_vertices(self.joint, self.requirements, self.criterion)
         more = solver == "auto" and not self.limits.met
-        more = more and self.cones.searched
+        size = self.requirements.n_cells * self.requirements.n_pairs
+        more = more and size <= _LARGEST
         expandable = isinstance(self.criterion, Information)
-        if solver == "columns" or (expandable and more and not self.cones.by_paths):
+        if solver == "columns" or (expandable and more and path_blocks(self.requirements) is None):
             return self.columns([])
         if isinstance(self.criterion, Information):
             few = self.requirements.n_cells <= _MOST_BY_PATHS
@@ -198,7 +200,6 @@ class _CriterionSearch(Search):
             criterion=self.criterion,
             first=first,
             known=self.forms[:2],  # SRR and IR
-            cones=self.cones,
             callback=self.show,
             bound=self.bound,
         )

@@ -14,41 +14,32 @@ from contextlib import suppress
 import numpy as np
 
 from skrldp._typing import Floats, Indices
-from skrldp.design.alternation import PERTURBATION, path_requirements
-from skrldp.design.column_generation import ascend_along_paths
+from skrldp.design.alternation import path_requirements
+from skrldp.design.column_generation import SAME_DIGITS, ascend_along_paths
 from skrldp.design.constraint_blocks import path_blocks
 from skrldp.design.criteria import Criterion, Mixture
 from skrldp.design.programs import LEAST_GAIN
-from skrldp.design.run import Limits
+from skrldp.design.run import SPREAD, Limits
 from skrldp.privacy.requirements import Requirement, Requirements
 
-# Chosen by hand.
-_ROWS = 50  # that ascend at once
-# Gap at which their paths end, in units of what the best rows of the last rounds promised, and its
-# limits. Twice as much takes a third longer at 6 x 15 cells, and ends .3 % higher at 2 x 42.
-_END, _LEAST_END, _MOST_END = 2e-3, 1e-4, 1e-2
-_PATIENCE = 6  # the search ends when so many rounds have gained too little
-# It waits for so many times as many rounds where the last ones promised more than this: the first
-# mixtures are degenerate. Without it 7 x 16 cells end after 9 rounds at 22.5, in place of 17.
-_LONGER, _MUCH = 3, 0.3
-# Every so many rounds rows are perturbed first; otherwise the rows in use ascend. Twice as many
-# take a fifth longer at 6 x 15 cells.
-_PERTURBED = 2
-# Gap of a mixture, in the same units, and its limits; how many rounds are the last. Prices of a
-# mixture in the middle of its path make better rows: 1e-3 as the upper limit takes a quarter longer
-# at 6 x 15 cells.
-_GAP, _LATELY, _LEAST_GAP, _MOST_GAP = 0.03, 3, 1e-5, 0.3
-_SAME_DIGITS = 6  # decimals in which equal rows agree
+# Rows that ascend at once.
+_ROWS = 50
+# Rounds that gain too little before the search ends.
+_PATIENCE = 6
+# Rounds that are the last ones. So many times as many must gain too little where they promised more
+# than the gap of the first mixture: those are degenerate. Without, 7 x 16 cells end after 9 rounds
+# at 22.5, in place of 17.
+_LATELY = 3
+# Gap of a mixture, in units of what the best rows of the last rounds promised, and that of the
+# first. Prices of a mixture in the middle of its path make better rows: 1e-3 in place of the second
+# takes a quarter longer at 6 x 15 cells.
+_GAP, _MOST_GAP = 0.03, 0.3
+# Gap at which rows' paths end, in units of the gap of a mixture, and the least.
+_END, _LEAST_END = 0.1, 1e-4
 # With several secrets, rows of two levels ascend first, so many for each value of U: in as many
-# rounds as the second number at least, until so many gain less than the fourth, relatively.
-# At 6 x 15 cells the sum of variances is 2.23 after 10 s of a processor, in place of 2.72.
-_OF_VALUE, _FIRST, _LAST, _LITTLE = 8, 8, 3, 0.012
-_LEAST_SECRETS = 3
-_OF_TWO_LEVELS = 0.1  # of the gap at which other paths end
-_SPREAD_ELSEWHERE, _SPREAD_AT_VALUE = 0.2, 1.0  # of the logarithms of their starts
-# Circles of sets of the best size, of secrets, of values of U and of cells, each; fewer where there
-# would be more than so many sets.
-_CIRCLES, _MOST_SETS = 4, 1_000
+# rounds at least, and until the last rounds gain less than a little, relatively. At 6 x 15 cells
+# the sum of variances is 2.23 after 10 s of a processor, in place of 2.72.
+_OF_VALUE, _LITTLE = 8, 0.01
 
 
 def decompose(
@@ -144,7 +135,7 @@ class _Search:
 
     def _mix(self) -> Floats:
         """Find the best weights, nearly, and keep the best mechanism."""
-        gap = self._close(_GAP, _LEAST_GAP, _MOST_GAP)
+        gap = self._gap
         weights, _, value = self.mixture.solve(self.limits.left, gap)
         self.values.append(value)
         whole = self.mixture.rows * weights[:, None]
@@ -156,28 +147,29 @@ class _Search:
 
     def _gained_little(self) -> bool:
         """Whether the last rounds gained too little to go on."""
-        much = min(self.promised[-_LATELY:]) > _MUCH
-        patience = _LONGER * _PATIENCE if much else _PATIENCE
+        much = min(self.promised[-_LATELY:]) > _MOST_GAP
+        patience = _LATELY * _PATIENCE if much else _PATIENCE
         if len(self.values) <= patience:
             return False
         before = self.values[-1 - patience]
         return self.values[-1] - before <= self.gain * abs(before)
 
-    def _close(self, part: float, least: float, most: float) -> float:
-        """Choose how close to come: a part of what the last rounds promised, within limits."""
-        return float(np.clip(part * min(self.promised[-_LATELY:]), least, most))
+    @property
+    def _gap(self) -> float:
+        """How close a mixture comes: a part of what the last rounds promised."""
+        return min(_GAP * min(self.promised[-_LATELY:]), _MOST_GAP)
 
     def _ascend(self, weights: Floats) -> None:
         """Let rows ascend, and add those that are worth having."""
         self.rounds += 1
-        end = self._close(_END, _LEAST_END, _MOST_END)
-        if self.rounds > _FIRST and self.two_levels:
-            gained = self.values[-1] - self.values[-1 - _LAST]
+        end = max(_END * self._gap, _LEAST_END)
+        if self.rounds > _OF_VALUE and self.two_levels:
+            gained = self.values[-1] - self.values[-1 - _LATELY]
             if gained < _LITTLE * abs(self.values[-1]):
                 self.two_levels = []
         if self.two_levels:
             parts = [
-                one.ascended(self.mixture, self.limits, _OF_TWO_LEVELS * end, self.rng)
+                one.ascended(self.mixture, self.limits, _END * end, self.rng)
                 for one in self.two_levels
             ]
             rows = np.concatenate(parts)
@@ -191,7 +183,7 @@ class _Search:
         reduced_costs = self.mixture.reduced_costs(rows)
         self.promised.append(rows.shape[1] * float(reduced_costs.max()))
         rows = rows[reduced_costs > LEAST_GAIN]
-        _, different = np.unique(np.round(rows, _SAME_DIGITS), axis=0, return_index=True)
+        _, different = np.unique(np.round(rows, SAME_DIGITS), axis=0, return_index=True)
         if len(different):
             self._add(rows[np.sort(different)])
 
@@ -202,9 +194,9 @@ class _Search:
         number = min(_ROWS, len(in_use))
         chosen: Indices = self.rng.choice(in_use, number, replace=False, p=often / often.sum())
         rows: Floats = self.mixture.rows[chosen]
-        if self.rounds % _PERTURBED:
+        if self.rounds % 2:
             return rows
-        return rows * np.exp(self.rng.normal(scale=PERTURBATION, size=rows.shape))
+        return rows * np.exp(self.rng.normal(scale=SPREAD, size=rows.shape))
 
 
 def two_levels(requirements: Requirements) -> list["TwoLevelRows"]:
@@ -213,7 +205,7 @@ def two_levels(requirements: Requirements) -> list["TwoLevelRows"]:
     plain = all(
         one.region.rows.in_order and one.region.rows.parts.shape == shape for one in requirements
     )
-    if shape[0] < _LEAST_SECRETS or shape[1] < 3 or not plain or not requirements.any_pair:
+    if min(shape) < 3 or not plain or not requirements.any_pair:
         return []
     found = [TwoLevelRows(requirements, value) for value in range(shape[1])]
     return [] if any(one.blocks is None for one in found) else found
@@ -240,8 +232,7 @@ class TwoLevelRows:
     ) -> Floats:
         """Let some rows ascend, (m, a)."""
         assert self.blocks is not None  # lower bounds have a central path
-        spread = np.array([_SPREAD_AT_VALUE, _SPREAD_ELSEWHERE])
-        starts = np.exp(rng.normal(size=(_OF_VALUE, self.shape[0], 2)) * spread)
+        starts = np.exp(rng.normal(scale=SPREAD, size=(_OF_VALUE, self.shape[0], 2)))
 
         def slopes_at(pairs: Floats) -> Floats:
             slopes = mixture.slopes(self.rows(pairs)).reshape(len(pairs), *self.shape)
@@ -276,8 +267,7 @@ def set_indicators(requirements: Requirements) -> Floats:
     rows = []
     for what in (shape[:1], shape[1:], shape):  # secrets, values of U, cells
         n = math.prod(what)
-        circles = max(1, min(_CIRCLES, _MOST_SETS // n))
-        sizes = [round(share * n)] * circles
+        sizes = [round(share * n)] * 2
         if what != shape:
             sizes += [1, n // 2]
         for size in (size for size in sizes if 0 < size < n):

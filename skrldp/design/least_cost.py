@@ -17,8 +17,9 @@ from skrldp._highs import LinearProgram
 from skrldp._typing import Floats
 from skrldp.design.central_path import CentralPath
 from skrldp.design.constraint_blocks import path_blocks
+from skrldp.design.newton_system import MOST_IN_HESSIANS
 from skrldp.design.programs import Cuts, ExpectedCost, column_sums
-from skrldp.design.run import LIMITS, Limits, Solution
+from skrldp.design.run import LIMITS, ROUNDING, TIGHT, Limits, Solution
 from skrldp.privacy.requirements import Requirements, repair
 
 
@@ -124,36 +125,31 @@ def cheapest(cost: ExpectedCost) -> tuple[Floats, float]:
     return matrix, float(cost.at(worst).min(axis=0).sum())
 
 
-# Chosen by hand. Doubled one at a time they change costs by at most
-# 4e-6, less than the gap of 1e-4 that is allowed.
+# Doubled one at a time, the numbers below change costs by at most 4e-6, less than the gap of 1e-4
+# that is allowed.
 
-# The central path.
-_PATH_GAP = 0.3  # duality gap that it aims at, relative to the one that is allowed
-_PROVE_BELOW = 5.0  # times the allowed gap: from there on its lower bound is computed
-_CENTRING_STEPS = 15  # steps at the gap aimed at, until the bounds meet or cuts take over
-# Numbers in the Hessians of all rows: 2 GB. Beyond, cuts alone are used.
-_LARGEST_HESSIANS = 250_000_000
-
-# Cuts.
-_NEGLIGIBLE = 1e-9  # gap that is none, in units of the costs: HiGHS's tolerance
-_VIOLATED = 1e-11  # violation, relative to the exponential of eps, that is worth a cut
-# Weights of the program's solution in mixtures with the best private mechanism; each is repaired.
-_MIXTURES = (1.0, 0.1)
-_STALLED = 25  # programs in a row without a gain of _GAIN of the gap, after which the search ends
-_GAIN = 0.01
-
-# Reports whose probability is at most this everywhere are dropped if that costs at most this part
-# of the allowed gap. Without, 4x8 cells with 200 records have 8 reports in place of 3.
-_RARE, _DROP_COST = 1e-4, 0.05
-
-_ROUNDING = 1e-12  # of a comparison of probabilities
+# Duality gap that the central path aims at, relative to the one that is allowed. Its lower bound is
+# computed from the gap on that would suffice at this part of it.
+_PATH_GAP = 0.3
+# Steps at the gap aimed at, until the bounds meet or cuts take over.
+_CENTRING_STEPS = 15
+# Weight of the linear program's solution in a mixture with the best private mechanism; it is
+# repaired, as is the solution itself.
+_PART = 0.1
+# Linear programs in a row without a gain of a little of the gap, after which the search ends.
+_STALLED = 25
+# Part of a gap that is little: to lose so much of the allowed one is no harm, either.
+_LITTLE = 0.03
+# Reports whose probability is at most this everywhere are dropped if that costs little. Without,
+# 4x8 cells with 200 records have 8 reports in place of 3.
+_RARE = 1e-4
 
 
 def minimise(
     cost: ExpectedCost,
     requirements: Requirements,
     *,
-    gap: float = 1e-4,
+    gap: float,
     limits: Limits,
     verbose: int = 0,
 ) -> Solution:
@@ -190,7 +186,7 @@ class _Search:
     ) -> None:
         self.cost, self.requirements = cost, requirements
         self.gap, self.limits, self.verbose = gap, limits, verbose
-        self.negligible = _NEGLIGIBLE * cost.scale
+        self.negligible = TIGHT * cost.scale
         self.programs = self.path_steps = 0
         self.program = CutProgram(cost)
         # Seldom private, but then unbeatable, and anyway a bound.
@@ -213,7 +209,7 @@ class _Search:
         used = self.best.max(axis=1) > _RARE
         private = repair(np.where(used[:, None], self.best, 0.0), self.requirements)
         value = self.cost.worst(private)[0]
-        if value <= self.upper + _DROP_COST * self.allowed(self.upper):
+        if value <= self.upper + _LITTLE * self.allowed(self.upper):
             self.upper, self.best = value, private
 
     def closed(self) -> bool:
@@ -228,7 +224,7 @@ class _Search:
         """Go along the central path until the gap is closed, or rounding ends it."""
         b, a = self.cost.cost.shape
         blocks = path_blocks(self.requirements)
-        if blocks is None or b * a**2 > _LARGEST_HESSIANS:
+        if blocks is None or b * a**2 > MOST_IN_HESSIANS:
             return
         path = CentralPath(self.cost, blocks, workers=self.limits.workers)
         arrived = 0
@@ -238,7 +234,7 @@ class _Search:
             if not path.advance(_PATH_GAP * allowed):
                 break
             arrived += path.arrived(_PATH_GAP * allowed)
-            if path.gap <= _PROVE_BELOW * allowed:
+            if _PATH_GAP * path.gap <= allowed:
                 self.prove(path)
                 if path.value - self.lower <= allowed:
                     self.offer(path.rows)
@@ -263,7 +259,7 @@ class _Search:
         )
         self.lower = max(self.lower, bound)
 
-    def separate(self, matrix: Floats, above: float = _VIOLATED) -> None:
+    def separate(self, matrix: Floats, above: float = ROUNDING) -> None:
         """Add the cuts that a mechanism violates: the worst for each row and pair of secrets."""
         for one in self.requirements:
             least = above * float(np.exp(one.eps))
@@ -288,11 +284,11 @@ class _Search:
             self.programs += 1
             self.limits.count()
             self.lower = max(self.lower, bound)
-            for weight in _MIXTURES:
+            for weight in (1.0, _PART):
                 self.offer(weight * matrix + (1.0 - weight) * self.best)
             if self.verbose > 1:
                 self.report()
-            stalled = 0 if self.upper - self.lower < (1.0 - _GAIN) * least_gap else stalled + 1
+            stalled = 0 if self.upper - self.lower < (1.0 - _LITTLE) * least_gap else stalled + 1
             least_gap = min(least_gap, self.upper - self.lower)
             if stalled == _STALLED:
                 return "converged"
@@ -333,6 +329,6 @@ def _private_at_centre(matrix: Floats, requirements: Requirements) -> bool:
         reports = np.einsum("bsu,su->bs", parts, region.conditionals)
         seen = region.seen[first] & region.seen[second]
         first, second, factor = first[seen], second[seen], np.exp(one.eps)
-        if np.any(reports[:, first] > factor * reports[:, second] + _ROUNDING):
+        if np.any(reports[:, first] > factor * reports[:, second] + ROUNDING):
             return False
     return True

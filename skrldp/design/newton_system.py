@@ -16,13 +16,16 @@ from scipy.linalg import lu_factor, lu_solve
 
 from skrldp._typing import Floats
 from skrldp.design.programs import Cuts
-from skrldp.design.run import Workers
-
-# Usual values of interior-point codes; see central_path.py.
+from skrldp.design.run import ROUNDING, TIGHT, Workers
 
 # Part of the way to the boundary that a step may go: the usual range of such codes is 0.9 to 0.995.
+# Twice as near to it takes as many steps.
 _FRACTION_TO_BOUNDARY = 0.97
-FIRST_LENGTH = 0.5  # of the step that the first one is taken to follow
+# Length of the step that the first one is taken to follow. Twice as much takes as many steps.
+FIRST_LENGTH = 0.5
+# Numbers in the Hessians of all rows, of which some five sets are kept: 2.7 GB. Twice as many take
+# twice the memory.
+MOST_IN_HESSIANS = 1 << 26
 
 
 def farthest(bounds: Floats) -> Floats:
@@ -133,10 +136,10 @@ def dual_step(target: Floats, amount: Floats, step: Floats, dual: Floats) -> Flo
     return found
 
 
-# Entries of the Hessians of one part, but no fewer rows than these: so many that threads seldom
-# wait for one another (two gain 1.5 times at 240 cells, where parts of a fifth gain 1.3 times), and
-# so few that there is a part for each. Fixed, so that sums are the same however many threads work.
-_ENTRIES, _FEWEST_ROWS = 500_000, 4
+# Numbers in the Hessians of one part: so many that threads seldom wait for one another, and so few
+# that there is a part for each. Fixed, so that sums are the same however many threads work. With
+# twice as many, single rows take 1.6 times as long at 90 cells: memory is asked for anew.
+_ENTRIES = 250_000
 
 
 class Part:
@@ -285,9 +288,9 @@ class Part:
         self.dual_rows = self.dual_rows + lengths[:, 1:] * self._dual_step
 
 
-def parts_of(b: int, a: int, entries: int | None = None) -> list[slice]:
+def parts_of(b: int, a: int) -> list[slice]:
     """Divide rows into parts with so many entries of Hessians."""
-    size = max((entries or _ENTRIES) // a**2, _FEWEST_ROWS)
+    size = max(_ENTRIES // a**2, 1)
     number = -(-b // size)
     ends = [b * i // number for i in range(number + 1)]
     return [slice(first, last) for first, last in pairwise(ends)]
@@ -309,11 +312,6 @@ def _of_rows(table: Floats) -> Floats:
 # --- The system that couples the rows -------------------------------------------------------------
 
 
-# Regularisation: what is added to a unit diagonal, the least of these with which Cholesky's method
-# succeeds. It begins at a few units of rounding.
-_REGULARISATIONS = (1e-15, 1e-13, 1e-11)
-
-
 def inverses(matrices: Floats) -> Floats:
     """Invert positive definite matrices, scaled to a unit diagonal and regularised.
 
@@ -326,7 +324,7 @@ def inverses(matrices: Floats) -> Floats:
     unit = 1.0 / np.sqrt(diagonal)
     both = unit[:, :, None] * unit[:, None, :]
     scaled = matrices * both
-    for added in _REGULARISATIONS:
+    for added in (np.finfo(float).eps, ROUNDING, TIGHT):  # the least with which it succeeds
         np.einsum("yii->yi", scaled)[:] = 1.0 + added
         with suppress(np.linalg.LinAlgError):  # of one or more of them
             half = np.linalg.inv(np.linalg.cholesky(scaled))

@@ -19,14 +19,11 @@ import numpy as np
 
 from skrldp._typing import Floats
 from skrldp.design.criteria import AT_PUBLIC, NEAR_PUBLIC, Criterion, Information
-from skrldp.design.run import Limits, ObjectiveBound, Solution
+from skrldp.design.run import EQUAL, ROUNDING, Limits, ObjectiveBound, Solution
 from skrldp.design.subset_optimum import mutual_information_bound, optimal_response
 from skrldp.information import entropy, mutual_information
 from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Requirement, Requirements
-
-_GAP = 1e-6  # relative distance from the optimum
-_SAME = 1e-11  # cuts that are nearer, in units of their block, are one
 
 
 class _Response(NamedTuple):
@@ -91,11 +88,11 @@ def _response(joint: JointDistribution, eps: float) -> _Response:
     of_values = joint.entropy - entropy(joint.marginal)
     # What is told of S may be little beside what is told of U.
     most = mutual_information_bound(joint.marginal[:, None], eps)
-    gap = _GAP * (1.0 + of_values / most) if most > 0 else 1.0
+    gap = EQUAL * (1.0 + of_values / most) if most > 0 else 1.0
     best = optimal_response(counts[seen], eps, gap=gap)
     # A secret without records is reported as the most frequent one is.
     place = np.where(seen, np.cumsum(seen) - 1, int(counts[seen].argmax()))
-    near = best.bound - best.information <= 2.0 * _GAP * (of_values + best.information)
+    near = best.bound - best.information <= 2.0 * EQUAL * (of_values + best.information)
     bound = ObjectiveBound(of_values + best.bound, AT_PUBLIC if near else NEAR_PUBLIC)
     status = "optimal" if near else "optimal_inaccurate"
     return _Response(best.matrix[:, place], bound, status, best.rounds)
@@ -128,8 +125,8 @@ def coupled(response: Floats, conditionals: Floats) -> Floats:
         length = stops[block] - starts[block]
         some = seen & (length > 0)
         within = (ends[some] - starts[block, some, None]) / length[some, None]
-        inner = np.unique(within[(within > _SAME) & (within < 1.0 - _SAME)])
-        cuts = np.append(0.0, inner[np.diff(inner, prepend=0.0) > _SAME])
+        inner = np.unique(within[(within > ROUNDING) & (within < 1.0 - ROUNDING)])
+        cuts = np.append(0.0, inner[np.diff(inner, prepend=0.0) > ROUNDING])
         parts = np.diff(cuts, append=1.0)
         middle = starts[block] + (cuts + parts / 2.0)[:, None] * length  # (parts, secrets)
         value = (middle[:, :, None] > ends).sum(axis=2)

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 
 from skrldp._highs import LinearProgram
 from skrldp._typing import Booleans, Floats, Indices
+from skrldp.design.run import ROUNDING
 from skrldp.information import row_information
 from skrldp.privacy.private_rows import Region
 from skrldp.privacy.requirements import Requirement
@@ -180,9 +181,8 @@ class ExpectedCost:
 
 
 # Nats that a new row must be worth, as a row of unit sum or for each unit of its probability: what
-# is less drowns in the linear program's tolerance of 1e-9.
+# is less drowns in the linear program's tolerance of 1e-9. Twice as much changes nothing.
 LEAST_GAIN = 1e-10
-_USED = 1e-12  # weight or dual variable that counts; those of a basic solution are 0 or far above
 
 
 def used(weights: Floats) -> Booleans:
@@ -190,7 +190,7 @@ def used(weights: Floats) -> Booleans:
 
     Shapes: `weights` (m,); returns (m,).
     """
-    return weights > _USED
+    return weights > ROUNDING  # those of a basic solution are 0 or far above
 
 
 class RowMixture:

@@ -37,8 +37,22 @@ from skrldp._params import at_most
 
 Item = TypeVar("Item")
 
+# --- Numbers that all solvers share ---------------------------------------------------------------
+
 # Numbers in the tables of one step of a search: some seconds. Twice as many take twice the time.
 MOST_ENTRIES = 1 << 21
+# Rounds of what ends by itself, nearly always sooner. Twice as many change nothing.
+MOST_ROUNDS = 100
+# Standard deviation of the logarithms of what a search perturbs. Twice as much loses up to 1 %.
+SPREAD = 0.7
+# What sums of probabilities lose by rounding, at most. Twice as much changes nothing.
+ROUNDING = 1e-12
+# What linear programs and paths leave, relatively: less is none. Their own tolerance is 1e-9.
+TIGHT = 1e-8
+# Relative distance of two objectives that are called equal. Twice as much is nearly as close.
+EQUAL = 1e-6
+
+# --- Threads and limits ---------------------------------------------------------------------------
 Result = TypeVar("Result")
 
 
@@ -291,9 +305,6 @@ class Progress:
         bar.set_postfix_str(", ".join(words))
 
 
-_EQUAL = 1e-6  # relative distance of an objective that is called equal to its bound
-
-
 @dataclass(frozen=True)
 class ObjectiveBound:
     """A value that no mechanism is better than."""
@@ -321,7 +332,7 @@ def distance_in_words(objective: float, bound: float, by: str) -> str:
     """
     origin = f" (bound: {by})" if by else ""
     distance = abs(objective - bound)
-    if distance <= _EQUAL * abs(bound):
+    if distance <= EQUAL * abs(bound):
         return f"optimal to six digits{origin}"
     side = "below" if objective < bound else "above"
     if objective * bound <= 0.0:

@@ -15,17 +15,17 @@ from skrldp._typing import Floats
 from skrldp.design.cone import is_polyhedral, unit_rows
 from skrldp.design.criteria import Criterion, Information
 from skrldp.design.programs import LEAST_GAIN, Cuts
-from skrldp.design.run import Solution
+from skrldp.design.run import EQUAL, Solution
 from skrldp.exceptions import SolverError
 from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Requirement, Requirements
 
-_ORDERS = 4  # of the cells, that are tried in turn; with one, a table of 2 x 5 cells is not listed
-# Directions in which a list is compared with a linear program, and by how much that may reach
-# further: a lost vertex shows if it is the farthest in one of them.
-_PROBES, _PROBE_TOLERANCE = 200, 1e-6
-_MOST_ADDED = 100  # rows that join the mixture at once
-_OUTSIDE = 1e-7  # by how much cddlib's vertices may miss the polytope, and 1
+# Orders of the cells that are tried in turn: with one, a table of 2 x 5 cells is not listed. Twice
+# as many list no more.
+_ORDERS = 4
+# Directions in which a list is compared with a linear program: a lost vertex shows if it is the
+# farthest in one of them. Twice as many find no more.
+_PROBES = 200
 
 
 def enumerate_vertices(
@@ -54,7 +54,7 @@ def enumerate_vertices(
     while True:
         weights, _, value = mixture.solve()
         gains = np.where(new, mixture.reduced_costs(vertices), -np.inf)
-        best = np.argsort(-gains, kind="stable")[:_MOST_ADDED]
+        best = np.argsort(-gains, kind="stable")[:_PROBES]
         best = best[gains[best] > LEAST_GAIN]
         if len(best) == 0:
             break
@@ -149,11 +149,11 @@ def _vertices(inequalities: Floats) -> Floats:
     except (RuntimeError, ArithmeticError, ValueError) as error:
         raise SolverError(f"cddlib failed: {' '.join(str(error).split())}") from error
     table = np.array(generators.array, dtype=float).reshape(-1, cells + 1)
-    if generators.lin_set or len(table) == 0 or np.any(np.abs(table[:, 0] - 1.0) > _OUTSIDE):
+    if generators.lin_set or len(table) == 0 or np.any(np.abs(table[:, 0] - 1.0) > EQUAL):
         raise SolverError("cddlib lost vertices: what it returned is not a polytope.")
     vertices = table[:, 1:]
     outside = max(-vertices.min(), float((vertices @ inequalities.T).max(initial=0.0)))
-    if outside > _OUTSIDE or np.abs(vertices.sum(axis=1) - 1.0).max() > _OUTSIDE:
+    if outside > EQUAL or np.abs(vertices.sum(axis=1) - 1.0).max() > EQUAL:
         raise SolverError(f"cddlib returned points that are not vertices ({outside:.1e} outside).")
     return np.maximum(vertices, 0.0)
 
@@ -168,5 +168,5 @@ def _probe(vertices: Floats, inequalities: Floats) -> None:
     for direction in directions:
         program.set_cost(direction)
         _, _, reach = program.solve()
-        if reach > float((vertices @ direction).max()) + _PROBE_TOLERANCE:
+        if reach > float((vertices @ direction).max()) + EQUAL:
             raise SolverError("vertices were lost: a linear program reaches further than they do.")

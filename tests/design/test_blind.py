@@ -88,7 +88,7 @@ def test_the_worst_pairs_are_those_of_tied_rows(kind, alpha):
 @pytest.fixture
 def many_rounds(monkeypatch):
     """Cuts are added until none is violated."""
-    monkeypatch.setattr(cone_module, "_MOST_ROUNDS", 200)
+    monkeypatch.setattr(cone_module, "MOST_ROUNDS", 200)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -48,7 +48,7 @@ def test_rows_that_made_room_for_others_come_back(monkeypatch, cdd):
 
 @pytest.mark.parametrize("name", CRITERIA)
 def test_every_solver_finds_what_the_vertices_prove(name, monkeypatch, cdd):
-    monkeypatch.setattr(alternation, "_RUNS", ((16, 0.8),))
+    monkeypatch.setattr(alternation, "_RUNS", (16,))
     monkeypatch.setattr(decomposition, "_PATIENCE", 3)
     criterion, requirements = CRITERIA[name], requirements_of(JOINT)
     best = solve(CriterionProblem(JOINT, criterion), requirements, solver="vertices")

@@ -162,7 +162,7 @@ def test_large_and_small_eps(problem):
 def test_time_runs_out():
     cost, region = program(COUNTS, "RURP")
     for central in (True, False):
-        found = search(cost, region, 0.5, central, limits=Limits(1e-9))
+        found = search(cost, region, 0.5, central, gap=1e-4, limits=Limits(1e-9))
         assert found.status == "time_limit" and found.unfinished
         assert found.message.startswith("The time limit ended the search at a relative gap of ")
         check(found, cost, region, 0.5)

@@ -71,10 +71,10 @@ def test_rows_are_private(kind, alpha, table):
     cone = PrivacyCone(Requirements.of(region, eps), tolerance)
     check_private(cone.maximise(directions), region, eps)
     with pytest.MonkeyPatch.context() as patch:  # cut short
-        patch.setattr(cone_module, "_MOST_ROUNDS", 1)
+        patch.setattr(cone_module, "MOST_ROUNDS", 1)
         check_private(cone.maximise(directions), region, eps)
     anything = np.random.default_rng(1).dirichlet(np.full(directions.shape[1], 0.2), size=20)
-    check_private(cone.inside(7.0 * anything), region, eps)
+    check_private(Requirements.of(region, eps).shift(7.0 * anything), region, eps)
 
 
 @pytest.mark.parametrize(
@@ -120,9 +120,7 @@ def test_maxima_over_the_joint_ball(alpha):
     anything = np.random.default_rng(2).dirichlet(np.full(6, 0.3), size=1500)
     near = rows[np.random.default_rng(3).integers(len(rows), size=1500)]
     for share in (1.0, 0.1, 0.01):
-        private = PrivacyCone(Requirements.of(region, eps), 0.0).inside(
-            share * anything + (1 - share) * near
-        )
+        private = Requirements.of(region, eps).shift(share * anything + (1 - share) * near)
         assert np.all(found >= (private @ directions.T).max(axis=0) - 1e-8)
 
     conditionals = pairs_of_conditionals(joint, alpha, radius)
@@ -152,8 +150,6 @@ def test_cuts_are_dropped_and_found_again(monkeypatch, kind):
 
     monkeypatch.setattr(LinearProgram, "delete_rows", counted)
     monkeypatch.setattr(cone_module, "_MOST_CUTS", 20)
-    monkeypatch.setattr(cone_module, "_MEMORY", 10)
-    monkeypatch.setattr(cone_module, "_MOST_ROUNDS", 60)
     cone = PrivacyCone(Requirements.of(region, 0.7), 1e-8)
     for part in np.array_split(np.arange(len(directions)), 8):
         rows = cone.maximise(directions[part])
@@ -197,12 +193,12 @@ def test_a_limit_that_was_met():
 
 def test_what_is_inside_stays_where_it_is():
     region = region_of("2x3", "joint")
-    cone = PrivacyCone(Requirements.of(region, 0.5), 1e-9)
-    rows = cone.maximise(directions_for(region))
+    asked = Requirements.of(region, 0.5)
+    rows = PrivacyCone(asked, 1e-9).maximise(directions_for(region))
     centre = 0.9 * rows + 0.1 / 6
-    np.testing.assert_allclose(cone.inside(centre), centre, atol=1e-15)
+    np.testing.assert_allclose(asked.shift(centre), centre, atol=1e-15)
     # from outside: to the boundary, not further
-    outside = cone.inside(np.eye(6))
+    outside = asked.shift(np.eye(6))
     assert np.all(region.worst(outside.reshape(6, 2, 3), 0.5).per_row(6) <= 1e-14)
     further = region.worst(outside.reshape(6, 2, 3) - 1e-6, 0.5).bound.reshape(6, 2).max(axis=1)
     assert np.all(further > 0.0)
