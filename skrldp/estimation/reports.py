@@ -87,35 +87,28 @@ class Source:
         found = [places.get(symbol, -1) for symbol in own.symbols]
         return None if min(found) < 0 else np.array(found)
 
-    def columns(self, form: str) -> list[Any]:
-        """Names of the columns of reports in a form; empty if they have none."""
-        if form == "onehot":
-            return [f"report_{symbol}" for symbol in range(self.n_symbols)]
-        if form == "symbol":
-            return ["report"]
-        return self._of_u if self._cells is None else [name for name, _ in self.mechanism.columns]
-
     @cached_property
-    def widths(self) -> dict[str, int]:
-        """Numbers of the columns of reports in each form that is known."""
-        found = {"symbol": 1, "onehot": self.n_symbols}
+    def forms(self) -> dict[str, list[Any]]:
+        """Names, or else numbers, of the columns of reports in each form that is known."""
+        found = {"symbol": ["report"], "onehot": [f"report_{y}" for y in range(self.n_symbols)]}
         if not self._is_likely or self.joint is not None:
-            unnamed = 1 if self._cells is None else 2
-            found["cells"] = len(self.columns("cells")) or unnamed
+            cells = [name for name, _ in self.mechanism.columns] or [0, 1]
+            of_u = self._of_u or [0]
+            found["cells"] = of_u if self._cells is None else cells
         return found
 
     @cached_property
     def written(self) -> tuple[Alphabet, Indices]:
         """The rows that symbols are written as, and the number of each one's, (b,)."""
-        own, names = self.mechanism, self.columns("cells")
+        own, names = self.mechanism, self.forms["cells"]
         if self._cells is None:
             values = [*zip(*own.symbols, strict=True)] if len(names) > 1 else [own.symbols]
             columns = [Column.of_values(place, one) for place, one in enumerate(values)]
             codes = [column.codes(one) for column, one in zip(columns, values, strict=True)]
         else:
-            groups = [group_cells(own, [name], "all") for name in names] or [
-                group_cells(own, None, part) for part in ("sensitive", "nonsensitive")
-            ]
+            parts = [(None, "sensitive"), (None, "nonsensitive")]
+            asked = [([name], "all") for name in names] if own.columns else parts
+            groups = [group_cells(own, *one) for one in asked]
             codes = [one.labels[self._cells] for one in groups]
             columns = [Column(one.name[0], one.categories) for one in groups]
         return Alphabet.observed(columns, codes)
@@ -165,11 +158,11 @@ def _form_of(table: Table, source: Source) -> str:
     If the reports have no names, those that a sanitizer would write are used, except for a single
     column of values of U, since clients send one column too, of numbers.
     """
-    width, widths = len(table.names), source.widths
-    fits = [form for form, own in widths.items() if own == width]
+    width, forms = len(table.names), source.forms
+    fits = [form for form, own in forms.items() if len(own) == width]
     for names in (table.names, source.names):
         if all(isinstance(name, str) for name in names):
-            found = [f for f in fits if sorted(names) == sorted(_as_strings(source.columns(f)))]
+            found = [f for f in fits if sorted(names) == sorted(_as_strings(forms[f]))]
             if len(found) == 1 and (width > 1 or names is table.names or found != ["cells"]):
                 return found[0]
     if width > 1 and "report" in table.names:
@@ -183,11 +176,11 @@ def _form_of(table: Table, source: Source) -> str:
         return _numbers_or_values(table, source)
     if len(fits) == 1:
         return fits[0]
-    known = ", ".join(f"{own:,} ({form!r})" for form, own in widths.items())
+    known = ", ".join(f"{len(own):,} ({form!r})" for form, own in forms.items())
     remedy = f". Say which they are, such as encode={fits[-1]!r}." if fits else f". {_LOST}"
     raise ValueError(
         f"Y has {width} columns, and reports of this mechanism have {known}"
-        + (remedy if fits or "cells" not in widths else ".")
+        + (remedy if fits or "cells" not in forms else ".")
     )
 
 
@@ -217,9 +210,10 @@ def _form_and_places(table: Table, source: Source, encode: str) -> tuple[str, li
     Columns are found by name if both sides have names, else by number.
     """
     form = _form_of(table, source) if encode == "auto" else encode
-    size, wanted, names = source.widths.get(form), source.columns(form), list(table.names)
-    if size is None:
+    wanted, names = source.forms.get(form), list(table.names)
+    if wanted is None:
         raise ValueError(f"these reports cannot be read as cells. {_LOST}")
+    size = len(wanted)
     if set(names) == set(wanted) and all(isinstance(name, str) for name in names):
         place = {name: k for k, name in enumerate(names)}
         return form, [place[name] for name in wanted]
@@ -230,11 +224,11 @@ def _form_and_places(table: Table, source: Source, encode: str) -> tuple[str, li
             f"[{listed(numbers)}]. Numbers may be names or places; put the columns in order, or "
             "give an array."
         )
-    are_others = wanted and all(isinstance(name, str) for name in (*names, *wanted))
+    are_others = all(isinstance(name, str) for name in (*names, *wanted))
     if len(names) != size or (form == "cells" and size > 1 and are_others):
         raise ValueError(
-            f"encode={form!r} has {size} column(s){f', [{listed(wanted)}]' if wanted else ''}, but "
-            f"Y has {len(names)}: [{listed(names)}]."
+            f"encode={form!r} has {size} column(s), [{listed(wanted)}], but Y has {len(names)}: "
+            f"[{listed(names)}]."
         )
     return form, list(range(size))
 
