@@ -96,8 +96,7 @@ class Difference(Plain):
     def drawn(self, population, n, size, rng):
         sample, own = self.samples(population, n, size, rng), self.statistic
         ends, values, errors = own.ends(sample, LEVEL), own.estimates(sample), own.errors(sample)
-        first, last = own[np.array([0])], own[np.array([-1])]
-        covariance = _covariance(first, last, sample)[:, 0]
+        covariance = _covariance(own, sample)
         spread = own.spread(sample)
         with np.errstate(all="ignore"):
             correlation = covariance / (spread[:, 0] * spread[:, -1])
@@ -199,14 +198,14 @@ class Blocks(Plain):
         return Sample(np.concatenate(shares, axis=1) / self.sizes.sum(), float(n), None, strata)
 
 
-def _covariance(first, second, sample):
-    """Covariance of the estimates of two statistics, (r, k)."""
-    (m1, s1), (m2, s2) = ((one.of_c, one.of_g) for one in (first, second))
-    one, two = (own.estimates(sample) - own.least for own in (first, second))
+def _covariance(own, sample):
+    """Covariance of the estimates of the first and the last figure, (r,)."""
+    (m1, m2), (s1, s2) = (weights[[0, -1], None] for weights in (own.of_c, own.of_g))
+    one, two = (own.estimates(sample) - own.least)[:, [0, -1], None].swapaxes(0, 1)
     both = sample.products(m1, m2) - one * sample.products(s1, m2)
     both = both - two * sample.products(m1, s2) + one * two * sample.products(s1, s2)
     with np.errstate(all="ignore"):
-        return both / (sample.means(s1) * sample.means(s2))
+        return (both / (sample.means(s1) * sample.means(s2)))[:, 0]
 
 
 def _less(first, second, of_first, of_second, correlation):
@@ -269,7 +268,7 @@ def of_blocks(columns, X, counts, n):
         u, v = np.divmod(np.arange(whole.shape[1]) % (columns[1] * columns[2]), columns[2])
         label = u if len(asked) == 1 else u * columns[2] + v
         c = (label == np.arange(label.max() + 1)[:, None]).astype(float)
-        on_block = c if of_cells.n_cells == c.shape[1] else c[:, :: columns[2]]
+        on_block = c if of_cells.channel.n_cells == c.shape[1] else c[:, :: columns[2]]
         statistic = of_cells.statistic(on_block, None, of_cells.samples[0][1])
         found[name] = _Named(statistic, matrices, sizes, c)
     return found

@@ -495,7 +495,7 @@ def estimated_cells(estimator: Any, columns: Sequence[Any]) -> EstimatedCells:
     sample = cells.one_sample("a regression")
     if isinstance(estimator, FrequencyEstimator):
         return EstimatedCells(cells, sample, cells.most_likely(sample))
-    every = cells.statistic(np.eye(cells.n_cells), None, sample)
+    every = cells.statistic(np.eye(cells.channel.n_cells), None, sample)
     if not every.determined.all():
         raise ValueError(
             f"the crosstab of {', '.join(map(repr, columns))} is not identifiable from these "

@@ -17,7 +17,7 @@ the kurtosis of w(Y)), weights of bounded bias are taken, and the interval allow
 """
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any, NamedTuple
@@ -105,6 +105,9 @@ class Sample:
         if self.strata is None:
             return np.ones((1, self.shares.shape[-1]))
         return (self.strata == np.arange(self.strata.max() + 1)[:, None]).astype(float)
+
+
+Samples = Sequence[tuple[tuple[Any, ...], Sample]]  # of each group of reports: label, reports
 
 
 class Classes(NamedTuple):
@@ -216,11 +219,6 @@ class Statistic:
         of_g = np.ones_like(of_c) if of_all else channel.weights(g)
         least = np.where(least <= most, least, np.nan)
         return cls(channel=channel, c=c, g=g, of_c=of_c, of_g=of_g, least=least, size=most - least)
-
-    def __getitem__(self, rows: Indices | Booleans) -> "Statistic":
-        names = "c", "g", "of_c", "of_g", "least", "size"
-        parts: dict[str, Any] = {name: getattr(self, name)[rows] for name in names}
-        return replace(self, **parts)
 
     # -- before there are reports -----------------------------------------------------------------
 

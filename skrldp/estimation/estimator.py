@@ -406,7 +406,7 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
             raise ValueError("features is empty: name at least one column to predict from.")
         own, sample = self._own, self._own.one_sample("training rows")
         group = group_cells(self.mechanism_, [*named, label], "all")
-        check_size(len(group.categories), own.n_cells)
+        check_size(len(group.categories), own.channel.n_cells)
         shares = Statistic.of(own.channel, group.indicators)
         if not shares.determined.all():
             warnings.warn(
@@ -431,7 +431,7 @@ def _effective_number(shares: Statistic, sample: Sample, frequencies: Floats) ->
     the number of reports.
     """
     known = shares.determined
-    own = shares[known].influence(sample)
+    own = shares.influence(sample)[known]
     variance = float(sample.products(own, own).sum())
     of_one = float((frequencies * (1.0 - frequencies))[known].sum())
     return of_one / variance if variance else sample.n

@@ -16,7 +16,7 @@ from skrldp._typing import Booleans, Floats, Indices
 from skrldp.alphabet.columns import Column, listed
 from skrldp.alphabet.combinations import Alphabet, group_cells
 from skrldp.alphabet.values import is_missing
-from skrldp.estimation.errors_and_intervals import Sample
+from skrldp.estimation.errors_and_intervals import Sample, Samples
 from skrldp.joint import JointDistribution, as_counts
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sanitizers.access import as_block_sanitizer, as_sanitizer
@@ -321,9 +321,6 @@ def refuse_rows(table: Table, wrong: Booleans, columns: Sequence[Any], expected:
         )
 
 
-Samples = list[tuple[tuple[Any, ...], Sample]]  # of each group of reports: label, reports
-
-
 def samples_of(reports: Reports, groups: Sequence[Any], survey: SurveyDesign | None) -> Samples:
     """Count the reports of each group of raw columns, or weigh them by a survey's design."""
     n, n_kinds = len(reports.numbers), int(reports.kinds.max()) + 1
@@ -347,8 +344,6 @@ def samples_of(reports: Reports, groups: Sequence[Any], survey: SurveyDesign | N
     slopes = (np.eye(size) - shares[:, None] * (group[:, None] == group)) / sums  # by totals
     design = slopes @ totals.covariance @ slopes.T
     whole = Sample(shares, float(records.n_records), design)
-    if len(labels) == 1:
-        return [(labels[0], whole)]
     several = []
     for k, label in enumerate(labels):
         place, of_group = slice(k * n_kinds, (k + 1) * n_kinds), float((codes == k).sum())

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, product
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._params import is_finite
-from skrldp._typing import Booleans, Floats, Indices
+from skrldp._typing import Booleans, Floats
 from skrldp.alphabet.combinations import (
     CellGroups,
     Record,
@@ -20,7 +20,13 @@ from skrldp.alphabet.combinations import (
     numbers_of_cells,
 )
 from skrldp.estimation.channels import Channel, StructuredChannel, most_likely
-from skrldp.estimation.errors_and_intervals import CellShares, Sample, Statistic, project
+from skrldp.estimation.errors_and_intervals import (
+    CellShares,
+    Sample,
+    Samples,
+    Statistic,
+    project,
+)
 from skrldp.estimation.figures import Ends, Figures, Influence, stacked
 
 _MOST_NUMBERS = 25_000_000  # of figures times cells: some hundred megabytes
@@ -28,26 +34,18 @@ _MOST_NUMBERS = 25_000_000  # of figures times cells: some hundred megabytes
 _TOL, _STEPS = 1e-10, 10_000
 
 
+@dataclass(frozen=True, eq=False)
 class Cells:
     """The cells of a record, with what reports say about functions of them."""
 
-    def __init__(
-        self,
-        record: Record,
-        channel: Channel,
-        samples: Sequence[tuple[tuple[Any, ...], Sample]],
-        names: tuple[Any, ...] = (),
-        method: str = "unbiased",
-        *,
-        bounded: bool = True,
-        kind: type[Statistic] = Statistic,
-    ) -> None:
-        self.record, self.channel, self.n_cells = record, channel, channel.n_cells
-        # of each group of reports: label, reports; names of the columns of groups
-        self.samples, self.names, self.method = samples, names, method
-        self._bounded = bounded  # whether weights of bounded bias take the place of weak ones
-        self._kind = kind
-        self._kept: dict[Any, Any] = {}
+    record: Record
+    channel: Channel
+    samples: Samples
+    names: tuple[Any, ...] = ()  # of the columns of groups of reports
+    method: str = "unbiased"
+    bounded: bool = True  # whether weights of bounded bias take the place of weak ones
+    kind: type[Statistic] = Statistic
+    _kept: dict[Any, Any] = field(default_factory=dict)
 
     @property
     def counts(self) -> Floats:
@@ -70,8 +68,8 @@ class Cells:
         self, c: Floats, g: Floats | None, sample: Sample, channel: Channel | None = None
     ) -> Statistic:
         """Make the statistic of figures c·π / g·π, (k, a); biased weights are kept."""
-        found = self._kind.of(channel or self.channel, c, g)
-        if not (self._bounded and found.is_weak(sample.n).any()):
+        found = self.kind.of(channel or self.channel, c, g)
+        if not (self.bounded and found.is_weak(sample.n).any()):
             return found
         key = found.c.tobytes(), found.g.tobytes(), sample.n
         kept: Statistic = self._keep(key, lambda: found.with_bounded_bias(sample.n))
@@ -79,7 +77,7 @@ class Cells:
 
     def unbiased(self, functions: Floats) -> Statistic:
         """Make the statistic of linear functions (k, a), whatever it rests on."""
-        return self._kind.of(self.channel, functions)
+        return self.kind.of(self.channel, functions)
 
     def evaluated(self, asked: "Asked", sample: Sample) -> tuple[Statistic, Sample]:
         """Make the statistic of figures, and the reports that it takes.
@@ -116,7 +114,7 @@ class Cells:
         if isinstance(self.channel, StructuredChannel):
             shares: Statistic = CellShares.of_cells(self.channel)
         else:
-            shares = self.unbiased(np.eye(self.n_cells))
+            shares = self.unbiased(np.eye(self.channel.n_cells))
         known = shares.determined
         if self.method == "em":
             return self.most_likely(sample), known
@@ -216,7 +214,7 @@ class FigureMethods(ABC):
         numbers, present = numbers_of_cells(group)
         groups, members = _members(cells, by, group, present)
         steps = np.unique(numbers[present > 0])
-        check_size(len(members) * len(steps), cells.n_cells)
+        check_size(len(members) * len(steps), cells.channel.n_cells)
         within = np.repeat(members, len(steps), axis=0)
         shares = np.tile(numbers <= steps[:, None], (len(members), 1)) * within
         what = f"quantile {q:g} of {group.name[0]!r}"
@@ -254,7 +252,7 @@ def asked_shares(cells: Cells, columns: Any, part: str, by: Any) -> Asked:
     if by is None:
         return Asked("share", (), group)
     groups = group_records(cells.record, by, group)
-    check_size(len(group.categories) * len(groups.categories), cells.n_cells)
+    check_size(len(group.categories) * len(groups.categories), cells.channel.n_cells)
     within = np.repeat(groups.indicators, len(group.categories), axis=0)
     shares = np.tile(group.indicators, (len(groups.categories), 1)) * within
     return Asked("share", (groups,), group, shares, within)
@@ -277,7 +275,7 @@ def _members(
     if by is None:
         return (), present[None]
     groups = group_records(cells.record, by, group)
-    check_size(len(groups.categories), cells.n_cells)
+    check_size(len(groups.categories), cells.channel.n_cells)
     return (groups,), present * groups.indicators
 
 
@@ -338,37 +336,33 @@ def _points(asked: Asked, statistic: Statistic, sample: Sample, likely: Floats |
 def _quantiles(below: Figures, values: NDArray[Any], q: float) -> Figures:
     """Make quantiles of each group from the shares that are at most each of the values."""
     k = len(values)
-    shares = np.maximum.accumulate(below.estimate.reshape(-1, k), axis=1)
-    empty, shares[:, -1] = np.isnan(shares[:, 0]), 1.0
-    estimate = _named(values, empty, np.argmax(shares >= q - 1e-12, axis=1))
+    estimate = _first(below.estimate, values, q - 1e-12)
+    nothing = np.full(len(estimate), np.nan)
     return replace(
         below,
         labels=below.labels[::k],
         estimate=estimate,
-        std_error=np.full(len(estimate), np.nan),
-        noise_error=np.full(len(estimate), np.nan),
+        std_error=nothing,
+        noise_error=nothing,
         unbiased=estimate,
-        _ends=partial(_quantile_ends, below._ends, values, empty, q),
+        _ends=partial(_quantile_ends, below._ends, values, q),
         _influence=None,
         _n_quantiles=1,
         _n=None if below._n is None else below._n[::k],
     )
 
 
-def _quantile_ends(
-    ends: Ends, values: NDArray[Any], empty: Booleans, q: float, level: float
-) -> NDArray[Any]:
+def _quantile_ends(ends: Ends, values: NDArray[Any], q: float, level: float) -> NDArray[Any]:
     """Return the ends of the intervals of quantiles, from those of the shares up to each value."""
-    found = ends(level).reshape(-1, len(values), 2)
-    found[:, -1] = 1.0
-    possible, sure = (np.argmax(found[..., side] >= q, axis=1) for side in (1, 0))
-    return _named(values, empty, np.stack([possible, sure], axis=1))
+    sure, possible = ends(level).T
+    return np.stack([_first(one, values, q) for one in (possible, sure)], axis=1)
 
 
-def _named(values: NDArray[Any], empty: Booleans, places: Indices) -> NDArray[Any]:
-    """Return the values at some places, a row for each group; NaN for empty groups."""
-    found = values[places]
-    found[empty] = np.nan
+def _first(shares: Floats, values: NDArray[Any], q: float) -> NDArray[Any]:
+    """Return the first value of each group up to which its share is q; NaN for empty groups."""
+    table = shares.reshape(-1, len(values))
+    found = values[(np.maximum.accumulate(table[:, :-1], axis=1) < q).sum(axis=1)]
+    found[np.isnan(table[:, 0])] = np.nan
     return found
 
 
