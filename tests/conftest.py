@@ -4,6 +4,7 @@ import gc
 import itertools
 import json
 import os
+import pickle
 import runpy
 import sys
 import warnings
@@ -71,6 +72,26 @@ def pairwise(*choices):
 def few_iterations(number=2):
     """Let designs end after so few iterations, to save time: they are private all the same."""
     return mock.patch("skrldp.design.engine._MOST_ITERATIONS", number)
+
+
+DESIGNS = {}
+
+
+@pytest.fixture
+def designs_once(monkeypatch):
+    """Solve the same problem of a design once, for tests of what is done with designs."""
+    from skrldp.design import engine
+    from skrldp.sanitizers import optimal
+
+    def solve(problem, requirements, **options):
+        if options["verbose"] or not isinstance(problem, optimal.CriterionProblem):
+            return engine.solve(problem, requirements, **options)
+        key = pickle.dumps((problem, requirements, options, engine._MOST_ITERATIONS))
+        if key not in DESIGNS:
+            DESIGNS[key] = engine.solve(problem, requirements, **options)
+        return DESIGNS[key]
+
+    monkeypatch.setattr(optimal, "solve", solve)
 
 
 def slow_clock(seconds):

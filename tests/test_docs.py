@@ -126,7 +126,7 @@ def anchors(path):
         if name.startswith("docs/") and name not in RUN_ELSEWHERE and any(blocks(text, "python"))
     ],
 )
-def test_page(page, monkeypatch, tmp_path):
+def test_page(page, monkeypatch, tmp_path, designs_once):
     monkeypatch.chdir(tmp_path)
     if "statsmodels" in TEXTS[page]:
         pytest.importorskip("statsmodels")

@@ -14,6 +14,7 @@ import math
 from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -218,6 +219,7 @@ def chance_of_infrequent(n: int, fewest: int) -> float:
     return _chance(n, min(fewest, _MANY))
 
 
+@lru_cache(1 << 10)
 def _chance(n: int, least: int) -> float:
     """Bound the probability of Theorem 36 at the best expected count, a whole number."""
     means = range(SEEN_OFTEN + 1, least)

@@ -80,7 +80,7 @@ def test_intervals_hold():
 
 def test_intervals_of_negative_estimates_begin_at_0_and_reach_as_far_as_the_error():
     sanitizer, found = fitted_blocks(), []
-    for seed in range(60):
+    for seed in range(20):
         wave = TABLE.sample(200, random_state=seed)
         found.append(
             BlockEstimator(sanitizer).fit(sanitizer.transform(wave)).marginal(["age", "job"])

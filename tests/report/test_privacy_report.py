@@ -61,7 +61,7 @@ def fitted(cls, rows=ROWS, counts=COUNTS, **parameters):
 
 
 @pytest.fixture(autouse=True)
-def few_reports(monkeypatch):
+def few_reports(monkeypatch, designs_once):
     """Bound two reports, from few combinations; test_reports_of_more.py looks at more."""
     monkeypatch.setattr(report_module, "_WORK", 1 << 9)
     monkeypatch.setattr(report_module, "REPORTS", (1, 2))
