@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-_LEAST_KEY = 16  # bytes
+from skrldp.client.clients import checked_key
+
 _BASE64_LENGTHS = (22, 32, 43, 64, 86)  # of keys of 16, 24, 32, 48 and 64 bytes, without "="
 _WRITABLE = stat.S_IWGRP | stat.S_IWOTH
 _OPEN = _WRITABLE | stat.S_IROTH
@@ -164,7 +165,7 @@ class _KeyFunction:
         function = self._found()
         if function is None:
             raise ValueError(f"{what}, which returns the key, cannot be imported here.")
-        return _checked(function(), what)
+        return checked_key(function(), what)
 
 
 @dataclass(frozen=True, repr=False)
@@ -268,7 +269,7 @@ def _source_of(key: Any) -> KeySource:
     if isinstance(key, KeyFile | KeyVariable | _KeyFunction):
         return key
     if isinstance(key, bytes):
-        return _KeyBytes(_checked(key, "key"))
+        return _KeyBytes(checked_key(key, "key"))
     if callable(key):
         return _KeyFunction.of(key)
     raise TypeError(
@@ -294,15 +295,4 @@ def _of_digits(text: str, what: str) -> bytes:
             f"{what} holds no key: that is an even number of hexadecimal digits. Write the bytes "
             f"of a key with key.hex(), or {_MAKE}"
         )
-    return _checked(bytes.fromhex(text), what)
-
-
-def _checked(key: Any, what: str) -> bytes:
-    if not isinstance(key, bytes):
-        raise TypeError(f"{what} must give a key of bytes, got {type(key).__name__}.")
-    if len(key) < _LEAST_KEY:
-        raise ValueError(
-            f"{what} must have at least {_LEAST_KEY} bytes ({2 * _LEAST_KEY} hexadecimal digits), "
-            f"got {len(key)}: {_MAKE}"
-        )
-    return key
+    return checked_key(bytes.fromhex(text), what)

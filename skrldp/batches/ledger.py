@@ -318,11 +318,8 @@ class LedgerReporter(Reporter):
         holder = nw.col(_HOLDER).cast(nw.String())
         # In some libraries $ also stands before a line end.
         digits = holder.str.contains("^[0-9a-f]{32}$") & (holder.str.len_chars() == 32)
-        kinds, report, needed = (
-            past.collect_schema(),
-            nw.col("report"),
-            ("report", _EPOCH, "digest"),
-        )
+        kinds, report = past.collect_schema(), nw.col("report")
+        needed = ("report", _EPOCH, "digest")
         odd = holder.is_null() | ~digits
         for name in needed:
             odd |= nw.col(name).is_null()

@@ -38,6 +38,21 @@ _TAPE = 16  # bytes of randomness for each report; the samplers read 8 at most
 _ROWS = 1 << 12  # reports made at a time
 
 
+def checked_key(key: Any, what: str, make: str = "secrets.token_hex(32)") -> bytes:
+    """Return a secret key.
+
+    Raises TypeError if it is not bytes. Raises ValueError if it is too short.
+    """
+    if not isinstance(key, bytes):
+        raise TypeError(f"{what} must give a key of bytes, got {type(key).__name__}.")
+    if len(key) < _LEAST_KEY:
+        raise ValueError(
+            f"{what} must have at least {_LEAST_KEY} bytes ({2 * _LEAST_KEY} hexadecimal digits), "
+            f"got {len(key)}: make one with {make}, and keep it secret."
+        )
+    return key
+
+
 class Memory:
     """Permanent reports of persons and their records: those of batches with the same key and ids.
 
@@ -57,14 +72,7 @@ class Memory:
     """
 
     def __init__(self, key: bytes, digest: str) -> None:
-        mend = "make one with secrets.token_bytes(32), and keep it secret."
-        if not isinstance(key, bytes):
-            raise TypeError(f"memoize must be a key of bytes, got {type(key).__name__}: {mend}")
-        if len(key) < _LEAST_KEY:
-            raise ValueError(
-                f"memoize must be a key of at least {_LEAST_KEY} bytes, got {len(key)}: {mend}"
-            )
-        self._stream = KeyedStream(key, digest)
+        self._stream = KeyedStream(checked_key(key, "memoize", "secrets.token_bytes(32)"), digest)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError(
@@ -117,6 +125,32 @@ def _randomness(
         None if memoize is None else Memory(memoize, mechanism.digest),
         None if random_state is None else RandomStream(random_state),
     )
+
+
+_PERMANENT = "permanent reports (memoize)"
+
+
+def _checked_ids(ids: Any, n_records: int, kind: str | None) -> list[Any]:
+    """List the ids of records, if reports of this kind have some.
+
+    Raises ValueError if there are none, too many or too few.
+    """
+    if isinstance(ids, str | bytes):
+        raise ValueError(
+            "ids must be a sequence with one id for each record, not a single "
+            f"{type(ids).__name__}."
+        )
+    if (ids is None) != (kind is None):
+        raise ValueError(
+            f"{kind} need an id for each record."
+            if kind
+            else "this client's reports are fresh and not counted, so an id is of no use: leave it "
+            "out, or make reports permanent by load(text, memoize=key)."
+        )
+    found = [] if ids is None else list(ids)
+    if kind and len(found) != n_records:
+        raise ValueError(f"there are {n_records:,} records, but {len(found):,} ids.")
+    return found
 
 
 def octets_of(person: Any) -> bytes:
@@ -453,39 +487,17 @@ class Client(SetOnce):
             If there are more records about a person than reports left. None is reported, nor
             counted.
         """
-        cells = self._reader.cells(records)
-        if isinstance(ids, str | bytes):
-            raise ValueError(
-                "ids must be a sequence with one id for each record, not a single "
-                f"{type(ids).__name__}."
-            )
-        return self._draw(cells, None if ids is None else list(ids))
+        return self._draw(self._reader.cells(records), ids)
 
-    def _draw(self, cells: NDArray[Any], ids: list[Any] | None) -> NDArray[Any]:
-        self._check_ids(ids, len(cells))
-        table = self.mechanism.form.sampler
-        if self._memory is not None and ids is not None:
-            return self._memory.sample(table, cells, ids)
-        if self._limit is not None and ids is not None:
-            self._limit.take(self.digest, ids, self._bound)  # counted before anything is drawn
-        stream = RandomStream() if self._stream is None else self._stream
-        return table.sample(cells, stream)
-
-    def _check_ids(self, ids: list[Any] | None, n_records: int) -> None:
-        if self._memory is None and self._limit is None:
-            if ids is None:
-                return
-            raise ValueError(
-                "this client's reports are fresh and not counted, so an id is of no use: leave it "
-                "out, or make reports permanent by load(text, memoize=key)."
-            )
-        if ids is None:
-            kind = (
-                "permanent reports (memoize)" if self._limit is None else "counted reports (limit)"
-            )
-            raise ValueError(f"{kind} need an id for each record.")
-        if len(ids) != n_records:
-            raise ValueError(f"there are {n_records:,} records, but {len(ids):,} ids.")
+    def _draw(self, cells: NDArray[Any], ids: Any) -> NDArray[Any]:
+        kind = None if self._limit is None else "counted reports (limit)"
+        kind = kind if self._memory is None else _PERMANENT
+        persons, table = _checked_ids(ids, len(cells), kind), self.mechanism.form.sampler
+        if self._memory is not None:
+            return self._memory.sample(table, cells, persons)
+        if self._limit is not None:
+            self._limit.take(self.digest, persons, self._bound)  # counted before anything is drawn
+        return table.sample(cells, self._stream or RandomStream())
 
     def __repr__(self) -> str:
         kind = "fresh" if self._memory is None else "permanent"
@@ -573,15 +585,11 @@ class BlockClient(SetOnce):
             As :meth:`report`. All records are reported or none.
         """
         secrets, values = self._reader.codes(records)
-        if isinstance(ids, str | bytes):
-            raise ValueError("ids must be a sequence with one id for each record.")
-        if self._memory is None:
-            if ids is not None:
-                raise ValueError("this client's reports are fresh: an id is of no use.")
+        memory = self._memory
+        own = _checked_ids(ids, len(secrets), None if memory is None else _PERMANENT)
+        if memory is None:
             return self.manifest.sample(secrets, values, self._stream or RandomStream())
-        if ids is None or len(ids) != len(secrets):
-            raise ValueError("permanent reports (memoize) need an id for each record.")
-        persons, memory = [octets_of(person) for person in ids], self._memory
+        persons = [octets_of(person) for person in own]
         return self.manifest.sample_with(
             lambda numbers, rows: memory.octets(numbers, persons[rows]), secrets, values
         )
