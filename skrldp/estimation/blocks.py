@@ -4,6 +4,8 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import chain
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,8 +22,11 @@ from skrldp.estimation.channels import Channel
 from skrldp.estimation.errors_and_intervals import Sample, Statistic, project
 from skrldp.estimation.estimator import FrequencyEstimator
 from skrldp.estimation.hypotheses import (
+    DriftTest,
     HypothesisTest,
     chances_of_reports,
+    drift_of,
+    independence_of,
     leakage_within,
     warn_of_contradiction,
 )
@@ -31,7 +36,7 @@ from skrldp.joint import JointDistribution, as_counts
 from skrldp.mechanism.manifest import Manifest
 from skrldp.pooling import CommonMargins, Pool, ReportInformation, information_of
 from skrldp.sanitizers.access import as_block_sanitizer
-from skrldp.sanitizers.block_sanitizer import margins_of, smoothed_cells
+from skrldp.sanitizers.block_sanitizer import margins_of
 from skrldp.table.read import read_table
 from skrldp.table.select import whole_numbers
 
@@ -43,10 +48,7 @@ class BlockDesign:
     """A manifest, its margins, and what is known of its blocks' cells before there are reports."""
 
     manifest: Manifest
-    margins: CommonMargins
-    matrices: tuple[Floats, ...]  # of the blocks' mechanisms (b, a), cells in lexicographic order
-    public: tuple[Floats, ...] | None  # distributions of the blocks' cells (a,); None: not known
-    n_public: int = 0
+    public: Sequence[JointDistribution] | None  # of the records of each block; None: not known
 
     @classmethod
     def read(cls, mechanism: Any, distribution: Any = None) -> "BlockDesign":
@@ -55,7 +57,7 @@ class BlockDesign:
         `distribution` has a JointDistribution for each block, in place of the sanitizer's public
         ones.
         """
-        public, n_public = distribution, 0
+        public = distribution
         sanitizer = as_block_sanitizer(mechanism)
         if isinstance(mechanism, str | bytes):
             manifest = Manifest.from_json(mechanism)
@@ -65,24 +67,39 @@ class BlockDesign:
             manifest = sanitizer.manifest_
             if distribution is None:
                 public = [one.joint_ for one in sanitizer.sanitizers_]
-                n_public = public[0].n
         else:
             raise TypeError(
                 "mechanism must be a Manifest, its JSON text or a fitted BlockSanitizer, got "
                 f"{type(mechanism).__name__}."
             )
-        matrices = tuple(
-            manifest.in_order(number, one.matrix) for number, one in enumerate(manifest.mechanisms)
-        )
-        cells = None if public is None else _cells_of(manifest, public)
-        return cls(manifest, margins_of(manifest), matrices, cells, n_public)
+        if public is not None:
+            _check_joints(manifest, public)
+        return cls(manifest, public)
 
     @cached_property
-    def cells(self) -> tuple[Floats, ...]:
-        """Distributions at which reports are weighted: the public ones, or uniform ones."""
-        if self.public is not None:
-            return self.public
-        return tuple(np.full(m.shape[1], 1.0 / m.shape[1]) for m in self.matrices)
+    def margins(self) -> CommonMargins:
+        """What the blocks have in common."""
+        return margins_of(self.manifest)
+
+    @cached_property
+    def channels(self) -> list[Channel]:
+        """The blocks' mechanisms; reports are weighted at public distributions or uniform ones."""
+        matrices = [one.matrix for one in self.manifest.mechanisms]
+        if self.public is None:
+            cells = [np.full(own.shape[1], 1.0 / own.shape[1]) for own in matrices]
+        else:
+            cells = [joint.smoothed().ravel() for joint in self.public]
+        return list(map(Channel, matrices, cells))
+
+    @cached_property
+    def matrices(self) -> list[Floats]:
+        """Matrices of the blocks' mechanisms (b, a), cells in lexicographic order."""
+        return [self.manifest.in_order(k, one.matrix) for k, one in enumerate(self.channels)]
+
+    @cached_property
+    def cells(self) -> list[Floats]:
+        """Distributions at which reports are weighted, cells in lexicographic order."""
+        return [self.manifest.in_order(k, one.public) for k, one in enumerate(self.channels)]
 
     def information(self, cells: Sequence[Floats]) -> list[ReportInformation]:
         """Return the information of one report of each block, at distributions of its cells."""
@@ -92,10 +109,9 @@ class BlockDesign:
     def warn_of_contradictions(self, counts: Sequence[Floats]) -> None:
         """Warn of blocks whose reports no distribution of records explains."""
         blocks = self.manifest.blocks
-        for number, own in enumerate(counts):
+        for channel, own, block in zip(self.channels, counts, blocks, strict=True):
             if own.any():
-                channel = Channel(self.matrices[number], self.cells[number])
-                warn_of_contradiction(channel, own, block=blocks[number], tests=len(blocks))
+                warn_of_contradiction(channel, own, block=block, tests=len(blocks))
 
     def block_with(self, columns: Any, by: Any, part: str) -> int:
         """Return the number of the smallest block that has some columns; each has those of S."""
@@ -124,8 +140,8 @@ class BlockDesign:
         return min(found)[1]
 
 
-def _cells_of(manifest: Manifest, joints: Any) -> tuple[Floats, ...]:
-    """Return the distributions of the blocks' cells; refuse those of other blocks."""
+def _check_joints(manifest: Manifest, joints: Any) -> None:
+    """Refuse distributions that are not those of a manifest's blocks."""
     mechanisms = manifest.mechanisms
     given = list(joints) if isinstance(joints, list | tuple) else []
     if len(given) != len(mechanisms) or not all(isinstance(j, JointDistribution) for j in given):
@@ -135,7 +151,6 @@ def _cells_of(manifest: Manifest, joints: Any) -> tuple[Floats, ...]:
         )
     for joint, one in zip(given, mechanisms, strict=True):
         check_names("the distribution of a block", joint, one)
-    return tuple(smoothed_cells(manifest, given))
 
 
 # -- the statistic --------------------------------------------------------------------------------
@@ -145,37 +160,24 @@ class _PooledChannel(Channel):
     """The reports of all blocks about the cells of one, the other blocks' being as expected."""
 
     def __init__(self, reports: "BlockReports", number: int) -> None:
-        design = reports.design
-        self.matrix = design.manifest.mechanisms[number].matrix
-        self.n_symbols, self.n_cells = len(reports.sample.shares), self.matrix.shape[1]
-        order = design.manifest.in_order(number, np.arange(self.n_cells, dtype=float))
-        self.public = design.cells[number][np.argsort(order)]
-        self.possible = reports.expected.shares > 0
-        self.expected, self._n, self._pool = reports.expected, reports.sample.n, reports.pool
-        self._information = reports.information
+        design, self.expected, self._reports = reports.design, reports.expected, reports
+        own, shares = slice(*reports.ends[number : number + 2]), self.expected.shares
+        channel = design.channels[number]
+        matrix = np.repeat(shares[:, None], channel.n_cells, axis=1)
+        matrix[own] = shares[own].sum() * channel.matrix
         self._number, self._in_order = number, partial(design.manifest.in_order, number)
-        self._own = slice(reports.ends[number], reports.ends[number + 1])
-
-    def forward(self, distribution: Floats) -> Floats:
-        """Distribution of the reports of all blocks, (..., a) to (..., b)."""
-        shares = self.expected.shares
-        found = np.broadcast_to(shares, (*distribution.shape[:-1], self.n_symbols)).copy()
-        found[..., self._own] = shares[self._own].sum() * (distribution @ self.matrix.T)
-        return found
-
-    def backward(self, values: Floats) -> Floats:
-        """Nothing: no variance is that of a model."""
-        return np.zeros((*values.shape[:-1], self.n_cells))
+        super().__init__(matrix, channel.public)
 
     def weights(self, functions: Floats) -> Floats:
         """Weights of the reports of all blocks for functions of the cells: (k, a) to (k, b)."""
-        functions = self._in_order(functions)
-        constant, each = self._pool.weights(self._number, functions, self._information)
-        return constant[:, None] + self._n * each
+        reports = self._reports
+        asked = self._number, self._in_order(functions), reports.information
+        constant, each = reports.pool.weights(*asked)
+        return constant[:, None] + reports.sample.n * each
 
     def determines(self, functions: Floats, weights: Floats) -> Booleans:
         """Whether the reports of all blocks determine functions (k, a)."""
-        return self._pool.determines(self._number, self._in_order(functions))
+        return self._reports.pool.determines(self._number, self._in_order(functions))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -259,8 +261,7 @@ def expected_cells(
             "a manifest alone does not say how the records are distributed: pass the fitted "
             "BlockSanitizer, or give distribution=, a list of a JointDistribution for each block."
         )
-    information = design.information(design.public)
-    parts = zip(design.manifest.shares, information, strict=True)
+    parts = zip(design.manifest.shares, design.information(design.cells), strict=True)
     counts = [n * share * one.report for share, one in parts]
     reports = BlockReports(design, counts)
     return reports.cells(design.block_with(columns, by, part), bounded=False)
@@ -381,53 +382,76 @@ class BlockEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
             )
         return self._reports.cells(number)
 
-    def drift_test(self) -> HypothesisTest:
-        """Test whether those who reported and the public table are of one population.
+    def test_independence(self, first: Any, second: Any, *, given: Any = None) -> HypothesisTest:
+        """Test whether two columns are independent, or independent given others.
 
-        Compared is the distribution of S and the columns of each block. A small p-value says that
-        some of these differ, not that privacy is lost: confidence sets have distributions beside
-        the public one. The statistic is that of the reports' scores at the public margins, block by
-        block. The public table's own error makes it greater by a factor that is known in the mean,
-        by which it is divided (Rao and Scott 1981).
+        Only the reports of the smallest block that has all of these columns are taken.
+
+        Parameters
+        ----------
+        first, second : name or list of names
+            Columns of one block, or of S; several are one combination.
+        given : name or list of names, optional
+            Columns within whose categories the two are independent.
 
         Returns
         -------
         HypothesisTest
+            As of :meth:`FrequencyEstimator.test_independence`.
+
+        Raises
+        ------
+        ValueError
+            If no block has the columns together or it has no reports, or if they do not determine
+            the columns' joint distribution.
+        """
+        check_is_fitted(self)
+        columns = [*as_list(first), *as_list(second), *as_list(given)]
+        number = self._design.block_with(columns, None, "all")
+        counts, one = self.counts_[number].astype(float), self.manifest_.mechanisms[number]
+        if not counts.any():
+            raise ValueError(
+                f"no report is of the block {self.manifest_.blocks[number]}, the smallest one that "
+                "has these columns together: fit more reports."
+            )
+        own = self._design.channels[number], one, Sample.of_counts(counts)
+        return independence_of(*own, first, second, given)
+
+    def drift_test(self) -> DriftTest:
+        """Test whether those who reported and the public table are of one population.
+
+        The test of :meth:`FrequencyEstimator.drift_test` is made for each block; the p-value is the
+        least one, times the number of blocks. The statistic and the leakage are those of its block,
+        the columns those of all blocks.
+
+        Returns
+        -------
+        DriftTest
 
         Raises
         ------
         ValueError
             If the public distribution is not known: `mechanism` must be the BlockSanitizer.
-
-        References
-        ----------
-        J. N. K. Rao and A. J. Scott, The analysis of categorical data from complex sample surveys,
-        J. American Statistical Association 76, 1981.
         """
         check_is_fitted(self)
-        design = self._design
-        if design.public is None:
-            raise ValueError("a test of drift needs the public table: give the BlockSanitizer.")
-        total, expected, degrees = 0.0, 0.0, 0
-        information = design.information(design.public)
-        for number, (one, counts) in enumerate(zip(information, self.counts_, strict=True)):
-            n = float(counts.sum())
-            if n:
-                score = one.channel.T @ ((counts - n * one.report) / one.report)
-                inverse = np.linalg.pinv(one.matrix, rcond=_NO_INFORMATION, hermitian=True)
-                rank = round(float((inverse * one.matrix).sum()))
-                cells, back = design.public[number], design.margins.blocks[number].back
-                spread = (back * cells) @ back.T - np.outer(back @ cells, back @ cells)
-                total += float(score @ inverse @ score) / n
-                expected += rank + n / design.n_public * float((one.matrix * spread).sum())
-                degrees += rank
-        what = "S and the columns of each block are distributed as in the public table"
-        return HypothesisTest.of(what, total * degrees / expected, degrees, self.n_reports_)
+        mechanisms, public = self.manifest_.mechanisms, self._design.public or ()
+        blocks = zip(self._design.channels, self.counts_, public, mechanisms, strict=False)
+        found = [drift_of(*one) for one in blocks if one[1].any() and len(one[3].values) > 1]
+        if not found:
+            raise ValueError(
+                "a test of drift needs the public table, and columns that are not sensitive: give "
+                "the fitted BlockSanitizer."
+            )
+        worst = min(found, key=attrgetter("p_value"))
+        return replace(
+            worst,
+            p_value=min(1.0, len(found) * worst.p_value),
+            n_reports=self.n_reports_,
+            columns=tuple(dict.fromkeys(chain.from_iterable(one.columns for one in found))),
+        )
 
 
 # -- counting -------------------------------------------------------------------------------------
-
-_NO_INFORMATION = 1e-8  # eigenvalues relative to the greatest that count as zero
 
 
 def count_blocks(Y: Any, sample_weight: ArrayLike | None, manifest: Manifest) -> list[Floats]:
