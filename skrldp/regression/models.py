@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -144,8 +144,6 @@ def _listed(names: Iterable[str]) -> str:
 
 # -- results --------------------------------------------------------------------------------------
 
-_STATSMODELS = {"linear": "Gaussian", "logistic": "Binomial", "Poisson": "Poisson"}
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RegressionResults(ReadOnly):
@@ -172,31 +170,18 @@ class RegressionResults(ReadOnly):
     skrldp.regression.logit : An example.
     """
 
-    _family: Family = field(repr=False)
-    _regression: Regression = field(repr=False)
-    _values: Floats = field(repr=False)  # (j, p)
-    _covariance: Floats = field(repr=False)  # (j * p, j * p), NaN where not determined
-
-    @property
-    def formula(self) -> str:
-        """The formula."""
-        return self._regression.formula
-
-    @property
-    def nobs(self) -> int:
-        """Number of reports."""
-        return self._regression.cells.n_reports
-
-    @property
-    def params(self) -> "pd.Series":
-        """The coefficients."""
-        known = np.isfinite(np.diag(self._covariance))
-        return self._series(np.where(known, self._values.ravel(), np.nan))
+    formula: str
+    nobs: int
+    params: "pd.Series"
+    _family: Family
+    _regression: Regression
+    _values: Floats  # (p, j)
+    _covariance: "pd.DataFrame"  # NaN where not determined
 
     @property
     def bse(self) -> "pd.Series":
         """Standard errors of the coefficients."""
-        return self._series(np.sqrt(np.diag(self._covariance)))
+        return self._like(np.sqrt(np.diag(self._covariance)))
 
     @property
     def tvalues(self) -> "pd.Series":
@@ -206,7 +191,7 @@ class RegressionResults(ReadOnly):
     @property
     def pvalues(self) -> "pd.Series":
         """Two-sided p-values."""
-        return self._series(2.0 * norm.sf(np.abs(self.tvalues.to_numpy())))
+        return self._like(2.0 * norm.sf(np.abs(self.tvalues)))
 
     def conf_int(self, alpha: float = 0.05) -> "pd.DataFrame":
         """Confidence intervals of the coefficients.
@@ -235,9 +220,7 @@ class RegressionResults(ReadOnly):
         -------
         pandas.DataFrame
         """
-        import pandas as pd
-
-        return pd.DataFrame(self._covariance, self._index(), self._index())
+        return self._covariance.copy()
 
     def summary(self, alpha: float = 0.05) -> "pd.DataFrame":
         """Table of coefficients, errors, tests and intervals.
@@ -292,7 +275,7 @@ class RegressionResults(ReadOnly):
             exog = self._regression.frame
         self._check_records(exog)
         matrix = spec.get_model_matrix(exog, context={})
-        mean = self._family.mean(matrix.to_numpy(dtype=float) @ self._values.T)
+        mean = self._family.mean(matrix.to_numpy(dtype=float) @ self._values)
         if len(self._regression.responses) == 1:
             return pd.Series(mean[:, 0], matrix.index)
         return pd.DataFrame(mean, matrix.index, list(self._regression.responses))
@@ -343,72 +326,15 @@ class RegressionResults(ReadOnly):
             raise ValueError(
                 "r_matrix must have rows that do not follow from one another, and none of zeros."
             )
-        values = functions @ self.params.to_numpy()
-        statistic = values @ np.linalg.solve(functions @ self._covariance @ functions.T, values)
+        values, spread = functions @ self.params.to_numpy(), self._covariance.to_numpy()
+        statistic = values @ np.linalg.solve(functions @ spread @ functions.T, values)
         what = f"{len(functions)} functions of the coefficients are 0"
         return HypothesisTest.of(what, float(statistic), len(functions), self.nobs)
 
-    def to_statsmodels(self) -> Any:
-        """Return the result as one of statsmodels, for tools that go by its classes.
-
-        Its coefficients and their covariance are those here; its likelihoods, residuals and tests
-        of fit are those of the estimated records and **mean nothing**. Predictions, contrasts and
-        marginal effects, such as those of the package marginaleffects, are right.
-
-        Returns
-        -------
-        statsmodels.genmod.generalized_linear_model.GLMResultsWrapper
-
-        Raises
-        ------
-        ValueError
-            For multinomial models, which statsmodels does not weigh.
-        """
-        try:
-            import statsmodels.api as sm
-            import statsmodels.formula.api as smf
-            from statsmodels.genmod.generalized_linear_model import GLMResults, GLMResultsWrapper
-        except ImportError as error:
-            raise ImportError(
-                "this result needs statsmodels, which is not installed: pip install statsmodels."
-            ) from error
-        name, regression = self._family.name, self._regression
-        if name not in _STATSMODELS:
-            raise ValueError("statsmodels weighs no multinomial model: use logit for each two.")
-        left, _, right = (part.strip() for part in regression.formula.partition("~"))
-        response = left if left in regression.frame else "response"
-        shares = regression.shares(regression.cells.frequencies)
-        weights = shares / shares.sum() * regression.cells.n_reports
-        outcomes = regression.outcomes[:, 0]
-        if (outcomes == np.rint(outcomes)).all():  # marginaleffects compares with whole numbers
-            outcomes = outcomes.astype(int)
-        frame = regression.frame.assign(**{response: outcomes, "weight": weights})
-        family = getattr(sm.families, _STATSMODELS[name])()
-        model = smf.glm(f"{response} ~ {right}", frame, family=family, freq_weights=weights)
-        names, own = regression.names, np.asarray(model.exog, dtype=float)
-        places = [names.index(one) for one in model.exog_names if one in names]
-        if not np.array_equal(own, regression.regressors[:, places]):
-            raise ValueError(
-                f"statsmodels reads the formula {regression.formula!r} as other columns, "
-                f"{model.exog_names}: use terms that both know."
-            )
-        covariance = self._covariance[np.ix_(places, places)]
-        values = self.params.to_numpy()[places]
-        # with a scale of 1, the covariance of the coefficients is the one that is given
-        return GLMResultsWrapper(GLMResults(model, values, covariance, 1.0))
-
-    def _index(self) -> "pd.Index":
+    def _like(self, values: NDArray[Any]) -> "pd.Series":
         import pandas as pd
 
-        names, responses = self._regression.names, self._regression.responses
-        if len(responses) == 1:
-            return pd.Index(names)
-        return pd.MultiIndex.from_product([responses, names])
-
-    def _series(self, values: NDArray[Any]) -> "pd.Series":
-        import pandas as pd
-
-        return pd.Series(values, self._index())
+        return pd.Series(values, self.params.index)
 
     def __repr__(self) -> str:
         return (
@@ -631,7 +557,14 @@ def _fitted(kind: str, formula: str, estimator: Any) -> RegressionResults:
             UserWarning,
             stacklevel=3,
         )
-    return RegressionResults(family, regression, coefficients.T, covariance)
+    import pandas as pd
+
+    index: Any = pd.Index(names)
+    if len(responses) > 1:
+        index = pd.MultiIndex.from_product([responses, names])
+    params = pd.Series(np.where(unknown, np.nan, coefficients.T.ravel()), index)
+    own = family, regression, coefficients, pd.DataFrame(covariance, index, index)
+    return RegressionResults(formula, regression.cells.n_reports, params, *own)
 
 
 def _solution(regression: Regression, family: Family, weights: Floats) -> tuple[Floats, Floats]:

@@ -259,20 +259,6 @@ def test_predictions_and_tests_of_several_coefficients_are_those_of_statsmodels(
         found.wald_test([1, 0])
 
 
-@pytest.mark.parametrize("kind", ["logit", "ols", "poisson"])
-def test_results_of_statsmodels_have_the_same_coefficients_and_errors(kind, sanitizer):
-    model, _ = MODELS[kind]
-    formula = {"logit": "ill ~ job + age", "ols": "age ~ ill + job"}.get(kind, "children ~ age")
-    found = model(formula, estimate(sanitizer, expected_counts(sanitizer, 1e5)))
-    other = found.to_statsmodels()
-    assert "statsmodels" in str(type(other))
-    np.testing.assert_allclose(other.params[found.params.index], found.params)
-    np.testing.assert_allclose(other.bse[found.bse.index], found.bse)
-    records = other.model.data.frame
-    np.testing.assert_allclose(other.predict(records), found.predict(records))
-    assert records["weight"].sum() == pytest.approx(found.nobs)
-
-
 def test_columns_of_one_block_are_enough(people):
     sanitizer = BlockSanitizer(
         eps=2.0,
@@ -304,5 +290,3 @@ def test_a_summary_reads_like_that_of_statsmodels(sanitizer):
         assert found.predict().shape == (9, 2)
     with pytest.raises(ValueError, match="alpha=2 must be"):
         found.conf_int(2)
-    with pytest.raises(ValueError, match="multinomial"):
-        found.to_statsmodels()
