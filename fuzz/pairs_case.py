@@ -25,6 +25,7 @@ class Case:
     blocks: dict = field(default_factory=dict)  # of BlockSanitizer, if there are blocks
     secrets: int = 2
     two: bool = False  # sensitive columns
+    whole: bool = False  # whether all columns are sensitive
     values: int = 3
     rare: bool = False  # values of "u" that few records have
     more: bool = False  # a second column of U
@@ -54,10 +55,15 @@ class Case:
 
     @property
     def sensitive(self):
-        return [self.at(name) for name in (["s", "r"] if self.two else ["s"])]
+        own = [self.at(name) for name in (["s", "r"] if self.two else ["s"])]
+        return own + self._others * self.whole
 
     @property
     def of_u(self):
+        return self._others * (not self.whole)
+
+    @property
+    def _others(self):
         return [self.at(name) for name in ["u", *["k"] * self.more, *["v"] * self.third]]
 
     @property

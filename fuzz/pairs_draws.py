@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 from pairs_forms import in_form, of_any_library, records_of, value_of
-from pairs_table import FalseClaimError, probabilities, read_value
+from pairs_table import FalseClaimError, probabilities, read_record
 
 from skrldp import client
 
@@ -14,7 +14,7 @@ _N = 1500  # draws of each record
 
 def check_draws(case, sanitizer):
     """Reports have the probabilities of the mechanism, those of unknown values too."""
-    rng, joint = case.rng, sanitizer.joint_
+    rng = case.rng
     rows = probabilities(sanitizer.mechanism_)
     device = client.load(sanitizer.mechanism_.to_json())
     frame = _records(case, rng, sanitizer.handle_unknown != "error")
@@ -22,15 +22,13 @@ def check_draws(case, sanitizer):
     try:
         sanitizer.encode = "symbol"
         for row, record in enumerate(records_of(frame)):
-            secret = tuple(record[name] for name in case.sensitive)
-            s = joint.secrets.index(secret if len(secret) > 1 else secret[0])
-            u = read_value(case, sanitizer.mechanism_, record)
+            cell = read_record(sanitizer.mechanism_, record)
             many = frame.iloc[np.full(_N, row)].reset_index(drop=True)
             drawn = _drawn(lambda many=many: sanitizer.transform(of_any_library(case, many)))
             by_client = _drawn(lambda many=many: device.report_many(records_of(many)))
-            if u is not None:
-                need_draws(drawn, rows[:, s, u], "transform")
-                need_draws(by_client, rows[:, s, u], "the client")
+            if cell is not None:
+                need_draws(drawn, rows[:, *cell], "transform")
+                need_draws(by_client, rows[:, *cell], "the client")
                 continue
             if by_client is not None:
                 raise FalseClaimError("a client reported a value without a place")

@@ -76,7 +76,7 @@ def _dtype(values):
 def _make_parameters(case):
     rng, own, table = case.rng, case.parameters, case.table
     own.setdefault("eps", float(rng.choice([0.5, 1.0, 1.5])))
-    own["sensitive"] = case.sensitive
+    own["sensitive"] = slice(None) if case.whole and not case.survey else case.sensitive
     if case.mechanism in _SEARCHED:
         own["time_limit"] = 0.3
     if case.declare and "categories" not in own:

@@ -86,6 +86,7 @@ SETTINGS = {
     "observe": {"nonsensitive": _set(observe="nonsensitive")},
     "sensitive": {
         "two columns": _shape(two=True),
+        "all columns": _shape(whole=True),
         "three values": _shape(secrets=3),
         "one without records": _shape(extra=("s",), declare=("s",)),
     },
@@ -181,6 +182,7 @@ PAIRS = [pair for pair in combinations(ALL, 2) if pair[0][0] != pair[1][0]]
 
 # What is fitted where the settings do not say it: the quick ones more often.
 _USUAL = ["IRSanitizer"] * 3 + ["PolyOptSanitizer", "AOptimalSanitizer", "RobustMSESanitizer"]
+_OF_RECORDS = ["GRRSanitizer", "PolyOptSanitizer", "AOptimalSanitizer"]  # if nothing is left of U
 
 
 def draw_case(number, start, options=()):
@@ -209,7 +211,8 @@ def make_case(chosen, rng):
         case.more = True
     if not case.mechanism:
         own = {*case.parameters}
-        fitting = [name for name in _USUAL if own <= _parameters(name)]
+        usual = _OF_RECORDS if case.whole else _USUAL
+        fitting = [name for name in usual if own <= _parameters(name)]
         case.mechanism = str(rng.choice(fitting or ["RobustMSESanitizer"]))
     if applies(case):
         make(case)

@@ -51,10 +51,20 @@ def probabilities(mechanism):
     return found.reshape(-1, a1, a2)
 
 
-def read_value(case, mechanism, record):
+def read_record(mechanism, record):
+    """The cell that a record is reported as; None if it is refused."""
+    secret = tuple(record[name] for name, flag in mechanism.columns if flag)
+    secret = secret if len(secret) > 1 else secret[0]
+    u = read_value(mechanism, record)
+    if u is None or secret not in mechanism.secrets:
+        return None
+    return mechanism.secrets.index(secret), u
+
+
+def read_value(mechanism, record):
     """The value of U that a record is reported as; None if that is refused."""
     columns = [name for name, flag in mechanism.columns if not flag]
-    values = [value if len(columns) > 1 else (value,) for value in mechanism.values]
+    values = [(value,) if len(columns) == 1 else value for value in mechanism.values]
     others = mechanism.others or (None,) * len(columns)
     own = []
     for place, name in enumerate(columns):
@@ -73,15 +83,13 @@ def read_value(case, mechanism, record):
     return None
 
 
-def count_records(case, mechanism, weight):
+def count_records(table, mechanism, weight):
     """Count public records of each cell, or add up their weights."""
     found = np.zeros((len(mechanism.secrets), len(mechanism.values)))
-    for record, w in zip(records_of(case.table), weight, strict=True):
-        secret = tuple(record[name] for name in case.sensitive)
-        s = mechanism.secrets.index(secret if len(secret) > 1 else secret[0])
-        u = read_value(case, mechanism, record)
-        if u is not None:
-            found[s, u] += w
+    for record, w in zip(records_of(table), weight, strict=True):
+        cell = read_record(mechanism, record)
+        if cell is not None:
+            found[cell] += w
     return found
 
 
@@ -89,14 +97,14 @@ def check_counts(case, sanitizer):
     """The public distribution is that of the table, or of a part for an exact set of a survey."""
     joint, mechanism = sanitizer.joint_, sanitizer.mechanism_
     records = np.ones(len(case.table)) if case.weights is None else case.weights
-    counts = count_records(case, mechanism, records)
+    counts = count_records(case.table, mechanism, records)
     part = case.survey.startswith("exact")
     if part and (joint.counts > counts).any():
         raise FalseClaimError("more records are counted than there are")
     if not part and not np.array_equal(joint.counts, counts):
         raise FalseClaimError("the counts are not those of the table")
     if case.survey and not part:
-        totals = count_records(case, mechanism, case.table[case.at("w")].to_numpy())
+        totals = count_records(case.table, mechanism, case.table[case.at("w")].to_numpy())
         if not np.allclose(joint.probabilities, totals / totals.sum(), rtol=1e-9, atol=1e-12):
             raise FalseClaimError("the public distribution is not the weighted one")
 

@@ -40,6 +40,7 @@ CROSSED = [
     [("mechanism", "AOptimal"), ("blocks", "edges"), ("eps_all", "more")],
     [("mechanism", "GRR"), ("table", "polars lazy"), ("values", "missing")],
     [("mechanism", "GRR"), ("blocks", "lists"), ("table", "array")],
+    [("mechanism", "AOptimal"), ("blocks", "edges"), ("sensitive", "all columns")],
 ]
 
 
