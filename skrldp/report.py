@@ -35,10 +35,11 @@ from skrldp.sanitizers.access import (
     changes_since_fit,
     fitted_sanitizer,
     reported_its_own_table,
+    utility_set_of,
 )
+from skrldp.sanitizers.fitted_state import information_of
 from skrldp.sanitizers.parameters import MOST_CELLS_OF_DESIGNS, default_uncertainty
 from skrldp.sanitizers.warnings import explain_limit, explain_rare_cells
-from skrldp.sets.fitted_sets import RenyiSet
 from skrldp.targets import target_in_words
 
 _NAMED = 5  # secrets, blocks and warnings of blocks that are named
@@ -360,7 +361,7 @@ def _figures(fitted: Any) -> dict[str, Any]:
     report, pair = worst_case(mechanism, certificate) if few else (None, None)
     records, told = joint.counts.sum(axis=1), fitted.information_by_secret_
     shares, whole = shares_of_entropy(told, joint.people)
-    information = mechanism.mutual_information(joint.probabilities)
+    information, share = information_of(mechanism, joint)
     return {
         "sensitive": tuple(name for name, flag in mechanism.columns if flag),
         "nonsensitive": tuple(name for name, flag in mechanism.columns if not flag),
@@ -383,9 +384,7 @@ def _figures(fitted: Any) -> dict[str, Any]:
         "normalized_information_given_secret": whole,
         "n_reports": mechanism.shape[0],
         "mutual_information": information,
-        "normalized_mutual_information": min(1.0, information / joint.entropy)
-        if joint.entropy > 0
-        else 0.0,
+        "normalized_mutual_information": share,
         "distortion": getattr(fitted, "distortion_", None),
         "worst_case_distortion": getattr(fitted, "worst_case_distortion_", None),
         "worst_case_set": _set_for_utility(fitted),
@@ -463,22 +462,14 @@ def _over_records(mechanism: Mechanism) -> float:
 
 def _set_for_utility(fitted: Any) -> str | None:
     """Say in words what a worst distance is over, and with which probability that misses."""
-    uncertainty = getattr(fitted, "utility_uncertainty_", None)
-    if uncertainty is None:
+    around = utility_set_of(fitted)
+    if around is None:
         return None
-    rule, beta = getattr(uncertainty, "radius", None), None
-    if isinstance(rule, str):
-        beta = uncertainty.beta
-    else:
-        rule = "given"
     # The line of the privacy set says on what a beta is conditional, if that set has one.
-    private, alphabet = fitted.certificate_.claims.main.around, fitted.joint_.alphabet_for(beta)
+    private = fitted.certificate_.claims.main.around
+    alphabet = fitted.joint_.alphabet_for(around.beta)
     said = private.beta is None or private.values_from != alphabet
-    return (
-        RenyiSet(uncertainty.alpha, uncertainty.B_, rule, beta)
-        .stated(alphabet)
-        .in_words(source=said)
-    )
+    return around.stated(alphabet).in_words(source=said)
 
 
 # --- What estimates from reports are worth -------------------------------------------------------

@@ -11,6 +11,7 @@ from skrldp.sanitizers.base import BaseSanitizer
 from skrldp.sanitizers.block_sanitizer import BlockSanitizer
 from skrldp.sanitizers.fitted_state import changes
 from skrldp.sanitizers.reports import blank_table
+from skrldp.sets.fitted_sets import FittedSet
 from skrldp.table.codec import CellCodec
 
 
@@ -100,6 +101,12 @@ def joint_of(candidate: Any, X: Any) -> Any:
 def codec_of(sanitizer: BaseSanitizer) -> CellCodec:
     """Return the translation between rows of a table and the cells of the mechanism."""
     return sanitizer._state().codec
+
+
+def utility_set_of(sanitizer: BaseSanitizer) -> FittedSet | None:
+    """Return the set over which a design bounds the distance of reports, if it bounds one."""
+    utility = sanitizer._state().design.utility
+    return None if utility is None else utility[1]
 
 
 def blank_record(sanitizer: BaseSanitizer) -> Any:

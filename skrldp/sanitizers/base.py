@@ -11,6 +11,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skrldp._frames import refuse_index
+from skrldp._lists_in_words import protected
 from skrldp.alphabet.combinations import Record
 from skrldp.joint import JointDistribution, as_counts
 from skrldp.privacy.requirements import Requirements
@@ -30,7 +31,6 @@ from skrldp.sanitizers.parameters import (
     grouping_of,
     known_places,
     larger_designs,
-    parts_of,
 )
 from skrldp.sanitizers.public_table import (
     WEIGHTED,
@@ -234,7 +234,8 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             survey=survey_told,
         )
         if self.verbose:
-            print(f"{type(self).__name__}: {parts_of(names)}, {fitted.in_words}, {words}")
+            parts = ([n for n, flag in names if flag is kind] for kind in (True, False))
+            print(f"{type(self).__name__}: {protected(*parts)}; {fitted.in_words}, {words}")
         self._fitted = fitted
         return self
 

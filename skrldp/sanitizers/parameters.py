@@ -167,19 +167,6 @@ def larger_designs(most_cells: int) -> str:
     return " ".join([*found, _BLOCKS])
 
 
-def parts_of(columns: Sequence[tuple[Any, bool]]) -> str:
-    """Name the columns of S and of U, or number those without names."""
-    secret, others = (
-        ", ".join(
-            repr(name) if isinstance(name, str) else f"column {name}"
-            for name, flag in columns
-            if flag is sensitive
-        )
-        for sensitive in (True, False)
-    )
-    return f"S = {secret}, U = {others or 'nothing'}"
-
-
 # --- From parameters to requirements --------------------------------------------------------------
 
 
