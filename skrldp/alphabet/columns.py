@@ -203,7 +203,7 @@ class Column:
         if self.bins is not None:
             return ()
         texts = dict.fromkeys(value for value, _ in self._entries if isinstance(value, str))
-        return tuple(text for text in texts if text.isascii() or _is_utf8(text))
+        return tuple(text for text in texts if is_utf8(text))
 
     @cached_property
     def _places(self) -> _Places:
@@ -324,10 +324,13 @@ class Column:
         return self._numbers[kind]
 
 
-def _is_utf8(text: str) -> bool:
+def is_utf8(text: str) -> bool:
+    """Whether a text has no half of a pair of surrogates, which UTF-8 cannot hold."""
+    if text.isascii():
+        return True
     try:
         text.encode()
-    except UnicodeEncodeError:  # half of a pair of surrogates
+    except UnicodeEncodeError:
         return False
     return True
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skrldp.alphabet.columns import OTHER, Column
+from skrldp.alphabet.columns import OTHER, Column, is_utf8
 from skrldp.alphabet.values import brief, is_missing
 from skrldp.alphabet.values import plain as comparable
 from skrldp.claims import wrong_keys
@@ -302,11 +302,8 @@ def _check_depth(depth: int) -> None:
 
 
 def _check_text(text: str) -> None:
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            raise malformed(f"{text!r} has half a surrogate pair, which is no text") from None
+    if not is_utf8(text):
+        raise malformed(f"{text!r} has half a surrogate pair, which is no text")
 
 
 # --- Which values of U are reported as "other" ----------------------------------------------------
