@@ -7,8 +7,8 @@ Wald tests, with the covariance at the estimate, reject true hypotheses about 50
 
 import math
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -114,7 +114,7 @@ def independence_of(
             f"{what}: some combinations of these columns are no cells of the mechanism. Fit it "
             "with categories='product'."
         )
-    return _independent(what, _Grouped.of(channel, table.labels, sample), sizes)
+    return _independent(what, _grouped(channel, table.labels, sample), sizes)
 
 
 def equality_of(
@@ -131,15 +131,14 @@ def equality_of(
         )
     names = list(map(repr, as_list(columns)))
     both = [
-        _Grouped.of(channel, table.labels, sample)
+        _grouped(channel, table.labels, sample)
         for (channel, _, sample), table in zip(populations, tables, strict=True)
     ]
     n = sum(one.sample.n for one in both)
     parts = [one.sample.n / n for one in both]
-    size = len(tables[0].categories)
-    shares, cells = (
+    shares, public = (
         np.concatenate([part * own for part, own in zip(parts, of_both, strict=True)])
-        for of_both in ([one.sample.shares for one in both], [one.public for one in both])
+        for of_both in zip(*((one.sample.shares, one.channel.public) for one in both), strict=True)
     )
     design, pairs = None, None
     if any(one.sample.design is not None for one in both):
@@ -147,19 +146,20 @@ def equality_of(
         design = block_diag(*own)
     if paired is not None:
         moves = [
-            (one.symbols[of_pairs] == np.arange(len(one.matrix))[:, None])
+            (one.rows[of_pairs] == np.arange(one.channel.n_symbols)[:, None])
             - one.sample.shares[:, None]
             for one, of_pairs in zip(both, paired.symbols, strict=True)
         ]
         cross = (moves[0] * paired.numbers) @ moves[1].T / n**2
         nothing = [np.zeros((k, k)) for k in cross.shape]
         pairs = np.block([[nothing[0], cross], [cross.T, nothing[1]]])
+    size = len(tables[0].categories)
     labels = np.concatenate([both[0].labels, size + both[1].labels])
-    matrix: Floats = block_diag(*(one.matrix for one in both))
+    channel = Channel(block_diag(*(one.channel.matrix for one in both)), public)
     verb = " have together" if len(names) > 1 else " has"
     what = f"{', '.join(names)}{verb} the same distribution in both populations"
-    reports = _Grouped(matrix, cells, labels, Sample(shares, n, design), pairs=pairs)
-    return _independent(what, reports, (1, 2, size))
+    together = _Grouped(channel, labels, Sample(shares, n, design), np.arange(len(shares)))
+    return _independent(what, together, (1, 2, size), pairs)
 
 
 def _covariance(sample: Sample) -> Floats:
@@ -168,64 +168,73 @@ def _covariance(sample: Sample) -> Floats:
     return sample.covariance(every, every)
 
 
-@dataclass(frozen=True, eq=False)
-class _Grouped:
+class _Grouped(NamedTuple):
     """Cells that are grouped by categories, and the reports about them."""
 
-    matrix: Floats  # (b, a)
-    public: Floats  # (a,), positive
+    channel: Channel
     labels: Indices  # (a,), the category of each cell
     sample: Sample
-    symbols: Indices = field(default_factory=lambda: np.arange(0))  # row of each symbol
-    pairs: Floats | None = None  # (b, b), covariance of the shares beyond that of independent ones
+    rows: Indices  # of each symbol, among those of the channel
 
-    @classmethod
-    def of(cls, channel: Channel, labels: Indices, sample: Sample) -> "_Grouped":
-        """Take the cells of a channel.
 
-        Where no matrix is made of it, reports are grouped as the cells are: by symmetry, the other
-        categories of a report tell nothing of these.
-        """
-        if not isinstance(channel, StructuredChannel):
-            return cls(channel.matrix, channel.public, labels, sample, np.arange(channel.n_symbols))
-        sizes = np.bincount(labels)
-        columns = [
-            np.bincount(labels, channel.forward((labels == k) / size))
-            for k, size in enumerate(sizes)
-        ]
-        matrix = np.stack(columns, axis=1).astype(float)
-        shares, public = (
-            np.bincount(labels, own).astype(float) for own in (sample.shares, channel.public)
-        )
-        return cls(matrix, public, np.arange(len(sizes)), Sample(shares, sample.n), labels)
+def _grouped(channel: Channel, labels: Indices, sample: Sample) -> _Grouped:
+    """Take the cells of a channel.
 
-    def null(self, report: Floats) -> Sample:
-        """Return reports that vary as those of a distribution (b,)."""
-        found = Sample(report, self.sample.n, self.sample.design)
-        more = self.pairs
-        return found if more is None else replace(found, design=_covariance(found) + more)
+    Where no matrix is made of it, reports are grouped as the cells are: by symmetry, the other
+    categories of a report tell nothing of these.
+    """
+    if not isinstance(channel, StructuredChannel):
+        return _Grouped(channel, labels, sample, np.arange(channel.n_symbols))
+    sizes = np.bincount(labels)
+    reports = (channel.forward((labels == k) / size) for k, size in enumerate(sizes))
+    *columns, shares, public = (
+        np.bincount(labels, own).astype(float) for own in (*reports, sample.shares, channel.public)
+    )
+    own = Channel(np.stack(columns, axis=1), public)
+    return _Grouped(own, np.arange(len(sizes)), Sample(shares, sample.n), labels)
 
-    def product(self, shape: Sequence[int], cells: Floats) -> tuple[Floats, Floats]:
-        """Make the last two of three columns independent within the first: the table, the cells."""
-        table = np.bincount(self.labels, cells, math.prod(shape)).reshape(shape)
+
+def _under(hypothesis: Callable[[Floats], Floats], channel: Channel, sample: Sample) -> Floats:
+    """Return the most likely distribution of the cells (a,) under a hypothesis, by EM.
+
+    The hypothesis makes of a distribution the nearest one for which it is true.
+    """
+    cells = hypothesis(channel.public)
+    for _ in range(_STEPS):
+        cells = hypothesis(cells * gradient(channel, sample.shares, cells))
+    return cells
+
+
+def _independent(
+    what: str, reports: _Grouped, shape: Sequence[int], pairs: Floats | None = None
+) -> HypothesisTest:
+    """Test whether the last two of three columns are independent within the first.
+
+    Without noise it is Pearson's test. `pairs` is what the covariance of the reports has beyond
+    that of independent ones, (b, b).
+    """
+    channel, labels, sample, _ = reports
+
+    def tabled(cells: Floats) -> Floats:
+        return np.bincount(labels, cells, math.prod(shape)).astype(float).reshape(shape)
+
+    def product(cells: Floats) -> Floats:
+        table = tabled(cells)
         within = np.maximum(table.sum(axis=(1, 2), keepdims=True), 1e-300)
         found = table.sum(axis=1, keepdims=True) * table.sum(axis=2, keepdims=True) / within
         ratio = np.divide(found, table, out=np.zeros_like(found), where=table > 0)
-        return found, cells * ratio.ravel()[self.labels]
+        return cells * ratio.ravel()[labels]
 
+    cells = _under(product, channel, sample)
+    contrasts = [
+        np.kron(_contrasts(one.sum(axis=1)), _contrasts(one.sum(axis=0))) for one in tabled(cells)
+    ]
 
-def _independent(what: str, reports: _Grouped, shape: Sequence[int]) -> HypothesisTest:
-    """Test whether the last two of three columns are independent within the first.
+    def with_pairs(weights: Floats, null: Sample, seen: Sample) -> tuple[Floats, Sample, Sample]:
+        more = null if pairs is None else replace(null, design=_covariance(null) + pairs)
+        return weights, more, seen
 
-    Without noise it is Pearson's test.
-    """
-    channel = Channel(reports.matrix, reports.public)
-    table, cells = reports.product(shape, reports.public)
-    for _ in range(_STEPS):
-        slope = gradient(channel, reports.sample.shares, cells)
-        table, cells = reports.product(shape, cells * slope)
-    contrasts = (np.kron(_contrasts(one.sum(axis=1)), _contrasts(one.sum(axis=0))) for one in table)
-    found = _score_test(what, reports, cells, block_diag(*contrasts))
+    found = _score_test(what, reports, cells, block_diag(*contrasts), with_pairs)
     if not found.degrees_of_freedom:
         raise ValueError(
             f"whether {what} is not identifiable from these {found.n_reports:,} reports: design "
@@ -245,6 +254,9 @@ def _contrasts(shares: Floats) -> Floats:
     return found
 
 
+Compared = Callable[[Floats, Sample, Sample], tuple[Floats, Sample, Sample]]
+
+
 def _basis(functions: Floats) -> Floats:
     """Orthonormal basis of the columns (b, m)."""
     if not functions.size:
@@ -255,14 +267,16 @@ def _basis(functions: Floats) -> Floats:
 
 
 def _score_test(
-    what: str, reports: _Grouped, cells: Floats, contrasts: Floats, table: "_Table | None" = None
+    what: str, reports: _Grouped, cells: Floats, contrasts: Floats, compared: Compared
 ) -> HypothesisTest:
     """Test whether the cells' distribution (a,) has no share of contrasts (k, m) of categories.
 
     The contrasts' scores are taken as functions of the reports, less what they have in common with
-    the scores of all else that may vary. With a `table` the cells are compared with its records.
+    the scores of all else that may vary. `compared` makes of these weights (m, b), of reports under
+    the hypothesis and of those that were seen what is compared.
     """
-    matrix, labels, sample = reports.matrix, reports.labels, reports.sample
+    channel, labels, sample, _ = reports
+    matrix = channel.matrix
     report = matrix @ cells
     often = sample.n * report >= _LEAST_EXPECTED
     root, shares = np.sqrt(report[often]), np.bincount(labels, cells)[labels]
@@ -275,9 +289,7 @@ def _score_test(
     own = _basis(own - others @ (others.T @ own))
     weights = np.zeros((own.shape[1], len(matrix)))
     weights[:, often] = (own / root[:, None]).T
-    null, seen = reports.null(report), sample
-    if table is not None:
-        weights, null, seen = table.beside(weights @ matrix, weights, null, seen)
+    weights, null, seen = compared(weights, Sample(report, sample.n, sample.design), sample)
     values, vectors = np.linalg.eigh(null.covariance(weights, weights))
     known = values > _SINGULAR * values.max(initial=0.0)
     white = (vectors[:, known] / np.sqrt(values[known])).T @ weights
@@ -322,30 +334,6 @@ class DriftTest(HypothesisTest):
     leakage_at_least: float = float("nan")
 
 
-class _Table(NamedTuple):
-    """Public records of each secret, with which the values of U in reports are compared."""
-
-    margin: Floats  # (a1, 1), of the secrets of those who report
-    records: Floats  # (a1, 1), number of public ones
-    within: Floats  # (a1, a2), distribution of U given S in the public table
-    null: Floats  # (a1, a2), of the table and the reports together
-
-    def beside(
-        self, on_cells: Floats, weights: Floats, null: Sample, seen: Sample
-    ) -> tuple[Floats, Sample, Sample]:
-        """Put the records beside reports, with minus their weights (m, a) in the mean."""
-        reports, each = null.n, self.margin / self.records
-        n = reports + float(self.records.sum())
-        of_records = (on_cells.reshape(-1, *self.null.shape) * each).reshape(on_cells.shape)
-        strata = np.append(np.zeros(null.shares.size), np.indices(self.null.shape)[0].ravel() + 1)
-        both = (null, self.records * self.null + 0.5), (seen, self.records * self.within)
-        null, seen = (
-            Sample(np.append(one.n * one.shares, own.ravel()) / n, n, None, strata)
-            for one, own in both
-        )
-        return np.hstack([weights * (n / reports), -n * of_records]), null, seen
-
-
 def drift_of(
     channel: Channel, counts: Floats, public: JointDistribution, mechanism: Mechanism
 ) -> DriftTest:
@@ -357,27 +345,39 @@ def drift_of(
     """
     sample, shape = Sample.of_counts(counts), public.counts.shape
     cells = channel.public.reshape(shape)
-    within = both = cells / cells.sum(axis=1, keepdims=True)
+    within = cells / cells.sum(axis=1, keepdims=True)
     records = effective_size(public) * public.probabilities.sum(axis=1, keepdims=True)
     records = np.maximum(records, 0.5)
-    for _ in range(_STEPS):  # EM of reports and public records together
-        slope = gradient(channel, sample.shares, cells.ravel())
-        own = sample.n * cells * slope.reshape(shape)
-        both = own + records * within
-        both /= both.sum(axis=1, keepdims=True)
-        cells = own.sum(axis=1, keepdims=True) / sample.n * both
-    margin = cells.sum(axis=1, keepdims=True)
 
-    table = _Table(margin, records, within, both)
+    def pooled(cells: Floats) -> Floats:  # with the public records
+        own = sample.n * cells.reshape(shape)
+        both = own + records * within
+        both *= own.sum(axis=1, keepdims=True) / both.sum(axis=1, keepdims=True)
+        return (both / sample.n).ravel()
+
+    cells = _under(pooled, channel, sample).reshape(shape)
+    margin = cells.sum(axis=1, keepdims=True)
+    both = np.divide(cells, margin, out=within.copy(), where=margin > 0)
+
+    def with_table(weights: Floats, null: Sample, seen: Sample) -> tuple[Floats, Sample, Sample]:
+        """Put the public records beside reports, with minus their weights in the mean."""
+        n = sample.n + float(records.sum())
+        of_records = (weights @ channel.matrix) * (margin / records * np.ones(shape)).ravel()
+        strata = np.append(np.zeros(channel.n_symbols), np.indices(shape)[0].ravel() + 1)
+        # counts of rare cells are no normal numbers: half a record more
+        both_of = (null, records * both + 0.5), (seen, records * within)
+        null, seen = (
+            Sample(np.append(one.n * one.shares, own.ravel()) / n, n, None, strata)
+            for one, own in both_of
+        )
+        return np.hstack([weights * (n / sample.n), -n * of_records]), null, seen
 
     def tested(what: str, values: Indices) -> HypothesisTest:
         size = int(values.max()) + 1
         labels = (np.arange(shape[0])[:, None] * size + values).ravel()
-        grouped = (np.bincount(values, row).astype(float) for row in both)
-        reports = _Grouped(channel.matrix, channel.public, labels, sample)
-        return _score_test(
-            what, reports, cells.ravel(), block_diag(*map(_contrasts, grouped)), table
-        )
+        contrasts = (_contrasts(np.bincount(values, row).astype(float)) for row in both)
+        reports = _grouped(channel, labels, sample)
+        return _score_test(what, reports, cells.ravel(), block_diag(*contrasts), with_table)
 
     what = "U given S is distributed as in the public table"
     found = DriftTest(**vars(tested(what, np.arange(shape[1]))))
