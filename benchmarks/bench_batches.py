@@ -95,8 +95,8 @@ def main():
     table, stream = own.form.sampler, KeyedStream(KEY, own.digest)
     show("fresh reports", rate(lambda: table.sample(cells, RandomStream()), n))
     for name, column in columns.items():
-        ids = in_memory(column)
-        show(f"sampling, {name}", rate(lambda ids=ids: stream.sample(table, cells, ids), n))
+        found = rate(lambda own=column: stream.sample(table, cells, in_memory(own)), n)
+        show(f"sampling, {name}", found)
 
     s, a, z = rng.integers(0, 2, n), rng.integers(0, 5, n), rng.integers(0, 3, n)
     dictionary = pa.DictionaryArray.from_arrays
