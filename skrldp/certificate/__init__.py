@@ -11,7 +11,7 @@ from skrldp.certificate._certify import (
     prove,
     prove_reports,
 )
-from skrldp.certificate._release import expected_seconds, release
+from skrldp.certificate._release import expected_seconds, release, release_made
 from skrldp.certificate._verify import Verdict, verify
 from skrldp.certificate._witness import counts_to_json, witness_of
 
@@ -24,6 +24,7 @@ __all__ = [
     "prove",
     "prove_reports",
     "release",
+    "release_made",
     "verify",
     "witness_of",
 ]

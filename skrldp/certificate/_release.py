@@ -14,9 +14,9 @@ from skrldp.mechanism.forms import slot_bits
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.privacy.requirements import Requirements, repair
 
-# Proofs that are tried, each with eight times the slack of the one before. The last has 3e4 times
+# Proofs that are tried, each with eight times the slack of the one before. The last has 2e6 times
 # the slack that rounding calls for: where that fails, something else is wrong.
-_ATTEMPTS = 6
+_ATTEMPTS = 8
 _MORE = 8.0
 
 # Seconds for each report and cell, and for each report and pair of secrets. On one core mechanisms
@@ -53,21 +53,34 @@ def release(
 ) -> tuple[Mechanism, Certificate]:
     """Repair a design, round it to what will be sampled, and prove it private.
 
-    Shapes: `matrix` (b, a). Returns Mechanism, Certificate: symbols are row
-    numbers of the design; reports that would never be sent are dropped. The certificate is the full
-    one, over all cells, and keeps what is asked. Raises CertificateError if no proof is found.
+    Shapes: `matrix` (b, a). Returns as :func:`release_made`: symbols are row numbers of the design;
+    reports that would never be sent are dropped.
     """
     requirements = asked.over()
-    rounding = 2.0 * 2.0 ** -slot_bits(len(matrix))
-    for _ in range(_ATTEMPTS):
+
+    def made(rounding: float) -> Mechanism:
         with _counted("repairing", verbose) as callback:
             repaired = repair(matrix, requirements, rounding, callback)
-        mechanism = _sampled(repaired, asked.joint, asked.observe)
+        return _sampled(repaired, asked.joint, asked.observe)
+
+    return release_made(made, 2.0 * 2.0 ** -slot_bits(len(matrix)), asked, verbose=verbose)
+
+
+def release_made(
+    made: Callable[[float], Mechanism], slack: float, asked: Requirements, *, verbose: int = 0
+) -> tuple[Mechanism, Certificate]:
+    """Prove the mechanism that is made with some slack for rounding, or with more of it.
+
+    Returns Mechanism, Certificate: the certificate is the full one, over all cells, and keeps what
+    is asked. Raises CertificateError if no proof is found.
+    """
+    for _ in range(_ATTEMPTS):
+        mechanism = made(slack)
         with _counted("proving", verbose) as callback:
             certificate = prove(mechanism, asked, callback)
         if certificate.claims.kept:
             return mechanism, certificate
-        rounding *= _MORE
+        slack *= _MORE
     raise CertificateError(_unproven(asked, certificate, mechanism))
 
 

@@ -7,13 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skrldp._params import at_most
 from skrldp.alphabet.combinations import Record
-from skrldp.certificate import Certificate, prove, release
+from skrldp.certificate import Certificate, release, release_made
 from skrldp.design.closed_form import IndependentReporting, grr, independent_reporting, srr
 from skrldp.design.criteria import information_bound
 from skrldp.design.run import Solution
-from skrldp.exceptions import CertificateError
 from skrldp.information import Blocks, block_information
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.privacy.requirements import Requirements
@@ -27,7 +25,6 @@ from skrldp.sets.parameter_objects import AllDistributions
 # pair of secrets and value: at this many combinations it takes a second and some 30 MB.
 _DENSE_CELLS = 512
 _DENSE_WORK = 5_000_000
-_ATTEMPTS = 8
 
 
 @with_parameters
@@ -80,7 +77,7 @@ def release_closed_form(design: Callable[[], Blocks], name: str, asked: Requirem
         mechanism, certificate = release(cells.matrix, asked)
         symbols = cells.symbols
     else:
-        mechanism, certificate = _release_sparse(blocks, asked, requirements)
+        mechanism, certificate = _release_sparse(blocks, asked, requirements.least_eps)
         symbols = mechanism.symbols
     bound = information_bound(joint, requirements, quick=True)
     solution = Solution(
@@ -96,27 +93,20 @@ def release_closed_form(design: Callable[[], Blocks], name: str, asked: Requirem
 
 
 def _release_sparse(
-    blocks: Blocks, asked: Requirements, requirements: Requirements
+    blocks: Blocks, asked: Requirements, least_eps: float
 ) -> tuple[Mechanism, Certificate]:
     """Increase all probabilities so that the rounded ones stay private, as :func:`repair` does."""
-    joint = asked.joint
-    a1, a2 = joint.counts.shape
+    joint, n_cells = asked.joint, asked.joint.counts.size
+
+    def made(shift: float) -> Mechanism:
+        same, same_secret, same_value, other = (
+            (p + shift) / (1.0 + n_cells * shift) for p in blocks
+        )
+        four = same, same_secret, same_value, other
+        return Mechanism.from_blocks(four, joint.secrets, joint.values)
+
     # Rounding down three of the weights can raise the fourth by a unit for each cell.
-    shift = 2.0 * a1 * a2 * 2.0**-53 / np.tanh(requirements.least_eps / 2.0)
-    for _ in range(_ATTEMPTS):
-        same, same_secret, same_value, other = (p + shift for p in blocks)
-        total = 1.0 + a1 * a2 * shift
-        shifted = (same / total, same_secret / total, same_value / total, other / total)
-        mechanism = Mechanism.from_blocks(shifted, joint.secrets, joint.values)
-        certificate = prove(mechanism, asked)
-        if certificate.claims.kept:
-            return mechanism, certificate
-        shift *= 8.0
-    raise CertificateError(
-        f"the closed form could not be proven private at {requirements.describe()}, on {a1} "
-        f"secrets x {a2} values: the last bound is {at_most(certificate.eps)}. Nothing is "
-        "released. Take fewer categories."
-    )
+    return release_made(made, 2.0 * n_cells * 2.0**-53 / np.tanh(least_eps / 2.0), asked)
 
 
 # --- Generalised randomised response on the whole record ------------------------------------------
