@@ -257,7 +257,7 @@ def test_verbose_says_what_was_done(cls, capsys):
     fitted(make(cls), GOOD)
     assert capsys.readouterr().out == ""
     fitted(make(cls, verbose=1), GOOD)
-    said = f"{cls.__name__}: S = column 0, U = column 1, JointDistribution(2 secrets x 2 values"
+    said = f"{cls.__name__}: S = column 0; U = column 1; JointDistribution(2 secrets x 2 values"
     told = capsys.readouterr()
     assert said in told.out
     if cls is PolyOptSanitizer:  # after the search there are signs of life too
