@@ -20,7 +20,8 @@ slacks for each entry of each pair.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -125,7 +126,7 @@ class PairFunction:
     # first, second: (m,), the parts of a row that the secrets of each pair have
     first: Indices
     second: Indices
-    p: Floats  # (m, 2, k), weights of the means
+    p: Floats  # (m, 2, k), weights of the means; (b, m, 2, k) where rows have their own
     scale: Floats  # (m, 2), the factors c; used where the budget is not shared
     theta: float  # exponent of the means
     shared: NDArray[np.bool_]  # (m,), pairs with a shared budget
@@ -285,6 +286,19 @@ class PairBlock(Block):
         self._region, self._eps = one.region, one.eps
         self.pairs = pairs
         self._last: tuple[Floats, Floats, Floats] | None = None  # x, and what it was made of
+
+    def of(self, place: slice) -> "PairBlock":
+        """See :class:`Block`."""
+        found, p = copy(self), self.pairs.p
+        if p.ndim > 3:
+            found.pairs = replace(self.pairs, p=p[place])
+        return found
+
+    def of_rows(self, blocks: Sequence[Block]) -> "PairBlock":
+        """See :class:`Block`: they differ in the means' weights alone."""
+        found, own = copy(self), [one.pairs.p for one in blocks if isinstance(one, PairBlock)]
+        found.pairs = replace(self.pairs, p=np.stack(own))
+        return found
 
     def start(self, rows: Floats, mean: float) -> None:
         """See :class:`Block`."""

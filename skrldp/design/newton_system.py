@@ -56,6 +56,14 @@ class Block(ABC):
     what is left is a Hessian and a gradient for each row.
     """
 
+    def of(self, place: slice) -> "Block":
+        """Return a copy for some of the rows."""
+        return copy(self)
+
+    def of_rows(self, blocks: Sequence["Block"]) -> "Block":
+        """Return a block for many rows, from the block of each, of which this is the first."""
+        return self
+
     @abstractmethod
     def start(self, rows: Floats, mean: float) -> None:
         """Choose variables that are strictly inside, and multipliers.
@@ -164,7 +172,7 @@ class Part:
 
     def __init__(self, place: slice, rows: Floats, blocks: list[Block], mean: float) -> None:
         self.place, self.rows = place, rows
-        self.blocks = [copy(block) for block in blocks]
+        self.blocks = [block.of(place) for block in blocks]
         for block in self.blocks:
             block.start(rows, mean)
         self.dual_rows = mean / rows
