@@ -42,7 +42,7 @@ LEVEL, LOW, AGAIN = 0.95, 0.92, 20_000
 PUBLIC = 3_000  # records of the public table
 MOST_PAIRED = 200  # symbols of a mechanism whose pairs of reports are drawn
 STAYED = 0.8  # share of the persons whose record is the same in the second wave
-_AT_ONCE = 3_000_000  # numbers in memory: reports of kinds times samples
+_AT_ONCE = 10_000_000  # numbers in memory: reports of kinds times samples
 
 
 def sanitizers(seconds):
@@ -291,7 +291,7 @@ def held(kind, population, n, runs, rng):
     hits, length, squares, moments, left = 0.0, 0.0, 0.0, np.zeros((2, len(truth))), runs
     known = np.ones(len(truth), dtype=bool)
     b = kind.statistic.of_c.shape[1]
-    each = b**2 if isinstance(kind, Paired) else b + 8 * len(truth)
+    each = b**2 if isinstance(kind, Paired) else b * len(truth)
     while left:
         size = int(min(left, max(1, _AT_ONCE // each)))
         ends, estimates, errors = kind.drawn(population, n, size, rng)

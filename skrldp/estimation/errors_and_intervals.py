@@ -74,8 +74,8 @@ class Sample:
 
     def centred(self, weights: Floats) -> Floats:
         """Weights (k, b) less their mean, within each stratum."""
-        sizes = np.maximum(self._of_strata @ self.shares, 1e-300)
-        means = (weights * self.shares) @ self._of_strata.T / sizes
+        sizes = np.maximum(self.shares @ self._of_strata.T, 1e-300)[..., None, :]
+        means = (weights * self.shares[..., None, :]) @ self._of_strata.T / sizes
         found: Floats = weights - means @ self._of_strata
         return found
 
@@ -91,13 +91,8 @@ class Sample:
         if self.design is not None:
             found: Floats = np.einsum("kb,kb->k", first @ self.design, second)
             return found
-        one, two = (
-            own - (own.max(axis=1) + own.min(axis=1))[:, None] / 2 for own in (first, second)
-        )
-        within = self.shares[..., None, :] * self._of_strata  # (..., m, b)
-        sizes = np.maximum(within.sum(axis=-1, keepdims=True), 1e-300)
-        apart = self.means(one * two) - ((within @ one.T) * (within @ two.T) / sizes).sum(axis=-2)
-        return apart / self.n
+        both = self.centred(first) * self.centred(second)
+        return np.einsum("...kb,...b->...k", both, self.shares) / self.n
 
     @cached_property
     def _of_strata(self) -> Floats:
