@@ -105,31 +105,6 @@ class Sample:
 Samples = Sequence[tuple[tuple[Any, ...], Sample]]  # of each group of reports: label, reports
 
 
-class Classes(NamedTuple):
-    """Cells with the same c and g, put together: (k, m), the rest of a row with mass 0.
-
-    `first` are the expected weights of a report about such a cell, `second` their products.
-    """
-
-    mass: Floats
-    c: Floats
-    g: Floats
-    first_c: Floats
-    first_g: Floats
-    second_cc: Floats
-    second_cg: Floats
-    second_gg: Floats
-
-    def variances(self, theta: Floats) -> Floats:
-        """Variances of the residual's weight where θ (k,) is true, next to the public one."""
-        at = theta[:, None]
-        residual = self.c - at * self.g
-        p = tilted_cells(self.mass, tilt_of(self.mass, residual), residual)
-        second = self.second_cc - 2.0 * at * self.second_cg + at**2 * self.second_gg
-        mean = (p * (self.first_c - at * self.first_g)).sum(axis=1)
-        return np.maximum((p * second).sum(axis=1) - mean**2, 0.0)
-
-
 class Moments(NamedTuple):
     """What the weights of reports have in the mean: (..., k) each."""
 
@@ -255,13 +230,17 @@ class Statistic:
 
     def _reports_at(self, theta: Floats) -> Floats:
         """Distributions of the reports where θ is true, next to the public one, (k, b)."""
-        at, classes = theta[:, None], self.classes
-        tilt = tilt_of(classes.mass, classes.c - at * classes.g)
+        at, (mass, c, g) = theta[:, None], self.classes[:3]
+        tilt = tilt_of(mass, c - at * g)
         return self.channel.forward(tilted_cells(self.channel.public, tilt, self.c - at * self.g))
 
     @cached_property
-    def classes(self) -> Classes:
-        """The cells, with what reports about them weigh."""
+    def classes(self) -> Floats:
+        """The cells with the same c and g, put together, and what reports about them weigh.
+
+        Returns (8, k, m): their mass (0 for the rest of a row), c and g; the expected weights of a
+        report about such a cell, of c and of g, and their products cc, cg and gg.
+        """
         one, two, public = self.of_c, self.of_g, self.channel.public
         weights = one, two, one**2, one * two, two**2
         back = np.stack([self.channel.backward(each) for each in weights], axis=1)  # (k, 5, a)
@@ -274,7 +253,7 @@ class Statistic:
         found = np.zeros((len(rows[0]), len(rows), max(row.shape[1] for row in rows)))
         for k, row in enumerate(rows):
             found[:, k, : row.shape[1]] = row
-        return Classes(*found)
+        return found
 
     # -- from reports -----------------------------------------------------------------------------
 
@@ -360,13 +339,19 @@ class Statistic:
 
         `rows` is one figure at many θ, or all at one each.
         """
-        return Classes(*(one[rows] for one in self.classes)).variances(theta)
+        mass, c, g, first_c, first_g, cc, cg, gg = self.classes[:, rows]
+        at = theta[:, None]
+        residual = c - at * g
+        p = tilted_cells(mass, tilt_of(mass, residual), residual)
+        mean = (p * (first_c - at * first_g)).sum(axis=1)
+        second = (p * (cc - 2.0 * at * cg + at**2 * gg)).sum(axis=1)
+        return np.maximum(second - mean**2, 0.0)
 
     def ends(self, sample: Sample, level: float) -> Floats:
         """Find the ends of the confidence intervals, (k, 2)."""
         seen = self.moments(sample)
         if self.are_plain and self.determined.all():
-            return _wilson(seen, self.classes.second_cc[:, ::-1].T, norm.ppf(0.5 + level / 2.0))
+            return _wilson(seen, self.classes[5].T, norm.ppf(0.5 + level / 2.0))
         # A residual that has one sign at all figures counts as 0 where it is next to 0.
         whole = np.stack([np.zeros_like(seen.top), np.broadcast_to(self.size, seen.top.shape)])
         low, high = seen.top - whole * seen.share - self._tabled(whole)[1]
@@ -502,7 +487,7 @@ def _expected_length(channel: Channel, target: Floats, weights: Floats, n: float
         return np.inf
     middle, bias = (float(part[0]) for part in own.bias(own.public))
     bias = bias if bias > _NO_BIAS else 0.0
-    error = float(np.sqrt(own.classes.variances(own.public)[0] / n))
+    error = float(np.sqrt(own.model_variances(own.public)[0] / n))
     half = bias + float(_critical(np.array([bias / max(error, 1e-12)]), 0.95)[0]) * error
     chances = (np.arange(25) + 0.5) / 25
     centres = weights @ channel.report - middle + error * norm.ppf(chances)
@@ -565,18 +550,16 @@ class CellShares(Statistic):
         return (second - first**2) ** 2 / np.maximum(central, 1e-300)
 
     @cached_property
-    def classes(self) -> Classes:
-        """The cell and the others, with what reports about them weigh."""
+    def classes(self) -> Floats:
+        """The other cells and the cell, with what reports about them weigh, (8, a, 2)."""
         p, squared = self.public, self.channel.inverse.powered(2)
         of_own = FourNumbers(squared.shape, self.channel.blocks.entries * squared.entries)
-        inside = of_own.apply(np.ones_like(p))[0]
+        inside = of_own.apply(np.ones_like(p))
         outside = (squared.apply(self.channel.report) - p * inside) / (1.0 - p)
-        mass = np.stack([1.0 - p, p], axis=1)
-        c, second = np.broadcast_to([0.0, 1.0], mass.shape), np.full_like(mass, inside)
-        second[:, 0] = outside
-        return Classes(
-            mass, c, np.ones_like(mass), c, np.ones_like(mass), second, c, np.ones_like(mass)
-        )
+        one = np.ones((len(p), 2))
+        c = one * [0.0, 1.0]
+        mass, second = np.stack([1.0 - p, p], axis=1), np.stack([outside, inside], axis=1)
+        return np.stack([mass, c, one, c, one, second, c, one])
 
     def moments(self, sample: Sample) -> Moments:
         """Return what the weights have in the mean."""
@@ -601,10 +584,10 @@ class CellShares(Statistic):
 def _wilson(seen: Moments, squares: Floats, quantile: float) -> Floats:
     """Intervals of shares: where |m − θ| ≤ z √(max(V(θ), v)/n), V(θ) = θκ₁ + (1−θ)κ₀ − θ².
 
-    Shapes: moments (..., k), `squares` κ₁ and κ₀ (2, k), to (..., k, 2).
+    Shapes: moments (..., k), `squares` κ₀ and κ₁ (2, k), to (..., k, 2).
     """
     at, plain = np.clip(seen.top, 0.0, 1.0), quantile * np.sqrt(np.maximum(seen.cc, 0.0))
-    q, (one, zero) = quantile**2 * seen.effect / seen.n, squares
+    q, (zero, one) = quantile**2 * seen.effect / seen.n, squares
     half = at + q * (one - zero) / 2.0
     root = np.sqrt(np.maximum(half**2 - (1.0 + q) * (at**2 - q * zero), 0.0))
     low = np.minimum((half - root) / (1.0 + q), at - plain)
