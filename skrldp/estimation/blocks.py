@@ -17,16 +17,13 @@ from skrldp._arrays import ReadOnlyFit, read_only
 from skrldp._params import as_list
 from skrldp._typing import Booleans, Floats
 from skrldp.alphabet.columns import listed
-from skrldp.alphabet.combinations import group_cells
 from skrldp.estimation.channels import Channel
-from skrldp.estimation.errors_and_intervals import Sample, Statistic, project
+from skrldp.estimation.errors_and_intervals import Sample, Statistic
 from skrldp.estimation.estimator import FrequencyEstimator
 from skrldp.estimation.hypotheses import (
     DriftTest,
-    HypothesisTest,
     chances_of_reports,
     drift_of,
-    independence_of,
     leakage_within,
     warn_of_contradiction,
 )
@@ -382,41 +379,6 @@ class BlockEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
             )
         return self._reports.cells(number)
 
-    def test_independence(self, first: Any, second: Any, *, given: Any = None) -> HypothesisTest:
-        """Test whether two columns are independent, or independent given others.
-
-        Only the reports of the smallest block that has all of these columns are taken.
-
-        Parameters
-        ----------
-        first, second : name or list of names
-            Columns of one block, or of S; several are one combination.
-        given : name or list of names, optional
-            Columns within whose categories the two are independent.
-
-        Returns
-        -------
-        HypothesisTest
-            As of :meth:`FrequencyEstimator.test_independence`.
-
-        Raises
-        ------
-        ValueError
-            If no block has the columns together or it has no reports, or if they do not determine
-            the columns' joint distribution.
-        """
-        check_is_fitted(self)
-        columns = [*as_list(first), *as_list(second), *as_list(given)]
-        number = self._design.block_with(columns, None, "all")
-        counts, one = self.counts_[number].astype(float), self.manifest_.mechanisms[number]
-        if not counts.any():
-            raise ValueError(
-                f"no report is of the block {self.manifest_.blocks[number]}, the smallest one that "
-                "has these columns together: fit more reports."
-            )
-        own = self._design.channels[number], one, Sample.of_counts(counts)
-        return independence_of(*own, first, second, given)
-
     def drift_test(self) -> DriftTest:
         """Test whether those who reported and the public table are of one population.
 
@@ -515,14 +477,13 @@ def estimated_cells(estimator: Any, columns: Sequence[Any]) -> EstimatedCells:
         )
     check_is_fitted(estimator)
     cells = estimator._cells(list(columns), None)
-    group_cells(cells.record, list(columns), "all")  # refuses others
     sample = cells.one_sample("a regression")
     if isinstance(estimator, FrequencyEstimator):
         return EstimatedCells(cells, sample, cells.most_likely(sample))
-    every = cells.statistic(np.eye(cells.channel.n_cells), None, sample)
-    if not every.determined.all():
+    found, known = cells.frequencies()
+    if not known.all():
         raise ValueError(
             f"the crosstab of {', '.join(map(repr, columns))} is not identifiable from these "
             "reports: report a block of these columns."
         )
-    return EstimatedCells(cells, sample, project(every.estimates(sample), every.variances(sample)))
+    return EstimatedCells(cells, sample, found)

@@ -17,9 +17,7 @@ from skrldp.estimation.channels import Channel, StructuredChannel, channel_of
 from skrldp.estimation.errors_and_intervals import LEAST_REPORTS, Sample, Statistic
 from skrldp.estimation.hypotheses import (
     DriftTest,
-    HypothesisTest,
     drift_of,
-    independence_of,
     warn_of_contradiction,
     warn_of_drift,
 )
@@ -269,41 +267,6 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
             If the mechanism has no such columns, or there are too many categories.
         """
         return self.marginal(columns, part=part).covariance()
-
-    def test_independence(self, first: Any, second: Any, *, given: Any = None) -> HypothesisTest:
-        """Test whether two columns are independent, or independent given others.
-
-        Parameters
-        ----------
-        first, second : name, position or list of them
-            Columns of the table; several are one combination.
-        given : name, position or list of them, optional
-            Columns within whose categories the two are independent.
-
-        Returns
-        -------
-        HypothesisTest
-            By the score statistic: its covariance is that under the hypothesis.
-
-        Raises
-        ------
-        ValueError
-            If there are no such columns, the reports do not determine their joint distribution, or
-            some combinations of them are no cells.
-
-        Examples
-        --------
-        >>> from skrldp import FrequencyEstimator, SRRSanitizer
-        >>> X = [["no", 0], ["no", 1], ["yes", 0], ["yes", 1]]
-        >>> sanitizer = SRRSanitizer(eps=2.0, sensitive=0).fit(X, sample_weight=[300, 70, 200, 430])
-        >>> sent = (5_000 * sanitizer.mechanism_.matrix @ [0.3, 0.07, 0.2, 0.43]).round()
-        >>> estimator = FrequencyEstimator(sanitizer).fit(range(4), sample_weight=sent)
-        >>> print(estimator.test_independence(0, 1))
-        5,000 reports contradict that 0 and 1 are independent (p = 1.3e-137; ...
-        """
-        check_is_fitted(self)
-        sample = self._own.one_sample("a test of independence")
-        return independence_of(self._own.channel, self.mechanism_, sample, first, second, given)
 
     def drift_test(self) -> DriftTest:
         """Test whether those who reported may be of the population of the public table.

@@ -181,8 +181,12 @@ def _grouped(channel: Channel, labels: Indices, sample: Sample) -> _Grouped:
     """Take the cells of a channel.
 
     Where no matrix is made of it, reports are grouped as the cells are: by symmetry, the other
-    categories of a report tell nothing of these.
+    categories of a report tell nothing of these. Of blocks, only the one of these cells tells.
     """
+    if sample.strata is not None and (own := np.ptp(channel.matrix, axis=1) > 0).any():
+        matrix, shares = channel.matrix[own], sample.shares[own]
+        sample = Sample(shares / shares.sum(), sample.n * float(shares.sum()))
+        channel = Channel(matrix / matrix.sum(axis=0), channel.public)
     if not isinstance(channel, StructuredChannel):
         return _Grouped(channel, labels, sample, np.arange(channel.n_symbols))
     sizes = np.bincount(labels)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skrldp._params import is_finite
+from skrldp._params import as_list, is_finite
 from skrldp._typing import Booleans, Floats
 from skrldp.alphabet.combinations import (
     CellGroups,
@@ -28,6 +28,7 @@ from skrldp.estimation.errors_and_intervals import (
     project,
 )
 from skrldp.estimation.figures import Ends, Figures, Influence, stacked
+from skrldp.estimation.hypotheses import HypothesisTest, independence_of
 
 _MOST_NUMBERS = 25_000_000  # of figures times cells: some hundred megabytes
 # Of the most likely distribution: nats per report that are nothing, and steps.
@@ -223,6 +224,42 @@ class FigureMethods(ABC):
             steps if categories is None else np.array(categories, dtype=object)[steps.astype(int)]
         )
         return _quantiles(below, numbers, float(q))
+
+    def test_independence(self, first: Any, second: Any, *, given: Any = None) -> HypothesisTest:
+        """Test whether two columns are independent, or independent given others.
+
+        Parameters
+        ----------
+        first, second : name, position or list of them
+            Columns of the table; several are one combination.
+        given : name, position or list of them, optional
+            Columns within whose categories the two are independent.
+
+        Returns
+        -------
+        HypothesisTest
+            By the score statistic: its covariance is that under the hypothesis.
+
+        Raises
+        ------
+        ValueError
+            If there are no such columns, or no block has them together, the reports do not
+            determine their joint distribution, or some combinations of them are no cells.
+
+        Examples
+        --------
+        >>> from skrldp import FrequencyEstimator, SRRSanitizer
+        >>> X = [["no", 0], ["no", 1], ["yes", 0], ["yes", 1]]
+        >>> sanitizer = SRRSanitizer(eps=2.0, sensitive=0).fit(X, sample_weight=[300, 70, 200, 430])
+        >>> sent = (5_000 * sanitizer.mechanism_.matrix @ [0.3, 0.07, 0.2, 0.43]).round()
+        >>> estimator = FrequencyEstimator(sanitizer).fit(range(4), sample_weight=sent)
+        >>> print(estimator.test_independence(0, 1))
+        5,000 reports contradict that 0 and 1 are independent (p = 1.3e-137; ...
+        """
+        columns = [*as_list(first), *as_list(second), *as_list(given)]
+        cells = self._cells(columns, None)
+        sample = cells.one_sample("a test of independence")
+        return independence_of(cells.channel, cells.record, sample, first, second, given)
 
 
 class Asked(NamedTuple):

@@ -176,11 +176,15 @@ def test_columns_of_one_block_are_tested_for_independence_by_its_reports():
     number = sanitizer.manifest_.blocks.index(("age", "job"))
     own = FrequencyEstimator(sanitizer.sanitizers_[number], encode="symbol")
     own = own.fit(reports["report"][reports["block"] == number].to_numpy())
-    assert found == own.test_independence("age", "job", given="ill") and found.p_value < 1e-9
+    own = own.test_independence("age", "job", given="ill")
+    assert found.statistic == pytest.approx(own.statistic, rel=1e-6) and found.p_value < 1e-9
     with pytest.raises(ValueError, match="no block has the columns"):
         estimator.test_independence("age", "job", given="home")
     rest = BlockEstimator(sanitizer).fit(reports[reports["block"] != number])
-    with pytest.raises(ValueError, match=r"of the block \('age', 'job'\).* fit more"):
+    with (
+        pytest.warns(UserWarning, match="no report is of the block"),
+        pytest.raises(ValueError, match="is not identifiable"),
+    ):
         rest.test_independence("age", "job")
 
 
