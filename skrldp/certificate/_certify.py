@@ -126,19 +126,6 @@ class Certificate(ReadOnly):
         several = self.eps if self.reports > 1 else None
         return witness_of(*self._subject, several, self.reports)
 
-    @property
-    def alpha(self) -> float:
-        """Order of the divergence that the set limits."""
-        return self.uncertainty.alpha
-
-    @property
-    def radius(self) -> float:
-        """Radius of a Rényi ball, in nats; infinite for all distributions."""
-        radius = self.uncertainty.joint_radius
-        if radius is None:
-            raise AttributeError("this set has no radius: see `uncertainty`.")
-        return radius
-
     def holds(self, eps: float) -> bool:
         """Whether the mechanism is proven private at this ε.
 

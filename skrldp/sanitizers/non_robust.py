@@ -91,7 +91,7 @@ class NonRobustSanitizer(OptimalSanitizer):
     ...     warnings.simplefilter("ignore", PrivacyLeakWarning)
     ...     sanitizer = NonRobustSanitizer(eps=1.0, sensitive=0)
     ...     _ = sanitizer.fit(X, sample_weight=[7, 10, 26, 57])
-    >>> sanitizer.certificate_.holds(1.0), sanitizer.certificate_.radius
+    >>> sanitizer.certificate_.holds(1.0), sanitizer.certificate_.uncertainty.radius
     (True, 0.0)
     >>> sanitizer.solution_.status, sanitizer.solution_.bound_by
     ('optimal', 'the optimum for the public distribution alone')

@@ -144,7 +144,7 @@ def test_randomised_response_over_all_distributions(eps, a1, a2):
         found = certify(mechanism, AllDistributions(), joint)
         rounding = 2.0**-52 / min(blocks)  # of the integer weights
         assert found.eps == pytest.approx(eps, abs=1e-10 + rounding)
-        assert found.radius == math.inf
+        assert found.uncertainty.radius == math.inf
         assert mechanism.leakage(found.distribution) == pytest.approx(found.eps_attained, abs=1e-9)
         # smaller sets of distributions leak no more
         assert certify(mechanism, RenyiBall(), joint).eps <= found.eps + 1e-12
@@ -212,7 +212,7 @@ def test_the_attained_leakage_is_attained(alpha, radius, seed, unseen):
             1e-3 if unseen else 1e-6
         )  # a distribution can only come near an unseen secret's limit
         assert found.eps - found.eps_attained <= slack
-    assert (found.alpha, found.radius) == (alpha, radius)
+    assert (found.uncertainty.alpha, found.uncertainty.radius) == (alpha, radius)
 
 
 @pytest.mark.parametrize("alpha", (0.3, *ALPHAS))

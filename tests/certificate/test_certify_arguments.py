@@ -102,7 +102,7 @@ def test_a_fitted_set_will_do():
     joint = JointDistribution(COUNTS)
     found = certify(MATRIX, RenyiSet(2.0, 0.05), joint)
     again = certify(MATRIX, RenyiBall(radius=0.05), joint)
-    assert (found.eps, found.radius) == (again.eps, 0.05)
+    assert (found.eps, found.uncertainty.radius) == (again.eps, 0.05)
 
 
 @pytest.mark.parametrize("chosen", [LikelihoodRatioSet(), RenyiBall()])

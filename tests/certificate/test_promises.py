@@ -54,7 +54,7 @@ def test_a_huge_ball_is_not_everything(radius):
     assert f"{radius:g}" in around.describe()
     matrix = np.tile([[0.7, 0.3], [0.3, 0.7]], (1, 2))
     found = certify(matrix, around, EVEN)
-    assert (found.alpha, found.radius) == (2.0, radius)
+    assert (found.uncertainty.alpha, found.uncertainty.radius) == (2.0, radius)
     assert found.eps == pytest.approx(math.log(7 / 3), abs=1e-9)
 
 

@@ -2,7 +2,6 @@
 
 import warnings
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,11 +10,9 @@ from skrldp import (
     AllDistributions,
     LikelihoodRatioSet,
     Mechanism,
-    NonRobustSanitizer,
     PrivacyLeakWarning,
     RenyiBall,
     SRRSanitizer,
-    certify,
     privacy_report,
 )
 from skrldp import report as report_module
@@ -105,11 +102,3 @@ def test_changes_of_the_set_after_fit_are_told():
     first, then = privacy_report(sanitizer).warnings
     assert first.startswith("uncertainty__drift=0.5 was set after fit, which used 0.0")
     assert then == before
-
-
-def test_a_set_is_certified_under_its_own_name():
-    joint = fitted(NonRobustSanitizer(sensitive=0)).joint_
-    certificate = certify(np.full((2, 6), 0.5), LikelihoodRatioSet(drift=0.1), joint)
-    with pytest.raises(AttributeError, match="has no radius: see `uncertainty`"):
-        _ = certificate.radius
-    assert certify(np.full((2, 6), 0.5), RenyiBall(radius=0.5), joint).radius == 0.5

@@ -81,11 +81,11 @@ def test_reference(case, problem):
 
     certificate, ball = sanitizer.certificate_, sanitizer.uncertainty_
     assert certificate.holds(case["eps"])
-    assert certificate.radius == (ball.B_ if robust_privacy else 0.0)
+    assert certificate.uncertainty.radius == (ball.B_ if robust_privacy else 0.0)
     again = certify(
         sanitizer.mechanism_, ball if robust_privacy else RenyiBall(radius=0.0), sanitizer.joint_
     )
-    assert (again.eps, again.radius) == (certificate.eps, certificate.radius)
+    assert (again.eps, again.uncertainty) == (certificate.eps, certificate.uncertainty)
 
 
 @pytest.mark.parametrize("counts", [COUNTS, SPARSE], ids=["2x3", "3x4"])
@@ -116,7 +116,7 @@ def test_all_distributions_are_a_linear_program(robust_utility, eps):
     )
     value = found.worst_case_distortion_ if robust_utility else found.distortion_
     assert value == pytest.approx(expected, rel=TOL)
-    assert found.certificate_.radius == found.uncertainty_.B_ == np.inf
+    assert found.certificate_.uncertainty.radius == found.uncertainty_.B_ == np.inf
     assert np.count_nonzero(found.worst_case_distribution_) == 1  # the worst cell
     cells = by_cell(found, absolute)
     assert found.worst_case_distortion_ == pytest.approx(cells.max(), rel=1e-12)
