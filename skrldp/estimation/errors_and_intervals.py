@@ -23,7 +23,7 @@ from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtr, ndtri
 
 from skrldp._typing import Booleans, Floats, Indices
 from skrldp.estimation.channels import Channel, FourNumbers, StructuredChannel
@@ -351,7 +351,7 @@ class Statistic:
         """Find the ends of the confidence intervals, (k, 2)."""
         seen = self.moments(sample)
         if self.are_plain and self.determined.all():
-            return _wilson(seen, self.classes[5].T, norm.ppf(0.5 + level / 2.0))
+            return _wilson(seen, self.classes[5].T, ndtri(0.5 + level / 2.0))
         # A residual that has one sign at all figures counts as 0 where it is next to 0.
         whole = np.stack([np.zeros_like(seen.top), np.broadcast_to(self.size, seen.top.shape)])
         low, high = seen.top - whole * seen.share - self._tabled(whole)[1]
@@ -490,7 +490,7 @@ def _expected_length(channel: Channel, target: Floats, weights: Floats, n: float
     error = float(np.sqrt(own.model_variances(own.public)[0] / n))
     half = bias + float(_critical(np.array([bias / max(error, 1e-12)]), 0.95)[0]) * error
     chances = (np.arange(25) + 0.5) / 25
-    centres = weights @ channel.report - middle + error * norm.ppf(chances)
+    centres = weights @ channel.report - middle + error * ndtri(chances)
     return float(np.mean(np.clip(centres + half, 0, 1) - np.clip(centres - half, 0, 1)))
 
 
@@ -498,9 +498,9 @@ def _expected_length(channel: Channel, target: Floats, weights: Floats, n: float
 def _critical_values(level: float) -> tuple[Floats, Floats]:
     """Tabulate biases t in standard errors, and z: abs(N(t, 1)) <= t + z at the level."""
     biases = np.linspace(0.0, 8.0, 161)
-    found = np.full_like(biases, norm.ppf(0.5 + level / 2.0))
+    found = np.full_like(biases, ndtri(0.5 + level / 2.0))
     for _ in range(_HALVINGS):  # of the distance
-        found = (found + norm.ppf(level + norm.cdf(-2.0 * biases - found))) / 2.0
+        found = (found + ndtri(level + ndtr(-2.0 * biases - found))) / 2.0
     return biases, found
 
 

@@ -118,8 +118,7 @@ class PairedReports(Pairs):
                 raise ValueError("ids must be a pair: those of Y_first and those of Y_second.")
             of_waves = zip(ids, symbols, _WAVES, strict=True)
             one, two = (_places(own, len(sent), wave) for own, sent, wave in of_waves)
-            both = [(row, two[person]) for person, row in one.items() if person in two]
-            rows = np.array(both, dtype=np.intp).reshape(-1, 2).T
+            rows = [[own[person] for person in one if person in two] for own in (one, two)]
             symbols = [own[chosen] for own, chosen in zip(symbols, rows, strict=True)]
         if len(symbols[0]) != len(symbols[1]):
             raise ValueError(

@@ -173,18 +173,12 @@ def expected_std_errors_of_targets(
     return dict(zip(asked.names, map(float, found), strict=True))
 
 
-def checked_n(n: Any) -> float:
-    """Refuse what is no number of reports."""
-    if not (is_finite(n) and n >= 1 and n == int(n)):
-        raise ValueError(f"n={shown(n)} must be an integer of at least 1, the number of reports.")
-    return float(n)
-
-
 def _planned(
     mechanism: Any, n: Any, distribution: Any, design_effect: Any, *columns: Any
 ) -> tuple[Cells, Floats]:
     """Return cells that have columns, with the expected reports, and their distribution."""
-    size = checked_n(n)
+    if not (is_finite(n) and n >= 1 and n == int(n)):
+        raise ValueError(f"n={shown(n)} must be an integer of at least 1, the number of reports.")
     check_positive("design_effect", design_effect)
     if isinstance(mechanism, Manifest) or as_block_sanitizer(mechanism) is not None:
         if design_effect != 1.0:
@@ -192,12 +186,12 @@ def _planned(
                 "design_effect is for one mechanism: each block has people of its own, who are "
                 "fewer of a household or place. Plan a single block with its own mechanism."
             )
-        return expected_cells(mechanism, size, distribution, *columns), np.ones(0)
+        return expected_cells(mechanism, float(n), distribution, *columns), np.ones(0)
     own, sanitizer = read_mechanism(mechanism)
     follows = _distribution_of(own, sanitizer, distribution)
     public = follows if sanitizer is None else sanitizer.joint_.smoothed().ravel()
     channel = channel_of(own, np.maximum(public, 1e-12))
-    samples = [((), Sample(channel.forward(follows), size))]
+    samples = [((), Sample(channel.forward(follows), float(n)))]
     return Cells(own, channel, samples, bounded=False), follows
 
 
