@@ -10,7 +10,7 @@ import pytest
 
 from skrldp import FrequencyEstimator, GRRSanitizer, batches
 
-ROWS = 120  # of a chunk, all with values of their own: three chunks need codes of 16 bits
+ROWS = 86  # of a chunk, all with values of their own: three chunks need codes of 16 bits
 WIDTHS = ["int8", "uint8", "int32", "uint64"]
 KEY = bytes(range(32))
 

@@ -18,6 +18,7 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
+from conftest import few_iterations
 from sklearn.exceptions import ConvergenceWarning
 
 from skrldp import (
@@ -53,7 +54,7 @@ def proven(name):
         given |= {"survey": SurveyDesign(weights="w")}
         weighted = {}
     san = PolyOptSanitizer(eps=1.0, sensitive=[0], **given)
-    with warnings.catch_warnings():
+    with few_iterations(), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         san.fit(rows, **weighted)
     return san.mechanism_.to_json(), counts_to_json(san.joint_), san.certificate_.witness()

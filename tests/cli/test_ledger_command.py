@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from command_files import CHECKED, DESIGN, KEY, KEYED, read, table, write
 from command_fixtures import call, designed, folder, ready
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skrldp import SRRSanitizer
@@ -184,7 +184,6 @@ DIGEST = LedgerReporter(MECHANISM, id="person", key=KEY).digest
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
 def test_batches_are_settled_as_tables_are(data):
     """Against the joins of an engine: two designs, epochs, rows written twice."""
     people = [f"{person:032x}" for person in range(1, 6)]

@@ -1,6 +1,7 @@
 """The estimator's fit takes effect all at once, or not at all."""
 
 import sys
+from copy import copy
 
 import numpy as np
 
@@ -33,9 +34,9 @@ def stop_at(lines):
 
 def test_an_interrupted_fit_leaves_one_fit_whole():
     seen, before = set(), sys.gettrace()
+    fitted = FrequencyEstimator(FEW, encode="symbol").fit(range(4), sample_weight=[2] * 4)
     for lines in range(100):
-        estimator = FrequencyEstimator(FEW, encode="symbol").fit(range(4), sample_weight=[2] * 4)
-        estimator.set_params(mechanism=MANY)
+        estimator = copy(fitted).set_params(mechanism=MANY)
         sys.settrace(stop_at(lines))
         try:
             estimator.fit(range(6), sample_weight=[3] * 6)

@@ -12,6 +12,7 @@ import sys
 
 import numpy as np
 import pytest
+from conftest import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -210,21 +211,22 @@ def test_blocks_are_their_dense_matrix(a1, a2, blocks):
             )
 
 
+SETS = [
+    RenyiBall(radius=0.0),
+    RenyiBall(radius=0.05),
+    RenyiBall(1.0, radius=0.3),
+    RenyiBall(0.7, radius=0.02),
+    RenyiBall(0.3, radius=0.02),
+    RenyiBall(3.0, radius=2.0),
+    AllDistributions(),
+]
+
+
 @pytest.mark.parametrize(
-    "uncertainty",
-    [
-        RenyiBall(radius=0.0),
-        RenyiBall(radius=0.05),
-        RenyiBall(1.0, radius=0.3),
-        RenyiBall(0.7, radius=0.02),
-        RenyiBall(0.3, radius=0.02),
-        RenyiBall(3.0, radius=2.0),
-        AllDistributions(),
-    ],
+    ("uncertainty", "shape", "unseen"), pairwise(SETS, [(3, 4), (4, 1), (2, 3)], [False, True])
 )
-@pytest.mark.parametrize(("a1", "a2"), [(3, 4), (4, 1), (2, 3)])
-@pytest.mark.parametrize("unseen", [False, True])
-def test_blocks_and_dense_have_one_certificate(uncertainty, a1, a2, unseen):
+def test_blocks_and_dense_have_one_certificate(uncertainty, shape, unseen):
+    a1, a2 = shape
     rng = np.random.default_rng(6)
     counts = rng.integers(1, 60, size=(a1, a2))
     counts[-1] *= not unseen

@@ -12,6 +12,7 @@ One with ``harmless`` can make no promise false; the text says why. It does not 
 """
 
 import argparse
+import ast
 import itertools
 import os
 import shutil
@@ -86,7 +87,7 @@ def wrong(mutant: Mutant, root: Path = ROOT) -> str | None:
     if mutant.mutated == mutant.code:
         return f"{mutant}\n     it changes nothing"
     try:
-        compile(text.replace(mutant.code, mutant.mutated), str(path), "exec")
+        ast.parse(text.replace(mutant.code, mutant.mutated))
     except SyntaxError as error:
         return f"{mutant}\n     the result is no Python ({error})"
     absent = [name for name in mutant.tests if not (root / "tests" / name).exists()]

@@ -29,12 +29,15 @@ def clustered(rng, clusters, size, correlation):
 
 
 def test_the_design_effect_adds_to_the_sampling_part_of_the_variance():
-    """As the guide on planning says: 300 surveys of 100 clusters of 20, correlation .1."""
+    """As the guide on planning says: 150 surveys of 100 clusters of 20, correlation .1.
+
+    Their spread is that far off in one of 10,000 cases.
+    """
     sanitizer = SRRSanitizer(eps=2.0, sensitive=0).fit(ROWS, sample_weight=[30, 10, 15, 45])
     rng, n, effect = np.random.default_rng(0), 2_000, 1 + 19 * 0.1
     estimator = FrequencyEstimator(sanitizer)
     found = []
-    for seed in range(300):
+    for seed in range(150):
         cells = np.repeat(np.arange(4), clustered(rng, 100, 20, 0.1).sum(axis=0))
         reports = sanitizer.set_params(random_state=seed).transform(ROWS[cells])
         found.append(estimator.fit(reports).frequencies_.sum(axis=0)[0])
@@ -53,7 +56,7 @@ def test_the_design_effect_adds_to_the_sampling_part_of_the_variance():
     added = (effect - 1) * within * (1 - within) / (n * SHARE[2:].sum())
     assert more == pytest.approx(np.sqrt(usual**2 + added))
     assert planned > 1.2 * stated
-    assert np.std(found) == pytest.approx(planned, rel=5 / np.sqrt(2 * 300))
+    assert np.std(found) == pytest.approx(planned, rel=3.9 / np.sqrt(2 * 150))
 
 
 def test_design_effects_that_have_no_meaning_are_refused():
@@ -77,13 +80,16 @@ def test_the_test_of_drift_knows_how_little_a_clustered_survey_says():
         values = {"ill": [0, 1], "visits": [0, 1]}
         sanitizer = SRRSanitizer(4.0, sensitive="ill", survey=design, categories=values)
         sanitizer = sanitizer.set_params(random_state=seed).fit(sample)
-        people = pd.DataFrame(ROWS, columns=["ill", "visits"])
-        private = people.loc[np.repeat(np.arange(4), rng.multinomial(200_000, SHARE))]
-        sent = sanitizer.transform(private)
+        sent = rng.multinomial(200_000, sanitizer.mechanism_.matrix @ SHARE)
         naive = JointDistribution(sanitizer.joint_.counts, *names(sanitizer))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of drift
-            found = [FrequencyEstimator(sanitizer, public=p).fit(sent) for p in (None, naive)]
+            found = [
+                FrequencyEstimator(sanitizer, public=public, encode="symbol").fit(
+                    range(4), None, sent
+                )
+                for public in (None, naive)
+            ]
         misses += np.array([one.drift_test().p_value for one in found]) < 0.05
     assert misses[0] <= 3
     assert misses[1] >= misses[0] + 8
