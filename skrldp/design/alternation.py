@@ -25,10 +25,10 @@ import numpy as np
 from skrldp._typing import Floats
 from skrldp.design.central_path import CENTRING_RANGE, FIRST_GAP, CentralPath
 from skrldp.design.constraint_blocks import pair_function, path_blocks
-from skrldp.design.criteria import TINY, Information
+from skrldp.design.criteria import Information
 from skrldp.design.newton_system import MOST_IN_HESSIANS
 from skrldp.design.programs import ExpectedCost
-from skrldp.design.run import MOST_ROUNDS, Limits, Workers
+from skrldp.design.run import MOST_ROUNDS, TIGHT, Limits, Workers
 from skrldp.privacy.requirements import Requirement, Requirements, repair
 
 # A start is gamma noise of this shape. Twice as much loses 13 % at 9 cells, where privacy is over
@@ -189,7 +189,7 @@ class Annealing:
 def _steps_left(limits: Limits, seconds: float) -> float:
     """Newton steps that are left, each of which takes so long; infinite without limits."""
     left, steps = limits.left, limits.iterations_left
-    by_time = np.inf if left is None else left / max(seconds, TINY)
+    by_time = np.inf if left is None else left / max(seconds, TIGHT)
     return min(by_time, np.inf if steps is None else float(steps))
 
 

@@ -16,21 +16,22 @@ import numpy as np
 from skrldp._typing import Floats
 from skrldp.design.central_path import RowPaths
 from skrldp.design.closed_form import closed_forms
-from skrldp.design.cone import PrivacyCone
+from skrldp.design.cone import PrivacyCone, is_polyhedral
 from skrldp.design.constraint_blocks import path_blocks
 from skrldp.design.criteria import Criterion, Information, Mixture, Optimum
 from skrldp.design.newton_system import Block
 from skrldp.design.programs import LEAST_GAIN
-from skrldp.design.run import MOST_ROUNDS, TIGHT, Limits, ObjectiveBound, Solution, ended_by
+from skrldp.design.run import MOST_ROUNDS, SPREAD, TIGHT, Limits, ObjectiveBound, Solution, ended_by
 from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Requirements, repair
 
 # Gaps, in units of the range of a row's slopes: from the first on the slopes follow the row, as
-# they do from program to program in other ascents; at the second an ascent ends. By hand.
+# they do from program to program in other ascents; at the second an ascent ends. Twice as much
+# changes nothing.
 _FOLLOW, _END = 3e-3, 1e-5
-# A batch goes on while fewer than this part of its rows have come so far: some are slow.
-_MOST_FOLLOW, _MOST_END = 0.7, 0.9
-_MOST_STEPS = 40  # Newton steps of a batch
+# A batch goes on while fewer than this part of its rows have come so far: some are slow. For twice
+# as near to all of them it takes longer.
+_MOST = 0.9
 
 
 def ascend_along_paths(
@@ -51,15 +52,15 @@ def ascend_along_paths(
     """
     paths = RowPaths(slopes, blocks, workers=limits.workers)
     rows, unit, follow = paths.rows, np.ptp(slopes, axis=1), False
-    for _ in range(_MOST_STEPS):
+    for _ in range(MOST_ROUNDS):
         going = paths.advance(end * unit)
         limits.count()
         rows = np.maximum(paths.rows, np.finfo(float).tiny)
         rows /= rows.sum(axis=1, keepdims=True)
         if not going or limits.met:
             break
-        follow = follow or bool(np.mean(paths.gaps <= _FOLLOW * unit) > _MOST_FOLLOW)
-        if np.mean(paths.gaps <= 2.0 * end * unit) > _MOST_END:
+        follow = follow or bool(np.mean(paths.gaps <= _FOLLOW * unit) > _MOST)
+        if np.mean(paths.gaps <= 2.0 * end * unit) > _MOST:
             break
         if follow and slopes_at is not None:
             slopes = slopes_at(rows)
@@ -70,24 +71,17 @@ def ascend_along_paths(
 
 # Starts of each kind and round. Twice as many gain up to .1 % at 10 to 24 cells, in half as much
 # time again (benchmarks/bench_solvers.py).
-_KINDS, _STARTS = 5, 18
-# The search ends when so many rounds have gained less than the second number, relatively, or than
-# the third of all that could be told. Twice as many rounds gain .04 % at 24 cells in 1.8 times the
-# time.
-_ROUNDS, _GAIN, _GAIN_OF_ALL = 2, 1e-4, 3e-5
-# The last rounds push the rows in use to the boundary. They end when one gains this part of what
-# ends the search. With twice as much there are fewer.
-_LAST_GAIN = 0.1
-
-_MOST_KEPT = 40  # rows of one batch that are kept
-SAME_DIGITS = 9  # decimals in which equal rows agree; with twice as many, few do
-
+_STARTS = 18
+# The search ends when so many rounds have gained less than the second number, relatively. Twice
+# as many rounds gain .04 % at 24 cells in 1.8 times the time.
+_ROUNDS, _GAIN = 2, 1e-4
+# Decimals in which equal rows agree. With twice as many, rounding parts them.
+SAME_DIGITS = 9
 # Starts and first directions, random ones among them, are scaled by the root of a cell's
 # probability, and of so much more for rare cells, in units of the uniform distribution's.
 _RARE_CELLS = 1e-3
-_PERTURBATIONS = (0.3, 1.0, 2.0)  # standard deviations of the logarithms of a perturbation
-_FACTORS = (1e-3, 1e3)  # of one entry
-_DIRICHLET = 0.3  # parameter of a start anywhere: most entries are near 0
+# Parameter of a start anywhere: most entries are near 0. Twice as much changes nothing.
+_DIRICHLET = 0.3
 
 
 def generate_columns(
@@ -148,9 +142,9 @@ class _Search:
         # Linear programs find rows where there are no paths to ascend along.
         self.blocks = path_blocks(requirements)
         self.cone = PrivacyCone(requirements, limits=limits) if self.blocks is None else None
-        self.turn = _ROUNDS if self.cone is None else 2 * _ROUNDS  # a box has more local maxima
+        # A polyhedral cone has more local maxima: 1e-3 more information at 8 cells.
+        self.turn = 2 * _ROUNDS if is_polyhedral(requirements) else _ROUNDS
         self.scale = np.sqrt(self.distribution + _RARE_CELLS / len(self.distribution))
-        self.everything = criterion.scale
         self.mixture = criterion.mixture()
         # Their rows are there, so that the result is never worse than the closed forms.
         ones = np.ones((1, requirements.n_cells))
@@ -196,22 +190,18 @@ class _Search:
             if self.callback is not None:
                 self.callback(self.mixture.rows * weights[:, None])
             before = values[-1 - self.turn] if len(values) > self.turn else -np.inf
-            if value - before <= self._enough(value):
+            if value - before <= _GAIN * abs(value):
                 return self._refine()
             if self.limits.met:
                 return self.limits.status
             support = self.mixture.rows[self.mixture.support(weights)]
-            starts = np.concatenate([self._starts(kind, support) for kind in range(_KINDS)])
+            starts = self._starts(support)
             if self.cone is not None:
                 self._keep(self._ascend(starts, TIGHT), TIGHT)
             else:
                 random = self.rng.normal(size=(_STARTS, support.shape[1])) * self.scale
                 slopes = np.concatenate([self.mixture.slopes(starts), random])
                 self._keep(self._ascend_along_paths(slopes, self.mixture), TIGHT)
-
-    def _enough(self, value: float) -> float:
-        """Gain below which a search ends."""
-        return max(_GAIN * abs(value), _GAIN_OF_ALL * self.everything)
 
     def _ascend_along_paths(
         self, slopes: Floats, mixture: Mixture | None = None, **options: float
@@ -243,7 +233,7 @@ class _Search:
             if self.limits.met:
                 return self.limits.status
             weights, _, value = self._mix()
-            if value - before <= _LAST_GAIN * self._enough(value):
+            if value - before <= _GAIN * abs(value):
                 break
             before = value
             support = self.mixture.rows[self.mixture.support(weights)]
@@ -277,29 +267,27 @@ class _Search:
         random = self.rng.normal(size=(2 * a, a)) * self.scale
         return np.concatenate([units, -units, random])
 
-    def _starts(self, kind: int, support: Floats) -> Floats:
+    def _starts(self, support: Floats) -> Floats:
         """Rows to ascend from; each kind finds maxima that the others miss."""
         rng, (a1, a2), a = self.rng, self.shape, len(self.distribution)
         some = support[rng.integers(len(support), size=_STARTS)]
-        if kind == 0:  # the rows in use, with the new duals
-            starts = support
-        elif kind == 1:  # perturbed
-            size = rng.choice(_PERTURBATIONS, size=(_STARTS, 1))
-            starts = some * np.exp(rng.normal(size=(_STARTS, a)) * size)
-        elif kind == 2:  # put together, each secret's part from another row
-            pick = rng.integers(len(support), size=(_STARTS, a1))
-            starts = support.reshape(-1, a1, a2)[pick, np.arange(a1)].reshape(_STARTS, a)
-        elif kind == 3:  # one entry made rare or frequent
-            starts = some
-            cell = rng.integers(a, size=_STARTS)
-            starts[np.arange(_STARTS), cell] *= rng.choice(_FACTORS, size=_STARTS)
-        else:  # anywhere
-            starts = rng.dirichlet(np.full(a, _DIRICHLET), size=_STARTS)
-        return np.maximum(starts, np.finfo(float).tiny)
+        pick = rng.integers(len(support), size=(_STARTS, a1))
+        other = some.copy()  # one entry made rare or frequent
+        place = np.arange(_STARTS), rng.integers(a, size=_STARTS)
+        other[place] *= rng.choice([_RARE_CELLS, 1.0 / _RARE_CELLS], size=_STARTS)
+        kinds = [
+            support,  # the rows in use, with the new duals
+            some * np.exp(rng.normal(scale=SPREAD, size=some.shape)),  # perturbed
+            # put together, each secret's part from another row
+            support.reshape(-1, a1, a2)[pick, np.arange(a1)].reshape(_STARTS, a),
+            other,
+            rng.dirichlet(np.full(a, _DIRICHLET), size=_STARTS),  # anywhere
+        ]
+        return np.maximum(np.concatenate(kinds), np.finfo(float).tiny)
 
 
 def _different(rows: Floats, reduced_costs: Floats) -> Floats:
     """Return the most profitable rows, each once."""
     order = np.argsort(-reduced_costs, kind="stable")
     _, first = np.unique(np.round(rows[order], SAME_DIGITS), axis=0, return_index=True)
-    return rows[order][np.sort(first)[:_MOST_KEPT]]
+    return rows[order][np.sort(first)]

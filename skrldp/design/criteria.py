@@ -23,7 +23,7 @@ from scipy.special import xlog1py, xlogy
 
 from skrldp._typing import Booleans, Floats, Indices
 from skrldp.design.programs import RowMixture, used
-from skrldp.design.run import ObjectiveBound, least
+from skrldp.design.run import TIGHT, ObjectiveBound, least
 from skrldp.design.subset_optimum import mutual_information_bound, optimal_response
 from skrldp.information import (
     entropy,
@@ -37,7 +37,6 @@ from skrldp.privacy.requirements import Requirements
 # Added to the probabilities of reports before a decoder is made of them. Doubled, 2e-4 of the
 # information is lost.
 SMOOTHING = 1e-5
-TINY = 1e-9  # nats: less is none, and nothing is divided by less
 
 
 class Optimum(NamedTuple):
@@ -223,15 +222,14 @@ class Criterion(ABC):
 
 AT_PUBLIC = "the optimum for the public distribution alone"
 NEAR_PUBLIC = f"an upper bound on {AT_PUBLIC}"
-# Secrets that the linear program tells apart; the others are one. With the first the bound takes
-# less than a second, with the second milliseconds.
-_MOST_SECRETS, _MOST_SECRETS_QUICK = 50, 10
-_GAP = 1e-4  # where the linear program ends, relative to what is learned of S
+# Secrets that the linear program tells apart; the others are one: .1 s. Twice as many take ten
+# times as long.
+_MOST_SECRETS = 30
+# Gap where the linear program ends, relative to what is learned of S. Twice as much ends it sooner.
+_GAP = 1e-4
 
 
-def information_bound(
-    joint: JointDistribution, requirements: Requirements, quick: bool = False
-) -> ObjectiveBound:
+def information_bound(joint: JointDistribution, requirements: Requirements) -> ObjectiveBound:
     r"""Bound I(X; Y) at the public distribution from above.
 
     In nats: the least bound of the requirements that compare all their secrets, as each bounds
@@ -252,14 +250,13 @@ def information_bound(
         if one.region.compared is None:
             marginal = one.region.marginal
             counts = np.rint(marginal * joint.people.sum()).astype(np.int64)
-            most = _MOST_SECRETS_QUICK if quick else _MOST_SECRETS
-            of_secret, attained = _of_secret(counts, one.eps, most)
+            of_secret, attained = _of_secret(counts, one.eps)
             value = entropy(probabilities) - entropy(marginal) + of_secret
             bounds.append(ObjectiveBound(value, AT_PUBLIC if attained else NEAR_PUBLIC))
     return least(bounds)
 
 
-def _of_secret(counts: NDArray[np.int64], eps: float, most: int) -> tuple[float, bool]:
+def _of_secret(counts: NDArray[np.int64], eps: float) -> tuple[float, bool]:
     """Bound what ε-LDP reports tell about S, and say whether that is nearly attained.
 
     Rare secrets are told apart by a further report in thought, again of ε-LDP.
@@ -268,11 +265,11 @@ def _of_secret(counts: NDArray[np.int64], eps: float, most: int) -> tuple[float,
     if len(frequent) < 2 or eps <= 0:
         return 0.0, True
     simple = mutual_information_bound((frequent / frequent.sum())[:, None], eps)
-    rest, more = frequent[most - 1 :], 0.0
-    if len(frequent) > most:
+    rest, more = frequent[_MOST_SECRETS - 1 :], 0.0
+    if len(frequent) > _MOST_SECRETS:
         share = rest.sum() / frequent.sum()
         more = share * mutual_information_bound((rest / rest.sum())[:, None], eps)
-        frequent = np.append(frequent[: most - 1], rest.sum())
+        frequent = np.append(frequent[: _MOST_SECRETS - 1], rest.sum())
     best = optimal_response(frequent, eps, gap=_GAP)
     bound = min(best.bound + more, simple)
     return bound, more == 0.0 and bound <= best.information * (1.0 + 2.0 * _GAP)
@@ -311,7 +308,7 @@ class Information(Criterion):
             )
             self._means = (about[:, None] == np.arange(len(mass))) * share[:, None]
             self._reduced = mass
-        self.scale = max(entropy(self._reduced), TINY)
+        self.scale = max(entropy(self._reduced), TIGHT)
 
     def at(self, distribution: Floats) -> "Information":
         """Return the same criterion at another distribution."""
@@ -345,7 +342,7 @@ class Information(Criterion):
 
     def progress(self, matrix: Floats) -> float:
         """Return the unit in which the gap of a mechanism on the path counts: its information."""
-        return max(self.value(matrix), TINY)
+        return max(self.value(matrix), TIGHT)
 
     def bound(self, joint: JointDistribution, requirements: Requirements) -> ObjectiveBound:
         """Bound the information of every mechanism that meets some requirements, in nats."""

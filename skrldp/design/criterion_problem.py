@@ -35,8 +35,8 @@ _LARGEST = 4_000
 # 32,561 records .6107 of H(X) to .6128, and 16 s to 38 s. At 160 cells they gained nothing in 16 s.
 _MOST_BY_PATHS = 100
 # Part of the time limit for alternation, or for decomposition, where columns go on from what it
-# found. Chosen by hand.
-_TIME_ALTERNATING, _TIME_DECOMPOSING = 0.5, 0.8
+# found. With all of it they would not begin.
+_TIME_BEFORE = 0.5
 # Solvers whose mechanisms may have many more reports than cells.
 _MIXING = ("decomposition", "thresholds")
 
@@ -208,7 +208,7 @@ class _CriterionSearch(Search):
         """Alternate between decoder and mechanism; go on by columns if there is more to gain."""
         if not more:
             self.show(self.known[1])
-        part = self.limits.part(_TIME_ALTERNATING) if more else self.limits
+        part = self.limits.part(_TIME_BEFORE) if more else self.limits
         runs, status = alternate(criterion, self.requirements, limits=part, callback=self.show)
         if more and not self.limits.met:
             solution = self.columns([run.matrix for run in runs])
@@ -235,7 +235,7 @@ class _CriterionSearch(Search):
             self.criterion,
             self.requirements,
             known,
-            limits=self.limits.part(_TIME_DECOMPOSING) if more else self.limits,
+            limits=self.limits.part(_TIME_BEFORE) if more else self.limits,
             callback=self.show,
             gain=self.tol,
         )

@@ -20,7 +20,7 @@ from skrldp.design.run import ROUNDING, TIGHT, Workers
 
 # Part of the way to the boundary that a step may go: the usual range of such codes is 0.9 to 0.995.
 # Twice as near to it takes as many steps.
-_FRACTION_TO_BOUNDARY = 0.97
+FRACTION_TO_BOUNDARY = 0.97
 # Length of the step that the first one is taken to follow. Twice as much takes as many steps.
 FIRST_LENGTH = 0.5
 # Numbers in the Hessians of all rows, of which some five sets are kept: 2.7 GB. Twice as many take
@@ -34,7 +34,7 @@ def farthest(bounds: Floats) -> Floats:
     Shapes: `bounds` (..., 2). Returns array of the same shape: of the variables, and of the
     multipliers, at most 1.
     """
-    return np.minimum(1.0, _FRACTION_TO_BOUNDARY * bounds)
+    return np.minimum(1.0, FRACTION_TO_BOUNDARY * bounds)
 
 
 # A kind of positive variable, its step, its multiplier and that one's step.

@@ -21,7 +21,8 @@ from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from skrldp._typing import Booleans, Floats
 from skrldp.design.criteria import Criterion, Mixture, Optimum
-from skrldp.design.run import ObjectiveBound
+from skrldp.design.newton_system import FRACTION_TO_BOUNDARY
+from skrldp.design.run import EQUAL, MOST_ROUNDS, ROUNDING, TIGHT, ObjectiveBound
 from skrldp.exceptions import SolverError
 from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Requirements
@@ -29,36 +30,24 @@ from skrldp.privacy.requirements import Requirements
 # --- The A-optimal mixture of given rows, by a primal-dual interior-point method ------------------
 
 
-# Usual values of interior-point codes; the gap is relative to the sum of variances.
-_GAP, _FEASIBLE = 1e-8, 1e-10
-_GOOD_GAP, _GOOD_FEASIBLE = 1e-4, 1e-7  # with which rounding may end it
-_MOST_STEPS = 80
-_FRACTION_TO_BOUNDARY = 0.98
-# Least centring parameters, far from the gap that is asked for and near it, where the point is to
-# be on the central path: others begin there. A short step is centred by the second, and not
-# corrected.
-_LEAST_CENTRING, _CENTRING, _NEAR, _SHORT = 1e-3, 0.1, 10.0, 0.1
-_REGULARISATION = 1e-14
+# Part of the sum of variances that is little: rounding may end the method at such a gap, the
+# variances of other functions may add so much, and reports may be left out at such a loss. Twice as
+# much loses as much again.
+LITTLE = 1e-4
+# Least centring parameter near the gap that is asked for, where the point is to be on the central
+# path: others begin there. A step that is as short is centred so, too, and not corrected; far from
+# the gap the least is the cube. Twice as much takes more steps.
+_CENTRING = 0.1
 # Where there are weights from before, a mixture begins with them, and with this part of all weight
 # and of the mean price spread evenly. Half or three times as much takes as many steps.
 _SPREAD = 0.1
-# Part of the information of the records themselves that is added to that of the reports, so that
-# the information matrix is regular: the first where all cells are equally likely, and less where
-# some are rare, down to the second, as it would be much beside what reports tell of these.
-_PART, _LEAST_PART = 1e-9, 1e-13
-# The best reports may tell nothing but the functions, so that their information matrix is singular.
-# Where the weights are not found, the relative variances of all cells are added, times each of
-# these in turn, in units of the functions' own, until they are no more than the last part of all.
-_CELLS, _MOST_ADDED = (1e-4, 1e-6, 1e-8), 1e-4
 # More rows than the first number, and so many for each cell, are reduced to a part of them when
 # others join: those with the least weights. Half as many end 5 % higher at 63 cells; half as many
 # again reach 5.1 in place of 4.4 in 25 s of a processor at 240.
 _MOST_ROWS, _ROWS_A_CELL, _KEPT = 350, 4, 5 / 6
-# Probability from which a report counts as sent; the probabilities up to which reports are left out
-# of a mechanism, as far as the sum of variances grows by no more than the last number, relatively.
-_LEAST_MASS = 1e-6
-_SHARES, _LOSS = (1e-3, 1e-4, 1e-5, 1e-6), 1e-4
-_TINY = 1e-12  # probability of a report: rarer rows are left out
+# Probability up to which reports are left out of a mechanism, if little is lost. With twice as much
+# few mechanisms can do without.
+_RARE = 1e-3
 
 
 class VarianceMixture(Mixture):
@@ -103,7 +92,7 @@ class VarianceMixture(Mixture):
 
     def add(self, rows: Floats) -> None:
         """Add rows; those of no use make room, but for the first ones."""
-        rows = rows[rows @ self.distribution > _TINY * rows.sum(axis=1)]
+        rows = rows[rows @ self.distribution > ROUNDING * rows.sum(axis=1)]
         if len(self._weights) == len(self.rows) > self._most:
             kept = int(_KEPT * self._most)
             order = -self._weights
@@ -122,8 +111,8 @@ class VarianceMixture(Mixture):
         gap: float = 0.0,
         begun: tuple[Floats, Floats] | None = None,
     ) -> "_Point":
-        point = _Point(rows, self._root, self._priced, max(gap, _GAP), begun)
-        while not point.ended and point.steps < _MOST_STEPS:
+        point = _Point(rows, self._root, self._priced, max(gap, TIGHT), begun)
+        while not point.ended and point.steps < MOST_ROUNDS:
             if time.perf_counter() >= end:
                 if point.good:
                     break
@@ -161,11 +150,12 @@ class VarianceMixture(Mixture):
     def _best_with_cells(self, end: float, gap: float) -> "_Point":
         """Find weights with a little of the variances of all cells, and less while that succeeds.
 
-        The functions' sum of variances is at most so much above the least as these add.
+        The best reports may tell nothing but the functions, so that their information matrix is
+        singular. The functions' sum of variances is at most so much above the least as these add.
         """
         n_cells = len(self.distribution)
         found, begun = None, None
-        for part in _CELLS:
+        for part in (LITTLE, EQUAL, TIGHT):  # in units of the functions' own
             before = self._priced
             size = np.sqrt(part * float((self._functions**2).sum()) / n_cells)
             self._priced = np.linalg.qr(np.vstack([self._functions, size * np.eye(n_cells)]))[1]
@@ -174,7 +164,7 @@ class VarianceMixture(Mixture):
                 self._priced = before
                 break
             found, begun = point, (point.weights, point.duals / point.relative)
-            if point.total <= (1.0 + _MOST_ADDED) * point.variance_of(self._functions):
+            if point.total <= (1.0 + LITTLE) * point.variance_of(self._functions):
                 break
         assert found is not None
         return found
@@ -195,28 +185,28 @@ class VarianceMixture(Mixture):
 
     def support(self, weights: Floats) -> Booleans:
         """Tell which rows are sent with more than a very small probability."""
-        return weights * (self.rows @ self.distribution) > _LEAST_MASS
+        return weights * (self.rows @ self.distribution) > EQUAL
 
     def mechanism(self, weights: Floats) -> Floats:
         """Write a mixture as a mechanism, without rows that hardly matter where that can be."""
-        for share in _SHARES:
+        for share in (_RARE, EQUAL):
             some = self.rows[weights * (self.rows @ self.distribution) > share]
             if not len(some):
                 continue
             point = self._best(some)
-            if point.good and point.total <= self._total * (1.0 + _LOSS):
+            if point.good and point.total <= self._total * (1.0 + LITTLE):
                 return some * point.weights[:, None]
         return super().mechanism(weights)
 
     def reduced_costs(self, rows: Floats) -> Floats:
         """Return the reduced costs of rows, relative to the sum of variances."""
         mass = rows @ self.distribution
-        priced = ((rows @ self.price) * rows).sum(axis=1) / np.maximum(mass, _TINY)
+        priced = ((rows @ self.price) * rows).sum(axis=1) / np.maximum(mass, ROUNDING)
         return priced - rows @ self.duals
 
     def slopes(self, rows: Floats) -> Floats:
         """Return the gradients of the reduced costs."""
-        mass = np.maximum(rows @ self.distribution, _TINY)[:, None]
+        mass = np.maximum(rows @ self.distribution, ROUNDING)[:, None]
         along = rows @ self.price / mass
         own = (along * rows).sum(axis=1)[:, None] / mass
         slope: Floats = 2.0 * along - own * self.distribution - self.duals
@@ -241,7 +231,6 @@ class _Point:
         self._sums, self._root, self._functions = rows.T, root, functions
         self._scaled = np.asfortranarray((rows * root / np.sqrt(rows @ root**2)[:, None]).T)
         self.wanted, self.steps, self._unit = gap, 0, 1.0
-        self._part = max(_PART * len(root) * float(root.min()) ** 2, _LEAST_PART)
         self.weights = np.full(len(rows), len(root) / len(rows))
         self.duals = np.zeros(len(root))
         if begun is not None:
@@ -251,12 +240,12 @@ class _Point:
         self._unit = self.total
         prices, more = self._prices, 1.0 if begun is None else _SPREAD
         costs = self.duals @ self._sums - prices if begun is not None else prices
-        self._multipliers = np.abs(costs) + more * prices.mean() + _REGULARISATION
+        self._multipliers = np.abs(costs) + more * prices.mean() + ROUNDING
 
     def _evaluate(self) -> None:
         """Find the sum of variances, and price the rows."""
         information = (self._scaled * self.weights) @ self._scaled.T
-        information[np.diag_indices_from(information)] += self._part
+        information[np.diag_indices_from(information)] += ROUNDING  # so that it is regular
         half = cholesky(information, lower=True, check_finite=False)
         self._factor, self._known = half, _solve(half, self._scaled)
         variances = _solve(half, self._functions.T)
@@ -302,13 +291,12 @@ class _Point:
     @property
     def good(self) -> bool:
         """Whether the weights may be used."""
-        return self.gap <= max(_GOOD_GAP, self.wanted) and self.residual <= _GOOD_FEASIBLE
+        return self.gap <= max(LITTLE, self.wanted) and self.residual <= TIGHT
 
     @property
     def ended(self) -> bool:
         """Whether the weights are as good as wanted."""
-        feasible = max(_FEASIBLE, min(_GOOD_FEASIBLE, _GOOD_FEASIBLE / _GOOD_GAP * self.wanted))
-        return self.gap <= self.wanted and self.residual <= feasible
+        return self.gap <= self.wanted and self.residual <= TIGHT
 
     def step(self) -> bool:
         """Take a step; False if rounding leaves none."""
@@ -322,7 +310,7 @@ class _Point:
             factor = cholesky(hessian.T, overwrite_a=True, check_finite=False).T
             sums = _solve(factor, self._sums.T)
             across = sums.T @ sums
-            across[np.diag_indices_from(across)] += _REGULARISATION * np.trace(across)
+            across[np.diag_indices_from(across)] += ROUNDING * np.trace(across)
             half = cholesky(across, lower=True, check_finite=False)
         except np.linalg.LinAlgError:
             return False
@@ -342,14 +330,15 @@ class _Point:
         change, turn, _ = direction(0.0)
         length, other = _length(weights, change, 1.0), _length(multipliers, turn, 1.0)
         predicted = float((weights + length * change) @ (multipliers + other * turn))
-        near = self.gap <= _NEAR * self.wanted or length * other <= _SHORT**2
-        least = _CENTRING if near else _LEAST_CENTRING
+        short = length * other <= _CENTRING**2
+        near = short or _CENTRING * self.gap <= self.wanted
+        least = _CENTRING if near else _CENTRING**3
         aim: Floats | float = max((predicted / len(weights) / mean) ** 3, least) * mean
-        if length * other > _SHORT**2:
+        if not short:
             aim = aim - length * other * change * turn
         change, turn, duals = direction(aim)
         length, other = _length(weights, change), _length(multipliers, turn)
-        if not np.isfinite(length * other) or max(length, other) < _REGULARISATION:
+        if not np.isfinite(length * other) or max(length, other) < ROUNDING:
             return False
         self.steps += 1
         self.weights = weights + length * change
@@ -370,7 +359,7 @@ def _solve(factor: Floats, right: Floats, transposed: bool = False) -> Floats:
     return found
 
 
-def _length(amounts: Floats, changes: Floats, part: float = _FRACTION_TO_BOUNDARY) -> float:
+def _length(amounts: Floats, changes: Floats, part: float = FRACTION_TO_BOUNDARY) -> float:
     fastest = float((-changes / amounts).max())
     return min(1.0, part / fastest) if fastest > 0 else 1.0
 
@@ -381,7 +370,9 @@ def _length(amounts: Floats, changes: Floats, part: float = _FRACTION_TO_BOUNDAR
 # Part of the rows that are put together with others at once. A quarter leaves up to a tenth more
 # rows for the same loss at 2 x 30 cells; a thirtieth leaves as many, in twice the time.
 _AT_ONCE = 0.1
-_LEAST = 1e-3  # part of its information that a direction keeps, at least, where rows are compared
+# Part of its information that a direction keeps, at least, where rows are compared. Twice as much
+# changes nothing.
+_LEAST = 1e-3
 
 
 def merged_rows(matrix: Floats, distribution: Floats, functions: Floats, most: float) -> Floats:
@@ -430,7 +421,7 @@ class _Merged:
         mass = matrix @ root**2
         posteriors = (matrix * root / mass[:, None]).T
         information = posteriors * mass @ posteriors.T
-        information[np.diag_indices_from(information)] += _PART
+        information[np.diag_indices_from(information)] += ROUNDING
         try:
             half = cholesky(information, lower=True, check_finite=False)
         except LinAlgError:
@@ -473,10 +464,8 @@ def _squares(points: Floats) -> Floats:
 # --- The criterion --------------------------------------------------------------------------------
 
 
-# Singular values up to the first, of reports scaled as for uniform records, are rounding errors of
-# 0; a function that reaches further than the second out of the others' space is not determined.
-_NULL, _OUTSIDE = 1e-8, 1e-6
-_OF_CELLS = 0.1  # what the variances of all cells count, where reports are put together
+# What the variances of all cells count, where reports are put together. Twice as much merges fewer.
+_OF_CELLS = 0.1
 
 
 class Variance(Criterion):
@@ -521,11 +510,11 @@ class Variance(Criterion):
         sent = matrix[matrix.max(axis=1) > 0]
         unit = sent / np.sqrt(sent.sum(axis=1))[:, None]
         _, sizes, basis = np.linalg.svd(unit, full_matrices=False)
-        basis = basis[sizes > _NULL]
+        basis = basis[sizes > TIGHT]  # the others are rounding errors of 0
         parts = self.functions @ basis.T
         outside = np.linalg.norm(self.functions - parts @ basis, axis=1)
-        determined = outside <= _OUTSIDE * np.linalg.norm(self.functions, axis=1)
-        mass = np.maximum(sent @ self.distribution, 1e-12)
+        determined = outside <= EQUAL * np.linalg.norm(self.functions, axis=1)
+        mass = np.maximum(sent @ self.distribution, ROUNDING)
         half: Floats = np.linalg.qr(sent / np.sqrt(mass)[:, None] @ basis.T)[1]
         found = (np.linalg.solve(half.T, parts.T) ** 2).sum(axis=0)
         found -= (self.functions @ self.distribution) ** 2

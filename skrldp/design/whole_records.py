@@ -20,29 +20,26 @@ import numpy as np
 
 from skrldp._typing import Booleans, Floats, Indices
 from skrldp.design.closed_form import response_matrix
-from skrldp.design.run import Limits
+from skrldp.design.run import EQUAL, Limits
 from skrldp.design.subset_optimum import distinct_sets, set_rows
-from skrldp.design.variances import Variance, VarianceMixture
+from skrldp.design.variances import LITTLE, Variance, VarianceMixture
 
 _MOST_CELLS = 1_000  # beyond, GRR, as there would be more reports than cells
-# Translates that are listed, if possible, and the range of the sets that they are of. Half as many
-# are .03 to 1 % worse at 240 cells; twice as many take eight times as long to mix.
-_MOST_SETS, _OF_SETS = 1_500, (3, 5)
-# Cyclotomic classes for each set of the best size that all cells have room for, and the range of
-# their number. Random unions of them, and their number times the square of that of classes. With a
-# quarter of the unions sets are up to .3 % worse; with twice as many classes as good.
-_CLASSES_A_SET, _CLASSES = 3.0, (24, 200)
-_UNIONS, _MOST_UNIONS = 200, 100_000
-_STARTS = 100  # random sets that the local search starts from, beside those in use
-# The search ends when so many rounds have gained less than this part of the tolerance, and the best
-# row promised less than so many times the tolerance. Without an end 30 cells gain up to .1 % more,
-# in five times the time.
-_TURN, _GAIN, _PROMISE = 3, 0.2, 10.0
-_MIXED = 1e-4  # relative duality gap of the mixtures on the way
-_LEAST_GAIN = 1e-6  # reduced cost of a row that is added, relative to the sum of variances
-# Rows of a mixture, and the sum of their cubes over all mixtures: time is in proportion to that,
-# some 10 s of a processor. With twice as much, the sum of variances at 240 cells is .04 % less.
-_MOST_ROWS, _ROWS_A_CELL = 500, 8
+# Sets of which all translates are listed, as far as these can be mixed. Half as many are .03 to 1 %
+# worse at 240 cells; twice as many take eight times as long to mix.
+_MOST_SETS = 5
+# Cyclotomic classes for each set of the best size that all cells have room for. With twice as many
+# sets are as good.
+_CLASSES_A_SET = 8.0
+# Random unions of the classes, times the square of their number. With a quarter of the unions sets
+# are up to .3 % worse.
+_MOST_UNIONS = 100_000
+# The search ends when so many rounds have gained less than the tolerance, and the best row promised
+# less than so many times as much. Without an end 30 cells gain up to .1 % more, in five times the
+# time.
+_TURN, _PROMISE = 3, 10.0
+# Sum of the cubes of the numbers of rows over all mixtures: time is in proportion to that, some
+# 10 s of a processor. With twice as much, the sum of variances at 240 cells is .04 % less.
 _MOST_WORK = 1.2e10
 
 
@@ -74,8 +71,7 @@ class _Sets:
         singles, balanced = np.eye(self.n_cells, dtype=bool), balanced_sets(self.n_cells, eps)
         sets = [singles, balanced[:, self.rng.permutation(self.n_cells)]]
         self.begun = [set_rows(some, self.drop) for some in sets]
-        most = max(_MOST_ROWS, _ROWS_A_CELL * self.n_cells)
-        self.mixture = VarianceMixture(criterion.distribution, criterion.functions, most)
+        self.mixture = VarianceMixture(criterion.distribution, criterion.functions)
         self.mixture.add(self.begun[0])
         self.mixture.add(set_rows(distinct_sets(sets[1]), self.drop))
 
@@ -89,11 +85,11 @@ class _Sets:
                 promise = self._add(weights)
             self.limits.count()
             try:
-                weights, _, value = self.mixture.solve(self.limits.left, _MIXED)
+                weights, _, value = self.mixture.solve(self.limits.left, LITTLE)
             except TimeoutError:
                 return self.limits.status, self._even() if before is None else before
             values.append(value)
-            little = value - values[-1 - _TURN] <= _GAIN * self.tol * abs(value)
+            little = value - values[-1 - _TURN] <= self.tol * abs(value)
             if little and promise <= _PROMISE * self.tol:
                 break
         matrix = self._even() if weights is None else self.mixture.mechanism(weights)
@@ -107,11 +103,11 @@ class _Sets:
         """Add the sets that are worth most at the best weights; return what the best promises."""
         used = self.mixture.rows[self.mixture.support(weights)]
         known = used > used.mean(axis=1, keepdims=True)
-        number = max(_STARTS, self.n_cells)
+        number = 2 * self.n_cells
         anywhere = self.rng.random((number, self.n_cells)) < self.rng.random((number, 1))
         sets, gains = best_sets(self.mixture, np.concatenate([known, anywhere]), self.drop)
         order = np.argsort(-gains, kind="stable")
-        best = distinct_sets(sets[order[gains[order] > _LEAST_GAIN]])[:number]
+        best = distinct_sets(sets[order[gains[order] > EQUAL]])[:number]
         self.mixture.add(set_rows(best, self.drop))
         return float(gains.max())
 
@@ -127,8 +123,8 @@ def balanced_sets(n_cells: int, eps: float) -> Booleans:
 
     Shapes: returns (m, n_cells); m is at least n_cells.
     """
-    number = int(np.clip(_MOST_SETS // n_cells, *_OF_SETS))
-    most_classes = int(np.clip(_CLASSES_A_SET * (1.0 + np.exp(eps)), *_CLASSES))
+    number = max(1, min(_MOST_SETS, int(np.cbrt(_MOST_WORK)) // n_cells - 1))
+    most_classes = int(min(_CLASSES_A_SET * (1.0 + np.exp(eps)), math.isqrt(_MOST_UNIONS)))
     best, circle = np.inf, np.zeros((0, n_cells), dtype=bool)
     for prime in range(max(n_cells, 3), n_cells + n_cells // 8 + 10):
         if not all(prime % divisor for divisor in range(2, math.isqrt(prime) + 1)):
@@ -167,7 +163,7 @@ def _flat_unions(classes: Indices, eps: float, number: int) -> tuple[float, Bool
     prime, more, rng = size * n + 1, np.expm1(eps), np.random.default_rng(0)
     sums = np.exp(2j * np.pi / prime * classes).sum(axis=0)
     sums = sums[(np.arange(n)[:, None] + np.arange(n // 2)) % n]  # of each class and frequency
-    unions = rng.random((min(_UNIONS, _MOST_UNIONS // n**2), number, n)) < 1.0 / (2.0 + more)
+    unions = rng.random((_MOST_UNIONS // n**2, number, n)) < 1.0 / (2.0 + more)
     losses, rising = np.full(len(unions), np.inf), np.arange(len(unions))
     while len(rising):
         here = unions[rising]
@@ -179,10 +175,10 @@ def _flat_unions(classes: Indices, eps: float, number: int) -> tuple[float, Bool
         told = np.abs(along + step * sums) ** 2 / new_mass[..., None] - own
         told += own.sum(axis=1, keepdims=True)
         whole = new_mass - mass + mass.sum(axis=1, keepdims=True)
-        reached = whole * (prime / np.maximum(told, _LEAST_GAIN)).mean(axis=3)
+        reached = whole * (prime / np.maximum(told, EQUAL)).mean(axis=3)
         place = reached.reshape(len(rising), -1).argmin(axis=1)
         reached = reached.reshape(len(rising), -1)[np.arange(len(rising)), place]
-        better = reached < losses[rising] * (1.0 - _LEAST_GAIN)
+        better = reached < losses[rising] * (1.0 - EQUAL)
         rising, place = rising[better], place[better]
         losses[rising] = reached[better]
         unions.reshape(len(unions), -1)[rising, place] ^= True
@@ -207,7 +203,7 @@ def best_sets(mixture: VarianceMixture, sets: Booleans, drop: float) -> tuple[Bo
         new_cost = cost[rising, None] + step * duals
         reached = (new_worth / new_mass - new_cost) / new_mass
         cell, place = reached.argmax(axis=1), np.arange(len(rising))
-        better = reached[place, cell] > gains[rising] + _LEAST_GAIN
+        better = reached[place, cell] > gains[rising] + EQUAL
         rising, cell, place = rising[better], cell[better], place[better]
         gains[rising] = reached[place, cell]
         worth[rising], mass[rising] = new_worth[place, cell], new_mass[place, cell]

@@ -79,7 +79,7 @@ def release_closed_form(design: Callable[[], Blocks], name: str, asked: Requirem
     else:
         mechanism, certificate = _release_sparse(blocks, asked, requirements.least_eps)
         symbols = mechanism.symbols
-    bound = information_bound(joint, requirements, quick=True)
+    bound = information_bound(joint, requirements)
     solution = Solution(
         status="closed form",
         solver=name,
