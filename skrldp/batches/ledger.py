@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from skrldp._arrays import smallest_dtype
+from skrldp._arrays import chunks, smallest_dtype
 from skrldp._params import check_positive, is_whole
 from skrldp.alphabet.columns import listed
 from skrldp.batches.arrow import as_arrow, as_frame, check_ids, numbers_of, octets_in, pyarrow
 from skrldp.batches.keys import CheckedKey
 from skrldp.batches.reporter import Reporter
 from skrldp.claims import bound_of_reports, brief_bound
+from skrldp.sampling.draws import BLOCK
 from skrldp.sampling.random_bits import IntegerIds, KeyedStream, OctetIds
 
 if TYPE_CHECKING:
@@ -368,7 +369,10 @@ class LedgerReporter(Reporter):
             self._holders = KeyedStream(derived, digest=bytes(32).hex())
         if len(ids) > _MOST_ROWS:
             raise ValueError(f"a batch has {len(ids):,} rows; give at most {_MOST_ROWS:,} at once.")
-        return [holders_of(self._holders.tapes(np.zeros(len(ids), dtype=np.uint8), ids))]
+        tapes, cells = self._holders.tapes, np.zeros(len(ids), dtype=np.uint8)
+        some = chunks(max(1, len(ids)), BLOCK)  # those in which ids are written for the reports
+        parts = [tapes(cells[rows], ids, rows.start) for rows in some]
+        return [holders_of(np.concatenate(parts))]
 
     def _stream_of(self, key: bytes) -> KeyedStream:
         return KeyedStream(key, self.digest, self.epoch)

@@ -298,18 +298,15 @@ class Reporter(SetOnce):
     def __reduce__(self) -> Any:
         return _restored, (builtins.type(self), self.mechanism.to_json(), self._options())
 
-    def __copy__(self) -> Reporter:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> Reporter:
+    def __deepcopy__(self, memo: Any = None) -> Reporter:
         return self  # nothing in it changes
 
+    __copy__ = __deepcopy__
+
     def __repr__(self) -> str:
-        eps = self._claimed
-        said = claimed(eps)
         return (
             f"{builtins.type(self).__name__}({self._n_symbols} reports, id {self._id!r}, "
-            f"key {self._key.source!r}, {said}, digest {self.digest[:12]})"
+            f"key {self._key.source!r}, {claimed(self._claimed)}, digest {self.digest[:12]})"
         )
 
 
