@@ -10,7 +10,6 @@ from skrldp.certificate import _views
 from skrldp.privacy import private_rows
 from skrldp.privacy import private_rows as _region
 from skrldp.privacy.private_rows import privacy_region
-from skrldp.privacy.requirements import Requirements
 from skrldp.privacy.screening import screened_maxima
 from skrldp.sets.fitted_sets import ConditionalsSet, RenyiSet
 from skrldp.support_function import support
@@ -63,7 +62,7 @@ def test_screened_heights_are_those_of_all_pairs(seed, around, eps, differ, roun
         patch.setattr(private_rows, "_FEW_PAIRS", 0)  # screened by the ball of each secret
         patch.setattr(_region, "_PAIRS", 2 * 30)  # two rows at a time
         patch.setattr(_region, "_FIRST_PAIRS", 1)
-        shifts = Requirements.of(region, eps).shifts(rows, rounding)
+        shifts = region.shifts(rows, eps, rounding)
         above = np.quantile(every_pair(region, rows, eps), 0.8)
         found = region.worst(rows, eps, above=above, conditionals=True)
     bounds = every_pair(region, rows, eps)
