@@ -114,8 +114,8 @@ def test_errors_are_the_spread_around_the_population_that_the_weights_stand_for(
     of_cells = sanitizer.mechanism_.matrix.cumsum(axis=0).T
     rng, runs, squares, without = np.random.default_rng(0), 30, 0.0, 0.0
     for _ in range(runs):
-        cells = rng.choice(6, size=4_000, p=asked)
-        sent = (rng.random(4_000)[:, None] > of_cells[cells]).sum(axis=1)
+        cells = rng.choice(6, size=2_000, p=asked)
+        sent = (rng.random(2_000)[:, None] > of_cells[cells]).sum(axis=1)
         reports = pd.DataFrame({"report": sent, "weight": 1.0 / often[cells]})
         found = FrequencyEstimator(sanitizer, survey=WEIGHTS).fit(reports).marginal()
         variance = found.covariance()[3, 3]

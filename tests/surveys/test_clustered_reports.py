@@ -1,6 +1,6 @@
 """Reports of people who were drawn in clusters, and drift tests around a survey.
 
-False alarms below 1e-6, with fixed seeds.
+False alarms below 1e-6, or as a test says, with fixed seeds.
 """
 
 import warnings
