@@ -273,7 +273,7 @@ class Figures(ReadOnly):
 
     def _of_two(self, first: Any, second: Any, verb: str) -> "Figures":
         numbers = contrast_of({first: 1.0, second: -1.0}, self.groups)
-        if numbers.any() and numbers.sum():
+        if numbers.sum():  # both are one entry of the dict
             raise ValueError(f"both groups are {first!r}: compare two of [{listed(self.groups)}].")
         what = f"{self.what}: {first!r} {verb} {second!r}"
         return self._combined(numbers, what, logs=verb == "over")

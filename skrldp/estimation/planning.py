@@ -219,17 +219,15 @@ def _of_records(statistic: Statistic, sample: Sample, follows: Floats) -> Floats
 
 def _distribution_of(own: Mechanism, sanitizer: Any, distribution: Any) -> Floats:
     """Return the distribution that records are taken to have, (a,)."""
-    if distribution is None:
-        if sanitizer is None:
-            raise ValueError(
-                "a mechanism alone does not say how the records are distributed: give "
-                "distribution=, a JointDistribution or an array, or pass the fitted sanitizer."
-            )
-        public: Floats = sanitizer.joint_.probabilities.ravel()
-        return public
-    if isinstance(distribution, JointDistribution):
-        check_names("the distribution", distribution, own)
-        found: Floats = distribution.probabilities.ravel()
+    if distribution is None and sanitizer is None:
+        raise ValueError(
+            "a mechanism alone does not say how the records are distributed: give distribution=, a "
+            "JointDistribution or an array, or pass the fitted sanitizer."
+        )
+    given = sanitizer.joint_ if distribution is None else distribution
+    if isinstance(given, JointDistribution):
+        check_names("the distribution", given, own)
+        found: Floats = given.probabilities.ravel()
         return found
     table, shape = np.asarray(distribution, dtype=float), (len(own.secrets), len(own.values))
     right = table.shape == shape and (table >= 0.0).all() and abs(table.sum() - 1.0) <= _SUM
