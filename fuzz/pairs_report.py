@@ -229,7 +229,9 @@ def row_holds(report, about, truth, what):
     rows = [row for row in report.claims.table()[2] if row[1:4] == about]
     text = " ".join(str(report).split())
     for row in rows:
-        if " ".join(" ".join(row).split()) not in text and max(map(len, row)) < 30:
+        shown = " ".join(" ".join(row).split())
+        broken = shown.replace("same record", "same")  # of a wide table, and "record" is below
+        if shown not in text and broken not in text and max(map(len, row)) < 30:
             raise FalseClaimError(f"{what}: the printed table lacks {row}")
         if row[4] != "no bound":
             need(float(row[4]), truth, what)
