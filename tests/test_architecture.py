@@ -296,8 +296,8 @@ def asked_kinds(source: str) -> list[tuple[str, int]]:
                 asked = node.args[1:]
         elif isinstance(node, ast.MatchClass):
             asked = [node.cls]
-        elif isinstance(node, ast.Compare) and ast.unparse(node.left).startswith("type("):
-            asked = list(node.comparators)
+        elif isinstance(node, ast.Compare) and isinstance(node.left, ast.Call):
+            asked = list(node.comparators) if begins_with(node.left) == "type" else []
         names = [each for one in asked for each in ast.walk(one)]
         found += [(each.id, node.lineno) for each in names if isinstance(each, ast.Name)]
         found += [(each.attr, node.lineno) for each in names if isinstance(each, ast.Attribute)]
