@@ -40,7 +40,7 @@ from skrldp.display import _style
 
 
 @pytest.fixture(autouse=True)
-def _close():
+def _close(designs_once):
     yield
     plt.close("all")
 

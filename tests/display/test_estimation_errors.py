@@ -24,7 +24,7 @@ N = [1_000, 100_000]
 
 
 @pytest.fixture(autouse=True)
-def _close():
+def _close(designs_once):
     yield
     plt.close("all")
 

@@ -15,7 +15,7 @@ from skrldp import MechanismDisplay, PolyOptSanitizer
 
 
 @pytest.fixture(autouse=True)
-def _close():
+def _close(designs_once):
     yield
     plt.close("all")
 
