@@ -28,7 +28,7 @@ from skrldp.design.constraint_blocks import pair_function, path_blocks
 from skrldp.design.criteria import Information
 from skrldp.design.newton_system import MOST_IN_HESSIANS
 from skrldp.design.programs import ExpectedCost
-from skrldp.design.run import MOST_ROUNDS, TIGHT, Limits, Workers
+from skrldp.design.run import MOST_ROUNDS, TIGHT, TOL, Limits, Workers
 from skrldp.privacy.requirements import Requirement, Requirements, repair
 
 # A start is gamma noise of this shape. Twice as much loses 13 % at 9 cells, where privacy is over
@@ -53,9 +53,6 @@ def starts(shape: tuple[int, int], b: int, seed: int) -> Floats:
 # --- One way down the central path ----------------------------------------------------------------
 
 
-# Duality gap at which a path ends, relative to the information found. At twice as much
-# 2e-6 are lost at 12 cells.
-_LAST_GAP = 1e-3
 # Newton steps between two mechanisms that are repaired and compared with the best. Twice as many
 # lose nothing at 12 cells.
 _REPAIR_EVERY = 10
@@ -139,12 +136,12 @@ class Annealing:
     def anneal(self, limits: Limits) -> None:
         """Go down the path while the decoder follows the mechanism."""
         path, schedule, began = self._path, _Schedule(limits, self.steps), limits.elapsed
-        end, going = _LAST_GAP * self.criterion.scale, True
+        end, going = TOL * self.criterion.scale, True
         while going and not path.arrived(end) and not limits.met:
             limits.count()
             going = path.advance(least_gap=end, centring=schedule.factor(path, end))
             self._expand()
-            end = _LAST_GAP * self._unit()
+            end = TOL * self._unit()
             if path.steps % _REPAIR_EVERY == 0 or not going or limits.met:
                 self._offer()
         self.finished = path.arrived(end)
@@ -214,8 +211,6 @@ class _Schedule:
 # --- Runs from several starts ---------------------------------------------------------------------
 
 
-# Fewest reports that are worth another run. Twice as many lose what two runs of few gain.
-_FEWEST = 8
 # Numbers of reports of the runs. Without the second, 4x8 cells with 200 records lose 2 %; the last
 # alone loses 4 % there. Twice as many take twice the time.
 _RUNS = (16, 16, 40)
@@ -251,7 +246,7 @@ def alternate(
     if not requirements.any_pair:  # nothing is secret, so records are reported as they are
         whole = np.eye(size)
         return [Run(whole, criterion.value(whole))], "converged"
-    most = max(MOST_IN_HESSIANS // size**2, _FEWEST)
+    most = max(MOST_IN_HESSIANS // size**2, _RUNS[0] // 2)
     pairs = sum(one.n_pairs for one in requirements if not one.everywhere)
     planned = _RUNS[-1:] if size * pairs >= _COSTLY else _RUNS
     share = None if limits.iterations_left is None else limits.iterations_left // len(planned)
@@ -261,7 +256,7 @@ def alternate(
         asked = min(reports, max(size, _RUNS[0]), most)
         b = affordable(asked, runs, limits)
         complete = complete and b == asked
-        if b < min(asked, _FEWEST):
+        if b < min(asked, _RUNS[0] // 2):  # few are not worth another run
             break
         own = Limits(limits.left, share, limits.workers)
         start = starts(requirements.shape, b, seed)

@@ -26,12 +26,12 @@ from scipy.special import xlogy
 
 from skrldp._typing import Floats, Indices
 from skrldp.design.programs import RowMixture, used
-from skrldp.design.run import MOST_ENTRIES, MOST_ROUNDS, TIGHT, Limits
+from skrldp.design.run import MOST_ENTRIES, MOST_ROUNDS, TIGHT, TOL, Limits
 from skrldp.information import row_information
 from skrldp.privacy.requirements import Requirements
 
 _MOST_CELLS = 120  # .3 to .7 s of processor time at 80; twice as many take ten times as long
-_GREATEST_RATIO = 10.0  # of logarithms: a larger one is as good as none
+_GREATEST_RATIO = 10.0  # of logarithms: a larger one, such as twice as much, is as good as none
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ def everywhere_bound(
     requirements: Requirements,
     matrix: Floats,
     *,
-    goal: float = 1e-3,
+    goal: float = TOL,
     limits: Limits | None = None,
 ) -> PricedBound | None:
     """Bound the information about X, or about a function of it, from above.

@@ -52,8 +52,10 @@ from skrldp.design.run import ROUNDING, Workers
 # that the point is far from the path. With at most .9, reports do not part in time: annealing of 16
 # reports ends up to 3 % lower at 252 cells.
 CENTRING_RANGE = (0.1, 0.99)
-_LEAST_LENGTH = 1e-3  # a shorter step is not worth taking: rounding has ended the path
-FIRST_GAP = 10.0  # duality gap, in units of what there is to gain
+# A shorter step is not worth taking: rounding has ended the path.
+_LEAST_LENGTH = 1e-3
+# Duality gap to begin with, in units of what there is to gain.
+FIRST_GAP = 10.0
 
 
 @dataclass(frozen=True)

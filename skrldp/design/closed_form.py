@@ -110,11 +110,6 @@ def least_odds(gap: Floats, room: Floats) -> Floats:
 
 
 # Nats: a value reported with a larger budget is reported as it is. Other reports would have
-# probabilities below exp(-60), which the integers of a released mechanism cannot show.
-_UNLIMITED = 60.0
-
-
-# Nats: a value reported with a larger budget is reported as it is. Other reports would have
 # probabilities below exp(-60), which the integers of a released mechanism cannot show; nor do they
 # at half or twice as many.
 _UNLIMITED = 60.0

@@ -21,16 +21,25 @@ from skrldp.design.constraint_blocks import path_blocks
 from skrldp.design.criteria import Criterion, Information, Mixture, Optimum
 from skrldp.design.newton_system import Block
 from skrldp.design.programs import LEAST_GAIN
-from skrldp.design.run import MOST_ROUNDS, SPREAD, TIGHT, Limits, ObjectiveBound, Solution, ended_by
+from skrldp.design.run import (
+    LITTLE,
+    MOST_ROUNDS,
+    SPREAD,
+    TIGHT,
+    Limits,
+    ObjectiveBound,
+    Solution,
+    ended_by,
+)
 from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Requirements, repair
 
 # Gaps, in units of the range of a row's slopes: from the first on the slopes follow the row, as
 # they do from program to program in other ascents; at the second an ascent ends. Twice as much
-# changes nothing.
+# loses .1 % at most.
 _FOLLOW, _END = 3e-3, 1e-5
-# A batch goes on while fewer than this part of its rows have come so far: some are slow. For twice
-# as near to all of them it takes longer.
+# A batch goes on while fewer than this part of its rows have come so far: some are slow. At half of
+# the way to all it goes on for longer.
 _MOST = 0.9
 
 
@@ -72,15 +81,16 @@ def ascend_along_paths(
 # Starts of each kind and round. Twice as many gain up to .1 % at 10 to 24 cells, in half as much
 # time again (benchmarks/bench_solvers.py).
 _STARTS = 18
-# The search ends when so many rounds have gained less than the second number, relatively. Twice
-# as many rounds gain .04 % at 24 cells in 1.8 times the time.
-_ROUNDS, _GAIN = 2, 1e-4
+# The search ends when so many rounds have gained less than a little, relatively. Twice as many
+# rounds gain .04 % at 24 cells in 1.8 times the time.
+_ROUNDS = 2
 # Decimals in which equal rows agree. With twice as many, rounding parts them.
 SAME_DIGITS = 9
 # Starts and first directions, random ones among them, are scaled by the root of a cell's
-# probability, and of so much more for rare cells, in units of the uniform distribution's.
+# probability, and of so much more for rare cells, in units of the uniform distribution's. Twice
+# as much loses .1 % at most.
 _RARE_CELLS = 1e-3
-# Parameter of a start anywhere: most entries are near 0. Twice as much changes nothing.
+# Parameter of a start anywhere: most entries are near 0. Twice as much loses .1 % at most.
 _DIRICHLET = 0.3
 
 
@@ -190,7 +200,7 @@ class _Search:
             if self.callback is not None:
                 self.callback(self.mixture.rows * weights[:, None])
             before = values[-1 - self.turn] if len(values) > self.turn else -np.inf
-            if value - before <= _GAIN * abs(value):
+            if value - before <= LITTLE * abs(value):
                 return self._refine()
             if self.limits.met:
                 return self.limits.status
@@ -233,7 +243,7 @@ class _Search:
             if self.limits.met:
                 return self.limits.status
             weights, _, value = self._mix()
-            if value - before <= _GAIN * abs(value):
+            if value - before <= LITTLE * abs(value):
                 break
             before = value
             support = self.mixture.rows[self.mixture.support(weights)]

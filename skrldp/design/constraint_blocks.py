@@ -267,7 +267,8 @@ def pair_function(one: Requirement) -> PairFunction | None:
 # --- Privacy of pairs of secrets over a region ----------------------------------------------------
 
 
-# Rank of what a pair adds to a Hessian, but for its diagonal: two vectors for each secret.
+# Rank of what a pair adds to a Hessian, but for its diagonal: two vectors for each secret. The
+# algebra fixes it.
 _RANK = 4
 
 

@@ -23,7 +23,7 @@ from scipy.special import xlog1py, xlogy
 
 from skrldp._typing import Booleans, Floats, Indices
 from skrldp.design.programs import RowMixture, used
-from skrldp.design.run import TIGHT, ObjectiveBound, least
+from skrldp.design.run import LITTLE, TIGHT, ObjectiveBound, least
 from skrldp.design.subset_optimum import mutual_information_bound, optimal_response
 from skrldp.information import (
     entropy,
@@ -225,8 +225,6 @@ NEAR_PUBLIC = f"an upper bound on {AT_PUBLIC}"
 # Secrets that the linear program tells apart; the others are one: .1 s. Twice as many take ten
 # times as long.
 _MOST_SECRETS = 30
-# Gap where the linear program ends, relative to what is learned of S. Twice as much ends it sooner.
-_GAP = 1e-4
 
 
 def information_bound(joint: JointDistribution, requirements: Requirements) -> ObjectiveBound:
@@ -270,9 +268,9 @@ def _of_secret(counts: NDArray[np.int64], eps: float) -> tuple[float, bool]:
         share = rest.sum() / frequent.sum()
         more = share * mutual_information_bound((rest / rest.sum())[:, None], eps)
         frequent = np.append(frequent[: _MOST_SECRETS - 1], rest.sum())
-    best = optimal_response(frequent, eps, gap=_GAP)
+    best = optimal_response(frequent, eps, gap=LITTLE)
     bound = min(best.bound + more, simple)
-    return bound, more == 0.0 and bound <= best.information * (1.0 + 2.0 * _GAP)
+    return bound, more == 0.0 and bound <= best.information * (1.0 + 2.0 * LITTLE)
 
 
 class Information(Criterion):

@@ -15,7 +15,7 @@ from skrldp.design.criteria import Criterion, Information
 from skrldp.design.decomposition import decompose
 from skrldp.design.engine import Problem, Search, Task
 from skrldp.design.non_robust import optimum_at_public
-from skrldp.design.run import ObjectiveBound, Solution, ended_by, least
+from skrldp.design.run import TOL, ObjectiveBound, Solution, ended_by, least
 from skrldp.design.subset_optimum import group_reporting
 from skrldp.design.variances import Variance
 from skrldp.design.vertices import enumerate_vertices
@@ -26,12 +26,11 @@ from skrldp.privacy.requirements import repair
 SOLVERS = ("auto", "vertices", "columns", "alternation")
 # "decomposition" takes the place of "alternation" for criteria that no central path follows.
 SOLVERS_OF_MIXTURES = ("auto", "vertices", "columns", "decomposition")
-TOL = 1e-3  # sums of variances of designs for some ten tables differ by less from run to run
 # Cells times pairs of secrets up to which rows are searched one by one in good time. Twice as many
 # take four times as long.
 _LARGEST = 4_000
-# Cells up to which columns follow after alternation, along paths. At
-# 2x20 cells with 3,183 records they raise 2.195 nats to 2.242, and 3 s to 6 s; at 6x15 cells with
+# Cells up to which columns follow after alternation, along paths. At 2x20 cells with 3,183 records
+# they raise 2.195 nats to 2.242, and 3 s to 6 s; at 6x15 cells with
 # 32,561 records .6107 of H(X) to .6128, and 16 s to 38 s. At 160 cells they gained nothing in 16 s.
 _MOST_BY_PATHS = 100
 # Part of the time limit for alternation, or for decomposition, where columns go on from what it

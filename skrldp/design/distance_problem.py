@@ -19,7 +19,7 @@ from skrldp._typing import Floats
 from skrldp.design.engine import Problem, Search, Task
 from skrldp.design.least_cost import minimise
 from skrldp.design.programs import ExpectedCost
-from skrldp.design.run import Quantity, Solution
+from skrldp.design.run import LITTLE, Quantity, Solution
 from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import repair
 from skrldp.sets.fitted_sets import FittedSet
@@ -197,7 +197,7 @@ class DistanceProblem(Problem):
     def __init__(
         self,
         cost: ExpectedCost,
-        gap: float = 1e-4,
+        gap: float = LITTLE,
         simple: Callable[[], Sequence[Floats]] | None = None,
     ) -> None:
         self.cost, self.gap, self.simple = cost, gap, simple

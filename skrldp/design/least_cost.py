@@ -19,7 +19,7 @@ from skrldp.design.central_path import CentralPath
 from skrldp.design.constraint_blocks import path_blocks
 from skrldp.design.newton_system import MOST_IN_HESSIANS
 from skrldp.design.programs import Cuts, ExpectedCost, column_sums
-from skrldp.design.run import LIMITS, ROUNDING, TIGHT, Limits, Solution
+from skrldp.design.run import LIMITS, LITTLE, ROUNDING, TIGHT, Limits, Solution
 from skrldp.privacy.requirements import Requirements, repair
 
 
@@ -131,18 +131,14 @@ def cheapest(cost: ExpectedCost) -> tuple[Floats, float]:
 # Duality gap that the central path aims at, relative to the one that is allowed. Its lower bound is
 # computed from the gap on that would suffice at this part of it.
 _PATH_GAP = 0.3
-# Steps at the gap aimed at, until the bounds meet or cuts take over.
-_CENTRING_STEPS = 15
+# Steps at the gap aimed at until cuts take over; linear programs in a row without a gain of some of
+# the gap until the search ends. Both end sooner if the bounds meet.
+_PATIENCE = 20
 # Weight of the linear program's solution in a mixture with the best private mechanism; it is
 # repaired, as is the solution itself.
 _PART = 0.1
-# Linear programs in a row without a gain of a little of the gap, after which the search ends.
-_STALLED = 25
-# Part of a gap that is little: to lose so much of the allowed one is no harm, either.
-_LITTLE = 0.03
-# Reports whose probability is at most this everywhere are dropped if that costs little. Without,
-# 4x8 cells with 200 records have 8 reports in place of 3.
-_RARE = 1e-4
+# Part of a gap that is some of it. To lose so much of the allowed one is no harm, either.
+_SOME = 0.03
 
 
 def minimise(
@@ -205,11 +201,14 @@ class _Search:
             self.upper, self.best = value, private
 
     def drop_rare_reports(self) -> None:
-        """Drop reports that are hardly ever sent, if that costs next to nothing."""
-        used = self.best.max(axis=1) > _RARE
+        """Drop reports that are hardly ever sent, if that costs next to nothing.
+
+        Without, 4x8 cells with 200 records have 8 reports in place of 3.
+        """
+        used = self.best.max(axis=1) > LITTLE
         private = repair(np.where(used[:, None], self.best, 0.0), self.requirements)
         value = self.cost.worst(private)[0]
-        if value <= self.upper + _LITTLE * self.allowed(self.upper):
+        if value <= self.upper + _SOME * self.allowed(self.upper):
             self.upper, self.best = value, private
 
     def closed(self) -> bool:
@@ -228,7 +227,7 @@ class _Search:
             return
         path = CentralPath(self.cost, blocks, workers=self.limits.workers)
         arrived = 0
-        while not (self.closed() or self.limits.met) and arrived < _CENTRING_STEPS:
+        while not (self.closed() or self.limits.met) and arrived < _PATIENCE:
             allowed = self.allowed(min(path.value, self.upper))
             self.limits.count()
             if not path.advance(_PATH_GAP * allowed):
@@ -288,9 +287,9 @@ class _Search:
                 self.offer(weight * matrix + (1.0 - weight) * self.best)
             if self.verbose > 1:
                 self.report()
-            stalled = 0 if self.upper - self.lower < (1.0 - _LITTLE) * least_gap else stalled + 1
+            stalled = 0 if self.upper - self.lower < (1.0 - _SOME) * least_gap else stalled + 1
             least_gap = min(least_gap, self.upper - self.lower)
-            if stalled == _STALLED:
+            if stalled == _PATIENCE:
                 return "converged"
             self.separate(matrix)
         return "optimal"
@@ -308,7 +307,7 @@ class _Search:
             return ""
         reason = {
             **{limit: f"{name} ended the search" for limit, name in LIMITS.items()},
-            "converged": f"The last {_STALLED} linear programs gained next to nothing",
+            "converged": f"The last {_PATIENCE} linear programs gained next to nothing",
         }[status]
         gap = (self.upper - self.lower) / max(abs(self.upper), self.negligible)
         return f"{reason} at a relative gap of {gap:.2g}, where {self.gap:.2g} was asked for. "

@@ -43,14 +43,15 @@ Item = TypeVar("Item")
 MOST_ENTRIES = 1 << 21
 # Rounds of what ends by itself, nearly always sooner. Twice as many change nothing.
 MOST_ROUNDS = 100
-# Standard deviation of the logarithms of what a search perturbs. Twice as much loses up to 1 %.
+# Standard deviation of the logarithms of what a search perturbs. Twice as much loses .1 % at most.
 SPREAD = 0.7
-# What sums of probabilities lose by rounding, at most. Twice as much changes nothing.
-ROUNDING = 1e-12
-# What linear programs and paths leave, relatively: less is none. Their own tolerance is 1e-9.
-TIGHT = 1e-8
-# Relative distance of two objectives that are called equal. Twice as much is nearly as close.
-EQUAL = 1e-6
+
+# Tolerances. All of them doubled at once, results change by .1 % at most.
+ROUNDING = 1e-12  # what sums of probabilities lose by rounding, at most
+TIGHT = 1e-8  # less is none to linear programs and paths, whose own tolerance is 1e-9
+EQUAL = 1e-6  # relative distance of two objectives that are called equal
+LITTLE = 1e-4  # part of an objective that is no loss: other mechanisms are as good
+TOL = 1e-3  # sums of variances of designs for some ten tables differ by less from run to run
 
 # --- Threads and limits ---------------------------------------------------------------------------
 Result = TypeVar("Result")
@@ -119,7 +120,7 @@ class Workers:
 LIMITS = {"iteration_limit": "The limit of iterations", "time_limit": "The time limit"}
 
 # Part of the time gone that the last mixture may take beyond the limit, so that the rows that were
-# found last count. Chosen by hand.
+# found last count. Twice as much lets designs end as much later.
 _OVERTIME = 0.2
 
 
@@ -210,7 +211,7 @@ def ended_by(status: str, what: str) -> str:
 # How tqdm writes a line of progress: with a bar of 20 characters if there is a time limit.
 _BAR = "{desc} |{bar:20}|{postfix}"
 _UNLIMITED = "{desc}{postfix}"
-_TICK = 1.0  # seconds after which a line of progress is written again
+_TICK = 1.0  # seconds after which a line of progress is written again; twice as many look stuck
 
 
 class Quantity(Protocol):

@@ -35,7 +35,7 @@ from skrldp.privacy.requirements import Requirements
 # --- Bounds by formulas --------------------------------------------------------------------------
 
 
-_LEAST_EPS = 1e-4  # below, most_of_small_shares is ε²/8 to eight digits
+_LEAST_EPS = 1e-4  # below, and below twice as much, most_of_small_shares is ε²/8 to eight digits
 
 
 def most_of_small_shares(eps: float) -> float:

@@ -22,7 +22,7 @@ from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from skrldp._typing import Booleans, Floats
 from skrldp.design.criteria import Criterion, Mixture, Optimum
 from skrldp.design.newton_system import FRACTION_TO_BOUNDARY
-from skrldp.design.run import EQUAL, MOST_ROUNDS, ROUNDING, TIGHT, ObjectiveBound
+from skrldp.design.run import EQUAL, LITTLE, MOST_ROUNDS, ROUNDING, TIGHT, ObjectiveBound
 from skrldp.exceptions import SolverError
 from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Requirements
@@ -30,10 +30,6 @@ from skrldp.privacy.requirements import Requirements
 # --- The A-optimal mixture of given rows, by a primal-dual interior-point method ------------------
 
 
-# Part of the sum of variances that is little: rounding may end the method at such a gap, the
-# variances of other functions may add so much, and reports may be left out at such a loss. Twice as
-# much loses as much again.
-LITTLE = 1e-4
 # Least centring parameter near the gap that is asked for, where the point is to be on the central
 # path: others begin there. A step that is as short is centred so, too, and not corrected; far from
 # the gap the least is the cube. Twice as much takes more steps.
@@ -45,8 +41,8 @@ _SPREAD = 0.1
 # others join: those with the least weights. Half as many end 5 % higher at 63 cells; half as many
 # again reach 5.1 in place of 4.4 in 25 s of a processor at 240.
 _MOST_ROWS, _ROWS_A_CELL, _KEPT = 350, 4, 5 / 6
-# Probability up to which reports are left out of a mechanism, if little is lost. With twice as much
-# few mechanisms can do without.
+# Probability up to which reports are left out of a mechanism, if little is lost. Twice as much
+# changes nothing at 18 cells.
 _RARE = 1e-3
 
 
@@ -464,7 +460,8 @@ def _squares(points: Floats) -> Floats:
 # --- The criterion --------------------------------------------------------------------------------
 
 
-# What the variances of all cells count, where reports are put together. Twice as much merges fewer.
+# What the variances of all cells count, where reports are put together. Twice as much changes
+# nothing at 18 cells.
 _OF_CELLS = 0.1
 
 

@@ -20,11 +20,13 @@ import numpy as np
 
 from skrldp._typing import Booleans, Floats, Indices
 from skrldp.design.closed_form import response_matrix
-from skrldp.design.run import EQUAL, Limits
+from skrldp.design.run import EQUAL, LITTLE, Limits
 from skrldp.design.subset_optimum import distinct_sets, set_rows
-from skrldp.design.variances import LITTLE, Variance, VarianceMixture
+from skrldp.design.variances import Variance, VarianceMixture
 
-_MOST_CELLS = 1_000  # beyond, GRR, as there would be more reports than cells
+# Cells beyond which GRR is taken, as there would be more reports than cells. Twice as many take
+# four times the memory.
+_MOST_CELLS = 1_000
 # Sets of which all translates are listed, as far as these can be mixed. Half as many are .03 to 1 %
 # worse at 240 cells; twice as many take eight times as long to mix.
 _MOST_SETS = 5
