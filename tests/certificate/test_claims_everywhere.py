@@ -198,7 +198,7 @@ def changes():
 
 def test_a_changed_claim_is_refused_or_claims_less():
     """Fields that no text can show are listed by the verdict; no other may be changed."""
-    with warnings.catch_warnings(), few_iterations(9):
+    with warnings.catch_warnings(), few_iterations(30):
         warnings.simplefilter("ignore")
         options = {"sensitive": "ill", "known": "sex", "eps_all": 3.0, "categories": GIVEN}
         fitted = PolyOptSanitizer(1.0, **options).fit(TABLE)
