@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from fits_of_counts import grr
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize
 from scipy.stats import norm
@@ -143,6 +143,7 @@ def test_without_noise_ratios_have_fiellers_interval():
     assert high - low == pytest.approx(wider[0] - wider[1], rel=0.05)
 
 
+@settings(max_examples=15)
 @given(SEEDS)
 def test_both_routes_to_an_interval_agree(seed):
     """Shares by formula, and by bisection with tabled variances, wrong by .001 or less."""
@@ -155,6 +156,7 @@ def test_both_routes_to_an_interval_agree(seed):
     assert plain.ends(sample, 0.95) == pytest.approx(group.ends(sample, 0.95), abs=1e-5)
 
 
+@settings(max_examples=15)
 @given(SEEDS, st.floats(0.5, 0.999))
 def test_intervals_hold_what_they_reject_not_and_grow_with_the_level(seed, level):
     channel, rng = matrices(seed)
