@@ -26,6 +26,7 @@ from skrldp.estimation.hypotheses import (
     drift_of,
     leakage_within,
     warn_of_contradiction,
+    warn_of_drift,
 )
 from skrldp.estimation.reports import check_names, refuse_rows, whole_from_0
 from skrldp.estimation.shares_and_means import Cells, FigureMethods
@@ -109,6 +110,22 @@ class BlockDesign:
         for channel, own, block in zip(self.channels, counts, blocks, strict=True):
             if own.any():
                 warn_of_contradiction(channel, own, block=block, tests=len(blocks))
+
+    def drift(self, counts: Sequence[Floats]) -> DriftTest | None:
+        """Test the population of each block; None without public records of U."""
+        blocks = zip(
+            self.channels, counts, self.public or (), self.manifest.mechanisms, strict=False
+        )
+        found = [drift_of(*one) for one in blocks if one[1].any() and len(one[3].values) > 1]
+        if not found:
+            return None
+        worst = min(found, key=attrgetter("p_value"))
+        return replace(
+            worst,
+            p_value=min(1.0, len(found) * worst.p_value),
+            n_reports=round(sum(own.sum() for own in counts)),
+            columns=tuple(dict.fromkeys(chain.from_iterable(one.columns for one in found))),
+        )
 
     def block_with(self, columns: Any, by: Any, part: str) -> int:
         """Return the number of the smallest block that has some columns; each has those of S."""
@@ -288,6 +305,8 @@ class BlockEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         Number of reports of each block.
     n_reports_ : int
         Number of reports.
+    drift_ : DriftTest or None
+        Whether the population may be that of the public table; None if that is not known.
 
     Raises
     ------
@@ -298,7 +317,10 @@ class BlockEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
     Warns
     -----
     UserWarning
-        By figures, if no report is of the block that has their columns.
+        By `fit`, if no distribution of records explains the reports of a block, as where they are
+        those of another manifest; if the population is not that of the public table (p < 0.001),
+        unless privacy was promised for all distributions. By figures, if no report is of the block
+        that has their columns.
 
     Notes
     -----
@@ -348,17 +370,13 @@ class BlockEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         Returns
         -------
         self
-
-        Warns
-        -----
-        UserWarning
-            If no distribution of records explains the reports of a block, as where they are those
-            of another manifest.
         """
         design = BlockDesign.read(self.mechanism)
         counts = count_blocks(Y, sample_weight, design.manifest)
         n = np.array([own.sum() for own in counts])
         design.warn_of_contradictions(counts)
+        self.drift_ = design.drift(counts)
+        warn_of_drift(self.drift_, design.manifest.claims)
         self._design, self._reports = design, BlockReports(design, counts)
         self.manifest_ = design.manifest
         self.counts_ = tuple(read_only(own.astype(np.int64)) for own in counts)
@@ -396,21 +414,13 @@ class BlockEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
             If the public distribution is not known: `mechanism` must be the BlockSanitizer.
         """
         check_is_fitted(self)
-        mechanisms, public = self.manifest_.mechanisms, self._design.public or ()
-        blocks = zip(self._design.channels, self.counts_, public, mechanisms, strict=False)
-        found = [drift_of(*one) for one in blocks if one[1].any() and len(one[3].values) > 1]
-        if not found:
+        if self.drift_ is None:
             raise ValueError(
                 "a test of drift needs the public table, and columns that are not sensitive: give "
                 "the fitted BlockSanitizer."
             )
-        worst = min(found, key=attrgetter("p_value"))
-        return replace(
-            worst,
-            p_value=min(1.0, len(found) * worst.p_value),
-            n_reports=self.n_reports_,
-            columns=tuple(dict.fromkeys(chain.from_iterable(one.columns for one in found))),
-        )
+        found: DriftTest = self.drift_
+        return found
 
 
 # -- counting -------------------------------------------------------------------------------------

@@ -133,7 +133,8 @@ class Calibrator(ReadOnlyFit, BaseEstimator):
         Warns
         -----
         UserWarning
-            As by :meth:`BlockEstimator.fit`.
+            If no distribution of records explains the reports of a block, as where they are those
+            of another manifest.
         """
         strength = self.strength
         if strength != "auto" and not (is_finite(strength) and float(strength) > 0):

@@ -230,9 +230,7 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         of_u = public if self.survey is None and len(source.mechanism.values) > 1 else None
         if of_u is not None and not isinstance(channel, StructuredChannel):
             found.drift_ = drift_of(channel, counts, of_u, source.mechanism)
-            stated = source.mechanism.claims
-            if stated is None or not stated.main.around.is_everything:
-                warn_of_drift(found.drift_)  # else the claims hold for every population
+            warn_of_drift(found.drift_, source.mechanism.claims)
         frequencies, known = found._own.frequencies()
         shape = len(source.mechanism.secrets), len(source.mechanism.values)
         found.frequencies_, found.identifiable_ = frequencies.reshape(shape), known.reshape(shape)

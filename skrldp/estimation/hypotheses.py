@@ -20,7 +20,7 @@ from skrldp._pages import page
 from skrldp._params import as_list
 from skrldp._typing import Floats, Indices
 from skrldp.alphabet.combinations import Record, group_cells
-from skrldp.claims import moved
+from skrldp.claims import Claims, moved
 from skrldp.estimation.channels import Channel, StructuredChannel, gradient, most_likely
 from skrldp.estimation.errors_and_intervals import Sample, Statistic
 from skrldp.estimation.figures import Pairs
@@ -362,6 +362,14 @@ def drift_of(
     cells = _under(pooled, channel, sample).reshape(shape)
     margin = cells.sum(axis=1, keepdims=True)
     both = np.divide(cells, margin, out=within.copy(), where=margin > 0)
+    # A secret that goes to 0 explains nothing; EM is slow there, and its score would be ignored.
+    of_secrets = (channel.matrix.reshape(-1, *shape) * both).sum(axis=2)
+    margin = most_likely(Channel(of_secrets, margin[:, 0]), sample.shares, 1e-10, 10_000)[0][
+        :, None
+    ]
+    margin = np.where(sample.n * margin < _LEAST_EXPECTED, 0.0, margin)
+    margin /= margin.sum()
+    cells = margin * both
 
     def with_table(weights: Floats, null: Sample, seen: Sample) -> tuple[Floats, Sample, Sample]:
         """Put the public records beside reports, with minus their weights in the mean."""
@@ -379,7 +387,7 @@ def drift_of(
     def tested(what: str, values: Indices) -> HypothesisTest:
         size = int(values.max()) + 1
         labels = (np.arange(shape[0])[:, None] * size + values).ravel()
-        contrasts = (_contrasts(np.bincount(values, row).astype(float)) for row in both)
+        contrasts = (_contrasts(np.bincount(values, row).astype(float)) for row in cells)
         reports = _grouped(channel, labels, sample)
         return _score_test(what, reports, cells.ravel(), block_diag(*contrasts), with_table)
 
@@ -429,9 +437,11 @@ def leakage_within(
     return max(0.0, least), most
 
 
-def warn_of_drift(test: DriftTest) -> None:
-    """Warn of a population that is not that of the public table."""
-    if test.p_value >= DRIFT:
+def warn_of_drift(test: DriftTest | None, claims: Claims | None) -> None:
+    """Warn of a population that is not that of the public table, if it matters to claims."""
+    if test is None or test.p_value >= DRIFT:
+        return
+    if claims is not None and claims.main.around.is_everything:
         return
     names = f" ({', '.join(map(repr, test.columns))} moved)" if test.columns else ""
     warnings.warn(

@@ -282,7 +282,10 @@ def test_leakage_is_that_of_the_worst_block_at_the_weights(observe):
     """Those who see U alone leak S as well, and calibrated records have the secrets they had."""
     sanitizer = fitted_blocks("singles", 4.0, AOptimalSanitizer(observe=observe))
     other = wide_table(6_000, seed=3, young=4.0)
-    own = Calibrator(sanitizer, TABLE, strength=50.0).fit(sanitizer.transform(other))
+    reports = sanitizer.transform(other)
+    own = Calibrator(sanitizer, TABLE, strength=50.0).fit(reports)
+    with pytest.warns(UserWarning, match=r"not of the public table's population \(.*'age'"):
+        BlockEstimator(sanitizer).fit(reports, sample_weight=np.full(len(reports), 9))
 
     def worst(people, weights):
         each = []
