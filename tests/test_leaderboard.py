@@ -85,6 +85,11 @@ def test_plain_mechanisms():
         assert (bits * matrix).sum(axis=0) == pytest.approx(0.5, abs=0.01)  # one's own bit is on
         shown = (bits[:, [0]] * matrix[:, 1:]).sum(axis=0)
         assert shown.mean() == pytest.approx(q, abs=0.01)  # another's
+        matrix, d = plain.subset_selection(k, EPS), max(1, round(q * k))
+        subsets = matrix > 1.5 * matrix.min(axis=1, keepdims=True)
+        assert (subsets.sum(axis=1) == d).all()
+        own = d * np.exp(EPS) / (d * np.exp(EPS) + k - d)
+        assert (subsets * matrix).sum(axis=0) == pytest.approx(own)
     for approach in (plain.OLH(), plain.SPL(), plain.SMP(), plain.CorrRR()):
         mechanism = approach.design(task, EPS)
         assert np.log(np.nanmax(ratio(mechanism.matrix))) == pytest.approx(EPS, rel=1e-6)

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from skrldp import Mechanism, PrivacyLeakWarning, __version__
-from skrldp.targets import Marginal
+from skrldp.targets import Marginal, Mean
 
 from .measures import measured
 
@@ -141,3 +141,8 @@ def of_u(task):
 def of_s(task):
     """The shares of S, as a target where all columns are sensitive."""
     return Marginal(task.columns[0])
+
+
+def mean_by_s(task):
+    """The mean of the numbers given each secret, as a target."""
+    return Mean(task.number, by=task.columns[0])

@@ -194,7 +194,7 @@ def wide(results):
             shown = [row["approach"], row["promise"]]
             shown += [f"{row[one]:.3f}".replace("inf", "–") for one in ("error_u", "error_pairs")]
             shown += [nats(row["eps_proven"]), nats(row["eps_true"])]
-            rows.append([*shown, f"{row['seconds']:.2g}"])
+            rows.append([*shown, times(row["seconds"])])
     head = ["approach", "ε is about", "columns", "pairs", "proven ε", "ε, true"]
     return table([*head, "seconds"], rows)
 

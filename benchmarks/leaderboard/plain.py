@@ -1,9 +1,9 @@
 """Plain local differential privacy, of the whole record or of its columns.
 
 Frequencies are estimated by maximum likelihood from all reports, which is at least as good as the
-papers' own estimators. OUE and OLH have too many reports to list on large alphabets: orbits of
-subsets under cyclic shifts, and so many hash functions, stand for all of them. These are mechanisms
-in their own right, as private as the full ones.
+papers' own estimators. OUE, subset selection and OLH have too many reports to list on large
+alphabets: orbits of subsets under cyclic shifts, and so many hash functions, stand for all of them.
+These are mechanisms in their own right, as private as the full ones.
 """
 
 from functools import reduce
@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 from .approaches import ONE_COLUMN, RECORD, Approach, DoesNotApplyError
 
-ROWS = 2048  # of OUE and OLH, about
+ROWS = 2048  # of those that have more, about
 LISTED = 10  # subsets of at most so many cells are listed
 
 
@@ -36,23 +36,51 @@ def oue(k, eps):
     """
     q = 1.0 / (np.exp(eps) + 1.0)
     if k <= LISTED:
-        bits = (np.arange(1 << k)[:, None] >> np.arange(k)) % 2
+        bits = every_subset(k)
         on = bits.sum(axis=1)[:, None] - bits
         return 0.5 * q**on * (1.0 - q) ** (k - 1 - on)
-    rng, number = np.random.default_rng(0), ROWS // k
-    sizes = binom.ppf((np.arange(number) + 0.5) / number, k, q).astype(int)
-    shifts = (np.arange(k)[:, None] + np.arange(k)) % k
-    orbits = [(rng.permutation(k) < size)[shifts] for size in sizes]
-    return np.where(np.concatenate(orbits), np.exp(eps), 1.0)
+    sizes = binom.ppf((np.arange(ROWS // k) + 0.5) / (ROWS // k), k, q)
+    return np.where(orbits(k, sizes), np.exp(eps), 1.0)
+
+
+def every_subset(k):
+    return (np.arange(1 << k)[:, None] >> np.arange(k)) % 2
+
+
+def orbits(k, sizes):
+    """Random subsets of these sizes, and all their cyclic shifts."""
+    rng, shifts = np.random.default_rng(0), (np.arange(k)[:, None] + np.arange(k)) % k
+    return np.concatenate([(rng.permutation(k) < size)[shifts] for size in sizes])
 
 
 class OUE(Approach):
     """Optimised unary encoding of the record (Wang and others 2017)."""
 
-    name, promise, uses = "OUE", RECORD, (oue,)
+    name, promise, uses = "OUE", RECORD, (oue, every_subset, orbits)
 
     def matrix(self, task, eps):
         return oue(task.truth.size, eps)
+
+
+def subset_selection(k, eps):
+    """Rows are subsets of one size, with e^eps for their cells."""
+    size = max(1, round(k / (np.exp(eps) + 1.0)))
+    subsets = orbits(k, [size] * (ROWS // k))
+    if k <= LISTED:
+        subsets = every_subset(k)
+        subsets = subsets[subsets.sum(axis=1) == size]
+    table = np.where(subsets, np.exp(eps), 1.0)
+    return table / table.sum(axis=0)
+
+
+class SubsetSelection(Approach):
+    """A random subset that is likelier to have the record's cell (Ye and Barg 2018)."""
+
+    name, promise = "Subset selection", RECORD
+    uses = (subset_selection, every_subset, orbits)
+
+    def matrix(self, task, eps):
+        return subset_selection(task.truth.size, eps)
 
 
 def olh(k, eps):

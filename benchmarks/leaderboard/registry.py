@@ -6,11 +6,22 @@ from skrldp import (
     IRSanitizer,
     NonRobustSanitizer,
     PolyOptSanitizer,
+    RenyiBall,
     RobustMSESanitizer,
     SRRSanitizer,
 )
 
-from .approaches import AT_PUBLIC, EVERYWHERE, RECORD, Approach, Ours, each_column, of_s, of_u
+from .approaches import (
+    AT_PUBLIC,
+    EVERYWHERE,
+    RECORD,
+    Approach,
+    Ours,
+    each_column,
+    mean_by_s,
+    of_s,
+    of_u,
+)
 from .known import (
     PRAM,
     URR,
@@ -22,7 +33,7 @@ from .known import (
     Raw,
     UnseenSecret,
 )
-from .plain import OLH, OUE, RSFD, RSRFD, SMP, SPL, CorrRR
+from .plain import OLH, OUE, RSFD, RSRFD, SMP, SPL, CorrRR, SubsetSelection
 
 APPROACHES: list[Approach | Ours] = [
     Ours("A-optimal", AOptimalSanitizer),
@@ -55,11 +66,24 @@ APPROACHES: list[Approach | Ours] = [
     Ours("A-optimal, records", AOptimalSanitizer, RECORD, of_u),
     Ours("A-optimal, columns, records", AOptimalSanitizer, RECORD, each_column),
     Ours("A-optimal, S, records", AOptimalSanitizer, RECORD, of_s),
+    Ours("A-optimal, means by S, records", AOptimalSanitizer, RECORD, mean_by_s),
     Ours("PolyOpt, records", PolyOptSanitizer, RECORD),
     Ours("GRR", GRRSanitizer, RECORD),
     Ours("Non-robust", NonRobustSanitizer, AT_PUBLIC),
+    Ours(
+        "A-optimal, columns, public alone",
+        lambda eps: AOptimalSanitizer(eps, uncertainty=RenyiBall(radius=0.0)),
+        AT_PUBLIC,
+        each_column,
+    ),
+    Ours(
+        "PolyOpt of U, public alone",
+        lambda eps: PolyOptSanitizer(eps, uncertainty=RenyiBall(radius=0.0), objective="I(U;Y)"),
+        AT_PUBLIC,
+    ),
     OUE(),
     OLH(),
+    SubsetSelection(),
     SPL(),
     SMP(),
     RSFD(),

@@ -17,7 +17,7 @@ from skrldp import BlockSanitizer, PrivacyLeakWarning, __version__
 
 from .approaches import ONE_COLUMN, OVER_SET, RECORD, Approach, reordered
 from .measures import Spread, attack, given_secret, greatest, mean_square
-from .plain import grr
+from .plain import grr, olh, oue, subset_selection
 from .tables import adult, shares_of
 
 
@@ -64,27 +64,32 @@ class WideApproach(Approach):
         start = time.process_time()
         parts = self.parts(task, eps)
         seconds = time.process_time() - start
-        own = task.columns[1:]
-        return {
-            "seconds": seconds,
-            "error_u": self.error(task, parts, [(name,) for name in own]),
-            "error_pairs": self.error(task, parts, list(combinations(own, 2))),
-            "error_s": self.error(task, parts, [(task.columns[0],)]),
-            **self.leaks(task, eps, parts),
+        secret, *own = task.columns
+        wanted = {
+            "error_u": [(name,) for name in own],
+            "error_pairs": list(combinations(own, 2)),
+            "error_s": [(secret,)],
         }
-
-    def error(self, task, parts, tables):
-        """Root mean square of the errors of shares, each from all parts that have its columns."""
-        return mean_square(np.concatenate([self.errors_of(task, parts, one) for one in tables]))
-
-    def errors_of(self, task, parts, columns):
-        told = 0.0
-        for share, block, matrix in parts:
-            if set(columns) <= set(block):
-                errors = Spread(matrix, task.shares(*block)).errors(margin(task, block, columns))
-                told = told + share / errors**2
+        told = self.told(task, parts, [one for tables in wanted.values() for one in tables])
         with np.errstate(divide="ignore"):
-            return np.sqrt(1.0 / np.atleast_1d(told))
+            errors = {
+                name: mean_square(np.concatenate([told[one] for one in tables]) ** -0.5)
+                for name, tables in wanted.items()
+            }
+        return {"seconds": seconds, **errors, **self.leaks(task, eps, parts)}
+
+    def told(self, task, parts, tables):
+        """Information about the shares of tables, from all parts that have their columns."""
+        told = {one: np.zeros(1) for one in tables}
+        for share, block, matrix in parts:
+            spread = Spread(matrix, task.shares(*block))
+            for one in filter(lambda columns: self.counts(columns, block), tables):
+                told[one] = told[one] + share / spread.errors(margin(task, block, one)) ** 2
+        return told
+
+    def counts(self, columns, block):
+        """Whether shares of some columns are estimated from reports of a block."""
+        return set(columns) <= set(block)
 
     def leaks(self, task, eps, parts):
         """What named blocks tell; a part of the secret alone is one of them."""
@@ -117,17 +122,26 @@ def margin(task, block, columns):
 
 
 class WideSMP(WideApproach):
-    """One block of columns, drawn at random and named, by GRR with all of ε."""
+    """One block of columns, drawn at random and named, with all of ε.
 
-    uses = (grr,)
+    Of several protocols each block has the best for its shares, as if these were known.
+    """
 
-    def __init__(self, name, size):
-        self.name, self.size = name, size
+    def __init__(self, name, size, *protocols):
+        self.name, self.size, self.uses = name, size, protocols
 
     def parts(self, task, eps):
         blocks = list(combinations(task.columns, self.size))
-        sizes = [int(np.prod([len(task.categories[c]) for c in block])) for block in blocks]
-        return [(1 / len(blocks), b, grr(k, eps)) for b, k in zip(blocks, sizes, strict=True)]
+        return [(1 / len(blocks), block, self.best(task, eps, block)) for block in blocks]
+
+    def best(self, task, eps, block):
+        shares = task.shares(*block)
+        tables = [protocol(shares.size, eps) for protocol in self.uses]
+        tables = [table / table.sum(axis=0) for table in tables]
+        if len(tables) == 1:
+            return tables[0]
+        cells = np.eye(shares.size)
+        return min(tables, key=lambda table: mean_square(Spread(table, shares).errors(cells)))
 
     matrix = parts
 
@@ -144,9 +158,9 @@ class WideSPL(WideApproach):
 
     matrix = parts
 
-    def errors_of(self, task, parts, columns):
+    def counts(self, columns, block):
         """The report of a pair has those of its columns in it."""
-        return super().errors_of(task, [part for part in parts if part[1] == columns], columns)
+        return columns == block
 
     def leaks(self, task, eps, parts):
         return {"eps_proven": eps, "eps_all": eps}
@@ -208,8 +222,11 @@ WIDE = [
     Blocks("Blocks of pairs", "pairs", epsilons=(1.0,)),
     Blocks("Blocks of columns, records", "singles", RECORD),
     Blocks("Blocks of pairs, records", "pairs", RECORD),
-    WideSMP("SMP", 1),
-    WideSMP("SMP of pairs", 2),
+    WideSMP("SMP", 1, grr),
+    WideSMP("SMP, the best protocol", 1, grr, oue, olh, subset_selection),
+    WideSMP("SMP of pairs", 2, grr),
+    WideSMP("SMP of pairs, OUE", 2, oue),
+    WideSMP("SMP of pairs, the best protocol", 2, grr, oue, olh, subset_selection),
     WideSPL(),
     WideRSFD(),
 ]
