@@ -60,7 +60,7 @@ def ascend_along_paths(
     paths.
     """
     paths = RowPaths(slopes, blocks, workers=limits.workers)
-    rows, unit, follow = paths.rows, np.ptp(slopes, axis=1), False
+    rows, unit, follow = paths.rows, np.ptp(slopes, axis=1), np.zeros(len(slopes), dtype=bool)
     for _ in range(MOST_ROUNDS):
         going = paths.advance(end * unit)
         limits.count()
@@ -68,11 +68,11 @@ def ascend_along_paths(
         rows /= rows.sum(axis=1, keepdims=True)
         if not going or limits.met:
             break
-        follow = follow or bool(np.mean(paths.gaps <= _FOLLOW * unit) > _MOST)
+        follow |= paths.gaps <= _FOLLOW * unit
         if np.mean(paths.gaps <= 2.0 * end * unit) > _MOST:
             break
-        if follow and slopes_at is not None:
-            slopes = slopes_at(rows)
+        if slopes_at is not None and follow.any():
+            slopes = np.where(follow[:, None], slopes_at(rows), slopes)
             unit = np.ptp(slopes, axis=1)
             paths.set_slopes(slopes)
     return rows

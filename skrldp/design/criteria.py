@@ -116,21 +116,20 @@ class Mixture(ABC):
         return used(weights)
 
     def supported(self, weights: Floats) -> Floats:
-        """Write the rows in use, times their weights: a mechanism, nearly.
-
-        Shapes: `weights` (m,); returns (b, a).
-        """
-        in_use = self.support(weights)
-        matrix: Floats = self.rows[in_use] * weights[in_use, None]
-        return matrix
-
-    def mechanism(self, weights: Floats) -> Floats:
-        """Write a mixture as a mechanism.
+        """Write the rows with a weight as a mechanism.
 
         Shapes: `weights` (m,); returns (b, a).
         """
         in_use = used(weights)
-        return self.rows[in_use] * weights[in_use, None]
+        matrix: Floats = self.rows[in_use] * weights[in_use, None]
+        return matrix
+
+    def mechanism(self, weights: Floats) -> Floats:
+        """Write a mixture as a mechanism, of few rows where that can be.
+
+        Shapes: `weights` (m,); returns (b, a).
+        """
+        return self.supported(weights)
 
 
 class Criterion(ABC):
