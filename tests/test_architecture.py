@@ -50,7 +50,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "targets": {"alphabet"},
     "sampling": set(),
     "pooling": set(),
-    "mechanism": {"alphabet", "claims", "information", "sampling"},
+    "mechanism": {"alphabet", "claims", "information", "sampling", "table"},
     "certificate": {
         "alphabet", "claims", "information", "joint", "mechanism", "privacy", "sets",
         "support_function",

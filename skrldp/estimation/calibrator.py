@@ -16,8 +16,9 @@ from skrldp._arrays import ReadOnlyFit, read_only
 from skrldp._params import generator_of, is_finite, is_whole
 from skrldp._typing import Floats
 from skrldp.estimation.blocks import BlockDesign, BlockReports, count_blocks
+from skrldp.mechanism.manifest import leakage_of
 from skrldp.sanitizers.access import as_block_sanitizer
-from skrldp.sanitizers.block_sanitizer import codes_of
+from skrldp.table.codec import codes_of
 
 _ROUNDS = 2  # of weights of the reports, at the calibrated distribution
 _NO_INFORMATION = 1e-10  # eigenvalues relative to the greatest that count as zero
@@ -157,7 +158,7 @@ class Calibrator(ReadOnlyFit, BaseEstimator):
         self.weights_ = read_only(records.weights(weights))
         self.effective_n_ = float(self.weights_.sum() ** 2 / (self.weights_**2).sum())
         secrets, *values = records.codes
-        self.leakage_ = design.manifest.leakage(secrets, values, self.weights_)
+        self.leakage_ = leakage_of(design.manifest, secrets, values, self.weights_)
         self.leakage_at_most_ = BlockReports(design, counts).leakage_at_most()
         return self
 

@@ -254,7 +254,7 @@ class FigureMethods(ABC):
         >>> sent = (5_000 * sanitizer.mechanism_.matrix @ [0.3, 0.07, 0.2, 0.43]).round()
         >>> estimator = FrequencyEstimator(sanitizer).fit(range(4), sample_weight=sent)
         >>> print(estimator.test_independence(0, 1))
-        5,000 reports contradict that 0 and 1 are independent (p = 1.3e-137; ...
+        5,000 reports contradict that 0 and 1 are independent (p = 1.4e-137; ...
         """
         columns = [*as_list(first), *as_list(second), *as_list(given)]
         cells = self._cells(columns, None)

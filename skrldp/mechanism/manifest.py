@@ -370,46 +370,29 @@ class Manifest(ReadOnly):
         found: Floats = by_cell.reshape(shape)[..., order].reshape(by_cell.shape)
         return found
 
-    def leakage(
-        self,
-        secrets: NDArray[Any],
-        values: Sequence[NDArray[Any]],
-        sample_weight: ArrayLike | None = None,
-    ) -> float:
+    def leakage(self, table: Any, sample_weight: ArrayLike | None = None) -> float:
         """Realised ε among some records: the greatest :meth:`Mechanism.leakage` of a block.
 
         Parameters
         ----------
-        secrets, values
-            The records' codes, as in :meth:`sample`.
+        table : data frame or array of shape (n, n_columns)
+            The records, with the manifest's columns; further columns are ignored.
         sample_weight : array of shape (n,), optional
             How many persons each record stands for.
 
         Returns
         -------
         float
-            In nats; infinite if a report rules a secret out.
+            In nats.
 
         Raises
         ------
         ValueError
-            If there is no record with a weight.
+            If a column is missing, a value is unknown, or there is no record with a weight.
         """
-        n = len(secrets)
-        weights = np.ones(n)
-        if sample_weight is not None:
-            weights = real_numbers(sample_weight, "sample_weight")
-        if weights.shape != (n,) or not (weights >= 0).all() or not weights.sum() > 0:
-            raise ValueError(f"sample_weight must be {n:,} numbers >= 0, not all 0, one a record.")
-        found = 0.0
-        for block, one in enumerate(self.mechanisms):
-            cells = self.cells(block, secrets, values, slice(None)).astype(np.int64)
-            if self.observe == "nonsensitive":
-                cells += np.asarray(secrets, dtype=np.int64) * len(one.values)
-            table = np.bincount(cells, weights, one.shape[1])
-            table = table.reshape(len(one.secrets), len(one.values)) / table.sum()
-            found = max(found, one.leakage(table))
-        return found
+        from skrldp.table.codec import codes_of  # clients have NumPy alone
+
+        return leakage_of(self, *codes_of(self, table), sample_weight)
 
     def sample(
         self, secrets: NDArray[Any], values: Sequence[NDArray[Any]], random_state: Any = None
@@ -530,6 +513,28 @@ class Manifest(ReadOnly):
         shown = rows[:50]
         header = ("block", "probability", "reports")
         return page(repr(self), shown, header=header, n_more=len(rows) - len(shown))
+
+
+def leakage_of(
+    manifest: Manifest,
+    secrets: NDArray[Any],
+    values: Sequence[NDArray[Any]],
+    sample_weight: ArrayLike | None,
+) -> float:
+    """Return the greatest leakage of a block among records that are given by codes (n,) each."""
+    n = len(secrets)
+    weights = np.ones(n) if sample_weight is None else real_numbers(sample_weight, "sample_weight")
+    if weights.shape != (n,) or not (weights >= 0).all() or not weights.sum() > 0:
+        raise ValueError(f"sample_weight must be {n:,} numbers >= 0, not all 0, one a record.")
+    found = 0.0
+    for block, one in enumerate(manifest.mechanisms):
+        cells = manifest.cells(block, secrets, values, slice(None)).astype(np.int64)
+        if manifest.observe == "nonsensitive":
+            cells += np.asarray(secrets, dtype=np.int64) * len(one.values)
+        table = np.bincount(cells, weights, one.shape[1])
+        table = table.reshape(len(one.secrets), len(one.values)) / table.sum()
+        found = max(found, one.leakage(table))
+    return found
 
 
 def read_json(text: str | bytes, *formats: str) -> Mechanism | Manifest:

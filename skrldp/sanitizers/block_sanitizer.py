@@ -14,7 +14,7 @@ from skrldp._arrays import ReadOnly
 from skrldp._frames import refuse_index
 from skrldp._params import check_beta, check_eps, check_seed
 from skrldp._typing import Floats
-from skrldp.alphabet.combinations import Alphabet, group_cells
+from skrldp.alphabet.combinations import group_cells
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.manifest import Manifest
 from skrldp.pooling import CommonMargins, Pool, best_shares, information_of
@@ -30,9 +30,9 @@ from skrldp.sanitizers.reports import (
     to_container,
 )
 from skrldp.sanitizers.warnings import warn_of_first_column
-from skrldp.table.codec import encode_columns
+from skrldp.table.codec import codes_of
 from skrldp.table.lazy import lazy_names
-from skrldp.table.read import lazy_frame, read_table
+from skrldp.table.read import lazy_frame
 from skrldp.table.select import column_names, resolve_columns
 
 # --- What the reports of blocks reveal together ---------------------------------------------------
@@ -423,34 +423,3 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_fitted" in vars(self)
-
-
-def codes_of(
-    manifest: Manifest, table: Any, names: Sequence[Any] | None = None, *, secrets: bool = True
-) -> tuple[NDArray[Any], list[NDArray[Any]]]:
-    """Write the columns of records as codes of S, and of each column of U.
-
-    Columns are found by name; `names` are those of an array's columns, in their order. Without
-    `secrets`, S is not read, and its codes are 0. Shapes: `table` (n, k). Returns arrays (n,).
-    Raises ValueError if a column is missing or a value is unknown.
-    """
-    read = read_table(table)
-    own = list(read.names) if names is None or not read.is_array else list(names)
-    of_secret = Alphabet.of_members(manifest.in_every_block, manifest.secrets)
-    shared = of_secret.columns if secrets else ()
-    missing = [one.name for one in (*shared, *manifest.encoders) if one.name not in own]
-    if missing:
-        raise ValueError(f"the table lacks the column {missing[0]!r}; it has {own}.")
-    places = [own.index(column.name) for column in shared]
-    found = encode_columns(read, places, of_secret, secret=True)
-    of_u = [
-        encode_columns(
-            read,
-            [own.index(column.name)],
-            Alphabet((column,)),
-            group=manifest.others[column.name] is True,
-            or_else="a base with handle_unknown='infrequent_if_exist' in `fit`",
-        )
-        for column in manifest.encoders
-    ]
-    return found, of_u

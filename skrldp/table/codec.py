@@ -87,6 +87,37 @@ def encode_columns(
     return index
 
 
+def codes_of(
+    manifest: Any, table: Any, names: Sequence[Any] | None = None, *, secrets: bool = True
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Write the columns of a manifest, in records, as codes of S and of each column of U.
+
+    Columns are found by name; `names` are those of an array's columns, in their order. Without
+    `secrets`, S is not read, and its codes are 0. Shapes: `table` (n, k). Returns arrays (n,).
+    Raises ValueError if a column is missing or a value is unknown.
+    """
+    read = read_table(table)
+    own = list(read.names) if names is None or not read.is_array else list(names)
+    of_secret = Alphabet.of_members(manifest.in_every_block, manifest.secrets)
+    shared = of_secret.columns if secrets else ()
+    missing = [one.name for one in (*shared, *manifest.encoders) if one.name not in own]
+    if missing:
+        raise ValueError(f"the table lacks the column {missing[0]!r}; it has {own}.")
+    places = [own.index(column.name) for column in shared]
+    found = encode_columns(read, places, of_secret, secret=True)
+    of_u = [
+        encode_columns(
+            read,
+            [own.index(column.name)],
+            Alphabet((column,)),
+            group=manifest.others[column.name] is True,
+            or_else="a base with handle_unknown='infrequent_if_exist' in `fit`",
+        )
+        for column in manifest.encoders
+    ]
+    return found, of_u
+
+
 # --- New columns of numpy, pandas, polars and pyarrow tables --------------------------------------
 
 

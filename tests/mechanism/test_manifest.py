@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skrldp import Manifest, Mechanism
-from skrldp.sanitizers.block_sanitizer import codes_of
 
 MANIFEST = fitted_blocks().manifest_
 TEXT = MANIFEST.to_json()
@@ -129,7 +128,7 @@ def test_the_whole_leaks_what_the_worst_block_leaks(seed):
     cells = list(itertools.product(MANIFEST.secrets, *MANIFEST.categories.values()))
     frame = pd.DataFrame(cells, columns=[name for name, _ in MANIFEST.columns])
     for table in (frame, pl.from_pandas(frame)):
-        found = MANIFEST.leakage(*codes_of(MANIFEST, table), joint.ravel())
+        found = MANIFEST.leakage(table, joint.ravel())
         assert found == pytest.approx(leakage, rel=1e-9)
 
 
@@ -146,7 +145,7 @@ def test_no_leakage_of_what_are_no_records(change, weights, message):
     first = [column[0] for column in (MANIFEST.secrets, *MANIFEST.categories.values())]
     table = pd.DataFrame([first] * 2, columns=[name for name, _ in MANIFEST.columns])
     with pytest.raises(ValueError, match=message):
-        MANIFEST.leakage(*codes_of(MANIFEST, table.assign(**change)), weights)
+        MANIFEST.leakage(table.assign(**change), weights)
 
 
 def test_bounds_of_several_reports():
