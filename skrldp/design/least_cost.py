@@ -133,12 +133,12 @@ def cheapest(cost: ExpectedCost) -> tuple[Floats, float]:
 _PATH_GAP = 0.3
 # Steps at the gap aimed at until cuts take over; linear programs in a row without a gain of some of
 # the gap until the search ends. Both end sooner if the bounds meet.
-_PATIENCE = 20
+_PATIENCE = 25
 # Weight of the linear program's solution in a mixture with the best private mechanism; it is
 # repaired, as is the solution itself.
 _PART = 0.1
 # Part of a gap that is some of it. To lose so much of the allowed one is no harm, either.
-_SOME = 0.03
+_SOME = 0.01
 
 
 def minimise(
