@@ -26,12 +26,13 @@ from skrldp.privacy.requirements import Requirement, Requirements
 
 # Rows that ascend at once. Twice as many take twice the time, in half as many rounds.
 _ROWS = 50
-# Rounds that gain too little before the search ends. Twice as many take that much longer.
+# Rounds that gain too little before the search ends; the last ones alone where more than a little
+# may be lost: half as many lose 1 % of tables of pairs, in two thirds of the time.
 _PATIENCE = 6
 # Rounds that are the last ones. So many times as many must gain too little where they promised more
-# than so many times what is little: the first mixtures are degenerate. Without, 7 x 16 cells end
-# after 9 rounds at 22.5, in place of 17.
-_LATELY, _MUCH = 3, 300.0
+# than the gap of the first mixture: those are degenerate. Without, 7 x 16 cells end after 9 rounds
+# at 22.5, in place of 17.
+_LATELY = 3
 # Gap of a mixture, in units of what the best rows of the last rounds promised, and that of the
 # first. Prices of a mixture in the middle of its path make better rows: 1e-3 in place of the second
 # takes a quarter longer at 6 x 15 cells.
@@ -149,7 +150,9 @@ class _Search:
 
     def _ended(self) -> bool:
         """Whether the last rounds gained too little to go on."""
-        much = min(self.promised[-_LATELY:]) > _MUCH * self.gain
+        if self.gain > _LITTLE:
+            return self._gained_little(_LATELY, self.gain)
+        much = min(self.promised[-_LATELY:]) > _MOST_GAP
         return self._gained_little(_LATELY * _PATIENCE if much else _PATIENCE, self.gain)
 
     def _gained_little(self, rounds: int, part: float) -> bool:
