@@ -8,6 +8,7 @@ import importlib.util
 import io
 import itertools
 import os
+import pkgutil
 import re
 import runpy
 import sys
@@ -157,6 +158,13 @@ def test_scripts_exist():
     for page, text in TEXTS.items():
         for script in re.findall(r"(?:benchmarks|examples|tests)/[\w/]+\.py", text):
             assert (ROOT / script).is_file(), f"{page} names {script}"
+
+
+def test_what_rooms_are_said_to_have_exists():
+    rooms = "|".join(path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists())
+    for page, text in TEXTS.items():
+        for name in re.findall(rf"`((?:{rooms})(?:\.\w+){{2,}})", text):
+            assert pkgutil.resolve_name(f"skrldp.{name}"), f"{page} names {name}"
 
 
 def test_links():
