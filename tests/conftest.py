@@ -47,12 +47,11 @@ ADULT_COLUMNS = [
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Have the garbage collector pass seldom, and never over the collected tests, which stay."""
+    """Have the garbage collector pass seldom, and not while tests are collected, which stay."""
     gc.disable()
     try:
         return (yield)
     finally:
-        gc.freeze()
         gc.set_threshold(50_000)
         gc.enable()
 

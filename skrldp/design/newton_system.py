@@ -12,7 +12,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import lu_factor, lu_solve
+from scipy.linalg import lu_solve
+from scipy.linalg.lapack import dgetrf
 
 from skrldp._typing import Floats
 from skrldp.design.programs import Cuts
@@ -340,6 +341,14 @@ def inverses(matrices: Floats) -> Floats:
     raise np.linalg.LinAlgError("rounding has made a matrix indefinite")
 
 
+def _factorised(system: Floats) -> tuple[Floats, Floats]:
+    """Factorise a square system; raises LinAlgError if it is singular, of which SciPy warns."""
+    factors, pivots, zero = dgetrf(system)
+    if zero:
+        raise np.linalg.LinAlgError(f"pivot {zero} is zero")
+    return factors, pivots
+
+
 class _Forms:
     """The Hessians of all rows, and their inverses, in parts that are worked on side by side."""
 
@@ -393,7 +402,7 @@ class Coupling:
         columns = self._forms.total(lambda part: part.inverse.sum(axis=0))
         if curvature is None:
             self._unit = 1.0 / np.sqrt(np.diagonal(columns))
-            self._factors = lu_factor(columns * self._unit[:, None] * self._unit)
+            self._factors = _factorised(columns * self._unit[:, None] * self._unit)
             return
         mixed = self._forms.total(
             lambda part: np.einsum("yij,yj->ij", part.inverse, cost[part.place])
@@ -414,7 +423,7 @@ class Coupling:
                 [np.zeros((1, a)), np.ones((1, a)), np.zeros((1, 1))],
             ]
         )
-        self._factors = lu_factor(system)
+        self._factors = _factorised(system)
 
     def solve(
         self, gradient: Floats, column_residual: Floats, by_cell: Floats, by_top: float

@@ -262,7 +262,7 @@ def whole_numbers(
         digit = octets.take(end - (place + 1), mode="clip") - np.uint8(_ZERO)  # wraps
         digit *= place < n
         fits &= digit <= _NINE - _ZERO
-        values += digit * np.uint64(10**place)
+        values += digit.astype(np.uint64) * np.uint64(10**place)  # NumPy 1 would keep uint8
     fits &= (n < _LONGEST) | (values >= _LEAST_LONGEST)  # else it went beyond 2**64
     fits &= ~negative | ((n < _LONGEST) & (values <= _MOST_NEGATIVE))
     values = np.where(negative, np.uint64(0) - values, values)
