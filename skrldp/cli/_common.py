@@ -23,9 +23,7 @@ def argument(name: str, words: str) -> Any:
 
 def option(declared: str, words: str, **limits: Any) -> Any:
     """Describe an option, declared as "--output -o FILE"; its words say what it is if not given."""
-    parts = declared.split()
-    names = [part for part in parts if part.startswith("-")]
-    metavar = None if len(names) == len(parts) else parts[-1]
+    *names, metavar = declared.split()
     return Option(*names, metavar=metavar, help=words, show_default=False, **limits)
 
 

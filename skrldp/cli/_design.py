@@ -12,6 +12,8 @@ from decimal import Decimal
 from inspect import signature
 from typing import Annotated, Any, Literal
 
+from typer import Option
+
 from skrldp.alphabet.columns import listed
 from skrldp.alphabet.values import brief
 from skrldp.batches.arrow import arrow_numbers, numbers_of
@@ -57,10 +59,10 @@ def design(
     ] = None,
     sanitizer: Annotated[
         Literal["a-optimal", "polyopt", "robust-mse", "ir", "srr", "grr", "non-robust"],
-        o.option(
-            "--sanitizer",
-            "a-optimal for shares and means with least error (the default), polyopt for most "
+        Option(
+            help="a-optimal for shares and means with least error (the default), polyopt for most "
             "information, robust-mse for fewest changes; grr, srr and ir are there at once.",
+            show_default=False,
         ),
     ] = "a-optimal",
     target: Annotated[

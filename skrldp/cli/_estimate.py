@@ -79,7 +79,6 @@ def _fitted(own: Any, path: str, counts: str | None) -> Any:
         numbers = _count((own.shape[0],), path, [REPORT], counts)
         from skrldp.estimation import FrequencyEstimator
 
-        tell("estimating")
         estimator = FrequencyEstimator(own, encode="symbol")
         return estimator.fit(range(len(numbers)), sample_weight=numbers)
     sizes = [one.shape[0] for one in own.mechanisms]
@@ -94,7 +93,6 @@ def _fitted(own: Any, path: str, counts: str | None) -> Any:
         )
     from skrldp.estimation import BlockEstimator
 
-    tell("estimating")
     return BlockEstimator(own).fit(pairs, sample_weight=numbers[tuple(pairs.T)])
 
 
@@ -113,6 +111,7 @@ def _count(sizes: tuple[int, ...], path: str, columns: Sequence[str], counts: st
                     "are reports of another mechanism, or none."
                 )
         np.add.at(found, tuple(numbers), weights)
+    tell("estimating")
     return found
 
 
@@ -132,14 +131,13 @@ def _table(found: Any, level: float) -> Any:
 
     low, high = found.confidence_interval(level).T
     estimate = np.where(np.isnan(found.unbiased), np.nan, found.estimate)
-    figures = {"estimate": estimate, "std_error": found.std_error}
-    figures |= {"conf_low": low, "conf_high": high}
+    parts = {"estimate": estimate, "std_error": found.std_error, "conf_low": low, "conf_high": high}
     columns = {
-        f"{name} (column)" if name in figures else f"{name}": _categories(list(own))
+        f"{name} (column)" if name in parts else f"{name}": _categories(list(own))
         for name, own in zip(found.names, zip(*found.labels, strict=True), strict=True)
     }
     return pa.table(
-        columns | {name: pa.array(figure, from_pandas=True) for name, figure in figures.items()}
+        columns | {name: pa.array(figure, from_pandas=True) for name, figure in parts.items()}
     )
 
 

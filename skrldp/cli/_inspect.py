@@ -73,8 +73,7 @@ def _lines(own: Any, proven: Claims | None) -> list[tuple[str, str]]:
         words = "; ".join(one.in_words() for one in proven)
         lines.append(("proven here", f"{words}; this follows from {told}"))
     if own.claims is not None and not own.claims.main.around.is_everything:
-        words = "skrldp verify proves a claim about a set of distributions, from the public table"
-        lines.append(("note", words))
+        lines.append(("note", "skrldp verify proves claims about a set, from the public table"))
     return lines
 
 
