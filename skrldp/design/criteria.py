@@ -212,8 +212,8 @@ class Criterion(ABC):
         return matrix
 
     @abstractmethod
-    def mixture(self) -> Mixture:
-        """Begin a mixture of rows that is best by this criterion."""
+    def mixture(self, *, rough: bool = False) -> Mixture:
+        """Begin a mixture of rows that is best by this criterion, or nearly so if `rough`."""
 
 
 # --- Information ----------------------------------------------------------------------------------
@@ -370,8 +370,8 @@ class Information(Criterion):
         doubt = -(xlogy(told, told) + xlog1py(1.0 - told, -told)) @ self._reduced[seen]
         return min((value + float(doubt)) / share, other.scale)
 
-    def mixture(self) -> Mixture:
-        """Begin a mixture: a linear program."""
+    def mixture(self, *, rough: bool = False) -> Mixture:
+        """Begin a mixture: a linear program, which is never rough."""
         return _InformationMixture(self)
 
     def expand(self, matrix: Floats) -> Floats:

@@ -89,7 +89,7 @@ class _Search:
         self.requirements, self.limits, self.callback = requirements, limits, callback
         self.blocks = _blocks(requirements)
         self.rng = np.random.default_rng(0)  # the design is deterministic
-        self.mixture = criterion.mixture()
+        self.mixture = criterion.mixture(rough=gain > _LITTLE)
         self.two_levels = two_levels(requirements)
         self.best, self.value = first[0], -np.inf  # until some are mixed
         self.values: list[float] = []
