@@ -18,7 +18,7 @@ from skrldp._typing import Floats
 from skrldp.estimation.blocks import BlockDesign, BlockReports, count_blocks
 from skrldp.mechanism.manifest import leakage_of
 from skrldp.sanitizers.access import as_block_sanitizer
-from skrldp.table.codec import codes_of
+from skrldp.table.codec import manifest_codes
 
 _ROUNDS = 2  # of weights of the reports, at the calibrated distribution
 _NO_INFORMATION = 1e-10  # eigenvalues relative to the greatest that count as zero
@@ -218,7 +218,7 @@ class _Records:
         manifest = design.manifest
         sanitizer = as_block_sanitizer(mechanism)
         names = None if sanitizer is None else sanitizer.column_names_
-        secrets, values = codes_of(manifest, public, names)
+        secrets, values = manifest_codes(manifest, public, names)
         table = np.column_stack([secrets, *values]).astype(np.int64)
         kinds, kind_of = np.unique(table, axis=0, return_inverse=True)
         kind_of = kind_of.reshape(-1)

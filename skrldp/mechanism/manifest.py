@@ -390,9 +390,9 @@ class Manifest(ReadOnly):
         ValueError
             If a column is missing, a value is unknown, or there is no record with a weight.
         """
-        from skrldp.table.codec import codes_of  # clients have NumPy alone
+        from skrldp.table.codec import manifest_codes  # clients have NumPy alone
 
-        return leakage_of(self, *codes_of(self, table), sample_weight)
+        return leakage_of(self, *manifest_codes(self, table), sample_weight)
 
     def sample(
         self, secrets: NDArray[Any], values: Sequence[NDArray[Any]], random_state: Any = None

@@ -30,7 +30,7 @@ from skrldp.sanitizers.reports import (
     to_container,
 )
 from skrldp.sanitizers.warnings import warn_of_first_column
-from skrldp.table.codec import codes_of
+from skrldp.table.codec import manifest_codes
 from skrldp.table.lazy import lazy_names
 from skrldp.table.read import lazy_frame
 from skrldp.table.select import column_names, resolve_columns
@@ -350,7 +350,7 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         refuse_index(X, fitted.order)
         manifest = fitted.manifest
         sees = manifest.observe != "nonsensitive"
-        secrets, values = codes_of(manifest, X, fitted.order, secrets=sees)
+        secrets, values = manifest_codes(manifest, X, fitted.order, secrets=sees)
         drawn, reports = fitted.manifest.sample(secrets, values, self.random_state)
         numbers = np.column_stack([drawn.astype(np.int64), reports.astype(np.int64)])
         written = to_container(as_frame(numbers, _OUT, X), _OUT, chosen := self._container())

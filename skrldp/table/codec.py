@@ -87,7 +87,7 @@ def encode_columns(
     return index
 
 
-def codes_of(
+def manifest_codes(
     manifest: Any, table: Any, names: Sequence[Any] | None = None, *, secrets: bool = True
 ) -> tuple[np.ndarray, list[np.ndarray]]:
     """Write the columns of a manifest, in records, as codes of S and of each column of U.
