@@ -33,6 +33,7 @@ from skrldp._pages import as_json
 from skrldp.alphabet.columns import listed
 from skrldp.alphabet.values import brief
 from skrldp.batches.arrow import numbers_of, octets_in
+from skrldp.cli import heed_signals
 from skrldp.cli._common import CommandError
 
 if TYPE_CHECKING:
@@ -505,6 +506,7 @@ def new_file(
     if target == STANDARD:
         with tempfile.TemporaryFile() as spool:
             yield spool
+            heed_signals()
             spool.seek(0)
             sys.stdout.flush()
             try:
@@ -526,6 +528,7 @@ def new_file(
                 if not os.fstat(file.fileno()).st_nlink:
                     continue  # another process took it for left behind before it was locked
                 yield file
+                heed_signals()  # the last moment: what is there now stays
                 file.flush()
                 os.fsync(file.fileno())
                 os.chmod(name, _mode_of(path, mode))
