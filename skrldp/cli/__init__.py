@@ -10,7 +10,6 @@ import importlib.util
 import io
 import signal
 import sys
-import time
 from collections.abc import Sequence
 from traceback import walk_stack
 from types import FrameType
@@ -64,9 +63,3 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     signal.setitimer(signal.ITIMER_REAL, later, later)  # of SIGALRM
     if not later:
         raise KeyboardInterrupt
-
-
-def heed_signals() -> None:
-    """Give a signal that came in an import the time to come again."""
-    if hasattr(signal, "getitimer") and signal.getitimer(signal.ITIMER_REAL)[1]:
-        time.sleep(2.0 * _SOON)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated, Any
@@ -98,6 +100,12 @@ _UNWRITTEN = "interrupted; nothing was written."
 
 class CommandError(Exception):
     """Wrong usage or bad input: the message says what, where, and how to fix it."""
+
+
+def heed_signals() -> None:
+    """Give a signal that came in an import the time to come again, as its timer says."""
+    if hasattr(signal, "getitimer"):
+        time.sleep(min(2.0 * signal.getitimer(signal.ITIMER_REAL)[1], 0.1))
 
 
 def exit_code_of(work: Callable[[], int | None]) -> int:

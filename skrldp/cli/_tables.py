@@ -33,8 +33,7 @@ from skrldp._pages import as_json
 from skrldp.alphabet.columns import listed
 from skrldp.alphabet.values import brief
 from skrldp.batches.arrow import numbers_of, octets_in
-from skrldp.cli import heed_signals
-from skrldp.cli._common import CommandError
+from skrldp.cli._common import CommandError, heed_signals
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
