@@ -275,7 +275,8 @@ def _calibrated_once(
         tilt = (root[:, None] * vectors[:, known].T) @ model.back
         tilts.append(tilt)
         targets.append((vectors[:, known].T @ one.score(own)) / root + tilt @ model.constant)
-    tilt, target = block_diag(tilts, format="csr"), np.concatenate(targets)
+    tilt = block_diag(list(map(csr_array, tilts)), format="csr")
+    target = np.concatenate(targets)
 
     def logs(duals: Floats) -> Floats:
         found: Floats = np.log(records.shares) - records.members @ (duals @ tilt) / strength

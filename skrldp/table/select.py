@@ -147,8 +147,9 @@ def whole_numbers(table: Table, place: int, size: int) -> NDArray[np.int64]:
         )
     if column.dtype.kind not in "biuf" or column.ndim > 1:
         return np.full(table.n_rows, -1)
-    is_known = (column >= 0) & (column < size) & (column.astype(float) % 1.0 == 0.0)
-    return np.where(is_known, column, -1).astype(np.int64)
+    numbers = column.astype(float)  # -1 would not fit into an unsigned dtype
+    is_known = (numbers >= 0.0) & (numbers < size) & (np.floor(numbers) == numbers)
+    return np.where(is_known, numbers, -1.0).astype(np.int64)
 
 
 def without_columns(X: Any, names: Sequence[Any], what: str) -> Any:

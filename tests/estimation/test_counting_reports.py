@@ -48,7 +48,7 @@ SYMBOLS = np.array([3, 0, 5, 5, 2, 1, 1, 1])
 CELLS = TABLE.iloc[SYMBOLS]
 FORMS = {
     "list": SYMBOLS.tolist(),
-    "uint8": SYMBOLS.astype(np.uint8),
+    **{name: SYMBOLS.astype(name) for name in ("i1", "u1", "u2", "u8", "f2")},
     "column of floats": SYMBOLS[:, None].astype(float),
     "objects": SYMBOLS.astype(object),
     "big-endian": SYMBOLS.astype(">i4"),
@@ -230,6 +230,8 @@ def test_values_some_of_which_are_numbers_of_symbols():
 
 BAD = {
     "too large": ([0, 6], r"1 row of Y has no report .* in 0 \(the first in row 1; .* 0 to 5\."),
+    "255": (np.array([0, 255], np.uint8), "the first in row 1; .* 0 to 5"),
+    "infinity": (np.array([0, np.inf], np.float16), "the first in row 1; .* 0 to 5"),
     "negative": ([0, 1, -1], "the first in row 2; .* an integer from 0 to 5"),
     "fractions": ([0.5], "the first in row 0; .* an integer"),
     "missing": ([1.0, np.nan], "the first in row 1; .* without rows that lack a report"),
