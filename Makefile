@@ -29,11 +29,13 @@ WORKERS ?= 2
 
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --no-input -qq
+MINIMUM := CONSTRAINTS=tests/minimum-constraints.txt $(if $(filter file,$(origin PYTHON)),PYTHON=python3.11)
 CANDIDATES := $(PYTHON) $(if $(filter python3,$(PYTHON)),python3.14 python3.13 python3.12 python3.11)
 
-# "stale" if the environment is absent, broken, or was made in another folder.
+# "stale" if the environment is absent, broken, was made in another folder, or has another Python than PYTHON asks for.
 STALE := $(shell $(PY) -c '' 2>/dev/null && \
-  { test ! -f $(VENV)/.home || test "$$(cat $(VENV)/.home)" = "$(CURDIR)"; } || echo stale)
+  { test ! -f $(VENV)/.home || test "$$(cat $(VENV)/.home)" = "$(CURDIR)"; } \
+  $(if $(filter file,$(origin PYTHON)),,&& test "$$($(PY) -V)" = "$$($(PYTHON) -V 2>/dev/null)") || echo stale)
 
 .PHONY: demo survey test test-minimum test-browser test-engines test-engines-minimum test-package fuzz reproduce vertices \
   lint format bench coverage leaderboard tables mutants lives docs clean venv
@@ -54,7 +56,7 @@ test: $(VENV)/.stamp-examples-test $(VENV)/.tried-vertices
 	  $(PY) -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 test-minimum:
-	$(MAKE) test VENV=.venv-minimum CONSTRAINTS=tests/minimum-constraints.txt
+	$(MAKE) test $(MINIMUM) VENV=.venv-minimum
 
 test-browser:
 	node --test javascript/test
@@ -75,7 +77,7 @@ test-engines:
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(ENGINES_VENV)/bin/python -m pytest tests/engines $(ARGS)
 
 test-engines-minimum:
-	$(MAKE) test-engines ENGINES_VENV=.venv-engines-minimum CONSTRAINTS=tests/minimum-constraints.txt
+	$(MAKE) test-engines $(MINIMUM) ENGINES_VENV=.venv-engines-minimum
 
 reproduce: $(VENV)/.stamp-test
 	rm -rf build/reproduced
