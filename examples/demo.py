@@ -10,7 +10,6 @@ import warnings
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from statsmodels.datasets import fair
 
 from skrldp import (
     AOptimalSanitizer,
@@ -20,16 +19,7 @@ from skrldp import (
     PrivacyLeakWarning,
     privacy_report,
 )
-
-ANSWERS = {"affair": [False, True], "religious": [1, 2, 3, 4], "happy": [False, True]}
-
-
-def load_survey():
-    """Return the public and the private half."""
-    women = fair.load_pandas().data.sample(frac=1.0, random_state=0)
-    table = women[["religious"]].astype(int)  # 1: not at all, 4: strongly
-    table = table.assign(affair=women["affairs"] > 0, happy=women["rate_marriage"] >= 4)
-    return table[: len(table) // 2], table[len(table) // 2 :]
+from skrldp.datasets import load_affairs
 
 
 def print_beside_truth(figures, private):
@@ -42,8 +32,8 @@ def print_beside_truth(figures, private):
 
 
 def main(limit=None):
-    public, private = load_survey()
-    asked = {"eps": 1.0, "sensitive": "affair", "categories": ANSWERS}
+    public, private, answers = load_affairs()
+    asked = {"eps": 1.0, "sensitive": "affair", "categories": answers}
     sanitizer = AOptimalSanitizer(**asked, eps_all=4.0, time_limit=limit).fit(public)
     print(f"Design from {len(public):,} public records, {len(private):,} reports.\n")
     print(privacy_report(sanitizer).summary(), end="\n\n")

@@ -87,7 +87,7 @@ __all__ = [
 
 # Rooms that need no import of their own: `skrldp.auditing.Check` works after `import skrldp`.
 _ROOMS = {home.partition(".")[0] for home in _HOMES.values()}
-_ROOMS |= {"batches", "claims", "client", "model_selection", "regression", "targets"}
+_ROOMS |= {"batches", "claims", "client", "datasets", "model_selection", "regression", "targets"}
 
 if TYPE_CHECKING:
     from skrldp.auditing import Audit, audit

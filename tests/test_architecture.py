@@ -36,6 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_pages": set(),
     "_params": set(),
     "_highs": {"exceptions"},
+    "datasets": set(),
     "alphabet": set(),
     "_lists_in_words": set(),
     "claims": {"alphabet"},
