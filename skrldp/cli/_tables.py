@@ -123,6 +123,14 @@ class Table:
                         f"{brief(str(there))} in {first.path}. Write all files of a table with "
                         "the same types."
                     )
+        if columns is None and self._kind == "CSV" and "" in wanted:
+            warnings.warn(
+                f"{path}: a column without a name is read like the others. Lines that end in a "
+                "comma make such a column, and so does the index that pandas writes. Remove it, or "
+                "name the columns to be read, with --column.",
+                UserWarning,
+                stacklevel=2,
+            )
         self.schema = pa.schema([first.schema.field(name) for name in wanted])
 
     def batches(self, *, of_one_line: Sequence[str] = ()) -> Iterator[Any]:
@@ -252,7 +260,8 @@ def _csv(path: str) -> _Part | None:
         head = file.read(_HEAD)
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise CommandError(f"{path} is in UTF-16; convert it to UTF-8.")
-    text = head.decode("utf-8-sig", errors="surrogateescape").lstrip("\r\n")
+    lines = head.decode("utf-8-sig", errors="surrogateescape")
+    text = lines.lstrip("\r\n")
     if not text:
         return None
     names: list[str] = []
@@ -262,31 +271,43 @@ def _csv(path: str) -> _Part | None:
             break
     if not any(names) or not all(name.replace("\t", "").isprintable() for name in names):
         raise CommandError(f"{path} is not a CSV file: its first line has no names of columns.")
-    if len(text.strip().splitlines()) < 2 and len(head) < _HEAD:
+    # An empty line is how a missing value of a single column is written.
+    count = partial(_n_lines, with_empty=len(names) == 1)
+    n_before = count(io.BytesIO(lines[: len(lines) - len(text)].encode())) + 1  # the header
+    if len(head) < _HEAD and count(io.BytesIO(head)) <= n_before:
         return None
 
     def batches(columns: list[str]) -> Any:
-        parsed = pacsv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
-        read = pacsv.ConvertOptions(
+        read = pacsv.ReadOptions(skip_rows=n_before - 1)
+        parsed = pacsv.ParseOptions(
+            delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=len(names) > 1
+        )
+        converted = pacsv.ConvertOptions(
             column_types=schema, null_values=[""], strings_can_be_null=True, include_columns=columns
         )
-        return pacsv.open_csv(opened(), parse_options=parsed, convert_options=read)
+        return pacsv.open_csv(
+            opened(), read_options=read, parse_options=parsed, convert_options=converted
+        )
 
     schema = pa.schema([(name, pa.string()) for name in names])
     if batches([]).schema.names != names:  # Arrow would read other columns as missing
         raise CommandError(f"{path} is not a CSV file: its first line has no names of columns.")
-    return _Part(path, schema, batches, lambda: _n_lines(opened()) - 1)
+    return _Part(path, schema, batches, lambda: count(opened()) - n_before)
 
 
-def _n_lines(file: Any) -> int:
-    """Count the lines that are not empty."""
-    found, last = 0, b"\n"
+def _n_lines(file: Any, *, with_empty: bool) -> int:
+    """Count the lines, or those that are not empty."""
+    n_lines, last = 0, b"\n"
     while block := file.read(_HEAD):
         octets = np.frombuffer(last + block, np.uint8)
-        is_end = (octets == ord("\n")) | (octets == ord("\r"))
-        found += int(np.count_nonzero(is_end[:-1] > is_end[1:]))
+        is_return, is_feed = octets == ord("\r"), octets == ord("\n")
+        is_end = is_return | is_feed
+        is_first = is_end[:-1] & ~is_end[1:]
+        if with_empty:
+            is_first |= is_end[:-1] & is_end[1:] & ~(is_return[:-1] & is_feed[1:])
+        n_lines += int(np.count_nonzero(is_first))
         last = block[-1:]
-    return found
+    return n_lines
 
 
 def _typed(path: str) -> _Part:

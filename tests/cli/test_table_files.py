@@ -14,6 +14,7 @@ import command_fixtures
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 from command_files import CHECKED, DAYS, DESIGN, KEY, KEYED, read, table, write
@@ -104,6 +105,58 @@ def test_whatever_texts_are_written_are_read(tmp_path_factory, rows):
     with pytest.warns(UserWarning, match="begin within") if _split(given) else nullcontext():
         assert rows_of(place / "t.csv") == given
     assert rows_of(place / "t.jsonl") == given
+
+
+def lines_by(writer, values):
+    """A CSV file of a single column x, as a library writes it."""
+    frame = pl.DataFrame({"x": values}, schema={"x": pl.String})
+    if writer == "polars":
+        return frame.write_csv().encode()
+    if writer == "pyarrow":
+        sink = pa.BufferOutputStream()
+        pacsv.write_csv(frame.to_arrow().cast(pa.schema([("x", pa.string())])), sink)
+        return sink.getvalue().to_pybytes()
+    if writer == "pandas":
+        return frame.to_pandas().to_csv(index=False).encode()
+    lines = ["", "", "x", *("" if value is None else value for value in values)]
+    return "".join(line + writer for line in lines).encode("utf-8-sig")
+
+
+@pytest.mark.parametrize("writer", ["polars", "pyarrow", "pandas", "\n", "\r\n", "\r"])
+def test_an_empty_line_is_a_missing_value_of_a_single_column(tmp_path, writer):
+    for values in ["a", None, "b"], [None, "a", None, None], [None], ["a"], ["ab", None] * 40_000:
+        text = lines_by(writer, values)
+        (tmp_path / "t.tsv").write_bytes(text)
+        (tmp_path / "t.csv.gz").write_bytes(gzip.compress(text))
+        for name in "t.tsv", "t.csv.gz":
+            assert [row["x"] for row in rows_of(tmp_path / name)] == values
+
+
+def test_no_record_of_a_single_column_is_lost(call, folder):
+    """A fifth is missing, in design, report and verify; a missing report is an error."""
+    values = ["yes", "no", "no", None, "no"] * 100
+    (folder / "t.csv").write_bytes(lines_by("polars", values))
+    options = ("-s", "all", "-e", "1", "--sanitizer", "grr", "--public-counts", "counts.json")
+    assert call("design", "t.csv", *options, "-o", "m.json")[0] == 0
+    assert json.loads((folder / "m.json").read_text())["secrets"] == ["no", "yes", None]
+    assert np.sum(json.loads((folder / "counts.json").read_text())["counts"]) == 500
+    assert call("report", "m.json", "t.csv", "-o", "reports.csv")[0] == 0
+    assert len(read(folder / "reports.csv")) == 500
+    assert call("estimate", "m.json", "reports.csv", "-o", "shares.csv")[0] == 0
+    lines = (folder / "reports.csv").read_text().splitlines()
+    (folder / "reports.csv").write_text("\n".join([*lines[:8], "", *lines[8:]]))
+    code, _, err = call("estimate", "m.json", "reports.csv", "-o", "other.csv")
+    assert code == 2 and "reports.csv: row 7 (counted from 0) has no integer" in err
+
+
+def test_a_column_without_a_name_is_warned_of(call, folder):
+    rows = "".join(f"{value},{value},\n" for value in "ab" * 50)
+    (folder / "t.csv").write_text("s,u,\n" + rows)
+    options = ("-s", "s", "-e", "1", "--sanitizer", "srr", "-o")
+    code, _, err = call("design", "t.csv", *options, "m.json")
+    assert code == 0 and "t.csv: a column without a name is read like the others" in err
+    code, _, err = call("design", "t.csv", *options, "n.json", "--column", "u")
+    assert code == 0 and "without a name" not in err
 
 
 def _split(rows):
