@@ -10,6 +10,7 @@
 #                      (2 GB with Java; make test-engines-minimum: on the oldest versions)
 #   make reproduce     builds the wheel twice, and compares the bytes
 #   make vertices      adds cddlib, for solver="vertices" (make demo and make test try to)
+#   make golden        writes the printed texts of tests/golden/ again, to be read as a difference
 #   make lint          ruff and mypy          (make format: let ruff repair and format)
 #   make survey        the example of a survey in browsers, on http://localhost:8000
 #   make bench         the benchmarks
@@ -38,7 +39,7 @@ STALE := $(shell $(PY) -c '' 2>/dev/null && \
   $(if $(filter file,$(origin PYTHON)),,&& test "$$($(PY) -V)" = "$$($(PYTHON) -V 2>/dev/null)") || echo stale)
 
 .PHONY: demo survey test test-minimum test-browser test-engines test-engines-minimum test-package fuzz reproduce vertices \
-  lint format bench coverage leaderboard tables mutants lives docs clean venv
+  lint format bench coverage leaderboard tables golden mutants lives docs clean venv
 .NOTPARALLEL:
 
 demo: $(VENV)/.stamp-examples $(VENV)/.tried-vertices
@@ -114,6 +115,9 @@ tables: $(VENV)/.stamp-test
 
 lives: $(VENV)/.stamp-test
 	SKRLDP_LIVES=300 $(PY) -m pytest tests/test_lives.py $(ARGS)
+
+golden: $(VENV)/.stamp-test
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) tests/test_golden.py $(ARGS)
 
 mutants: $(VENV)/.stamp-test
 	$(PY) tests/mutants/mutate.py $(ARGS)
