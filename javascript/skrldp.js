@@ -134,6 +134,9 @@ function microseconds(day, clock = "00:00:00") {
   const at = Date.parse(`${day}T${clock}Z`);
   return !isNaN(at) && new Date(at).toISOString() === `${day}T${clock}.000Z` ? BigInt(at) * 1000n : undefined;
 }
+/** The key of a date as the midnight at which it begins, and the reverse: libraries differ in the type of a day. */
+const inOtherType = (key) => key.replace(/^date (.*)$|^datetime (.*)T00:00:00$/s, (_, day, midnight) =>
+  day ? `datetime ${day}T00:00:00` : `date ${midnight}`);
 const keyOfInstant = (at) => `${at >= FIRST && at < END ? "instant" : "beyond"} ${at}`;
 /** The key of a category that records are compared with. */
 const keyHeld = (value) =>
@@ -235,7 +238,10 @@ function checkedOthers(others, values) {
     if (!known.has(OTHER)) malformed(`column ${place} of U has others, but no value "other"`);
     if (entry === null || entry === true) continue;
     checkNames(entry, "each of other");
-    if (entry.some((it) => known.has(keyHeld(it)))) malformed("other has values that are values of U as well");
+    const keys = entry.map(keyHeld);
+    if ([...keys, ...keys.map(inOtherType)].some((key) => known.has(key))) {
+      malformed("other has values that are values of U as well");
+    }
   }
   const isAll = (value) => width === 1 || value.every((item) => item === "other");
   if (others.every((entry) => entry === true) && !values.some(isAll)) malformed('U has no value of "other" alone');
@@ -460,7 +466,8 @@ function memberReader(columns, isSecret, members, others) {
   const find = (value, n) => {
     const key = keyOfRaw(value) ?? refuse(`column ${titles[n]} holds what is no text, number, truth value or date`);
     if (rounded[n].has(value)) refuse(`column ${titles[n]}: ${ROUNDED}`);
-    if (known[n].has(key) || entries[n] === true) return known[n].get(key) ?? OTHER;
+    const held = [key, inOtherType(key)].find((it) => known[n].has(it));
+    if (held || entries[n] === true) return known[n].get(held) ?? OTHER;
     return refuse(`column ${titles[n]}: the mechanism does not know a value (not shown)${hintOf(value, texts[n])}`);
   };
   return (valueAt) => {

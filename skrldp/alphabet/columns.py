@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
+from datetime import date
 from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
@@ -18,7 +19,7 @@ from unicodedata import normalize
 import numpy as np
 
 from skrldp._arrays import smallest_dtype
-from skrldp.alphabet.values import CategoryError, brief, is_missing, plain
+from skrldp.alphabet.values import CategoryError, brief, in_other_type, is_missing, plain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -387,6 +388,8 @@ class _Places(dict[Any, int]):
         except (ValueError, OverflowError, ImportError):  # infinite, or a moment out of range
             return -1
         place = self.get(value)
+        if place is None and isinstance(value, date):  # or a datetime
+            place = self.get(in_other_type(value))
         return self._bisected(value) if place is None else place
 
     def _bisected(self, value: Any) -> int:

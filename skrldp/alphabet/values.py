@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
@@ -72,6 +72,18 @@ def is_missing(value: Any) -> bool:
     if isinstance(value, Decimal):
         return value.is_nan()
     return bool(isinstance(value, float | np.floating | datetime | timedelta) and value != value)
+
+
+def in_other_type(day: date) -> date:
+    """Return a date as the midnight at which it begins, and such a midnight as a date.
+
+    Libraries differ in which of both types a column of days has. A time zone or another time of the
+    day makes a moment, which is returned as it is.
+    """
+    if not isinstance(day, datetime):
+        return datetime(day.year, day.month, day.day)
+    is_midnight = day.timetz() == time() and not getattr(day, "nanosecond", 0)
+    return day.date() if is_midnight else day
 
 
 def _plain_moment(value: Any) -> Any:

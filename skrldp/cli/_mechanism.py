@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from skrldp.alphabet.values import in_other_type
 from skrldp.batches.arrow import arrow_numbers, read_values
 from skrldp.cli._common import CommandError
 from skrldp.cli._tables import STANDARD, Table, coded, mark_missing
@@ -144,6 +145,8 @@ def _key_of(category: Any) -> tuple[str, Any]:
         return "truth", category
     if isinstance(category, int | float):
         return "number", Decimal(repr(category))
+    if isinstance(category, date) and not isinstance(category, datetime):
+        category = in_other_type(category)
     return type(category).__name__, category
 
 
@@ -155,7 +158,7 @@ def _keys(text: str) -> Iterator[tuple[str, Any]]:
     elif text.lower() in ("true", "false"):
         yield "truth", text.lower() == "true"
     else:
-        kinds: tuple[Any, ...] = (date, datetime, time)
+        kinds: tuple[Any, ...] = (datetime, time)  # a date is read as its midnight
         for kind in kinds:
             with suppress(ValueError):
                 yield kind.__name__, kind.fromisoformat(text)

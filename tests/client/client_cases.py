@@ -193,8 +193,9 @@ def cases() -> dict[str, Case]:
             [[value] for value in MOMENTS if value is None or "microseconds" not in value]
             + [[{"microseconds": {"int": str(-864 * 10**17 + 864 * 10**8)}}], [{"microseconds": 0}],
                [{"datetime": "2020-01-01T01:00:00+01:00"}], [{"time": "01:00:00+01:00"}],
-               [{"datetime": "2020-01-01T01:30:00.123456+00:00"}]],
-            [([{"date": "2020-02-28"}], "know"), ([{"datetime": "2020-02-29T00:00:00"}], "know"),
+               [{"datetime": "2020-01-01T01:30:00.123456+00:00"}],
+               [{"datetime": "2020-02-29T00:00:00"}], [{"date": "2020-01-01"}]],
+            [([{"date": "2020-02-28"}], "know"), ([{"datetime": "2020-02-29T00:00:01"}], "know"),
              ([{"time": "00:00:00"}], "know"), ([{"microseconds": 1}], "know"),
              ([{"datetime": "2020-01-01T00:00:00+00:01"}], "know"), ([0], "know")],
         ),

@@ -233,7 +233,7 @@ def test_a_columns_values_compare_as_in_a_table(known, column, places):
         ((1, 2), [None]),
         ((255, 1), np.array([-1], dtype=np.int8)),
         ((datetime.datetime(2020, 1, 1), 0), np.array(["2020-01-01T00:00:00.000000001"], "M8[ns]")),
-        ((datetime.datetime(2020, 1, 1), 0), [datetime.date(2020, 1, 1)]),
+        ((datetime.datetime(2020, 1, 1, 1), 0), [datetime.date(2020, 1, 1)]),
         ((datetime.datetime(2020, 1, 1), 0), [datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)]),
         ((datetime.datetime(2020, 1, 1), 0), np.array([2**62], "M8[s]")),
     ],

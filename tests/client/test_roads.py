@@ -1,0 +1,66 @@
+"""A value is the same category on every road: tables, clients, record batches and commands."""
+
+import datetime
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from skrldp import Mechanism
+from skrldp.batches import Reporter
+from skrldp.client import load
+from skrldp.table.learned_categories import learn
+
+KEY = bytes(range(32))
+
+
+def telling(values):
+    """A mechanism, without any privacy, whose report is the index of the value of U."""
+    mechanism = Mechanism.from_matrix(np.eye(len(values)), ("s",), values, observe="nonsensitive")
+    return mechanism.named(None, [("s", True), ("u", False)])
+
+
+def reports(mechanism, table):
+    """The reports of each road."""
+    client, name = load(mechanism.to_json()), "u"
+    rows = nw.from_native(table, eager_only=True)
+    arrow = rows.with_columns(nw.new_series("id", range(len(rows)), backend=rows.implementation))
+    reporter = Reporter(mechanism, id="id", key=KEY)
+    return {
+        "many": client.report_many(table).tolist(),
+        "each": [client.report({name: value}) for value in rows[name].to_list()],
+        "batch": reporter(arrow.to_arrow())["report"].to_pylist(),
+    }
+
+
+DAYS = [datetime.date(2020, 1, 1), datetime.date(2020, 2, 29)]
+MIDNIGHTS = [datetime.datetime(day.year, day.month, day.day) for day in DAYS]
+COLUMNS_OF_DAYS = {
+    "pandas dates": pd.Series(DAYS, dtype=object),
+    "pandas datetime64": pd.to_datetime(pd.Series(DAYS)),
+    "pandas categories": pd.to_datetime(pd.Series(DAYS)).astype("category"),
+    "polars dates": pl.Series(DAYS),
+    "polars datetimes": pl.Series(MIDNIGHTS),
+    "arrow dates": pa.array(DAYS, pa.date32()),
+    "arrow timestamps": pa.array(MIDNIGHTS, pa.timestamp("ns")),
+}
+
+
+@pytest.mark.parametrize("categories", [DAYS, MIDNIGHTS], ids=["days", "midnights"])
+@pytest.mark.parametrize("name", COLUMNS_OF_DAYS)
+def test_a_day_is_its_midnight_whatever_a_library_makes_of_it(name, categories):
+    make = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}[name.split()[0]]
+    table = make({"s": [0, 1], "u": COLUMNS_OF_DAYS[name]})
+    codec, codes = learn(table, sensitive="s", categories={"u": categories})
+    assert codec.values == tuple(categories) and codes.values.tolist() == [0, 1]
+    assert codec.decode([1, 0], like=table).shape == (2, 2)
+    learned, _ = learn(table, sensitive="s")
+    other = pd.DataFrame({"s": [1, 0], "u": categories[::-1]})
+    assert learned.encode(other).values.tolist() == [1, 0]
+    assert set(map(tuple, reports(telling(categories), table).values())) == {(0, 1)}
+    later = pd.DataFrame({"s": [0], "u": [datetime.datetime(2020, 1, 1, 1)]})
+    with pytest.raises(ValueError, match="categories"):
+        codec.encode(later)
