@@ -322,9 +322,13 @@ def seen_in(report: Any, eps: float, pair: tuple[Any, Any]) -> str:
     return f"report {report!r} is {times} times as probable for secret {first} as for {second}"
 
 
-def moved(eps: float, least: float) -> str:
-    """Say what a report does to odds at an estimated distribution, and at least with 95 %."""
-    return f"a report multiplies the odds by up to e^{eps:.2f} (at least e^{least:.2f}, 95 %)"
+def moved(eps: float, lower: float, upper: float) -> str:
+    """Say what a report does to odds at an estimated distribution, with the 95 % interval."""
+    if math.isinf(upper):
+        interval = f"at least e^{lower:.2f} with 95 % confidence; it may be unbounded"
+    else:
+        interval = f"95 % interval e^{lower:.2f} to e^{upper:.2f}"
+    return f"a report changes the odds by an estimated e^{eps:.2f} ({interval})"
 
 
 def together(reports: int, eps: float) -> str:

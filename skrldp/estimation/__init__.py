@@ -3,7 +3,7 @@
 from skrldp.estimation.blocks import BlockEstimator
 from skrldp.estimation.calibrator import Calibrator
 from skrldp.estimation.estimator import FrequencyEstimator
-from skrldp.estimation.figures import Figures, difference, ratio
+from skrldp.estimation.figures import Figures, difference, pooled, ratio
 from skrldp.estimation.hypotheses import DriftTest, HypothesisTest
 from skrldp.estimation.pairs import PairedReports, same_distribution_test
 from skrldp.estimation.planning import (
@@ -24,6 +24,7 @@ __all__ = [
     "expected_std_error",
     "expected_std_error_of_mean",
     "expected_std_errors_of_targets",
+    "pooled",
     "ratio",
     "same_distribution_test",
 ]

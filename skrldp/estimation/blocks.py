@@ -21,6 +21,7 @@ from skrldp.estimation.channels import Channel
 from skrldp.estimation.errors_and_intervals import Sample, Statistic
 from skrldp.estimation.estimator import FrequencyEstimator
 from skrldp.estimation.hypotheses import (
+    DRIFT,
     DriftTest,
     chances_of_reports,
     drift_of,
@@ -113,13 +114,16 @@ class BlockDesign:
 
     def drift(self, counts: Sequence[Floats]) -> DriftTest | None:
         """Test the population of each block; None without public records of U."""
-        blocks = zip(
-            self.channels, counts, self.public or (), self.manifest.mechanisms, strict=False
-        )
-        found = [drift_of(*one) for one in blocks if one[1].any() and len(one[3].values) > 1]
+        if self.public is None:
+            return None
+        blocks = zip(self.channels, counts, self.manifest.mechanisms, self.public, strict=True)
+        blocks = [one for one in blocks if one[1].any() and len(one[2].values) > 1]
+        found = [drift_of(channel, n, public, own) for channel, n, own, public in blocks]
         if not found:
             return None
         worst = min(found, key=attrgetter("p_value"))
+        if worst.p_value < DRIFT:
+            worst = worst.with_leakage([one[:3] for one in blocks])
         return replace(
             worst,
             p_value=min(1.0, len(found) * worst.p_value),
@@ -401,8 +405,8 @@ class BlockEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         """Test whether those who reported and the public table are of one population.
 
         The test of :meth:`FrequencyEstimator.drift_test` is made for each block; the p-value is the
-        least one, times the number of blocks. The statistic and the leakage are those of its block,
-        the columns those of all blocks.
+        smallest one, times the number of blocks. The statistic is that of its block, the columns
+        those of all blocks, and the leakage the largest of any block.
 
         Returns
         -------

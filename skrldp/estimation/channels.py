@@ -54,6 +54,11 @@ class Channel:
         found: Booleans = bias <= _UNBIASED * np.abs(functions).max(axis=1)
         return found
 
+    @property
+    def most_repeated(self) -> float:
+        """Greatest probability, over cells, that two independent reports are equal."""
+        return float((self.matrix**2).sum(axis=0).max())
+
     @cached_property
     def report(self) -> Floats:
         """Distribution of the report at the public distribution, possible symbols above 0: (b,)."""
@@ -146,6 +151,11 @@ class StructuredChannel(Channel):
     def backward(self, values: Floats) -> Floats:
         """Average over the reports about each cell, Qᵀw: (..., b) to (..., a)."""
         return self.blocks.apply(values)  # symmetric
+
+    @property
+    def most_repeated(self) -> float:
+        """Probability that two independent reports about a cell are equal."""
+        return float(self.blocks.powered(2).apply(np.ones(self.n_cells))[0])
 
     def weights(self, functions: Floats) -> Floats:
         """Weights of the reports for linear functions: (k, a) to (k, b)."""

@@ -32,7 +32,7 @@ LEAST_REPORTS = 20.0  # that must carry a figure, effectively
 # Prices of the bias, in standard errors, that are tried.
 _PRICES = 0.4, 0.7, 1.0, 1.5, 2.5, 5.0
 _MOST_WEIGHTS = 400  # independent ones for which cones are solved: in some tenths of a second
-_LEAST_SHARE = 4.0  # of a group, in its standard errors, for a standard error within it
+LEAST_SHARE = 4.0  # of a group, in its standard errors, for a standard error within it
 _PARTS = 0.0, 0.25, 0.5  # of the way from the public figure to the greatest one
 _LARGEST_TILT = 500.0  # of a logarithm of a probability
 _TILTS, _HALVINGS = 60, 30  # steps of the tilt, and of an end of an interval
@@ -307,7 +307,7 @@ class Statistic:
         approximation.
         """
         seen = self.moments(sample)
-        known = seen.share >= _LEAST_SHARE * np.sqrt(np.maximum(seen.gg, 0.0))
+        known = seen.share >= LEAST_SHARE * np.sqrt(np.maximum(seen.gg, 0.0))
         stated = self.certain | (known & ~self.is_weak(sample.n))
         return np.where(stated, self.spread(sample), np.nan)
 
@@ -635,3 +635,37 @@ def combined_ends(
         square = np.einsum("im,jm,ijm->m", moves, moves, correlation)
         found[:, side] = coefficients @ values + sign * np.sqrt(np.maximum(square, 0.0))
     return found
+
+
+def ratio_ends(values: Floats, ends: Floats, correlation: Floats) -> Floats:
+    """Fieller's sets of ratios of two estimates, from both intervals (Donner and Zou 2012).
+
+    They contain each ratio r at which the interval of first − r·second, as `combined_ends` makes
+    it, contains 0: any number that the signs allow if the second may be 0.
+
+    Shapes: `values` (2, m), `ends` (2, m, 2), `correlation` (m,).
+    """
+    sign = np.where(ends[1, :, 1] < 0.0, -1.0, 1.0)  # of the denominator
+    ends = np.sort(sign[:, None] * ends, axis=-1)
+    low, high = np.moveaxis(ends, -1, 0)
+    top, base = np.clip(np.where(np.isnan(values), (low + high) / 2.0, sign * values), low, high)
+    lowest = _lowest_ratio(top, low[0], base, ends[1], correlation)
+    highest = -_lowest_ratio(-top, -high[0], base, ends[1], -correlation)
+    unbounded = low[1] < 0.0
+    limits = np.where(unbounded, -np.inf, lowest), np.where(unbounded, np.inf, highest)
+    return np.stack(limits, axis=-1)
+
+
+def _lowest_ratio(
+    top: Floats, lower: Floats, base: Floats, of_base: Floats, correlation: Floats
+) -> Floats:
+    """Lower ends of the sets of ratios whose denominators, with ends (m, 2), are at least 0."""
+    is_positive = lower >= 0.0
+    x, y = top - lower, np.where(is_positive, of_base[:, 1] - base, base - of_base[:, 0])
+    unknown = np.where(is_positive, -1.0, 1.0)  # the correlation of the widest set
+    correlation = np.where(np.isnan(correlation), unknown, np.clip(correlation, -1.0, 1.0))
+    a, b, c = top**2 - x**2, top * base - correlation * x * y, base**2 - y**2
+    root = np.sqrt(np.maximum(b**2 - a * c, 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        positive = np.where(a > 0.0, a / (b + root), np.where(np.isnan(a), np.nan, 0.0))
+        return np.where(is_positive, positive, np.where(c > 0.0, (b - root) / c, -np.inf))

@@ -10,10 +10,15 @@ from numpy.typing import NDArray
 
 from skrldp._arrays import ReadOnly
 from skrldp._pages import page
-from skrldp._params import check_level, in_digits, sidak
+from skrldp._params import check_level, check_positive, in_digits, sidak
 from skrldp._typing import Floats, Indices
 from skrldp.alphabet.columns import listed
-from skrldp.estimation.errors_and_intervals import Sample, combined_ends
+from skrldp.estimation.errors_and_intervals import (
+    LEAST_SHARE,
+    Sample,
+    combined_ends,
+    ratio_ends,
+)
 from skrldp.table.codec import category_series
 from skrldp.targets import contrast_of
 
@@ -261,58 +266,113 @@ class Figures(ReadOnly):
         Returns
         -------
         Figures
-            Intervals are those of the difference of logarithms.
+            Intervals are Fieller's: they reach to infinity where the second group's figure may be
+            0. The estimate is NaN where it is estimated as 0.
 
         Raises
         ------
         ValueError
-            If there is no such group, both are the same, a figure is not positive, or they are
-            categories.
+            If there is no such group, both are the same, or the figures are categories.
         """
         return self._of_two(first, second, "over")
+
+    def total(self, size: Any) -> "Figures":
+        """Estimate totals of a population from shares or means: how many people, or how much.
+
+        Parameters
+        ----------
+        size : float, or dict of group to float
+            The number of people in the population, or in each group if the figures have groups.
+
+        Returns
+        -------
+        Figures
+            The shares or means times the size. The size is taken as known exactly.
+
+        Raises
+        ------
+        ValueError
+            If a size is not a positive number, a group has none, or the figures are quantiles.
+
+        Examples
+        --------
+        >>> from skrldp import FrequencyEstimator, SRRSanitizer
+        >>> X = [["no", 0], ["no", 3], ["yes", 0], ["yes", 3]]
+        >>> sanitizer = SRRSanitizer(eps=1.0, sensitive=0).fit(X, sample_weight=[70, 100, 260, 570])
+        >>> estimator = FrequencyEstimator(sanitizer).fit(range(4), sample_weight=[200, 300] * 2)
+        >>> estimator.mean(1).total(50_000).estimate.round(-3)  # visits of 50,000 people
+        array([107000.])
+        """
+        self._refuse_quantiles("total")
+        groups = self.groups
+        if self._n_by and not (isinstance(size, Mapping) and set(size) == set(groups)):
+            raise ValueError(
+                "Expected the number of people of each group, as in "
+                f"total({{{groups[0]!r}: 10_000, ...}}); the groups are [{listed(groups)}]."
+            )
+        sizes = [size[group] for group in groups] if self._n_by else [size]
+        for number in sizes:
+            check_positive("size", number, "people")
+        factors = np.repeat(np.array(sizes, dtype=float), len(self.labels) // len(sizes))
+        return replace(
+            self,
+            what=f"total, from {self.what}",
+            _ends=partial(_scaled_ends, self._ends, factors),
+            _influence=self._influence and self._influence.times(np.diag(factors)),
+            **{
+                name: factors * getattr(self, name)
+                for name in ("estimate", "std_error", "noise_error", "unbiased")
+            },
+        )
+
+    def _refuse_quantiles(self, what: str) -> None:
+        if self._n_quantiles:
+            raise ValueError(f"{self.what}: quantiles have no {what}. Take shares or a mean.")
 
     def _of_two(self, first: Any, second: Any, verb: str) -> "Figures":
         numbers = contrast_of({first: 1.0, second: -1.0}, self.groups)
         if numbers.sum():  # both are one entry of the dict
             raise ValueError(f"both groups are {first!r}: compare two of [{listed(self.groups)}].")
         what = f"{self.what}: {first!r} {verb} {second!r}"
-        return self._combined(numbers, what, logs=verb == "over")
+        return self._combined(numbers, what, is_ratio=verb == "over")
 
     def _combined(
-        self, numbers: Floats, what: str, n_by: int = 0, *, logs: bool = False
+        self, numbers: Floats, what: str, n_by: int = 0, *, is_ratio: bool = False
     ) -> "Figures":
-        """Weighted sums of the groups' figures; with `logs` exp of those of logarithms."""
+        """Weighted sums of the groups' figures, or the ratio of the one of 1 to the one of -1."""
         if self.estimate.dtype.kind != "f":
             raise ValueError(
                 f"{self.what}: these are categories, which have no differences and ratios. Compare "
                 "the shares of the categories, marginal(..., by=)."
             )
-        places = np.arange(len(self.labels)).reshape(len(numbers), -1)[numbers != 0.0]
-        numbers, values = numbers[numbers != 0.0], self.estimate[places]
-        if logs and not (values > 0).all():
-            wrong = values[~(values > 0)][0]
-            which = "not identifiable" if np.isnan(wrong) else in_digits(wrong)
-            raise ValueError(
-                f"a ratio is of two positive figures, but one is {which}; take differences."
-            )
+        order = np.argsort(-numbers, kind="stable")
+        order = order[numbers[order] != 0.0]
+        places = np.arange(len(self.labels)).reshape(len(numbers), -1)[order]
+        numbers, values = numbers[order], self.estimate[places]
         (k, m), influence, n = values.shape, None, self.n_reports
-        found = np.exp(numbers @ np.log(values)) if logs else numbers @ values
-        slopes = numbers[:, None] * (found / values if logs else np.ones_like(values))
+        if is_ratio:
+            base = np.where(values[1] == 0.0, np.nan, values[1])
+            found = values[0] / base
+            slopes = np.stack([1.0 / base, -found / base])
+        else:
+            found, slopes = numbers @ values, np.broadcast_to(numbers[:, None], values.shape)
         correlation, errors = np.full((k, k, m), np.nan), np.full(m, np.nan)
         if self._influence is not None:
             joint = self._influence[places.ravel()]
             both = np.stack([self._influence[own].covariance() for own in places.T], axis=-1)
-            sides = np.sqrt(np.maximum(np.einsum("iij->ij", both), 0.0))
-            sides = sides[:, None] * sides
+            single = np.sqrt(np.maximum(np.einsum("iij->ij", both), 0.0))
+            sides = single[:, None] * single
             correlation = np.divide(both, sides, out=np.zeros_like(both), where=sides > 0)
             biased = np.isnan(self.std_error[places])  # intervals are not of variances alone
             correlation[biased[:, None] | biased] = np.nan
             errors = np.sqrt(np.maximum(np.einsum("im,ijm,jm->m", slopes, both, slopes), 0.0))
             errors[biased.any(axis=0)] = np.nan
+            if is_ratio:
+                errors[np.abs(values[1]) < LEAST_SHARE * single[1]] = np.nan
             influence = joint.times(np.hstack([np.diag(own) for own in slopes]))
             n = round(sum(sample.n for sample, own in joint.parts.items() if own.any())) or n
         n_quantiles = k * self._n_quantiles
-        args = self._ends, places, numbers, values, correlation, n_quantiles, logs
+        args = self._ends, places, numbers, values, correlation, n_quantiles, is_ratio
         return Figures(
             what,
             self.names[self._n_by :],
@@ -320,7 +380,7 @@ class Figures(ReadOnly):
             found,
             errors,
             np.full(m, np.nan),
-            found if logs else numbers @ self.unbiased[places].astype(float),
+            found if is_ratio else numbers @ self.unbiased[places].astype(float),
             n,
             partial(_combined_ends, *args),
             influence,
@@ -409,7 +469,7 @@ def difference(first: Any, second: Any, *, paired: Pairs | None = None) -> Figur
     >>> change.estimate.round(2), change.std_error.round(2)
     (array([0.3]), array([0.05]))
     """
-    return _of_two_sets(first, second, paired, "difference")
+    return _compared(first, second, paired, "difference")
 
 
 def ratio(first: Any, second: Any, *, paired: Pairs | None = None) -> Figures:
@@ -425,13 +485,18 @@ def ratio(first: Any, second: Any, *, paired: Pairs | None = None) -> Figures:
     Returns
     -------
     Figures
-        The first over the second. Intervals are those of the difference of logarithms; they reach
-        to 0 or infinity where a figure may be 0.
+        The first over the second. Intervals are Fieller's: they reach to infinity where the second
+        may be 0. The estimate is NaN where the second is estimated as 0.
 
     Raises
     ------
     TypeError, ValueError
-        As by :func:`difference`, and if a figure is not positive.
+        As by :func:`difference`.
+
+    References
+    ----------
+    A. Donner and G. Y. Zou, Closed-form confidence intervals for functions of the normal mean and
+    standard deviation, Statistical Methods in Medical Research 21, 2012.
 
     Examples
     --------
@@ -447,11 +512,70 @@ def ratio(first: Any, second: Any, *, paired: Pairs | None = None) -> Figures:
     >>> change.estimate.round(2), change.std_error.round(2)
     (array([1.17]), array([0.03]))
     """
-    return _of_two_sets(first, second, paired, "ratio")
+    return _compared(first, second, paired, "ratio")
 
 
-def _of_two_sets(first: Any, second: Any, paired: Any, kind: str) -> Figures:
-    """Check that two are the same figures, and combine them."""
+def pooled(first: Any, second: Any, *, paired: Pairs | None = None) -> Figures:
+    """Estimate the level of two sets of reports together, such as both waves of a panel.
+
+    Parameters
+    ----------
+    first, second : Figures
+        The same shares or means of two fitted estimators.
+    paired : PairedReports, optional
+        As for :func:`difference`. Without it, reports about the same people count as those of
+        different people, and intervals are too short.
+
+    Returns
+    -------
+    Figures
+        Weighted means of the two, with one pair of weights for all rows, so that shares still add
+        up to 1: the weights for which the sum of the variances is smallest. If the populations
+        differ, the level describes neither.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As by :func:`difference`, and if the figures are quantiles.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skrldp import FrequencyEstimator, SRRSanitizer
+    >>> from skrldp.estimation import pooled
+    >>> X = [["no", 0], ["no", 3], ["yes", 0], ["yes", 3]]
+    >>> sanitizer = SRRSanitizer(eps=1.0, sensitive=0).fit(X, sample_weight=[70, 100, 260, 570])
+    >>> def wave(n):
+    ...     sent = np.rint(n * sanitizer.mechanism_.matrix @ [0.1, 0.2, 0.2, 0.5])
+    ...     return FrequencyEstimator(sanitizer).fit(range(4), sample_weight=sent)
+    >>> spring, autumn = wave(5_000).mean(1), wave(10_000).mean(1)
+    >>> np.concatenate([f.std_error for f in (spring, autumn, pooled(spring, autumn))]).round(3)
+    array([0.045, 0.032, 0.026])
+    """
+    both = _two_sets(first, second, paired)
+    both._refuse_quantiles("pooled level")
+    sizes = np.array([first.n_reports, second.n_reports], dtype=float)
+    stated = np.isfinite(first.std_error) & np.isfinite(second.std_error)
+    if both._influence is not None and stated.any():
+        m = len(stated)
+        covariance = both._influence.covariance().reshape(2, m, 2, m)
+        one, two, across = (
+            float(np.diag(covariance[i, :, j])[stated].sum()) for i, j in ((0, 0), (1, 1), (0, 1))
+        )
+        gains = np.maximum([two - across, one - across], 0.0)
+        sizes = gains if gains.any() else np.ones(2)
+    return both._combined(sizes / sizes.sum(), f"level of two: {first.what}", first._n_by)
+
+
+def _compared(first: Any, second: Any, paired: Any, kind: str) -> Figures:
+    """Subtract or divide the same figures of two sets of reports."""
+    both, signs = _two_sets(first, second, paired), np.array([1.0, -1.0])
+    what = f"{kind} of two: {first.what}"
+    return both._combined(signs, what, first._n_by, is_ratio=kind == "ratio")
+
+
+def _two_sets(first: Any, second: Any, paired: Any) -> Figures:
+    """Check that two are the same figures, and put them below one another."""
     for one in (first, second):
         if not isinstance(one, Figures):
             raise TypeError(f"figures of two estimators are needed, got {type(one).__name__}.")
@@ -472,8 +596,7 @@ def _of_two_sets(first: Any, second: Any, paired: Any, kind: str) -> Figures:
                 "of each. Make the pairs anew if an estimator is fitted again."
             )
     two = stacked([first, second], ("",), [(0,), (1,)], () if paired is None else (paired,))
-    what, apart = f"{kind} of two: {first.what}", np.array([1.0, -1.0])
-    return replace(two, _n_by=1)._combined(apart, what, first._n_by, logs=kind == "ratio")
+    return replace(two, _n_by=1)
 
 
 def stacked(
@@ -519,7 +642,7 @@ def _combined_ends(
     values: Floats,
     correlation: Floats,
     n_quantiles: int,
-    logs: bool,
+    is_ratio: bool,
     level: float,
 ) -> Floats:
     """Return the ends of the intervals of weighted sums of figures, in rows of places.
@@ -527,10 +650,11 @@ def _combined_ends(
     Two quantiles' intervals hold at once for their sum; each further one adds its misses.
     """
     own = ends(1.0 - (1.0 - level) / max(n_quantiles - 1, 1))[places]
-    if not logs:
-        return combined_ends(numbers, values, own, correlation)
-    of_logs = np.log(np.maximum(own, 1e-300))
-    found = np.exp(np.nan_to_num(combined_ends(numbers, np.log(values), of_logs, correlation)))
-    found[own[0, :, 0] <= 0.0, 0] = 0.0
-    found[own[1, :, 0] <= 0.0, 1] = np.inf
-    return found
+    if is_ratio:
+        return ratio_ends(values, own, correlation[0, 1])
+    return combined_ends(numbers, values, own, correlation)
+
+
+def _scaled_ends(ends: Ends, factors: Floats, level: float) -> NDArray[Any]:
+    """Return the ends of intervals of totals."""
+    return factors[:, None] * ends(level)

@@ -19,6 +19,7 @@ from scipy.stats import chi2
 from skrldp._pages import page
 from skrldp._params import as_list
 from skrldp._typing import Floats, Indices
+from skrldp.alphabet.columns import listed
 from skrldp.alphabet.combinations import Record, group_cells
 from skrldp.claims import Claims, moved
 from skrldp.estimation.channels import Channel, StructuredChannel, gradient, most_likely
@@ -31,6 +32,7 @@ from skrldp.sets.radii import effective_size, tail_bound
 _SINGULAR = 1e-9  # eigenvalues of a covariance relative to the greatest that are rounding
 _FALSE_ALARMS = 1e-6  # of samples of a mechanism's own reports that may be warned of, at most
 DRIFT = 1e-3  # p-value from which on a population is said to have moved
+_FAR = 2.0  # leakage over ε beyond which a drift= is not the remedy
 _LEAST_P = 1e-300
 _STEPS = 100  # of EM for the most likely distribution under a hypothesis; 30 or 500 do as well
 _LEAST_EXPECTED = 1.0  # reports of a symbol for it to count: rarer ones are no normal numbers
@@ -328,14 +330,31 @@ class DriftTest(HypothesisTest):
     columns : tuple
         Columns of U that moved, given S.
     leakage : float
-        Leakage at the distribution that the reports let expect, in nats.
-    leakage_at_least : float
-        Lower 95 % confidence bound of the leakage at the distribution of those who reported.
+        Leakage at the estimated distribution of those who reported, in nats. The true one may be
+        larger.
+    leakage_at_least, leakage_at_most : float
+        95 % confidence interval of the leakage at their distribution. The upper end is infinite if
+        the reports do not bound it.
     """
 
     columns: tuple[Any, ...] = ()
     leakage: float = float("nan")
     leakage_at_least: float = float("nan")
+    leakage_at_most: float = float("nan")
+
+    def with_leakage(self, blocks: Sequence[tuple[Channel, Floats, Mechanism]]) -> "DriftTest":
+        """Estimate the largest leakage of mechanisms for those who reported, from counts (b,)."""
+        leaks = []
+        for channel, counts, mechanism in blocks:
+            sample, shape = Sample.of_counts(counts), (len(mechanism.secrets), -1)
+            now = most_likely(channel, sample.shares, 1e-10, 10_000).distribution
+            now = (sample.n * now + 0.5 * channel.public) / (sample.n + 0.5)  # keeps cells positive
+            chances = Statistic.of(channel, *chances_of_reports(channel.matrix, shape[0]))
+            least, most = leakage_within(chances, sample, shape[0], 0.05 / len(blocks))
+            everywhere = np.inf if mechanism.claims is None else mechanism.claims.eps_all
+            leaks.append((mechanism.leakage(now.reshape(shape)), least, min(most, everywhere)))
+        names = "leakage", "leakage_at_least", "leakage_at_most"
+        return replace(self, **dict(zip(names, map(max, zip(*leaks, strict=True)), strict=True)))
 
 
 def drift_of(
@@ -399,17 +418,8 @@ def drift_of(
     for name in of_u:
         values = group_cells(mechanism, [name], "all").labels[: shape[1]]
         moved.append((tested(str(name), values).p_value, name))
-    now = most_likely(channel, sample.shares, 1e-10, 10_000).distribution
-    now = (sample.n * now + 0.5 * channel.public) / (sample.n + 0.5)  # no cell is surely empty
-    chances = Statistic.of(channel, *chances_of_reports(channel.matrix, shape[0]))
-    return replace(
-        found,
-        columns=tuple(
-            name for p, name in sorted(moved, key=itemgetter(0)) if p < DRIFT / len(of_u)
-        ),
-        leakage=mechanism.leakage(now.reshape(shape)),
-        leakage_at_least=leakage_within(chances, sample, shape[0], 0.05)[0],
-    )
+    columns = [name for p, name in sorted(moved, key=itemgetter(0)) if p < DRIFT / len(of_u)]
+    return replace(found, columns=tuple(columns)).with_leakage([(channel, counts, mechanism)])
 
 
 def chances_of_reports(matrix: Floats, n_secrets: int) -> tuple[Floats, Floats]:
@@ -443,11 +453,14 @@ def warn_of_drift(test: DriftTest | None, claims: Claims | None) -> None:
         return
     if claims is not None and claims.main.around.is_everything:
         return
-    names = f" ({', '.join(map(repr, test.columns))} moved)" if test.columns else ""
+    names = f" in {listed(test.columns)}" if test.columns else ""
+    remedy = "; drift= allows for small changes"
+    if claims is None or test.leakage > _FAR * claims.eps:
+        remedy = ", or with uncertainty=AllDistributions()"
+    words = moved(test.leakage, test.leakage_at_least, test.leakage_at_most)
     warnings.warn(
-        f"those who reported are not of the public table's population{names}: at their estimated "
-        f"distribution {moved(test.leakage, test.leakage_at_least)}. Design with drift= in "
-        "LikelihoodRatioSet.",
+        f"respondents differ from the public table{names} (p < {DRIFT:g}): for them {words}. "
+        f"Redesign with a table of such people{remedy}.",
         UserWarning,
         stacklevel=3,
     )

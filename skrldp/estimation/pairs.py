@@ -1,25 +1,31 @@
 """Which reports of two waves are about the same persons."""
 
+import math
+import warnings
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import binom
 from sklearn.utils.validation import check_is_fitted
 
 from skrldp._arrays import refuse_masked
+from skrldp._params import is_whole
 from skrldp._typing import Indices
 from skrldp.alphabet.columns import listed
 from skrldp.alphabet.values import brief, is_missing
 from skrldp.estimation.estimator import FrequencyEstimator
 from skrldp.estimation.figures import Pairs
 from skrldp.estimation.hypotheses import HypothesisTest, equality_of
-from skrldp.estimation.reports import read_reports
+from skrldp.estimation.reports import read_mechanism, read_reports
 from skrldp.joint import as_counts
 from skrldp.table.read import lazy_frame
 
 _WAVES = "first", "second"
+_FALSE_ALARMS = 1e-6  # of pairs of independent reports
 
 
 class PairedReports(Pairs):
@@ -55,6 +61,12 @@ class PairedReports(Pairs):
     ValueError
         If the rows do not fit together, an id is missing or occurs in two rows of a wave, or there
         are reports that an estimator was not fitted to.
+
+    Warns
+    -----
+    UserWarning
+        If both sanitizers have an integer `random_state` and more reports are equal than
+        independent draws explain: each ``transform`` then drew the same noise.
 
     Notes
     -----
@@ -140,6 +152,7 @@ class PairedReports(Pairs):
                     f"the pairs have reports of the {wave} wave that its estimator was not fitted "
                     "to: fit it to all reports of the wave."
                 )
+        _warn_of_equal_noise(estimators, float(numbers[kinds[0] == kinds[1]].sum()), numbers.sum())
         samples = [one._own.one_sample("a pair of waves") for one in estimators]
         super().__init__((samples[0], samples[1]), kinds, numbers)
 
@@ -150,6 +163,25 @@ class PairedReports(Pairs):
 
     def __repr__(self) -> str:
         return f"PairedReports({self.n_pairs:,} persons in both waves)"
+
+
+def _warn_of_equal_noise(estimators: Sequence[Any], equal: float, n: float) -> None:
+    """Warn of more equal reports than independent draws make, if `random_state` is an integer.
+
+    Whatever the records are, at most `chance` of independent pairs are equal (Cauchy and Schwarz).
+    """
+    seeds = [getattr(read_mechanism(one.mechanism)[1], "random_state", None) for one in estimators]
+    if not all(map(is_whole, seeds)):
+        return
+    chance = math.prod(math.sqrt(one._own.channel.most_repeated) for one in estimators)
+    if chance < 1.0 and binom.sf(equal - 1.0, n, chance) < _FALSE_ALARMS:
+        warnings.warn(
+            f"{equal:,.0f} of {n:,.0f} people have equal reports in both waves: each transform "
+            f"with random_state={seeds[0]} draws the same noise, so the change seems certain. "
+            "Report with random_state=None. Only permanent reports may be equal.",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _check_rows(first: Any, second: Any) -> None:

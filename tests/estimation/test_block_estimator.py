@@ -284,7 +284,7 @@ def test_leakage_is_that_of_the_worst_block_at_the_weights(observe):
     other = wide_table(6_000, seed=3, young=4.0)
     reports = sanitizer.transform(other)
     own = Calibrator(sanitizer, TABLE, strength=50.0).fit(reports)
-    with pytest.warns(UserWarning, match=r"not of the public table's population \(.*'age'"):
+    with pytest.warns(UserWarning, match=r"differ from the public table in .*'age'"):
         BlockEstimator(sanitizer).fit(reports, sample_weight=np.full(len(reports), 9))
 
     def worst(people, weights):

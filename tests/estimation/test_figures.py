@@ -7,7 +7,8 @@ import pytest
 from fits_of_counts import DISTRIBUTION, TABLE, fit_counts, fit_distribution, grr, sanitizers
 
 from skrldp import FrequencyEstimator, GRRSanitizer, Mechanism, SRRSanitizer, SurveyDesign
-from skrldp.estimation import PairedReports, channels, difference, ratio
+from skrldp.estimation import PairedReports, channels, difference, pooled, ratio
+from skrldp.estimation.errors_and_intervals import combined_ends, ratio_ends
 
 
 @pytest.fixture(scope="module")
@@ -180,8 +181,11 @@ def test_groups_of_one_population_go_together():
     variance = covariance[0, 0] + covariance[1, 1] - 2.0 * covariance[0, 1]
     assert gap.std_error[0] ** 2 == pytest.approx(variance)
     assert means.contrast({"yes": 2.0, "no": -2.0}).std_error == pytest.approx(2.0 * gap.std_error)
-    low, high = means.ratio("yes", "no").confidence_interval()[0]
-    assert low < means.estimate[1] / means.estimate[0] < high
+    share = means.ratio("yes", "no")
+    low, high = share.confidence_interval()[0]
+    assert low < share.estimate[0] == means.estimate[1] / means.estimate[0] < high
+    back = means.ratio("no", "yes")
+    assert back.confidence_interval()[0] == pytest.approx([1.0 / high, 1.0 / low])
     with pytest.raises(ValueError, match="both groups are 'no'"):
         means.difference("no", "no")
     with pytest.raises(ValueError, match=r"no group 'none'; the groups are \['no', 'yes'\]"):
@@ -196,9 +200,66 @@ def test_what_has_no_difference_is_refused():
         difference(one.marginal(part="sensitive"), other.marginal(part="nonsensitive"))
     with pytest.raises(TypeError, match="figures of two estimators"):
         difference(one, one)
-    nothing = difference(one.mean(1), waves(DISTRIBUTION).mean(1))
-    with pytest.raises(ValueError, match="a ratio is of two positive figures"):
-        ratio(nothing, nothing)
+    for of_quantiles in (pooled, lambda first, _: first.total(9)):
+        with pytest.raises(ValueError, match="quantiles have no"):
+            of_quantiles(one.quantile(1), one.quantile(1))
+
+
+def test_ratios_are_those_that_differences_do_not_contradict():
+    """Also of negative estimates, of 0, and where the denominator may be 0 or has either sign."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(0.0, 1.0, (2, 400))
+    ends = values[..., None] + np.array([-1.0, 1.0]) * rng.exponential(0.7, (2, 400, 2))
+    share = slice(200, None)  # shares, of which some are 0
+    values[:, share], ends[:, share] = (np.clip(x[:, share], 0.0, 1.0) for x in (values, ends))
+    correlation = np.where(rng.random(400) < 0.2, np.nan, rng.uniform(-1.0, 1.0, 400))
+    low, high = ratio_ends(values, ends, correlation).T
+    both = np.ones((2, 2, 400))
+    both[0, 1] = both[1, 0] = correlation
+    either_sign = (ends[1, :, 0] < 0.0) & (ends[1, :, 1] > 0.0)
+    assert np.isinf([low, high])[:, either_sign].all()
+    has_zero = (ends == 0.0).any(axis=(0, 2))  # an end at 0 is a ratio of 0 or infinity
+    for r in rng.normal(0.0, 2.0, 300):
+        of_r = combined_ends(np.array([1.0, -r]), values, ends, both)
+        within, expected = (of_r[:, 0] <= 0.0) & (of_r[:, 1] >= 0.0), (low <= r) & (r <= high)
+        impossible = (r < 0.0) & (ends >= 0.0).all(axis=(0, 2))
+        sure = (np.abs(of_r).min(axis=1) > 1e-9) & ~impossible & ~either_sign
+        assert expected[sure & within].all()
+        assert not expected[sure & ~within & ~has_zero].any()
+
+
+def test_a_ratio_of_one_category_needs_nothing_of_the_others():
+    one, two = waves([[0.3, 0.2, 0.0], [0.3, 0.2, 0.0]], 900), waves(DISTRIBUTION, 900, seed=0)
+    top, base = one.marginal(1), two.marginal(1)
+    assert (top.estimate == 0.0).any()
+    up, down = ratio(top, base), ratio(base, top)
+    empty = top.estimate == 0.0
+    assert up.estimate == pytest.approx(top.estimate / base.estimate)
+    assert np.isnan(down.estimate[empty]).all() and np.isfinite(down.estimate[~empty]).all()
+    assert np.isnan(down.std_error[empty]).all() and np.isfinite(up.std_error).all()
+    ends = up.confidence_interval(), down.confidence_interval()
+    assert (ends[0][empty, 0] == 0.0).all() and np.isinf(ends[1][empty, 1]).all()
+    assert np.isfinite(ends[0]).all() and (ends[1][:, 0] > 0.0).all()
+
+
+def test_totals_are_shares_and_means_of_so_many_people():
+    wave = waves(DISTRIBUTION)
+    shares, groups = wave.marginal(1), wave.mean(1, by=0)
+    people = shares.total(2_000)
+    assert people.estimate == pytest.approx(2_000 * shares.estimate)
+    assert people.confidence_interval(0.9) == pytest.approx(2_000 * shares.confidence_interval(0.9))
+    assert people.covariance() == pytest.approx(4e6 * shares.covariance())
+    visits = groups.total({"yes": 10.0, "no": 30.0})
+    assert visits.std_error == pytest.approx([30.0, 10.0] * groups.std_error)
+    assert visits.difference("no", "yes").estimate[0] == pytest.approx(
+        visits.estimate[0] - visits.estimate[1]
+    )
+    for size in (0, -3, np.inf, "9", None):
+        with pytest.raises(ValueError, match="must be a positive finite number"):
+            shares.total(size)
+    for size in (2_000, {"yes": 3}):
+        with pytest.raises(ValueError, match="Expected the number of people of each group"):
+            groups.total(size)
 
 
 # -- the same persons twice -----------------------------------------------------------------------
@@ -218,6 +279,55 @@ def test_pairs_of_true_records_have_mcnemars_error():
     assert pairs.n_pairs == 150
     alone = difference(*shares)
     assert (found.std_error < alone.std_error).all()
+
+
+def test_the_level_of_a_panel_has_the_error_of_each_persons_mean():
+    """Without noise: of two answers of the same people; the waves' covariance counts."""
+    identity = Mechanism.from_matrix(np.eye(2), ("no", "yes"), ("all",))
+    before = np.repeat([0, 0, 1, 1], [50, 20, 20, 60])
+    after = np.repeat([0, 1, 0, 1], [50, 20, 20, 60])
+    one, two = (FrequencyEstimator(identity).fit(wave) for wave in (before, after))
+    pairs = PairedReports(one, two, before, after)
+    shares = [estimator.marginal(part="sensitive") for estimator in (two, one)]
+    level = pooled(*shares, paired=pairs)
+    own = (before + after) / 2.0
+    assert level.estimate == pytest.approx([1.0 - own.mean(), own.mean()])
+    assert level.std_error == pytest.approx(np.std(own) / np.sqrt(len(own)))
+    assert (pooled(*shares).std_error < level.std_error).all()
+    assert pooled(shares[0], shares[1], paired=pairs).n_reports == 300
+
+
+def test_precise_waves_weigh_more_and_shares_still_add_up():
+    small, large = waves(DISTRIBUTION, 1_000, seed=1), waves(DISTRIBUTION, 8_000, seed=2)
+    for asked in (lambda e: e.marginal(1), lambda e: e.mean(1)):
+        parts = asked(small), asked(large)
+        level = pooled(*parts)
+        assert (level.std_error < np.minimum(*(one.std_error for one in parts))).all()
+        low, high = np.sort([one.estimate for one in parts], axis=0)
+        assert ((low - 1e-9 <= level.estimate) & (level.estimate <= high + 1e-9)).all()
+    assert pooled(small.marginal(1), large.marginal(1)).estimate.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("changed", [0.0, 0.3])
+def test_equal_noise_of_an_integer_random_state_is_told(changed):
+    sanitizer = SRRSanitizer(1.0, sensitive=0, random_state=0)
+    sanitizer.fit(TABLE, sample_weight=[70, 100, 40, 260, 570, 160])
+    people = TABLE.iloc[np.random.default_rng(0).integers(0, 6, 800)].reset_index(drop=True)
+    later = people.copy()
+    later.iloc[: int(800 * changed)] = TABLE.iloc[0].to_list()
+
+    def of(design, *seeds):
+        sent = [
+            design.set_params(random_state=seed).transform(wave)
+            for seed, wave in zip(seeds, (people, later), strict=True)
+        ]
+        fits = [FrequencyEstimator(design).fit(reports) for reports in sent]
+        return PairedReports(*fits, *sent)
+
+    with pytest.warns(UserWarning, match="of 800 people have equal reports in both waves"):
+        of(sanitizer, 0, 0)
+    of(sanitizer, 0, 1)
+    of(sanitizer, None, None)
 
 
 def test_pairs_are_found_by_ids():

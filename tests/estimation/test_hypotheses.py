@@ -12,6 +12,7 @@ from scipy.stats import chi2, chi2_contingency
 from skrldp import (
     FrequencyEstimator,
     GRRSanitizer,
+    IRSanitizer,
     JointDistribution,
     Mechanism,
     SRRSanitizer,
@@ -212,13 +213,36 @@ def test_another_population_is_named_with_what_it_leaks():
     bare = Mechanism.from_matrix(
         fitted.mechanism_.matrix, fitted.mechanism_.secrets, fitted.mechanism_.values
     ).named(None, fitted.mechanism_.columns)  # SRR's own promise holds for every population
-    with pytest.warns(UserWarning, match=r"not of the public table's population \('a'"):
+    with pytest.warns(UserWarning, match=r"differ from the public table in 'a'"):
         estimator = fit(bare, sent, public=fitted.joint_)
     assert FrequencyEstimator(fitted, encode="symbol").fit(range(12), None, sent).drift_ is not None
     found = estimator.drift_
     true = fitted.mechanism_.leakage(population.reshape(2, 6))
     assert found.columns[0] == "a" and found.leakage == pytest.approx(true, rel=0.3)
-    assert found.leakage_at_least <= true
+    assert found.leakage_at_least <= true <= found.leakage_at_most
+    everywhere = fit(fitted.mechanism_, sent, public=fitted.joint_).drift_
+    assert everywhere.leakage_at_most <= fitted.mechanism_.claims.eps_all
+
+
+def test_leakage_elsewhere_is_between_the_bounds_and_said_as_it_is():
+    """40 populations without people in some cells: a bound fails in at most 5 %; 8: 1e-3."""
+    rng = np.random.default_rng(8)
+    table = np.array([[30.0, 20, 10, 5], [10, 20, 30, 40]])
+    rows = [[s, u] for s in ("no", "yes") for u in range(4)]
+    sanitizer = IRSanitizer(1.0, sensitive=0).fit(rows, sample_weight=100 * table.ravel())
+    mechanism, outside = sanitizer.mechanism_, 0
+    for _ in range(40):
+        population = rng.dirichlet(np.full(8, 0.3))
+        sent = rng.multinomial(20_000, mechanism.matrix @ population)
+        with pytest.warns(UserWarning, match="respondents differ from the public table") as said:
+            found = fit(sanitizer, sent).drift_
+        true = mechanism.leakage(population.reshape(2, 4))
+        outside += not found.leakage_at_least <= true <= found.leakage_at_most
+        words = str(said[0].message)
+        assert "up to" not in words and len(words) <= 250
+        assert ("may be unbounded" in words) == np.isinf(found.leakage_at_most)
+        assert ("AllDistributions()" in words) == (found.leakage > 2.0)
+    assert outside <= 8
 
 
 def test_a_mechanism_alone_has_no_public_table():
