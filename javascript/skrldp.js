@@ -583,6 +583,7 @@ function written(id) {
   const value = /^(?:0|-?[1-9]\d{0,19})$/.test(text) ? BigInt(text) : 2n ** 64n;
   if (value >= -(2n ** 63n) && value < 2n ** 64n)
     return { letter: value < 0n ? "n" : "i", value: BigInt.asUintN(64, value), octets: [] };
+  if (typeof id === "bigint") refuse("an id is a bigint of more than 64 bits: give it as a text everywhere");
   const octets = new TextEncoder().encode(text);
   return { letter: "s", value: BigInt(octets.length), octets };
 }

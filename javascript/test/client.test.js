@@ -154,6 +154,7 @@ test("ids are given where they are needed, and are of three types", async () => 
   for (const id of [true, 1.5, 2 ** 53, NaN, ["a"], {}, "\ud800", "a\udc00", Symbol("a"), new ArrayBuffer(4), new Date()]) {
     await assert.rejects(permanent.report(RECORD, { id }), /an id must be/);
   }
+  for (const id of [2n ** 64n, -(2n ** 63n) - 1n]) await assert.rejects(permanent.report(RECORD, { id }), /more than 64 bits/);
   for (const id of ["", new Uint8Array(0)]) await assert.rejects(permanent.report(RECORD, { id }), /an id is empty/);
   await assert.rejects(permanent.report(RECORD, { Id: 1 }), /unknown key "Id"/);
   const reports = async (ids) => (await Promise.all(ids.map((id) => permanent.report(["no", "often"], { id })))).join("");

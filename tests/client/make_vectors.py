@@ -37,11 +37,11 @@ from skrldp.mechanism.json_values import revive  # noqa: E402
 
 KEYS = [bytes(range(32)), bytes(16), bytes(range(200, 56, -1))]  # longer than a block of SHA-256
 IDS = [
-    "person 1", " ", "é😀", 0, 1, "1", b"1", -12, 2**53 - 1, 2**53 + 1, -(2**70), b"\x00\xff", b" ",
+    "person 1", " ", "é😀", 0, 1, "1", b"1", -12, 2**53 - 1, 2**53 + 1, str(-(2**70)), b"\x00\xff", b" ",
 ]  # fmt: skip
 IDS += [f"person {number}" for number in range(2, 10)]
 # Integers as texts, and texts that are none; beyond 64 bits; one block of 16 bytes and more.
-IDS += ["-7", "007", "-0", 2**64 - 1, 2**64, -(2**63), "9" * 20, "x" * 16, b"x" * 33]
+IDS += ["-7", "007", "-0", 2**64 - 1, str(2**64), -(2**63), "9" * 20, "x" * 16, b"x" * 33]
 
 
 def texts_of(fields: dict[str, Any]) -> list[str]:

@@ -103,7 +103,7 @@ def test_the_bits_are_those_that_are_described(form):
         -12: (b"n", 2**64 - 12, b""),
         "7": (b"i", 7, b""),
         7: (b"i", 7, b""),
-        2**70: (b"s", 22, b"1180591620717411303424"),
+        str(2**70): (b"s", 22, b"1180591620717411303424"),
     }
     rows, cells = rows_of(20)
     cells = cells % 5 if form == "blind" else cells
@@ -167,12 +167,15 @@ def test_a_number_is_the_text_of_its_digits():
         assert np.any(client.report_many(rows * n, ids=ids) != numbers)
 
 
-@pytest.mark.parametrize("bad", [None, True, 1.0, ("a",), "\ud800", math.nan, "", b""])
+BAD_IDS = [None, True, 1.0, ("a",), "\ud800", math.nan, "", b"", 2**64, -(2**63) - 1]
+
+
+@pytest.mark.parametrize("bad", BAD_IDS)
 def test_bad_ids(bad):
-    client = permanent(dense())
-    with pytest.raises(ValueError, match=r"an id must be|surrogate|need an id|an id is empty"):
+    client, wrong = permanent(dense()), r"an id must be|surrogate|an id is empty|more than 64 bits"
+    with pytest.raises(ValueError, match=f"{wrong}|need an id"):
         client.report(ROWS[0], id=bad)
-    with pytest.raises(ValueError, match=r"an id must be|surrogate|an id is empty"):
+    with pytest.raises(ValueError, match=wrong):
         client.report_many(ROWS, ids=["fine", bad])
 
 
