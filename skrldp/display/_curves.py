@@ -276,8 +276,11 @@ class CurveDisplay:
 class PrivacyUtilityDisplay(CurveDisplay):
     """Utility against ε for some sanitizers, at the public distribution.
 
-    Utility is the normalised mutual information; for RobustMSE it is the expected distance of the
-    report from U, and less is better. The two are not drawn in one display.
+    Utility is the normalised mutual information of record and report. PolyOpt maximises it;
+    A-optimal minimises the errors of estimates instead, so that its curve may fall as ε rises:
+    compare such designs with :class:`EstimationErrorDisplay`. For RobustMSE, utility is the
+    expected distance of the report from U, and less is better. The two are not drawn in one
+    display.
 
     Parameters
     ----------

@@ -37,7 +37,8 @@ from skrldp.mechanism.json_values import revive  # noqa: E402
 
 KEYS = [bytes(range(32)), bytes(16), bytes(range(200, 56, -1))]  # longer than a block of SHA-256
 IDS = [
-    "person 1", " ", "é😀", 0, 1, "1", b"1", -12, 2**53 - 1, 2**53 + 1, str(-(2**70)), b"\x00\xff", b" ",
+    "person 1", " ", "é😀", 0, 1, "1", b"1", -12, 2**53 - 1, 2**53 + 1, str(-(2**70)), b"\x00\xff",
+    b" ",
 ]  # fmt: skip
 IDS += [f"person {number}" for number in range(2, 10)]
 # Integers as texts, and texts that are none; beyond 64 bits; one block of 16 bytes and more.
