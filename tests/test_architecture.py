@@ -66,7 +66,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "alphabet", "claims", "joint", "mechanism", "pooling", "sanitizers", "sets", "surveys",
         "table", "targets",
     },
-    "regression": {"alphabet", "estimation"},
+    "regression": {"alphabet", "estimation", "table"},
     "auditing": {"alphabet", "claims", "client", "joint", "mechanism", "sanitizers"},
     "report": {
         "alphabet", "certificate", "claims", "estimation", "information", "mechanism",

@@ -1,25 +1,27 @@
 """A formula's columns, over the combinations of categories that the estimated records have."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skrldp._frames import own_index
 from skrldp._typing import Floats
-from skrldp.alphabet.combinations import Record, group_cells
+from skrldp.alphabet.columns import Column, listed, numbered
+from skrldp.alphabet.combinations import group_cells
+from skrldp.alphabet.values import brief
 from skrldp.estimation.blocks import EstimatedCells, estimated_cells
+from skrldp.regression.expressions import FormulaError, Terms, coded_columns, column_of, read_terms
+from skrldp.table.read import read_table
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_EXACT = 2.0**53  # whole numbers below are floats
-# formulaic's functions of whole columns: here a column has each combination of categories once
-_OF_COLUMNS = ("bs", "cc", "center", "cr", "cs", "hashed", "lag", "poly", "scale", "standardize")
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,14 +31,17 @@ class Regression:
     Attributes
     ----------
     formula : str
+    terms : Terms
     cells : EstimatedCells
-    frame : DataFrame of g rows
-        The combinations without missing values.
+    levels : dict
+        The categories of each column, missing values excluded.
+    values : dict of arrays of shape (g,)
+        The combinations without missing values, by column.
     rows : array of shape (a,)
         The combination that each cell has; g for cells with a missing value.
     outcomes : array of shape (g, j)
     responses : tuple of length j
-        What each outcome is.
+        The category or number that each outcome describes.
     regressors : array of shape (g, p)
     names : tuple of length p
         Names of the regressors.
@@ -45,8 +50,10 @@ class Regression:
     """
 
     formula: str
+    terms: Terms
     cells: EstimatedCells
-    frame: "pd.DataFrame"
+    levels: Mapping[str, Column]
+    values: Mapping[str, NDArray[Any]]
     rows: NDArray[np.intp]
     outcomes: Floats
     responses: tuple[str, ...]
@@ -63,12 +70,49 @@ class Regression:
 
     def shares(self, frequencies: Floats) -> Floats:
         """Shares of the combinations, (g,), in records with frequencies (a,)."""
-        found = np.bincount(self.rows, frequencies, len(self.frame) + 1)
-        return found[:-1].astype(np.float64)
+        sums = np.bincount(self.rows, frequencies, len(self.outcomes) + 1)
+        return sums[:-1].astype(np.float64)
 
     def on_cells(self, functions: Floats) -> Floats:
         """Write functions of the combinations, (m, g), as functions of the cells, (m, a)."""
         return np.pad(functions, ((0, 0), (0, 1)))[:, self.rows]
+
+    def regressors_of(self, exog: Any) -> tuple[Floats, Any]:
+        """Regressors of records, (n, p), NaN where a value is missing, and the frame's index."""
+        factors = {factor.expr for term in self.spec.formula for factor in term.factors}
+        used = sorted(factors.intersection(self.terms.calls))
+        columns = self.terms.columns(used)
+        table = read_table(exog)
+        lacking = [name for name in columns if name not in table.names]
+        if lacking:
+            raise ValueError(
+                f"exog must be a data frame with the columns {columns}; it lacks {lacking}."
+            )
+        coded = coded_columns(used, self.terms, self.levels)
+        is_missing = np.zeros(table.n_rows, dtype=bool)
+        values = {}
+        for name in columns:
+            positions, distinct = table.factorize(table.names.index(name), slice(None))
+            values[name] = np.array([*distinct, None], object)[positions]
+            is_missing |= np.array([value is None for value in values[name]])
+        for name in columns:
+            values[name] = values[name][~is_missing]
+            if name in coded:
+                is_strange = self.levels[name].codes(values[name]) < 0
+                expected = f"not one of [{listed(self.levels[name].categories)}]"
+            else:
+                is_strange = ~np.array(
+                    [isinstance(value, Real | Decimal) for value in values[name]], bool
+                )
+                expected = "not a number"
+            if is_strange.any():
+                rows = numbered(np.flatnonzero(~is_missing)[is_strange])
+                raise ValueError(f"exog: column {name!r} has in {rows} a value that is {expected}.")
+        regressors = np.full((table.n_rows, len(self.names)), np.nan)
+        if not is_missing.all():
+            frame = _frame(used, self.terms, values, self.levels)
+            regressors[~is_missing] = self.spec.get_model_matrix(frame, context={})
+        return regressors, own_index(exog.index) if table.library == "pandas" else None
 
 
 def read_formula(formula: Any, estimator: Any, kind: str) -> Regression:
@@ -81,56 +125,53 @@ def read_formula(formula: Any, estimator: Any, kind: str) -> Regression:
     if not isinstance(formula, str):
         raise TypeError(f"formula must be a text such as 'y ~ x', got {type(formula).__name__}.")
     with _refused(formula, "cannot be read"):
-        parsed = formulaic.Formula(formula)
-        wanted = sorted(map(str, parsed.required_variables))
+        terms = read_terms(formula)
+        parsed = formulaic.Formula(terms.formula)
     if not (hasattr(parsed, "lhs") and hasattr(parsed, "rhs")):
         raise ValueError(f"formula {formula!r} has no response: write it as 'y ~ x'.")
     if isinstance(parsed.lhs, tuple) or isinstance(parsed.rhs, tuple) or len(parsed.lhs) > 1:
         raise ValueError(
             f"formula {formula!r} has several responses or right sides: fit a model for each."
         )
-    plain = re.sub(r"`[^`]*`|'[^']*'|\"[^\"]*\"", "_", formula)
-    for name in re.findall(r"(?<![\w.])(\w+)\s*\(", plain):
-        if name in _OF_COLUMNS:
-            raise ValueError(
-                f"formula {formula!r}: {name}() computes with the records of a table, and here "
-                "are estimated probabilities. Use functions of single records, such as np.log(x) "
-                "or {np.maximum(x - 40, 0)}."
-            )
-    if not wanted:
+    if not terms.calls:
         raise ValueError(f"formula {formula!r} names no column.")
-    cells = estimated_cells(estimator, wanted)
-    frame, rows = _frame(cells.cells.record, wanted)
+    columns = terms.columns(terms.calls)
+    cells = estimated_cells(estimator, columns)
+    levels, values, rows = _combinations(cells, columns)
     with _refused(formula, "cannot be computed"), np.errstate(all="ignore"):
+        frame = _frame(terms.calls, terms, values, levels)
         left, right = formulaic.model_matrix(parsed, frame, na_action="ignore", context={})
     regressors = right.to_numpy(dtype=float)
     both = np.hstack([left.to_numpy(dtype=float), regressors])
     wrong = np.flatnonzero(~np.isfinite(both).all(axis=1))
     if len(wrong):
-        record = ", ".join(f"{name}={value}" for name, value in frame.iloc[wrong[0]].items())
+        record = ", ".join(f"{name}={column[wrong[0]]}" for name, column in values.items())
         raise ValueError(
             f"formula {formula!r} has no finite value where {record}. Use functions that have one "
-            "for all categories, such as np.log(x + 1)."
+            "for all categories, such as log(x + 1)."
         )
     outcomes, responses = _outcomes(left, formula, kind)
     if not right.shape[1]:
         raise ValueError(f"formula {formula!r} has no regressor.")
-    names, spec = tuple(map(str, right.columns)), right.model_spec
-    return Regression(formula, cells, frame, rows, outcomes, responses, regressors, names, spec)
+    names = tuple(map(str, right.columns))
+    matrices = outcomes, responses, regressors, names
+    return Regression(formula, terms, cells, levels, values, rows, *matrices, right.model_spec)
 
 
 @contextmanager
 def _refused(formula: str, what: str) -> Iterator[None]:
-    """Say in one line why formulaic does not take a formula."""
-    own = _formulaic().errors.FormulaicError, SyntaxError
+    """Say in one line why a formula is refused."""
+    errors = (_formulaic().errors.FormulaicError, TypeError, ValueError, NameError, AttributeError)
     try:
         yield
-    except (*own, TypeError, ValueError, NameError, AttributeError) as error:
+    except FormulaError as error:
+        raise ValueError(f"formula {brief(formula)!r} {what}: {error}.") from None
+    except (*errors, RecursionError, OverflowError) as error:
         plain = re.sub(r"\x1b\[[0-9;]*m|⧛[^⧚]*⧚", "", str(error)).strip() or type(error).__name__
         why = re.split(r"\n|(?<=\.) ", plain)[0].rstrip(".")
         raise ValueError(
-            f"formula {formula!r} {what}: {why}. Write it as 'y ~ x + C(z)', with other names "
-            "between backticks: `my column`."
+            f"formula {brief(formula)!r} {what}: {why}. Write it as 'y ~ x + C(z)', with other "
+            "names between backticks: `my column`."
         ) from error
 
 
@@ -144,27 +185,33 @@ def _formulaic() -> Any:
     return formulaic
 
 
-def _frame(record: Record, names: Sequence[str]) -> tuple["pd.DataFrame", NDArray[np.intp]]:
-    """Return the combinations without missing values, and which of them each cell has.
+def _combinations(
+    cells: EstimatedCells, names: Sequence[str]
+) -> tuple[dict[str, Column], dict[str, NDArray[Any]], NDArray[np.intp]]:
+    """Categories and combinations without missing values, and which combination each cell has."""
+    record = cells.cells.record
+    groups = group_cells(record, names, "all")
+    rows = [row if len(names) > 1 else (row,) for row in groups.categories]
+    is_whole = np.array([None not in row for row in rows])
+    whole = np.array([row for row in rows if None not in row], object).reshape(-1, len(names))
+    levels = {}
+    for name in names:
+        categories = group_cells(record, [name], "all").categories
+        levels[name] = Column(name, tuple(level for level in categories if level is not None))
+    indices = np.where(is_whole, np.cumsum(is_whole) - 1, len(whole))
+    return levels, dict(zip(names, whole.T, strict=True)), indices[groups.labels]
 
-    Numbers are numbers, and others are categories.
-    """
+
+def _frame(
+    names: Collection[str],
+    terms: Terms,
+    values: Mapping[str, NDArray[Any]],
+    levels: Mapping[str, Column],
+) -> "pd.DataFrame":
+    """Evaluate columns and calls of a formula."""
     import pandas as pd
 
-    groups = group_cells(record, names, "all")
-    found = [one if len(names) > 1 else (one,) for one in groups.categories]
-    whole = np.array([None not in one for one in found])
-    kept = [one for one in found if None not in one]
-    columns = {}
-    for name, values in zip(names, np.array(kept, object).reshape(-1, len(names)).T, strict=True):
-        own = [one for one in group_cells(record, [name], "all").categories if one is not None]
-        columns[name] = pd.Series(pd.Categorical(values, own))
-        if all(isinstance(one, Real) for one in own):
-            numbers = values.astype(float)
-            exact = (numbers == np.rint(numbers)).all() and (np.abs(numbers) < _EXACT).all()
-            columns[name] = pd.Series(numbers.astype(np.int64) if exact else numbers)
-    rows = np.where(whole, np.cumsum(whole) - 1, len(kept))
-    return pd.DataFrame(columns), rows[groups.labels]
+    return pd.DataFrame({name: column_of(name, terms, values, levels) for name in names})
 
 
 def _outcomes(left: "pd.DataFrame", formula: str, kind: str) -> tuple[Floats, tuple[str, ...]]:
@@ -175,7 +222,7 @@ def _outcomes(left: "pd.DataFrame", formula: str, kind: str) -> tuple[Floats, tu
             raise ValueError(
                 f"formula {formula!r}: the response has categories, {list(left.columns)}, and no "
                 "numbers. logit and mnlogit are models of categories. Write numbers that are "
-                "texts as {y.astype('float')} ~ x."
+                "strings as float(y) ~ x."
             )
         if kind == "poisson" and (numbers < 0).any():
             raise ValueError(f"formula {formula!r}: a Poisson response has no negative numbers.")
@@ -186,7 +233,7 @@ def _outcomes(left: "pd.DataFrame", formula: str, kind: str) -> tuple[Floats, tu
     if kind == "logit" and not (len(names) == 2 and numbers.any(axis=1).all()):
         raise ValueError(
             f"formula {formula!r}: the response of a logistic model has two categories, or the "
-            "numbers 0 and 1. Write a condition in braces, such as {y == 'a'} ~ x, or use mnlogit."
+            "numbers 0 and 1. Write a condition, such as I(y == 'a') ~ x, or use mnlogit."
         )
     return numbers[:, 1:], names[1:]
 

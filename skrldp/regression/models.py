@@ -255,49 +255,32 @@ class RegressionResults(ReadOnly):
         Parameters
         ----------
         exog : data frame, optional
-            Records with the columns of the right side; None for each combination of categories that
-            the formula's columns have.
+            Records with the columns of the right side, in pandas, polars or pyarrow; None for each
+            combination of categories that the formula's columns have.
 
         Returns
         -------
         pandas.Series or pandas.DataFrame
-            Of a multinomial model a column for each category but the first.
+            Multinomial models have a column for each category except the first. A record with a
+            missing value has NaN.
 
         Raises
         ------
+        TypeError
+            If `exog` is not a table.
         ValueError
-            If a column is missing, or has a category that the mechanism does not have.
+            If a column is missing, contains a category that the mechanism does not have, or
+            contains strings instead of numbers.
         """
         import pandas as pd
 
-        spec = self._regression.spec
-        if exog is None:
-            exog = self._regression.frame
-        self._check_records(exog)
-        matrix = spec.get_model_matrix(exog, context={})
-        mean = self._family.mean(matrix.to_numpy(dtype=float) @ self._values)
+        regressors, index = self._regression.regressors, None
+        if exog is not None:
+            regressors, index = self._regression.regressors_of(exog)
+        mean = self._family.mean(regressors @ self._values)
         if len(self._regression.responses) == 1:
-            return pd.Series(mean[:, 0], matrix.index)
-        return pd.DataFrame(mean, matrix.index, list(self._regression.responses))
-
-    def _check_records(self, exog: Any) -> None:
-        """Refuse records that lack columns of the right side, or have other categories."""
-        known = self._regression.frame
-        wanted = sorted(map(str, self._regression.spec.required_variables))
-        lacking = [name for name in wanted if name not in getattr(exog, "columns", ())]
-        if lacking:
-            raise ValueError(
-                f"exog must be a data frame with the columns {wanted}; it lacks {lacking}."
-            )
-        for name in wanted:
-            if known[name].dtype == "category":
-                categories = list(known[name].cat.categories)
-                strange = set(exog[name].dropna()).difference(categories)
-                if strange:
-                    raise ValueError(
-                        f"exog: {strange.pop()!r} is not a category of {name!r}; the categories "
-                        f"are [{listed(categories)}]."
-                    )
+            return pd.Series(mean[:, 0], index)
+        return pd.DataFrame(mean, index, list(self._regression.responses))
 
     def wald_test(self, r_matrix: Any) -> HypothesisTest:
         """Test whether linear functions of the coefficients are 0.
@@ -354,9 +337,9 @@ def logit(formula: str, estimator: Any) -> RegressionResults:
     Parameters
     ----------
     formula : str
-        As statsmodels takes it, with names of columns: ``"income ~ age + C(education)"``. The
-        response has two categories, of which the model gives the probability of the second, or it
-        is a condition in braces: ``{income == ">50K"} ~ age``.
+        As in statsmodels, with names of columns: ``"income ~ age + C(education)"``. The response
+        has two categories, and the model gives the probability of the second, or it is a
+        condition: ``I(income == ">50K") ~ age``. No part of it is run as Python.
     estimator : FrequencyEstimator or BlockEstimator
         Fitted to the reports.
 

@@ -1,0 +1,223 @@
+"""Formulas run no code, mean what they say, and predictions invent nothing."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from skrldp import FrequencyEstimator, GRRSanitizer
+from skrldp.regression import logit
+from skrldp.regression.formula import read_formula
+
+formulaic = pytest.importorskip("formulaic")
+
+JOBS = ["1", "a", "b (c)"]
+RNG = np.random.default_rng(0)
+PEOPLE = pd.DataFrame(
+    {
+        "ill": RNG.choice(["no", "yes"], 4_000),
+        "age": RNG.choice([20, 30, 45], 4_000),
+        "my job": RNG.choice(JOBS, 4_000),
+        "happy": RNG.random(4_000) < 0.6,
+        "log": RNG.choice([1.5, 2.5], 4_000),
+    }
+)
+PEOPLE["ill"] = np.where(RNG.random(4_000) < PEOPLE["age"] / 60, "yes", PEOPLE["ill"])
+
+
+@pytest.fixture(scope="module")
+def estimator():
+    stating = GRRSanitizer(eps=25.0, sensitive="ill", random_state=0).fit(PEOPLE)
+    return FrequencyEstimator(stating).fit(stating.transform(PEOPLE))
+
+
+@pytest.fixture
+def no_code(monkeypatch):
+    """Assert that nothing is evaluated as Python while a formula is read."""
+    calls = []
+    for name in ("builtins.eval", "builtins.exec", "os.system"):
+        monkeypatch.setattr(name, lambda *args, **kwargs: calls.append(args))
+    yield
+    monkeypatch.undo()
+    assert not calls
+
+
+ATTACKS = [
+    "ill ~ {age + 0*np._pytesttester.os.system('id')}",
+    "ill ~ {[__import__('os').system('id')][0]()}",
+    "ill ~ age + {(lambda: __import__('os').system('id'))()}",
+    "ill ~ np._pytesttester.os.system('id')",
+    "ill ~ np.log(age)",
+    "ill ~ age.values",
+    "ill ~ I(age.__class__.__bases__[0].__subclasses__())",
+    "ill ~ I(__import__('os').system('id'))",
+    "ill ~ __import__('os')",
+    "ill ~ I(`my job`.__class__)",
+    "ill ~ I(age)[0]",
+    "ill ~ age[0]",
+    "ill ~ [age ~ happy]",
+    "ill ~ I([x for x in (1, 2)])",
+    "ill ~ I((lambda: 1)())",
+    "ill ~ I(eval('1'))",
+    "ill ~ eval(log)",
+    'ill ~ float(\'__import__("os").system("id")\')',
+    "ill ~ C(age, contr.treatment('os'))",
+    "ill ~ C(age, Treatment(__import__('os').system('id')))",
+    "ill ~ C(age, levels=[20])",
+    "ill ~ I('a' * 999999999)",
+    "ill ~ I(age * 'a')",
+    "ill ~ I(`my job` == __import__)",
+    "ill ~ log(age, age)",
+    "ill ~ log(*age)",
+    "ill ~ log(**age)",
+    "ill ~ log(age, out=age)",
+    "ill ~ maximum(age, 1, age)",
+    "ill ~ log(age := 3)",
+    "ill ~ log(age if happy else 3)",
+    "ill ~ log(f'{age}')",
+    "ill ~ I(b'a' == `my job`)",
+    "ill ~ I(age) `my job`(1)",
+    "ill ~ `my job`('a')",
+    "ill ~ `__import__('os').system('id')`",
+    "ill ~ `\\`{age.__class__}`",
+    "ill ~ 'os.system(1)':age",
+    "ill ~ I(age)\\",
+    "ill ~ I(age ^ 2)",
+    "ill ~ %age",
+    "ill ~ age %in% happy",
+    "ill ~ I(age)\n~ {1}",
+    "ill ~ I(age) # {1}",
+    "ill ~ log(age); os",
+    "ill ~ \ufb02oat(age)",  # which NFKC makes float
+    "ill ~ I(age' )} {1 + 1} '",
+    "ill ~ I(age == ')' ) + {1}",
+    "ill ~ I(`my job` == 'no category')",
+    "ill ~ I(`my job` > 'a')",
+    "ill ~ I(age & happy)",
+    "ill ~ poly(age, 2)",
+    "ill ~ hashed(age)",
+    "ill ~ age**99999999",
+    "ill ~ I(" + "(" * 3000 + "age" + ")" * 3000 + ")",
+    "ill ~ I(" + "1+" * 3000 + "age)",
+    "ill ~ I(" + "9" * 5000 + ")",
+    "ill ~ I(age + 1" + "0" * 400 + ")",
+    "I(age",
+    "ill ~ I()",
+    "ill ~ `1`",
+    "ill ~ `Intercept` + age",
+    "ill ~ log(age) + `log(age)`",
+]
+
+
+@pytest.mark.parametrize("formula", ATTACKS)
+def test_what_is_not_in_the_list_is_refused_and_never_run(formula, estimator, no_code):
+    with pytest.raises(ValueError, match=r"^(formula .* (cannot|has)|there is no column)"):
+        logit(formula, estimator)
+
+
+PIECES = r"""age `my_job` happy log ill os np ~ + : * ** 2 0 ( ) { } [ ] ` ' " \ . , == = % | ^ #
+lambda in not and reference I( C( log( float( Treatment( eval( 'a' __import__('os') I(age+1)
+ill~age+"""
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.sampled_from([*PIECES.split(), " ", "\n"]), max_size=12).map("".join))
+@example("ill ~ I(age == 20)`'{os}'`")
+def test_formulaic_gets_names_digits_and_operators_alone(formula):
+    from skrldp.regression.expressions import FormulaError, read_terms
+
+    try:
+        terms = read_terms(formula)
+        parsed = formulaic.parser.DefaultFormulaParser().get_terms(terms.formula)
+    except (FormulaError, formulaic.errors.FormulaicError, SyntaxError, TypeError, ValueError):
+        return
+    except (AttributeError, RecursionError):
+        return  # of formulaic, as of the formula `~`
+    for term in (term for side in parsed._flatten() for term in side):
+        for factor in term.factors:
+            assert factor.eval_method.value in ("lookup", "literal")
+            assert factor.expr in terms.calls or factor.expr.isdecimal()
+
+
+@pytest.mark.parametrize(
+    ("formula", "expected"),
+    [
+        ("log(age + 1)", lambda p: np.log(p["age"] + 1)),
+        ("I(age**2 / 7 - 3 * age % 2)", lambda p: p["age"] ** 2 / 7 - 3 * p["age"] % 2),
+        ("I(age ** 14)", lambda p: p["age"].astype(float) ** 14),  # no integers that overflow
+        ("I(`my job` == 'b (c)')", lambda p: p["my job"] == "b (c)"),
+        ("I('1' != `my job`)", lambda p: p["my job"] != "1"),
+        ("I(20 < age <= 30 or not happy)", lambda p: (p["age"] == 30) | ~p["happy"]),
+        ("I(age > 20 & happy)", None),
+        ("I((age > 20) | (happy == True))", lambda p: (p["age"] > 20) | p["happy"]),
+        ("maximum(age - 25, 0)", lambda p: (p["age"] - 25).clip(0)),
+        ("sqrt(abs(-log))", lambda p: np.sqrt(p["log"])),
+        ("round(log(log))", lambda p: np.rint(np.log(p["log"]))),
+    ],
+)
+def test_calls_mean_what_they_say(formula, expected, estimator):
+    if expected is None:
+        with pytest.raises(ValueError, match="join conditions"):
+            read_formula(f"ill ~ {formula}", estimator, "logit")
+        return
+    regression = read_formula(f"ill ~ 0 + {formula}", estimator, "logit")
+    frame = pd.DataFrame({name: list(own) for name, own in regression.values.items()})
+    np.testing.assert_allclose(regression.regressors[:, 0], expected(frame).astype(float))
+
+
+def test_the_reference_category_is_the_first_or_the_given_one(estimator):
+    usual = logit("ill ~ C(age) + `my job`", estimator).params
+    other = logit("ill ~ C(age, Treatment(reference=45)) + C(`my job`, Treatment('a'))", estimator)
+    assert [name for name in usual.index if "age" in name] == ["C(age)[T.30]", "C(age)[T.45]"]
+    shift = usual["C(age)[T.45]"]
+    assert other.params.iloc[1] == pytest.approx(-shift, abs=1e-9)
+    assert other.params.iloc[2] == pytest.approx(usual["C(age)[T.30]"] - shift, abs=1e-9)
+    assert list(other.params.index[3:]) == [f"C(my job, Treatment('a'))[T.{k}]" for k in JOBS[::2]]
+
+
+KINDS = {
+    "pandas": lambda frame: frame,
+    "pandas string": lambda frame: frame.astype({"my job": "string"}),
+    "pandas pyarrow string": lambda frame: frame.astype({"my job": "string[pyarrow]"}),
+    "pandas Arrow text": lambda frame: _arrow(frame).to_pandas(types_mapper=pd.ArrowDtype),
+    "pandas category": lambda frame: frame.astype({"my job": "category", "age": "category"}),
+    "pyarrow": lambda frame: _arrow(frame),
+    "polars": lambda frame: pytest.importorskip("polars").from_arrow(_arrow(frame)),
+}
+FORMULA = "ill ~ C(age) + `my job` + C(happy) + log"
+
+
+def _arrow(frame):
+    return pytest.importorskip("pyarrow").Table.from_pandas(frame, preserve_index=False)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_predictions_invent_nothing(kind, estimator):
+    """Missing values give NaN, unseen categories an error, known ones what they give in pandas."""
+    result = logit(FORMULA, estimator)
+    records = PEOPLE[["age", "my job", "happy", "log"]].head(8).astype({"age": "Int64"})
+    whole = result.predict(KINDS[kind](records))
+    by_hand = result.predict().to_numpy()
+    combinations = [tuple(row) for row in zip(*map(list, _values(result).values()), strict=True)]
+    rows = records[list(_values(result))].itertuples(index=False, name=None)
+    np.testing.assert_allclose(whole, [by_hand[combinations.index(row)] for row in rows])
+    for name in records:
+        holed = records.astype({"happy": "boolean"})
+        holed.loc[2, name] = None
+        predicted = result.predict(KINDS[kind](holed))
+        assert predicted.isna().tolist() == [row == 2 for row in range(8)], name
+        np.testing.assert_array_equal(predicted.drop(2), whole.drop(2))
+    assert result.predict(KINDS[kind](holed.iloc[[2, 2]])).isna().all()
+    for name, strange in {"age": 21, "my job": "z", "happy": 2}.items():
+        unseen = records.astype({name: "object" if name == "happy" else records[name].dtype})
+        unseen[name] = [strange if row == 5 else value for row, value in enumerate(records[name])]
+        if name == "happy":
+            unseen[name] = unseen[name].astype(int)
+        with pytest.raises(ValueError, match=rf"column '{name}' has in row 5 a value .* not one"):
+            result.predict(KINDS[kind](unseen))
+
+
+def _values(result):
+    """Combinations of the right side's columns."""
+    return {k: v for k, v in result._regression.values.items() if k != "ill"}
