@@ -11,8 +11,8 @@ import sys
 def load(text):
     """Check what sampling relies on; `skrldp.client.load` checks the rest of the document too."""
     doc = json.loads(text)
-    if doc["format"] != "skrldp-mechanism" or doc["version"] != 4:
-        raise ValueError("not a mechanism of version 4")
+    if doc["format"] != "skrldp-mechanism" or doc["version"] != 5:
+        raise ValueError("not a mechanism of version 5")
     u_alone = doc.get("observe") == "nonsensitive"  # the columns of weights are those of U alone
     n_secrets, n_values = len(doc["secrets"]), len(doc["values"])
     total, whole = 2 ** doc["denominator_bits"], [doc["denominator_bits"]]

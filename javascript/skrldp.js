@@ -6,7 +6,7 @@
  * a fraction or an exponent: 1 and 1.0 are one category, but they are written differently, and 1.0 is no weight.
  */
 const DOMAIN = new TextEncoder().encode("skrldp keyed report, version 1\0");
-const [MOST_CHARACTERS, MOST_BRACKETS, MOST_COMMAS, MOST_CELLS] = [2 ** 28, 2 ** 22, 2 ** 24, 1e6];
+const [MOST_CHARACTERS, MOST_BRACKETS, MOST_COMMAS, MOST_CELLS] = [2 ** 28, 2 ** 22, 17 * 2 ** 20, 1e6];
 const [FORMAT, MANIFEST] = ["skrldp-mechanism", "skrldp-manifest"];
 const [MOST_SYMBOLS, MOST_BLOCKS, LEAST_KEY, CAPACITY] = [2 ** 16, 10_000, 16, 2 ** 32]; // key: bytes
 const HALF_PAIR = /\p{Surrogate}/u; // of surrogates: no text
@@ -150,7 +150,7 @@ const keyHeld = (value) =>
 function read(text) {
   const fields = parse(text);
   if (fields?.format === MANIFEST) return readManifest(fields);
-  const mechanism = readMechanism(fields);
+  const mechanism = readMechanism(fields, true);
   const { canonical, cellOf, draw, pick } = mechanism;
   const reporterOf = (record) => {
     const cell = cellOf(pick(record));
@@ -169,12 +169,12 @@ function statedOf({ columns, secrets, values, observe, claims, symbols }) {
   };
 }
 /** Check a mechanism and take it apart. */
-function readMechanism(fields) {
+function readMechanism(fields, mayBePublic = false) {
   if (fields?.format !== FORMAT) fail(`not a mechanism: the JSON does not say format="${FORMAT}".`);
-  if (fields.version !== 4n) fail(`this mechanism has version ${show(fields.version)}; this release reads version 4.`);
+  if (fields.version !== 5n) fail(`this mechanism has version ${show(fields.version)}; this release reads version 5.`);
   const [form, optional] = "blocks" in fields ? [["blocks"], []] : [["symbols", "weights"], ["observe"]];
   const needed = ["format", "version", "columns", "secrets", "values", "denominator_bits", ...form];
-  checkKeys(fields, needed, [...optional, "other", "claims"], "it");
+  checkKeys(fields, needed, [...optional, "other", "claims", ...(mayBePublic ? ["public"] : [])], "it");
   const { columns, secrets, values, denominator_bits } = fields;
   const nCells = listed(secrets, "secrets").length * listed(values, "values").length;
   if (nCells > MOST_CELLS) malformed(`${nCells} cells are more than ${MOST_CELLS}`);
@@ -192,9 +192,10 @@ function readMechanism(fields) {
   const { draw, symbols, body } = "blocks" in fields ? readBlocks(fields) : readWeights(fields);
   const other = "other" in fields ? checkedOthers(fields.other, values) : undefined;
   const claims = "claims" in fields ? readClaims(fields.claims, columns) : undefined;
+  if ("public" in fields) checkPublic(fields.public, secrets.length, values.length);
   const named = columns.length ? columns : [["secret", true], ["value", false]];
   const alphabets = { columns: named, secrets, values, observe: body.observe ?? "all" };
-  const head = { format: FORMAT, version: 4n, columns, secrets, values, denominator_bits };
+  const head = { format: FORMAT, version: 5n, columns, secrets, values, denominator_bits };
   const canonical = write({ ...head, ...body, other, claims });
   const reading = { pick: pickerOf(alphabets), cellOf: cellReader(alphabets, other) };
   return { ...alphabets, ...reading, canonical, symbols, draw, claims, other };
@@ -248,12 +249,35 @@ function checkedOthers(others, values) {
   return others;
 }
 
+// --- What estimates need of the public table -----------------------------------------------------------
+/** Check counts of cells, which no report and no digest depends on. */
+function checkPublic(it, height, width) {
+  if (!isObject(it)) malformed("public must be an object");
+  checkKeys(it, ["counts"], ["records", "size"], "public");
+  const { counts, records, size } = it;
+  const isRow = (row) => Array.isArray(row) && row.length === width && row.every(isWeight(63, 2n ** 63n - 1n));
+  if (listed(counts, "counts").length !== height || !counts.every(isRow)) malformed("public counts do not fit the cells");
+  const isMany = (sum) => sum > 0n && sum <= 2n ** 53n;
+  const isFit = isMany(counts.flat().reduce((sum, count) => sum + count, 0n));
+  const isSurvey = records === undefined ? size === undefined : typeof records === "bigint" && isMany(records);
+  const isSize = size === undefined || (typeof size === "number" && size > 0);
+  if (!isFit || !isSurvey || !isSize) malformed("public counts, records or size are out of range");
+}
+function checkPublicOfBlocks(it, parts) {
+  if (!isObject(it)) malformed("public must be an object");
+  checkKeys(it, ["blocks"], [], "public");
+  const isFit = listed(it.blocks, "blocks").length === parts.length && it.blocks.some((one) => one !== null);
+  if (!isFit) malformed(`public must have an entry for each of ${parts.length} blocks, not all null`);
+  for (const [block, { secrets, values }] of parts.entries())
+    if (it.blocks[block] !== null) checkPublic(it.blocks[block], secrets.length, values.length);
+}
+
 // --- Manifests -----------------------------------------------------------------------------------------
 /** Check the mechanisms of blocks of columns, and the weights by which a person's block is drawn. */
 function readManifest(fields) {
-  checkKeys(fields, ["format", "version", "weights", "mechanisms"], ["bins"], "it");
+  checkKeys(fields, ["format", "version", "weights", "mechanisms"], ["bins", "public"], "it");
   const { version, weights } = fields;
-  if (version !== 1n) malformed("manifests have version 1");
+  if (version !== 2n) malformed("manifests have version 2");
   const parts = listed(fields.mechanisms, "mechanisms").map((each) => readMechanism(each));
   const [n, bits] = [parts.length, 32 + bitLength(parts.length - 1)];
   if (!n || n > MOST_BLOCKS) malformed(`a manifest has 1 to ${MOST_BLOCKS} mechanisms, not ${n}`);
@@ -262,6 +286,7 @@ function readManifest(fields) {
   if (!isSum) malformed(`the weights of ${n} blocks must be whole numbers that sum to 2^${bits}`);
   const [{ observe }, [secrets], shared] = [parts[0], alphabetsOf(parts[0]), namesOf(parts[0], true)];
   const known = checkedTogether(parts, fields.mechanisms);
+  if ("public" in fields) checkPublicOfBlocks(fields.public, parts);
   const bins = "bins" in fields ? readBins(fields.bins, known) : undefined;
   const columns = [...shared.map((name) => [name, true]), ...known.map(({ name }) => [name, !shared.length])];
   const [bounds, slots] = [parts.map(({ claims }) => claims?.[0].eps), weights.map(Number)];

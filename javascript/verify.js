@@ -13,7 +13,8 @@ const MOST_EPS = 700n; // beyond, a claim says nothing
 const SHOWN = ["secret", "known", "eps", "around"]; // fields of a claim, and others that are only stated
 const NUMBERS = { renyi: ["alpha", "radius"], "likelihood-ratio": ["single", "pair", "drift"] };
 const STATED = ["asked", "attained", "rule", "beta", "n_values", "values_from"];
-const MECHANISM = { "skrldp-mechanism": 4 };
+const MECHANISM = { "skrldp-mechanism": 5 };
+const MANIFEST = { "skrldp-manifest": 2 };
 const HALF_PAIR = /\p{Surrogate}/u; // of surrogates: no text
 
 class NotShown extends Error {}
@@ -290,7 +291,7 @@ function parse(text) {
   need(colons === keys, "a key is there twice.");
   return found;
 }
-/** Parse JSON strictly; also give the digest of the text. */
+/** Parse JSON strictly; also give the digest of the text, without `public` if that is last. */
 async function read(text, forms) {
   if (typeof text === "string" && HALF_PAIR.test(text)) throw new TypeError("half a surrogate pair");
   const octets = typeof text === "string" ? new TextEncoder().encode(text) : text;
@@ -299,9 +300,12 @@ async function read(text, forms) {
   while (start < end && isBlank(octets[start])) start++;
   while (start < end && isBlank(octets[end - 1])) end--;
   const data = octets.slice(start, end);
-  const found = parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(data));
+  const decoded = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(data);
+  const found = parse(decoded);
   needForm(found, forms);
-  const hash = new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", data));
+  const mark = decoded.indexOf(',"public":'); // no text contains it: quotes are escaped there
+  const hashed = mark < 0 ? data : new TextEncoder().encode(`${decoded.slice(0, mark)}}`);
+  const hash = new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", hashed));
   return [found, Array.from(hash, (octet) => octet.toString(16).padStart(2, "0")).join("")];
 }
 function needForm(found, forms) {
@@ -433,7 +437,7 @@ function statementsOf(own, tables, eps) {
 const numbersOf = (some) => list(some).map((place) => (typeof place === "bigint" ? Number(place) : NaN));
 /** Rows and statements, digests and what is only stated: at the claimed eps or another, of reports together. */
 async function readClaim(mechanism, counts, eps, reports) {
-  const [own, digest] = await read(mechanism, { ...MECHANISM, "skrldp-manifest": 1 });
+  const [own, digest] = await read(mechanism, { ...MECHANISM, ...MANIFEST });
   const [open, ofCounts] = await read(counts, { "skrldp-counts": 1 });
   const found = { pairs: [], digests: [digest, ofCounts], stated: new Set() };
   const add = (part) => {

@@ -15,10 +15,8 @@ from skrldp._typing import Floats
 from skrldp.alphabet.columns import numbered
 from skrldp.alphabet.values import SOURCES, is_missing, spent_on_values
 from skrldp.information import conditionals_of, entropy
+from skrldp.public_summary import MOST_RECORDS, PublicSummary
 from skrldp.surveys.records import SurveyTotals
-
-# Up to here float64 holds every whole number, so that no count is rounded.
-_MOST_RECORDS = 2**53
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +92,7 @@ class JointDistribution(ReadOnly):
             raise ValueError("counts must be integers of records, none negative.")
         # The sum of floats cannot overflow; where it is small enough, the exact sum cannot either.
         rough = table.sum(dtype=float)
-        if rough > _MOST_RECORDS or table.astype(np.int64).sum() > _MOST_RECORDS:
+        if rough > MOST_RECORDS or table.astype(np.int64).sum() > MOST_RECORDS:
             raise ValueError(
                 "counts sum to more than 2**53 records, beyond which they are not exact; give the "
                 "number of records in each cell, not weights or shares on a large scale."
@@ -190,7 +188,7 @@ class JointDistribution(ReadOnly):
     @cached_property
     def probabilities(self) -> Floats:
         """Empirical distribution of (S, U), shape (a1, a2); read-only."""
-        return read_only(self.people / self.people.sum())
+        return self.summary().probabilities
 
     def smoothed(self, records: float = 0.5) -> Floats:
         """Distribution of (S, U) after adding records, spread evenly over all cells.
@@ -206,10 +204,23 @@ class JointDistribution(ReadOnly):
         -------
         array of shape (a1, a2)
         """
-        share = 1.0 / (1.0 + records)  # so that nothing overflows
-        counts = self.counts if self.survey is None else self.n * self.probabilities
-        weights = share * counts + records * share / self.counts.size
-        return weights / weights.sum()
+        return self.summary().smoothed(records)
+
+    def summary(self, survey_size: float | None = None) -> PublicSummary:
+        """Return what estimates need of the table.
+
+        Parameters
+        ----------
+        survey_size : float, optional
+            For surveys, how many independent records tell as much of the distribution.
+
+        Returns
+        -------
+        PublicSummary
+        """
+        if self.survey is None:
+            return PublicSummary(self.counts)
+        return PublicSummary(self.people, self.n, survey_size)
 
     @cached_property
     def marginal(self) -> Floats:
@@ -288,7 +299,7 @@ def as_counts(
             f"{shown(weights[row].item())}. Survey weights are not counts{weighted and ': '}"
             f"{weighted}."
         )
-    if numbers.sum() > _MOST_RECORDS:
+    if numbers.sum() > MOST_RECORDS:
         raise ValueError("sample_weight sums to more than 2**53 records.")
     if not numbers.any():
         raise ValueError(f"sample_weight is zero in every row: there is no {record}.")

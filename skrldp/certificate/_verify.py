@@ -26,7 +26,8 @@ MOST_EPS = 700  # beyond, a claim says nothing
 SHOWN = {"secret", "known", "eps", "around"}  # fields of a claim, and others that are only stated
 NUMBERS = {"renyi": {"alpha", "radius"}, "likelihood-ratio": {"single", "pair", "drift"}}
 STATED = ("asked", "attained", "rule", "beta", "n_values", "values_from")
-MECHANISM = {"skrldp-mechanism": 4}
+MECHANISM = {"skrldp-mechanism": 5}
+MANIFEST = {"skrldp-manifest": 2}
 Table = list[list[int]]
 
 
@@ -206,12 +207,13 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _read(text: str | bytes, forms: dict[str, int]) -> tuple[dict[str, Any], str]:
-    """Parse JSON strictly; also give the digest of the text."""
+    """Parse JSON strictly; also give the digest of the text, without `public` if that is last."""
     data = (text.encode() if isinstance(text, str) else bytes(text)).strip()
     floats: Any = {"parse_float": _number, "parse_constant": _number}
     found = json.loads(data.decode(), object_pairs_hook=_unique, **floats)
     _need_form(found, forms)
-    return found, hashlib.sha256(data).hexdigest()
+    head, mark, _ = data.partition(b',"public":')  # no text contains it: quotes are escaped there
+    return found, hashlib.sha256(head + b"}" if mark else data).hexdigest()
 
 
 def _need_form(found: dict[str, Any], forms: dict[str, int]) -> None:
@@ -332,7 +334,7 @@ def read_claim(
 
     A manifest has a mechanism for each block, and its counts a table.
     """
-    own, digest = _read(mechanism, MECHANISM | {"skrldp-manifest": 1})
+    own, digest = _read(mechanism, MECHANISM | MANIFEST)
     public, of_counts = _read(counts, {"skrldp-counts": 1})
     if own["format"] != "skrldp-manifest":
         found, stated = _part(own, public, eps, reports)
@@ -402,7 +404,7 @@ def verify(
     Examples
     --------
     >>> verify('{"format": "a", "version": 1}', "", "").message
-    'not shown: a text is no skrldp-mechanism of version 4 or skrldp-manifest of version 1.'
+    'not shown: a text is no skrldp-mechanism of version 5 or skrldp-manifest of version 2.'
     """
     try:
         asked = None if eps is None else _real(_number(str(eps)), "eps", MOST_EPS)

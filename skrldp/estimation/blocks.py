@@ -29,11 +29,12 @@ from skrldp.estimation.hypotheses import (
     warn_of_contradiction,
     warn_of_drift,
 )
-from skrldp.estimation.reports import check_names, refuse_rows, whole_from_0
+from skrldp.estimation.reports import refuse_rows, summary_for, whole_from_0
 from skrldp.estimation.shares_and_means import Cells, FigureMethods
 from skrldp.joint import JointDistribution, as_counts
 from skrldp.mechanism.manifest import Manifest
 from skrldp.pooling import CommonMargins, Pool, ReportInformation, information_of
+from skrldp.public_summary import PublicSummary
 from skrldp.sanitizers.access import as_block_sanitizer
 from skrldp.sanitizers.block_sanitizer import margins_of
 from skrldp.table.read import read_table
@@ -47,16 +48,15 @@ class BlockDesign:
     """A manifest, its margins, and what is known of its blocks' cells before there are reports."""
 
     manifest: Manifest
-    public: Sequence[JointDistribution] | None  # of the records of each block; None: not known
+    public: Sequence[PublicSummary] | None  # of the records of each block; None: not known
 
     @classmethod
     def read(cls, mechanism: Any, distribution: Any = None) -> "BlockDesign":
         """Read a manifest, its JSON, or a fitted BlockSanitizer.
 
-        `distribution` has a JointDistribution for each block, in place of the sanitizer's public
+        `distribution` has a JointDistribution for each block, in place of the manifest's public
         ones.
         """
-        public = distribution
         sanitizer = as_block_sanitizer(mechanism)
         if isinstance(mechanism, str | bytes):
             manifest = Manifest.from_json(mechanism)
@@ -64,16 +64,15 @@ class BlockDesign:
             manifest = mechanism
         elif sanitizer is not None:
             manifest = sanitizer.manifest_
-            if distribution is None:
-                public = [one.joint_ for one in sanitizer.sanitizers_]
         else:
             raise TypeError(
                 "mechanism must be a Manifest, its JSON text or a fitted BlockSanitizer, got "
                 f"{type(mechanism).__name__}."
             )
-        if public is not None:
-            _check_joints(manifest, public)
-        return cls(manifest, public)
+        if distribution is not None:
+            return cls(manifest, _summaries(manifest, distribution))
+        public = [one.public for one in manifest.mechanisms if one.public is not None]
+        return cls(manifest, public if len(public) == len(manifest.mechanisms) else None)
 
     @cached_property
     def margins(self) -> CommonMargins:
@@ -118,6 +117,7 @@ class BlockDesign:
             return None
         blocks = zip(self.channels, counts, self.manifest.mechanisms, self.public, strict=True)
         blocks = [one for one in blocks if one[1].any() and len(one[2].values) > 1]
+        blocks = [one for one in blocks if one[3].size is not None]
         found = [drift_of(channel, n, public, own) for channel, n, own, public in blocks]
         if not found:
             return None
@@ -158,17 +158,17 @@ class BlockDesign:
         return min(found)[1]
 
 
-def _check_joints(manifest: Manifest, joints: Any) -> None:
-    """Refuse distributions that are not those of a manifest's blocks."""
+def _summaries(manifest: Manifest, joints: Any) -> list[PublicSummary]:
+    """Summarise public tables; refuse those that are not of a manifest's blocks."""
     mechanisms = manifest.mechanisms
     given = list(joints) if isinstance(joints, list | tuple) else []
     if len(given) != len(mechanisms) or not all(isinstance(j, JointDistribution) for j in given):
         raise ValueError(
             f"distribution must be a list of {len(mechanisms):,} JointDistribution, one for each "
-            "block; None takes the public ones of a fitted BlockSanitizer."
+            "block; None takes the public ones of the manifest."
         )
-    for joint, one in zip(given, mechanisms, strict=True):
-        check_names("the distribution of a block", joint, one)
+    both = zip(given, mechanisms, strict=True)
+    return [summary_for("the distribution of a block", joint, one) for joint, one in both]
 
 
 # -- the statistic --------------------------------------------------------------------------------
@@ -276,8 +276,8 @@ def expected_cells(
     design = BlockDesign.read(mechanism, distribution)
     if design.public is None:
         raise ValueError(
-            "a manifest alone does not say how the records are distributed: pass the fitted "
-            "BlockSanitizer, or give distribution=, a list of a JointDistribution for each block."
+            "this manifest does not say how the records are distributed: give distribution=, a "
+            "list of a JointDistribution for each block."
         )
     parts = zip(design.manifest.shares, design.information(design.cells), strict=True)
     counts = [n * share * one.report for share, one in parts]
@@ -415,13 +415,13 @@ class BlockEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         Raises
         ------
         ValueError
-            If the public distribution is not known: `mechanism` must be the BlockSanitizer.
+            If the public distribution is not known, or all columns are sensitive.
         """
         check_is_fitted(self)
         if self.drift_ is None:
             raise ValueError(
-                "a test of drift needs the public table, and columns that are not sensitive: give "
-                "the fitted BlockSanitizer."
+                "a test of drift needs columns that are not sensitive, and a manifest with the "
+                "counts of its public table, as to_json() writes it."
             )
         found: DriftTest = self.drift_
         return found

@@ -24,14 +24,15 @@ from skrldp.estimation.hypotheses import (
 from skrldp.estimation.reports import (
     ENCODINGS,
     Source,
-    check_names,
     read_reports,
     read_source,
     samples_of,
+    summary_for,
 )
 from skrldp.estimation.shares_and_means import Cells, FigureMethods, check_size
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.mechanism import Mechanism
+from skrldp.public_summary import PublicSummary
 from skrldp.surveys.design import SurveyDesign
 from skrldp.table.read import lazy_frame
 
@@ -63,8 +64,9 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         intervals are the same.
     public : JointDistribution, optional
         The distribution at which the weights have the least variance, with which the population is
-        compared; that of the sanitizer if `mechanism` is one. A mechanism alone has none: the
-        weights are then best at the uniform distribution, and the population is not tested.
+        compared; by default the one that the mechanism and its JSON contain. Without any, as for
+        ``to_json(public=False)``, the weights are best at the uniform distribution, and the
+        population is not tested.
     encode : {"auto", "symbol", "onehot", "cells"}, default="auto"
         Form of the reports, as in the sanitizers. Clients and :meth:`Mechanism.sample` make
         "symbol". "auto" uses the names of the columns; if there are none, it takes the only form
@@ -203,7 +205,7 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         if survey is not None and lazy_frame(Y) is not None:
             raise ValueError("weights belong to single rows, and this is a lazy frame: collect it.")
         source = read_source(self.mechanism)
-        public = _public_of(self.public, source)
+        public = _public_of(self.public, source.mechanism)
         others = list(dict.fromkeys([*groups, *(() if survey is None else survey.columns)]))
         reports = read_reports(Y, source, self.encode, sample_weight, others)
         samples = samples_of(reports, groups, survey)
@@ -227,9 +229,10 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         found.counts_ = np.rint(counts).astype(np.int64)
         found.n_reports_ = round(counts.sum())
         found.drift_ = None
-        of_u = public if self.survey is None and len(source.mechanism.values) > 1 else None
-        if of_u is not None and not isinstance(channel, StructuredChannel):
-            found.drift_ = drift_of(channel, counts, of_u, source.mechanism)
+        is_tested = self.survey is None and len(source.mechanism.values) > 1
+        is_tested = is_tested and not isinstance(channel, StructuredChannel)
+        if is_tested and public is not None and public.size is not None:
+            found.drift_ = drift_of(channel, counts, public, source.mechanism)
             warn_of_drift(found.drift_, source.mechanism.claims)
         frequencies, known = found._own.frequencies()
         shape = len(source.mechanism.secrets), len(source.mechanism.values)
@@ -300,8 +303,8 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         check_is_fitted(self)
         if self.drift_ is None:
             raise ValueError(
-                "there is no drift test without a public distribution (give the fitted sanitizer, "
-                "or public=), nor for surveys, for promises for all distributions and for "
+                "there is no drift test without a public distribution (this mechanism has none: "
+                "give public=), nor for surveys, for promises for all distributions and for "
                 "mechanisms with too many cells."
             )
         found: DriftTest = self.drift_
@@ -401,20 +404,19 @@ def _effective_number(shares: Statistic, sample: Sample, frequencies: Floats) ->
 # -- the mechanism and its reports ----------------------------------------------------------------
 
 
-def _public_of(public: Any, source: Source) -> JointDistribution | None:
+def _public_of(public: Any, mechanism: Mechanism) -> PublicSummary | None:
     if public is None:
-        return source.joint
+        return mechanism.public
     if not isinstance(public, JointDistribution):
         raise TypeError(
             "public must be a JointDistribution (a sanitizer's joint_) or None, got "
             f"{type(public).__name__}."
         )
-    check_names("public", public, source.mechanism)
-    return public
+    return summary_for("public", public, mechanism)
 
 
 def _channel(
-    mechanism: Mechanism, kinds: NDArray[np.intp], public: JointDistribution | None
+    mechanism: Mechanism, kinds: NDArray[np.intp], public: PublicSummary | None
 ) -> Channel:
     """Return the channel to the reports as they are written, best at the public distribution."""
     n_kinds, a = int(kinds.max()) + 1, mechanism.shape[1]

@@ -25,9 +25,9 @@ from skrldp.claims import Claims, moved
 from skrldp.estimation.channels import Channel, StructuredChannel, gradient, most_likely
 from skrldp.estimation.errors_and_intervals import Sample, Statistic
 from skrldp.estimation.figures import Pairs
-from skrldp.joint import JointDistribution
 from skrldp.mechanism.mechanism import Mechanism
-from skrldp.sets.radii import effective_size, tail_bound
+from skrldp.public_summary import PublicSummary
+from skrldp.sets.radii import tail_bound
 
 _SINGULAR = 1e-9  # eigenvalues of a covariance relative to the greatest that are rounding
 _FALSE_ALARMS = 1e-6  # of samples of a mechanism's own reports that may be warned of, at most
@@ -358,7 +358,7 @@ class DriftTest(HypothesisTest):
 
 
 def drift_of(
-    channel: Channel, counts: Floats, public: JointDistribution, mechanism: Mechanism
+    channel: Channel, counts: Floats, public: PublicSummary, mechanism: Mechanism
 ) -> DriftTest:
     """Test whether U given S is as in the public table; if not, say where, and what then leaks.
 
@@ -369,7 +369,7 @@ def drift_of(
     sample, shape = Sample.of_counts(counts), public.counts.shape
     cells = channel.public.reshape(shape)
     within = cells / cells.sum(axis=1, keepdims=True)
-    records = effective_size(public) * public.probabilities.sum(axis=1, keepdims=True)
+    records = public.size * public.probabilities.sum(axis=1, keepdims=True)
     records = np.maximum(records, 0.5)
 
     def pooled(cells: Floats) -> Floats:  # with the public records

@@ -9,11 +9,12 @@ from skrldp._typing import Floats
 from skrldp.estimation.blocks import expected_cells
 from skrldp.estimation.channels import channel_of
 from skrldp.estimation.errors_and_intervals import Sample, Statistic
-from skrldp.estimation.reports import check_names, read_mechanism
+from skrldp.estimation.reports import read_mechanism, summary_for
 from skrldp.estimation.shares_and_means import Asked, Cells, asked_mean, asked_shares
 from skrldp.joint import JointDistribution
-from skrldp.mechanism.manifest import Manifest
+from skrldp.mechanism.manifest import Manifest, read_json
 from skrldp.mechanism.mechanism import Mechanism
+from skrldp.public_summary import PublicSummary
 from skrldp.sanitizers.access import as_block_sanitizer
 from skrldp.targets import functions_of
 
@@ -48,8 +49,8 @@ def expected_std_error(
         Columns that make groups of records: the errors of the shares within each group.
     distribution : JointDistribution or array of shape (a1, a2), optional
         Distribution of the records: secrets in rows, values of U in columns. None takes the public
-        distribution of a fitted sanitizer; a Mechanism and its JSON have none. For blocks, a list
-        of a JointDistribution for each.
+        distribution that the mechanism contains. For blocks, a list of a JointDistribution for
+        each.
     design_effect : float, default=1.0
         How many times greater the variance of the people's true shares is than that of as many
         people who are asked independently: above 1 where households or places are drawn and several
@@ -180,6 +181,8 @@ def _planned(
     if not (is_finite(n) and n >= 1 and n == int(n)):
         raise ValueError(f"n={shown(n)} must be an integer of at least 1, the number of reports.")
     check_positive("design_effect", design_effect)
+    if isinstance(mechanism, str):
+        mechanism = read_json(mechanism)
     if isinstance(mechanism, Manifest) or as_block_sanitizer(mechanism) is not None:
         if design_effect != 1.0:
             raise ValueError(
@@ -187,9 +190,9 @@ def _planned(
                 "fewer of a household or place. Plan a single block with its own mechanism."
             )
         return expected_cells(mechanism, float(n), distribution, *columns), np.ones(0)
-    own, sanitizer = read_mechanism(mechanism)
-    follows = _distribution_of(own, sanitizer, distribution)
-    public = follows if sanitizer is None else sanitizer.joint_.smoothed().ravel()
+    own, _ = read_mechanism(mechanism)
+    follows = _distribution_of(own, distribution)
+    public = follows if own.public is None else own.public.smoothed().ravel()
     channel = channel_of(own, np.maximum(public, 1e-12))
     samples = [((), Sample(channel.forward(follows), float(n)))]
     return Cells(own, channel, samples, bounded=False), follows
@@ -217,19 +220,19 @@ def _of_records(statistic: Statistic, sample: Sample, follows: Floats) -> Floats
     return theta * (1.0 - theta)
 
 
-def _distribution_of(own: Mechanism, sanitizer: Any, distribution: Any) -> Floats:
+def _distribution_of(own: Mechanism, distribution: Any) -> Floats:
     """Return the distribution that records are taken to have, (a,)."""
-    if distribution is None and sanitizer is None:
-        raise ValueError(
-            "a mechanism alone does not say how the records are distributed: give distribution=, a "
-            "JointDistribution or an array, or pass the fitted sanitizer."
-        )
-    given = sanitizer.joint_ if distribution is None else distribution
+    given = own.public if distribution is None else distribution
     if isinstance(given, JointDistribution):
-        check_names("the distribution", given, own)
-        found: Floats = given.probabilities.ravel()
-        return found
-    table, shape = np.asarray(distribution, dtype=float), (len(own.secrets), len(own.values))
+        given = summary_for("the distribution", given, own)
+    if isinstance(given, PublicSummary):
+        return given.probabilities.ravel()
+    if given is None:
+        raise ValueError(
+            "this mechanism does not say how the records are distributed: give distribution=, a "
+            "JointDistribution or an array."
+        )
+    table, shape = np.asarray(given, dtype=float), (len(own.secrets), len(own.values))
     right = table.shape == shape and (table >= 0.0).all() and abs(table.sum() - 1.0) <= _SUM
     if not right:
         raise ValueError(

@@ -19,8 +19,10 @@ from skrldp.alphabet.values import is_missing
 from skrldp.estimation.errors_and_intervals import Sample, Samples
 from skrldp.joint import JointDistribution, as_counts
 from skrldp.mechanism.mechanism import Mechanism
+from skrldp.public_summary import PublicSummary
 from skrldp.sanitizers.access import as_block_sanitizer, as_sanitizer
 from skrldp.sanitizers.reports import as_table
+from skrldp.sets.radii import summary_of
 from skrldp.surveys.design import SurveyDesign
 from skrldp.surveys.records import MOST_CELLS, SurveyTotals
 from skrldp.table.columns import encode_column
@@ -50,7 +52,6 @@ class Source:
 
     mechanism: Mechanism  # the mechanism that was sampled
     names: tuple[Any, ...] = ()  # names of the columns that a sanitizer writes; empty if not known
-    joint: JointDistribution | None = None  # the public distribution of a sanitizer
 
     @property
     def n_symbols(self) -> int:
@@ -79,7 +80,8 @@ class Source:
         """
         own = self.mechanism
         if self._is_likely:
-            return None if self.joint is None else own.likely_cells(self.joint.probabilities)
+            known = own.public if self.names else None
+            return None if known is None else own.likely_cells(known.probabilities)
         (b, a), cells = own.shape, product(own.secrets, own.values)
         if b == a and all(map(eq, own.symbols, cells)):
             return np.arange(a)
@@ -91,7 +93,7 @@ class Source:
     def forms(self) -> dict[str, list[Any]]:
         """Names, or else numbers, of the columns of reports in each form that is known."""
         found = {"symbol": ["report"], "onehot": [f"report_{y}" for y in range(self.n_symbols)]}
-        if not self._is_likely or self.joint is not None:
+        if not self._is_likely or self.names:
             cells = [name for name, _ in self.mechanism.columns] or [0, 1]
             of_u = self._of_u or [0]
             found["cells"] = of_u if self._cells is None else cells
@@ -119,7 +121,7 @@ def read_source(mechanism: Any) -> Source:
     own, sanitizer = read_mechanism(mechanism)
     if sanitizer is None:
         return Source(own)
-    return Source(own, tuple(sanitizer.get_feature_names_out()), sanitizer.joint_)
+    return Source(own, tuple(sanitizer.get_feature_names_out()))
 
 
 def read_mechanism(mechanism: Any) -> tuple[Mechanism, Any]:
@@ -365,11 +367,12 @@ def _grouped(columns: Sequence[Any], n: int) -> tuple[Indices, list[tuple[Any, .
     return np.array([number[row] for row in rows], dtype=np.intp), labels
 
 
-def check_names(what: str, joint: JointDistribution, mechanism: Mechanism) -> None:
-    """Refuse a distribution of other secrets or values than a mechanism's."""
+def summary_for(what: str, joint: JointDistribution, mechanism: Mechanism) -> PublicSummary:
+    """Summarise a public table; refuse one of other secrets or values than a mechanism's."""
     for name in ("secrets", "values"):
         if tuple(getattr(mechanism, name)) != tuple(getattr(joint, name)):
             raise ValueError(
                 f"{what} has other {name} than the mechanism, or in another order; make it with "
                 "JointDistribution(counts, mechanism.secrets, mechanism.values)."
             )
+    return summary_of(joint)

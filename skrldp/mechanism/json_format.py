@@ -30,6 +30,7 @@ from skrldp.mechanism.json_values import (
     revive,
     whole,
 )
+from skrldp.public_summary import PublicSummary
 from skrldp.sampling.draws import BlockTable
 
 if TYPE_CHECKING:
@@ -40,15 +41,15 @@ if TYPE_CHECKING:
 # mechanism whose values are pairs of dates has 3 million brackets.
 MOST_CHARACTERS = 1 << 28
 MOST_BRACKETS = 1 << 22
-MOST_COMMAS = (
-    1 << 24
-)  # of numbers above all: the largest matrix that is made has 16 million weights
+# Of numbers above all: the largest matrix that is made has 16 million weights, its table a million
+# counts.
+MOST_COMMAS = 17 << 20
 _LONG = re.compile("(?<![0-9])[0-9]{4301}")  # more digits than Python's whole numbers may have
 
 FORMAT = "skrldp-mechanism"
-VERSION = 4
+VERSION = 5
 MANIFEST = "skrldp-manifest"
-MANIFEST_VERSION = 1
+MANIFEST_VERSION = 2
 _VERSIONS = {FORMAT: VERSION, MANIFEST: MANIFEST_VERSION}
 # What to say where one of the two formats stands in place of the other.
 _INSTEAD = {
@@ -61,8 +62,8 @@ _NEEDED = ("format", "version", "columns", "secrets", "values", "denominator_bit
 # --- Writing -------------------------------------------------------------------------------------
 
 
-def write(mechanism: Any) -> str:
-    """Write the canonical JSON of a :class:`Mechanism`.
+def write(mechanism: Any, *, public: bool) -> str:
+    """Write the canonical JSON of a :class:`Mechanism`, with what estimates need or without.
 
     Returns str: the same for equal mechanisms; :func:`read` gives an equal one back. Raises
     ValueError if :func:`read` would refuse it. Raises TypeError if a category is of a type that
@@ -92,21 +93,30 @@ def write(mechanism: Any) -> str:
     if mechanism.claims is not None:
         fields["claims"] = mechanism.claims.to_json([name for name, _ in mechanism.columns])
     _check(mechanism.secrets, mechanism.values, mechanism.symbols, mechanism.columns, form)
+    if public and mechanism.public is not None:
+        fields["public"] = _public_as_json(mechanism.public)  # last: see `digest`
     text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     _check_size(text)
     return text
 
 
 def write_manifest(
-    weights: Sequence[int], bins: Sequence[tuple[Any, Bins]], mechanisms: Sequence[str]
+    weights: Sequence[int],
+    bins: Sequence[tuple[Any, Bins]],
+    mechanisms: Sequence[str],
+    public: Sequence[PublicSummary | None],
 ) -> str:
-    """Write the canonical JSON of a manifest, given that of its mechanisms."""
+    """Write the canonical JSON of a manifest, given that of its mechanisms without `public`."""
     head: dict[str, Any] = {"format": MANIFEST, "version": MANIFEST_VERSION}
     head["weights"] = list(weights)
     if bins:
         head["bins"] = [[as_json(name, depth=2), *_bins_as_json(own)] for name, own in bins]
     text = json.dumps(head, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     text = f'{text[:-1]},"mechanisms":[{",".join(mechanisms)}]}}'
+    if any(one is not None for one in public):
+        blocks = [None if one is None else _public_as_json(one) for one in public]
+        last = json.dumps({"blocks": blocks}, separators=(",", ":"), allow_nan=False)
+        text = f'{text[:-1]},"public":{last}}}'
     _check_size(text)
     return text
 
@@ -119,19 +129,21 @@ def read(
 ) -> tuple[list[Any] | None, list[dict[str, Any]], dict[Any, Bins]]:
     """Read JSON of one of some formats; whitespace and the order of keys do not matter.
 
-    Returns `weights` of a manifest's blocks, None for a mechanism; `parts`, of each mechanism its
-    `secrets`, `values`, `symbols`, `columns`, `form`, `claims` and `others`; `bins`. Raises
-    TypeError if `text` is neither str nor bytes. Raises ValueError if it does not follow the format
-    exactly, or weights are not a distribution.
+    Returns `weights` of a manifest's blocks, None for a mechanism; `parts`, the attributes of each
+    mechanism by name; `bins`. Raises TypeError if `text` is neither str nor bytes. Raises
+    ValueError if it does not follow the format exactly, or weights are not a distribution.
     """
     fields = _fields_of(text, *formats)
     if fields["format"] == FORMAT:
-        return None, [_parts(fields)], {}
-    check_keys(fields, ("format", "version", "weights", "mechanisms"), ("bins",), "it")
+        return None, [_parts(fields, "public")], {}
+    optional = ("bins", "public")
+    check_keys(fields, ("format", "version", "weights", "mechanisms"), optional, "it")
     parts = []
     for entry in _list(fields["mechanisms"], "mechanisms"):
         _check_format(entry, FORMAT)
         parts.append(_parts(entry))
+    if "public" in fields:
+        _add_public(fields["public"], parts)
     weights = [whole(weight, "weights") for weight in _list(fields["weights"], "weights")]
     return weights, parts, _bins(fields["bins"]) if "bins" in fields else {}
 
@@ -186,10 +198,10 @@ def _check_size(text: str) -> None:
         raise ValueError("not a mechanism: the text has a number of more than 4,300 digits.")
 
 
-def _parts(fields: dict[str, Any]) -> dict[str, Any]:
+def _parts(fields: dict[str, Any], *optional: str) -> dict[str, Any]:
     is_blocks = "blocks" in fields
     form_keys = ("blocks",) if is_blocks else ("symbols", "weights")
-    optional = ("other", "claims") if is_blocks else ("observe", "other", "claims")
+    optional = ("other", "claims", *optional, *(() if is_blocks else ("observe",)))
     check_keys(fields, (*_NEEDED, *form_keys), optional, "it")
     names = ("secrets", "values") if is_blocks else ("secrets", "values", "symbols")
     check_numbers(*(len(_list(fields[name], name)) for name in names))
@@ -208,6 +220,7 @@ def _parts(fields: dict[str, Any]) -> dict[str, Any]:
         symbols = _alphabet(fields, "symbols")
         form = _matrix_form(fields, len(symbols), len(secrets), len(values), bits)
         _check(secrets, values, symbols, columns, form)
+    shape = len(secrets), len(values)
     return {
         "secrets": secrets,
         "values": values,
@@ -216,7 +229,54 @@ def _parts(fields: dict[str, Any]) -> dict[str, Any]:
         "form": form,
         "claims": _claims(fields["claims"], columns) if "claims" in fields else None,
         "others": _others(fields["other"]) if "other" in fields else None,
+        "public": _public(fields["public"], shape) if "public" in fields else None,
     }
+
+
+# --- What estimates need of the public table ------------------------------------------------------
+
+
+_OF_SURVEYS = {"records": "survey_records", "size": "survey_size"}
+
+
+def _public_as_json(public: PublicSummary) -> dict[str, Any]:
+    """Write a summary; what is optional and not known is left out."""
+    numbers = {key: getattr(public, name) for key, name in _OF_SURVEYS.items()}
+    stated = {key: number for key, number in numbers.items() if number is not None}
+    return {"counts": public.counts.tolist(), **stated}
+
+
+def _public(found: Any, shape: tuple[int, int]) -> PublicSummary:
+    """Read the summary of a public table with so many secrets and values."""
+    fields = _object(found, "public")
+    check_keys(fields, ("counts",), tuple(_OF_SURVEYS), "public")
+    counts = _matrix(fields["counts"], *shape, "values", "counts", "secrets")
+    if "records" in fields:
+        whole(fields["records"], "records")
+    if "size" in fields and type(fields["size"]) is not float:
+        raise malformed(f"{fields['size']!r} in size is not a decimal number")
+    try:
+        return PublicSummary(counts, *(fields.get(key) for key in _OF_SURVEYS))
+    except ValueError as error:
+        raise malformed(str(error).rstrip(".")) from None
+
+
+def _add_public(found: Any, parts: Sequence[dict[str, Any]]) -> None:
+    """Read the summary of each block's table into its parts; null where there is none."""
+    fields = _object(found, "public")
+    check_keys(fields, ("blocks",), (), "public")
+    blocks = _list(fields["blocks"], "the blocks of public")
+    if len(blocks) != len(parts) or all(one is None for one in blocks):
+        raise malformed(f"public must have an entry for each of {len(parts)} blocks, not all null")
+    for one, part in zip(blocks, parts, strict=True):
+        shape = len(part["secrets"]), len(part["values"])
+        part["public"] = None if one is None else _public(one, shape)
+
+
+def _object(value: Any, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise malformed(f"{where} must be an object")
+    return value
 
 
 def _claims(found: Any, columns: Sequence[tuple[Any, bool]]) -> Claims:
@@ -265,19 +325,21 @@ def _finite(number: str) -> float:
     return value
 
 
-def _matrix(rows: Any, height: int, width: int, kind: str) -> NDArray[np.int64]:
+def _matrix(
+    rows: Any, height: int, width: int, kind: str, label: str = "weights", by: str = "symbols"
+) -> NDArray[np.int64]:
     """Read rows of integers that fit into int64."""
-    rows = [_list(row, "each row of weights") for row in _list(rows, "weights")]
-    shape = f"weights must be symbols by {kind}, {height} x {width}"
+    rows = [_list(row, f"each row of {label}") for row in _list(rows, label)]
+    shape = f"{label} must be {by} by {kind}, {height} x {width}"
     if len(rows) != height:
         raise malformed(shape)
     for row in rows:
         for weight in set(map(type, row)) - {int}:
-            raise malformed(f"weights hold a {weight.__name__}, not whole numbers only")
+            raise malformed(f"{label} hold a {weight.__name__}, not whole numbers only")
     if any(len(row) != width for row in rows):
         raise malformed(shape)
     if any(min(row) < 0 or max(row) >= 1 << 63 for row in rows if row):
-        raise malformed("weights are negative or too large")
+        raise malformed(f"{label} are negative or too large")
     weights = np.array(rows, dtype=np.int64).reshape(height, width)
     weights.setflags(write=False)
     return weights

@@ -461,23 +461,32 @@ class Manifest(ReadOnly):
 
     # -- JSON -------------------------------------------------------------------------------------
 
-    def to_json(self) -> str:
-        """Write all that a client needs to report, and nothing else.
+    def to_json(self, *, public: bool = True) -> str:
+        """Write all that is needed to report and to estimate.
+
+        Parameters
+        ----------
+        public : bool, default=True
+            Whether to write the counts of each block's public table: see :meth:`Mechanism.to_json`.
 
         Returns
         -------
         str
-            The mechanisms' JSON and the weights, in canonical form.
+            The mechanisms' JSON, the weights and the public counts, in canonical form.
         """
         names = [column.name for column in self.encoders]
         bins = [(name, self.bins[name]) for name in names if name in self.bins]
-        mechanisms = [one.to_json() for one in self.mechanisms]
-        return json_format.write_manifest(self.weights.tolist(), bins, mechanisms)
+        mechanisms = [one.to_json(public=False) for one in self.mechanisms]
+        summaries = [one.public for one in self.mechanisms] if public else []
+        return json_format.write_manifest(self.weights.tolist(), bins, mechanisms, summaries)
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of :meth:`to_json` in UTF-8, in hexadecimal: it identifies the manifest."""
-        return hashlib.sha256(self.to_json().encode()).hexdigest()
+        """SHA-256 of ``to_json(public=False)`` in hexadecimal: it identifies the manifest.
+
+        The public counts are not part of it: see :attr:`Mechanism.digest`.
+        """
+        return hashlib.sha256(self.to_json(public=False).encode()).hexdigest()
 
     @staticmethod
     def from_json(text: str | bytes) -> "Manifest":

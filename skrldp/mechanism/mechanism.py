@@ -36,6 +36,7 @@ from skrldp.mechanism.json_values import (
     scalars,
 )
 from skrldp.mechanism.messages import claim, lines_of, sizes
+from skrldp.public_summary import PublicSummary
 from skrldp.sampling.draws import BlockTable
 from skrldp.sampling.random_bits import RandomStream
 
@@ -64,12 +65,15 @@ class Mechanism:
     others : tuple or None
         For each column of U, which values are reported as its value "other": True for all that are
         no values of it, a tuple of values, or None. None if no column has others.
+    public : PublicSummary or None
+        Counts of the public table, at which estimates have the least variance; reports do not
+        depend on it. None if it is not known.
 
     Raises
     ------
     ValueError
         If the alphabets and the names of the reports do not fit the weights, `others` not the
-        values of U, or the claims not the columns.
+        values of U, the claims not the columns, or the counts of `public` not the cells.
     """
 
     secrets: tuple[Any, ...]
@@ -79,6 +83,7 @@ class Mechanism:
     form: Form
     claims: Claims | None = field(default=None, kw_only=True)
     others: tuple[Others, ...] | None = field(default=None, kw_only=True)
+    public: PublicSummary | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         """Check that there is one name for each report and each cell."""
@@ -97,6 +102,9 @@ class Mechanism:
             check_others(self.others, self.values)
         if self.claims is not None:
             self._check_claims(self.claims)
+        shape = len(self.secrets), len(self.values)
+        if self.public is not None and self.public.counts.shape != shape:
+            raise malformed(f"public counts have shape {self.public.counts.shape}, not {shape}")
 
     def _check_claims(self, claims: Claims) -> None:
         """Check that claims are about one report and the columns, and as small as was asked for."""
@@ -264,6 +272,7 @@ class Mechanism:
         *,
         claims: Claims | None = None,
         others: tuple[Others, ...] | None = None,
+        public: PublicSummary | None = None,
     ) -> "Mechanism":
         """Return a copy with other names for its reports and columns.
 
@@ -273,8 +282,8 @@ class Mechanism:
             Names of the reports; None keeps them.
         columns : sequence of (name, bool)
             Column names in their order and whether each is sensitive.
-        claims, others : optional
-            The copy's claims and grouped values; None keeps those of the mechanism.
+        claims, others, public : optional
+            The copy's claims, grouped values and public counts; None keeps those of the mechanism.
 
         Returns
         -------
@@ -295,16 +304,22 @@ class Mechanism:
             columns=named,
             claims=claims,
             others=self.others if others is None else others,
+            public=self.public if public is None else public,
         )
 
-    def to_json(self) -> str:
-        """Write all that a client needs to report, and nothing else.
+    def to_json(self, *, public: bool = True) -> str:
+        """Write all that is needed to report and to estimate.
+
+        Parameters
+        ----------
+        public : bool, default=True
+            Whether to write the counts of the public table, by cell. Clients ignore them, and
+            estimates need them: without them, standard errors are larger and drift is not tested.
 
         Returns
         -------
         str
-            Alphabets, symbols, integer weights and claims, in canonical form. Of
-            the counts of public records it has the total only.
+            Alphabets, symbols, integer weights, claims and public counts, in canonical form.
 
         Raises
         ------
@@ -313,12 +328,16 @@ class Mechanism:
         TypeError
             If a category is of a type that JSON cannot hold.
         """
-        return json_format.write(self)
+        return json_format.write(self, public=public)
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of :meth:`to_json` in UTF-8, in hexadecimal: it identifies the mechanism."""
-        return hashlib.sha256(self.to_json().encode()).hexdigest()
+        """SHA-256 of ``to_json(public=False)`` in hexadecimal: it identifies the mechanism.
+
+        The public counts are not part of it, because reports do not depend on them: keyed reports
+        and ledgers, which are bound to the digest, stay as they are if an estimate's prior changes.
+        """
+        return hashlib.sha256(self.to_json(public=False).encode()).hexdigest()
 
     @staticmethod
     def from_json(text: str | bytes) -> "Mechanism":

@@ -52,6 +52,7 @@ from skrldp.sanitizers.warnings import (
 )
 from skrldp.sets.fitted_sets import FittedSet
 from skrldp.sets.parameter_objects import AllDistributions
+from skrldp.sets.radii import summary_of
 from skrldp.table.codec import Codes
 from skrldp.table.learned_categories import learn
 from skrldp.table.read import Table, lazy_frame, read_table
@@ -214,7 +215,11 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             warn_of_rare_values(joint, design.utility[1:], codec, self._most_cells)
         warn_of_limits(design.solution)
         mechanism = design.mechanism.named(
-            design.symbols, names, claims=design.certificate.claims, others=codec.others
+            design.symbols,
+            names,
+            claims=design.certificate.claims,
+            others=codec.others,
+            public=summary_of(joint),
         )
         certificate = design.certificate.about(mechanism, joint)
         design = replace(design, mechanism=mechanism, certificate=certificate)

@@ -43,6 +43,7 @@ from scipy.special import bdtrc, chdtrc, chdtri, fdtri
 from skrldp._params import is_finite, is_number, shown
 from skrldp._typing import Floats
 from skrldp.joint import JointDistribution
+from skrldp.public_summary import PublicSummary
 from skrldp.surveys.records import MOST_CELLS
 
 # Less is no set that linear programs can tell from the public distribution alone: at 1e-14 proofs
@@ -522,13 +523,13 @@ def effective_records(joint: JointDistribution) -> Floats:
     return found
 
 
-def effective_size(joint: JointDistribution) -> float:
-    """How many independent records tell as much of the joint distribution: `n`, unless a survey."""
-    if joint.survey is None:
-        return float(joint.n)
+def summary_of(joint: JointDistribution) -> PublicSummary:
+    """Return what estimates need of a public table; of a survey, how many records it is worth."""
+    if joint.survey is None or joint.survey.covariance is None:
+        return joint.summary()
     size = joint.counts.size
     (trace,), _ = _effects(joint, 1, size - 1)
-    return float(joint.n / (trace / (size - 1))) if trace > 0 else float(joint.n)
+    return joint.summary(float(joint.n / (trace / (size - 1))) if trace > 0 else float(joint.n))
 
 
 def survey_radius(joint: JointDistribution, beta: float) -> float:

@@ -371,7 +371,7 @@ def test_bad_columns():
         ({"mechanism": []}, TypeError, "mechanism must be a Mechanism or the text .* got list"),
         ({"mechanism": "{}"}, ValueError, "mechanism"),
         (
-            {"mechanism": dense().to_json().replace('"version":4', '"version":9')},
+            {"mechanism": dense().to_json().replace('"version":5', '"version":9')},
             ValueError,
             "has version 9; this release reads",
         ),

@@ -124,7 +124,9 @@ def as_before(text, fields):
 def bound_together(mechanism, counts, witness):
     """Write the digests of a mechanism and counts into a witness, as a cheat would."""
     for name, text in (("mechanism", mechanism), ("counts", counts)):
-        digest = hashlib.sha256(text.encode(errors="replace")).hexdigest()
+        head, mark, _ = text.partition(',"public":')
+        hashed = head + "}" if mark else text
+        digest = hashlib.sha256(hashed.encode(errors="replace")).hexdigest()
         witness = re.sub(rf'("{name}": ?")[0-9a-f]{{64}}"', rf'\g<1>{digest}"', witness)
     return mechanism, counts, witness
 

@@ -36,6 +36,6 @@ def test_they_are_of_every_kind():
 
 def test_the_module_is_one_file_that_imports_nothing():
     text = MODULE.read_text("utf-8")
-    assert len(text.splitlines()) <= 490 and max(map(len, text.splitlines())) <= 120
+    assert len(text.splitlines()) <= 500 and max(map(len, text.splitlines())) <= 120
     for word in ("import ", "import(", "require", "Math.random", "fetch", "eval", "console"):
         assert word not in text, word

@@ -131,7 +131,7 @@ def test_without_its_couples_a_witness_shows_nothing():
     ("old", "new", "words"),
     [
         ('"a","b"', '"b","a"', "the secrets differ"),
-        ('"version":4', '"version":4,"version":4', "a key is there twice"),
+        ('"version":5', '"version":5,"version":5', "a key is there twice"),
         ('"eps":', '"eps":true,"x":', "eps is no number"),
         ('"eps":', '"eps":NaN,"x":', "malformed"),
         ('"eps":', '"eps":1e999999999,"x":', "out of range"),

@@ -29,7 +29,7 @@ def document(secrets: list[Any], values: list[Any], n_symbols: int = 3, **parts:
     blind = parts.get("observe") == "nonsensitive"
     fields = {
         "format": "skrldp-mechanism",
-        "version": 4,
+        "version": 5,
         "columns": parts.get("columns", [["s", True], ["u", False]]),
         "secrets": secrets,
         "values": values,
@@ -94,7 +94,8 @@ def cases() -> dict[str, Case]:
     beyond = "each value, but not together"
     found: dict[str, Case] = {
         "a matrix": (
-            document(S, U, 4, claims=[{**CLAIM[0], "around": {**BALL, "values_from": "declared"}}]),
+            document(S, U, 4, claims=[{**CLAIM[0], "around": {**BALL, "values_from": "declared"}}],
+                public={"counts": [[3, 0, 0], [2**53 - 4, 1, 0]]}),
             [["no", "a"], {"u": "b", "s": "yes", "more": [1]}],
             [
                 (["no"], "has 1 values"), (["no", "a", "a"], "has 3 values"), ([], "has 0 values"),

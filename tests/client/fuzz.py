@@ -29,7 +29,7 @@ NAMES = [
     "blocks", "observe", "other", "claims", "eps", "asked", "attained", "reports", "around",
     "n_records", "n_values", "values_from", "secret", "known",
     "set", "alpha", "radius", "rule", "beta", "single", "pair", "drift",
-    "mechanisms", "bins",
+    "mechanisms", "bins", "public", "counts", "records", "size",
 ]  # fmt: skip
 WORDS = [
     "all", "nonsensitive", "declared", "frequent", "learned", "renyi", "likelihood-ratio", "chi2",

@@ -39,8 +39,11 @@ def of_secrets(**columns: list[Any]) -> Any:
 def manifest(parts: list[Any], **fields: Any) -> dict[str, Any]:
     """A manifest's JSON with random weights."""
     weights = [row[0] for row in weights_of(len(parts), 1, seed=len(parts), share=1.0)]
-    head = {"format": "skrldp-manifest", "version": 1, "weights": weights, "mechanisms": parts}
+    head = {"format": "skrldp-manifest", "version": 2, "weights": weights, "mechanisms": parts}
     return {**head, **fields}
+
+
+OF_SURVEY = {"counts": [[10**14, 0, 0, 0, 0, 7]] * 2, "records": 812, "size": 1.5e2}
 
 
 def pairs() -> dict[str, Any]:
@@ -50,7 +53,8 @@ def pairs() -> dict[str, Any]:
             block(S, {"age": A, "home": B}, n_symbols=4, claims=[{**CLAIM[0], "secret": [1]}]),
             block(S, {"age": A, "job": C}, blocks=[24, 1, 16, 2], bits=6),
             block(S, {"job": C, "home": B}, n_symbols=5),
-        ]
+        ],
+        public={"blocks": [{"counts": [[0, 1, 2, 3, 4, 5]] * 2}, None, OF_SURVEY]},
     )
 
 
@@ -202,7 +206,7 @@ def _damages() -> dict[str, Any]:
     found = {
         f"{name} is {wrong}": (lambda made, name=name, wrong=wrong: made.update({name: wrong}))
         for name in ("weights", "mechanisms", "version", "format")
-        for wrong in (None, True, 0, 1.0, 2, 3, "x", [], {}, [None], [1], [[]], [{}])
+        for wrong in (None, True, 0, 1, 2.0, 3, "x", [], {}, [None], [1], [[]], [{}])
         if (name, wrong) != ("version", True)
     }
     found |= {
@@ -228,7 +232,14 @@ def _damages() -> dict[str, Any]:
         "another format inside": part(0, format="skrldp-manifest"),
         "a manifest inside": lambda made: made["mechanisms"].__setitem__(0, pairs()),
         "no format inside": lambda made: made["mechanisms"][0].pop("format"),
-        "another version inside": part(0, version=5),
+        "another version inside": part(0, version=6),
+        "public counts inside": part(0, public={"counts": [[1] * 6] * 2}),
+        "a public list": lambda made: made.update(public=[None] * 3),
+        "public counts of all": lambda made: made.update(public={"counts": [[1]]}),
+        "nothing public": lambda made: made.update(public={"blocks": [None] * 3}),
+        "public counts of one block": lambda made: made["public"]["blocks"].pop(),
+        "public counts of another block": lambda made: made["public"]["blocks"][0]["counts"].pop(),
+        "more that is public": lambda made: made["public"].update(counts=[[1]]),
         "secrets in another order": part(0, secrets=["yes", "no"]),
         "other secrets": part(2, secrets=["no", "maybe"]),
         "secrets of another column": part(
@@ -285,7 +296,7 @@ def refused_manifests() -> dict[str, str]:
     for name, wrong in _bins_damages().items():
         found[f"manifest: {name}"] = json.dumps(binned(bins=wrong))
     text = json.dumps(pairs())
-    found["manifest: a key twice"] = text.replace('"version"', '"version": 1, "version"', 1)
+    found["manifest: a key twice"] = text.replace('"version"', '"version": 2, "version"', 1)
     found["manifest: cut"] = text[:-1]
     differ = manifest([block(S, {"job": C}, other=[["z"]]), block(S, {"job": C, "home": B})])
     found["manifest: others of one of two blocks"] = json.dumps(differ)

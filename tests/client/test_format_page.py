@@ -62,7 +62,7 @@ def test_sixty_lines_run_by_themselves():
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda d: d.update(version=5),
+        lambda d: d.update(version=6),
         lambda d: d["weights"][0].__setitem__(0, d["weights"][0][0] + 1),
         lambda d: d["weights"].pop(),
         lambda d: d["weights"][1].pop(),

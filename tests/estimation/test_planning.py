@@ -93,4 +93,4 @@ def test_a_mechanism_needs_a_distribution():
     X = pd.DataFrame({"ill": [0, 1], "u": [0, 1]})
     mechanism = GRRSanitizer(1.0, sensitive="ill").fit(X).mechanism_
     with pytest.raises(ValueError, match="does not say how the records are distributed"):
-        expected_std_error(mechanism, 100)
+        expected_std_error(mechanism.to_json(public=False), 100)

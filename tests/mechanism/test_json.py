@@ -15,11 +15,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skrldp import Mechanism
+from skrldp import Manifest, Mechanism
 from skrldp.claims import Around, Claim, Claims
 from skrldp.design.closed_form import srr
 from skrldp.mechanism import json_format, json_values
 from skrldp.mechanism.json_values import unique_key
+from skrldp.public_summary import PublicSummary
 
 COLUMNS = [("ill", True), ("age", False)]
 AROUND = Around("renyi", {"alpha": 2.0, "radius": 0.1}, "chi2", 0.05, n_records=100)
@@ -76,6 +77,29 @@ def test_equivalent_json_has_one_digest(form, indent):
     assert mechanism.digest == hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
+def test_no_digest_depends_on_the_public_counts():
+    """Keyed reports and ledgers are bound to the digest, and must survive another prior."""
+    summary = PublicSummary(np.array([[5, 0], [1, 2]]), survey_records=4, survey_size=3.5)
+    bare, full = dense(), dense(public=summary)
+    assert bare.digest == full.digest and bare.to_json() == full.to_json(public=False)
+    assert full.to_json() == bare.to_json()[:-1] + (
+        ',"public":{"counts":[[5,0],[1,2]],"records":4,"size":3.5}}'
+    )
+    again = Mechanism.from_json(full.to_json())
+    assert again.public.counts.tolist() == [[5, 0], [1, 2]] and again.to_json() == full.to_json()
+    assert (again.public.n, again.public.size) == (4, 3.5)
+    named = [one.named(None, [("ill", True), (n, False)]) for one, n in ((bare, "a"), (full, "b"))]
+    one, two = (
+        Manifest.of(parts, [0.5, 0.5])
+        for parts in (named, [named[0], replace(named[1], public=None)])
+    )
+    assert one.digest == two.digest and one.to_json(public=False) == two.to_json()
+    assert one.to_json().endswith(
+        '"public":{"blocks":[null,{"counts":[[5,0],[1,2]],"records":4,"size":3.5}]}}'
+    )
+    assert Manifest.from_json(one.to_json()).to_json() == one.to_json()
+
+
 def test_other_mechanisms_have_other_digests():
     first = dense()
     others = [
@@ -99,12 +123,37 @@ def test_text_of_any_script_is_written_as_it_is():
 
 # What is refused, for every form
 
+
+def public(counts=1, rows=1, **numbers):
+    """Add counts of public records, the same in every cell, or other ones."""
+
+    def change(d):
+        table = [[counts] * len(d["values"])] * len(d["secrets"]) * rows
+        d.update(public={"counts": table, **numbers})
+
+    return change
+
+
 DAMAGE = {
+    "a public list": (lambda d: d.update(public=[[1]]), "public must be an object"),
+    "no public counts": (lambda d: d.update(public={}), "public lacks 'counts'"),
+    "an unknown public key": (public(bins=[]), "public has the unknown key 'bins'"),
+    "public counts of no shape": (public(rows=2), "counts must be secrets by values"),
+    "negative public counts": (public(-1), "counts are negative"),
+    "fractional public counts": (public(1.0), "counts hold a float"),
+    "no public record": (public(0), "sum to between 1 and"),
+    "too many public records": (public(2**52), "sum to between 1 and"),
+    "vast public records": (public(2**62), "sum to between 1 and"),
+    "a survey without records": (public(size=1.5), "beside its number of records"),
+    "a survey of no records": (public(records=0), "numbers of records must be positive"),
+    "a survey of 5.0 records": (public(records=5.0), "in records is not a whole number"),
+    "a survey of whole size": (public(records=5, size=5), "in size is not a decimal number"),
+    "a survey of no size": (public(records=5, size=0.0), "numbers of records must be positive"),
     "an unknown key": (lambda d: d.update(comment="hi"), "unknown key 'comment'"),
     "a misspelt key": (lambda d: d.update(guarante=None), "unknown key 'guarante'"),
     "version true": (lambda d: d.update(version=True), "version True"),
     "version 1.0": (lambda d: d.update(version=1.0), r"version 1\.0"),
-    "a later version": (lambda d: d.update(version=5), "this release reads version 4"),
+    "a later version": (lambda d: d.update(version=6), "this release reads version 5"),
     "an older version": (lambda d: d.update(version=3), "version 3"),
     "a column twice": (
         lambda d: d.update(columns=[["a", True], ["a", False]]),
@@ -172,7 +221,7 @@ def test_damage_is_told(form, damage):
 
 def spoilt(value, deep):
     """What may not stand in the place of a part: nothing, another type, length or number."""
-    yield from (None, {}, 5, "text")
+    yield from (None, {}, 77, "text")
     if isinstance(value, list):
         yield from ([], value[:-1], [*value, "new"], [*value, value[0]], [*value, 0])
         for place, part in enumerate(value) if deep else ():
@@ -210,7 +259,7 @@ def test_bits_of_a_block_mechanism_have_their_range(bits):
 
 
 TAMPERED = [
-    ('"version":4', '"version":4,"version":4', "the key 'version' is there twice"),
+    ('"version":5', '"version":5,"version":5', "the key 'version' is there twice"),
     ('"alpha":2.0', '"alpha":2.0,"alpha":3.0', "the key 'alpha' is there twice"),
     ('"eps":0.75', '"eps":NaN', "NaN is no finite number"),
     ('"eps":0.75', '"eps":-Infinity', "-Infinity is no finite number"),

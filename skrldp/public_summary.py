@@ -1,0 +1,86 @@
+"""What estimates need of the public table: it goes into a mechanism's JSON, and no client reads it.
+
+Estimators weight reports so that the variance is least at the public distribution, and compare the
+population with it. Reports do not depend on it, so that no digest does either.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrldp._arrays import ReadOnly, read_only
+from skrldp._typing import Floats
+
+MOST_RECORDS = 2**53  # up to here float64 holds every integer, so that no count is rounded
+
+
+@dataclass(frozen=True, eq=False)
+class PublicSummary(ReadOnly):
+    """Counts of the public table by cell, and how many records they are worth.
+
+    Attributes
+    ----------
+    counts : integer array of shape (a1, a2)
+        Records of each cell; for surveys, integers in proportion to the weighted totals.
+    survey_records : int or None
+        For surveys, the number of records; None if the counts are records.
+    survey_size : float or None
+        For surveys, how many independent records tell as much of the distribution; None if that is
+        not known, as for tables of very many cells.
+
+    Raises
+    ------
+    ValueError
+        If the counts are not those of public records.
+
+    Examples
+    --------
+    >>> PublicSummary(np.array([[7, 10], [26, 57]])).probabilities
+    array([[0.07, 0.1 ],
+           [0.26, 0.57]])
+    """
+
+    counts: NDArray[np.int64]
+    survey_records: int | None = None
+    survey_size: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        super().__post_init__()
+        counts = self.counts
+        if counts.ndim != 2 or counts.dtype != np.int64 or not counts.size or counts.min() < 0:
+            raise ValueError("public counts must be a table of integers, none negative.")
+        # The sum of floats cannot overflow; where it is small enough, the exact sum cannot either.
+        if counts.sum(dtype=float) > MOST_RECORDS or not 0 < counts.sum() <= MOST_RECORDS:
+            raise ValueError("public counts must sum to between 1 and 2**53 records.")
+        n, size = self.survey_records, self.survey_size
+        if not (n is None or 0 < n <= MOST_RECORDS) or not (size is None or 0.0 < size < np.inf):
+            raise ValueError("a survey's numbers of records must be positive.")
+        if n is None and size is not None:
+            raise ValueError("the size of a survey stands beside its number of records.")
+
+    @property
+    def n(self) -> int:
+        """Number of public records."""
+        return int(self.counts.sum()) if self.survey_records is None else self.survey_records
+
+    @property
+    def size(self) -> float | None:
+        """How many independent records tell as much of the distribution; None if not known."""
+        return float(self.n) if self.survey_records is None else self.survey_size
+
+    @cached_property
+    def probabilities(self) -> Floats:
+        """Empirical distribution of (S, U), shape (a1, a2); read-only."""
+        found: Floats = read_only(self.counts / self.counts.sum())
+        return found
+
+    def smoothed(self, records: float = 0.5) -> Floats:
+        """Distribution of (S, U) after adding records, spread evenly over all cells: (a1, a2)."""
+        share = 1.0 / (1.0 + records)  # so that nothing overflows
+        is_survey = self.survey_records is not None
+        counts = self.n * self.probabilities if is_survey else self.counts
+        weights = share * counts + records * share / self.counts.size
+        return weights / weights.sum()
