@@ -256,7 +256,8 @@ function checkPublic(it, height, width) {
   checkKeys(it, ["counts"], ["records", "size"], "public");
   const { counts, records, size } = it;
   const isRow = (row) => Array.isArray(row) && row.length === width && row.every(isWeight(63, 2n ** 63n - 1n));
-  if (listed(counts, "counts").length !== height || !counts.every(isRow)) malformed("public counts do not fit the cells");
+  const isTable = listed(counts, "counts").length === height && counts.every(isRow);
+  if (!isTable) malformed("public counts do not fit the cells");
   const isMany = (sum) => sum > 0n && sum <= 2n ** 53n;
   const isFit = isMany(counts.flat().reduce((sum, count) => sum + count, 0n));
   const isSurvey = records === undefined ? size === undefined : typeof records === "bigint" && isMany(records);

@@ -433,6 +433,7 @@ def test_results_are_near_the_truth(manifest, monkeypatch):
     assert max(widths) < 0.25  # they say something
 
 
+@pytest.mark.filterwarnings("ignore:those who reported|respondents")
 def test_questions_that_reports_do_not_tell_have_no_shares(manifest):
     """All reports are about one block, so the other one's question stays open."""
     survey = {**few_questions(), "needed": NEEDED, "closes": ""}
