@@ -30,7 +30,7 @@ def rows_of_each(numbers: NDArray[Any], n: int) -> list[tuple[int, NDArray[np.in
     """Pair each of 0, ..., n - 1 that rows have with these rows."""
     order = np.argsort(numbers, kind="stable")
     ends = np.searchsorted(numbers[order], np.arange(n + 1))
-    return [(one, order[a:b]) for one, (a, b) in enumerate(pairwise(ends)) if a < b]
+    return [(group, order[a:b]) for group, (a, b) in enumerate(pairwise(ends)) if a < b]
 
 
 def refuse_masked(values: Any, name: str) -> None:
@@ -107,8 +107,10 @@ class ReadOnlyFit:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Set what was fitted, which NumPy forgot to be read-only."""
-        found = {key: read_only(own) if key.endswith("_") else own for key, own in state.items()}
-        super().__setstate__(found)  # type: ignore[misc]  # scikit-learn's
+        attributes = {
+            key: read_only(value) if key.endswith("_") else value for key, value in state.items()
+        }
+        super().__setstate__(attributes)  # type: ignore[misc]  # scikit-learn's
 
 
 class Batch:

@@ -12,8 +12,8 @@ def refuse_index(frame: Any, columns: Container[Any]) -> None:
     Raises ValueError; frames of other libraries have no index.
     """
     # Of the type: a frame of Spark Connect gives a column for any name.
-    own = frame.index if hasattr(type(frame), "index") else None
-    names = getattr(own, "names", None) or ()
+    index = frame.index if hasattr(type(frame), "index") else None
+    names = getattr(index, "names", None) or ()
     raw = [repr(name) for name in names if name is not None and name in columns]
     if raw:
         raise ValueError(
@@ -54,9 +54,9 @@ def decoded(column: Any) -> Any:
     import pyarrow as pa
 
     while pa.types.is_dictionary(column.type):
-        held = without_views(pa.nulls(0, column.type.value_type)).type
+        value_type = without_views(pa.nulls(0, column.type.value_type)).type
         chunks = getattr(column, "chunks", [column])
-        column = pa.chunked_array([values_of(chunk) for chunk in chunks], held)
+        column = pa.chunked_array([values_of(chunk) for chunk in chunks], value_type)
     return column
 
 

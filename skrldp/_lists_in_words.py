@@ -11,7 +11,7 @@ def columns_in_words(names: Iterable[Any]) -> str:
     return ", ".join(repr(n) if isinstance(n, str) else f"column {n}" for n in names)
 
 
-def protected(secret: Sequence[Any], others: Sequence[Any]) -> str:
+def protected(secret: Sequence[Any], not_secret: Sequence[Any]) -> str:
     """Name the columns that are protected, S, and the others, U.
 
     Examples
@@ -19,9 +19,9 @@ def protected(secret: Sequence[Any], others: Sequence[Any]) -> str:
     >>> protected(["sex"], ["job"]), protected(["sex", "job"], [])
     ("S = 'sex'; U = 'job'", "the whole record: 'sex', 'job'")
     """
-    if not others:
+    if not not_secret:
         return f"the whole record: {columns_in_words(secret)}"
-    return f"S = {columns_in_words(secret)}; U = {columns_in_words(others)}"
+    return f"S = {columns_in_words(secret)}; U = {columns_in_words(not_secret)}"
 
 
 def cells_in_words(n_secrets: int, n_values: int) -> str:
@@ -35,7 +35,7 @@ def cells_in_words(n_secrets: int, n_values: int) -> str:
     return f"{n_secrets:,} secrets" + (f" x {n_values:,} values" if n_values > 1 else "")
 
 
-def series(parts: Sequence[str]) -> str:
+def series(phrases: Sequence[str]) -> str:
     """Write a list as a sentence does.
 
     Examples
@@ -43,7 +43,7 @@ def series(parts: Sequence[str]) -> str:
     >>> series(["a", "b", "c"])
     'a, b and c'
     """
-    return " and ".join(part for part in (", ".join(parts[:-1]), *parts[-1:]) if part)
+    return " and ".join(phrase for phrase in (", ".join(phrases[:-1]), *phrases[-1:]) if phrase)
 
 
 def known_by_category(columns: Iterable[Any]) -> str:

@@ -57,8 +57,8 @@ def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
         cells = [
             textwrap.wrap(c, w, break_on_hyphens=False) for c, w in zip(row, widths, strict=True)
         ]
-        for parts in zip_longest(*cells, fillvalue=""):
-            line = "  ".join(f"{part:<{w}}" for part, w in zip(parts, widths, strict=True))
+        for entries in zip_longest(*cells, fillvalue=""):
+            line = "  ".join(f"{entry:<{w}}" for entry, w in zip(entries, widths, strict=True))
             lines.append(f"  {line}".rstrip())
     return lines
 
@@ -146,13 +146,13 @@ def page(
     >>> page("a < b", [("x", "1")])[:40]
     '<div><p><strong>a &lt; b</strong></p><ta'
     """
-    more = [[f"… and {n_more:,} more"]] if n_more else []
-    parts = [f"<p><strong>{escape(title)}</strong></p>{_table(header, [*rows, *more])}"]
+    ellipsis = [[f"… and {n_more:,} more"]] if n_more else []
+    paragraphs = [f"<p><strong>{escape(title)}</strong></p>{_table(header, [*rows, *ellipsis])}"]
     for heading, names, body in _filled(sections):
         entries = "".join(f"<li>{escape(entry)}</li>" for entry in body) if names is None else ""
         below = f"<ul>{entries}</ul>" if names is None else _table(names, body)
-        parts.append(f"<p><strong>{escape(heading)}</strong></p>{below}")
-    return f"<div>{''.join(parts)}</div>"
+        paragraphs.append(f"<p><strong>{escape(heading)}</strong></p>{below}")
+    return f"<div>{''.join(paragraphs)}</div>"
 
 
 def document(title: str, body: str) -> str:

@@ -249,8 +249,8 @@ def _rounded(value: float, spec: str, rounding: str) -> str:
     # As Python writes it, so that 0.1 stays 0.1: what is read back is never on the other side.
     exact, digits = Decimal(repr(float(value))), int(spec[1:-1])
     if spec.endswith("f"):
-        most = Context(prec=400, rounding=rounding)  # the largest floats have 309 digits
-        return f"{exact.quantize(Decimal(1).scaleb(-digits), context=most):f}"
+        context = Context(prec=400, rounding=rounding)  # the largest floats have 309 digits
+        return f"{exact.quantize(Decimal(1).scaleb(-digits), context=context):f}"
     return format(float(Context(prec=digits, rounding=rounding).plus(exact)), spec)
 
 

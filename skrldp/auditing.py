@@ -175,15 +175,15 @@ class Audit:
 
     def _lines(self) -> list[tuple[str, str]]:
         lines = []
-        for one in self.bounds:
-            only = len(one.event) == 1
-            event = f"report {one.event[0]!r}" if only else f"{len(one.event):,} reports"
-            shares = (k / n for k, n in zip(one.counts, one.totals, strict=True))
-            told = (f"{p:.2%} of {s!r}" for p, s in zip(shares, one.secrets, strict=True))
+        for bound in self.bounds:
+            only = len(bound.event) == 1
+            event = f"report {bound.event[0]!r}" if only else f"{len(bound.event):,} reports"
+            shares = (k / n for k, n in zip(bound.counts, bound.totals, strict=True))
+            frequencies = (f"{p:.2%} of {s!r}" for p, s in zip(shares, bound.secrets, strict=True))
             lines += [
-                ("claimed", one.claim.in_words()),
-                ("leakage", f"at least {at_least(one.eps, '.4f')} nats"),
-                ("seen in", f"{event}: {', '.join(told)}"),
+                ("claimed", bound.claim.in_words()),
+                ("leakage", f"at least {at_least(bound.eps, '.4f')} nats"),
+                ("seen in", f"{event}: {', '.join(frequencies)}"),
             ]
         for check in self.checks:
             verdict = "ok" if check.passed else "FAULT"
@@ -277,7 +277,7 @@ def audit(
     fitted = as_sanitizer(sanitizer)
     if fitted is None:
         box, claims = _of_function(sanitizer, distribution, mechanism, eps)
-    elif any(given is not None for given in (distribution, mechanism, eps)):
+    elif any(argument is not None for argument in (distribution, mechanism, eps)):
         raise ValueError(
             "distribution=, mechanism= and eps= are for functions: leave them out, a sanitizer has "
             "its own."
@@ -295,8 +295,8 @@ def audit(
     miss = (1.0 - level) / 2.0
     share = miss / len(claims)
     bounds = tuple(
-        _bound_leakage(box, claim, own, int(n), share, generator)
-        for claim, own in zip(claims, groups, strict=True)
+        _bound_leakage(box, claim, claim_groups, int(n), share, generator)
+        for claim, claim_groups in zip(claims, groups, strict=True)
     )
     checks = [_check_bound(bound, share) for bound in bounds]
     checks += _check_draws(box, int(n), miss / _CHECKS, generator)
@@ -327,7 +327,7 @@ _HERE = Around("renyi", {"alpha": 1.0, "radius": 0.0}, "given")  # the distribut
 def claims_of(sanitizer: Any) -> list[Claim]:
     """List the claims that are tested: on one report, and to observers who know columns."""
     claims = sanitizer.certificate_.claims
-    return [one for one in (claims.main, claims.known) if one is not None]
+    return [claim for claim in (claims.main, claims.known) if claim is not None]
 
 
 class _Numbers:
@@ -343,15 +343,15 @@ class _Numbers:
 
     def add(self, reports: Any, n_rows: int) -> Integers:
         """Return the numbers of the reports about some records, shape (n_rows,)."""
-        rows, place = _rows_of(reports)
-        if len(place) != n_rows:
+        rows, index = _rows_of(reports)
+        if len(index) != n_rows:
             raise ValueError(
-                f"{n_rows:,} records were reported as {len(place):,} rows; there must be one "
+                f"{n_rows:,} records were reported as {len(index):,} rows; there must be one "
                 "report for each record, in the same order."
             )
         try:
             keys = (tuple(map(plain, row)) for row in rows)
-            found = [self.of_row.setdefault(key, len(self.of_row)) for key in keys]
+            numbers = [self.of_row.setdefault(key, len(self.of_row)) for key in keys]
         except CategoryError:
             raise
         except (TypeError, ValueError):
@@ -359,7 +359,7 @@ class _Numbers:
                 "a report holds values that cannot be compared; reports must be rows of numbers, "
                 "strings, booleans or dates."
             ) from None
-        return np.array(found, dtype=np.int64)[place]
+        return np.array(numbers, dtype=np.int64)[index]
 
 
 def _rows_of(reports: Any) -> tuple[list[tuple[Any, ...]], Indices]:
@@ -379,10 +379,10 @@ def _rows_of(reports: Any) -> tuple[list[tuple[Any, ...]], Indices]:
         ) from error
     if array.ndim == 0:
         raise TypeError(f"the reports must be a table, got {type(reports).__name__}.")
-    array, place = array.reshape(len(array), math.prod(array.shape[1:])), np.arange(len(array))
+    array, index = array.reshape(len(array), math.prod(array.shape[1:])), np.arange(len(array))
     if array.dtype.kind in "biuf" and array.size:  # a hundred thousand tuples take long
-        array, place = np.unique(array, axis=0, return_inverse=True)
-    return list(map(tuple, array.tolist())), place.reshape(-1)
+        array, index = np.unique(array, axis=0, return_inverse=True)
+    return list(map(tuple, array.tolist())), index.reshape(-1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -401,16 +401,18 @@ class _BlackBox:
     def reports(self, cells: Integers) -> Integers:
         """Have records with these cells reported; return the reports' numbers."""
         starts = range(0, len(cells), self.step)
-        parts = [cells[start : start + self.step] for start in starts]
-        found = [self.numbers.add(self.report(self.write(part)), len(part)) for part in parts]
-        return np.concatenate(found)
+        batches = [cells[start : start + self.step] for start in starts]
+        numbers = [
+            self.numbers.add(self.report(self.write(batch)), len(batch)) for batch in batches
+        ]
+        return np.concatenate(numbers)
 
     def expected(self, cells: Integers) -> Floats:
         """Probability of each of the mechanism's reports (rows) in some cells (columns)."""
         assert self.mechanism is not None
-        found = np.zeros((int(self.symbols.max()) + 1, len(cells)))
-        np.add.at(found, self.symbols, self.mechanism.form.columns(cells))
-        return found
+        probabilities = np.zeros((int(self.symbols.max()) + 1, len(cells)))
+        np.add.at(probabilities, self.symbols, self.mechanism.form.columns(cells))
+        return probabilities
 
 
 def _of_sanitizer(sanitizer: Any) -> _BlackBox:
@@ -420,9 +422,9 @@ def _of_sanitizer(sanitizer: Any) -> _BlackBox:
     step = max(1_000, _ENTRIES // len(sanitizer.get_feature_names_out()))
     n_symbols = sanitizer.mechanism_.shape[0]
     for start in range(0, n_symbols, step):
-        part = np.arange(start, min(start + step, n_symbols))
-        reports = write_reports(sanitizer, part, write(np.zeros_like(part)))
-        written.append(numbers.add(reports, len(part)))
+        symbols = np.arange(start, min(start + step, n_symbols))
+        reports = write_reports(sanitizer, symbols, write(np.zeros_like(symbols)))
+        written.append(numbers.add(reports, len(symbols)))
     columns = enumerate(codec.columns)
     return _BlackBox(
         sanitizer.transform,
@@ -480,7 +482,7 @@ def _of_function(
 
     n_sensitive = len(_several(joint.secrets[0]))
     known = (tuple(dict.fromkeys(column.tolist())) for column in table.T)
-    columns = [(place, place < n_sensitive, values) for place, values in enumerate(known)]
+    columns = [(position, position < n_sensitive, values) for position, values in enumerate(known)]
     box = _BlackBox(function, joint, write, columns, mechanism, numbers, symbols)
     return box, [Claim(math.inf if eps is None else eps, 0.0, _HERE)]
 
@@ -503,25 +505,26 @@ class _Group:
 
 def _groups(box: _BlackBox, claim: Claim, generator: np.random.Generator) -> list[_Group]:
     """List the groups that have another one to compare with, or some at random."""
-    found: list[_Group] = []
+    groups: list[_Group] = []
     of_u = [name for name, sensitive, _ in box.columns if not sensitive]
-    places = [place for place, name in enumerate(of_u) if name in claim.known]
-    parts = [tuple(_several(value)[place] for place in places) for value in box.joint.values]
-    number = {part: place for place, part in enumerate(dict.fromkeys(parts))}
-    known_of_value = np.array([number[part] for part in parts])
+    positions = [position for position, name in enumerate(of_u) if name in claim.known]
+    values = map(_several, box.joint.values)
+    known_values = [tuple(value[position] for position in positions) for value in values]
+    number = {known: code for code, known in enumerate(dict.fromkeys(known_values))}
+    known_of_value = np.array([number[known] for known in known_values])
     for known in generator.permutation(len(number)).tolist():
         table = np.where(known_of_value == known, box.joint.probabilities, 0.0)
         mass = table.sum(axis=1)
         secrets = generator.permutation(np.flatnonzero(mass > 0.0)).tolist()
-        secrets = secrets[: _MOST_GROUPS - len(found)]
+        secrets = secrets[: _MOST_GROUPS - len(groups)]
         if len(secrets) > 1:
-            found += [_Group(known, s, table[s] / mass[s]) for s in secrets]
-    if not found:
+            groups += [_Group(known, s, table[s] / mass[s]) for s in secrets]
+    if not groups:
         raise ValueError(
             "the distribution gives mass to one secret only, so there is no pair of secrets to "
             "compare."
         )
-    return found
+    return groups
 
 
 def _bound_leakage(
@@ -535,19 +538,20 @@ def _bound_leakage(
     """Bound the leakage of the worst pair of groups from below, wrong with chance `miss`."""
     a2 = len(box.joint.values)
 
-    def drawn(some: Sequence[_Group], size: int) -> list[Integers]:
+    def drawn(chosen: Sequence[_Group], size: int) -> list[Integers]:
         """Draw reports of records of groups, in random order of the records."""
-        cells = [g.secret * a2 + generator.choice(a2, size, p=g.share) for g in some]
-        order, reports = generator.permutation(size * len(some)), np.empty(size * len(some), int)
+        cells = [g.secret * a2 + generator.choice(a2, size, p=g.share) for g in chosen]
+        order = generator.permutation(size * len(chosen))
+        reports = np.empty(len(order), int)
         reports[order] = box.reports(np.concatenate(cells)[order])
-        return np.split(reports, len(some))
+        return np.split(reports, len(chosen))
 
-    each = int(_PILOT * n) // len(groups)
-    pilot = drawn(groups, each)
-    size = (n - each * len(groups)) // 2
+    n_pilot = int(_PILOT * n) // len(groups)
+    pilot = drawn(groups, n_pilot)
+    size = (n - n_pilot * len(groups)) // 2
     # Half the width of an interval for the arc sine of a share's root, and a deviation of the
     # pilot's.
-    step = (-float(ndtri(miss / 2.0)) / math.sqrt(size) + 1.0 / math.sqrt(each / 2.0)) / 2.0
+    step = (-float(ndtri(miss / 2.0)) / math.sqrt(size) + 1.0 / math.sqrt(n_pilot / 2.0)) / 2.0
     pair, event = _choose(groups, pilot, step)
     hits = [int(np.isin(reports, event).sum()) for reports in drawn(pair, size)]
     low, _ = _clopper_pearson(hits[0], size, miss / 2.0)
@@ -576,20 +580,20 @@ def _choose(
         counts = np.array([np.bincount(row, minlength=len(distinct)) for row in half])
         halves.append((counts + 0.5 / len(distinct)) / (half.shape[1] + 0.5))
     best = -np.inf, (groups[0], groups[1]), distinct
-    for one, two in permutations(range(len(groups)), 2):
-        if groups[one].known != groups[two].known:
+    for first, second in permutations(range(len(groups)), 2):
+        if groups[first].known != groups[second].known:
             continue
-        order = np.argsort(halves[0][two] / halves[0][one], kind="stable")
-        shares = (np.minimum(np.cumsum(halves[1][g][order]), 1.0) for g in (one, two))
-        most, least = (np.arcsin(np.sqrt(share)) for share in shares)
-        low = np.sin(np.maximum(most - step, 1e-9))
-        high = np.sin(np.minimum(least + step, np.pi / 2.0))
+        order = np.argsort(halves[0][second] / halves[0][first], kind="stable")
+        shares = (np.minimum(np.cumsum(halves[1][g][order]), 1.0) for g in (first, second))
+        upper, lower = (np.arcsin(np.sqrt(share)) for share in shares)
+        low = np.sin(np.maximum(upper - step, 1e-9))
+        high = np.sin(np.minimum(lower + step, np.pi / 2.0))
         # Where no bound above 0 is expected, events that tell the pair apart most surely.
-        score = np.where(low > high, low / high, (most - least) / 2.0)
+        score = np.where(low > high, low / high, (upper - lower) / 2.0)
         score = score[: max(1, len(order) - 1)]  # all reports together tell nothing
         end = int(score.argmax())
         if score[end] > best[0]:
-            best = float(score[end]), (groups[one], groups[two]), distinct[order[: end + 1]]
+            best = float(score[end]), (groups[first], groups[second]), distinct[order[: end + 1]]
     return best[1], best[2]
 
 
@@ -604,9 +608,12 @@ def _check_bound(bound: Bound, miss: float) -> Check:
     """Compare a lower bound with the claim."""
     if bound.eps <= bound.claim.eps:
         return Check("bound", True, 1.0, "no more is seen than is claimed")
-    (one, two), (n, _), (most, least) = map(repr, bound.secrets), bound.totals, bound.counts
-    message = f"{one} and {two} are told apart by more than the claim: {most:,} of {n:,} against "
-    return Check("bound", False, miss, f"{message}{least:,} of {n:,} ({bound.claim.in_words()})")
+    (first, second), n = bound.secrets, bound.totals[0]
+    message = (
+        f"{first!r} and {second!r} are told apart by more than the claim: {bound.counts[0]:,} of "
+        f"{n:,} against {bound.counts[1]:,} of {n:,} ({bound.claim.in_words()})"
+    )
+    return Check("bound", False, miss, message)
 
 
 # --- The draws -----------------------------------------------------------------------------------
@@ -621,12 +628,12 @@ def _check_draws(
         passed = p_value > share
         return Check(name, passed, p_value, fine if passed else fault)
 
-    most = max(16, _ENTRIES // max(1, len(box.symbols)))
-    cells = np.sort(generator.permutation(box.joint.counts.size)[:most])
+    max_cells = max(16, _ENTRIES // max(1, len(box.symbols)))
+    cells = np.sort(generator.permutation(box.joint.counts.size)[:max_cells])
     # Records of places 2i and 2i + 1 are of the same cell.
-    places = np.resize(generator.permutation(cells), -(-n // 2))
-    places = np.repeat(generator.permutation(places), 2)
-    first, second = box.reports(places), box.reports(places)
+    drawn_cells = np.resize(generator.permutation(cells), -(-n // 2))
+    drawn_cells = np.repeat(generator.permutation(drawn_cells), 2)
+    first, second = box.reports(drawn_cells), box.reports(drawn_cells)
     drawn, checks = np.concatenate([first, second]), []
     if box.mechanism is None:
         alone = int((np.bincount(drawn) == 1).sum())
@@ -636,8 +643,10 @@ def _check_draws(
                 "count: leave out what each has of its own, or give a larger n."
             )
     else:
-        found = _check_mechanism(box, cells, np.concatenate([places, places]), drawn)
-        checks.append(check("mechanism", *found, "reports follow the mechanism that was certified"))
+        verdict = _check_mechanism(box, cells, np.concatenate([drawn_cells, drawn_cells]), drawn)
+        checks.append(
+            check("mechanism", *verdict, "reports follow the mechanism that was certified")
+        )
     fault = "two calls report the same records too similarly: randomness is used twice"
     repeats = check("repeats", _check_repeats(first, second), fault, "every call draws new reports")
     fine = "unknown values are refused, or reported as known ones are"
@@ -658,7 +667,7 @@ def _check_repeats(first: Integers, second: Integers) -> float:
 
 
 def _check_mechanism(
-    box: _BlackBox, cells: Integers, places: Integers, reports: Integers
+    box: _BlackBox, cells: Integers, record_cells: Integers, reports: Integers
 ) -> tuple[float, str]:
     """Test whether reports of records with cells `places` (n,) follow the mechanism."""
     expected, n = box.expected(cells), len(reports)
@@ -667,7 +676,7 @@ def _check_mechanism(
         report = box.numbers.row(int(reports[foreign[0]]))
         words = f"{foreign.size:,} of {n:,} reports are not the mechanism's, such as {report!r}"
         return 0.0, words
-    column = np.searchsorted(cells, places)
+    column = np.searchsorted(cells, record_cells)
     pairs, counts = np.unique(reports * len(cells) + column, return_counts=True)
     row, column = np.divmod(pairs, len(cells))
     totals = np.bincount(column, counts, len(cells))
@@ -714,10 +723,10 @@ def _check_unknown(box: _BlackBox, n: int, generator: np.random.Generator) -> tu
     """
     worst, every = (1.0, ""), box.joint.counts.size
     trials = [(i, v) for i, (_, _, known) in enumerate(box.columns) for v in _strange_values(known)]
-    for place, value in trials:
+    for position, value in trials:
         cells = generator.integers(every, size=max(_ROWS, n // 100))
         try:
-            records = box.write(cells, strange=(place, value))
+            records = box.write(cells, strange=(position, value))
             # A copy, as the black box may write into what it is given.
             answer = box.report(copy.deepcopy(records))
         except Exception:  # the library cannot hold the value, or nothing was reported
@@ -725,7 +734,7 @@ def _check_unknown(box: _BlackBox, n: int, generator: np.random.Generator) -> tu
         reports = box.numbers.add(answer, len(cells))
         p_value, words = _check_answer(box, records, reports, value)
         if p_value * len(trials) < worst[0]:
-            where = f"unknown value {value!r} in column {box.columns[place][0]!r}"
+            where = f"unknown value {value!r} in column {box.columns[position][0]!r}"
             worst = p_value * len(trials), f"{where}: {words}"
     return worst
 
@@ -736,15 +745,17 @@ def _check_answer(box: _BlackBox, records: Any, reports: Integers, value: Any) -
     if box.mechanism is None:
         passes = any(value in _several(row) for row in rows)
         return 1.0 - passes, f"it passes through: a report is {rows[0]!r}"
-    names, own = [column[:2] for column in box.columns], box.mechanism
-    reader = RecordReader(names, own.secrets, own.values, own.observe, own.others)
+    names, mechanism = [column[:2] for column in box.columns], box.mechanism
+    reader = RecordReader(
+        names, mechanism.secrets, mechanism.values, mechanism.observe, mechanism.others
+    )
     try:
-        places = reader.cells(records).astype(np.int64)
+        cells = reader.cells(records).astype(np.int64)
     except ValueError:
         return 0.0, f"it is reported rather than refused, for example as {rows[0]!r}"
-    if len(box.symbols) * len(np.unique(places)) > _ENTRIES:
+    if len(box.symbols) * len(np.unique(cells)) > _ENTRIES:
         return 1.0, ""
-    p_value, _ = _check_mechanism(box, np.unique(places), places, reports)
+    p_value, _ = _check_mechanism(box, np.unique(cells), cells, reports)
     return p_value, "its reports do not follow the mechanism, and may tell other columns"
 
 

@@ -129,11 +129,11 @@ def information_by_secret(matrix: Floats, distribution: NDArray[Any]) -> Floats:
         )
     table = conditionals_of(distribution, unseen=np.nan)
     blocks = np.split(matrix, len(table), axis=1)
-    told = [row_information(own, p).sum() for own, p in zip(blocks, table, strict=True)]
-    return np.maximum(told, 0.0)
+    information = [row_information(block, p).sum() for block, p in zip(blocks, table, strict=True)]
+    return np.maximum(information, 0.0)
 
 
-def shares_of_entropy(told: Floats, distribution: NDArray[Any]) -> tuple[Floats, float]:
+def shares_of_entropy(information: Floats, distribution: NDArray[Any]) -> tuple[Floats, float]:
     """Divide :func:`information_by_secret` by what could be told, for each secret and over all.
 
     Shapes: `told` (a1,), I(U; Y | S=s) in nats; `distribution` (a1, a2), or counts. Returns
@@ -148,13 +148,15 @@ def shares_of_entropy(told: Floats, distribution: NDArray[Any]) -> tuple[Floats,
     (array([ 1.,  0., nan]), 0.6667)
     """
     possible, mass = entropy_by_secret(distribution), distribution.sum(axis=1)
-    some = possible > 0
+    positive = possible > 0
     shares = np.full(possible.shape, np.nan)
-    np.divide(told, possible, out=shares, where=some)
-    if not some.any():
+    np.divide(information, possible, out=shares, where=positive)
+    if not positive.any():
         return shares, float("nan")
-    whole = float(mass[some] @ told[some]) / float(mass[some] @ possible[some])
-    return np.minimum(shares, 1.0), min(1.0, whole)
+    share = float(mass[positive] @ information[positive]) / float(
+        mass[positive] @ possible[positive]
+    )
+    return np.minimum(shares, 1.0), min(1.0, share)
 
 
 def block_information(blocks: Blocks, distribution: Floats) -> float:
@@ -162,13 +164,13 @@ def block_information(blocks: Blocks, distribution: Floats) -> float:
 
     Shapes: `distribution` (a1, a2). Returns float: in nats.
     """
-    same, same_secret, same_value, other = blocks
+    same, same_secret, same_value, different = blocks
     a1, a2 = distribution.shape
     report = (
-        other
-        + (same_secret - other) * distribution.sum(axis=1, keepdims=True)
-        + (same_value - other) * distribution.sum(axis=0, keepdims=True)
-        + (same - same_secret - same_value + other) * distribution
+        different
+        + (same_secret - different) * distribution.sum(axis=1, keepdims=True)
+        + (same_value - different) * distribution.sum(axis=0, keepdims=True)
+        + (same - same_secret - same_value + different) * distribution
     )
     counts = np.array([1.0, a2 - 1.0, a1 - 1.0, (a1 - 1.0) * (a2 - 1.0)])
     noise = sum(n * entropy(np.array([p])) for n, p in zip(counts, blocks, strict=True))
@@ -188,7 +190,7 @@ def block_information_by_secret(blocks: Blocks, distribution: NDArray[Any]) -> F
     >>> block_information_by_secret(identity, np.array([[0.3, 0.3], [0.1, 0.3]])).round(4)
     array([0.6931, 0.5623])
     """
-    same, same_secret, same_value, other = blocks
+    same, same_secret, same_value, different = blocks
     table = conditionals_of(np.asarray(distribution), unseen=np.nan)
 
     def of_reports(alike: float, unlike: float) -> Floats:
@@ -197,5 +199,7 @@ def block_information_by_secret(blocks: Blocks, distribution: NDArray[Any]) -> F
         report = alike * table + unlike * (1.0 - table)
         return (first * table + second * (1.0 - table) - _xlogx(report)).sum(axis=1)
 
-    told = of_reports(same, same_secret) + (len(table) - 1) * of_reports(same_value, other)
-    return np.maximum(told, 0.0)
+    information = of_reports(same, same_secret) + (len(table) - 1) * of_reports(
+        same_value, different
+    )
+    return np.maximum(information, 0.0)

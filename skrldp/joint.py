@@ -97,30 +97,30 @@ class JointDistribution(ReadOnly):
                 "counts sum to more than 2**53 records, beyond which they are not exact; give the "
                 "number of records in each cell, not weights or shares on a large scale."
             )
-        whole = table.astype(np.int64)
-        if whole.sum() == 0:
+        integers = table.astype(np.int64)
+        if integers.sum() == 0:
             raise ValueError("counts are all zero: there is no public record.")
-        names = tuple(range(whole.shape[0])) if secrets is None else tuple(secrets)
-        others = tuple(range(whole.shape[1])) if values is None else tuple(values)
-        if (len(names), len(others)) != whole.shape:
+        names = tuple(range(integers.shape[0])) if secrets is None else tuple(secrets)
+        values_given = tuple(range(integers.shape[1])) if values is None else tuple(values)
+        if (len(names), len(values_given)) != integers.shape:
             raise ValueError(
-                f"{len(names)} secrets and {len(others)} values do not name a table of shape "
-                f"{whole.shape}."
+                f"{len(names)} secrets and {len(values_given)} values do not name a table of shape "
+                f"{integers.shape}."
             )
-        object.__setattr__(self, "counts", read_only(whole))
+        object.__setattr__(self, "counts", read_only(integers))
         object.__setattr__(self, "secrets", names)
-        object.__setattr__(self, "values", others)
+        object.__setattr__(self, "values", values_given)
         object.__setattr__(self, "alphabet", alphabet)
         if most_values is None:
-            most_values = len(others) + (alphabet == "frequent")
-        if not is_whole(most_values) or most_values < len(others):
+            most_values = len(values_given) + (alphabet == "frequent")
+        if not is_whole(most_values) or most_values < len(values_given):
             raise ValueError(
                 f"most_values={most_values!r} must be None or an integer of at least "
-                f"{len(others)}, the number of values of U."
+                f"{len(values_given)}, the number of values of U."
             )
         object.__setattr__(self, "most_values", int(most_values))
         object.__setattr__(self, "beta_of_values", beta_of_values)
-        if survey is not None and not np.array_equal(survey.totals > 0, whole.ravel() > 0):
+        if survey is not None and not np.array_equal(survey.totals > 0, integers.ravel() > 0):
             raise ValueError("the survey's totals are not those of these cells, in this order.")
         object.__setattr__(self, "survey", survey)
 
@@ -264,8 +264,8 @@ def as_counts(
     counts, belong to other rows, some are masked, or all are zero.
     """
     rows: Any = getattr(table, "index", None)
-    own: Any = getattr(sample_weight, "index", None)
-    if hasattr(rows, "equals") and hasattr(own, "equals") and not rows.equals(own):
+    index: Any = getattr(sample_weight, "index", None)
+    if hasattr(rows, "equals") and hasattr(index, "equals") and not rows.equals(index):
         raise ValueError(
             "sample_weight has another index than X, which leaves open what row a weight belongs "
             "to. Give sample_weight.loc[X.index] if that is what the labels say, and "

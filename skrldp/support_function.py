@@ -54,8 +54,8 @@ def bisect(
     """
     for _ in range(steps):
         middle = (low + high) / 2.0
-        held = holds(middle)
-        low, high = np.where(held, middle, low), np.where(held, high, middle)
+        is_valid = holds(middle)
+        low, high = np.where(is_valid, middle, low), np.where(is_valid, high, middle)
     return low
 
 
@@ -101,10 +101,10 @@ class DualPoint(Batch):
     mass: Floats  # (N, T)  sum of the maximiser R: the gradient is 1 - mass
     hessian: Floats  # (N, T, T)
 
-    def overwrite(self, some: NDArray[np.bool_], others: "DualPoint") -> None:
+    def overwrite(self, rows: NDArray[np.bool_], point: "DualPoint") -> None:
         """Put other problems' numbers in place of some."""
-        for name, own in vars(self).items():
-            own[some] = getattr(others, name)
+        for name, values in vars(self).items():
+            values[rows] = getattr(point, name)
 
 
 def power_mean(gaps: Floats, p: Floats, alpha: float) -> tuple[Floats, Floats, Floats]:
@@ -173,14 +173,16 @@ def dual(problem: SupportProblem, slack: Floats) -> DualPoint:
     for i in range(families):
         hessian[:, i, i] -= mass[:, i] * ((sigma - theta) * slope[:, i] - bend[:, i] / alpha)
     if problem.own is not None and families == 2:
-        held, kept = split_budget(log_mean, problem.weight, problem.radius, problem.own)
-        if held.any():
-            parts = np.exp(log_mean[held] + kept[held])
-            means[held] = parts.sum(axis=1)
-            mass[held] = parts * slope[held]
-            hessian[held] = 0.0
+        is_capped, spent = split_budget(log_mean, problem.weight, problem.radius, problem.own)
+        if is_capped.any():
+            terms = np.exp(log_mean[is_capped] + spent[is_capped])
+            means[is_capped] = terms.sum(axis=1)
+            mass[is_capped] = terms * slope[is_capped]
+            hessian[is_capped] = 0.0
             for i in range(2):
-                hessian[held, i, i] = mass[held, i] * (bend[held, i] - slope[held, i])
+                hessian[is_capped, i, i] = mass[is_capped, i] * (
+                    bend[is_capped, i] - slope[is_capped, i]
+                )
     return DualPoint(slack.sum(axis=1) - means, means, mass, hessian)
 
 
@@ -199,7 +201,7 @@ def split_budget(
     where the unlimited split is not allowed; `kept` (..., 2): minus k/w, the logarithms of what is
     left of the means.
     """
-    both = own.sum(axis=-1) <= radius  # then nothing is shared
+    both_fit = own.sum(axis=-1) <= radius  # then nothing is shared
     total = weight.sum(axis=-1)
     # On the line k1 + k2 = B the derivatives by k1 and k2 are equal.
     apart = log_mean[..., 0] - log_mean[..., 1] - np.log(weight[..., 0] / weight[..., 1])
@@ -208,9 +210,9 @@ def split_budget(
     # Outwards on both sides, for a part that is small beside the budget: its last digits count, and
     # the budgets are rounded already.
     spare = _OUTWARDS * radius
-    most = np.minimum(allowed + spare, own[..., 0])
+    largest = np.minimum(allowed + spare, own[..., 0])
     rest = np.minimum(radius + spare - allowed, own[..., 1])
-    return both | (allowed != first), np.stack([-most, -rest], axis=-1) / weight
+    return both_fit | (allowed != first), np.stack([-largest, -rest], axis=-1) / weight
 
 
 def _sigma(alpha: float) -> float:
@@ -260,8 +262,8 @@ def value(problem: SupportProblem, slack: Floats) -> tuple[Floats, Floats]:
         point = dual(problem, slack)
         return point.value, point.means
     log_mean, _, _ = power_mean(slack[..., None] + problem.gaps, problem.p, 0.5)
-    least = (log_mean - np.log(problem.weight)).min(axis=1)
-    means = np.exp(least + np.log(problem.weight.sum(axis=1)) - problem.shrink)
+    smallest = (log_mean - np.log(problem.weight)).min(axis=1)
+    means = np.exp(smallest + np.log(problem.weight.sum(axis=1)) - problem.shrink)
     return slack.sum(axis=1) - means, means
 
 
@@ -425,7 +427,7 @@ def minimise_at_half(problem: SupportProblem) -> Floats:
     weighted shares of variance, Var(x) / E(x^2), add up to what the budget takes off.
     """
     weight = problem.weight
-    taken = np.log(weight.sum(axis=1)) + np.log(-np.expm1(-problem.shrink))
+    log_taken = np.log(weight.sum(axis=1)) + np.log(-np.expm1(-problem.shrink))
 
     def short(level: Floats, _: Floats) -> tuple[Floats, Floats]:
         slack = _at_level(problem, weight * np.exp(level)[:, None])
@@ -436,7 +438,7 @@ def minimise_at_half(problem: SupportProblem) -> Floats:
         # A conditional that is above the level without slack does not count.
         share = np.where(slack <= FLOOR, 1.0, variance / second)
         with np.errstate(divide="ignore"):
-            return np.log(slack), taken - np.log(np.einsum("nt,nt->n", weight, share))
+            return np.log(slack), log_taken - np.log(np.einsum("nt,nt->n", weight, share))
 
     return _at_root(short, weight)
 
@@ -448,8 +450,9 @@ def _at_root(excess: Callable[[Floats, Floats], tuple[Floats, Floats]], weight: 
     (N,); `weight` (N, 2); returns (N, 2).
     """
     low, high = (np.full(len(weight), end) for end in (-_WIDEST, _WIDEST))
-    found, below = excess(low, np.log(weight) + low[:, None])
-    log_slack, above, was_short = found, np.full(len(low), np.inf), np.ones(len(low), dtype=bool)
+    solution, below = excess(low, np.log(weight) + low[:, None])
+    log_slack, above = solution, np.full(len(low), np.inf)
+    was_short = np.ones(len(low), dtype=bool)
     for step in range(_MOST_POINTS):
         with np.errstate(invalid="ignore"):
             point = low - below * (high - low) / (above - below)
@@ -458,15 +461,15 @@ def _at_root(excess: Callable[[Floats, Floats], tuple[Floats, Floats]], weight: 
         log_slack, value = excess(point, log_slack)
         short, met = value < 0.0, np.abs(value) < _MET
         # The end that stays twice counts half, so that the chord moves it (the Illinois method).
-        again = short == was_short
-        above = np.where(short, np.where(again, above / 2.0, above), value)
-        below = np.where(short, value, np.where(again, below / 2.0, below))
-        found = np.where((short | met)[:, None], log_slack, found)
+        stalled = short == was_short
+        above = np.where(short, np.where(stalled, above / 2.0, above), value)
+        below = np.where(short, value, np.where(stalled, below / 2.0, below))
+        solution = np.where((short | met)[:, None], log_slack, solution)
         low, high = np.where(short | met, point, low), np.where(short & ~met, high, point)
         was_short = short
         if (high - low < _NARROW).all():
             break
-    slack = np.exp(found)
+    slack = np.exp(solution)
     return np.where(slack < _NO_SLACK, FLOOR, slack)
 
 
@@ -562,12 +565,12 @@ def _solve(problem: SupportProblem) -> Floats:
         return minimise_at_half(problem)
     if pairs and 0.5 < problem.alpha <= _NEAR_HALF:
         return minimise_by_price(problem)
-    found, stuck = minimise(problem, np.maximum(start(problem), FLOOR))
+    point, stuck = minimise(problem, np.maximum(start(problem), FLOOR))
     if pairs and problem.alpha < 1.0 and len(stuck):
-        other = minimise_by_price(problem[stuck])
-        better = value(problem[stuck], other)[0] < value(problem[stuck], found[stuck])[0]
-        found[stuck] = np.where(better[:, None], other, found[stuck])
-    return found
+        alternative = minimise_by_price(problem[stuck])
+        better = value(problem[stuck], alternative)[0] < value(problem[stuck], point[stuck])[0]
+        point[stuck] = np.where(better[:, None], alternative, point[stuck])
+    return point
 
 
 def _support(
@@ -580,12 +583,12 @@ def _support(
     bound_by_budget = (scale > 0) & np.isfinite(problem.shrink) & (radius > 0)
     if bound_by_budget.any():
         inner = problem[bound_by_budget]
-        found = _solve(inner)
-        reached, means = value(inner, found)
-        slack[bound_by_budget] = found
+        point = _solve(inner)
+        reached, means = value(inner, point)
+        slack[bound_by_budget] = point
         helps = reached < 0.0
         reduction[bound_by_budget] = np.where(helps, reached, 0.0)
-        size[bound_by_budget] = np.where(helps, found.sum(axis=1) + means, 0.0)
+        size[bound_by_budget] = np.where(helps, point.sum(axis=1) + means, 0.0)
     # Rounding: sums of k products, and powers whose exponent multiplies the relative error.
     amplification = _UNITS_SQUARE if alpha == 2.0 else _UNITS_OTHER
     unit = (q.shape[-1] + _UNITS_SUM) * np.finfo(float).eps
@@ -616,13 +619,13 @@ def support(
     """
     count = max(1, _CHUNK // max(1, q.shape[1] * q.shape[2]))
     radii = np.broadcast_to(np.asarray(radius, dtype=float), len(q))
-    parts = []
-    for part in chunks(max(len(q), 1), count):
-        limit = None if own is None else own[part]
-        parts.append(_support(q[part], p[part], weight[part], alpha, radii[part], limit))
-    if len(parts) == 1:
-        return parts[0]
-    columns = zip(*(vars(part).values() for part in parts), strict=True)
+    points = []
+    for rows in chunks(max(len(q), 1), count):
+        limit = None if own is None else own[rows]
+        points.append(_support(q[rows], p[rows], weight[rows], alpha, radii[rows], limit))
+    if len(points) == 1:
+        return points[0]
+    columns = zip(*(vars(point).values() for point in points), strict=True)
     return Support(*(np.concatenate(column) for column in columns))
 
 
@@ -730,28 +733,32 @@ def worst_conditionals(
     conditionals[scale <= 0] = p[scale <= 0]
     # Newton's steps end on the floor or far above it.
     at_floor = (slack <= 10 * FLOOR) & (scale > 0)[:, None]
-    some = at_floor.any(axis=1)
-    if some.any():  # the cells that hold the maximum take the mass that is left over
-        those = problem[np.flatnonzero(some)]
-        mass = np.where(np.isfinite(those.shrink)[:, None], dual(those, slack[some]).mass, 0.0)
-        spare = np.where(at_floor[some], np.clip(1.0 - mass, 0.0, 1.0), 0.0)
+    rows = at_floor.any(axis=1)
+    if rows.any():  # the cells that hold the maximum take the mass that is left over
+        those = problem[np.flatnonzero(rows)]
+        mass = np.where(np.isfinite(those.shrink)[:, None], dual(those, slack[rows]).mass, 0.0)
+        spare = np.where(at_floor[rows], np.clip(1.0 - mass, 0.0, 1.0), 0.0)
         if alpha == 0.5:
             spare[:] = 0.0  # there the budget alone tells
-        conditionals[some] += spare[..., None] * (summit[some] - conditionals[some])
+        conditionals[rows] += spare[..., None] * (summit[rows] - conditionals[rows])
     conditionals = ball.pull_in(conditionals)
-    some &= ball.room(conditionals)
-    if some.any():
-        start, goal, floor = conditionals[some], summit[some], at_floor[some]
-        part = ball[some]
-        best = _push_out(start, goal, floor, part)
+    rows &= ball.room(conditionals)
+    if rows.any():
+        start, goal, floor = (
+            conditionals[rows],
+            summit[rows],
+            at_floor[rows],
+        )
+        balls = ball[rows]
+        best = _push_out(start, goal, floor, balls)
         for order in ((0, 1), (1, 0)) if p.shape[1] == 2 else ():
             moved = start
             for secret in order:
                 only = np.arange(2) == secret
-                moved = _push_out(moved, goal, floor & only, part)
-            better = ((moved - best) * q[some]).sum(axis=(1, 2)) > 0
+                moved = _push_out(moved, goal, floor & only, balls)
+            better = ((moved - best) * q[rows]).sum(axis=(1, 2)) > 0
             best = np.where(better[:, None, None], moved, best)
-        conditionals[some] = best
+        conditionals[rows] = best
     return conditionals
 
 
@@ -761,8 +768,8 @@ def _push_out(
     """Move the movable conditionals towards their summits as far as the budgets allow."""
 
     def moved(fraction: Floats) -> Floats:
-        part = np.where(movable, fraction[:, None], 0.0)[..., None]
-        return (1.0 - part) * conditionals + part * summit
+        step = np.where(movable, fraction[:, None], 0.0)[..., None]
+        return (1.0 - step) * conditionals + step * summit
 
     def within(fraction: Floats) -> NDArray[np.bool_]:
         return ball.contains(moved(fraction))
@@ -855,15 +862,15 @@ def _power_sum(conditionals: Floats, p: Floats, alpha: float) -> Floats:
 
     Without the 1 the digits are kept, however near alpha is to 1.
     """
-    seen, held = p > 0, conditionals > 0
-    against = np.where(held, conditionals, 1.0)
+    seen, positive = p > 0, conditionals > 0
+    against = np.where(positive, conditionals, 1.0)
     with np.errstate(over="ignore"):
         log_ratio = np.log(np.where(seen, p, against) / against)
         if alpha == 1.0:
-            terms = np.where(held, p * log_ratio, np.inf)
+            terms = np.where(positive, p * log_ratio, np.inf)
         else:
             missed = np.inf if alpha > 1.0 else -p
-            terms = np.where(held, p * np.expm1((alpha - 1.0) * log_ratio), missed)
+            terms = np.where(positive, p * np.expm1((alpha - 1.0) * log_ratio), missed)
     return np.where(seen, terms, 0.0).sum(axis=-1)
 
 

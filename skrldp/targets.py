@@ -167,18 +167,18 @@ def functions_of(targets: Any, record: Record, distribution: Floats) -> Weighted
     or has a weight that is not positive, or if all functions are 0.
     """
     several = isinstance(targets, Sequence) and not isinstance(targets, str)
-    asked = list(targets) if several else [targets]
-    if not asked:
+    target_list = list(targets) if several else [targets]
+    if not target_list:
         raise ValueError("targets is empty: name at least one thing to estimate.")
-    read = [_read(_as_target(target), record, distribution) for target in asked]
-    functions = np.concatenate([one.functions for one in read])
+    parsed = [_read(_as_target(target), record, distribution) for target in target_list]
+    functions = np.concatenate([target_functions.functions for target_functions in parsed])
     if not functions.any():
         raise ValueError("targets are 0 whatever the records are: there is nothing to estimate.")
     return WeightedFunctions(
-        tuple(name for one in read for name in one.names),
+        tuple(name for target_functions in parsed for name in target_functions.names),
         functions,
-        np.concatenate([one.weights for one in read]),
-        np.concatenate([one.scales for one in read]),
+        np.concatenate([target_functions.weights for target_functions in parsed]),
+        np.concatenate([target_functions.scales for target_functions in parsed]),
     )
 
 
@@ -190,13 +190,13 @@ def target_in_words(name: Any) -> str:
     >>> target_in_words((("job",), "clerk")), target_in_words(("mean", "age", ("sex",), "m"))
     ("'job' = 'clerk'", "mean of 'age' where 'sex' = 'm'")
     """
-    kind, what, *groups = name
+    kind, subject, *groups = name
     if kind == "contrast":
         return f"contrast of {target_in_words(name[1:-1])} by {', '.join(map(repr, name[-1]))}"
-    own = f"function {what}" if kind == "linear" else f"mean of {what!r}"
+    words = f"function {subject}" if kind == "linear" else f"mean of {subject!r}"
     if isinstance(kind, tuple):
-        own = _equal(kind, what)
-    return f"{own} where {_equal(*groups)}" if groups else own
+        words = _equal(kind, subject)
+    return f"{words} where {_equal(*groups)}" if groups else words
 
 
 def _equal(columns: Sequence[Any], category: Any) -> str:
@@ -207,11 +207,11 @@ def _as_target(target: Any) -> Target:
     if isinstance(target, str) and target in PARTS:
         return Marginal(part=target)
     if not isinstance(target, Target):
-        parts = ", ".join(map(repr, PARTS))
+        choices = ", ".join(map(repr, PARTS))
         column = f", such as Marginal({target!r}) for a column" if isinstance(target, str) else ""
         raise ValueError(
-            f"targets has {target!r}, but a target is one of {parts}, or a Marginal, Mean, Linear "
-            f"or Contrast of skrldp.targets{column}."
+            f"targets has {target!r}, but a target is one of {choices}, or a Marginal, Mean, "
+            f"Linear or Contrast of skrldp.targets{column}."
         )
     if not (is_number(target.weight) and np.isfinite(target.weight) and target.weight > 0):
         raise ValueError(f"the weight of {target!r} must be a positive number.")
@@ -233,7 +233,7 @@ def _read(target: Target, record: Record, distribution: Floats) -> WeightedFunct
         functions, names = numbers[None], (("mean", group.name[0]),)
     else:
         functions = _coefficients(target, record)
-        names = tuple(("linear", place) for place in range(len(functions)))
+        names = tuple(("linear", index) for index in range(len(functions)))
         present = np.ones(functions.shape[1])
     scales = _ranges(functions, present)
     if not isinstance(target, Linear) and target.by is not None:
@@ -254,14 +254,14 @@ def _contrast(target: Contrast, record: Record, distribution: Floats) -> Weighte
             f"a Contrast is of a Marginal or a Mean with by=, got {target.of!r}: name the columns "
             "that make the groups."
         )
-    each = _read(target.of, record, distribution)
-    groups = list(dict.fromkeys(name[-1] for name in each.names))
+    groups_read = _read(target.of, record, distribution)
+    groups = list(dict.fromkeys(name[-1] for name in groups_read.names))
     numbers = contrast_of(target.coefficients, groups)
-    rows = each.functions.reshape(len(groups), -1, each.functions.shape[1])
+    rows = groups_read.functions.reshape(len(groups), -1, groups_read.functions.shape[1])
     functions = np.tensordot(numbers, rows, 1)
-    names = tuple(("contrast", *name[:-1]) for name in each.names[: len(functions)])
+    names = tuple(("contrast", *name[:-1]) for name in groups_read.names[: len(functions)])
     weights = np.repeat(float(target.weight), len(names))
-    return WeightedFunctions(names, functions, weights, each.scales[: len(names)])
+    return WeightedFunctions(names, functions, weights, groups_read.scales[: len(names)])
 
 
 def contrast_of(coefficients: Any, groups: Sequence[Any]) -> Floats:
@@ -274,14 +274,14 @@ def contrast_of(coefficients: Any, groups: Sequence[Any]) -> Floats:
             "the coefficients of a contrast must be a dict such as {group: 1, other: -1}, got "
             f"{type(coefficients).__name__}."
         )
-    coefficients = {plain_name(one): number for one, number in coefficients.items()}
-    unknown = [one for one in coefficients if one not in groups]
+    coefficients = {plain_name(group): number for group, number in coefficients.items()}
+    unknown = [group for group in coefficients if group not in groups]
     if unknown:
         raise ValueError(f"there is no group {unknown[0]!r}; the groups are [{listed(groups)}].")
-    found = [coefficients.get(one, 0.0) for one in groups]
-    if not all(is_number(one) and np.isfinite(one) for one in found) or not any(found):
+    ordered = [coefficients.get(group, 0.0) for group in groups]
+    if not all(is_number(number) and np.isfinite(number) for number in ordered) or not any(ordered):
         raise ValueError("the coefficients of a contrast must be finite numbers, not all 0.")
-    return np.array(found, dtype=float)
+    return np.array(ordered, dtype=float)
 
 
 def _ratios(functions: Floats, present: Floats, distribution: Floats) -> Floats:
@@ -290,14 +290,14 @@ def _ratios(functions: Floats, present: Floats, distribution: Floats) -> Floats:
     if share <= 0:
         return functions * present
     means = functions @ (distribution * present) / share
-    found: Floats = (functions - means[:, None]) * present / share
-    return found
+    influence: Floats = (functions - means[:, None]) * present / share
+    return influence
 
 
 def _ranges(functions: Floats, present: Floats) -> Floats:
     """Return the range of each function over the records that have it, (m,)."""
-    some = functions[:, present > 0]
-    return np.ptp(some, axis=1) if some.size else np.zeros(len(functions))
+    occurring = functions[:, present > 0]
+    return np.ptp(occurring, axis=1) if occurring.size else np.zeros(len(functions))
 
 
 def _coefficients(target: Linear, record: Record) -> Floats:

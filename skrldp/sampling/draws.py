@@ -154,7 +154,7 @@ class AliasTable(ReadOnly):
             for dtype in (alias.dtype, alias.dtype, np.uint32, np.uint32, position, np.intp, bool)
         ]
         for block in chunks(codes.size, BLOCK):
-            slots, others, coins, limits, narrow, where, moves = (
+            slots, alternatives, coins, limits, narrow, where, moves = (
                 buffer[: block.stop - block.start] for buffer in buffers
             )
             stream.fill(slots)
@@ -165,12 +165,12 @@ class AliasTable(ReadOnly):
             where[:] = narrow
             # mode="clip": the positions are valid, and the default mode would copy `out`.
             thresholds.take(where, out=limits, mode="clip")
-            alias.take(where, out=others, mode="clip")
+            alias.take(where, out=alternatives, mode="clip")
             np.greater_equal(coins, limits, out=moves)
             # slot ^ (slot ^ alias) * moves: a choice without branches, far faster than np.where.
-            others ^= slots
-            others *= moves
-            np.bitwise_xor(slots, others, out=out[block])
+            alternatives ^= slots
+            alternatives *= moves
+            np.bitwise_xor(slots, alternatives, out=out[block])
         return out
 
 
@@ -189,15 +189,21 @@ def _pair_slots(weights: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[
 
     surplus = weights.reshape(-1) - _CAPACITY
     donors, takers = np.flatnonzero(surplus > 0), np.flatnonzero(surplus < 0)
-    given = np.cumsum(surplus[donors])  # by the donors up to and with this one
-    taken = np.concatenate([[0], np.cumsum(-surplus[takers])])  # by the takers before this one
+    surplus_sum = np.cumsum(surplus[donors])  # by the donors up to and with this one
+    deficit_sum = np.concatenate(
+        [[0], np.cumsum(-surplus[takers])]
+    )  # by the takers before this one
 
     thresholds[takers] = _CAPACITY + surplus[takers]
-    alias[takers] = donors[np.searchsorted(given, taken[:-1], side="right")]
+    alias[takers] = donors[np.searchsorted(surplus_sum, deficit_sum[:-1], side="right")]
 
     # A donor's last taker may take more than its surplus; the next donor makes up for it. The last
     # donor of a row ends exactly at the capacity.
-    left = _CAPACITY + given - taken[np.searchsorted(taken, given, side="left")]
+    left = (
+        _CAPACITY
+        + surplus_sum
+        - deficit_sum[np.searchsorted(deficit_sum, surplus_sum, side="left")]
+    )
     short = np.flatnonzero(left < _CAPACITY)
     thresholds[donors[short]] = left[short]
     alias[donors[short]] = donors[short + 1]
@@ -302,7 +308,7 @@ class BlockTable:
             for kind in (np.uint64, np.uint64, np.uint64, dtype, dtype, dtype)
         ]
         for block in chunks(codes.size, BLOCK):
-            draws, parts, ranks, secrets, values, shifts = (
+            draws, passed, ranks, secrets, values, shifts = (
                 buffer[: block.stop - block.start] for buffer in buffers
             )
             # The rank of the symbol by inversion: every run counts how many of its symbols the
@@ -311,11 +317,11 @@ class BlockTable:
             draws >>= excess_bits
             ranks[:] = 0
             for start, weight, count in runs:
-                np.maximum(draws, start, out=parts)
-                parts -= start
-                parts //= weight
-                np.minimum(parts, count, out=parts)
-                ranks += parts
+                np.maximum(draws, start, out=passed)
+                passed -= start
+                passed //= weight
+                np.minimum(passed, count, out=passed)
+                ranks += passed
             where = ranks.view(np.int64)
 
             np.floor_divide(codes[block], n_values, out=secrets, dtype=dtype, casting="unsafe")

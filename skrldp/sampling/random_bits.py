@@ -152,9 +152,9 @@ class RandomStream:
             draws = buffer[: flat.size - done]
             self.fill(draws)
             draws &= mask
-            kept = draws[draws < upper]
-            flat[done : done + kept.size] = kept
-            done += kept.size
+            accepted = draws[draws < upper]
+            flat[done : done + accepted.size] = accepted
+            done += accepted.size
         return out
 
 
@@ -258,11 +258,11 @@ def whole_numbers(
     fits = (n < _LONGEST) | (lead == _ZERO + 1)
     fits &= (lead != _ZERO) | ((n == 1) & ~negative)
     values, end = np.zeros(len(rows), dtype=np.uint64), first + n
-    for place in range(int(n.max(initial=0))):  # from the last
-        digit = octets.take(end - (place + 1), mode="clip") - np.uint8(_ZERO)  # wraps
-        digit *= place < n
+    for power in range(int(n.max(initial=0))):  # from the last
+        digit = octets.take(end - (power + 1), mode="clip") - np.uint8(_ZERO)  # wraps
+        digit *= power < n
         fits &= digit <= _NINE - _ZERO
-        values += digit.astype(np.uint64) * np.uint64(10**place)  # NumPy 1 would keep uint8
+        values += digit.astype(np.uint64) * np.uint64(10**power)  # NumPy 1 would keep uint8
     fits &= (n < _LONGEST) | (values >= _LEAST_LONGEST)  # else it went beyond 2**64
     fits &= ~negative | ((n < _LONGEST) & (values <= _MOST_NEGATIVE))
     values = np.where(negative, np.uint64(0) - values, values)
@@ -352,11 +352,11 @@ class OctetIds:
         letters: Any = np.uint64(_STRING if self.are_strings else _BYTES)
         values = lengths.astype(np.uint64)
         if self.are_strings:
-            numbers, negative, own = whole_numbers(octets, starts, lengths)
-            if len(numbers):
+            integers, negative, magnitudes = whole_numbers(octets, starts, lengths)
+            if len(integers):
                 letters = np.full(len(lengths), letters)
-                letters[numbers], values[numbers] = _letters(negative), own
-                lengths[numbers] = 0  # nothing follows the first block
+                letters[integers], values[integers] = _letters(negative), magnitudes
+                lengths[integers] = 0  # nothing follows the first block
         return Written(letters, values, list(_blocks_of(octets, starts, lengths)))
 
 
@@ -369,18 +369,18 @@ def _blocks_of(
 ) -> Iterator[tuple[Any, NDArray[np.uint64]]]:
     """Yield blocks of bytes: which texts have the next one, and these, filled up with zeros."""
     windows = np.ndarray((len(octets) - _BLOCK + 1,), _KEPT.dtype, octets, strides=(1,))
-    least, most = (int(lengths.min()), int(lengths.max())) if len(lengths) else (0, 0)
+    shortest, longest = (int(lengths.min()), int(lengths.max())) if len(lengths) else (0, 0)
     rows: Any = slice(None)
-    for done in range(0, most, _BLOCK):
-        if least <= done:  # some texts are complete
-            rows = np.flatnonzero(lengths > done)
-        if least == most:
-            found = windows[done::most][: len(lengths)].copy()
+    for offset in range(0, longest, _BLOCK):
+        if shortest <= offset:  # some texts are complete
+            rows = np.flatnonzero(lengths > offset)
+        if shortest == longest:
+            step_windows = windows[offset::longest][: len(lengths)].copy()
         else:
-            found = windows[starts[rows] + done]
-        blocks = found.view(np.uint64).reshape(-1, 2)
-        if least < done + _BLOCK:
-            left = np.minimum(lengths[rows] - done, _BLOCK)
+            step_windows = windows[starts[rows] + offset]
+        blocks = step_windows.view(np.uint64).reshape(-1, 2)
+        if shortest < offset + _BLOCK:
+            left = np.minimum(lengths[rows] - offset, _BLOCK)
             blocks &= _KEPT.take(left).view(np.uint64).reshape(-1, 2)
         yield rows, blocks
 
@@ -393,18 +393,18 @@ def hashes_of(ids: IntegerIds | OctetIds) -> NDArray[np.uint64]:
     """
     if isinstance(ids, IntegerIds):
         return ids.written(slice(0, len(ids))).values
-    found = np.empty(len(ids), dtype=np.uint64)
+    hashes = np.empty(len(ids), dtype=np.uint64)
     for rows in chunks(len(ids), BLOCK):
-        written, mixed = ids.written(rows), found[rows]
+        written, mixed = ids.written(rows), hashes[rows]
         np.multiply(written.values, _ODD, out=mixed)
         for those, blocks in written.more:
-            own = mixed[those]
+            mixed_rows = mixed[those]
             for word in blocks.T:
-                own ^= word
-                own *= _ODD
-                own ^= own >> _HALF
-            mixed[those] = own * _ODD
-    return found
+                mixed_rows ^= word
+                mixed_rows *= _ODD
+                mixed_rows ^= mixed_rows >> _HALF
+            mixed[those] = mixed_rows * _ODD
+    return hashes
 
 
 class KeyedStream:
@@ -501,10 +501,12 @@ class KeyedStream:
         cells = check_codes(cells, min(table.n_cells, _CELLS))
         if len(ids) != len(cells):
             raise ValueError(f"there are {len(cells):,} cells, but {len(ids):,} ids.")
-        parts = [table.sample(cells[:0], Tapes(np.empty((0, _BLOCK), np.uint8)))]
+        samples = [table.sample(cells[:0], Tapes(np.empty((0, _BLOCK), np.uint8)))]
         for rows in chunks(len(cells), BLOCK):
-            parts.append(table.sample(cells[rows], Tapes(self.tapes(cells[rows], ids, rows.start))))
-        return np.concatenate(parts)
+            samples.append(
+                table.sample(cells[rows], Tapes(self.tapes(cells[rows], ids, rows.start)))
+            )
+        return np.concatenate(samples)
 
     def tapes(
         self, cells: NDArray[Any], ids: IntegerIds | OctetIds, start: int = 0

@@ -39,22 +39,24 @@ def weights_of(name: Any, column: Callable[[Any], Any], *, positive: bool) -> np
         )
     wrong = ~np.isfinite(values) | (values < 0) | (positive & (values == 0))
     if wrong.any():
-        what = "positive numbers" if positive else "numbers of at least 0"
-        raise _wrong_weights(name, what, _how_many(wrong))
-    given = values[values > 0]
-    if given.size:
-        _check_range(name, given.min(), given.max())
+        requirement = "positive numbers" if positive else "numbers of at least 0"
+        raise _wrong_weights(name, requirement, _how_many(wrong))
+    positive_weights = values[values > 0]
+    if positive_weights.size:
+        _check_range(name, positive_weights.min(), positive_weights.max())
     return values
 
 
-def _numbers(what: str, name: Any, column: Callable[[Any], Any]) -> Floats:
-    found = np.asarray(column(name))
-    if found.dtype == object:
-        found = np.array([None if is_missing(value) else value for value in found], dtype=object)
+def _numbers(role: str, name: Any, column: Callable[[Any], Any]) -> Floats:
+    numbers = np.asarray(column(name))
+    if numbers.dtype == object:
+        numbers = np.array(
+            [None if is_missing(value) else value for value in numbers], dtype=object
+        )
     try:
-        return found.astype(float)
+        return numbers.astype(float)
     except (TypeError, ValueError):
-        raise ValueError(f"column {name!r} of {what} must hold numbers.") from None
+        raise ValueError(f"column {name!r} of {role} must hold numbers.") from None
 
 
 def _how_many(wrong: NDArray[np.bool_]) -> str:
@@ -65,43 +67,44 @@ def check_sums(name: Any, sums: WeightSums) -> None:
     """Check weights by their sums, as single ones are."""
     lacking = int(sums.counts.sum() - sums.present.sum())
     if lacking or not np.all(np.isfinite(sums.weights)) or not np.all(sums.least > 0):
-        found = f"{lacking:,} are missing" if lacking else "some are not"
-        raise _wrong_weights(name, "positive numbers", found)
+        problem = f"{lacking:,} are missing" if lacking else "some are not"
+        raise _wrong_weights(name, "positive numbers", problem)
     _check_range(name, sums.least.min(), sums.most.max())
 
 
-def _wrong_weights(name: Any, what: str, found: str) -> ValueError:
+def _wrong_weights(name: Any, requirement: str, problem: str) -> ValueError:
     return ValueError(
-        f"column {name!r} of weights must hold {what}, but {found}. Records of weight 0, or "
-        "without a weight, stand for nobody: drop them."
+        f"column {name!r} of weights must hold {requirement}, but {problem}. Records of weight 0, "
+        "or without a weight, stand for nobody: drop them."
     )
 
 
-def _check_range(name: Any, least: float, most: float) -> None:
-    if least < _LEAST_WEIGHT or most > 1.0 / _LEAST_WEIGHT:
+def _check_range(name: Any, smallest: float, largest: float) -> None:
+    if smallest < _LEAST_WEIGHT or largest > 1.0 / _LEAST_WEIGHT:
         raise ValueError(
             f"column {name!r} of weights has numbers below {_LEAST_WEIGHT:g} or above "
             f"{1.0 / _LEAST_WEIGHT:g}, whose squares are not exact: give weights in other units."
         )
 
 
-def of_strata(what: str, name: Any, column: Callable[[Any], Any], strata: Indices) -> Floats:
+def of_strata(role: str, name: Any, column: Callable[[Any], Any], strata: Indices) -> Floats:
     """Return what a column says of each stratum: positive numbers, shape (strata,)."""
-    values = _numbers(what, name, column)
+    values = _numbers(role, name, column)
     wrong = ~(np.isfinite(values) & (values > 0))
     if wrong.any():
         raise ValueError(
-            f"column {name!r} of {what} must hold positive numbers, but {_how_many(wrong)}."
+            f"column {name!r} of {role} must hold positive numbers, but {_how_many(wrong)}."
         )
-    found = np.zeros(int(strata.max()) + 1)
-    np.maximum.at(found, strata, values)
-    differs = values < found[strata] * (1.0 - 1e-9)  # more than by rounding
+    of_stratum = np.zeros(int(strata.max()) + 1)
+    np.maximum.at(of_stratum, strata, values)
+    differs = values < of_stratum[strata] * (1.0 - 1e-9)  # more than by rounding
     if differs.any():
         raise ValueError(
-            f"column {name!r} of {what} must hold one number for each stratum, and in "
-            f"{len(np.unique(strata[differs])):,} of {len(found):,} it differs between records."
+            f"column {name!r} of {role} must hold one number for each stratum, and in "
+            f"{len(np.unique(strata[differs])):,} of {len(of_stratum):,} it differs between "
+            "records."
         )
-    return found
+    return of_stratum
 
 
 def warn_of_other_sizes(sizes: Floats, weights: Any) -> None:
@@ -120,9 +123,9 @@ def warn_of_other_sizes(sizes: Floats, weights: Any) -> None:
 
 def within_strata(strata: Indices, clusters: Indices, *, nest: bool) -> Indices:
     """Return codes of clusters, each in one stratum."""
-    both = strata.astype(np.int64) * (int(clusters.max()) + 1) + clusters
-    found, codes = np.unique(both, return_inverse=True)
-    spanning = len(found) - len(np.unique(clusters))
+    pairs = strata.astype(np.int64) * (int(clusters.max()) + 1) + clusters
+    distinct, codes = np.unique(pairs, return_inverse=True)
+    spanning = len(distinct) - len(np.unique(clusters))
     if spanning and not nest:
         raise ValueError(
             f"{spanning:,} codes of clusters are in more than one stratum. If codes begin anew in "
@@ -132,27 +135,27 @@ def within_strata(strata: Indices, clusters: Indices, *, nest: bool) -> Indices:
     return codes
 
 
-def codes_of(what: str, names: Any, column: Callable[[Any], Any]) -> Indices:
+def codes_of(role: str, names: Any, column: Callable[[Any], Any]) -> Indices:
     """Write the values of a column, or the combinations of several, as codes from 0."""
     if not isinstance(names, tuple):
-        return _codes_of_one(what, names, column)
-    found = np.stack([_codes_of_one(what, name, column) for name in names], axis=1)
-    return np.unique(found, axis=0, return_inverse=True)[1].reshape(-1)
+        return _codes_of_one(role, names, column)
+    codes = np.stack([_codes_of_one(role, name, column) for name in names], axis=1)
+    return np.unique(codes, axis=0, return_inverse=True)[1].reshape(-1)
 
 
-def _codes_of_one(what: str, name: Any, column: Callable[[Any], Any]) -> Indices:
+def _codes_of_one(role: str, name: Any, column: Callable[[Any], Any]) -> Indices:
     values = np.asarray(column(name), dtype=object)
     missing = np.flatnonzero([is_missing(value) for value in values])
     if missing.size:
         raise ValueError(
-            f"column {name!r} lacks the {what} of {len(missing):,} of {len(values):,} records: "
+            f"column {name!r} lacks the {role} of {len(missing):,} of {len(values):,} records: "
             f"{numbered(missing)}."
         )
-    place: dict[Any, int] = {}
-    codes = np.array([place.setdefault(value, len(place)) for value in values.tolist()])
-    if len({isinstance(value, str) for value in place}) > 1:  # 7 and "7" would be two
+    code_of: dict[Any, int] = {}
+    codes = np.array([code_of.setdefault(value, len(code_of)) for value in values.tolist()])
+    if len({isinstance(value, str) for value in code_of}) > 1:  # 7 and "7" would be two
         raise ValueError(
-            f"column {name!r} names some {what} by a text and some by a number, as pandas.read_csv "
+            f"column {name!r} names some {role} by a text and some by a number, as pandas.read_csv "
             "does in large files, so that one may pass for two: give the column one type, such as "
             f"by astype(str), or read it with dtype={{{name!r}: str}}."
         )
@@ -180,13 +183,13 @@ def complete_records(
             "records that stand for others need weights: add a column of ones, and name it in "
             "SurveyDesign(weights=...)."
         )
-    own = resolve_columns(sample, list(design.columns), "survey")
-    rest = [place for place in range(len(column_names(sample))) if place not in own]
-    asked = rest if answers is None else resolve_columns(sample, answers, "answers")
+    design_columns = resolve_columns(sample, list(design.columns), "survey")
+    rest = [index for index in range(len(column_names(sample))) if index not in design_columns]
+    answer_columns = rest if answers is None else resolve_columns(sample, answers, "answers")
     read = column_reader(sample, "within")
     records = design.read(column_reader(sample, "survey"))
-    kept = ~is_missing(sample, asked)
-    classes = np.zeros(len(kept), dtype=np.intp)
+    is_complete = ~is_missing(sample, answer_columns)
+    classes = np.zeros(len(is_complete), dtype=np.intp)
     for name in within:
         code = codes_of("class", name, read)
         classes = np.unique(classes * (int(code.max()) + 1) + code, return_inverse=True)[1]
@@ -196,17 +199,19 @@ def complete_records(
         columns |= dict(zip(design.replicate_weights or (), records.replicates.T, strict=True))
     raised = {}
     for name, weights in columns.items():
-        whole = np.bincount(classes, weights)
-        answered = np.bincount(classes[kept], weights[kept], len(whole))
-        if np.any((answered <= 0) & (whole > 0)):
+        class_weights = np.bincount(classes, weights)
+        answered = np.bincount(classes[is_complete], weights[is_complete], len(class_weights))
+        if n_empty := int(np.sum((answered <= 0) & (class_weights > 0))):
             raise ValueError(
-                f"{int(np.sum((answered <= 0) & (whole > 0))):,} of {len(whole):,} classes have no "
-                "record with all answers that could stand for the others: make classes larger."
+                f"{n_empty:,} of {len(class_weights):,} classes have no record with all answers "
+                "that could stand for the others: make classes larger."
             )
-        factor = np.divide(whole, answered, out=np.ones_like(whole), where=answered > 0)
-        (place,) = resolve_columns(sample, [name], "survey")
-        raised[place] = weights * factor[classes]
-    return take_rows(with_values(sample, raised), kept)
+        factor = np.divide(
+            class_weights, answered, out=np.ones_like(class_weights), where=answered > 0
+        )
+        (index,) = resolve_columns(sample, [name], "survey")
+        raised[index] = weights * factor[classes]
+    return take_rows(with_values(sample, raised), is_complete)
 
 
 # --- The design of a sample of the package svy; svy itself is not needed --------------------------
@@ -374,19 +379,19 @@ class SurveyDesign:
             raise ValueError("stratum_sizes say how large strata are: name the strata, too.")
 
     def __repr__(self) -> str:
-        own = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        settings = {name: getattr(self, name) for name in self.__dataclass_fields__}
         usual = {name: field.default for name, field in self.__dataclass_fields__.items()}
-        stated = (f"{name}={value!r}" for name, value in own.items() if value != usual[name])
+        stated = (f"{name}={value!r}" for name, value in settings.items() if value != usual[name])
         return f"SurveyDesign({', '.join(stated)})"
 
     @property
     def columns(self) -> tuple[Any, ...]:
         """The columns of the public table that it names, each once."""
         named: list[Any] = []
-        most = self.max_weight if isinstance(self.max_weight, str) else None
+        max_weight = self.max_weight if isinstance(self.max_weight, str) else None
         drawn = (self.weights, self.strata, self.clusters, self.replicate_weights)
-        for own in (*drawn, most, self.stratum_sizes):
-            named += own if isinstance(own, tuple) else [] if own is None else [own]
+        for names in (*drawn, max_weight, self.stratum_sizes):
+            named += names if isinstance(names, tuple) else [] if names is None else [names]
         return tuple(dict.fromkeys(named))
 
     def read(
@@ -429,17 +434,19 @@ class SurveyDesign:
         clusters = None if self.clusters is None else codes_of("cluster", self.clusters, column)
         replicates = None
         if self.replicate_weights is not None:
-            own = [weights_of(name, column, positive=False) for name in self.replicate_weights]
-            replicates = np.stack(own, axis=1)
-        given = next(a for a in (weights, strata, clusters, replicates) if a is not None)
-        n = len(given)
+            replicates_of = [
+                weights_of(name, column, positive=False) for name in self.replicate_weights
+            ]
+            replicates = np.stack(replicates_of, axis=1)
+        first_column = next(a for a in (weights, strata, clusters, replicates) if a is not None)
+        n = len(first_column)
         if strata is not None and clusters is not None:
             clusters = within_strata(strata, clusters, nest=self.nest)
         if strata is None:
             strata = np.zeros(n, dtype=np.intp)
-        most = sizes = None
+        max_weights = sizes = None
         if sums is None:  # the exact sets need single records
-            most = self._most_of_strata(column, strata)
+            max_weights = self._most_of_strata(column, strata)
         if self.stratum_sizes is not None:
             sizes = of_strata("stratum_sizes", self.stratum_sizes, column, strata)
             if weights is not None:
@@ -453,7 +460,7 @@ class SurveyDesign:
             self.scale,
             counts,
             squares,
-            most,
+            max_weights,
             sizes,
         )
 
@@ -591,28 +598,32 @@ class SurveySummary:
     def describe(self) -> str:
         """Say what was done, and what it assumes."""
         of = f"a survey of {self.n_rows:,} records ({self.design!r})"
-        what = "clusters" if self.design.clusters is not None else "records"
+        unit = "clusters" if self.design.clusters is not None else "records"
         if self.exact:
-            most, within = self.design.max_weight, ""
-            most = f"that in column {most!r}" if isinstance(most, str) else f"{most:g}"
+            max_weight, within = self.design.max_weight, ""
+            max_weight = (
+                f"that in column {max_weight!r}"
+                if isinstance(max_weight, str)
+                else f"{max_weight:g}"
+            )
             if self.design.strata is not None:
                 within = f" within strata, whose sizes are those in {self.design.stratum_sizes!r}"
             return (
                 f"{of}; {self.n_records:,} of them were kept at random, in proportion to their "
-                f"weights, and are an independent sample of the population if {what} were drawn "
+                f"weights, and are an independent sample of the population if {unit} were drawn "
                 f"independently{within}, with probabilities inverse to their weights, of which "
-                f"{most} is the greatest that there could be"
+                f"{max_weight} is the greatest that there could be"
             )
         if not self.effective:
             return (
                 f"{of}, whose weights the distribution has; no confidence set rests on its design"
             )
         how = "replicate weights" if self.design.replicate_weights else "Taylor linearisation"
-        told = ", ".join(f"{n:,.0f} for {secret!r}" for secret, n in self.effective[:5])
-        more = len(self.effective) - 5
+        worth = ", ".join(f"{n:,.0f} for {secret!r}" for secret, n in self.effective[:5])
+        n_further = len(self.effective) - 5
         return (
             f"{of}; variances are those of {how} with {self.degrees:,} "
             f"degree{'s' * (self.degrees != 1)} of freedom, which needs many clusters with "
             "records of each secret; as much as so many independent "
-            f"records: {told}" + (f" and {more:,} more" if more > 0 else "")
+            f"records: {worth}" + (f" and {n_further:,} more" if n_further > 0 else "")
         )

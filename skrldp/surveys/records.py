@@ -134,11 +134,11 @@ class SurveyRecords:
 
         if self.replicates is not None:
             assert self.scale is not None
-            own = coo_array((np.ones(len(cells)), (cells, np.arange(len(cells)))))
-            own.resize((n_cells, len(cells)))
-            apart = own @ self.replicates - (own @ self.weights)[:, None]
-            found: Floats = self.scale * apart @ apart.T
-            return found
+            indicators = coo_array((np.ones(len(cells)), (cells, np.arange(len(cells)))))
+            indicators.resize((n_cells, len(cells)))
+            apart = indicators @ self.replicates - (indicators @ self.weights)[:, None]
+            covariance: Floats = self.scale * apart @ apart.T
+            return covariance
         if self.clusters is None:
             size = np.bincount(self.strata, self.counts)
         else:
@@ -155,7 +155,7 @@ class SurveyRecords:
             scaled = of_clusters.multiply(np.sqrt(factor[stratum])[:, None]).tocsr()
             raw = (scaled.T @ scaled).toarray()
         sums = coo_array((self.weights, (self.strata, cells)), shape=(len(size), n_cells)).toarray()
-        found = raw - (sums.T * (factor / size)) @ sums
+        covariance = raw - (sums.T * (factor / size)) @ sums
         alone = np.flatnonzero(size == 1)
         if alone.size and self.singleton == "error":
             raise ValueError(
@@ -164,8 +164,8 @@ class SurveyRecords:
             )
         if alone.size and self.singleton == "center":
             apart = sums[alone] - sums.sum(axis=0) / self.n_clusters
-            found += apart.T @ apart
-        return found
+            covariance += apart.T @ apart
+        return covariance
 
 
 # --- Estimates of a population's distribution, with their covariance ------------------------------
@@ -235,11 +235,11 @@ class SurveyTotals(ReadOnly):
                 "be estimated from it."
             )
         totals = np.bincount(cells, records.weights, n_cells)
-        least, whole = totals[totals > 0].min(), totals.sum()
-        if least * (_SCALE / whole) < _FEWEST:
+        smallest, total = totals[totals > 0].min(), totals.sum()
+        if smallest * (_SCALE / total) < _FEWEST:
             raise ValueError(
-                f"the weights of a cell's records sum to {least:.2g}, and all weights to "
-                f"{whole:.2g}: nearly all weight is on few records, and no distribution can be "
+                f"the weights of a cell's records sum to {smallest:.2g}, and all weights to "
+                f"{total:.2g}: nearly all weight is on few records, and no distribution can be "
                 "estimated. Weights say how many people a record stands for: correct them."
             )
         covariance = None
@@ -273,9 +273,9 @@ class SurveyTotals(ReadOnly):
         """
         covariance = None
         if self.covariance is not None and n_cells <= MOST_CELLS:
-            whole = np.zeros((n_cells, n_cells))
-            np.add.at(whole, np.ix_(cells, cells), self.covariance)
-            covariance = read_only(whole)
+            covariance = np.zeros((n_cells, n_cells))
+            np.add.at(covariance, np.ix_(cells, cells), self.covariance)
+            covariance = read_only(covariance)
         return SurveyTotals(
             read_only(np.bincount(cells, self.totals, n_cells)),
             read_only(np.bincount(cells, self.squares, n_cells)),
@@ -340,12 +340,12 @@ def independent_part(
     _check_weights(records)
     coins, order = _coins(content)
     if records.are_clustered:
-        kept = _one_of_each(records, coins[0], order)
+        is_kept = _one_of_each(records, coins[0], order)
     else:
-        kept = coins[0] * records.max_weights[records.strata] < records.weights
+        is_kept = coins[0] * records.max_weights[records.strata] < records.weights
     if len(records.max_weights) == 1:
-        return kept
-    return _as_drawn_from_all(records, kept, coins, order)
+        return is_kept
+    return _as_drawn_from_all(records, is_kept, coins, order)
 
 
 def _check_weights(records: SurveyRecords) -> None:
@@ -356,19 +356,20 @@ def _check_weights(records: SurveyRecords) -> None:
         mass = np.bincount(records.clusters, records.weights).astype(np.float64)
         strata = np.zeros(len(mass), dtype=np.intp)
         strata[records.clusters] = records.strata
-    most = records.max_weights[strata]
-    over = mass > most
+    max_weights = records.max_weights[strata]
+    over = mass > max_weights
     if over.any():
         first = int(np.argmax(over))
-        what = "cluster's sum of weights" if records.are_clustered else "weight"
+        quantity = "cluster's sum of weights" if records.are_clustered else "weight"
         raise ValueError(
-            f"max_weight={most[first]:g} is less than a {what} of the table, {mass[first]:g}. It "
-            "must be the greatest that the design could give, known before the records were drawn."
+            f"max_weight={max_weights[first]:g} is less than a {quantity} of the table, "
+            f"{mass[first]:g}. It must be the greatest that the design could give, known before "
+            "the records were drawn."
         )
 
 
 def _as_drawn_from_all(
-    records: SurveyRecords, kept: NDArray[np.bool_], coins: Floats, order: Indices
+    records: SurveyRecords, is_kept: NDArray[np.bool_], coins: Floats, order: Indices
 ) -> NDArray[np.bool_]:
     """Keep as many records of each stratum as a sample of the population would have.
 
@@ -377,7 +378,7 @@ def _as_drawn_from_all(
     assert records.stratum_sizes is not None
     _, first = np.unique(records.strata[order], return_index=True)
     shares = records.stratum_sizes / records.stratum_sizes.sum()
-    there = np.bincount(records.strata[kept], minlength=len(shares))
+    there = np.bincount(records.strata[is_kept], minlength=len(shares))
     size = _sample_size(there, shares)
     # Strata in the order in which they first occur in the sorted table, whatever the rows' order.
     named = np.argsort(first)
@@ -391,11 +392,11 @@ def _as_drawn_from_all(
             f"{len(there):,} strata the smallest keeps {int(there.min()):,}. Use "
             "LikelihoodRatioSet(radius='asymptotic')."
         )
-    by_coin = np.lexsort((coins[2], ~kept, records.strata))
+    by_coin = np.lexsort((coins[2], ~is_kept, records.strata))
     starts = np.cumsum(np.bincount(records.strata)) - np.bincount(records.strata)
-    rank = np.empty(len(kept), dtype=np.intp)
-    rank[by_coin] = np.arange(len(kept)) - starts[records.strata[by_coin]]
-    chosen: NDArray[np.bool_] = kept & (rank < wanted[records.strata])
+    rank = np.empty(len(is_kept), dtype=np.intp)
+    rank[by_coin] = np.arange(len(is_kept)) - starts[records.strata[by_coin]]
+    chosen: NDArray[np.bool_] = is_kept & (rank < wanted[records.strata])
     return chosen
 
 
@@ -404,8 +405,8 @@ def _sample_size(there: Indices, shares: Floats) -> int:
     low, high = 0, int(there.sum()) + 1
     while high - low > 1:
         size = (low + high) // 2
-        more = bdtrc(there, size, shares)[there < size].sum()
-        low, high = (size, high) if more <= _RUN_OUT else (low, size)
+        p_larger = bdtrc(there, size, shares)[there < size].sum()
+        low, high = (size, high) if p_larger <= _RUN_OUT else (low, size)
     return low
 
 
@@ -413,8 +414,8 @@ def _coins(content: NDArray[np.bytes_] | list[bytes]) -> tuple[Floats, Indices]:
     """Return uniform numbers for each row, shape (3, n), and the order of the sorted table."""
     order: Indices = np.array(sorted(range(len(content)), key=content.__getitem__), dtype=np.intp)
     digest = hashlib.sha256(_SALT)
-    for place in order:
-        digest.update(hashlib.sha256(content[place]).digest())
+    for position in order:
+        digest.update(hashlib.sha256(content[position]).digest())
     coins = np.empty((3, len(order)))
     coins[:, order] = _uniform(digest.digest(), 3 * len(order)).reshape(3, -1)
     return coins, order
@@ -435,11 +436,11 @@ def _one_of_each(records: SurveyRecords, coins: Floats, order: Indices) -> NDArr
     ends = np.cumsum(records.weights[sequence])
     starts = np.r_[0.0, ends[:-1]]
     begin = np.repeat(starts[first], np.diff(np.r_[first, len(sequence)]))
-    own = np.repeat(point, np.diff(np.r_[first, len(sequence)]))
-    hit = (own >= starts - begin) & (own < ends - begin)
-    kept = np.zeros(len(sequence), dtype=bool)
-    kept[sequence[hit]] = True
-    return kept
+    point_of_record = np.repeat(point, np.diff(np.r_[first, len(sequence)]))
+    hit = (point_of_record >= starts - begin) & (point_of_record < ends - begin)
+    is_kept = np.zeros(len(sequence), dtype=bool)
+    is_kept[sequence[hit]] = True
+    return is_kept
 
 
 def _uniform(seed: bytes, n: int) -> Floats:
