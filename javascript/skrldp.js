@@ -18,7 +18,7 @@ export async function load(text, options = {}) {
   const { crypto, crypto: { subtle, getRandomValues } = {} } = globalThis;
   if (!subtle || !getRandomValues) fail("WebCrypto is missing: browsers have it on pages served over HTTPS only.");
   const [isPermanent, secret] = ["memoize" in options, options.memoize];
-  const isKey = isOctets(secret) && secret.length >= LEAST_KEY;
+  const isKey = isOctets(secret) && secret.length >= LEAST_KEY && new Set(secret).size > 1; // all equal: never filled
   if (isPermanent && !isKey) fail(`memoize must be a Uint8Array of at least ${LEAST_KEY} random bytes.`, TypeError);
   const { canonical, stated, reporterOf } = read(text);
   const hash = new Uint8Array(await subtle.digest("SHA-256", new TextEncoder().encode(canonical)));

@@ -125,6 +125,7 @@ test("options that are misspelt, missing or of another type are refused", async 
     [{ memoize: [...KEY] }, /at least 16/],
     [{ memoize: KEY.subarray(0, 15) }, /at least 16/],
     [{ memoize: new Uint32Array(8) }, /at least 16/],
+    [{ memoize: new Uint8Array(32).fill(7) }, /at least 16 random bytes/],
     [{ digest: undefined }, /its digest is [0-9a-f]{64}/],
     [{ digest: digest.toUpperCase() }, /another mechanism/],
     [{ digest: digest.replace(/^./, "g") }, /another mechanism/],

@@ -41,7 +41,8 @@ _ROWS = 1 << 12  # reports made at a time
 def checked_key(key: Any, what: str, make: str = "secrets.token_hex(32)") -> bytes:
     """Return a secret key.
 
-    Raises TypeError if it is not bytes. Raises ValueError if it is too short.
+    Raises TypeError if it is not bytes. Raises ValueError if it is too short, or all its bytes are
+    equal, as where memory was never filled.
     """
     if not isinstance(key, bytes):
         raise TypeError(f"{what} must give a key of bytes, got {type(key).__name__}.")
@@ -49,6 +50,11 @@ def checked_key(key: Any, what: str, make: str = "secrets.token_hex(32)") -> byt
         raise ValueError(
             f"{what} must have at least {_LEAST_KEY} bytes ({2 * _LEAST_KEY} hexadecimal digits), "
             f"got {len(key)}: make one with {make}, and keep it secret."
+        )
+    if len(set(key)) == 1:
+        raise ValueError(
+            f"{what} is a single byte repeated, which anybody could guess: make a key with {make}, "
+            "and keep it secret."
         )
     return key
 

@@ -28,10 +28,12 @@ def test_unknown_texts_are_hinted_at(value):
     mechanism = sanitizer.mechanism_
     record = {"s": ["no"] * 2, "u": pd.Series(["Full", value], dtype=object)}
     table = pa.table({**record, "u": pa.array(["Full", str(value)]), "id": [1, 2]})
-    reporters = [batches.Reporter(mechanism, id="id", key=bytes(32))]
+    reporters = [batches.Reporter(mechanism, id="id", key=bytes(range(32)))]
     other = public.rename(columns={"u": "w"})
     parts = [mechanism, GRRSanitizer(1.0, sensitive="s").fit(other).mechanism_]
-    reporters.append(batches.BlockReporter(Manifest.of(parts, [0.5, 0.5]), id="id", key=bytes(32)))
+    reporters.append(
+        batches.BlockReporter(Manifest.of(parts, [0.5, 0.5]), id="id", key=bytes(range(32)))
+    )
     calls = [
         lambda: sanitizer.transform(pd.DataFrame(record)),
         lambda: client.load(mechanism.to_json()).report(["no", value]),

@@ -17,7 +17,7 @@ TABLE = wide_table(3_000, seed=4).assign(person=[f"p{n}" for n in range(3_000)])
 
 def reporter(**options):
     return batches.BlockReporter(
-        MANIFEST.to_json(), **({"id": "person", "key": bytes(32)} | options)
+        MANIFEST.to_json(), **({"id": "person", "key": bytes(range(32))} | options)
     )
 
 
@@ -31,7 +31,9 @@ def test_reports_do_not_depend_on_order_batches_libraries_or_copies():
     pd.testing.assert_frame_equal(batched.to_pandas(), expected)
     polars = reporter()(pl.from_pandas(TABLE)).to_pandas()
     pd.testing.assert_frame_equal(polars, expected)
-    public = reporter(key=batches.KeyVariable("A_KEY"), key_check=batches.key_check(bytes(32)))
+    public = reporter(
+        key=batches.KeyVariable("A_KEY"), key_check=batches.key_check(bytes(range(32)))
+    )
     assert pickle.loads(pickle.dumps(public)).digest == MANIFEST.digest
 
 
@@ -43,7 +45,7 @@ def test_the_block_is_the_person_s_whatever_the_record():
     second = reporter()(other)
     pd.testing.assert_series_equal(first["block"], second["block"])
     assert not first["report"].equals(second["report"])
-    assert not first["block"].equals(reporter(key=bytes(range(32)))(TABLE)["block"])
+    assert not first["block"].equals(reporter(key=bytes(range(1, 33)))(TABLE)["block"])
 
 
 def test_bad_input():
@@ -59,10 +61,10 @@ def test_bad_input():
         reporter(keep=["age"])
     for kind in (batches.Reporter, batches.LedgerReporter):
         with pytest.raises(ValueError, match=r"got Manifest, .* use BlockReporter"):
-            kind(MANIFEST.to_json(), id="person", key=bytes(32))
+            kind(MANIFEST.to_json(), id="person", key=bytes(range(32)))
     with pytest.raises(TypeError, match=r"got Manifest, .* use BlockReporter"):
-        batches.Reporter(MANIFEST, id="person", key=bytes(32))
+        batches.Reporter(MANIFEST, id="person", key=bytes(range(32)))
     with pytest.raises(TypeError, match=r"must be a Manifest .* use Reporter"):
-        batches.BlockReporter(MANIFEST.mechanisms[0], id="person", key=bytes(32))
+        batches.BlockReporter(MANIFEST.mechanisms[0], id="person", key=bytes(range(32)))
     with pytest.raises(ValueError, match=r"must be a Manifest .* use Reporter"):
-        batches.BlockReporter(MANIFEST.mechanisms[0].to_json(), id="person", key=bytes(32))
+        batches.BlockReporter(MANIFEST.mechanisms[0].to_json(), id="person", key=bytes(range(32)))

@@ -234,7 +234,7 @@ HOLDER = """
 import sys, time
 from skrldp.cli._report import held
 from skrldp.batches import LedgerReporter
-one = LedgerReporter(open("mechanism.json").read(), id="person", key=bytes(32))
+one = LedgerReporter(open("mechanism.json").read(), id="person", key=bytes(range(32)))
 with held("ledger.parquet", one):
     print("held", flush=True)
     time.sleep(600)

@@ -35,7 +35,11 @@ from fuzz import bases, kept  # noqa: E402
 from skrldp import client  # noqa: E402
 from skrldp.mechanism.json_values import revive  # noqa: E402
 
-KEYS = [bytes(range(32)), bytes(16), bytes(range(200, 56, -1))]  # longer than a block of SHA-256
+KEYS = [
+    bytes(range(32)),
+    bytes(range(16)),
+    bytes(range(200, 56, -1)),
+]  # longer than a block of SHA-256
 IDS = [
     "person 1", " ", "é😀", 0, 1, "1", b"1", -12, 2**53 - 1, 2**53 + 1, str(-(2**70)), b"\x00\xff",
     b" ",

@@ -375,7 +375,7 @@ for text in {texts!r}:
         else:
             raise AssertionError("reported")
     try:
-        permanent = skrldp.client.load(text, memoize=bytes(32))
+        permanent = skrldp.client.load(text, memoize=bytes(range(32)))
         print(*permanent.report_many(rows * 20, ids=range(40)))
     except ImportError as error:
         print(error)
@@ -391,7 +391,7 @@ def test_numpy_is_all_it_needs(also):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     for text, said in zip(texts, done.stdout.splitlines(), strict=True):
-        reports = load(text, memoize=bytes(32)).report_many(ROWS * 20, ids=range(40))
+        reports = load(text, memoize=bytes(range(32))).report_many(ROWS * 20, ids=range(40))
         permanent = " ".join(map(str, reports))
         assert (permanent if also else "computed from a key need the package 'crypto") in said
 

@@ -177,7 +177,7 @@ def test_bad_limits(path):
     with pytest.raises(TypeError, match="limit must be FreshReports"):
         load(text_of(), limit=3)
     with pytest.raises(ValueError, match="memoize or limit, not both"):
-        load(text_of(), memoize=bytes(32), limit=FreshReports(3, path))
+        load(text_of(), memoize=bytes(range(32)), limit=FreshReports(3, path))
     device = load(text_of(), limit=FreshReports(3, path))
     with pytest.raises(ValueError, match=r"counted reports \(limit\) need an id"):
         device.report(ROW)

@@ -194,6 +194,7 @@ def test_ids_go_with_permanent_reports():
 @pytest.mark.parametrize(
     ("key", "error", "message"),
     [
+        (b"\x07" * 32, ValueError, "is a single byte repeated, .* secrets.token_bytes"),
         (bytes(15), ValueError, "at least 16 bytes .* got 15: make one with secrets.token_bytes"),
         (b"", ValueError, "got 0"),
         ("a" * 32, TypeError, "a key of bytes, got str"),
@@ -221,7 +222,7 @@ def test_another_mechanism_is_refused():
 
 
 def test_a_key_leaves_nothing_to_chance():
-    assert load(dense().to_json(), memoize=bytes(16)).report(ROWS[0], id=1) in range(4)
+    assert load(dense().to_json(), memoize=bytes(range(16))).report(ROWS[0], id=1) in range(4)
     with pytest.raises(ValueError, match="take no random_state"):
         load(dense().to_json(), memoize=KEY, random_state=0)
 

@@ -98,8 +98,8 @@ def fitted():
         "known": AOptimalSanitizer(sensitive="s", known="u").fit(FRAME),
     }
     device = client.load(found["frame"].mechanism_.to_json())
-    key = client.load(found["frame"].mechanism_.to_json(), memoize=bytes(32))
-    reporter = batches.Reporter(found["frame"].mechanism_, id="id", key=bytes(32))
+    key = client.load(found["frame"].mechanism_.to_json(), memoize=bytes(range(32)))
+    reporter = batches.Reporter(found["frame"].mechanism_, id="id", key=bytes(range(32)))
     return {**found, "reporter": reporter, "client": device, "permanent": key}
 
 
