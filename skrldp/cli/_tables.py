@@ -19,6 +19,7 @@ import sys
 import tempfile
 import warnings
 import zlib
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
@@ -277,8 +278,8 @@ def _csv(path: str) -> _Part | None:
     if len(head) < _HEAD and count(io.BytesIO(head)) <= n_before:
         return None
 
-    def batches(columns: list[str]) -> Any:
-        read = pacsv.ReadOptions(skip_rows=n_before - 1)
+    def reader(columns: list[str], *, use_threads: bool) -> Any:
+        read = pacsv.ReadOptions(skip_rows=n_before - 1, use_threads=use_threads)
         parsed = pacsv.ParseOptions(
             delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=len(names) > 1
         )
@@ -289,8 +290,17 @@ def _csv(path: str) -> _Part | None:
             opened(), read_options=read, parse_options=parsed, convert_options=converted
         )
 
+    def batches(columns: list[str]) -> Iterator[Any]:
+        try:
+            yield from reader(columns, use_threads=True)
+        except pa.ArrowInvalid:
+            deque(reader(columns, use_threads=False), maxlen=0)  # its error says in which row
+            raise
+
     schema = pa.schema([(name, pa.string()) for name in names])
-    if batches([]).schema.names != names:  # Arrow would read other columns as missing
+    if (
+        reader([], use_threads=False).schema.names != names
+    ):  # Arrow would read other columns as missing
         raise CommandError(f"{path} is not a CSV file: its first line has no names of columns.")
     return _Part(path, schema, batches, lambda: count(opened()) - n_before)
 
@@ -503,6 +513,7 @@ if sys.platform != "win32":
     import fcntl
 
 
+_EXISTS = "{} exists; give another name, or remove it first."
 _MOST = 80  # characters of a file's name in that of its temporary file
 
 
@@ -552,15 +563,39 @@ def new_file(
                 file.flush()
                 os.fsync(file.fileno())
                 os.chmod(name, _mode_of(path, mode))
-                checked_target(target, replace=replace, inputs=inputs)  # it may be there by now
                 if sys.platform == "win32":  # where no open file is removed or renamed
                     file.close()
-                os.replace(name, path)  # before the lock goes
+                _give_name(name, path, target, replace=replace)  # before the lock goes
                 return
         except BaseException:
             with suppress(OSError):
                 os.unlink(name)
             raise
+
+
+def _give_name(name: Path, path: Path, target: str, *, replace: bool) -> None:
+    """Rename a complete file; unless `replace`, in a step that fails if another has that name."""
+    try:
+        if replace:
+            os.replace(name, path)
+        elif sys.platform == "win32":
+            os.rename(name, path)
+        else:
+            try:
+                os.link(name, path)
+            except FileExistsError:
+                raise
+            except OSError:  # file systems without links: an empty file holds the name until then
+                os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
+                try:
+                    os.replace(name, path)
+                except BaseException:
+                    os.unlink(path)
+                    raise
+            else:
+                os.unlink(name)
+    except FileExistsError:
+        raise CommandError(_EXISTS.format(target)) from None
 
 
 def table_writer(file: IO[bytes], target: str, schema: Any) -> Any:
@@ -626,6 +661,11 @@ def _prefix(path: Path) -> str:
 
 def checked_target(target: str, *, replace: bool, inputs: Sequence[str | None] = ()) -> Path:
     """Return where to write, through links."""
+    if os.path.islink(target) and not os.path.exists(target):
+        raise CommandError(
+            f"{target} is a symbolic link to a file that is not there; remove the link, or give "
+            "another name."
+        )
     path = Path(target).resolve()
     if not path.parent.is_dir():
         raise CommandError(f"{target}: there is no folder {path.parent}; make it first.")
@@ -637,7 +677,7 @@ def checked_target(target: str, *, replace: bool, inputs: Sequence[str | None] =
     if path.exists() and not path.is_file():
         raise CommandError(f"{target} is not a regular file; '-' is standard output.")
     if path.exists() and not replace:
-        raise CommandError(f"{target} exists; give another name, or remove it first.")
+        raise CommandError(_EXISTS.format(target))
     return path
 
 

@@ -26,7 +26,7 @@ __all__ = ["call", "designed", "folder", "ready"]  # fixtures
 LEDGER = ("--ledger", "ledger.parquet")
 
 
-def new_key(path, text="ab" * 32):
+def new_key(path, text="abcd" * 16):
     path.touch(0o600)
     path.write_text(text)
 
@@ -125,17 +125,22 @@ def test_at_most_so_many_reports(call, ready, designed):
     assert len(pq.read_table("ledger.parquet")) == 600
 
 
-def test_the_ledger_is_written_first(call, ready, monkeypatch):
+def test_the_ledger_is_written_first(call, ready):
     """A run that ends between the two has lost nothing: the next one repeats what was entered."""
-    replace, done = os.replace, []
+    done = []
 
-    def stop(source, target):
-        if done:
-            raise OSError(28, "No space left on device")
-        done.append(os.path.basename(target))
-        return replace(source, target)
+    def stopping(rename):
+        def stop(source, target):
+            if done:
+                raise OSError(28, "No space left on device")
+            done.append(os.path.basename(target))
+            return rename(source, target)
 
-    monkeypatch.setattr(os, "replace", stop)
+        return stop
+
+    patch = pytest.MonkeyPatch()
+    for name in ("replace", "link"):
+        patch.setattr(os, name, stopping(getattr(os, name)))
     arguments = ("report", "mechanism.json", "records.csv", *KEYED, *LEDGER, "-o", "out.csv")
     assert call(*arguments)[0] == 2
     assert done == ["ledger.parquet"]
@@ -146,7 +151,7 @@ def test_the_ledger_is_written_first(call, ready, monkeypatch):
         "mechanism.json",
         "records.csv",
     ]
-    monkeypatch.setattr(os, "replace", replace)
+    patch.undo()
     entered = pq.read_table("ledger.parquet")["report"].to_pylist()
     write(changed(), "records.csv")
     assert call(*arguments) == (0, "", "")
@@ -157,19 +162,23 @@ def test_the_ledger_is_written_first(call, ready, monkeypatch):
 @pytest.mark.parametrize("entered", [0, 1, 2])
 def test_a_run_that_ends_early_says_what_it_wrote(call, ready, monkeypatch, ending, entered):
     """While the ledger is written, while the output is, and where it had all entries before."""
-    replace, done = os.replace, []
+    done = []
 
-    def stop(source, target):
-        if len(done) == min(entered, 1):
-            raise ending()
-        done.append(os.path.basename(target))
-        return replace(source, target)
+    def stopping(rename):
+        def stop(source, target):
+            if len(done) == min(entered, 1):
+                raise ending()
+            done.append(os.path.basename(target))
+            return rename(source, target)
+
+        return stop
 
     arguments = ("report", "mechanism.json", "records.csv", *KEYED, *LEDGER)
     if entered == 2:  # and nothing is new
         assert call(*arguments, "-o", "before.csv")[0] == 0
         done.append("ledger.parquet")
-    monkeypatch.setattr(os, "replace", stop)
+    for name in ("replace", "link"):
+        monkeypatch.setattr(os, name, stopping(getattr(os, name)))
     code, _, err = call(*arguments, "-o", "out.csv")
     assert code == (130 if ending is KeyboardInterrupt else 2)
     last = err.splitlines()[-1]

@@ -9,6 +9,7 @@ import time
 import command_fixtures
 import pytest
 
+from skrldp.cli._common import CommandError
 from skrldp.cli._tables import new_file
 
 call, designed = command_fixtures.call, command_fixtures.designed
@@ -134,6 +135,42 @@ def test_runs_at_the_same_time_do_not_take_each_others_files(folder):
                 inner.write(b"inner")
             assert (folder / "out").read_bytes() == b"inner"
         assert (folder / "out").read_bytes() == b"outer"
+    assert os.listdir(folder) == ["out"]
+
+
+@pytest.mark.parametrize("has_links", [True, False])
+def test_a_file_that_is_there_at_the_last_moment_is_not_replaced(folder, monkeypatch, has_links):
+    """Two runs of ``skrldp key FILE`` that were timed lost the first key, which was in use."""
+
+    def refused(*names):
+        raise PermissionError(1, "Operation not permitted")
+
+    if not has_links:
+        monkeypatch.setattr(os, "link", refused)
+    with new_file("first") as file:
+        file.write(b"whole")
+    assert (folder / "first").read_text() == "whole"
+    chmod = os.chmod
+    monkeypatch.setattr("skrldp.cli._tables.checked_target", lambda target, **_: folder / target)
+
+    def with_other_run(*names):
+        chmod(*names)
+        (folder / "out").write_text("the other run's")
+
+    monkeypatch.setattr(os, "chmod", with_other_run)
+    with pytest.raises(CommandError, match="out exists; give another name"), new_file("out") as own:
+        own.write(b"mine")
+    assert (folder / "out").read_text() == "the other run's"
+    assert sorted(os.listdir(folder)) == ["first", "out"]
+
+
+@pytest.mark.parametrize("replace", [True, False])
+def test_a_link_to_no_file_is_refused(folder, replace):
+    """Whoever made the link would choose which file is written."""
+    (folder / "out").symlink_to("elsewhere")
+    wrong = "out is a symbolic link to a file that is not there"
+    with pytest.raises(CommandError, match=wrong), new_file("out", replace=replace):
+        pass
     assert os.listdir(folder) == ["out"]
 
 
