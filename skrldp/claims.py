@@ -28,12 +28,21 @@ from skrldp.alphabet.values import (
 REPORTS = (1, 2, 3, 10)  # numbers of reports about one person that bounds are stated for
 
 #: The numbers of each kind of set, in nats but for the order of a ball.
-KINDS = {"renyi": ("alpha", "radius"), "likelihood-ratio": ("single", "pair", "drift")}
+KINDS = {
+    "renyi": ("alpha", "radius"),
+    "likelihood-ratio": ("single", "pair", "drift"),
+    "box": ("drift",),
+}
 #: Where the numbers of each kind come from.
 RULES = {
     "renyi": ("chi2", "finite-sample", "survey", "given"),
     "likelihood-ratio": ("finite-sample", "asymptotic", "survey", "given"),
+    "box": ("reports", "reports-asymptotic"),
 }
+#: Bounds from private reports are whole numbers of 1/8192.
+UNITS = 8192
+
+_EXACT = ("finite-sample", "reports")  # rules that hold for every number of records
 
 _LAST_DIGITS = 1e-15
 _SHOWN = 20  # blocks
@@ -48,32 +57,98 @@ _WRITTEN_OUT = 20.0  # e to more than this is left as a power
 
 
 @dataclass(frozen=True)
+class BoxBounds:
+    """Bounds of the probability of each value of U given each secret, from private reports.
+
+    Parameters
+    ----------
+    lower, upper : tuple of tuples
+        A row for each secret, in units of 1/8192.
+    reports : tuple of (str, tuple)
+        For each mechanism whose reports they come from the SHA-256 of its JSON, and the number of
+        reports of each kind, from which :func:`~skrldp.certificate.verify_bounds` computes them.
+
+    Raises
+    ------
+    ValueError
+        If these are no such numbers, or no distribution lies between the bounds of a secret.
+    """
+
+    lower: tuple[tuple[int, ...], ...]
+    upper: tuple[tuple[int, ...], ...]
+    reports: tuple[tuple[str, tuple[int, ...]], ...]
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        tables = [_whole_table(name, getattr(self, name)) for name in ("lower", "upper")]
+        counted = tuple((digest, *_whole_table("reports", [own])) for digest, own in self.reports)
+        for low, high in zip(*tables, strict=True):
+            fits = all(x <= y <= UNITS for x, y in zip(low, high, strict=True))
+            if not (fits and sum(low) <= UNITS <= sum(high)):
+                raise ValueError("no distribution of U lies between the bounds of a secret.")
+        if not counted or not all(isinstance(digest, str) for digest, _ in counted):
+            raise ValueError("bounds must state the reports that they come from.")
+        for name, it in zip(("lower", "upper", "reports"), (*tables, counted), strict=True):
+            object.__setattr__(self, name, it)
+
+    @property
+    def n_reports(self) -> int:
+        """Number of reports."""
+        return sum(sum(counts) for _, counts in self.reports)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what JSON holds, beside the other numbers of a set."""
+        reports = [{"mechanism": digest, "counts": [*counts]} for digest, counts in self.reports]
+        tables = {name: [*map(list, getattr(self, name))] for name in ("lower", "upper")}
+        return {**tables, "reports": reports}
+
+    @staticmethod
+    def from_json(found: dict[str, Any]) -> BoxBounds:
+        """Read what :meth:`to_json` returned, strictly."""
+        for one in found["reports"]:
+            check_object(one, ("mechanism", "counts"), (), "each of reports")
+        reports = tuple((one["mechanism"], one["counts"]) for one in found["reports"])
+        return BoxBounds(found["lower"], found["upper"], reports)
+
+
+def _whole_table(name: str, rows: Any) -> tuple[tuple[int, ...], ...]:
+    """Return a table of whole numbers as tuples."""
+    good = isinstance(rows, list | tuple) and all(isinstance(row, list | tuple) for row in rows)
+    if not good or not all(is_whole(x) and x >= 0 for row in rows for x in row):
+        raise ValueError(f"{name} must be a table of whole numbers.")
+    return tuple(tuple(int(x) for x in row) for row in rows)
+
+
+@dataclass(frozen=True)
 class Around:
     """The distributions for which a claim holds: those around a public table, or all.
 
     Parameters
     ----------
-    kind : {"all", "renyi", "likelihood-ratio"}
-        All distributions; the ball in Rényi divergence around the public one; or those whose
-        conditionals of U have small log likelihood ratios, whatever the probabilities of the
-        secrets are.
+    kind : {"all", "renyi", "likelihood-ratio", "box"}
+        All distributions; the ball in Rényi divergence around the public one; or, whatever the
+        probabilities of the secrets are, those whose conditionals of U have small log likelihood
+        ratios, or lie between bounds.
     numbers : dict
         Of a ball its order ``alpha`` and its ``radius`` in nats, 0 for the public distribution
         alone. Of likelihood ratios the budgets ``single`` and ``pair`` (log likelihood ratios
-        divided by the number of public records) and the ``drift``, in nats.
+        divided by the number of public records) and the ``drift``, in nats. Of bounds the drift.
     rule : str or None
-        Where these come from: "finite-sample", "asymptotic", "chi2", "survey" or "given".
+        Where these come from: "finite-sample", "asymptotic", "chi2", "survey" or "given"; bounds
+        from "reports" or "reports-asymptotic".
     beta : float or None
         Probability that a set made by the rule does not contain the true distribution: at most
         beta for "finite-sample", approximately for the others. None for given numbers.
     n_records : int or None
-        Number of public records.
+        Number of public records, or of the private reports in their place.
     n_values : int or None
         The number of values of U that there may be, for which a rule makes the numbers; None for
         those listed.
     values_from : {"declared", "frequent", "learned"} or None
         Where the values of U come from, on which `beta` depends: declared, learned from the counted
         records of which each value has many, or just learned from them. None if it is not stated.
+    bounds : BoxBounds or None
+        The bounds of a box.
 
     Raises
     ------
@@ -97,9 +172,12 @@ class Around:
     n_records: int | None = None
     n_values: int | None = None
     values_from: str | None = None
+    bounds: BoxBounds | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Check the numbers."""
+        if (self.kind == "box") != isinstance(self.bounds, BoxBounds):
+            raise ValueError("bounds are those of a box, and a box has bounds.")
         if self.kind == "all":
             if self.numbers or any(getattr(self, name) is not None for name in _OF_SETS):
                 raise ValueError("the set of all distributions has no numbers and no values.")
@@ -121,6 +199,8 @@ class Around:
         for name in ("n_records", "n_values"):
             if getattr(self, name) is not None:
                 _check_number(name, getattr(self, name))
+        if self.bounds is not None and self.n_records != self.bounds.n_reports:
+            raise ValueError("n_records is not the number of reports.")
         if self.values_from is not None:
             check_choice("values_from", self.values_from, SOURCES)
 
@@ -145,7 +225,7 @@ class Around:
     @property
     def is_point(self) -> bool:
         """Whether the public distribution, or its conditionals, are the only ones inside."""
-        return not self.is_everything and all(
+        return self.kind not in ("all", "box") and all(
             self.numbers.get(name, 0.0) == 0.0 for name in ("radius", "pair", "drift")
         )
 
@@ -167,11 +247,16 @@ class Around:
                 f"the distributions within Rényi divergence B = {radius:.4g} (alpha = {alpha:g}) "
                 "of the public one"
             )
+        drift = self.numbers["drift"]
+        if self.kind == "box":
+            moved = f", or have moved from one of these by drift {drift:.4g}" * (drift > 0.0)
+            return (
+                f"the distributions that {self.n_records:,} private reports do not rule out{moved}"
+            )
         what, said = "have log likelihood ratios of at most", self._ratios_in_words()
         if self.n_records is None:
             what = "have divergences times P(s) of at most"
         words = f"the distributions whose conditionals of U {what} {said}"
-        drift = self.numbers["drift"]
         more = f", where each divergence may be {drift:.4g} nats more (drift)"
         return words + more * (drift > 0.0)
 
@@ -196,14 +281,18 @@ class Around:
             return "all distributions"
         if self.kind == "renyi":
             return f"alpha={self.numbers['alpha']:g}, B={self.numbers['radius']:.4g}"
+        drift = self.numbers["drift"]
+        if self.kind == "box":
+            return f"bounds from {self.n_records:,} reports" + f", drift={drift:.4g}" * (
+                drift > 0.0
+            )
         single, pair = self._likelihood_ratios
         what = "P(s) D" if self.n_records is None else "log likelihood ratios"
-        drift = self.numbers["drift"]
         return f"{what}<={single:.4g}, of two<={pair:.4g}" + f", drift={drift:.4g}" * (drift > 0.0)
 
     def missed(self) -> str:
         """Say how often the set does not contain the true distribution: about beta, or at most."""
-        kind = "at most" if self.rule == "finite-sample" else "about"
+        kind = "at most" if self.rule in _EXACT else "about"
         return f"with probability {kind} {at_most(self.beta or 0.0, '.4g')}"
 
     def in_words(self, *, source: bool = True) -> str:
@@ -217,7 +306,7 @@ class Around:
         if self.is_point:
             return f"{words}, and no other"
         true = "distribution"
-        if self.kind == "likelihood-ratio":
+        if self.kind != "renyi":
             true, words = "conditionals", f"{words}, whatever the probabilities of the secrets are"
         if self.beta is None:
             return f"{words}; the radius was given, so the probability of missing is unknown"
@@ -230,8 +319,9 @@ class Around:
         """What beta rests on: how the public records were drawn, and what changed since."""
         found = []
         if self.beta is not None and not self.is_point:
-            found.append(_DRAWN["survey" if self.rule == "survey" else "records"])
-        if self.rule in ("chi2", "asymptotic") and not self.is_point:
+            rule = "reports" if self.kind == "box" else self.rule
+            found.append(_DRAWN.get(rule or "", _DRAWN["records"]))
+        if self.rule in ("chi2", "asymptotic", "reports-asymptotic") and not self.is_point:
             found.append("that each cell has many records; LikelihoodRatioSet() does not need that")
         if self.numbers.get("drift", 0.0) > 0.0:
             found.append("that the population has changed by no more than the drift since")
@@ -249,7 +339,8 @@ class Around:
         stated = {name: getattr(self, name) for name in _OF_SETS}
         left_out = {n for n, it in stated.items() if it is None and n not in ("rule", "beta")}
         rest = {name: it for name, it in stated.items() if name not in left_out}
-        return {"set": self.kind, **self.numbers, **rest}
+        bounds = {} if self.bounds is None else self.bounds.to_json()
+        return {"set": self.kind, **self.numbers, **rest, **bounds}
 
     @staticmethod
     def from_json(found: Any, where: str) -> Around:
@@ -259,16 +350,21 @@ class Around:
         kind = found.get("set") if isinstance(found, dict) else None
         check_choice(f"{where} is not 'all', and its set", kind, KINDS)
         assert isinstance(kind, str)
-        needed = ("set", *KINDS[kind], "rule", "beta")
-        check_object(found, needed, _OF_SETS[2:], where)
+        of_box = ("lower", "upper", "reports") if kind == "box" else ()
+        check_object(found, ("set", *KINDS[kind], "rule", "beta", *of_box), _OF_SETS[2:], where)
         rest = {name: found[name] for name in _OF_SETS if name in found}
-        return Around(kind, {name: found[name] for name in KINDS[kind]}, **rest)
+        bounds = BoxBounds.from_json(found) if of_box else None
+        return Around(kind, {name: found[name] for name in KINDS[kind]}, **rest, bounds=bounds)
 
 
 _DRAWN = {
     "survey": (
         "that the public records were drawn as the survey's design says, in many clusters, from "
         "the population whose members report"
+    ),
+    "reports": (
+        "that each report was drawn as its mechanism says, by a different member of the population "
+        "whose members report, independently of the others, and that their number was fixed before"
     ),
     "records": (
         "that each counted record was drawn from the population whose members report, everybody "
@@ -778,18 +874,24 @@ class Claims:
         if not uncertain:
             return f"This holds only if the population is exactly as {table} says."
         near = f"This is proven for all populations near {table}"
+        if sets[0].kind == "box":
+            table = f"the {sets[0].n_records:,} private reports"
+            near = f"This is proven for all populations that {table} do not rule out"
         beta, learned = self.beta, self.values_from in ("learned", None)
         if beta is None:
             return f"{near}; whether the true one is among them is unknown."
-        exact = all(one.rule == "finite-sample" for one in uncertain) and not learned
+        exact = all(one.rule in _EXACT for one in uncertain) and not learned
         often = f"{'at most' if exact else 'about'} {at_most(100.0 * beta, '.3g')} %"
         often += " (more, as rare values were learned from it)" * learned
         drawn = "their records are a random sample of the people who report"
         if any(one.rule == "survey" for one in uncertain):
             drawn = "their records were drawn as the survey's design says"
+        if sets[0].kind == "box":
+            drawn = "those who gave them are a random sample of the people who report"
         if any(one.numbers.get("drift", 0.0) > 0.0 for one in uncertain):
             drawn += " and the population has changed by no more than was allowed for"
-        return f"{near}; the true one is not among them for {often} of such tables, if {drawn}."
+        such = "tables" if sets[0].kind != "box" else "numbers of reports"
+        return f"{near}; the true one is not among them for {often} of such {such}, if {drawn}."
 
     def warnings(self) -> list[str]:
         """Warn of a bound that is large, and of what a second report or more knowledge reveal."""
@@ -883,7 +985,7 @@ class Claims:
         if total is None:
             return f"{len(uncertain):,}; how often they miss is not known"
         each = " or ".join(sorted({around.missed() for around in uncertain}))
-        kind = "at most" if all(one.rule == "finite-sample" for one in uncertain) else "about"
+        kind = "at most" if all(one.rule in _EXACT for one in uncertain) else "about"
         weak = self.values_from in ("learned", None)
         condition = f"; {source_in_words(self.values_from)}" * weak
         return (

@@ -20,6 +20,30 @@ from skrldp.surveys.records import SurveyTotals
 
 
 @dataclass(frozen=True, eq=False)
+class CountedReports:
+    """The reports of one mechanism, counted, one for each person, from which bounds are computed.
+
+    Attributes
+    ----------
+    matrix : array of shape (b, a)
+        Probabilities of the b reports for each cell of the joint distribution.
+    counts : array of shape (b,)
+        Number of reports of each kind.
+    digest : str
+        SHA-256 of the mechanism's JSON, by which others find it.
+    """
+
+    matrix: Floats
+    counts: NDArray[np.int64]
+    digest: str = ""
+
+    @property
+    def n(self) -> int:
+        """Number of reports."""
+        return int(self.counts.sum())
+
+
+@dataclass(frozen=True, eq=False)
 class JointDistribution(ReadOnly):
     """Counts of public records, and their empirical distribution.
 
@@ -45,6 +69,10 @@ class JointDistribution(ReadOnly):
     survey : SurveyTotals, optional
         Weighted totals of the cells, where the records are a survey's: all distributions are then
         those of the totals, while `counts` and `n` are still about records.
+    reports : tuple of CountedReports, optional
+        The private reports that replace a public table: `counts` are then whole numbers in
+        proportion to an estimate, and `n` is the number of reports. An empty tuple: there is
+        neither a table nor a report. None: the counts are those of public records.
 
     Raises
     ------
@@ -67,6 +95,7 @@ class JointDistribution(ReadOnly):
     most_values: int = 0
     beta_of_values: float | None = None
     survey: SurveyTotals | None = None
+    reports: tuple[CountedReports, ...] | None = None
 
     def __init__(
         self,
@@ -78,6 +107,7 @@ class JointDistribution(ReadOnly):
         most_values: int | None = None,
         beta_of_values: float | None = None,
         survey: SurveyTotals | None = None,
+        reports: tuple[CountedReports, ...] | None = None,
     ) -> None:
         if alphabet is not None:
             check_choice("alphabet", alphabet, SOURCES)
@@ -123,6 +153,7 @@ class JointDistribution(ReadOnly):
         if survey is not None and not np.array_equal(survey.totals > 0, integers.ravel() > 0):
             raise ValueError("the survey's totals are not those of these cells, in this order.")
         object.__setattr__(self, "survey", survey)
+        object.__setattr__(self, "reports", reports)
 
     @classmethod
     def from_codes(
@@ -175,7 +206,9 @@ class JointDistribution(ReadOnly):
 
     @property
     def n(self) -> int:
-        """Number of public records."""
+        """Number of public records, or of the private reports in their place."""
+        if self.reports is not None:
+            return sum(source.n for source in self.reports)
         return int(self.counts.sum())
 
     @cached_property
@@ -218,9 +251,9 @@ class JointDistribution(ReadOnly):
         -------
         PublicSummary
         """
-        if self.survey is None:
+        if self.survey is None and self.reports is None:
             return PublicSummary(self.counts)
-        return PublicSummary(self.people, self.n, survey_size)
+        return PublicSummary(self.people, max(self.n, 1), survey_size)  # 1 stands for no table
 
     @cached_property
     def marginal(self) -> Floats:

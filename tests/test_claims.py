@@ -30,7 +30,7 @@ from skrldp import (
 )
 from skrldp import claims as claims_module
 from skrldp.alphabet.values import SOURCES
-from skrldp.claims import EVERYTHING, KINDS, RULES, Around, Claim, Claims
+from skrldp.claims import EVERYTHING, KINDS, RULES, UNITS, Around, BoxBounds, Claim, Claims
 
 COLUMNS = [("ill", True), ("age", False), ("faith", True), ("place", False)]
 SECRET = ("ill", "faith")
@@ -55,9 +55,25 @@ SHARE = st.floats(0, 1, exclude_min=True, exclude_max=True)
 
 
 @st.composite
+def boxes(draw):
+    """Any bounds that a claim can state."""
+    a2 = draw(st.integers(1, 4))
+    bound = st.lists(st.integers(0, UNITS // a2), min_size=a2, max_size=a2).map(tuple)
+    lower = draw(st.lists(bound, min_size=1, max_size=3).map(tuple))
+    upper = ((UNITS,) * a2,) * len(lower)
+    counts = st.lists(st.integers(1, 10**9), min_size=1, max_size=3).map(tuple)
+    reports = draw(st.lists(st.tuples(st.text(), counts), min_size=1, max_size=3).map(tuple))
+    bounds = BoxBounds(lower, upper, reports)
+    numbers = {"drift": draw(FIGURE)}, draw(st.sampled_from(RULES["box"])), draw(SHARE)
+    return Around("box", *numbers, bounds.n_reports, values_from="declared", bounds=bounds)
+
+
+@st.composite
 def arounds(draw):
     """Any set that a claim can state."""
     kind = draw(st.sampled_from([*KINDS]))
+    if kind == "box":
+        return draw(boxes())
     rule = draw(st.sampled_from(RULES[kind]))
     single = draw(FIGURE)
     numbers = {"single": single, "pair": draw(st.floats(single, 2.0 * single))}

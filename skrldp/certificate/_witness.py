@@ -70,7 +70,9 @@ def states(mechanism: Mechanism, around: FittedSet) -> bool:
     if mechanism.claims is None:
         return False
     stated = mechanism.claims.main.around
-    return (stated.kind, stated.numbers) == ((own := around.stated()).kind, own.numbers)
+    own = around.stated()
+    same = stated.kind, stated.numbers, stated.bounds
+    return same == (own.kind, own.numbers, own.bounds)
 
 
 def witness_of(

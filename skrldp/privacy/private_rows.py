@@ -521,10 +521,14 @@ class LowerRegion(Region):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BoxRegion(Region):
-    """Conditionals between lower and upper bounds (Entropy Proposition 1)."""
+    """Conditionals between lower and upper bounds (Entropy Proposition 1).
+
+    A share of each conditional, the spread, may be anything.
+    """
 
     lower: Floats
     upper: Floats
+    spread: float = 0.0
 
     @classmethod
     def around(cls, region: Region) -> "BoxRegion":
@@ -532,10 +536,15 @@ class BoxRegion(Region):
         lower, upper = region.cell_bounds()
         return cls(**common(region), lower=lower, upper=upper)
 
+    @cached_property
+    def _cell_bounds(self) -> tuple[Floats, Floats]:
+        kept = 1.0 - self.spread
+        return kept * self.lower, np.minimum(kept * self.upper + self.spread, 1.0)
+
     @property
     def few_vertices(self) -> bool:
         """Whether there are few values of U."""
-        return self.conditionals.shape[1] <= _MOST_BOX_VALUES
+        return self.conditionals.shape[1] <= _MOST_BOX_VALUES and not self.spread
 
     def vertices(self, secret: int) -> Floats:
         """List conditionals all of whose entries but one are at a bound."""
@@ -557,9 +566,15 @@ class BoxRegion(Region):
         """Return the lower bounds alone."""
         return LowerRegion.around(self)
 
-    def merged(self, conditionals: Floats) -> "Region":
-        """Return the bounds of merged values; see :meth:`Region.merged`."""
-        return type(self).around(super().merged(conditionals))
+    def one_against_rest(self, value: int) -> "Region":
+        """Return the region of two cells: the value, and all others; see :class:`Region`."""
+        rest = np.delete(np.arange(self.lower.shape[1]), value)
+        low = np.maximum(self.lower[:, value], 1.0 - self.upper[:, rest].sum(axis=1))
+        high = np.minimum(self.upper[:, value], 1.0 - self.lower[:, rest].sum(axis=1))
+        lower, upper = np.stack([low, 1.0 - high], axis=1), np.stack([high, 1.0 - low], axis=1)
+        probability = self.conditionals[:, value]
+        conditionals = np.stack([probability, 1.0 - probability], axis=1)
+        return replace(self, conditionals=conditionals, layout=None, lower=lower, upper=upper)
 
     def pull_in(self, first: Indices, second: Indices, conditionals: Floats) -> Floats:
         """Mix with the public conditionals until the bounds hold; see :meth:`Region.pull_in`.
@@ -581,6 +596,7 @@ class BoxRegion(Region):
         extra = np.clip(spare - before, 0.0, np.take_along_axis(width, order, axis=1))
         found = lower.copy()
         np.put_along_axis(found, order, np.take_along_axis(lower, order, axis=1) + extra, axis=1)
+        found = (1.0 - self.spread) * found + self.spread * summits(q)
         value = np.einsum("nu,nu->n", found, q)
         rounding = 4 * (q.shape[1] + 4) * np.finfo(float).eps * np.abs(q).max(axis=1)
         return value + rounding, found if conditionals else None
@@ -781,6 +797,9 @@ def privacy_region(
         return PointRegion(*arguments)
     if uncertainty.is_everything:
         return SimplexRegion(*arguments)
+    if uncertainty.box is not None:
+        box = BoxRegion(*arguments, **vars(uncertainty.box))
+        return LowerRegion.around(box) if region == "lower" else box
     if region == "joint" and uncertainty.shares_budget:
         if not uncertainty.joint_is_convex:
             raise ValueError(

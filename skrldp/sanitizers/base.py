@@ -32,6 +32,7 @@ from skrldp.sanitizers.parameters import (
     known_places,
     larger_designs,
 )
+from skrldp.sanitizers.private_reports import estimated_joint, in_place_of_table
 from skrldp.sanitizers.public_table import (
     WEIGHTED,
     check_columns,
@@ -109,13 +110,16 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
 
     # -- from a public table to a mechanism -------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any = None, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Estimate the public distribution, then design, round and certify a mechanism.
 
         Parameters
         ----------
-        X : array, list of rows, data frame or lazy frame of shape (n, n_columns)
-            The public table: pandas, polars, pyarrow or numpy. Or a table that is elsewhere: a lazy
+        X : array, list of rows, data frame or lazy frame of shape (n, n_columns), optional
+            The public table: pandas, polars, pyarrow or numpy. Or private reports in its place: a
+            fitted :class:`FrequencyEstimator`, or a list of them, about different people. None
+            designs whole records, or for `AllDistributions`, without any data, as if all
+            combinations of `categories` were equally likely. Or a table that is elsewhere: a lazy
             frame of Polars, a DuckDB relation, or a frame of Dask, PySpark, Ibis or SQLFrame. Its
             equal rows are counted there, and at most one row for each cell is brought. The result
             is that of the same rows in a data frame.
@@ -162,6 +166,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         uncertainty = self._uncertainty_set()
 
         # The table: its alphabets, the cell of each row, and the distribution of the cells.
+        X, reports = in_place_of_table(self, X, sample_weight, uncertainty)
         X, survey = read_survey(self, X, sample_weight, uncertainty)
         weights = None
         if sample_weight is not None:
@@ -183,10 +188,13 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         if self.sensitive is None:
             warn_of_first_column([column.name for column in codec.columns])
         joint = public_joint(codec, codes, weights, survey)
+        if reports is not None:
+            joint = estimated_joint(joint, codes.cells(codec.n_values), reports)
         names = [(c.name, place in codec.sensitive) for place, c in enumerate(codec.columns)]
 
         # The set of distributions, and what is promised for them.
         around = uncertainty.fit_set(joint)
+        joint = around.centred(joint)
         for name, figure in around.fitted_attributes.items():
             setattr(uncertainty, name, figure)
         known = known_places(self, X)

@@ -17,16 +17,19 @@ bounds test P(u|s) ≥ θ downward from 1. The proof is that of Theorem 38 (docs
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import chdtri, log_ndtr
 
 from skrldp._typing import Booleans, Floats, Indices
+from skrldp.claims import UNITS, Around, BoxBounds
+from skrldp.joint import CountedReports, JointDistribution
+from skrldp.sets.fitted_sets import UNSEEN, Box, ConditionalsSet, DivergenceLimit, FittedSet
 
-#: Bounds are multiples of 1/8192. Twice as many take twice the time and narrow a bound by 0.00006.
-UNITS = 8192
+# Bounds are multiples of 1/UNITS. Twice as many take twice the time and narrow one by 0.00006.
 # Units from one coarse hypothesis to the next. Coarse ones only choose where the fine ones begin,
 # for a hundredth of the error. Half as many units take as long: fewer fine tests, more coarse ones.
 _COARSE = 256
@@ -40,35 +43,35 @@ _CLOSER = (
     2.0 ** np.linspace(-0.2, 0.2, 5),
     2.0 ** np.linspace(-0.05, 0.05, 3),
 )
+_MARGIN = 0.01  # of the widths of bounds, by which an estimate is inside before it is rounded
 _SINGULAR = 1e-8  # smaller correlations of reports with records are due to rounded probabilities
 _ROUNDING = 1e-12  # relative error of logarithms of sums, for each report
 
 
 @dataclass(frozen=True, eq=False)
-class CountedReports:
-    """The reports of one mechanism, counted: all that bounds depend on."""
+class _Source:
+    """The reports of one mechanism, with the weights by which they estimate cells."""
 
-    matrix: Floats  # (b, a), the probabilities of the reports
-    counts: Floats  # (b,), one report for each person
-
-    @cached_property
-    def _possible(self) -> Booleans:
-        return self.matrix.max(axis=1) > 0
-
-    @cached_property
-    def channel(self) -> Floats:
-        """Probabilities of the reports that can be sent, (b, a)."""
-        return self.matrix[self._possible]
-
-    @cached_property
-    def shares(self) -> Floats:
-        """Shares of these reports, (b,)."""
-        return self.counts[self._possible] / self.n
+    reports: CountedReports
 
     @property
     def n(self) -> int:
         """Number of reports."""
-        return int(self.counts.sum())
+        return self.reports.n
+
+    @cached_property
+    def _possible(self) -> Booleans:
+        return self.reports.matrix.max(axis=1) > 0
+
+    @cached_property
+    def channel(self) -> Floats:
+        """Probabilities of the reports that can be sent, (b, a)."""
+        return self.reports.matrix[self._possible]
+
+    @cached_property
+    def shares(self) -> Floats:
+        """Shares of these reports, (b,)."""
+        return self.reports.counts[self._possible] / self.n
 
     @cached_property
     def weights(self) -> Floats:
@@ -96,18 +99,19 @@ class _Hypotheses:
 
 
 def conditional_bounds(
-    sources: Sequence[CountedReports], shape: tuple[int, int], beta: float, rule: str
+    reports: Sequence[CountedReports], shape: tuple[int, int], beta: float, rule: str
 ) -> tuple[Indices, Indices]:
     """Bound all conditionals together, with probability at least 1 − β.
 
     A mechanism may have been chosen after the reports of the sources before it, whose persons are
     different ones.
 
-    Returns arrays of shape (a1, a2): lower and upper bounds, in units of 1/:data:`UNITS`.
+    Returns arrays of shape (a1, a2): lower and upper bounds, in units of 1/8192.
     """
     a1, a2 = shape
     if a2 == 1:
         return np.full(shape, UNITS), np.full(shape, UNITS)
+    sources = [_Source(one) for one in reports]
     log_p = {"reports": _chernoff, "reports-asymptotic": _normal}[rule]
     delta = beta / (2 * a1 * a2)
     levels = [
@@ -127,7 +131,7 @@ def conditional_bounds(
 
 
 def _rejected(
-    sources: Sequence[CountedReports],
+    sources: Sequence[_Source],
     shape: tuple[int, int],
     bounds: Indices,
     log_p: "_LogP",
@@ -178,12 +182,10 @@ def _rejected(
     return start
 
 
-_LogP = Callable[
-    [CountedReports, _Hypotheses, tuple[int, int], Floats, bool], tuple[Floats, Floats]
-]
+_LogP = Callable[[_Source, _Hypotheses, tuple[int, int], Floats, bool], tuple[Floats, Floats]]
 
 
-def _statistics(source: CountedReports, about: _Hypotheses, shape: tuple[int, int]) -> Floats:
+def _statistics(source: _Source, about: _Hypotheses, shape: tuple[int, int]) -> Floats:
     """Return the weights of the reports whose mean is at most 0 by each hypothesis, (m, b)."""
     of_cells = source.weights.reshape(*shape, -1)
     sign = np.where(about.is_upper, -1.0, 1.0)[:, None]
@@ -192,7 +194,7 @@ def _statistics(source: CountedReports, about: _Hypotheses, shape: tuple[int, in
 
 
 def _chernoff(
-    source: CountedReports,
+    source: _Source,
     about: _Hypotheses,
     shape: tuple[int, int],
     scale: Floats,
@@ -221,7 +223,7 @@ def _chernoff(
 
 
 def _exponents(
-    source: CountedReports,
+    source: _Source,
     about: _Hypotheses,
     shape: tuple[int, int],
     weights: Floats,
@@ -246,7 +248,7 @@ def _exponents(
 
 
 def _normal(
-    source: CountedReports,
+    source: _Source,
     about: _Hypotheses,
     shape: tuple[int, int],
     scale: Floats,
@@ -268,3 +270,137 @@ def log_critical_product(delta: float, n_sources: int) -> float:
     the chi-squared distribution of 2m degrees. Each p-value need only be valid given those before.
     """
     return -float(chdtri(2 * n_sources, delta)) / 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class BoxSet(FittedSet):
+    """The distributions whose conditionals of U lie between bounds; the marginal of S is free.
+
+    With drift δ, a conditional may be e^{−δ} times one between the bounds, and the rest of it any
+    distribution: no probability of a value given a secret has fallen by more than e^{−δ}.
+
+    Parameters
+    ----------
+    lower, upper : array of shape (a1, a2)
+        The bounds, in units of 1/8192.
+    drift : float
+        δ, in nats.
+    rule : {"reports", "reports-asymptotic"}
+        Where the bounds come from.
+    beta, n_records
+        As in :class:`FittedSet`; the records are reports.
+    reports : tuple of CountedReports
+        The reports that they come from.
+
+    Raises
+    ------
+    ValueError
+        If no conditional lies between the bounds of a secret.
+    """
+
+    lower: Indices
+    upper: Indices
+    drift: float
+    rule: str
+    beta: float
+    n_records: int
+    reports: tuple[CountedReports, ...]
+    n_values: None = None
+    table: None = None
+    alpha: float = 1.0
+    of_conditionals: ClassVar[bool] = True
+    kind: ClassVar[str] = "box"
+    joint_radius = None  # the marginal of S may be anything
+    shares_budget = limits_singles = is_everything = is_point = False
+    covers_groups = False
+
+    def __post_init__(self) -> None:
+        """Refuse an empty set, over which every mechanism would be private."""
+        empty = (self.lower.sum(axis=1) > UNITS) | (self.upper.sum(axis=1) < UNITS)
+        if empty.any():
+            raise ValueError(
+                f"the reports contradict each other: no distribution of U given secret "
+                f"{int(np.argmax(empty))} lies between its bounds. Check that each report is of "
+                "the mechanism that it was fitted with, and about a different person."
+            )
+
+    @property
+    def box(self) -> Box:
+        """The bounds as probabilities, and the share that drift leaves free, rounded upwards."""
+        spread = float(np.nextafter(-math.expm1(-self.drift), 2.0)) if self.drift else 0.0
+        return Box(self.lower / UNITS, self.upper / UNITS, spread)
+
+    @property
+    def public_alone(self) -> FittedSet:
+        """The estimated distribution alone."""
+        return ConditionalsSet(0.0, 0.0, 0.0, "given", None, self.n_records)
+
+    def single_budgets(self, marginal: Floats) -> Floats:
+        """Return no limit: bounds are no divergences."""
+        return np.full(np.shape(marginal), math.inf)
+
+    def pair_budgets(self, marginals: Floats) -> Floats:
+        """Return no limit, as for singles."""
+        return np.full(len(marginals), math.inf)
+
+    def centred(self, joint: JointDistribution) -> JointDistribution:
+        """Pull the conditionals of an estimate between the bounds, as counts are whole numbers."""
+        inner, scale = self.box.pulled_in(joint.conditionals, margin=_MARGIN), joint.counts.sum()
+        while True:
+            counts = np.rint(scale * np.maximum(joint.marginal, UNSEEN)[:, None] * inner)
+            found = replace(joint, counts=counts.astype(np.int64))
+            if counts.any(axis=1).all() and self.box.contains(found.conditionals).all():
+                return found
+            scale *= 10
+
+    def contains(self, joint: JointDistribution, distribution: Floats) -> bool:
+        """Whether the conditionals of a distribution lie in the box, as far as it has them."""
+        total = distribution.sum(axis=1, keepdims=True)
+        held = total[:, 0] > 0
+        return bool(self.box.contains(distribution / np.where(total > 0, total, 1.0))[held].all())
+
+    def distribution_with(
+        self, joint: JointDistribution, conditionals: Floats, secrets: Indices
+    ) -> Floats:
+        """Complete two conditionals with the estimated ones; see :class:`FittedSet`.
+
+        Shapes: `conditionals` (a1, a2); returns (a1, a2).
+        """
+        marginal, completed = joint.marginal.copy(), joint.conditionals.copy()
+        completed[secrets] = self.box.pulled_in(conditionals)[secrets]
+        marginal[secrets[marginal[secrets] <= 0]] = UNSEEN
+        return (marginal / marginal.sum())[:, None] * completed
+
+    def ball_beside(self) -> tuple[dict[str, Any], float]:
+        """Refuse a ball of joint distributions, which bounds of conditionals do not give."""
+        raise ValueError(
+            "private reports bound U given S, not S, so they make no set for the worst expected "
+            "distance: pass utility_uncertainty=RenyiBall(alpha=1, radius=...), 0 for none."
+        )
+
+    def limits(self, joint: JointDistribution) -> list[DivergenceLimit]:
+        """Return nothing: bounds are no divergences."""
+        return []
+
+    def missed_share(self, joint: JointDistribution, weights: Floats, tables: int) -> float:
+        """Return the stated probability, which bounds from reports do not need tables for."""
+        return self.beta
+
+    def stated(self, values_from: str | None = None) -> Around:
+        """State the set as claims do."""
+        counted = tuple((one.digest, tuple(one.counts.tolist())) for one in self.reports)
+        bounds = BoxBounds(
+            *(tuple(map(tuple, b.tolist())) for b in (self.lower, self.upper)), counted
+        )
+        numbers = self.figures, self.rule, self.beta, self.n_records
+        return Around(self.kind, *numbers, None, "declared", bounds)
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """The drift; the bounds are tables."""
+        return {"drift": float(self.drift)}
+
+    @property
+    def fitted_attributes(self) -> dict[str, Any]:
+        """The bounds ``lower_`` and ``upper_``, as probabilities."""
+        return {"lower_": self.box.lower, "upper_": self.box.upper}

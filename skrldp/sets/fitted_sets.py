@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import betainccinv, betaincinv, xlogy
 
-from skrldp._typing import Floats, Indices
+from skrldp._typing import Booleans, Floats, Indices
 from skrldp.claims import EVERYTHING, Around
 from skrldp.joint import JointDistribution
 from skrldp.support_function import bisect, divergence, pull_in
@@ -27,6 +27,7 @@ REGIONS = ("joint", "product", "box", "lower")  # how closely a design follows a
 # Share of records that stands for the limit 0, in which a secret without records may have any
 # conditional at no cost. It moves a divergence by about as much; twice as much would by twice.
 UNSEEN = 1e-9
+_LAST_DIGITS = 1e-12  # of probabilities
 
 
 TableFigures = tuple[Any, ...]
@@ -63,6 +64,34 @@ class DivergenceLimit:
     centre: Floats  # (k,), their public distribution, of unit sum
     alpha: float  # order of the divergence; 1 unless the cells are all cells
     radius: float  # the bound, in nats
+
+
+@dataclass(frozen=True, eq=False)
+class Box:
+    """Bounds of the conditionals of each secret; a share of each conditional may be anything."""
+
+    lower: Floats  # (a1, a2)
+    upper: Floats  # (a1, a2)
+    spread: float = 0.0  # the share
+
+    def contains(self, conditionals: Floats) -> Booleans:
+        """Return which conditionals (a1, a2) are in it, but for the last digits, (a1,)."""
+        kept = 1.0 - self.spread
+        above = (conditionals >= kept * self.lower - _LAST_DIGITS).all(axis=1)
+        beyond = np.maximum(conditionals - kept * self.upper, 0.0).sum(axis=1)
+        return np.asarray(above & (beyond <= self.spread + _LAST_DIGITS))
+
+    def pulled_in(self, conditionals: Floats, margin: float = 0.0) -> Floats:
+        """Mix conditionals (a1, a2) with one inside until they keep the bounds, by a margin."""
+        width = self.upper - self.lower
+        spare = np.maximum(1.0 - self.lower.sum(axis=1, keepdims=True), 0.0)
+        total = np.maximum(width.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        centre = self.lower + spare * width / total
+        step = conditionals - centre
+        room = np.where(step > 0, self.upper - centre, centre - self.lower) * (1.0 - margin)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.where(step != 0, np.maximum(room, 0.0) / np.abs(step), 1.0)
+        return np.asarray(centre + np.minimum(share.min(axis=1, keepdims=True), 1.0) * step)
 
 
 class FittedSet(ABC):
@@ -193,6 +222,15 @@ class FittedSet(ABC):
         """
 
     @property
+    def box(self) -> Box | None:
+        """The bounds of the conditionals that it is; None if it is none of bounds."""
+        return None
+
+    def centred(self, joint: JointDistribution) -> JointDistribution:
+        """Return a distribution inside the set, near the one that it was made for."""
+        return joint
+
+    @property
     def joint_is_convex(self) -> bool:
         """Whether what the set allows for two conditionals together is convex.
 
@@ -219,7 +257,7 @@ class FittedSet(ABC):
 
     @property
     @abstractmethod
-    def fitted_attributes(self) -> dict[str, float]:
+    def fitted_attributes(self) -> dict[str, Any]:
         """What a sanitizer writes on its copy of the parameter object: attributes by name."""
 
 

@@ -5,9 +5,17 @@ from typing import Any, Literal, cast
 
 from sklearn.base import BaseEstimator
 
-from skrldp._params import check_beta, check_choice, check_flag, check_positive, is_finite
+from skrldp._params import (
+    check_beta,
+    check_choice,
+    check_flag,
+    check_positive,
+    is_finite,
+    shown,
+)
 from skrldp.alphabet.values import spent_on_values
 from skrldp.joint import JointDistribution
+from skrldp.sets.bounds_from_reports import BoxSet, conditional_bounds
 from skrldp.sets.fitted_sets import REGIONS, ConditionalsSet, RenyiSet, figures_of_table
 from skrldp.sets.radii import (
     MOST_VALUES,
@@ -143,6 +151,11 @@ class RenyiBall(BaseEstimator):
         """
         check_choice("region", self.region, REGIONS)
         check_flag("same_secret", self.same_secret)
+        if joint.reports is not None and isinstance(self.radius, str):
+            raise ValueError(
+                "private reports bound U given S and make no ball of joint distributions: take "
+                "LikelihoodRatioSet(), or state the ball's radius as a number."
+            )
         if joint.survey is not None and isinstance(self.radius, str):
             return self._around_survey(joint)
         own, (a1, n_values), by_rule = self, joint.counts.shape, isinstance(self.radius, str)
@@ -268,6 +281,9 @@ class LikelihoodRatioSet(BaseEstimator):
         The bounds :math:`c_1` and :math:`c_2` of the log likelihood ratios, in nats: for a given
         radius the radius times the number of public records; infinite if all distributions are
         inside. Set on the copy that a fitted sanitizer keeps.
+    lower_, upper_ : array of shape (a1, a2)
+        In place of these, where private reports replace the public table: the bounds of the
+        probability of each value given each secret.
 
     Examples
     --------
@@ -290,7 +306,7 @@ class LikelihoodRatioSet(BaseEstimator):
         self.drift = drift
         self.region = region
 
-    def fit_set(self, joint: JointDistribution) -> ConditionalsSet:
+    def fit_set(self, joint: JointDistribution) -> ConditionalsSet | BoxSet:
         """Make the set around a public distribution.
 
         Parameters
@@ -300,8 +316,9 @@ class LikelihoodRatioSet(BaseEstimator):
 
         Returns
         -------
-        ConditionalsSet
-            The set with its budgets, and where those come from.
+        ConditionalsSet or BoxSet
+            The set with its budgets, and where those come from; of private reports in place of a
+            table, bounds of the conditionals.
 
         Raises
         ------
@@ -310,6 +327,8 @@ class LikelihoodRatioSet(BaseEstimator):
         """
         check_choice("region", self.region, REGIONS)
         drift = _at_least_zero(self.drift)
+        if joint.reports is not None:
+            return self._from_reports(joint, drift)
         if isinstance(self.radius, str) and self.radius in _RULES:
             rule = cast("Rule", self.radius)
             n, beta, table = joint.n, check_beta("beta", self.beta), figures_of_table(joint)
@@ -327,6 +346,18 @@ class LikelihoodRatioSet(BaseEstimator):
             return ConditionalsSet(single / n, pair / n, drift, rule, beta, n, n_values, table)
         radius = given_radius(self.radius, "'finite-sample', 'asymptotic'")
         return ConditionalsSet(radius, radius, drift, "given", None, joint.n, more_values(joint))
+
+    def _from_reports(self, joint: JointDistribution, drift: float) -> BoxSet:
+        """Bound the conditionals by the private reports that replace a public table."""
+        rules = {"finite-sample": "reports", "asymptotic": "reports-asymptotic"}
+        if self.radius not in rules:
+            raise ValueError(
+                f"radius={shown(self.radius)}: bounds from private reports have no radius in nats. "
+                "Take radius='finite-sample' or 'asymptotic'."
+            )
+        rule, beta = rules[str(self.radius)], check_beta("beta", self.beta)
+        bounds = conditional_bounds(joint.reports or (), joint.counts.shape, beta, rule)
+        return BoxSet(*bounds, drift, rule, beta, joint.n, joint.reports or ())
 
 
 def _budgets(joint: JointDistribution, beta: float, rule: Rule) -> tuple[float, float, int | None]:

@@ -1,0 +1,153 @@
+"""Private reports in the place of a public table: what is designed, promised and refused."""
+
+import numpy as np
+import pytest
+
+from skrldp import (
+    AllDistributions,
+    AOptimalSanitizer,
+    FrequencyEstimator,
+    GRRSanitizer,
+    IRSanitizer,
+    LikelihoodRatioSet,
+    Mechanism,
+    PolyOptSanitizer,
+    RenyiBall,
+    RobustMSESanitizer,
+    SRRSanitizer,
+    certify,
+)
+from skrldp.sets.bounds_from_reports import BoxSet
+
+ANSWERS = {"age": [20, 40, 60], "ill": ["no", "yes"]}
+TRUTH = np.array([[0.30, 0.05], [0.25, 0.10], [0.15, 0.15]])  # of age and ill
+OF_ILL = TRUTH.T
+SHAPE = OF_ILL.shape
+
+
+def reports_of(sanitizer, truth, n):
+    """A fitted estimator of n expected reports about a population."""
+    counts = np.rint(n * sanitizer.mechanism_.matrix @ np.ravel(truth))
+    symbols = range(len(counts))
+    return FrequencyEstimator(sanitizer, encode="symbol").fit(symbols, sample_weight=counts)
+
+
+@pytest.fixture(scope="module")
+def pilot():
+    sanitizer = AOptimalSanitizer(
+        eps=1.0, sensitive=slice(None), targets="all", categories=ANSWERS
+    ).fit()
+    return reports_of(sanitizer, TRUTH, 50_000)
+
+
+def worst_by_programs(mechanism, box):
+    """The leakage over a box by linear programs for each report, side and secret."""
+    from scipy.optimize import linprog
+
+    worst = 0.0
+    rows = mechanism.matrix.reshape(mechanism.shape[0], *SHAPE)
+    keep = 1.0 - box.spread
+
+    def most(q, s):
+        bounds = list(zip(box.lower[s], box.upper[s], strict=True))
+        found = linprog(-q, A_eq=np.ones((1, len(q))), b_eq=[1.0], bounds=bounds)
+        return -keep * found.fun + box.spread * q.max()
+
+    for row in rows:
+        top = [most(row[s], s) for s in range(len(row))]
+        low = [-most(-row[s], s) for s in range(len(row))]
+        worst = max(worst, *(np.log(top[s] / low[1 - s]) for s in range(2)))
+    return worst
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        (AOptimalSanitizer, {}),
+        (AOptimalSanitizer, {"uncertainty": LikelihoodRatioSet(drift=0.1)}),
+        (AOptimalSanitizer, {"uncertainty": LikelihoodRatioSet(radius="asymptotic")}),
+        (AOptimalSanitizer, {"observe": "nonsensitive", "eps_all": 3.0}),
+        (PolyOptSanitizer, {"uncertainty": LikelihoodRatioSet(region="lower")}),
+        (RobustMSESanitizer, {"robust_utility": False, "utility_uncertainty": RenyiBall(radius=0)}),
+        (IRSanitizer, {}),
+        (GRRSanitizer, {}),
+        (SRRSanitizer, {}),
+    ],
+)
+def test_designs_are_private_over_the_box_of_the_reports(pilot, kind, options):
+    sanitizer = kind(eps=1.0, sensitive="ill", categories=ANSWERS, **options).fit(pilot)
+    mechanism, certificate = sanitizer.mechanism_, sanitizer.certificate_
+    assert certificate.eps <= 1.0
+    assert mechanism.leakage(OF_ILL) <= 1.0
+    assert mechanism.leakage(certificate.distribution) >= certificate.eps_attained - 1e-9
+    text = mechanism.to_json()
+    assert Mechanism.from_json(text).to_json() == text
+    around = mechanism.claims.main.around
+    if around.is_everything:
+        return
+    fitted = certificate.uncertainty
+    assert fitted.contains(None, OF_ILL)
+    assert fitted.contains(None, certificate.distribution)
+    assert fitted.contains(None, sanitizer.joint_.probabilities)
+    assert (around.n_records, around.bounds.n_reports) == (pilot.n_reports_,) * 2
+    exact = worst_by_programs(mechanism, fitted.box) if mechanism.observe == "all" else None
+    if exact is not None:
+        assert certificate.eps == pytest.approx(exact, abs=1e-6)
+        assert certificate.eps >= exact - 1e-9
+    two = certify(mechanism, sanitizer.uncertainty_, sanitizer.joint_, reports=2)
+    assert certificate.eps < two.eps
+
+
+def test_other_orders_of_columns_and_several_waves_give_one_population(pilot):
+    first = AOptimalSanitizer(sensitive="ill", categories=ANSWERS, targets="all").fit(pilot)
+    swapped = {name: ANSWERS[name] for name in ("ill", "age")}
+    again = AOptimalSanitizer(sensitive="ill", categories=ANSWERS)
+    second = again.fit([pilot, reports_of(first, OF_ILL, 50_000)])
+    assert first.joint_.probabilities == pytest.approx(OF_ILL, abs=0.01)
+    assert second.joint_.n == pytest.approx(100_000, abs=9)
+    widths = [(one.uncertainty_.upper_ - one.uncertainty_.lower_).mean() for one in (first, second)]
+    assert widths[1] < widths[0]
+    with pytest.raises(ValueError, match="different columns"):
+        other = GRRSanitizer(sensitive=slice(None), categories=swapped).fit()
+        again.fit([pilot, reports_of(other, TRUTH.T, 100)])
+
+
+def test_without_a_table_all_combinations_are_equally_likely():
+    for options in ({"sensitive": slice(None)}, {"uncertainty": AllDistributions()}):
+        sanitizer = SRRSanitizer(**{"sensitive": "ill", "categories": ANSWERS, **options}).fit()
+        assert (sanitizer.joint_.n, sanitizer.joint_.counts.size) == (0, 6)
+        assert sanitizer.mechanism_.claims.main.around.is_everything
+        assert list(sanitizer.feature_names_in_) == ["age", "ill"]
+    by_place = GRRSanitizer(sensitive=slice(None), categories=[["a", "b"], [1, 2]]).fit()
+    assert by_place.transform([["a", 2]]).shape == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"known": "age"}, "known needs the records"),
+        ({"min_frequency": "auto"}, "min_frequency needs"),
+        ({"handle_unknown": "infrequent_if_exist"}, "handle_unknown"),
+        ({"uncertainty": RenyiBall()}, "no ball of joint"),
+        ({"uncertainty": LikelihoodRatioSet(radius=0.01)}, "no radius in nats"),
+        ({"categories": {**ANSWERS, "age": [20, 40, 60, 80]}}, "other combinations"),
+        ({"categories": {**ANSWERS, "age": [20, 40]}}, "categor"),
+    ],
+)
+def test_what_reports_cannot_replace_is_refused(pilot, options, words):
+    options = {"sensitive": "ill", "categories": ANSWERS, **options}
+    with pytest.raises(ValueError, match=words) as error:
+        AOptimalSanitizer(**options).fit(pilot)
+    assert len(str(error.value)) <= 250
+
+
+def test_neither_table_nor_reports_are_refused_for_a_set():
+    with pytest.raises(ValueError, match=r"fit\(reports\)"):
+        AOptimalSanitizer(sensitive="ill", categories=ANSWERS).fit()
+    with pytest.raises(ValueError, match="categories= must list"):
+        GRRSanitizer(sensitive=slice(None)).fit()
+    with pytest.raises(ValueError, match="sample_weight needs"):
+        GRRSanitizer(sensitive=slice(None), categories=ANSWERS).fit(sample_weight=[1])
+    with pytest.raises(ValueError, match="contradict each other"):
+        bounds = np.array([[9_000, 0]]), np.array([[8_192, 8_192]])
+        BoxSet(*bounds, 0.0, "reports", 0.05, 10, ())
