@@ -1,10 +1,13 @@
 """What comes from browsers: read, checked, and never repeated in messages."""
 
+import asyncio
+
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.requests import ClientDisconnect
 from store import Sent
 
-MOST_BYTES = 1000  # of a body; a report takes some 210
+MOST_BYTES = 1000  # of a body; a report has about 210
+MOST_SECONDS = 10.0  # until a body is there
 
 
 class Report(BaseModel):
@@ -28,16 +31,22 @@ class Refusal(Exception):
 
 
 async def body_of(request):
-    """Read a body of JSON, and no more than it may have."""
+    """Read a body of JSON from the survey's page, no longer and no slower than a report may be."""
+    origin = request.headers.get("origin")
+    if origin is not None and origin.partition("://")[2] != request.headers.get("host"):
+        raise Refusal(403, "reports are sent by the survey's page alone.")
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise Refusal(415, "reports are sent as application/json.")
     body = b""
     try:
-        async for part in request.stream():
-            body += part
-            if len(body) > MOST_BYTES:
-                raise Refusal(413, f"a report has at most {MOST_BYTES} bytes.")
+        async with asyncio.timeout(MOST_SECONDS):
+            async for part in request.stream():
+                body += part
+                if len(body) > MOST_BYTES:
+                    raise Refusal(413, f"a report has at most {MOST_BYTES} bytes.")
+    except TimeoutError:
+        raise Refusal(408, f"the report did not arrive within {MOST_SECONDS:g} seconds.") from None
     except ClientDisconnect:
         raise Refusal(400, "the connection ended before the report did.") from None
     return body
@@ -48,10 +57,12 @@ def read_report(body, manifest):
     try:
         sent = Report.model_validate_json(body)
     except ValidationError as problem:
-        said = [
-            ": ".join([*map(str, each["loc"]), each["msg"]])
+        said = dict.fromkeys(
+            "other fields: there are none"  # a name may say something about its sender
+            if each["type"] == "extra_forbidden"
+            else ": ".join([*map(str, each["loc"]), each["msg"]])
             for each in problem.errors(include_input=False, include_context=False)
-        ]
+        )
         raise Refusal(422, "; ".join(said) + ".") from None
     if sent.digest != manifest.digest:
         raise Refusal(409, "this report is of another manifest than that of this survey.")

@@ -21,23 +21,23 @@ def results(survey, manifest, counts):
     manifest : Manifest
         What made the reports.
     counts : dict
-        How many reports there are of each pair of block and report.
+        How many reports are shown of each pair of block and report; empty before there are enough.
 
     Returns
     -------
     dict
-        For JSON. With fewer reports than are needed there are no estimates, and none of questions
-        about which the reports cannot tell.
+        For JSON. Without counts there are neither estimates nor a number of reports. Questions that
+        the reports do not determine have no shares.
     """
     found = {
         **{name: survey[name] for name in ("title", "needed", "closes")},
-        "reports": sum(counts.values()),
+        "reports": sum(counts.values()) or None,
         "confidence": CONFIDENCE,
         "questions": [],
         "privacy": statements(manifest),
         "digest": manifest.digest,
     }
-    if found["reports"] < survey["needed"]:
+    if not counts:
         return found
     estimator = BlockEstimator(manifest)
     estimator.fit(np.array(list(counts)), sample_weight=list(counts.values()))

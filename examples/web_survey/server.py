@@ -1,6 +1,6 @@
 """The server of the survey: it gives out the pages and the manifest, and stores reports.
 
-python server.py [--folder data] [--port 8000]
+python server.py [--folder data] [--port 8000] [--host localhost ...]
 """
 
 import argparse
@@ -14,6 +14,7 @@ from pathlib import Path
 import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.concurrency import run_in_threadpool
+from fastapi.middleware.trustedhost import TrustedHostMiddleware
 from fastapi.responses import FileResponse, JSONResponse, Response
 from fastapi.staticfiles import StaticFiles
 from invitations import new_tokens
@@ -22,6 +23,7 @@ from questions import categories
 from received import Refusal, body_of, read_report
 from results import as_csv, results
 from store import Outcome, Store
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from skrldp import Manifest
 
@@ -43,6 +45,34 @@ REFUSALS = {
     Outcome.UNKNOWN: (403, "this is no invitation to this survey."),
 }
 
+HOSTS = ("localhost", "127.0.0.1")
+MOST_CONNECTIONS = 400
+MOST_SECONDS = 60.0  # of a connection
+
+
+class BriefConnection(H11Protocol):
+    """A connection that ends in time, whether its client sends or reads slowly or nothing."""
+
+    def connection_made(self, transport):
+        super().connection_made(transport)
+        is_full = len(self.connections) > 2 * MOST_CONNECTIONS
+        self._end = self.loop.call_later(0 if is_full else MOST_SECONDS, transport.abort)
+
+    def connection_lost(self, exc):
+        self._end.cancel()
+        super().connection_lost(exc)
+
+
+# There is no log of requests: addresses and times belong to persons.
+UVICORN = {
+    "http": BriefConnection,
+    "ws": "none",
+    "lifespan": "off",
+    "limit_concurrency": MOST_CONNECTIONS,
+    "access_log": False,
+    "log_level": "error",
+}
+
 
 def now():
     """The time, which tests set."""
@@ -58,6 +88,8 @@ def read_folder(folder):
         raise ValueError(f"there is no {problem.filename}: run design.py first.") from None
     if survey["digest"] != manifest.digest:
         raise ValueError(f"survey.json and manifest.json in {folder} do not belong together.")
+    if not (isinstance(survey["needed"], int) and survey["needed"] >= 1):
+        raise ValueError(f"survey.json in {folder}: 'needed' must be a number of reports.")
     if manifest.eps is None:
         raise ValueError(f"manifest.json in {folder} claims nothing.")
     asked = {question["column"]: question["sensitive"] for question in survey["questions"]}
@@ -67,28 +99,24 @@ def read_folder(folder):
 
 
 class Results:
-    """What is shown of the reports: renewed in steps, so that nobody sees what one report changed.
-
-    The steps are of as many reports as are needed for the first results, and one when the survey
-    closes.
-    """
+    """The results to show, which are computed once for each step of reports."""
 
     def __init__(self, survey, manifest, store):
         self._survey, self._manifest, self._store = survey, manifest, store
-        self._shown, self._lock = None, threading.Lock()
+        self._counts, self._results, self._lock = None, None, threading.Lock()
 
-    def latest(self, closed):
+    def latest(self):
         """Return the results to show now."""
         with self._lock:
-            counts = self._store.counts()
-            more = sum(counts.values()) - (self._shown["reports"] if self._shown else 0)
-            if more >= self._survey["needed"] or (closed and more):
-                self._shown = results(self._survey, self._manifest, counts)
-            return self._shown or results(self._survey, self._manifest, counts)
+            counts = self._store.shown(self._survey["needed"])
+            if counts != self._counts:
+                self._results = results(self._survey, self._manifest, counts)
+                self._counts = counts
+            return self._results
 
 
-def create_app(folder):
-    """Make the application for a folder that design.py wrote."""
+def create_app(folder, hosts=HOSTS):
+    """Make the application for a folder that design.py wrote, under the names of some hosts."""
     survey, manifest = read_folder(folder)
     if not CLIENT.is_file():
         raise ValueError(f"there is no {CLIENT}, which the page needs.")
@@ -96,6 +124,8 @@ def create_app(folder):
     shown = Results(survey, manifest, store)
     closes = dt.datetime.fromisoformat(survey["closes"])
     app = FastAPI(title=survey["title"], openapi_url=None)  # its pages of API come from elsewhere
+
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)
 
     def is_closed():
         return now() >= closes
@@ -108,7 +138,9 @@ def create_app(folder):
 
     @app.exception_handler(Refusal)
     async def refuse(request: Request, problem: Refusal):
-        return JSONResponse({"error": str(problem)}, problem.status)
+        # The rest of a body that is too long or too slow is not waited for.
+        headers = {"Connection": "close"} if problem.status in (408, 413) else None
+        return JSONResponse({"error": str(problem)}, problem.status, headers)
 
     @app.post("/reports")
     async def take(request: Request):
@@ -126,7 +158,7 @@ def create_app(folder):
 
     @app.get("/manifest.json")
     def give_manifest():
-        return FileResponse(folder / "manifest.json", media_type="application/json")
+        return Response(manifest.to_json(), media_type="application/json")  # as it was checked
 
     @app.get("/skrldp.js")
     def give_client():
@@ -134,11 +166,11 @@ def create_app(folder):
 
     @app.get("/results.json")
     def give_results():
-        return shown.latest(is_closed())
+        return shown.latest()
 
     @app.get("/results.csv")
     def give_csv():
-        found = shown.latest(is_closed())
+        found = shown.latest()
         if not found["questions"]:
             raise Refusal(404, f"there are results from {found['needed']:,} reports on.")
         named = {"Content-Disposition": 'attachment; filename="results.csv"'}
@@ -147,7 +179,7 @@ def create_app(folder):
     @app.get("/health")
     def give_health():
         try:
-            store.counts()
+            store.check()
         except sqlite3.Error:
             return JSONResponse({"status": "the database cannot be read"}, 503)
         return {"status": "ok", "closed": is_closed(), "digest": manifest.digest}
@@ -162,16 +194,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--folder", type=Path, default=HERE / "data")
     parser.add_argument("--port", type=int, default=8000)
+    parser.add_argument("--host", nargs="+", default=HOSTS, help="names that browsers ask for")
     asked = parser.parse_args()
     try:
-        app = create_app(asked.folder)
+        app = create_app(asked.folder, asked.host)
     except ValueError as problem:
         sys.exit(f"server.py: {problem}")
     (token,) = new_tokens(1)  # to try it; others come from invitations.py
     app.state.store.invite([token])
     print(f"An invitation: http://localhost:{asked.port}/#{token}   stop with Ctrl-C", flush=True)
-    # No log of requests: addresses and times belong to persons.
-    uvicorn.run(app, host="127.0.0.1", port=asked.port, access_log=False, log_level="warning")
+    uvicorn.run(app, host="127.0.0.1", port=asked.port, **UVICORN)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,10 @@ CREATE TABLE IF NOT EXISTS reports
   (id TEXT PRIMARY KEY, block INTEGER NOT NULL, report INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS invitations
   (hash TEXT PRIMARY KEY, used INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS shown
+  (block INTEGER, report INTEGER, number INTEGER, PRIMARY KEY (block, report)) WITHOUT ROWID;
 """
+COUNTS = "SELECT block, report, COUNT(*) FROM reports GROUP BY block, report"
 
 
 class Sent(NamedTuple):
@@ -43,8 +46,8 @@ class Store:
     Tables are sorted by random ids and by hashes of random tokens, so rows do not tell who came
     when, nor whose report is whose. SQLite's pages do: each new row is put where there is room. So
     the database is written anew, sorted, whenever something has changed. But for counters of how
-    often it was written, its bytes are then a function of the reports that it has and of the
-    invitations that are used.
+    often it was written, its bytes are then a function of the reports that it has, of the
+    invitations that are used and of the counts of which results were shown.
 
     Parameters
     ----------
@@ -102,19 +105,37 @@ class Store:
         try:
             reports = sorted({sent for several, _ in waiting for sent in several})
             with self._open() as base:
+                base.execute("BEGIN IMMEDIATE")
                 found = {sent: _insert(base, sent) for sent in reports}
                 base.commit()
-                base.execute("VACUUM")
+                if Outcome.NEW in found.values():  # else nothing has been written
+                    base.execute("VACUUM")
             for several, answers in waiting:
                 answers.set_result([found[sent] for sent in several])
         except BaseException as problem:
             for _, answers in waiting:
                 answers.set_exception(problem)
 
-    def counts(self):
-        """Count the reports: a number for each pair of block and report."""
+    def check(self):
+        """Raise sqlite3.Error if the database cannot be read."""
+        with self._open() as base:
+            base.execute("SELECT digest FROM survey").fetchone()
+
+    def shown(self, step):
+        """Count the reports that results show: a number for each pair of block and report.
+
+        They are stored, and renewed only if at least `step` further reports are there: from two
+        results nobody can compute what fewer reports have changed, not even after a restart.
+        """
         with self._writing, self._open() as base:
-            rows = base.execute("SELECT block, report, COUNT(*) FROM reports GROUP BY 1, 2")
+            if _further(base) >= step:
+                base.execute("BEGIN IMMEDIATE")
+                if _further(base) >= step:  # or another process has renewed them
+                    base.execute("DELETE FROM shown")
+                    base.execute(f"INSERT INTO shown {COUNTS}")
+                base.commit()
+                base.execute("VACUUM")
+            rows = base.execute("SELECT block, report, number FROM shown")
             return Counter({(block, report): number for block, report, number in rows})
 
 
@@ -124,15 +145,26 @@ def hash_of(token):
 
 
 def _insert(base, sent):
-    """Store a report and use up its invitation, both or neither."""
+    """Store a report and use up its invitation, both or neither.
+
+    Without an invitation nobody learns whether an id has been stored.
+    """
+    hashed = (hash_of(sent.invitation),)
+    invited = base.execute("SELECT used FROM invitations WHERE hash = ?", hashed).fetchone()
+    if invited is None:
+        return Outcome.UNKNOWN
     stored = base.execute("SELECT block, report FROM reports WHERE id = ?", (sent.id,)).fetchone()
     if stored is not None:
         return Outcome.AGAIN if stored == (sent.block, sent.report) else Outcome.OTHER
-    hashed = (hash_of(sent.invitation),)
-    if not base.execute(
-        "UPDATE invitations SET used = 1 WHERE hash = ? AND NOT used", hashed
-    ).rowcount:
-        known = base.execute("SELECT 1 FROM invitations WHERE hash = ?", hashed).fetchone()
-        return Outcome.USED if known else Outcome.UNKNOWN
+    if invited[0]:
+        return Outcome.USED
+    base.execute("UPDATE invitations SET used = 1 WHERE hash = ?", hashed)
     base.execute("INSERT INTO reports VALUES (?, ?, ?)", (sent.id, sent.block, sent.report))
     return Outcome.NEW
+
+
+def _further(base):
+    """Number of reports that are not shown."""
+    (stored,) = base.execute("SELECT COUNT(*) FROM reports").fetchone()
+    (shown,) = base.execute("SELECT TOTAL(number) FROM shown").fetchone()
+    return stored - shown

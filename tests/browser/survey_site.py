@@ -3,6 +3,7 @@
 import os
 import shutil
 import socket
+import sqlite3
 import threading
 import time
 from contextlib import closing, contextmanager, suppress
@@ -34,6 +35,12 @@ def invite_all(folder, tokens):
     from invitations import open_store
 
     open_store(folder).invite(tokens)
+
+
+def count_reports(folder):
+    """Count the reports in the database, which the server does not tell."""
+    with closing(sqlite3.connect(folder / "reports.sqlite")) as base:
+        return base.execute("SELECT COUNT(*) FROM reports").fetchone()[0]
 
 
 def answer_all(page, answers):
@@ -192,10 +199,7 @@ def serving(folder):
     import uvicorn
 
     with socket.create_server(("127.0.0.1", 0), backlog=512) as listener:
-        config = uvicorn.Config(
-            server.create_app(folder), log_level="warning", access_log=False, lifespan="off"
-        )
-        running = uvicorn.Server(config)
+        running = uvicorn.Server(uvicorn.Config(server.create_app(folder), **server.UVICORN))
         thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         while not running.started:

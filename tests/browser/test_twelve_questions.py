@@ -118,17 +118,14 @@ def test_an_invitation_is_good_for_one_report_about_one_question(visit, relay, f
         page.locator("#error").wait_for(state="visible")
         assert "invitation has been used" in page.locator("#error").inner_text()
         assert not page.get_by_role("button", name="Try again").is_visible()
-    page = visit("/results.html")
-    assert "1 report so far" in page.locator("#summary").inner_text()
+    assert survey_site.count_reports(folder) == 1
 
 
 def test_results_are_there_from_the_least_number_on(visit, folder):
     persons = people.respondents(NEEDED, seed=4)
     survey_site.fill(folder, persons[:-1])
     page = visit("/results.html")
-    said = page.locator("#summary").inner_text()
-    assert f"{NEEDED - 1} reports so far" in said
-    assert f"from {NEEDED} reports on" in said
+    assert f"from {NEEDED} reports on" in page.locator("#summary").inner_text()
     assert not page.locator("table").count()
     survey_site.fill(folder, persons[-1:])
     page.reload(wait_until="networkidle")
@@ -158,5 +155,4 @@ def test_a_closed_survey_asks_nothing(visit, folder, monkeypatch):
     send(late)
     late.locator("#error").wait_for(state="visible")
     assert "survey is closed" in late.locator("#error").inner_text()
-    page = visit("/results.html")
-    assert "0 reports" in page.locator("#summary").inner_text()
+    assert survey_site.count_reports(folder) == 0

@@ -161,7 +161,52 @@ def test_an_invitation_is_good_for_one_report(tmp_path):
     into.invite([sent.invitation])  # which opens none that is used
     assert into.add(other._replace(invitation=sent.invitation)) is Outcome.USED
     assert into.add(other) is Outcome.NEW
-    assert into.counts() == Counter([sent[2:], other[2:]])
+    assert into.shown(1) == Counter([sent[2:], other[2:]])
+
+
+def test_what_is_refused_is_not_written(tmp_path):
+    """Neither the database nor a journal beside it is touched."""
+    reports = drawn(4)
+    into = invited(tmp_path / "reports.sqlite", reports[:2])
+    into.add(reports[0])
+    used = reports[0]._replace(id=secrets.token_hex(16))
+    refused = [*reports[2:], reports[0], reports[0]._replace(report=61), used]
+    before = [path.stat().st_mtime_ns for path in (tmp_path, into.path)], into.path.read_bytes()
+    outcomes = [into.add(sent) for sent in refused] + into.add_many(refused)
+    assert len(set(outcomes)) == 4 and Outcome.NEW not in outcomes
+    after = [path.stat().st_mtime_ns for path in (tmp_path, into.path)], into.path.read_bytes()
+    assert after == before
+
+
+def test_a_stranger_does_not_learn_which_ids_are_stored(tmp_path):
+    into, (sent, other) = Store(tmp_path / "reports.sqlite", "d"), drawn(2)
+    into.invite([sent.invitation])
+    into.add(sent)
+    strange = sent._replace(invitation=other.invitation)
+    for each in (strange, strange._replace(report=61), other):
+        assert into.add(each) is Outcome.UNKNOWN
+
+
+@pytest.mark.parametrize("step", [1, 7])
+def test_results_are_renewed_by_whole_steps_whatever_happens(step, tmp_path):
+    """Reports come in groups of any size; restarts and other servers are in between."""
+    rng, reports = np.random.default_rng(), drawn(60)
+    into = invited(tmp_path / "reports.sqlite", reports)
+    shown, stored = into.shown(step), 0
+    while stored < len(reports):
+        group = reports[stored : stored + rng.integers(0, 10)]
+        into.add_many(group)
+        stored += len(group)
+        if rng.random() < 0.5:
+            into = Store(tmp_path / "reports.sqlite", "d")
+        renewed = into.shown(step)
+        further = (renewed - shown).total()
+        assert shown <= renewed
+        assert further == 0 or further >= step
+        assert stored - renewed.total() < step
+        if further:
+            assert renewed == Counter(sent[2:] for sent in reports[:stored])
+        shown = renewed
 
 
 def test_many_writers_do_not_wait_for_the_database(tmp_path, connect):
@@ -174,7 +219,7 @@ def test_many_writers_do_not_wait_for_the_database(tmp_path, connect):
     with ThreadPoolExecutor(40) as threads:
         answers = threads.map(into.add, reports)
         contested = [threads.map(into.add, several) for several in (same, token)]
-        seen = [threads.submit(into.counts) for _ in range(20)]
+        seen = [threads.submit(into.shown, 1) for _ in range(20)]
     assert set(answers) == {Outcome.NEW}
     contested = [list(found) for found in contested]
     for found, refused in zip(contested, (Outcome.OTHER, Outcome.USED), strict=True):
@@ -183,7 +228,7 @@ def test_many_writers_do_not_wait_for_the_database(tmp_path, connect):
         several[found.index(Outcome.NEW)]
         for several, found in zip((same, token), contested, strict=True)
     ]
-    assert into.counts() == Counter(sent[2:] for sent in [*reports, *stored])
+    assert into.shown(1) == Counter(sent[2:] for sent in [*reports, *stored])
     assert all(each.result().total() <= 152 for each in seen)
 
 
@@ -196,4 +241,4 @@ def test_a_failure_to_write_is_told_to_all_who_wait(tmp_path):
     assert all(isinstance(each.exception(), sqlite3.OperationalError) for each in answers)
     into.path = tmp_path / "reports.sqlite"
     assert into.add(reports[3]) is Outcome.NEW
-    assert into.counts().total() == 1
+    assert into.shown(1).total() == 1

@@ -8,15 +8,15 @@ async function start() {
   find("statements").replaceChildren(...results.privacy.map((text) => element("li", {}, text)));
   find("digest").textContent = results.digest;
   find("privacy").hidden = false;
-  const reports = `${results.reports.toLocaleString("en")} report${results.reports === 1 ? "" : "s"}`;
   const needed = results.needed.toLocaleString("en");
   if (results.questions.length === 0) {
-    find("summary").textContent = `${reports} so far. Estimates are shown from ${needed} ` +
-      "reports on: with fewer, randomness hides nearly everything.";
+    find("summary").textContent = `Estimates are shown from ${needed} reports on: with fewer, ` +
+      "randomness hides nearly everything. How many there are is not shown before.";
     return;
   }
-  find("summary").textContent = `Estimated from ${reports}. Each is a random number; over many, ` +
-    `the randomness averages out. Renewed after every ${needed} reports, and when the survey closes: ` +
+  find("summary").textContent = `Estimated from ${results.reports.toLocaleString("en")} reports. Each ` +
+    `is a random number; over many, the randomness averages out. Renewed after at least ${needed} ` +
+    `further reports, never by fewer, so that nobody sees what one report changes. Open until ` +
     `${moment(results.closes)}.`;
   find("csv").hidden = false;
   const level = percent(results.confidence, 0);

@@ -63,6 +63,6 @@ export async function deliver(body) {
   if (response.ok) return;
   const said = await response.json().catch(() => ({}));
   const problem = `The server did not take the report: ${said.error ?? response.status}`;
-  const isFinal = response.status >= 400 && response.status < 500;
+  const isFinal = response.status >= 400 && response.status < 500 && response.status !== 408;
   throw Object.assign(new Error(isFinal ? problem : `${problem} ${kept}`), { isFinal });
 }
