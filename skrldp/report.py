@@ -249,10 +249,10 @@ class PrivacyReport(ReadOnly):
         OSError
             If the file cannot be written.
         """
-        whole = document(self._title, self._repr_html_())
+        page_text = document(self._title, self._repr_html_())
         if path is not None:
-            Path(path).write_text(whole, encoding="utf-8")
-        return whole
+            Path(path).write_text(page_text, encoding="utf-8")
+        return page_text
 
     def _repr_html_(self) -> str:
         return page(self._title, (), sections=self._sections)
@@ -323,31 +323,31 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
     several = as_block_sanitizer(sanitizer)
     fitted = fitted_sanitizer(sanitizer) if several is None else several
     if several is None:
-        owners, own, blocks, bins = [fitted], fitted.mechanism_, [()], {}
+        owners, release, blocks, bins = [fitted], fitted.mechanism_, [()], {}
     else:
-        owners, own = fitted.sanitizers_, fitted.manifest_
-        blocks, bins = own.blocks, own.bins
-    each = [_figures(one) for one in owners]
-    worst = int(np.argmax([one.certificate_.eps for one in owners]))
+        owners, release = fitted.sanitizers_, fitted.manifest_
+        blocks, bins = release.blocks, release.bins
+    by_block = [_figures(owner) for owner in owners]
+    worst = int(np.argmax([owner.certificate_.eps for owner in owners]))
     report = PrivacyReport(
-        **(each[0] if several is None else _of_all_blocks(own, each, each[worst])),
+        **(by_block[0] if several is None else _of_all_blocks(release, by_block, by_block[worst])),
         sanitizer=type(fitted).__name__,
-        digest=own.digest,
-        claims=claims_of(fitted) if several is None else own.claims,
-        expected_errors=expected_errors(fitted, None if several is None else own),
+        digest=release.digest,
+        claims=claims_of(fitted) if several is None else release.claims,
+        expected_errors=expected_errors(fitted, None if several is None else release),
     )
-    said: dict[str, list[str]] = {}
-    for block, one, figures in zip(blocks, owners, each, strict=True):
-        for text in _warnings_of_design(one, figures["eps_over_set"]):
-            said.setdefault(text, []).append(columns_in_words(block))
+    blocks_of_warning: dict[str, list[str]] = {}
+    for block, owner, figures in zip(blocks, owners, by_block, strict=True):
+        for text in _warnings_of_design(owner, figures["eps_over_set"]):
+            blocks_of_warning.setdefault(text, []).append(columns_in_words(block))
     warned = [
         *_warnings_of_use(report.claims, fitted),
-        *(said if several is None else _by_blocks(said)),
+        *(blocks_of_warning if several is None else _by_blocks(blocks_of_warning)),
         *_warnings_of_errors(report),
         *(_warnings_by_secret(report) if several is None else []),
     ]
-    others = [other for one in owners for other in one.mechanism_.others or ()]
-    notes = _notes(report, owners[worst], others, bins)
+    other_values = [value for owner in owners for value in owner.mechanism_.others or ()]
+    notes = _notes(report, owners[worst], other_values, bins)
     return replace(report, warnings=tuple(warned), notes=tuple(notes))
 
 
@@ -359,8 +359,8 @@ def _figures(fitted: Any) -> dict[str, Any]:
     joint, certificate, mechanism = fitted.joint_, fitted.certificate_, fitted.mechanism_
     few = mechanism.shape[0] * len(joint.secrets) <= _ENTRIES
     report, pair = worst_case(mechanism, certificate) if few else (None, None)
-    records, told = joint.counts.sum(axis=1), fitted.information_by_secret_
-    shares, whole = shares_of_entropy(told, joint.people)
+    records, information_of_secret = joint.counts.sum(axis=1), fitted.information_by_secret_
+    shares, share_over_all = shares_of_entropy(information_of_secret, joint.people)
     information, share = information_of(mechanism, joint)
     return {
         "sensitive": tuple(name for name, flag in mechanism.columns if flag),
@@ -379,9 +379,9 @@ def _figures(fitted: Any) -> dict[str, Any]:
         "secrets": joint.secrets,
         "unseen_secrets": tuple(s for s, n in zip(joint.secrets, records, strict=True) if not n),
         "records_by_secret": records,
-        "information_by_secret": told,
+        "information_by_secret": information_of_secret,
         "normalized_information_by_secret": shares,
-        "normalized_information_given_secret": whole,
+        "normalized_information_given_secret": share_over_all,
         "n_reports": mechanism.shape[0],
         "mutual_information": information,
         "normalized_mutual_information": share,
@@ -395,42 +395,44 @@ def _figures(fitted: Any) -> dict[str, Any]:
 
 
 def _of_all_blocks(
-    manifest: Any, each: Sequence[dict[str, Any]], worst: dict[str, Any]
+    manifest: Any, by_block: Sequence[dict[str, Any]], worst: dict[str, Any]
 ) -> dict[str, Any]:
     """Put the figures of all blocks together: the worst case is that of the worst block."""
-    found = dict(worst)
+    combined = dict(worst)
     for name in ("eps_at_public", "eps_over_set", "eps_record"):
-        figures = [one[name] for one in each]
-        found[name] = None if None in figures else max(figures)
+        figures = [block_figures[name] for block_figures in by_block]
+        combined[name] = None if None in figures else max(figures)
     for name in ("n_cells", "zero_cells"):
-        found[name] = sum(one[name] for one in each)
-    parts = zip(manifest.blocks, manifest.shares, manifest.claims.parts, strict=True)
-    return found | {
+        combined[name] = sum(block_figures[name] for block_figures in by_block)
+    claims_of_blocks = zip(manifest.blocks, manifest.shares, manifest.claims.parts, strict=True)
+    return combined | {
         "sensitive": tuple(name for name, flag in manifest.columns if flag),
         "nonsensitive": tuple(name for name, flag in manifest.columns if not flag),
         "blocks": tuple(
             {"columns": block, "share": float(share), "claims": tuple(claims.to_json())}
-            for block, share, claims in parts
+            for block, share, claims in claims_of_blocks
         ),
     }
 
 
 def claims_of(fitted: Any) -> Claims:
     """Return the claims of a sanitizer, and what is proven of several reports."""
-    certificate, more = fitted.certificate_, REPORTS[1:]
-    around, joint = certificate.uncertainty, fitted.joint_
-    proofs = prove_reports(fitted.mechanism_, joint, around, more, first=certificate, work=_WORK)
+    certificate, numbers = fitted.certificate_, REPORTS[1:]
+    fitted_set, joint = certificate.uncertainty, fitted.joint_
+    proofs = prove_reports(
+        fitted.mechanism_, joint, fitted_set, numbers, first=certificate, work=_WORK
+    )
     claims: Claims = certificate.claims
-    return claims.with_more([one.claim for one in proofs])
+    return claims.with_more([proof.claim for proof in proofs])
 
 
 def worst_case(mechanism: Mechanism, certificate: Certificate) -> tuple[Any, tuple[Any, Any]]:
     """Return the worst report at the certificate's distribution, and the two secrets."""
     seen = np.flatnonzero(certificate.distribution.sum(axis=1) > 0)
     of_secret = mechanism.report_distribution(conditionals_of(certificate.distribution))[:, seen]
-    most, least = of_secret.max(axis=1), of_secret.min(axis=1)
+    largest, smallest = of_secret.max(axis=1), of_secret.min(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        report = int(np.where(most > 0, most / least, 1.0).argmax())
+        report = int(np.where(largest > 0, largest / smallest, 1.0).argmax())
     first, second = (seen[pick(of_secret[report])] for pick in (np.argmax, np.argmin))
     return mechanism.symbols[report], (mechanism.secrets[first], mechanism.secrets[second])
 
@@ -438,13 +440,13 @@ def worst_case(mechanism: Mechanism, certificate: Certificate) -> tuple[Any, tup
 def _over_set(fitted: Any) -> float:
     """Bound the leakage over the sanitizer's own set, or the default one if that is a point."""
     joint = fitted.joint_
-    around = fitted.uncertainty_.fit_set(joint)
-    if around.is_point:
+    fitted_set = fitted.uncertainty_.fit_set(joint)
+    if fitted_set.is_point:
         default = default_uncertainty()
         if joint.survey is not None:  # whose records are not independent
             default.set_params(radius="asymptotic")
-        around = default.fit_set(joint)
-    return certify(fitted.mechanism_, around, joint).eps
+        fitted_set = default.fit_set(joint)
+    return certify(fitted.mechanism_, fitted_set, joint).eps
 
 
 def _over_records(mechanism: Mechanism) -> float:
@@ -455,21 +457,21 @@ def _over_records(mechanism: Mechanism) -> float:
         of_record = mechanism.form.columns(np.arange(n_columns))
     else:  # a fit has two secrets and two values at least, so each row has all four
         of_record = np.array([mechanism.form.blocks])
-    most, least = of_record.max(axis=1), of_record.min(axis=1)
+    largest, smallest = of_record.max(axis=1), of_record.min(axis=1)
     with np.errstate(divide="ignore"):
-        return float(np.log(most[most > 0] / least[most > 0]).max())
+        return float(np.log(largest[largest > 0] / smallest[largest > 0]).max())
 
 
 def _set_for_utility(fitted: Any) -> str | None:
     """Say in words what a worst distance is over, and with which probability that misses."""
-    around = utility_set_of(fitted)
-    if around is None:
+    fitted_set = utility_set_of(fitted)
+    if fitted_set is None:
         return None
     # The line of the privacy set says on what a beta is conditional, if that set has one.
     private = fitted.certificate_.claims.main.around
-    alphabet = fitted.joint_.alphabet_for(around.beta)
-    said = private.beta is None or private.values_from != alphabet
-    return around.stated(alphabet).in_words(source=said)
+    alphabet = fitted.joint_.alphabet_for(fitted_set.beta)
+    states_source = private.beta is None or private.values_from != alphabet
+    return fitted_set.stated(alphabet).in_words(source=states_source)
 
 
 # --- What estimates from reports are worth -------------------------------------------------------
@@ -497,15 +499,15 @@ def expected_errors(fitted: Any, manifest: Any = None) -> dict[str, dict[str, fl
         b, a = mechanism.shape
         if mechanism.form.blocks is None and float(a) * b * min(a, b) > _MOST_WORK:
             return {}
-        for part, kind, sensitive in (("U", "nonsensitive", False), ("S", "sensitive", True)):
+        for label, kind, sensitive in (("U", "nonsensitive", False), ("S", "sensitive", True)):
             names = [name for name, flag in mechanism.columns if flag is sensitive]
-            wanted |= {part: (None, kind)} if names else {}  # nothing may be left of U
+            wanted |= {label: (None, kind)} if names else {}  # nothing may be left of U
             wanted |= {f"column {n!r}": (n, "all") for n in names if len(names) > 1}
-    found = {
-        name: _summary(expected_std_error(fitted, N_REPORTS, columns, part=part))
-        for name, (columns, part) in wanted.items()
+    errors = {
+        name: _summary(expected_std_error(fitted, N_REPORTS, columns, part=label))
+        for name, (columns, label) in wanted.items()
     }
-    return found | _of_targets(fitted)
+    return errors | _of_targets(fitted)
 
 
 def _of_targets(fitted: Any) -> dict[str, dict[str, float]]:
@@ -531,11 +533,11 @@ def _summary(errors: Floats) -> dict[str, float]:
 def _errors_in_words(report: PrivacyReport) -> Section:
     """State the errors in a table, which is empty if they are not known."""
     rows = []
-    for name, found in report.expected_errors.items():
-        unknown, of = found["not_determined"], found["of"]
+    for name, errors in report.expected_errors.items():
+        unknown, of = errors["not_determined"], errors["of"]
         lacks = f"{unknown:,} of {of:,} are not determined" if unknown else ""
         label = name if name.startswith("target: ") else f"shares of {name}"
-        rows.append((label, _error(found["median"]), _error(found["worst"]), lacks))
+        rows.append((label, _error(errors["median"]), _error(errors["worst"]), lacks))
     title = f"Standard errors from {N_REPORTS:,} reports (unbiased)"
     return title, ("", "median", "worst", ""), rows
 
@@ -550,27 +552,27 @@ def _warnings_of_errors(report: PrivacyReport) -> list[str]:
     That a mechanism which does not see S does not determine its shares is no surprise, and stands
     in a note; of targets `fit` warns.
     """
-    said, names = [], list(report.expected_errors)
+    texts, names = [], list(report.expected_errors)
     remedy = "AOptimalSanitizer(targets='all') determines all shares."
     if not report.blocks and report.n_cells > MOST_CELLS_OF_DESIGNS:
         remedy = "BlockSanitizer(base=AOptimalSanitizer(targets='all')) determines those of U."
     blind = report.observe == "nonsensitive"
     unseen = names[names.index("S") :] if blind and names else []  # S, and its columns
-    for name, found in report.expected_errors.items():
+    for name, errors in report.expected_errors.items():
         if name.startswith("target: "):
             continue
-        if found["not_determined"] and name not in unseen:
-            said.append(
-                f"Reports do not determine the share of {found['not_determined']:,} of the "
-                f"{found['of']:,} categories of {name}, however many reports there are. {remedy}"
+        if errors["not_determined"] and name not in unseen:
+            texts.append(
+                f"Reports do not determine the share of {errors['not_determined']:,} of the "
+                f"{errors['of']:,} categories of {name}, however many reports there are. {remedy}"
             )
-        elif not found["not_determined"] and found["worst"] > _USELESS:
-            said.append(
+        elif not errors["not_determined"] and errors["worst"] > _USELESS:
+            texts.append(
                 f"{N_REPORTS:,} reports tell nothing about the share of some category of {name}: "
-                f"the standard error of an unbiased one is {_error(found['worst'])}. smallest_n "
+                f"the standard error of an unbiased one is {_error(errors['worst'])}. smallest_n "
                 "says how many reports it takes."
             )
-    return said
+    return texts
 
 
 # --- In words ------------------------------------------------------------------------------------
@@ -589,8 +591,8 @@ def _figures_in_words(report: PrivacyReport) -> list[tuple[str, str]]:
     worst = ""
     if report.blocks:
         shown.append(("blocks", _blocks_in_words(report)))
-        place = int(np.argmax([part.eps for part in report.claims.parts]))
-        worst = f"of the block {columns_in_words(report.blocks[place]['columns'])}: "
+        worst_block = int(np.argmax([claims.eps for claims in report.claims.parts]))
+        worst = f"of the block {columns_in_words(report.blocks[worst_block]['columns'])}: "
     if report.eps_at_public is not None:
         words = (
             f"leakage {report.eps_at_public:.6f} nats, if the public distribution is the true one"
@@ -606,19 +608,19 @@ def _figures_in_words(report: PrivacyReport) -> list[tuple[str, str]]:
     shown += [("reports", f"{report.n_reports:,} different ones"), ("utility", words)]
     shown += _by_secret(report)
     if report.distortion is not None:
-        most = at_most(report.worst_case_distortion or 0.0, ".5g")
-        words = f"{report.distortion:.5g} from U at the public distribution, at most {most} over"
+        bound = at_most(report.worst_case_distortion or 0.0, ".5g")
+        words = f"{report.distortion:.5g} from U at the public distribution, at most {bound} over"
         shown.append(("distance", f"{words} {report.worst_case_set}"))
     return [*shown, ("design", "; ".join(filter(None, [report.status, report.gap_in_words])))]
 
 
 def _blocks_in_words(report: PrivacyReport) -> str:
     def span(numbers: Sequence[Any]) -> str:
-        return " to ".join(f"{one:,}" for one in dict.fromkeys([min(numbers), max(numbers)]))
+        return " to ".join(f"{number:,}" for number in dict.fromkeys([min(numbers), max(numbers)]))
 
-    sizes = [len(one["columns"]) for one in report.blocks]
+    sizes = [len(block["columns"]) for block in report.blocks]
     of = f"{span(sizes)} column{'s' * (max(sizes) > 1)}"
-    shares = span([float(f"{one['share']:.2g}") for one in report.blocks])
+    shares = span([float(f"{block['share']:.2g}") for block in report.blocks])
     return (
         f"{len(report.blocks):,}, of {of} each; every person reports one, which is drawn without "
         f"regard to the record, with probability {shares}"
@@ -632,125 +634,128 @@ def _by_secret(report: PrivacyReport) -> list[tuple[str, str]]:
     order = order[~np.isnan(share[order])]
     if not len(order):
         return []
-    said = f"I(U;Y|S=s) is {report.normalized_information_given_secret:.1%} of H(U|S=s) over all"
-    said += " records"
+    text = f"I(U;Y|S=s) is {report.normalized_information_given_secret:.1%} of H(U|S=s) over all"
+    text += " records"
     if len(order) <= _ALL_SHOWN:
-        said += f": {series([_named(report, place) for place in order])}"
+        text += f": {series([_named(report, secret) for secret in order])}"
     else:
         worst, best = _named(report, order[-1]), _named(report, order[0])
-        said += (
+        text += (
             f"; the least of {len(order):,} secrets is {worst}, the greatest {best}, and half of "
             f"them have at least {np.median(share[order]):.1%}"
         )
     if without := len(share) - len(order):
-        said += f"; {without:,} of the secrets have at most one value of U, so nothing can be told"
-    return [("by secret", said)]
+        text += f"; {without:,} of the secrets have at most one value of U, so nothing can be told"
+    return [("by secret", text)]
 
 
-def _named(report: PrivacyReport, place: int) -> str:
+def _named(report: PrivacyReport, secret: int) -> str:
     share, records = report.normalized_information_by_secret, report.records_by_secret
-    return f"{share[place]:.1%} for {report.secrets[place]!r} ({records[place]:,} records)"
+    return f"{share[secret]:.1%} for {report.secrets[secret]!r} ({records[secret]:,} records)"
 
 
 def _warnings_by_secret(report: PrivacyReport) -> list[str]:
     """Warn of reports that tell nothing about U, or little about some secrets."""
     share = report.normalized_information_by_secret
-    whole = report.normalized_information_given_secret
-    if whole < _NOTHING:
+    overall = report.normalized_information_given_secret
+    if overall < _NOTHING:
         return [
-            f"Reports tell next to nothing about U: {whole:.1%} of H(U|S=s). U has "
+            f"Reports tell next to nothing about U: {overall:.1%} of H(U|S=s). U has "
             f"{report.shape[1]:,} values; with fewer, by bins or groups, or with another "
             "sanitizer, reports tell more."
         ]
-    poor = np.flatnonzero(share < _LITTLE * whole)
+    poor = np.flatnonzero(share < _LITTLE * overall)
     if not len(poor):
         return []
     poor = poor[np.argsort(share[poor], kind="stable")]
-    more = [f"{len(poor) - _NAMED:,} more"] * (len(poor) > _NAMED)
-    names = series([*(_named(report, place) for place in poor[:_NAMED]), *more])
+    rest = [f"{len(poor) - _NAMED:,} more"] * (len(poor) > _NAMED)
+    names = series([*(_named(report, secret) for secret in poor[:_NAMED]), *rest])
     return [
-        f"Reports tell little about some groups: {whole:.1%} of H(U|S=s) is told over all records, "
-        f"but {names}. Figures for all records hide this: see normalized_information_by_secret_."
+        f"Reports tell little about some groups: {overall:.1%} of H(U|S=s) is told over all "
+        f"records, but {names}. Figures for all records hide this: see "
+        "normalized_information_by_secret_."
     ]
 
 
 def _warnings_of_use(claims: Claims, fitted: Any) -> list[str]:
     """Warn of what a user did since the fit, and of weak promises."""
-    said = []
+    texts = []
     if fitted.random_state is not None:
         words = repeatable(fitted.random_state)
-        said.append(f"{_capital(words)}. No guarantee holds; use random_state=None.")
+        texts.append(f"{_capital(words)}. No guarantee holds; use random_state=None.")
     for name, (before, now) in changes_since_fit(fitted).items():
-        said.append(
+        texts.append(
             f"{name}={_brief(now)} was set after fit, which used {_brief(before)}. The mechanism "
             "and its proof are still those of that fit: fit again."
         )
     if reported_its_own_table(fitted):
-        said.append(
+        texts.append(
             "fit_transform reported the same table that it was fitted on. The mechanism depends on "
             "every record of that table, and this dependence is not private: fit on public "
             "records, then transform private ones."
         )
-    return said + claims.warnings()
+    return texts + claims.warnings()
 
 
 def _warnings_of_design(fitted: Any, eps_over_set: float | None) -> list[str]:
     """Warn of the set that a mechanism was designed for, and of a design that was stopped."""
-    said, main = [], fitted.certificate_.claims.main
+    texts, main = [], fitted.certificate_.claims.main
     if eps_over_set is not None:
-        said.append(over_a_set(eps_over_set, main.asked))
+        texts.append(over_a_set(eps_over_set, main.asked))
     if rare_cells := explain_rare_cells(fitted.certificate_.uncertainty, fitted.joint_):
-        said.append(f"{_capital(rare_cells)}.")
+        texts.append(f"{_capital(rare_cells)}.")
     if not (main.around.is_everything or main.around.is_point) and main.around.beta is None:
-        said.append("The radius was given as a number: no confidence is attached to the set.")
+        texts.append("The radius was given as a number: no confidence is attached to the set.")
     if stopped := explain_limit(fitted.solution_):
-        said.append(_capital(stopped))
-    return said
+        texts.append(_capital(stopped))
+    return texts
 
 
-def _by_blocks(said: dict[str, list[str]]) -> list[str]:
+def _by_blocks(blocks_of_warning: dict[str, list[str]]) -> list[str]:
     """Write the warnings of blocks, each once, with the blocks that it is about."""
-    found = []
-    for text, own in list(said.items())[:_NAMED]:
-        more = [f"{len(own) - _NAMED:,} more"] * (len(own) > _NAMED)
-        names = series([*(f"({block})" for block in own[:_NAMED]), *more])
-        found.append(f"Block{'s' * (len(own) > 1)} {names}: {text}")
-    if len(said) > _NAMED:
-        found.append(
-            f"There are {len(said) - _NAMED:,} more warnings of blocks: "
+    texts = []
+    for text, labels in list(blocks_of_warning.items())[:_NAMED]:
+        rest = [f"{len(labels) - _NAMED:,} more"] * (len(labels) > _NAMED)
+        names = series([*(f"({block})" for block in labels[:_NAMED]), *rest])
+        texts.append(f"Block{'s' * (len(labels) > 1)} {names}: {text}")
+    if len(blocks_of_warning) > _NAMED:
+        texts.append(
+            f"There are {len(blocks_of_warning) - _NAMED:,} more warnings of blocks: "
             "privacy_report(sanitizer.sanitizers_[0]) has those of the first block, and so on."
         )
-    return found
+    return texts
 
 
 def _notes(
-    report: PrivacyReport, fitted: Any, others: Collection[Any], cut: Collection[Any]
+    report: PrivacyReport, fitted: Any, other_values: Collection[Any], cut: Collection[Any]
 ) -> list[str]:
     """Say what else is worth knowing.
 
     `others` are those of the mechanism, or of all blocks; `cut` the columns of numbers in bins.
     """
-    said, known = [], report.claims.known
+    texts, known = [], report.claims.known
     if fitted.survey_ is not None:
-        said.append(f"The public table is {fitted.survey_.describe()}.")
+        texts.append(f"The public table is {fitted.survey_.describe()}.")
     if report.unseen_secrets:
-        more = len(report.unseen_secrets) - _NAMED
+        n_more = len(report.unseen_secrets) - _NAMED
         names = [repr(name) for name in report.unseen_secrets[:_NAMED]]
-        names += [f"{more:,} more"] * (more > 0)
-        said.append(
+        names += [f"{n_more:,} more"] * (n_more > 0)
+        texts.append(
             f"Secrets without public records: {series(names)}; nothing is known of their "
             "conditionals, and the promise includes them."
         )
-    if any(others):
-        grouped = "that are unknown" if True in others else "that were rare in the public table"
-        said.append(f"Values of U {grouped} are reported as 'other', which the promise includes.")
+    if any(other_values):
+        grouped = (
+            "that are unknown" if True in other_values else "that were rare in the public table"
+        )
+        texts.append(f"Values of U {grouped} are reported as 'other', which the promise includes.")
     if known and (coarse := known_in_groups(fitted.mechanism_, known.known, cut)):
-        said.append(known_by_category(coarse))
+        texts.append(known_by_category(coarse))
     if report.observe == "nonsensitive":
-        said.append("The mechanism does not see S: a report reveals S only through U.")
+        texts.append("The mechanism does not see S: a report reveals S only through U.")
     if report.nonsensitive:
-        said.append(about_others(report.eps_record, report.claims.main.asked or 0.0))
-    return said
+        texts.append(about_others(report.eps_record, report.claims.main.asked or 0.0))
+    return texts
 
 
 def _capital(words: str) -> str:

@@ -37,7 +37,7 @@ from skrldp import (
 from skrldp.cli import main
 
 GOLDEN = Path(__file__).parent / "golden"
-NUMBER = re.compile(r"(?:\d[\d,]*)?\.?\d+(?:e[+-]?\d+)?")
+NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?![\d.])|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?")
 DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
 
 CELLS = pd.DataFrame(

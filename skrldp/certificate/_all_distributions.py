@@ -40,10 +40,10 @@ def leakage_over_all(mechanism: Mechanism | Floats, n_secrets: int) -> tuple[flo
         table = mechanism.weights
     rows = table.reshape(len(table), n_secrets, -1)
     everywhere = given_u = 0.0
-    for part in chunks(len(rows), max(1, ROWS // max(1, table.shape[1]))):
-        some = rows[part]
-        everywhere = max(everywhere, _greatest(some.max(axis=2), some.min(axis=2)))
-        by_value = np.moveaxis(some, 2, 1).reshape(-1, n_secrets)
+    for batch in chunks(len(rows), max(1, ROWS // max(1, table.shape[1]))):
+        batch_rows = rows[batch]
+        everywhere = max(everywhere, _greatest(batch_rows.max(axis=2), batch_rows.min(axis=2)))
+        by_value = np.moveaxis(batch_rows, 2, 1).reshape(-1, n_secrets)
         given_u = max(given_u, _greatest(by_value, by_value))
     return everywhere, given_u
 
@@ -51,21 +51,21 @@ def leakage_over_all(mechanism: Mechanism | Floats, n_secrets: int) -> tuple[flo
 def _like_all_reports(form: BlockForm) -> NDArray[Any]:
     """Take one report of four weights, and as many secrets and values as have other weights."""
     table = form.table
-    own = [table.same, table.same_secret][: table.n_values]
+    of_secret = [table.same, table.same_secret][: table.n_values]
     foreign = [table.same_value, table.other][: table.n_values]
-    return np.array([own, foreign, foreign][: table.n_secrets]).reshape(1, -1)
+    return np.array([of_secret, foreign, foreign][: table.n_secrets]).reshape(1, -1)
 
 
-def _greatest(most: NDArray[Any], least: NDArray[Any]) -> float:
+def _greatest(largest: NDArray[Any], smallest: NDArray[Any]) -> float:
     """Log of the greatest ratio of an entry of `most` to one of `least` of another secret.
 
     Both have shape (n, a1), and entries of the same row are compared.
     """
-    if most.shape[1] < 2:
+    if largest.shape[1] < 2:
         return 0.0
-    first, last = most.argmax(axis=1), least.argmin(axis=1)
-    upper, second = np.partition(most, [-2, -1], axis=1)[:, :-3:-1].T
-    lower, second_least = np.partition(least, [0, 1], axis=1)[:, :2].T
+    first, last = largest.argmax(axis=1), smallest.argmin(axis=1)
+    upper, second = np.partition(largest, [-2, -1], axis=1)[:, :-3:-1].T
+    lower, second_least = np.partition(smallest, [0, 1], axis=1)[:, :2].T
     # The greatest over the least, if their secrets differ; else one of them and the next to the
     # other. What is taken besides is no greater.
     ends = np.where(first != last, upper, second)

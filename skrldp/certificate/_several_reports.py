@@ -65,12 +65,12 @@ class SeveralReports:
 
     def bound(self, k: int) -> LeakageBound:
         """Return the bound of k reports."""
-        first, most = self.first, times(k, self.eps_all)
+        first, upper = self.first, times(k, self.eps_all)
         if k == 1:
             return first
-        if self.uncertainty.is_everything or most == 0.0 or np.isinf(first.attained):
+        if self.uncertainty.is_everything or upper == 0.0 or np.isinf(first.attained):
             leakage = self._leakage_of_equal(k, first.distribution)
-            return LeakageBound(most, min(leakage, most), first.distribution)
+            return LeakageBound(upper, min(leakage, upper), first.distribution)
         n_enumerated = self._most_enumerable(k)
         if n_enumerated not in self.known:
             self.known[n_enumerated] = bound_over(
@@ -83,14 +83,14 @@ class SeveralReports:
         if n_enumerated == k:
             return best
         eps, attained, distribution = self._composed(k), best.attained, best.distribution
-        more, worst = self._leakage_of_equal(k, distribution), distribution
+        lower, worst = self._leakage_of_equal(k, distribution), distribution
         # For large alphabets, of four weights, a search would take as long as the proof, too long.
-        if self._blocks is None and more < eps - _TIGHT:
+        if self._blocks is None and lower < eps - _TIGHT:
             equal = bound_over(lambda: self._equal(k), self.joint, self.uncertainty)
-            if equal.attained > more:
-                more, worst = equal.attained, equal.distribution
-        if more >= attained:
-            attained, distribution = more, worst
+            if equal.attained > lower:
+                lower, worst = equal.attained, equal.distribution
+        if lower >= attained:
+            attained, distribution = lower, worst
         return LeakageBound(eps, min(attained, eps), distribution, enumerated=False)
 
     def _leakage_of_equal(self, k: int, distribution: Floats) -> float:
@@ -101,16 +101,16 @@ class SeveralReports:
         sums = [times(k, self.eps_all)]
         for j, exact in self.known.items():
             if j <= k:
-                more = times(k - j, self.eps_all)
-                sums.append(float(np.nextafter(exact.eps + more, np.inf)) if more else exact.eps)
+                rest = times(k - j, self.eps_all)
+                sums.append(float(np.nextafter(exact.eps + rest, np.inf)) if rest else exact.eps)
         return min(sums)
 
     # --- multisets of rows
 
     def _most_enumerable(self, k: int) -> int:
         """Greatest number of reports, at most k, whose multisets are few enough."""
-        most = range(1, min(k, _MOST_FACTORS) + 1)
-        return max(1, bisect_right(most, self.work, key=self._work))
+        factors = range(1, min(k, _MOST_FACTORS) + 1)
+        return max(1, bisect_right(factors, self.work, key=self._work))
 
     def _work(self, k: int) -> float:
         a1, a2 = self.region.conditionals.shape
@@ -157,12 +157,12 @@ class SeveralReports:
             yield self._view(reduce(product, ((above[y], below[y]) for y in members)))
 
 
-def n_multisets(n: int, k: int, most: float) -> int:
+def n_multisets(n: int, k: int, limit: float) -> int:
     """Count the multisets of k out of n; a number above `most` stands for any such count."""
     count = 1
     for i in range(1, min(k, n - 1) + 1):
         count = count * (n + k - i) // i
-        if count > most:
+        if count > limit:
             break
     return count
 
@@ -177,9 +177,9 @@ def distinct_rows(table: NDArray[Any]) -> Rounded:
     if np.issubdtype(rows.dtype, np.integer):
         rows = np.unique(rows // np.gcd.reduce(rows, axis=1, keepdims=True), axis=0)
         values = rows.astype(float)
-        held = rows < 2**53  # floats hold these exactly
-        above = np.where(held, values, np.nextafter(values, np.inf)) * 2.0**-64
-        below = np.where(held, values, np.nextafter(values, 0.0)) * 2.0**-64
+        is_exact = rows < 2**53  # floats hold these exactly
+        above = np.where(is_exact, values, np.nextafter(values, np.inf)) * 2.0**-64
+        below = np.where(is_exact, values, np.nextafter(values, 0.0)) * 2.0**-64
         return scaled((above, below))
     rows = np.unique(scaled((rows, rows))[0], axis=0)
     return rows, rows

@@ -59,27 +59,27 @@ def block_views(blocks: Blocks, region: Region, against: Blocks | None = None) -
     its own look alike. So three pairs of parts cover everything: the row's own secret first,
     second, or neither.
     """
-    same, same_secret, same_value, other = blocks
+    same, same_secret, same_value, different = blocks
     cases = 3 if region.n_secrets > 2 else 2  # with two secrets one is always the row's own
     if region.is_everything:  # no pair of secrets differs from another
         region = region.among(np.arange(2))
     a1, a2 = region.conditionals.shape
-    own, foreign = _parts(blocks, a2)
+    of_secret, foreign = _parts(blocks, a2)
     other_own, other_foreign = _parts(blocks if against is None else against, a2)
-    first = np.repeat(np.array([own, foreign, foreign])[:cases, None], a1, axis=1)
+    first = np.repeat(np.array([of_secret, foreign, foreign])[:cases, None], a1, axis=1)
     second = np.array([other_foreign, other_own, other_foreign])[:cases, None]
     second = np.repeat(second, a1, axis=1)
-    alike = region.is_everything or (same, same_value) == (same_secret, other)
+    alike = region.is_everything or (same, same_value) == (same_secret, different)
     for u in range(1 if alike else a2):  # the same for every value
         yield View(first, second, region.one_against_rest(u), u)
 
 
 def _parts(blocks: Blocks, n_values: int) -> tuple[list[float], list[float]]:
     """Return the parts of a row for its own secret and for another: one value, and all others."""
-    same, same_secret, same_value, other = blocks
+    same, same_secret, same_value, different = blocks
     if n_values == 1:
         return [same, same], [same_value, same_value]
-    return [same, same_secret], [same_value, other]
+    return [same, same_secret], [same_value, different]
 
 
 def least_provable(
@@ -91,14 +91,14 @@ def least_provable(
     the true leakage; once that stalls, the trial rises by tiny, growing steps to cover rounding.
     The rows are taken part by part: what is proven stays so as ε grows.
     """
-    eps, found = start, None
-    for part in view.region.parts(len(view.rows)):
-        screened = view.region.screened(view.rows[part], view.against[part])
+    eps, worst_pair = start, None
+    for batch in view.region.parts(len(view.rows)):
+        screened = view.region.screened(view.rows[batch], view.against[batch])
         eps, pair = _raised(screened, eps)
-        found = found if pair is None else pair
+        worst_pair = worst_pair if pair is None else pair
         if callback is not None:
             callback(len(screened.parts))
-    return eps, found
+    return eps, worst_pair
 
 
 def _raised(screened: Screened, eps: float) -> tuple[float, Pair | None]:
@@ -107,17 +107,17 @@ def _raised(screened: Screened, eps: float) -> tuple[float, Pair | None]:
     The pairs that seem to leak most come first, few at a time: they raise ε, and most of the
     others are then cleared by bounds of each secret alone.
     """
-    found: Pair | None = None
+    worst_pair: Pair | None = None
     step, number = _STEP, _FIRST_PAIRS
     row, pair = np.nonzero(screened.gaps(_each(eps, screened)) > 0.0)
     order = np.argsort(-screened.leakages(row, pair), kind="stable")
     row, pair = row[order], pair[order]
     while len(row) and np.isfinite(eps):
-        some = slice(number)
-        asked = np.full(len(row[some]), eps)
-        worst, unproven = screened.closely(row[some], pair[some], asked, 0.0, conditionals=True)
-        row = np.concatenate([row[some][unproven], row[number:]])
-        pair = np.concatenate([pair[some][unproven], pair[number:]])
+        now = slice(number)
+        trials = np.full(len(row[now]), eps)
+        worst, unproven = screened.closely(row[now], pair[now], trials, 0.0, conditionals=True)
+        row = np.concatenate([row[now][unproven], row[number:]])
+        pair = np.concatenate([pair[now][unproven], pair[number:]])
         number *= 2
         if not len(worst.row):
             step = _STEP
@@ -127,14 +127,14 @@ def _raised(screened: Screened, eps: float) -> tuple[float, Pair | None]:
         if ratios[best] > eps + step:
             assert worst.conditionals is not None
             eps, step = float(ratios[best]), _STEP
-            found = int(worst.first[best]), int(worst.second[best]), worst.conditionals[best]
+            worst_pair = int(worst.first[best]), int(worst.second[best]), worst.conditionals[best]
         else:
             eps, step = eps + step, 2.0 * step
             if step > _HOPELESS:
-                return float("inf"), found
+                return float("inf"), worst_pair
         left = screened.gaps(_each(eps, screened))[row, pair] > 0.0
         row, pair = row[left], pair[left]
-    return eps, found
+    return eps, worst_pair
 
 
 def _each(eps: float, screened: Screened) -> Floats:
@@ -143,10 +143,10 @@ def _each(eps: float, screened: Screened) -> Floats:
 
 def _log_ratios(worst: WorstPairs, rows: Floats, against: Floats) -> Floats:
     assert worst.conditionals is not None
-    most = np.einsum("mu,mu->m", worst.conditionals[:, 0], rows[worst.row, worst.first])
-    least = np.einsum("mu,mu->m", worst.conditionals[:, 1], against[worst.row, worst.second])
+    numerator = np.einsum("mu,mu->m", worst.conditionals[:, 0], rows[worst.row, worst.first])
+    denominator = np.einsum("mu,mu->m", worst.conditionals[:, 1], against[worst.row, worst.second])
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return np.where(most > 0, np.log(most / least), -np.inf)
+        return np.where(numerator > 0, np.log(numerator / denominator), -np.inf)
 
 
 def leakage_at_centre(view: View) -> float:
@@ -158,8 +158,8 @@ def leakage_at(view: View, distribution: Floats) -> float:
     distribution = distribution[: view.region.n_secrets]
     conditionals = conditionals_of(distribution)
     if view.value is not None:
-        part = conditionals[:, view.value]
-        conditionals = np.stack([part, 1.0 - part], axis=1)
+        conditionals_of_group = conditionals[:, view.value]
+        conditionals = np.stack([conditionals_of_group, 1.0 - conditionals_of_group], axis=1)
     return _ratio_of(view, conditionals, distribution.sum(axis=1) > 0)
 
 
@@ -168,12 +168,12 @@ def _ratio_of(view: View, conditionals: Floats, seen: NDArray[np.bool_]) -> floa
     if view.rounded:  # the other way round, so that no more is said than is attained
         rows, against = against, rows
     first, second = view.region.pairs
-    both = seen[first] & seen[second]
-    pairs = first[both], second[both]
+    both_seen = seen[first] & seen[second]
+    pairs = first[both_seen], second[both_seen]
     return max(
         (
-            _greatest_ratio(rows[part], against[part], conditionals, pairs)
-            for part in view.region.parts(len(rows))
+            _greatest_ratio(rows[batch], against[batch], conditionals, pairs)
+            for batch in view.region.parts(len(rows))
         ),
         default=0.0,
     )
@@ -183,9 +183,9 @@ def _greatest_ratio(
     rows: Floats, against: Floats, conditionals: Floats, pairs: tuple[Indices, Indices]
 ) -> float:
     """Log of the greatest ratio of two secrets' probabilities of a report; at least 0."""
-    most = np.einsum("bsu,su->bs", rows, conditionals)
-    least = np.einsum("bsu,su->bs", against, conditionals)
-    upper, lower = most[:, pairs[0]], least[:, pairs[1]]
+    numerator = np.einsum("bsu,su->bs", rows, conditionals)
+    denominator = np.einsum("bsu,su->bs", against, conditionals)
+    upper, lower = numerator[:, pairs[0]], denominator[:, pairs[1]]
     if np.any((upper > 0) & (lower <= 0)):
         return float("inf")
     if not upper.size:
@@ -215,7 +215,7 @@ def bound_over(
     views: Callable[[], Iterable[View]],
     joint: JointDistribution,
     uncertainty: FittedSet,
-    most: float = math.inf,
+    upper: float = math.inf,
     callback: Callable[[int], None] | None = None,
 ) -> LeakageBound:
     """Prove a bound for all rows of some views."""
@@ -223,11 +223,11 @@ def bound_over(
     witness: tuple[View, Pair] | None = None
     for view in views():
         attained = max(attained, leakage_at_centre(view))
-        proven, found = least_provable(view, max(proven, attained), callback)
-        if found is not None:
-            witness = view, found
-        if proven >= most:
-            proven = most
+        proven, worst_pair = least_provable(view, max(proven, attained), callback)
+        if worst_pair is not None:
+            witness = view, worst_pair
+        if proven >= upper:
+            proven = upper
             break
     distribution = joint.probabilities
     if witness is not None:
@@ -235,7 +235,7 @@ def bound_over(
         leakage = max(leakage_at(view, worst) for view in views())
         if leakage >= attained:
             attained, distribution = leakage, worst
-    tight = proven < most or attained >= most
+    tight = proven < upper or attained >= upper
     return LeakageBound(proven, min(attained, proven), distribution, enumerated=tight)
 
 
