@@ -561,8 +561,11 @@ const show = (value) => brief(write(value) ?? "undefined");
 const listed = (it, where) => (Array.isArray(it) ? it : malformed(`${where} must be a list`));
 const malformed = (what) => fail(`the mechanism is malformed: ${brief(what)}.`);
 const refuse = (what) => fail(`${what}. Nothing was reported.`);
+/** Characters that a reader does not see, and that control a terminal or reorder a line. */
+const HIDDEN =
+  /[\0-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\p{Cs}\u{e0000}-\u{e007f}]/gu;
 function fail(message, Kind = Error) {
-  throw new Kind(message);
+  throw new Kind(message.replace(HIDDEN, (hidden) => `\\u{${hidden.codePointAt(0).toString(16)}}`));
 }
 function checkKeys(fields, needed, optional, where, tell = malformed) {
   for (const key of needed) if (!Object.hasOwn(fields, key)) tell(`${where} lacks ${show(key)}`);

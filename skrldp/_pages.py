@@ -1,21 +1,46 @@
 """Results as text, Markdown, JSON, and HTML that notebooks show."""
 
+import html
 import json
 import math
 import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, time
-from html import escape
 from itertools import zip_longest
 from typing import Any
 
 # A heading, and below it a table with a header, labelled lines (an empty header) or a list (None).
 Section = tuple[str, Sequence[str] | None, Sequence[Any]]
 
+# Characters that a reader does not see, and that control a terminal or reorder a line.
+_HIDDEN = re.compile(
+    "[\0-\x09\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
 _LEFT = "style='text-align:left;vertical-align:top'"
 _WIDTH = 90  # columns of a text
 _LABEL = 14
+
+
+def in_one_line(text: str) -> str:
+    r"""Write hidden characters and line ends as Python writes them.
+
+    Examples
+    --------
+    >>> print(in_one_line("a\x1b[2J\nb\u202e"))
+    a\x1b[2J\nb\u202e
+    """
+    return printable(text).replace("\n", r"\n")
+
+
+def printable(text: str) -> str:
+    """Write hidden characters as Python writes them, and leave line ends.
+
+    Names and values may come from a stranger: printed as they are, they could clear a terminal or
+    show a line in another order.
+    """
+    return _HIDDEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def text_page(title: str, rows: Iterable[tuple[str, str]], sections: Iterable[Section] = ()) -> str:
@@ -40,7 +65,7 @@ def text_page(title: str, rows: Iterable[tuple[str, str]], sections: Iterable[Se
             lines += [
                 line for label, text in body for line in _hanging(f"  {label:<{_LABEL}}", text)
             ]
-    return "\n".join(lines)
+    return "\n".join(map(in_one_line, lines))
 
 
 def _filled(sections: Iterable[Section]) -> list[Section]:
@@ -99,7 +124,7 @@ def markdown_page(
         lines += ["", f"|{'|'.join(f' {n} ' if n else ' ' for n in names)}|"]
         lines += [f"|{' --- |' * len(names)}"]
         lines += [f"| {' | '.join(map(_escaped, row))} |" for row in body]
-    return "\n".join(lines)
+    return "\n".join(map(in_one_line, lines))
 
 
 def _escaped(text: str) -> str:
@@ -112,7 +137,8 @@ def as_json(value: Any, indent: int | None = 2) -> str:
 
     Returns str: numbers that are infinite or not determined are null.
     """
-    return json.dumps(_plain(value), indent=indent, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(_plain(value), indent=indent, ensure_ascii=False, allow_nan=False)
+    return _HIDDEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def _plain(value: Any) -> Any:
@@ -164,6 +190,11 @@ def document(title: str, body: str) -> str:
         "th,td{padding:.15em 1em .15em 0}</style></head>"
         f"<body>{body}</body></html>\n"
     )
+
+
+def escape(text: str) -> str:
+    """Write a text so that HTML shows it as it is."""
+    return html.escape(printable(text))
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

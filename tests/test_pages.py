@@ -1,8 +1,11 @@
 """HTML of results: it says what they say, is escaped and whole, and uses nothing from outside."""
 
+import json
+import pathlib
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from skrldp import (
@@ -19,6 +22,7 @@ from skrldp import (
     privacy_report,
 )
 from skrldp._pages import page
+from skrldp.cli import main
 
 BAD = "<script>alert('&')</script>"
 X = [[s, u] for s in ("no", BAD) for u in (1, "<b>", "often")]
@@ -128,3 +132,30 @@ def test_everything_is_escaped():
     reader = Reader(text)
     assert "".join(reader.words).count(BAD) == 7 and "script" not in reader.tags
     assert "no" not in reader.words
+
+
+HIDDEN = "\x1b[2J\x9b31m\u202eyes\r"  # clears a terminal, colours it, turns the line round
+
+
+def test_hidden_characters_are_shown(tmp_path, monkeypatch, capsys):
+    """A stranger's names and values, in every text, page, message and file name that is printed."""
+    column, secret, value = (f"{name}{HIDDEN}" for name in "usv")
+    table = {"s": [secret, "no"] * 30, column: [0, 0, value, 1] * 15}
+    grr = GRRSanitizer(1.0, sensitive="s").fit(pd.DataFrame(table))
+    estimator = FrequencyEstimator(grr).fit(grr.transform(pd.DataFrame(table)))
+    report, shares = privacy_report(grr), estimator.marginal()
+    pages = [str(report), report.to_markdown(), report.to_html(), report.to_json(), repr(shares)]
+    pages += [it._repr_html_() for it in (shares, grr.mechanism_, grr.certificate_, report)]
+    pages += [str(estimator.test_independence("s", column))]
+    monkeypatch.chdir(tmp_path)
+    name, given = f"m\n{HIDDEN}", pathlib.Path("given.json")
+    given.write_text(grr.mechanism_.to_json(), "utf-8")
+    assert main(["inspect", str(given)]) == main(["inspect", str(given), "--json"]) == 0
+    assert main(["inspect", name]) == main(["key", f"{name}/key"]) == 2
+    printed = capsys.readouterr()
+    assert printed.err.count("\n") == 2
+    pages += [printed.out, printed.err]
+    for text in pages:
+        assert not set(HIDDEN[:-1]) & set(text) - set("[2J31myes"), text
+        assert "\r" not in text
+    assert json.loads(report.to_json()) and r"\x1b[2J\x9b31m\u202eyes" in repr(shares)

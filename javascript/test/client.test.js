@@ -247,6 +247,14 @@ test("values of records are never shown, nor the key", async () => {
   assert.ok(Object.isFrozen(client) && Object.isFrozen(client.columns[0]));
 });
 
+test("hidden characters of names are shown", async () => {
+  const name = "age\u001b[2J\u009b31m\u202eyes";
+  const client = await load(text({ columns: [["ill", true], [name, false]] }));
+  const shown = ({ message }) => !/[\u001b\u009b\u202e]/.test(message) && message.includes("\\u{202e}");
+  await assert.rejects(client.report({ ill: "no" }), shown);
+  await assert.rejects(load(text({ [name]: 1 })), shown);
+});
+
 test("a mechanism that does not see the secret does not look at it", async () => {
   const weights = [[ONE, 2 * ONE], [3 * ONE, ONE], [0, ONE]];
   const client = await load(text({ observe: "nonsensitive", weights }));

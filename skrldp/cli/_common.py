@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option
 
+from skrldp._pages import in_one_line
 from skrldp.exceptions import CertificateError, SkrldpError
 
 # --- Options that several commands have, with what their help says --------------------------------
@@ -59,7 +60,7 @@ def for_people() -> bool:
 def tell(what: str) -> None:
     """Say what is being done now."""
     if for_people():
-        print(f"skrldp: {what}", file=sys.stderr)
+        print(f"skrldp: {in_one_line(what)}", file=sys.stderr)
 
 
 def progress(batches: Iterable[Any], path: str) -> Iterator[Any]:
@@ -144,7 +145,7 @@ def _say(what: str, message: object) -> None:
         name = "" if message.filename is None else f"{message.filename}: "
         text = f"{name}{message.strerror}."
     text = " ".join([text, *_notes(message)])
-    print(f"skrldp: {what}: {of_commands(text)}", file=sys.stderr)
+    print(f"skrldp: {what}: {in_one_line(of_commands(text))}", file=sys.stderr)
 
 
 def of_commands(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -44,6 +45,10 @@ def estimate(
         str | None, o.option("--counts COLUMN", "Column that says for how many reports a row is.")
     ] = None,
     level: Annotated[float, Option(metavar="PROBABILITY", help="Confidence level.")] = 0.95,
+    spreadsheet: Annotated[
+        bool,
+        Option("--spreadsheet", help="Put ' before labels that spreadsheets take for formulas."),
+    ] = False,
 ) -> None:
     """Estimate how frequent values are among the records, from their reports.
 
@@ -68,6 +73,8 @@ def estimate(
         found = _fitted(own, reports, counts).marginal(of or None, by=by or None)
         tell("computing confidence intervals")
         table = _table(found, level)
+        if spreadsheet:
+            table = _for_spreadsheets(table)
         with table_writer(file, output, table.schema) as sink:
             for batch in table.to_batches():
                 sink.write_batch(batch)
@@ -139,6 +146,22 @@ def _table(found: Any, level: float) -> Any:
     return pa.table(
         columns | {name: pa.array(figure, from_pandas=True) for name, figure in parts.items()}
     )
+
+
+def _for_spreadsheets(table: Any) -> Any:
+    """Mark labels and names that a spreadsheet would run, because a stranger may choose them."""
+    import pyarrow as pa
+
+    columns = [
+        pa.array([_marked(value) for value in column.to_pylist()], column.type)
+        for column in table.columns
+    ]
+    return pa.table(columns, [_marked(name) for name in table.column_names])
+
+
+def _marked(value: Any) -> Any:
+    is_formula = isinstance(value, str) and re.match(r"[=+\-@\t\r]", value)
+    return f"'{value}" if is_formula else value
 
 
 def _categories(values: list[Any]) -> Any:

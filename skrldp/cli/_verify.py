@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from skrldp._lists_in_words import columns_in_words
-from skrldp._pages import text_page
+from skrldp._pages import in_one_line, text_page
 from skrldp.alphabet.columns import Column
 from skrldp.alphabet.values import chance_of_infrequent
 from skrldp.claims import Around, Claim, Claims
@@ -254,7 +254,7 @@ def _checked(
         about = [*known.lines(), *(("note", text) for text in notes)]
         name = "mechanism" if isinstance(own, Mechanism) else "manifest"
         shown += [f"{label}: {said}" for label, said in [*about, (name, own.digest)]]
-    print(message, *shown, sep="\n")
+    print(*map(in_one_line, [message, *shown]), sep="\n")
     return holds
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._arrays import ReadOnly
-from skrldp._pages import page
+from skrldp._pages import in_one_line, page
 from skrldp._params import check_level, check_positive, in_digits, sidak
 from skrldp._typing import Floats, Indices
 from skrldp.alphabet.columns import listed
@@ -393,13 +393,13 @@ class Figures(ReadOnly):
 
     def _shown(self) -> tuple[list[str], list[list[str]]]:
         """Header and rows of a printed table."""
-        header = [*map(str, self.names), "estimate", "std. error", "95 % interval"]
+        header = [*map(_text, self.names), "estimate", "std. error", "95 % interval"]
         ends, rows = self.confidence_interval(), []
         for k, label in enumerate(self.labels[:_SHOWN]):
             low, high = map(_digits, ends[k])
             shown = f"{low} to {high}" if low else ""
             figures = [_digits(self.estimate[k]), _digits(self.std_error[k]), shown]
-            rows.append([*map(str, label), *figures])
+            rows.append([*map(_text, label), *figures])
         return header, rows
 
     def __repr__(self) -> str:
@@ -415,6 +415,10 @@ class Figures(ReadOnly):
     def _repr_html_(self) -> str:
         header, rows = self._shown()
         return page(self._title(), rows, header=header, n_more=len(self.labels) - len(rows))
+
+
+def _text(value: Any) -> str:
+    return in_one_line(str(value))
 
 
 def _digits(value: Any) -> str:

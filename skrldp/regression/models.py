@@ -12,6 +12,7 @@ from scipy.special import softmax
 from scipy.stats import norm
 
 from skrldp._arrays import ReadOnly, real_numbers
+from skrldp._pages import printable
 from skrldp._params import in_digits, is_finite
 from skrldp._typing import Floats
 from skrldp.alphabet.columns import listed
@@ -322,7 +323,7 @@ class RegressionResults(ReadOnly):
     def __repr__(self) -> str:
         return (
             f"{self._family.name} regression {self.formula}, from {self.nobs:,} reports\n"
-            f"{self.summary().to_string(float_format=in_digits)}"
+            f"{printable(self.summary().to_string(float_format=in_digits))}"
         )
 
 

@@ -1,5 +1,6 @@
 """The command line: what it writes is what the package computes, or nothing, with a message."""
 
+import csv
 import inspect as signatures
 import io
 import json
@@ -139,6 +140,20 @@ def test_reports_and_estimates(call, ready, designed, ending):
     assert call("estimate", "mechanism.json", f"out.{ending}", *more) == (0, "", "")
     assert len((ready / "e.jsonl").read_text().splitlines()) == 8
     assert not [name for name in os.listdir(ready) if name.endswith(".part")]
+
+
+def test_labels_do_not_run_in_a_spreadsheet(call, folder):
+    labels = ["=1+1", "@sum", "-x", "+y", "plain"]
+    rows = "".join(f"{secret},{label}\n" for label in labels * 40 for secret in ("no", "yes"))
+    (folder / "t.csv").write_text("s,=u\n" + rows)
+    options = ("-s", "s", "-e", "1", "--sanitizer", "srr", "-o", "m.json")
+    assert call("design", "t.csv", *options)[0] == 0
+    assert call("report", "m.json", "t.csv", "-o", "r.csv")[0] == 0
+    for options, mark in ((), ""), (("--spreadsheet",), "'"):
+        code, out, _ = call("estimate", "m.json", "r.csv", "--of", "=u", *options)
+        header, *rows = (row[0] for row in csv.reader(out.splitlines()))
+        assert code == 0 and header == f"{mark}=u"
+        assert sorted(rows) == sorted([*(mark + label for label in labels[:4]), "plain"])
 
 
 def test_fresh_reports_are_drawn_anew(call, ready, designed):
