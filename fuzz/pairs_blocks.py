@@ -117,7 +117,7 @@ def _check_manifest(case, sanitizer, one, everywhere):
             beta, least = (some.pop("beta", None) or 0.0 for some in (one_of, other))
             if beta < least * (1 - 1e-12):
                 raise FalseClaimError(f"a block's set states beta={beta} in the manifest")
-        for name in {*fields, *alone} - {"columns", "values", "other"}:
+        for name in {*fields, *alone} - {"columns", "values", "other", "public"}:
             if fields.get(name) != alone.get(name):
                 raise FalseClaimError(f"a block's {name} is not that of its sanitizer")
         weight = np.ones(len(case.table)) if case.weights is None else case.weights
@@ -150,14 +150,10 @@ def _read(fields, own):
 def _cut(case):
     """The public records whose numbers are cut at the edges, for the checks."""
     table = case.table.copy()
-    for name, edges in case.blocks.get("edges", {}).items():
-        last = len(edges) - 2
-        labels = [
-            f"[{a}, {b}{']' if i == last else ')'}" for i, (a, b) in enumerate(pairwise(edges))
-        ]
+    for name, edges in case.cut.items():
+        labels = [f"[{low}, {high})" for low, high in pairwise(edges)]
         place = np.searchsorted(edges, table[name], side="right") - 1
-        place = np.where(table[name] == edges[-1], last, place)
-        table[name] = [labels[i] if 0 <= i <= last else "outside" for i in place]
+        table[name] = [labels[i] if 0 <= i < len(labels) else "outside" for i in place]
     return table
 
 

@@ -37,7 +37,8 @@ class Case:
     survey: str = ""
     counted: bool = False  # by sample_weight
     empty: bool = False  # rows that count nothing
-    numbers: bool = False  # "u" has numbers that edges cut
+    numbers: bool = False  # "u" has numbers
+    cut: dict = field(default_factory=dict)  # edges of columns of numbers
     kind: str = "texts"  # of values
     form: str = "pandas"  # of the table
     before: bool = False  # whether the sanitizer was fitted to another table before

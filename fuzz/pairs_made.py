@@ -5,6 +5,7 @@ import pandas as pd
 from pairs_case import LEVELLED, Later
 from pairs_forms import PLACES, in_form, value_of
 
+from skrldp import Bins
 from skrldp.surveys.design import SurveyDesign
 
 _SEARCHED = ("PolyOptSanitizer", "AOptimalSanitizer", "NonRobustSanitizer", "RobustMSESanitizer")
@@ -98,8 +99,13 @@ def _make_parameters(case):
         own["known"] = _called(case, own["known"])
     if "blocks" in case.blocks and isinstance(case.blocks["blocks"], list):
         case.blocks["blocks"] = [_called(case, block) for block in case.blocks["blocks"]]
-    if "edges" in case.blocks:
-        case.blocks["edges"] = {case.at(name): own for name, own in case.blocks["edges"].items()}
+    case.cut = {case.at(name): edges for name, edges in case.cut.items()}
+    if case.cut:
+        given = own.get("categories", {})
+        given = dict.fromkeys(table, given) if isinstance(given, str) else given
+        for name, edges in case.cut.items():
+            given[name] = Bins(edges)
+        own["categories"] = given
 
 
 def _add_survey(case):

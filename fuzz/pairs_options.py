@@ -71,7 +71,7 @@ SETTINGS = {
     "blocks": {
         "singles": _blocks(blocks="singles"),
         "pairs": _both(_shape(third=True), _blocks(blocks="pairs")),
-        "edges": _both(_shape(numbers=True), _blocks(edges={"u": [0, 3, 6, 10]})),
+        "bins": _both(_shape(numbers=True, cut={"u": [0, 3, 6, 11]}), _blocks(blocks="singles")),
         "lists": _both(_shape(third=True), _blocks(blocks=[["u", "k"], ["k", "v"], "u"])),
     },
     "eps": {

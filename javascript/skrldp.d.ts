@@ -38,6 +38,10 @@ export interface Claim {
 
 /** Values by column name, of which others are ignored, or in the order of `columns`. A Date is a moment in UTC. */
 export type Value = Category | Date;
+/** How numbers or dates become categories: cut at edges, null for an open end, or rounded at random to knots. */
+export type Numbers =
+  | { readonly edges: readonly (Category | null)[]; readonly outside?: "clip" }
+  | { readonly knots: readonly number[]; readonly outside?: "clip" };
 export type Record = { readonly [column: string]: unknown } | readonly Value[];
 
 export interface Client {
@@ -45,6 +49,8 @@ export interface Client {
   readonly columns: readonly (readonly [Category, boolean])[];
   readonly secrets: readonly Category[];
   readonly values: readonly Category[];
+  /** The bins or knots of each column, in the order of `columns`; null where records have categories. */
+  readonly numbers: readonly (Numbers | null)[];
   /** Names of the reports: report y is `symbols[y]`. */
   readonly symbols: readonly Category[];
   /** Whether all columns are needed, or only those that are not sensitive. */
@@ -81,8 +87,8 @@ export interface BlockClient {
   readonly secrets: readonly Category[];
   /** The categories of each column that is not sensitive, in the order of `columns`. */
   readonly categories: readonly (readonly Category[])[];
-  /** Of each column in this order: where its numbers are cut, null for an open end; or null if records have categories in it. */
-  readonly edges: readonly (readonly (number | null)[] | null)[];
+  /** The bins or knots of each column, in the order of `columns`; null where records have categories. */
+  readonly numbers: readonly (Numbers | null)[];
   /** Names of the columns in each block, without those of the secret. */
   readonly blocks: readonly (readonly Category[])[];
   /** How probable each block is, whatever the record. */

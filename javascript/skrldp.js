@@ -5,7 +5,7 @@
  * what the Python client refuses. In what was read from JSON, a bigint is a whole number, and a number is one with
  * a fraction or an exponent: 1 and 1.0 are one category, but they are written differently, and 1.0 is no weight.
  */
-const DOMAIN = new TextEncoder().encode("skrldp keyed report, version 1\0");
+const [DOMAIN, ROUNDING] = ["report", "rounding"].map((what) => encoded(`skrldp keyed ${what}, version 1\0`));
 const [MOST_CHARACTERS, MOST_BRACKETS, MOST_COMMAS, MOST_CELLS] = [2 ** 28, 2 ** 22, 17 * 2 ** 20, 1e6];
 const [FORMAT, MANIFEST] = ["skrldp-mechanism", "skrldp-manifest"];
 const [MOST_SYMBOLS, MOST_BLOCKS, LEAST_KEY, CAPACITY] = [2 ** 16, 10_000, 16, 2 ** 32]; // key: bytes
@@ -20,11 +20,16 @@ export async function load(text, options = {}) {
   const [isPermanent, secret] = ["memoize" in options, options.memoize];
   const isKey = isOctets(secret) && secret.length >= LEAST_KEY && new Set(secret).size > 1; // all equal: never filled
   if (isPermanent && !isKey) fail(`memoize must be a Uint8Array of at least ${LEAST_KEY} random bytes.`, TypeError);
-  const { canonical, stated, reporterOf } = read(text);
-  const hash = new Uint8Array(await subtle.digest("SHA-256", new TextEncoder().encode(canonical)));
+  const { canonical, stated, reporterOf, rounded } = read(text);
+  const hashOf = async (own) => new Uint8Array(await subtle.digest("SHA-256", encoded(own)));
+  const hash = await hashOf(canonical);
   const digest = Array.from(hash, (octet) => octet.toString(16).padStart(2, "0")).join("");
   if ("digest" in options && options.digest !== digest) fail(`this is another mechanism: its digest is ${digest}.`);
-  const tapeOf = isPermanent && (await tapes(subtle, secret, hash));
+  const tapeOf = isPermanent && (await tapes(subtle, secret, DOMAIN, hash));
+  const roundings = new Map(); // of each column with knots, the tapes of persons
+  for (const column of isPermanent ? rounded : [])
+    roundings.set(column, await tapes(subtle, secret, ROUNDING, await hashOf(column)));
+  const fresh = () => new DataView(crypto.getRandomValues(new Uint8Array(8)).buffer);
   return Object.freeze(
     Object.assign(stated, {
       ...{ digest, encode: "symbol", isPermanent },
@@ -34,8 +39,9 @@ export async function load(text, options = {}) {
         if (isPermanent && id === null) refuse("permanent reports need an id");
         if (!isPermanent && id !== null) refuse("fresh ones take no id");
         const draw = reporterOf(record);
-        if (!isPermanent) return draw(() => new DataView(crypto.getRandomValues(new Uint8Array(8)).buffer));
-        return draw(tapeOf.bind(null, written(id)));
+        if (!isPermanent) return draw(fresh, fresh);
+        const person = written(id);
+        return draw(tapeOf.bind(null, person), (column) => roundings.get(column)(person, 0));
       },
     }),
   );
@@ -151,18 +157,23 @@ function read(text) {
   const fields = parse(text);
   if (fields?.format === MANIFEST) return readManifest(fields);
   const mechanism = readMechanism(fields, true);
-  const { canonical, cellOf, draw, pick } = mechanism;
+  const { canonical, cellOf, draw, pick, columns, numbers } = mechanism;
+  const { rounded, categoriesOf } = numberReader(columns, numbers);
   const reporterOf = (record) => {
-    const cell = cellOf(pick(record));
-    return async (tapeOf) => draw(cell, await tapeOf(cell));
+    const valueAt = pick(record);
+    return async (tapeOf, roundingOf) => {
+      const cell = cellOf(await categoriesOf(valueAt, roundingOf));
+      return draw(cell, await tapeOf(cell));
+    };
   };
-  return { canonical, stated: statedOf(mechanism), reporterOf };
+  return { canonical, stated: statedOf(mechanism), reporterOf, rounded };
 }
 /** What a client says of a mechanism. */
-function statedOf({ columns, secrets, values, observe, claims, symbols }) {
+function statedOf({ columns, secrets, values, observe, claims, symbols, numbers }) {
   let names; // of the reports: there may be a million, so they are listed when they are asked for
   return {
-    ...plain({ columns, secrets, values, observe, claims, eps: claims?.[0].eps }),
+    ...plain({ columns, secrets, values, observe, numbers: writtenNumbers(columns, numbers) }),
+    ...plain({ claims, eps: claims?.[0].eps }),
     get symbols() {
       return (names ??= plain(symbols()));
     },
@@ -174,7 +185,7 @@ function readMechanism(fields, mayBePublic = false) {
   if (fields.version !== 5n) fail(`this mechanism has version ${show(fields.version)}; this release reads version 5.`);
   const [form, optional] = "blocks" in fields ? [["blocks"], []] : [["symbols", "weights"], ["observe"]];
   const needed = ["format", "version", "columns", "secrets", "values", "denominator_bits", ...form];
-  checkKeys(fields, needed, [...optional, "other", "claims", ...(mayBePublic ? ["public"] : [])], "it");
+  checkKeys(fields, needed, [...optional, "other", "numbers", "claims", ...(mayBePublic ? ["public"] : [])], "it");
   const { columns, secrets, values, denominator_bits } = fields;
   const nCells = listed(secrets, "secrets").length * listed(values, "values").length;
   if (nCells > MOST_CELLS) malformed(`${nCells} cells are more than ${MOST_CELLS}`);
@@ -191,14 +202,16 @@ function readMechanism(fields, mayBePublic = false) {
   if (isBlind) malformed("it observes U alone, and all columns are sensitive");
   const { draw, symbols, body } = "blocks" in fields ? readBlocks(fields) : readWeights(fields);
   const other = "other" in fields ? checkedOthers(fields.other, values) : undefined;
+  const numbers = "numbers" in fields ? readNumbers(fields, other) : undefined;
   const claims = "claims" in fields ? readClaims(fields.claims, columns) : undefined;
   if ("public" in fields) checkPublic(fields.public, secrets.length, values.length);
   const named = columns.length ? columns : [["secret", true], ["value", false]];
   const alphabets = { columns: named, secrets, values, observe: body.observe ?? "all" };
   const head = { format: FORMAT, version: 5n, columns, secrets, values, denominator_bits };
-  const canonical = write({ ...head, ...body, other, claims });
+  const stated = numbers && { numbers: writtenNumbers(columns, numbers) };
+  const canonical = write({ ...head, ...body, other, ...stated, claims });
   const reading = { pick: pickerOf(alphabets), cellOf: cellReader(alphabets, other) };
-  return { ...alphabets, ...reading, canonical, symbols, draw, claims, other };
+  return { ...alphabets, ...reading, canonical, symbols, draw, claims, other, numbers };
 }
 function readWeights({ symbols, observe = "all", weights, denominator_bits, secrets, values }) {
   const n = listed(symbols, "symbols").length;
@@ -276,7 +289,7 @@ function checkPublicOfBlocks(it, parts) {
 // --- Manifests -----------------------------------------------------------------------------------------
 /** Check the mechanisms of blocks of columns, and the weights by which a person's block is drawn. */
 function readManifest(fields) {
-  checkKeys(fields, ["format", "version", "weights", "mechanisms"], ["bins", "public"], "it");
+  checkKeys(fields, ["format", "version", "weights", "mechanisms"], ["public"], "it");
   const { version, weights } = fields;
   if (version !== 2n) malformed("manifests have version 2");
   const parts = listed(fields.mechanisms, "mechanisms").map((each) => readMechanism(each));
@@ -288,22 +301,24 @@ function readManifest(fields) {
   const [{ observe }, [secrets], shared] = [parts[0], alphabetsOf(parts[0]), namesOf(parts[0], true)];
   const known = checkedTogether(parts, fields.mechanisms);
   if ("public" in fields) checkPublicOfBlocks(fields.public, parts);
-  const bins = "bins" in fields ? readBins(fields.bins, known) : undefined;
   const columns = [...shared.map((name) => [name, true]), ...known.map(({ name }) => [name, !shared.length])];
+  const numbers = numbersOfBlocks(parts, columns);
   const [bounds, slots] = [parts.map(({ claims }) => claims?.[0].eps), weights.map(Number)];
   const stated = {
     ...plain({ columns, secrets, observe, eps: bounds.includes(undefined) ? null : Math.max(...bounds) }),
     ...plain({ categories: known.map((own) => own.categories), blocks: parts.map((part) => namesOf(part, false)) }),
-    ...plain({ shares: slots.map((weight) => weight / 2 ** bits), edges: known.map((own) => own.edges) }),
+    ...plain({ shares: slots.map((weight) => weight / 2 ** bits), numbers: writtenNumbers(columns, numbers) }),
     mechanisms: Object.freeze(parts.map((part) => Object.freeze(statedOf(part)))),
   };
-  const head = write({ format: MANIFEST, version, weights, bins }).slice(0, -1);
+  const head = write({ format: MANIFEST, version, weights }).slice(0, -1);
   const canonical = `${head},"mechanisms":[${parts.map((part) => part.canonical).join(",")}]}`;
   const secret = observe === "all" && shared.length ? [memberReader(columns, true, secrets)] : [];
-  return { canonical, stated, reporterOf: blockReporter(parts, slots, { columns, observe }, known, secret) };
+  const reader = numberReader(columns, numbers);
+  const reporterOf = blockReporter(parts, slots, { columns, observe }, known, secret, reader);
+  return { canonical, stated, reporterOf, rounded: reader.rounded };
 }
 /** Make the function that checks a record in every column, and returns the one that draws a block and its report. */
-function blockReporter(parts, slots, { columns, observe }, known, secret) {
+function blockReporter(parts, slots, { columns, observe }, known, secret, { categoriesOf }) {
   const places = new Map(columns.map(([name], place) => [keyOf(name), place]));
   const placesOf = parts.map((part) => part.columns.map(([name]) => places.get(keyOf(name))));
   const alone = (place) => columns.map(([name], other) => [name, other !== place]); // one column as U
@@ -314,51 +329,29 @@ function blockReporter(parts, slots, { columns, observe }, known, secret) {
   const firsts = []; // number of the first cell of each block among those of all: 0 is the choice of the block
   parts.reduce((first, part, block) => (firsts[block] = first) + part.secrets.length * part.values.length, 1);
   const pick = pickerOf({ columns, observe }, true);
-  const cuts = new Map(known.filter((own) => own.edges).map((own) => [places.get(keyOf(own.name)), own]));
   return (record) => {
     const rawAt = pick(record);
-    const valueAt = (place) => (cuts.has(place) ? labelOf(rawAt(place), cuts.get(place)) : rawAt(place));
-    for (const find of finders) find(valueAt);
-    return async (tapeOf) => {
+    return async (tapeOf, roundingOf) => {
+      const valueAt = await categoriesOf(rawAt, roundingOf);
+      for (const find of finders) find(valueAt);
       const block = drawByAlias(slots, await tapeOf(0));
       const cell = parts[block].cellOf((place) => valueAt(placesOf[block][place]));
       return Object.freeze({ block, report: parts[block].draw(cell, await tapeOf(firsts[block] + cell)) });
     };
   };
 }
-/** The label of a number's bin; null, which is no label, for what is in none. */
-function labelOf(value, { edges, labels }) {
-  const number = typeof value === "boolean" ? Number(value) : value;
-  const isNumber = typeof number === "bigint" || Number.isFinite(number);
-  const isBelow = (n) => number < (edges[n] ?? Infinity) || (n === labels.length && number <= edges[n]);
-  const found = isNumber ? labels.findIndex((_, n) => number >= (edges[n] ?? -Infinity) && isBelow(n + 1)) : -1;
-  return labels[found] ?? null;
-}
-/** Check the columns of numbers that are cut at edges; return them in the columns' order, as they are written. */
-function readBins(entries, known) {
-  const columns = new Map(known.map((own) => [keyOf(own.name), own]));
-  if (!listed(entries, "bins").length) malformed("bins has no column");
-  for (const entry of entries) {
-    const [name, edges, labels] = listed(entry, "each of bins").length === 3 ? entry : malformed("bins are of three");
-    const [own, last] = [columns.get(keyOf(name)), listed(edges, "edges").length - 1];
-    if (!own || own.edges) malformed(`bins are of different columns of U, and ${show(name)} is none`);
-    const isEdge = (it, n) => /number|bigint/.test(typeof it) || (it === null && (n === 0 || n === last));
-    const isRising = (it, n) => n === 0 || (edges[n - 1] ?? -Infinity) < (it ?? Infinity);
-    const isSmall = (it) => it === null || (it >= -(2 ** 53) && it <= 2 ** 53);
-    const isFit = last >= 2 && [isEdge, isSmall, isRising].every((check) => edges.every(check));
-    if (!isFit) malformed("edges must be at least three increasing numbers, or null at the ends");
-    const isText = listed(labels, "labels").every((label) => typeof label === "string");
-    const isOne = labels.length === last && new Set(labels).size === last;
-    if (!isText || !isOne) malformed(`${last} bins need a label each`);
-    const values = [...own.categories, ...(Array.isArray(own.other) ? own.other : [])].map((it) => keyOf(it));
-    const [names, cut] = [values, labels.map((label) => keyOf(label))].map((keys) => new Set(keys));
-    for (const keys of [names, cut]) keys.delete(OTHER);
-    const isSame = [...names].every((key) => cut.has(key)) && (own.other === true || names.size === cut.size);
-    if (!isSame) malformed(`the bins of column ${show(name)} are not its categories`);
-    const whole = edges.map((it) => (Number.isInteger(it) ? BigInt(it) : it));
-    Object.assign(own, { edges: whole, labels });
+/** The bins or knots of each column, which must be the same in all blocks. */
+function numbersOfBlocks(parts, columns) {
+  const found = new Map();
+  for (const part of parts) {
+    const written = writtenNumbers(part.columns, part.numbers);
+    for (const [place, [name]] of part.columns.entries()) {
+      const [text, own] = [write(written[place]), part.numbers?.[place] ?? null];
+      if ((found.get(keyOf(name)) ?? { text }).text !== text) malformed(`${show(name)} has two kinds of numbers`);
+      found.set(keyOf(name), { text, own });
+    }
   }
-  return known.filter((own) => own.edges).map(({ name, edges, labels }) => [name, edges, labels]);
+  return columns.map(([name]) => found.get(keyOf(name)).own);
 }
 /** The columns that all blocks have, S, or the others of a block: all of them, where nothing is left of U. */
 const isWhole = ({ columns }) => columns.every(([, flag]) => flag);
@@ -394,6 +387,109 @@ function checkedTogether(parts, texts) {
     if (values.length !== combinations) malformed("a block's mechanism has all combinations of its columns");
   }
   return [...found.values()];
+}
+
+// --- Numbers that are cut into bins or rounded to knots ------------------------------------------------
+/** Check the bins and knots of the columns: their labels, or the knots themselves, are the columns' categories. */
+function readNumbers({ numbers, columns, secrets, values }, others) {
+  const isFit = listed(numbers, "numbers").length === columns.length && numbers.some((it) => it !== null);
+  if (!isFit) malformed("numbers must have an entry for each column, and not null for all");
+  const counts = { true: 0, false: 0 };
+  const widths = (flag) => columns.filter(([, isSecret]) => isSecret === flag).length;
+  return numbers.map((entry, place) => {
+    const [name, flag] = columns[place];
+    const n = counts[flag]++;
+    if (entry === null) return null;
+    const own = readOneOfNumbers(entry);
+    const members = (flag ? secrets : values).map((it) => (widths(flag) > 1 ? it[n] : it));
+    const other = flag ? null : (others?.[n] ?? null);
+    const known = new Set([...members, ...(Array.isArray(other) ? other : [])].map((it) => keyOf(it)));
+    const made = new Set(own.categories.map((it) => keyOf(it)));
+    if (own.edges) for (const keys of [known, made]) keys.delete(OTHER);
+    const isSame = [...known].every((key) => made.has(key)) && (other === true || known.size === made.size);
+    if (!isSame) malformed(`the bins or knots of column ${show(name)} are not its categories`);
+    return own;
+  });
+}
+function readOneOfNumbers(entry) {
+  if (!isObject(entry)) malformed("each of numbers must be null or an object");
+  const kind = "knots" in entry ? "knots" : "edges";
+  checkKeys(entry, [kind], ["outside"], "each of numbers");
+  const isClipped = "outside" in entry;
+  if (isClipped && entry.outside !== "clip") malformed('outside can only be "clip"');
+  const last = listed(entry[kind], kind).length - 1;
+  const points = entry[kind].map((it) => (Number.isInteger(it) ? BigInt(it) : it));
+  const isEnd = (it, n) => it === null && kind === "edges" && (n === 0 || n === last);
+  const scales = new Set(points.filter((it, n) => !isEnd(it, n)).map(scaleOf));
+  const [scale] = scales;
+  const isSmall = (it) => typeof it === "object" || (it !== true && it !== false && it >= -(2 ** 53) && it <= 2 ** 53);
+  const isOne = scales.size === 1 && scale && (kind === "edges" || scale === "number");
+  if (!isOne || !points.every(isSmall)) malformed(`${kind} must be numbers up to 2^53, or dates of one kind`);
+  const limits = points.map((it, n) => (it === null ? (n ? Infinity : -Infinity) : positionOf(it, scale)));
+  const isRising = limits.every((it, n) => n === 0 || limits[n - 1] < it);
+  if (last < (kind === "edges" ? 2 : 1) || !isRising) malformed(`${kind} are too few, or do not increase`);
+  if (!points.every(isShort)) malformed("edges hold a date or time that is not written in its shortest form");
+  const names = points.map((it, n) => (it === null ? (n ? "inf" : "-inf") : edgeName(it)));
+  const labels = names.slice(1).map((name, n) => `[${names[n]}, ${name})`);
+  return { [kind]: points, isClipped, limits, scale, categories: kind === "edges" ? labels : points };
+}
+/** What a value is compared as: a number, a date without a time zone, a moment with one, or nothing. */
+function scaleOf(value) {
+  if (["number", "bigint", "boolean"].includes(typeof value)) return "number";
+  if (value instanceof Date) return "moment";
+  const [kind, content] = (isObject(value) && Object.entries(value)[0]) || [];
+  if (!["date", "datetime"].includes(kind) || keyOfMoment(value) === undefined) return undefined;
+  return kind === "datetime" && content.match(MOMENTS.datetime)[4] ? "moment" : "date";
+}
+/** A number, or microseconds since 1970; undefined for what is missing, infinite, or of another kind. */
+function positionOf(value, scale) {
+  if (scaleOf(value) !== scale) return undefined;
+  if (scale === "number") {
+    const number = Number(value);
+    if (typeof value !== "bigint") return isFinite(number) ? number : undefined;
+    return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, number));
+  }
+  if (value instanceof Date) return isNaN(value) ? undefined : BigInt(value.getTime()) * 1000n;
+  if (value.date) return microseconds(value.date);
+  const [what, at] = keyOfMoment(value).split(" ");
+  if (scale === "moment") return what === "instant" ? BigInt(at) : undefined;
+  const [, day, clock, fraction = "0"] = value.datetime.match(MOMENTS.datetime);
+  return microseconds(day, clock) + BigInt(fraction);
+}
+const isShort = (it) => !it?.datetime || /\+00:00$|T(?!00:00:00$)[\d:.]+$/.test(it.datetime);
+const edgeName = (it) => (isObject(it) ? (it.date ?? it.datetime.replace("T", " ")) : write(it));
+/** As they are written in JSON: null where a column has none. */
+const writtenNumbers = (columns, numbers) =>
+  columns.map((_, place) => {
+    const { edges, knots, isClipped } = numbers?.[place] ?? {};
+    if (!edges && !knots) return null;
+    return { ...(edges ? { edges } : { knots }), ...(isClipped && { outside: "clip" }) };
+  });
+/** Make the function from values to categories: labels of bins, or knots; null, which is neither, for what has none. */
+function numberReader(columns, numbers = []) {
+  const cut = [...columns.keys()].filter((place) => numbers[place]);
+  const nameOf = (place) => write([columns[place][0], numbers[place].knots]);
+  const rounded = cut.filter((place) => numbers[place].knots).map(nameOf);
+  const categoriesOf = async (valueAt, roundingOf) => {
+    const found = new Map();
+    for (const place of cut) {
+      const { limits, scale, isClipped, knots, categories } = numbers[place];
+      const [value, last] = [positionOf(valueAt(place), scale), limits.length - 1];
+      const below = value === undefined ? -1 : limits.filter((limit) => limit <= value).length - 1;
+      const isOutside = below < 0 || value > limits[last] || (!knots && below === last);
+      if (value === undefined || (isOutside && !isClipped)) found.set(place, null);
+      else if (!knots) found.set(place, categories[Math.max(0, Math.min(below, last - 1))]);
+      else {
+        const lower = Math.max(0, Math.min(below, last - 1));
+        const inside = Math.max(limits[0], Math.min(limits[last], value));
+        const share = (inside - limits[lower]) / (limits[lower + 1] - limits[lower]);
+        const tape = await roundingOf(nameOf(place));
+        found.set(place, knots[lower + (tape.getUint32(0, true) < Math.floor(share * CAPACITY) ? 1 : 0)]);
+      }
+    }
+    return (place) => (found.has(place) ? found.get(place) : valueAt(place));
+  };
+  return { rounded, categoriesOf };
 }
 
 // --- Claims --------------------------------------------------------------------------------------------
@@ -554,6 +650,9 @@ function drawByBlocks(blocks, bits, a1, a2, cell, tape) {
 
 // --- Helpers -------------------------------------------------------------------------------------------
 const isObject = (it) => typeof it === "object" && it !== null && !Array.isArray(it) && !(it instanceof Date);
+function encoded(text) {
+  return new TextEncoder().encode(text);
+}
 const isOctets = (it) => ArrayBuffer.isView(it) && it[Symbol.toStringTag] === "Uint8Array";
 const bitLength = (n) => 32 - Math.clz32(n);
 const brief = (text) => (text.length <= 400 ? text : `${text.slice(0, 200)} ... ${text.slice(-200)}`);
@@ -589,9 +688,9 @@ function plain(value) {
   return Object.freeze(Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)])));
 }
 /** A function to the random bytes that a key, a mechanism's hash, a number and a person determine: a CBC-MAC. */
-async function tapes(subtle, secret, hash) {
+async function tapes(subtle, secret, domain, hash) {
   const hmacKey = await subtle.importKey("raw", secret, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
-  const derived = await subtle.sign("HMAC", hmacKey, Uint8Array.from([...DOMAIN, ...hash]));
+  const derived = await subtle.sign("HMAC", hmacKey, Uint8Array.from([...domain, ...hash]));
   const key = await subtle.importKey("raw", derived, "AES-CBC", false, ["encrypt"]);
   return async ({ letter, value, octets }, number) => {
     const blocks = new Uint8Array(16 + 16 * Math.ceil(octets.length / 16));

@@ -13,6 +13,7 @@ _HOMES = {
     "AOptimalSanitizer": "sanitizers.a_optimal",
     "AllDistributions": "sets.parameter_objects",
     "Audit": "auditing",
+    "Bins": "alphabet.numbers",
     "BlockEstimator": "estimation",
     "BlockSanitizer": "sanitizers.block_sanitizer",
     "Calibrator": "estimation",
@@ -25,6 +26,7 @@ _HOMES = {
     "InfeasibleError": "exceptions",
     "IntervalDisplay": "display",
     "JointDistribution": "joint",
+    "Knots": "alphabet.numbers",
     "LikelihoodRatioSet": "sets.parameter_objects",
     "Manifest": "mechanism.manifest",
     "Mechanism": "mechanism.mechanism",
@@ -51,6 +53,7 @@ __all__ = [
     "AOptimalSanitizer",
     "AllDistributions",
     "Audit",
+    "Bins",
     "BlockEstimator",
     "BlockSanitizer",
     "Calibrator",
@@ -63,6 +66,7 @@ __all__ = [
     "InfeasibleError",
     "IntervalDisplay",
     "JointDistribution",
+    "Knots",
     "LikelihoodRatioSet",
     "Manifest",
     "Mechanism",
@@ -90,6 +94,7 @@ _ROOMS = {home.partition(".")[0] for home in _HOMES.values()}
 _ROOMS |= {"batches", "claims", "client", "datasets", "model_selection", "regression", "targets"}
 
 if TYPE_CHECKING:
+    from skrldp.alphabet.numbers import Bins, Knots
     from skrldp.auditing import Audit, audit
     from skrldp.certificate import Certificate, certify
     from skrldp.display import (

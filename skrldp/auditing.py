@@ -418,7 +418,7 @@ class _BlackBox:
 def _of_sanitizer(sanitizer: Any) -> _BlackBox:
     """Return a fitted sanitizer as a black box."""
     codec, numbers, written = codec_of(sanitizer), _Numbers(), []
-    write = partial(codec.decode, like=blank_record(sanitizer))
+    write = partial(codec.decode, like=blank_record(sanitizer), raw=True)
     step = max(1_000, _ENTRIES // len(sanitizer.get_feature_names_out()))
     n_symbols = sanitizer.mechanism_.shape[0]
     for start in range(0, n_symbols, step):
@@ -747,16 +747,26 @@ def _check_answer(box: _BlackBox, records: Any, reports: Integers, value: Any) -
         return 1.0 - passes, f"it passes through: a report is {rows[0]!r}"
     names, mechanism = [column[:2] for column in box.columns], box.mechanism
     reader = RecordReader(
-        names, mechanism.secrets, mechanism.values, mechanism.observe, mechanism.others
+        names,
+        mechanism.secrets,
+        mechanism.values,
+        mechanism.observe,
+        mechanism.others,
+        mechanism.numbers,
     )
     try:
-        cells = reader.cells(records).astype(np.int64)
+        cells = reader.cells(records, _no_draws).astype(np.int64)
     except ValueError:
         return 0.0, f"it is reported rather than refused, for example as {rows[0]!r}"
     if len(box.symbols) * len(np.unique(cells)) > _ENTRIES:
         return 1.0, ""
     p_value, _ = _check_mechanism(box, np.unique(cells), cells, reports)
     return p_value, "its reports do not follow the mechanism, and may tell other columns"
+
+
+def _no_draws(name: Any, knots: Any, n: int) -> Any:
+    """Return draws for records whose numbers are knots, which need none."""
+    return np.zeros(n, dtype=np.uint32)
 
 
 def _strange_values(known: Sequence[Any]) -> list[Any]:

@@ -323,10 +323,10 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
     several = as_block_sanitizer(sanitizer)
     fitted = fitted_sanitizer(sanitizer) if several is None else several
     if several is None:
-        owners, release, blocks, bins = [fitted], fitted.mechanism_, [()], {}
+        owners, release, blocks = [fitted], fitted.mechanism_, [()]
     else:
         owners, release = fitted.sanitizers_, fitted.manifest_
-        blocks, bins = release.blocks, release.bins
+        blocks = release.blocks
     by_block = [_figures(owner) for owner in owners]
     worst = int(np.argmax([owner.certificate_.eps for owner in owners]))
     report = PrivacyReport(
@@ -347,7 +347,7 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
         *(_warnings_by_secret(report) if several is None else []),
     ]
     other_values = [value for owner in owners for value in owner.mechanism_.others or ()]
-    notes = _notes(report, owners[worst], other_values, bins)
+    notes = _notes(report, owners[worst], other_values)
     return replace(report, warnings=tuple(warned), notes=tuple(notes))
 
 
@@ -726,13 +726,8 @@ def _by_blocks(blocks_of_warning: dict[str, list[str]]) -> list[str]:
     return texts
 
 
-def _notes(
-    report: PrivacyReport, fitted: Any, other_values: Collection[Any], cut: Collection[Any]
-) -> list[str]:
-    """Say what else is worth knowing.
-
-    `others` are those of the mechanism, or of all blocks; `cut` the columns of numbers in bins.
-    """
+def _notes(report: PrivacyReport, fitted: Any, other_values: Collection[Any]) -> list[str]:
+    """State what else is worth knowing; `other_values` are those of all blocks together."""
     texts, known = [], report.claims.known
     if fitted.survey_ is not None:
         texts.append(f"The public table is {fitted.survey_.describe()}.")
@@ -749,7 +744,7 @@ def _notes(
             "that are unknown" if True in other_values else "that were rare in the public table"
         )
         texts.append(f"Values of U {grouped} are reported as 'other', which the promise includes.")
-    if known and (coarse := known_in_groups(fitted.mechanism_, known.known, cut)):
+    if known and (coarse := known_in_groups(fitted.mechanism_, known.known)):
         texts.append(known_by_category(coarse))
     if report.observe == "nonsensitive":
         texts.append("The mechanism does not see S: a report reveals S only through U.")

@@ -37,10 +37,10 @@ def test_a_target_runs(name):
 CROSSED = [
     [("mechanism", "AOptimal"), ("known", "one column"), ("set", "given")],
     [("mechanism", "NURP"), ("unknown", "other"), ("set", "order 1")],
-    [("mechanism", "AOptimal"), ("blocks", "edges"), ("eps_all", "more")],
+    [("mechanism", "AOptimal"), ("blocks", "bins"), ("eps_all", "more")],
     [("mechanism", "GRR"), ("table", "polars lazy"), ("values", "missing")],
     [("mechanism", "GRR"), ("blocks", "lists"), ("table", "array")],
-    [("mechanism", "AOptimal"), ("blocks", "edges"), ("sensitive", "all columns")],
+    [("mechanism", "AOptimal"), ("blocks", "bins"), ("sensitive", "all columns")],
 ]
 
 

@@ -36,6 +36,7 @@ for (const vector of mechanisms) {
       assert.equal(stated.observe, observe);
       assert.equal(symbols.length, vector.n_symbols);
       assert.deepEqual(columns, vector.columns);
+      assert.deepEqual(stated.numbers, vector.numbers);
       assert.equal(stated.eps, vector.claims?.[0].eps ?? null);
       for (const [place, claim] of (stated.claims ?? []).entries()) {
         const { around, ...rest } = withNulls(vector.claims[place], claim);
@@ -66,7 +67,7 @@ for (const vector of manifests) {
     const client = await load(texts[0], { digest, memoize: octets(vector.key) });
     const fresh = await load(new TextEncoder().encode(texts.at(-1)), { digest });
     for (const stated of [client, fresh]) {
-      for (const name of ["digest", "observe", "columns", "eps", "blocks", "shares", "edges"]) {
+      for (const name of ["digest", "observe", "columns", "eps", "blocks", "shares", "numbers"]) {
         assert.deepEqual(stated[name], vector[name], name);
       }
       assert.deepEqual(stated.mechanisms.map(({ symbols }) => symbols.length), n_symbols);

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from datetime import date
-from decimal import Decimal
 from functools import cached_property
-from itertools import pairwise
-from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
 import numpy as np
 
 from skrldp._arrays import smallest_dtype
+from skrldp.alphabet.numbers import Bins, Draws, Knots, Numbers
 from skrldp.alphabet.values import CategoryError, brief, in_other_type, is_missing, plain
 
 if TYPE_CHECKING:
@@ -52,101 +50,6 @@ class Factorized:
         return np.append(found, found.dtype.type(missing)).take(self.positions)
 
 
-# --- Numbers cut at fixed edges -------------------------------------------------------------------
-
-
-_EXACT = 2**53  # whole numbers up to here are floats, so that arrays are cut exactly
-
-
-@dataclass(frozen=True)
-class Bins:
-    """Intervals of numbers, and the categories that they are.
-
-    A bin has its lower edge, and not its upper one; the last one has both, unless it is open.
-    """
-
-    edges: tuple[int | float, ...]  # increasing; the first may be -inf, the last inf
-    labels: tuple[str, ...]  # one for each bin
-
-    def __post_init__(self) -> None:
-        """Check that these are edges and labels."""
-        edges = self.edges
-        first, last = int(edges[:1] == (-math.inf,)), len(edges) - int(edges[-1:] == (math.inf,))
-        inner = edges[first:last]
-        is_increasing = all(low < high for low, high in pairwise(edges))
-        if len(edges) < 3 or not is_increasing or not all(abs(edge) <= _EXACT for edge in inner):
-            raise ValueError(
-                "edges must be at least three increasing numbers, at most 2^53 in size, such as "
-                "[0, 18, 65, 120]; -inf and inf at the ends open the outer bins."
-            )
-        if len(self.labels) != len(edges) - 1 or len(set(self.labels)) < len(self.labels):
-            raise ValueError(
-                f"{len(edges):,} edges make {len(edges) - 1:,} bins, each with a label of its own."
-            )
-
-    @classmethod
-    def of_edges(cls, edges: Any) -> Bins:
-        """Cut at some edges, and name the bins as intervals are written: "[0, 18)"."""
-        wrong = f"edges must be a list of numbers, such as [0, 18, 65, 120], got {edges!r}."
-        if isinstance(edges, str | bytes) or not hasattr(edges, "__iter__"):
-            raise ValueError(wrong)
-        found = tuple(edges.tolist()) if isinstance(edges, np.ndarray) else tuple(edges)
-        numbers = [_number(edge) for edge in found]
-        if None in numbers:
-            raise ValueError(wrong)
-        own = tuple(number for number in numbers if number is not None)
-        labels = [f"[{low}, {high})" for low, high in pairwise(own)]
-        if labels and own[0] == -math.inf:
-            labels[0] = f"({own[0]}, {own[1]})"
-        if labels and own[-1] != math.inf:
-            labels[-1] = f"{labels[-1][:-1]}]"
-        return cls(own, tuple(labels))
-
-    @property
-    def range(self) -> str:
-        """All numbers that have a bin, as an interval."""
-        low, high = self.edges[0], self.edges[-1]
-        left, right = "(" if low == -math.inf else "[", ")" if high == math.inf else "]"
-        return f"{left}{low}, {high}{right}"
-
-    def place(self, value: Any) -> int:
-        """Find the bin of one value; -1 for a number outside, and for what is none."""
-        try:
-            value = plain(value)
-            if not isinstance(value, Real | Decimal):
-                return -1
-            place = bisect_right(self.edges, value) - 1
-            is_last, is_infinite = value == self.edges[-1], abs(value) == math.inf
-        except (ValueError, ArithmeticError, ImportError):  # infinite, or no number of Decimal
-            return -1
-        if is_infinite:
-            return -1
-        return place if place < len(self.labels) else place - 1 if is_last else -1
-
-    def places(self, values: Sequence[Any] | NDArray[Any]) -> NDArray[np.int64]:
-        """Find the bin of each value, (n,); -1 as :meth:`place`."""
-        if not isinstance(values, np.ndarray) or values.dtype.kind not in "biuf":
-            return np.fromiter(map(self.place, values), dtype=np.int64, count=len(values))
-        numbers = values.astype(float)  # what is rounded is beyond all edges, and stays so
-        edges = np.array(self.edges, dtype=float)
-        found: NDArray[np.int64] = np.searchsorted(edges, numbers, side="right") - 1
-        found[numbers == edges[-1]] -= 1
-        found[(found == len(self.labels)) | ~np.isfinite(numbers)] = -1
-        return found
-
-
-def _number(edge: Any) -> int | float | None:
-    """Write an edge as a whole number where it is one; None for what is no number."""
-    if isinstance(edge, bool | np.bool_) or not isinstance(edge, Real | Decimal):
-        return None
-    if isinstance(edge, Integral):
-        return int(edge)
-    found = float(edge)
-    if math.isnan(found):
-        return None
-    return int(found) if found.is_integer() else found
-
-
 # --- The categories of a column -------------------------------------------------------------------
 
 
@@ -169,8 +72,8 @@ class Column:
     categories: tuple[Any, ...]
     # Values that are no categories and are found as the category "other"
     infrequent: tuple[Any, ...] = field(default=(), kw_only=True)
-    # If given, values are numbers, and are found as the label of their bin
-    bins: Bins | None = field(default=None, kw_only=True)
+    # If given, values are numbers, and are found in their bin or rounded to a knot
+    numbers: Numbers | None = field(default=None, kw_only=True)
 
     @classmethod
     def of_values(cls, name: Any, values: Iterable[Any], infrequent: Sequence[Any] = ()) -> Column:
@@ -201,7 +104,7 @@ class Column:
     @cached_property
     def texts(self) -> tuple[str, ...]:
         """The texts that can be found, as far as UTF-8 can hold them."""
-        if self.bins is not None:
+        if self.numbers is not None:
             return ()
         texts = dict.fromkeys(value for value, _ in self._entries if isinstance(value, str))
         return tuple(text for text in texts if is_utf8(text))
@@ -210,11 +113,16 @@ class Column:
     def _places(self) -> _Places:
         return _Places(self._entries)
 
+    @property
+    def is_rounded(self) -> bool:
+        """Whether the codes of values are random."""
+        return isinstance(self.numbers, Knots)
+
     @cached_property
-    def _of_bins(self) -> NDArray[np.int64]:
-        """Place of each bin's category, and -1 for none, (k + 1,)."""
-        labels = () if self.bins is None else self.bins.labels
-        return np.array([*(self._places[label] for label in labels), -1], dtype=np.int64)
+    def _of_numbers(self) -> NDArray[np.int64]:
+        """Index of the category of each bin or knot, and -1 for none, (k + 1,)."""
+        categories = () if self.numbers is None else self.numbers.categories
+        return np.array([*(self._places[own] for own in categories), -1], dtype=np.int64)
 
     @cached_property
     def _roundings(self) -> dict[int, set[float]]:
@@ -233,7 +141,7 @@ class Column:
     @cached_property
     def may_be_rounded(self) -> bool:
         """Whether a float may be an integer category that was rounded."""
-        return any(self._roundings.values())
+        return self.numbers is None and any(self._roundings.values())
 
     def refuse_rounded(
         self, values: Sequence[Any] | NDArray[Any] | Factorized, size: int = 8
@@ -262,24 +170,28 @@ class Column:
         return {}  # by the kind of dtype; see `_sorted_numbers`
 
     def code(self, value: Any) -> int:
-        """Find the index of one value; see :meth:`codes`."""
-        if self.bins is not None:
-            return int(self._of_bins[self.bins.place(value)])
+        """Find the index of one value, which is not rounded; see :meth:`codes`."""
+        if self.numbers is not None:
+            return int(self.codes([value])[0])
         if isinstance(value, np.timedelta64):  # for some NumPys it equals a number
             return self._places.of_plain(value)
         return self._places[value]
 
-    def codes(self, values: Sequence[Any] | NDArray[Any] | Factorized) -> NDArray[Any]:
-        """Find the index of each value among the categories.
+    def codes(
+        self, values: Sequence[Any] | NDArray[Any] | Factorized, draws: Draws | None = None
+    ) -> NDArray[Any]:
+        """Find the index of each value among the categories; `draws` are for rounding alone.
 
         Shapes: `values` (n,). Returns (n,): -1 for a value that is no category. Raises TypeError if
         a value cannot be a category: lists, for example.
         """
+        if isinstance(self.numbers, Knots):
+            return self._rounded(self.numbers, values, draws)
         if isinstance(values, Factorized):
             found = self.codes(values.distinct).astype(smallest_dtype(len(self), signed=True))
             return values.spread(found, self.code(None))
-        if self.bins is not None:
-            return self._of_bins[self.bins.places(values)]
+        if isinstance(self.numbers, Bins):
+            return self._of_numbers[self.numbers.places(values)]
         if not isinstance(values, np.ndarray):
             return self._codes_of_objects(values)
         if values.dtype.kind in "biuf":
@@ -288,6 +200,17 @@ class Column:
             distinct, inverse = np.unique(values, return_inverse=True)
             return self._codes_of_objects(list(distinct))[inverse]
         return self._codes_of_objects(values.tolist())
+
+    def _rounded(self, knots: Knots, values: Any, draws: Draws | None) -> NDArray[Any]:
+        """Round each number to one of its two knots."""
+        if draws is None:
+            raise AssertionError(f"column {self.name!r} is rounded, and nothing was drawn")
+        if isinstance(values, Factorized):
+            lower, thresholds = knots.thresholds(values.distinct)
+            lower, thresholds = values.spread(lower, -1), values.spread(thresholds, 0)
+        else:
+            lower, thresholds = knots.thresholds(values)
+        return self._of_numbers[lower + (draws(self.name, knots, len(lower)) < thresholds)]
 
     def _codes_of_objects(self, values: Sequence[Any]) -> NDArray[np.int64]:
         find = self._places.__getitem__
@@ -434,8 +357,8 @@ def listed(values: Sequence[Any]) -> str:
 
 def known_of(column: Column) -> str:
     """Say which values a column may have: the first few categories, or the range of its bins."""
-    if column.bins is not None:
-        return f"numbers in {column.bins.range}"
+    if column.numbers is not None:
+        return column.numbers.range
     return listed(column.categories)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
 from numbers import Integral, Real
 from typing import Any, Protocol
@@ -16,6 +16,7 @@ from skrldp._arrays import chunks, smallest_dtype
 from skrldp._params import as_list, check_choice
 from skrldp._typing import Floats
 from skrldp.alphabet.columns import Column, listed
+from skrldp.alphabet.numbers import Numbers
 from skrldp.alphabet.values import plain
 
 # A table with an entry for every possible key finds keys faster than bisection. This is its largest
@@ -88,13 +89,16 @@ class Alphabet:
         names: Sequence[Any],
         members: Sequence[Any],
         infrequent: Sequence[Sequence[Any]] | None = None,
+        numbers: Sequence[Numbers | None] | None = None,
     ) -> Alphabet:
         """Take some combinations in their own order."""
         if not names:
             return cls(())
         rare = [tuple(map(plain, few)) for few in infrequent or [()] * len(names)]
+        cut = numbers or [None] * len(names)
         if len(names) == 1:
-            return cls((Column(names[0], tuple(map(plain, members)), infrequent=rare[0]),))
+            own = tuple(map(plain, members))
+            return cls((Column(names[0], own, infrequent=rare[0], numbers=cut[0]),))
         values = list(zip(*members, strict=True))
         columns = [
             Column.of_values(name, own, few)
@@ -102,7 +106,8 @@ class Alphabet:
         ]
         codes = [column.codes(own) for column, own in zip(columns, values, strict=True)]
         found, index = cls.observed(columns, codes)
-        return cls(found.columns, found.keys, np.argsort(index))
+        columns = [replace(one, numbers=own) for one, own in zip(columns, cut, strict=True)]
+        return cls(tuple(columns), found.keys, np.argsort(index))
 
     # -- contents and look-ups --------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ import numpy as np
 from skrldp._arrays import SetOnce, smallest_dtype
 from skrldp._frames import refuse_index
 from skrldp.alphabet.columns import listed
+from skrldp.alphabet.numbers import Draws
 from skrldp.alphabet.values import brief
 from skrldp.batches.arrow import (
     any_twice,
@@ -33,6 +34,7 @@ from skrldp.batches.arrow import (
 from skrldp.batches.keys import CheckedKey
 from skrldp.claims import claimed
 from skrldp.client.records import BlockReader, RecordReader
+from skrldp.client.rounding import KeptRounding
 from skrldp.mechanism.manifest import Manifest, read_json
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sampling.random_bits import IntegerIds, KeyedStream, OctetIds, hashes_of
@@ -143,6 +145,7 @@ class Reporter(SetOnce):
         self._type = _checked_type(type, self._n_symbols)
         self._key = CheckedKey.of(key, key_check)
         self._stream: KeyedStream | None = None
+        self._rounding: KeptRounding | None = None
         self._reader = self._new_reader()
         blind = self.mechanism.observe == "nonsensitive"
         self._needed = [name for name, sensitive in self._columns if not (blind and sensitive)]
@@ -166,12 +169,11 @@ class Reporter(SetOnce):
         return None if claims is None else claims.eps
 
     def _new_reader(self) -> Any:
-        own = self.mechanism
-        return RecordReader(self._columns, own.secrets, own.values, own.observe, own.others)
+        return RecordReader.of(self.mechanism)
 
     def _draw(self, records: dict[str, Any], ids: IntegerIds | OctetIds) -> list[NDArray[Any]]:
         """Draw what is made of records: arrays (n,), one for each name."""
-        cells = self._reader.cells(records)
+        cells = self._reader.cells(records, self._draws(ids))
         return [self._keyed().sample(self.mechanism.form.sampler, cells, ids)]
 
     # -- what all do ------------------------------------------------------------------------------
@@ -284,8 +286,16 @@ class Reporter(SetOnce):
 
     def _keyed(self) -> KeyedStream:
         if self._stream is None:
-            self._stream = self._stream_of(self._key.read())
+            key = self._key.read()
+            self._rounding = KeptRounding(key, self._reader.knots)
+            self._stream = self._stream_of(key)
         return self._stream
+
+    def _draws(self, ids: IntegerIds | OctetIds) -> Draws:
+        """Return the draws that round the numbers of persons."""
+        self._keyed()
+        assert self._rounding is not None
+        return self._rounding.draws(lambda stream, zeros: stream.tapes(zeros, ids))
 
     def _stream_of(self, key: bytes) -> KeyedStream:
         return KeyedStream(key, self.mechanism.digest)
@@ -480,7 +490,7 @@ class BlockReporter(Reporter):
 
     def _draw(self, records: dict[str, Any], ids: IntegerIds | OctetIds) -> list[NDArray[Any]]:
         stream = self._keyed()
-        secrets, values = self._reader.codes(records)
+        secrets, values = self._reader.codes(records, self._draws(ids))
 
         def tapes(numbers: NDArray[Any], rows: slice) -> NDArray[Any]:
             return stream.tapes(numbers, ids, rows.start)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json as js
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, redirect_stdout
 from csv import reader
+from datetime import datetime
 from decimal import Decimal
 from inspect import signature
 from typing import Annotated, Any, Literal
@@ -15,11 +16,12 @@ from typing import Annotated, Any, Literal
 from typer import Option
 
 from skrldp.alphabet.columns import listed
+from skrldp.alphabet.numbers import Bins, Knots, Numbers
 from skrldp.alphabet.values import brief
 from skrldp.batches.arrow import arrow_numbers, numbers_of
 from skrldp.cli import _common as o
 from skrldp.cli._common import CommandError, for_people, of_commands, progress, tell
-from skrldp.cli._mechanism import NUMBER, cut_numbers, read_text
+from skrldp.cli._mechanism import NUMBER, read_numbers, read_text
 from skrldp.cli._tables import (
     STANDARD,
     Table,
@@ -77,12 +79,20 @@ def design(
             '"pairs", each two; repeat it. A manifest of mechanisms is written.',
         ),
     ] = None,
-    edges: Annotated[
+    bins: Annotated[
         o.Names,
         o.option(
-            "--edges COLUMN=NUMBERS",
-            'With --blocks, where numbers are cut: "age=0,18,65,inf"; repeat it. Records keep '
-            "their numbers.",
+            "--bins COLUMN=EDGES",
+            'Where the numbers or dates of a column are cut: "age=0,18,65,inf"; repeat it. Records '
+            "keep their numbers.",
+        ),
+    ] = None,
+    knots: Annotated[
+        o.Names,
+        o.option(
+            "--knots COLUMN=NUMBERS",
+            "To what the numbers of a column are rounded at random, so that means have no bias: "
+            '"hours=0,15,30,60,99"; repeat it.',
         ),
     ] = None,
     counts: o.Counts = None,
@@ -129,7 +139,8 @@ def design(
     names = [name for name in (output, witness, public_counts) if name is not None]
     if len(set(names)) < len(names):
         raise CommandError("the mechanism and the other files need different names.")
-    cut = dict(map(_edges, edges or []))
+    cut = dict(_numbers("--bins", text, Bins) for text in bins or [])
+    cut |= dict(_numbers("--knots", text, Knots) for text in knots or [])
     if target and blocks:
         raise CommandError("--target is for one mechanism: leave out --blocks.")
     with ExitStack() as stack:
@@ -155,12 +166,11 @@ def design(
                 "eps_all": eps_all,
                 "min_frequency": _records(min_frequency),
                 "known": known,
-                "categories": categories and _categories(categories, is_text=source.is_text),
-                "edges": cut,
+                "categories": _categories(categories, is_text=source.is_text) | cut,
                 "verbose": int(for_people()),
             },
         )
-        table, records = _read(source, columns, counts, missing or [], list(cut))
+        table, records = _read(source, columns, counts, missing or [], cut)
         tell("designing")
         with redirect_stdout(sys.stderr):
             designer.fit(table, sample_weight=records)
@@ -235,8 +245,10 @@ def _records(number: str | None) -> int | str | None:
     return int(number) if number is not None and number.isdecimal() else number
 
 
-def _categories(path: str, *, is_text: bool) -> dict[str, Any]:
+def _categories(path: str | None, *, is_text: bool) -> dict[str, Any]:
     """Read the categories that columns may have; texts, if those of the table are."""
+    if path is None:
+        return {}
     as_text: Any = {"parse_int": str, "parse_float": str} if is_text else {}
     try:
         found = js.loads(read_text(path), **as_text)
@@ -253,23 +265,37 @@ def _categories(path: str, *, is_text: bool) -> dict[str, Any]:
     return {name: list(map(text_of, own)) for name, own in found.items()} if is_text else found
 
 
-def _edges(text: str) -> tuple[str, list[float]]:
-    """Read the edges of a column: "age=0,18,65"."""
-    name, _, numbers = text.rpartition("=")
+def _numbers(option: str, text: str, kind: type[Bins] | type[Knots]) -> tuple[str, Numbers]:
+    """Read a column and its edges or knots: "age=0,18,65"."""
+    name, _, points = text.rpartition("=")
     try:
-        found = [float(number) for number in numbers.split(",")]
+        found = [_edge(edge.strip()) for edge in points.split(",")]
     except ValueError:
         found = []
     if not (name and found):
-        raise CommandError(f'--edges {text}: give a column and numbers, as in "age=0,18,65,120".')
-    return name, found
+        raise CommandError(
+            f'{option} {text}: give a column and numbers, as in "age=0,18,65,120", or dates.'
+        )
+    return name, kind(found)
+
+
+def _edge(text: str) -> float | datetime:
+    """Read a number, or a date or time."""
+    try:
+        return float(text)
+    except ValueError:
+        return datetime.fromisoformat(text)
 
 
 # --- The public table ----------------------------------------------------------------------------
 
 
 def _read(
-    source: Table, columns: list[str], counts: str | None, missing: list[str], cut: list[str]
+    source: Table,
+    columns: list[str],
+    counts: str | None,
+    missing: list[str],
+    cut: Mapping[str, Numbers],
 ) -> tuple[Any, Any]:
     """Read the public table; returns it, and how many records each row stands for."""
     import pyarrow as pa
@@ -285,7 +311,9 @@ def _read(
         read = mark_missing(batch.select(columns), columns, missing)
         where = f"{source.path}: row {{:,}} (counted from 0)"
         arrays = [
-            cut_numbers(array, name, where, first) if source.is_text and name in cut else array
+            read_numbers(array, name, cut[name], where, first)
+            if source.is_text and name in cut
+            else array
             for name, array in zip(columns, read.columns, strict=True)
         ]
         held.append(pa.table([*arrays, arrow_numbers(weights)], own))

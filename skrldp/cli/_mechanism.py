@@ -6,13 +6,14 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from datetime import date, datetime, time
+from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from skrldp.alphabet.numbers import Bins, Knots, Numbers
 from skrldp.alphabet.values import in_other_type
 from skrldp.batches.arrow import arrow_numbers, read_values
 from skrldp.cli._common import CommandError
@@ -52,8 +53,7 @@ def reader_of(mechanism: Mechanism | Manifest, observe: str | None = None) -> Re
         )
     if isinstance(mechanism, Manifest):
         return BlockReader(mechanism)
-    own, observe = mechanism, observe or mechanism.observe
-    return RecordReader(named, own.secrets, own.values, observe, own.others)
+    return RecordReader.of(mechanism, observe)
 
 
 # --- Records -------------------------------------------------------------------------------------
@@ -70,35 +70,51 @@ def read_records(
         return
     import pyarrow as pa
 
-    wanted = {n: None if own is None else _Met(n, own) for n, own in reader.known.items()}
+    known = reader.known
+    wanted = {n: own if isinstance(own, Bins | Knots) else _Met(n, own) for n, own in known.items()}
     first = 0
     for batch in batches:
         marked = mark_missing(batch, list(wanted), missing)
         arrays = dict(zip(marked.schema.names, marked.columns, strict=True))
         for name, met in wanted.items():
             where = f"{table.path}: row {{:,}} (counted from 0)"
-            if met is None:
-                arrays[name] = cut_numbers(arrays[name], name, where, first)
-            else:
+            if isinstance(met, _Met):
                 arrays[name] = met.array(arrays[name], where, first)
+            else:
+                arrays[name] = read_numbers(arrays[name], name, met, where, first)
         yield pa.RecordBatch.from_arrays(list(arrays.values()), names=list(arrays))
         first += batch.num_rows
 
 
-def cut_numbers(column: Any, name: str, where: str, first: int) -> Any:
-    """Read the numbers of texts that are to be cut at edges."""
+def read_numbers(column: Any, name: str, numbers: Numbers, where: str, first: int) -> Any:
+    """Read the numbers or dates of texts that are to be cut into bins or rounded to knots."""
     import pyarrow as pa
 
+    kind = "number" if isinstance(numbers, Knots) else numbers.kind
     codes, texts = coded(column)
-    sound = np.array([bool(NUMBER.fullmatch(text)) for text in texts] + [True])[codes]
+    read = [_number(text) if kind == "number" else _moment(text, kind) for text in texts]
+    sound = np.array([value is not None for value in read] + [True])[codes]
     if not sound.all():
         row = where.format(first + int(np.argmin(sound)))
         raise CommandError(
-            f"{row} has a text in column {name!r} that is not a number (not shown), and the "
-            "numbers of this column are cut at edges."
+            f"{row} has a text in column {name!r} that is not a {kind} (not shown), and the column "
+            f"has {type(numbers).__name__}."
         )
-    numbers = pa.array([*(float(text) for text in texts), None], pa.float64())
-    return numbers.take(arrow_numbers(np.where(codes < 0, len(texts), codes)))
+    found = pa.array([*read, None], pa.float64() if kind == "number" else None)
+    return found.take(arrow_numbers(np.where(codes < 0, len(texts), codes)))
+
+
+def _number(text: str) -> float | None:
+    return float(text) if NUMBER.fullmatch(text) else None
+
+
+def _moment(text: str, kind: str) -> datetime | None:
+    """Read a date or time, of a time zone or without, in UTC; None for any other text."""
+    with suppress(ValueError):
+        found = datetime.fromisoformat(text)
+        if (found.tzinfo is None) == (kind == "date"):
+            return found if found.tzinfo is None else found.astimezone(UTC)
+    return None
 
 
 class _Met:

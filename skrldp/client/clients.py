@@ -6,8 +6,9 @@ import hashlib
 import math
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
+from functools import cache
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,13 +17,21 @@ import numpy as np
 
 from skrldp._arrays import SetOnce, chunks
 from skrldp._params import check_positive, is_whole
+from skrldp.alphabet.numbers import Draws, Knots
 from skrldp.claims import Claims, bound_of_reports, brief_bound, claimed, together
 from skrldp.client.records import BlockReader, RecordReader
+from skrldp.client.rounding import KeptRounding
 from skrldp.exceptions import ReportLimitError
 from skrldp.mechanism.manifest import Manifest
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sampling.draws import AliasTable, BlockTable
-from skrldp.sampling.random_bits import KeyedStream, OctetIds, RandomStream, Tapes
+from skrldp.sampling.random_bits import (
+    KeyedStream,
+    OctetIds,
+    RandomStream,
+    Tapes,
+    fresh_draws,
+)
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -68,6 +77,8 @@ class Memory:
         The secret key.
     digest : str
         Digest of the mechanism, in hexadecimal.
+    knots : dict
+        The knots of each column whose numbers are rounded.
 
     Raises
     ------
@@ -77,8 +88,9 @@ class Memory:
         If it is too short.
     """
 
-    def __init__(self, key: bytes, digest: str) -> None:
+    def __init__(self, key: bytes, digest: str, knots: Mapping[Any, Knots]) -> None:
         self._stream = KeyedStream(checked_key(key, "memoize", "secrets.token_bytes(32)"), digest)
+        self._rounding = KeptRounding(key, knots)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError(
@@ -89,26 +101,33 @@ class Memory:
     def __deepcopy__(self, memo: Any) -> Memory:
         return self  # nothing in it changes
 
-    def sample(
-        self, table: AliasTable | BlockTable, cells: NDArray[Any], ids: Sequence[Any]
-    ) -> NDArray[Any]:
-        """Draw the permanent report of each record.
+    def draws(self, persons: Callable[[int], Sequence[bytes]]) -> Draws:
+        """Return draws that round the numbers of n persons, given the function from n to them."""
+        return self._rounding.draws(
+            lambda stream, zeros: self.octets(zeros, persons(len(zeros)), stream)
+        )
 
-        Shapes: `cells` (n,); returns (n,). Raises ValueError if an id is none of these. Nothing has
-        been drawn then.
+    def sample(
+        self, table: AliasTable | BlockTable, cells: NDArray[Any], persons: Sequence[bytes]
+    ) -> NDArray[Any]:
+        """Draw the permanent report of each record; persons are as `octets_of` writes them.
+
+        Shapes: `cells` (n,); returns (n,).
         """
-        persons = [octets_of(person) for person in ids]
         parts = [
             table.sample(cells[rows], Tapes(self.octets(cells[rows], persons[rows])))
             for rows in chunks(max(1, len(cells)), _ROWS)
         ]
         return np.concatenate(parts)
 
-    def octets(self, cells: NDArray[Any], persons: Sequence[bytes]) -> NDArray[np.uint8]:
+    def octets(
+        self, cells: NDArray[Any], persons: Sequence[bytes], stream: KeyedStream | None = None
+    ) -> NDArray[np.uint8]:
         """Compute the tapes of persons, given by what `octets_of` writes, and their cells.
 
-        Shapes: `cells` (n,); returns (n, 16).
+        Shapes: `cells` (n,); returns (n, 16). The stream is that of reports if not given.
         """
+        stream = stream or self._stream
         found = np.empty((len(persons), _TAPE), dtype=np.uint8)
         for letter in (b"s", b"b"):
             rows = [row for row, person in enumerate(persons) if person[:1] == letter]
@@ -117,18 +136,21 @@ class Memory:
                 octets = np.frombuffer(b"".join(own), dtype=np.uint8)
                 ends = np.cumsum([0, *map(len, own)])
                 ids = OctetIds(octets, ends, are_strings=letter == b"s")
-                found[rows] = self._stream.tapes(cells[rows], ids)
+                found[rows] = stream.tapes(cells[rows], ids)
         return found
 
 
 def _randomness(
-    mechanism: Mechanism | Manifest, memoize: bytes | None, random_state: Any
+    mechanism: Mechanism | Manifest,
+    reader: RecordReader,
+    memoize: bytes | None,
+    random_state: Any,
 ) -> tuple[Memory | None, RandomStream | None]:
     """Return what reports are computed from, if a key or a state is given."""
     if memoize is not None and random_state is not None:
         raise ValueError("permanent reports take no random_state: their key is all they need.")
     return (
-        None if memoize is None else Memory(memoize, mechanism.digest),
+        None if memoize is None else Memory(memoize, mechanism.digest, reader.knots),
         None if random_state is None else RandomStream(random_state),
     )
 
@@ -393,7 +415,8 @@ class Client(SetOnce):
         limit: FreshReports | None = None,
         random_state: Any = None,
     ) -> None:
-        self._memory, self._stream = _randomness(mechanism, memoize, random_state)
+        self._reader = RecordReader.of(mechanism)
+        self._memory, self._stream = _randomness(mechanism, self._reader, memoize, random_state)
         if memoize is not None and limit is not None:
             raise ValueError("permanent reports are not counted: give memoize or limit, not both.")
         if limit is not None and random_state is not None:
@@ -408,9 +431,6 @@ class Client(SetOnce):
         self.mechanism = mechanism
         self.columns = mechanism.columns or (("secret", True), ("value", False))
         self.observe = mechanism.observe
-        self._reader = RecordReader(
-            self.columns, self.secrets, self.values, self.observe, mechanism.others
-        )
         self._limit = limit
         self._bound = math.inf if limit is None else limit.check(mechanism.claims)
 
@@ -470,8 +490,8 @@ class Client(SetOnce):
         ReportLimitError
             If as many reports about this person as `limit` allows were made.
         """
-        cell = np.array([self._reader.cell(record)])
-        return int(self._draw(cell, None if id is None else [id])[0])
+        ids = None if id is None else [id]
+        return int(self._draw(lambda draws: np.array([self._reader.cell(record, draws)]), ids)[0])
 
     def report_many(self, records: Any, *, ids: Any = None) -> NDArray[Any]:
         """Report many records, one each.
@@ -498,16 +518,21 @@ class Client(SetOnce):
             If there are more records about a person than reports left. None is reported, nor
             counted.
         """
-        return self._draw(self._reader.cells(records), ids)
+        return self._draw(lambda draws: self._reader.cells(records, draws), ids)
 
-    def _draw(self, cells: NDArray[Any], ids: Any) -> NDArray[Any]:
+    def _draw(self, cells_of: Callable[[Draws], NDArray[Any]], ids: Any) -> NDArray[Any]:
+        """Draw reports, given the function from draws that round numbers to records' cells."""
+        memory, table = self._memory, self.mechanism.form.sampler
         kind = None if self._limit is None else "counted reports (limit)"
-        kind = kind if self._memory is None else _PERMANENT
-        persons, table = _checked_ids(ids, len(cells), kind), self.mechanism.form.sampler
-        if self._memory is not None:
-            return self._memory.sample(table, cells, persons)
+        kind = kind if memory is None else _PERMANENT
+        if memory is not None:
+            persons = cache(lambda n: [octets_of(one) for one in _checked_ids(ids, n, kind)])
+            cells = cells_of(memory.draws(persons))
+            return memory.sample(table, cells, persons(len(cells)))
+        cells = cells_of(lambda *column: fresh_draws(self._stream or RandomStream())(*column))
+        counted = _checked_ids(ids, len(cells), kind)
         if self._limit is not None:
-            self._limit.take(self.digest, persons, self._bound)  # counted before anything is drawn
+            self._limit.take(self.digest, counted, self._bound)  # before a report is drawn
         return table.sample(cells, self._stream or RandomStream())
 
     def __repr__(self) -> str:
@@ -538,7 +563,7 @@ class BlockClient(SetOnce):
         self.manifest = manifest
         self.columns = manifest.columns
         self._reader = BlockReader(manifest)
-        self._memory, self._stream = _randomness(manifest, memoize, random_state)
+        self._memory, self._stream = _randomness(manifest, self._reader, memoize, random_state)
 
     @property
     def eps(self) -> float | None:
@@ -595,14 +620,17 @@ class BlockClient(SetOnce):
         ValueError
             As :meth:`report`. All records are reported or none.
         """
-        secrets, values = self._reader.codes(records)
         memory = self._memory
-        own = _checked_ids(ids, len(secrets), None if memory is None else _PERMANENT)
         if memory is None:
-            return self.manifest.sample(secrets, values, self._stream or RandomStream())
-        persons = [octets_of(person) for person in own]
+            stream = self._stream or RandomStream()
+            secrets, values = self._reader.codes(records, fresh_draws(stream))
+            _checked_ids(ids, len(secrets), None)
+            return self.manifest.sample(secrets, values, stream)
+        persons = cache(lambda n: [octets_of(one) for one in _checked_ids(ids, n, _PERMANENT)])
+        secrets, values = self._reader.codes(records, memory.draws(persons))
+        of_all = persons(len(secrets))
         return self.manifest.sample_with(
-            lambda numbers, rows: memory.octets(numbers, persons[rows]), secrets, values
+            lambda numbers, rows: memory.octets(numbers, of_all[rows]), secrets, values
         )
 
     def __repr__(self) -> str:

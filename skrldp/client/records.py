@@ -17,6 +17,7 @@ from skrldp.alphabet.columns import (
     named,
 )
 from skrldp.alphabet.combinations import Alphabet, combine
+from skrldp.alphabet.numbers import Draws, Knots, Numbers
 from skrldp.alphabet.values import CategoryError, brief
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ class RecordReader:
     others : tuple, optional
         For each column of U, which values it has as "other": True for all that are unknown, a tuple
         of values, or None.
+    numbers : sequence, optional
+        For each column, its :class:`~skrldp.Bins` or :class:`~skrldp.Knots`, or None.
     """
 
     def __init__(
@@ -53,6 +56,7 @@ class RecordReader:
         values: Sequence[Any],
         observe: str,
         others: Sequence[Any] | None = None,
+        numbers: Sequence[Numbers | None] | None = None,
     ) -> None:
         self._names = [name for name, _ in columns]
         self._of_u = observe == "nonsensitive"
@@ -65,37 +69,63 @@ class RecordReader:
             places = [place for place, (_, sensitive) in enumerate(columns) if sensitive is flag]
             own = [None] * len(places) if flag or others is None else others
             rare = [entry if isinstance(entry, tuple) else () for entry in own]
-            alphabet = Alphabet.of_members([self._names[p] for p in places], members, rare)
+            cut = None if numbers is None else [numbers[place] for place in places]
+            alphabet = Alphabet.of_members([self._names[p] for p in places], members, rare, cut)
             takes_all = [entry is True for entry in own]
             self._parts.append(_Part(alphabet, places, takes_all))
-        #: By column, the texts that it may have.
-        self.texts = {c.name: c.texts for part in self._parts for c in part.alphabet.columns}
         self._wanted = sorted(place for part in self._parts for place in part.places)
 
-    def cell(self, record: Any) -> int:
-        """Find the cell of one record."""
+    @classmethod
+    def of(cls, mechanism: Any, observe: str | None = None) -> RecordReader:
+        """Return what finds the cells of records, as the mechanism observes them if not told."""
+        named, seen = mechanism.columns, observe or mechanism.observe
+        columns = named or (("secret", True), ("value", False))
+        own = mechanism
+        return cls(
+            columns, own.secrets, own.values, seen, own.others, own.numbers if named else None
+        )
+
+    @property
+    def columns(self) -> list[Column]:
+        """The columns that are needed, with their categories."""
+        return [column for part in self._parts for column in part.alphabet.columns]
+
+    @property
+    def texts(self) -> dict[Any, tuple[str, ...]]:
+        """By column, the texts that it may have."""
+        return {column.name: column.texts for column in self.columns}
+
+    @property
+    def knots(self) -> dict[Any, Knots]:
+        """By column, the knots to which its numbers are rounded at random."""
+        return {c.name: c.numbers for c in self.columns if isinstance(c.numbers, Knots)}
+
+    def cell(self, record: Any, draws: Draws | None = None) -> int:
+        """Find the cell of one record; `draws` are for numbers that are rounded."""
         raw = self._picked(record, "the record")
         numbers = [part.number(raw) for part in self._parts]
-        if min(numbers) < 0:  # this takes unknown values as "other", or raises the error
-            return int(self._coded({place: [value] for place, value in raw.items()})[0])
+        if min(numbers) < 0:  # this rounds, takes unknown values as "other", or raises the error
+            return int(self._coded({place: [value] for place, value in raw.items()}, draws)[0])
         return numbers[0] if len(numbers) == 1 else numbers[0] * self._shape[1] + numbers[1]
 
-    def cells(self, records: Any) -> NDArray[Any]:
-        """Find the cells of many records.
+    def cells(self, records: Any, draws: Draws | None = None) -> NDArray[Any]:
+        """Find the cells of many records; `draws` are for numbers that are rounded.
 
         Shapes: `records` (n, k). Returns (n,): in the smallest unsigned dtype.
         """
-        return self._coded(self._columns(records))
+        return self._coded(self._columns(records), draws)
 
-    def _coded(self, columns: dict[int, Any]) -> NDArray[Any]:
+    def _coded(self, columns: dict[int, Any], draws: Draws | None) -> NDArray[Any]:
         """Combine the parts' members into cells."""
-        found = [part.indices([columns[place] for place in part.places]) for part in self._parts]
+        found = [
+            part.indices([columns[place] for place in part.places], draws) for part in self._parts
+        ]
         secrets = found[0] if len(found) > 1 else np.zeros_like(found[0])
         return combine(secrets, found[-1], self._shape)
 
     @property
-    def known(self) -> dict[Any, list[Any] | None]:
-        """By column, the values that a record may have; None for numbers that are cut at edges."""
+    def known(self) -> dict[Any, list[Any] | Numbers]:
+        """By column, the values that a record may have, or its Bins or Knots."""
         return {name: own for part in self._parts for name, own in part.known()}
 
     _or_tuple = ", or a tuple in this order"
@@ -219,22 +249,24 @@ class BlockReader(RecordReader):
         secret = list(range(len(manifest.in_every_block)))
         self._has_secret = bool(secret) and not self._of_u
         if self._has_secret:
-            names = [self._names[place] for place in secret]
-            alphabet = Alphabet.of_members(names, manifest.secrets)
+            alphabet = manifest.secret_alphabet
             self._parts.append(_Part(alphabet, secret, [False] * len(secret)))
         for place, column in enumerate(manifest.encoders, len(secret)):
             takes_all = manifest.others[column.name] is True
             self._parts.append(_Part(Alphabet((column,)), [place], [takes_all]))
-        self.texts = {c.name: c.texts for part in self._parts for c in part.alphabet.columns}
         self._wanted = sorted(place for part in self._parts for place in part.places)
 
-    def codes(self, records: Any) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+    def codes(
+        self, records: Any, draws: Draws | None = None
+    ) -> tuple[NDArray[Any], list[NDArray[Any]]]:
         """Find the codes of S, and of each column of U; refuse what is unknown in any column.
 
-        Shapes: `records` (n, k); returns arrays (n,).
+        Shapes: `records` (n, k); returns arrays (n,). `draws` are for numbers that are rounded.
         """
         columns = self._columns(records)
-        found = [part.indices([columns[place] for place in part.places]) for part in self._parts]
+        found = [
+            part.indices([columns[place] for place in part.places], draws) for part in self._parts
+        ]
         if self._has_secret:
             return found[0], found[1:]
         return np.zeros_like(found[0], np.uint8), found
@@ -266,32 +298,32 @@ class _Part:
     ) -> None:
         self.places = places
         self.alphabet, self._takes_all = alphabet, takes_all
-        self._may_be_rounded = any(column.may_be_rounded for column in alphabet.columns)
+        self._needs_all = any(one.may_be_rounded or one.is_rounded for one in alphabet.columns)
 
-    def known(self) -> Iterator[tuple[Any, list[Any] | None]]:
+    def known(self) -> Iterator[tuple[Any, list[Any] | Numbers]]:
         """Yield each column's name and known values; "other" is none where it is for others."""
         for column, takes_all in zip(self.alphabet.columns, self._takes_all, strict=True):
             has_others = takes_all or column.infrequent
             own = [value for value in column.categories if not (has_others and value == OTHER)]
-            yield column.name, None if column.bins is not None else [*own, *column.infrequent]
+            yield column.name, column.numbers or [*own, *column.infrequent]
 
     def number(self, record: Mapping[int, Any]) -> int:
         """Find the member that one record, given by places, has; -1 if there may be none."""
-        if self._may_be_rounded:
+        if self._needs_all:
             return -1
         try:
             return self.alphabet.number([record[place] for place in self.places])
         except (TypeError, ValueError):  # a value cannot be a category
             return -1
 
-    def indices(self, values: Sequence[Any]) -> NDArray[Any]:
+    def indices(self, values: Sequence[Any], draws: Draws | None = None) -> NDArray[Any]:
         """Find the members of rows, given column by column.
 
         Raises ValueError if a value or a combination is unknown.
         """
         columns, codes = self.alphabet.columns, []
         for column, own, takes_all in zip(columns, values, self._takes_all, strict=True):
-            code = _codes(column, own)
+            code = _codes(column, own, draws)
             if code.min(initial=0) < 0 and not takes_all:
                 hint = hint_of(column, (own[row] for row in np.flatnonzero(code < 0)))
                 raise ValueError(self._unknown([column], hint))
@@ -307,8 +339,8 @@ class _Part:
         known = "each value, but not together"
         if len(columns) == 1:
             known = known_of(columns[0])
-        cut = any(column.bins is not None for column in columns)
-        wider = "with wider `edges`" if cut else "with them in `categories`"
+        cut = any(column.numbers is not None for column in columns)
+        wider = "for a wider range" if cut else "with them in `categories`"
         mapped = f"Map such values to known ones, or have the mechanism designed {wider}."
         return (
             f"{named(columns)}: the mechanism does not know a value (not shown). It knows {known}. "
@@ -316,13 +348,13 @@ class _Part:
         )
 
 
-def _codes(column: Column, values: Any) -> NDArray[Any]:
+def _codes(column: Column, values: Any, draws: Draws | None) -> NDArray[Any]:
     try:
         column.refuse_rounded(values)
     except CategoryError as error:
         raise ValueError(f"{error} {_NOTHING}") from None
     try:
-        return column.codes(values)
+        return column.codes(values, draws)
     except (TypeError, ValueError):  # whose message might quote the value
         raise ValueError(
             f"{named([column])} holds values that cannot be categories: these are strings, "

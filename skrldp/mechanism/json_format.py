@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skrldp.alphabet.columns import Bins
+from skrldp.alphabet.numbers import Numbers
 from skrldp.alphabet.values import brief
 from skrldp.claims import Claims
 from skrldp.mechanism.forms import BlockForm, DenseForm, Form, ValuesForm
@@ -27,6 +27,8 @@ from skrldp.mechanism.json_values import (
     check_numbers,
     check_weights,
     malformed,
+    numbers_as_json,
+    numbers_from_json,
     revive,
     whole,
 )
@@ -90,6 +92,8 @@ def write(mechanism: Any, *, public: bool) -> str:
         fields["weights"] = _table_of(form).tolist()
     if mechanism.others is not None:
         fields["other"] = [o if o is None or o is True else as_json(o) for o in mechanism.others]
+    if mechanism.numbers is not None:
+        fields["numbers"] = [numbers_as_json(own) for own in mechanism.numbers]
     if mechanism.claims is not None:
         fields["claims"] = mechanism.claims.to_json([name for name, _ in mechanism.columns])
     _check(mechanism.secrets, mechanism.values, mechanism.symbols, mechanism.columns, form)
@@ -101,16 +105,11 @@ def write(mechanism: Any, *, public: bool) -> str:
 
 
 def write_manifest(
-    weights: Sequence[int],
-    bins: Sequence[tuple[Any, Bins]],
-    mechanisms: Sequence[str],
-    public: Sequence[PublicSummary | None],
+    weights: Sequence[int], mechanisms: Sequence[str], public: Sequence[PublicSummary | None]
 ) -> str:
     """Write the canonical JSON of a manifest, given that of its mechanisms without `public`."""
     head: dict[str, Any] = {"format": MANIFEST, "version": MANIFEST_VERSION}
     head["weights"] = list(weights)
-    if bins:
-        head["bins"] = [[as_json(name, depth=2), *_bins_as_json(own)] for name, own in bins]
     text = json.dumps(head, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     text = f'{text[:-1]},"mechanisms":[{",".join(mechanisms)}]}}'
     if any(one is not None for one in public):
@@ -124,20 +123,17 @@ def write_manifest(
 # --- Reading -------------------------------------------------------------------------------------
 
 
-def read(
-    text: str | bytes, *formats: str
-) -> tuple[list[Any] | None, list[dict[str, Any]], dict[Any, Bins]]:
+def read(text: str | bytes, *formats: str) -> tuple[list[Any] | None, list[dict[str, Any]]]:
     """Read JSON of one of some formats; whitespace and the order of keys do not matter.
 
     Returns `weights` of a manifest's blocks, None for a mechanism; `parts`, the attributes of each
-    mechanism by name; `bins`. Raises TypeError if `text` is neither str nor bytes. Raises
-    ValueError if it does not follow the format exactly, or weights are not a distribution.
+    mechanism by name. Raises TypeError if `text` is neither str nor bytes. Raises ValueError if it
+    does not follow the format exactly, or weights are not a distribution.
     """
     fields = _fields_of(text, *formats)
     if fields["format"] == FORMAT:
-        return None, [_parts(fields, "public")], {}
-    optional = ("bins", "public")
-    check_keys(fields, ("format", "version", "weights", "mechanisms"), optional, "it")
+        return None, [_parts(fields, "public")]
+    check_keys(fields, ("format", "version", "weights", "mechanisms"), ("public",), "it")
     parts = []
     for entry in _list(fields["mechanisms"], "mechanisms"):
         _check_format(entry, FORMAT)
@@ -145,7 +141,7 @@ def read(
     if "public" in fields:
         _add_public(fields["public"], parts)
     weights = [whole(weight, "weights") for weight in _list(fields["weights"], "weights")]
-    return weights, parts, _bins(fields["bins"]) if "bins" in fields else {}
+    return weights, parts
 
 
 def _fields_of(text: str | bytes, *wanted: str) -> dict[str, Any]:
@@ -201,7 +197,7 @@ def _check_size(text: str) -> None:
 def _parts(fields: dict[str, Any], *optional: str) -> dict[str, Any]:
     is_blocks = "blocks" in fields
     form_keys = ("blocks",) if is_blocks else ("symbols", "weights")
-    optional = ("other", "claims", *optional, *(() if is_blocks else ("observe",)))
+    optional = ("other", "numbers", "claims", *optional, *(() if is_blocks else ("observe",)))
     check_keys(fields, (*_NEEDED, *form_keys), optional, "it")
     names = ("secrets", "values") if is_blocks else ("secrets", "values", "symbols")
     check_numbers(*(len(_list(fields[name], name)) for name in names))
@@ -230,6 +226,7 @@ def _parts(fields: dict[str, Any], *optional: str) -> dict[str, Any]:
         "claims": _claims(fields["claims"], columns) if "claims" in fields else None,
         "others": _others(fields["other"]) if "other" in fields else None,
         "public": _public(fields["public"], shape) if "public" in fields else None,
+        "numbers": _numbers(fields["numbers"]) if "numbers" in fields else None,
     }
 
 
@@ -359,32 +356,8 @@ def _others(entries: Any) -> tuple[Others, ...]:
     return tuple(found)
 
 
-def _bins_as_json(bins: Bins) -> tuple[list[Any], list[str]]:
-    """Write edges, null for infinite ones, and labels."""
-    edges = [None if math.isinf(edge) else edge for edge in bins.edges]
-    return edges, [as_json(label) for label in bins.labels]
-
-
-def _bins(entries: Any) -> dict[Any, Bins]:
-    found: dict[Any, Bins] = {}
-    for entry in _list(entries, "bins"):
-        if len(_list(entry, "each of bins")) != 3:
-            raise malformed("each of bins must be a name, edges and labels")
-        name, edges, labels = revive(entry[0], "bins"), _list(entry[1], "edges"), entry[2]
-        numbers = [edge for edge in edges[1:-1] if type(edge) not in (int, float)]
-        ends = [edge for edge in (*edges[:1], *edges[-1:]) if type(edge) not in (int, float)]
-        if numbers or any(edge is not None for edge in ends):
-            raise malformed("edges must be numbers, or null at the ends")
-        if not all(isinstance(label, str) for label in _list(labels, "labels")):
-            raise malformed("labels of bins must be texts")
-        if name in found:
-            raise malformed(f"bins have the column {name!r} twice")
-        infinite = [-math.inf, *[math.inf] * len(edges)]
-        own = [end if edge is None else edge for edge, end in zip(edges, infinite, strict=False)]
-        found[name] = Bins(Bins.of_edges(own).edges, tuple(labels))
-    if not found:
-        raise malformed("bins has no column")
-    return found
+def _numbers(entries: Any) -> tuple[Numbers | None, ...]:
+    return tuple(numbers_from_json(entry) for entry in _list(entries, "numbers"))
 
 
 def _column(item: Any) -> tuple[Any, bool]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skrldp.alphabet.columns import OTHER, Column, is_utf8
+from skrldp.alphabet.numbers import Bins, Knots, Numbers
 from skrldp.alphabet.values import brief, is_missing
 from skrldp.alphabet.values import plain as comparable
 from skrldp.claims import wrong_keys
@@ -338,3 +339,83 @@ def check_others(others: Any, values: Sequence[Any]) -> None:
             raise malformed("other has values that repeat, or are values of U as well")
     if width > 1 and all(entry is True for entry in others) and (OTHER,) * width not in values:
         raise malformed(f"U has no value in which all columns are {OTHER!r}")
+
+
+# --- Numbers that are cut into bins or rounded to knots -------------------------------------------
+
+
+def check_numbers_of(
+    numbers: Any,
+    columns: Sequence[tuple[Any, bool]],
+    secrets: Sequence[Any],
+    values: Sequence[Any],
+    others: Sequence[Any] | None,
+) -> None:
+    """Check that bins and knots are the categories of their columns.
+
+    Where all unknown values are "other", some bins may be unknown as well. Raises ValueError if
+    they do not fit.
+    """
+    if not isinstance(numbers, tuple) or len(numbers) != len(columns) or not any(numbers):
+        raise malformed(f"numbers must have an entry for each of {len(columns)} columns")
+    for flag, members in ((True, secrets), (False, values)):
+        places = [place for place, (_, sensitive) in enumerate(columns) if sensitive is flag]
+        if not places:
+            continue
+        alphabets = list(zip(*members, strict=True)) if len(places) > 1 else [tuple(members)]
+        entries = (others or (None,) * len(places)) if not flag else (None,) * len(places)
+        for place, alphabet, entry in zip(places, alphabets, entries, strict=True):
+            own = numbers[place]
+            if own is None:
+                continue
+            known = {*alphabet, *(entry if isinstance(entry, tuple) else ())}
+            made = set(own.categories)
+            if isinstance(own, Bins):
+                known, made = known - {OTHER}, made - {OTHER}
+            if not (known <= made if entry is True else known == made):
+                raise malformed(
+                    f"the bins or knots of column {columns[place][0]!r} are not its categories"
+                )
+
+
+_ENDS = (-math.inf, math.inf)
+
+
+def numbers_as_json(numbers: Numbers | None) -> Any:
+    """Write bins or knots; null for an infinite edge, and without what is the default."""
+    if numbers is None:
+        return None
+    if isinstance(numbers, Knots):
+        found: dict[str, Any] = {"knots": list(numbers.points)}
+    else:
+        found = {"edges": [None if edge in _ENDS else as_json(edge) for edge in numbers.edges]}
+    if numbers.outside != "error":
+        found["outside"] = numbers.outside
+    return found
+
+
+def numbers_from_json(entry: Any) -> Numbers | None:
+    """Read what :func:`numbers_as_json` wrote."""
+    if entry is None:
+        return None
+    if not isinstance(entry, dict):
+        raise malformed("each of numbers must be null or an object")
+    kind = "knots" if "knots" in entry else "edges"
+    check_keys(entry, (kind,), ("outside",), "each of numbers")
+    points, outside = entry[kind], entry.get("outside", "error")
+    if not isinstance(points, list) or entry.get("outside") == "error":
+        raise malformed(f"{kind} must be a list, and the default outside is not stated")
+    if any(isinstance(point, str | bool | list) for point in points):
+        raise malformed(f"{kind} must be numbers or dates")
+    own = [revive(point, kind) for point in points]
+    try:
+        if kind == "knots":
+            return Knots(own, outside=outside)
+        ends = dict(zip((0, len(own) - 1), _ENDS, strict=True))
+        edges = [ends.get(place, edge) if edge is None else edge for place, edge in enumerate(own)]
+        found = Bins(edges, outside=outside)
+    except ValueError as error:
+        raise malformed(str(error).rstrip(".")) from None
+    if numbers_as_json(found)["edges"] != points:  # midnight as a time, or another zone than UTC
+        raise malformed("edges hold a date or time that is not written in its shortest form")
+    return found

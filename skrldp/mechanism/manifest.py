@@ -2,8 +2,8 @@
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from skrldp._arrays import ReadOnly, ReadOnlyDict, chunks, real_numbers, rows_of_each
 from skrldp._pages import page
 from skrldp._typing import Floats
-from skrldp.alphabet.columns import OTHER, Bins, Column, listed
-from skrldp.alphabet.combinations import combine
+from skrldp.alphabet.columns import Column, listed
+from skrldp.alphabet.combinations import Alphabet, combine
+from skrldp.alphabet.numbers import Numbers
 from skrldp.claims import Claims, claimed
 from skrldp.mechanism import json_format
 from skrldp.mechanism.forms import round_columns, slot_bits
@@ -132,27 +133,15 @@ def columns_of(mechanisms: Sequence[Mechanism], others: dict[Any, Others]) -> tu
     return tuple(found.values())
 
 
-def with_bins(
-    columns: Sequence[Column], others: dict[Any, Others], bins: Mapping[Any, Bins]
-) -> tuple[Column, ...]:
-    """Return columns that find numbers in their bins; refuse bins that are not the categories.
-
-    Where all unknown values are "other", bins may be unknown as well.
-    """
-    strange = [name for name in bins if name not in [column.name for column in columns]]
-    if strange:
-        raise ValueError(f"bins are of columns of U, and {strange[0]!r} is none.")
-    found = []
-    for column in columns:
-        own = bins.get(column.name)
-        if own is not None:
-            known = {*column.categories, *column.infrequent} - {OTHER}
-            cut = {*own.labels} - {OTHER}
-            if not (known <= cut if others[column.name] is True else known == cut):
-                raise ValueError(f"the bins of column {column.name!r} are not its categories.")
-            column = replace(column, bins=own)
-        found.append(column)
-    return tuple(found)
+def numbers_of(mechanisms: Sequence[Mechanism]) -> dict[Any, Numbers]:
+    """Return the bins or knots of the columns that have some; refuse blocks that differ."""
+    found: dict[Any, Numbers | None] = {}
+    for one in mechanisms:
+        stated = one.numbers_by_name
+        for name, _ in one.columns:
+            if found.setdefault(name, stated.get(name)) != stated.get(name):
+                raise ValueError(f"column {name!r} has different bins or knots in two blocks.")
+    return {name: own for name, own in found.items() if own is not None}
 
 
 def orders_of(
@@ -194,9 +183,6 @@ class Manifest(ReadOnly):
         sensitive: the block's columns are then those of S.
     weights : integer array of shape (m,)
         How often each block is drawn: the sum is ``2**bits``.
-    bins : dict
-        Of each column of numbers that are cut at fixed edges: the ``edges``, and the ``labels`` of
-        the bins, which are the column's categories. Records have numbers in such a column.
 
     Raises
     ------
@@ -217,7 +203,6 @@ class Manifest(ReadOnly):
 
     mechanisms: tuple[Mechanism, ...]
     weights: NDArray[np.int64]
-    bins: Mapping[Any, Bins] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Check that the mechanisms belong together."""
@@ -231,9 +216,7 @@ class Manifest(ReadOnly):
         _ = self.sampler, self.columns, self.encoders  # which check the rest
 
     @staticmethod
-    def of(
-        mechanisms: Sequence[Mechanism], shares: ArrayLike, bins: Mapping[Any, Bins] | None = None
-    ) -> "Manifest":
+    def of(mechanisms: Sequence[Mechanism], shares: ArrayLike) -> "Manifest":
         """Make a manifest of mechanisms and the probabilities of their blocks.
 
         Parameters
@@ -242,8 +225,6 @@ class Manifest(ReadOnly):
             One for each block.
         shares : array of shape (m,)
             Probability that a person reports the block; rounded to a multiple of ``2**-bits``.
-        bins : dict, optional
-            Of columns of numbers, as in the attribute ``bins``.
 
         Returns
         -------
@@ -254,7 +235,7 @@ class Manifest(ReadOnly):
         ValueError
             If the shares are no distribution, or the mechanisms do not fit together.
         """
-        return Manifest(tuple(mechanisms), weights_of(shares), dict(bins or {}))
+        return Manifest(tuple(mechanisms), weights_of(shares))
 
     # -- its parts --------------------------------------------------------------------------------
 
@@ -302,7 +283,18 @@ class Manifest(ReadOnly):
     @cached_property
     def encoders(self) -> tuple[Column, ...]:
         """The alphabet of each column of U, in the order in which blocks name them first."""
-        return with_bins(self._columns, self.others, self.bins)
+        return tuple(replace(one, numbers=self.numbers.get(one.name)) for one in self._columns)
+
+    @cached_property
+    def numbers(self) -> dict[Any, Numbers]:
+        """The bins or knots of each column that has some."""
+        return ReadOnlyDict(numbers_of(self.mechanisms))
+
+    @property
+    def secret_alphabet(self) -> Alphabet:
+        """The columns that are in every block, with the secrets."""
+        cut = [self.numbers.get(name) for name in self.in_every_block]
+        return Alphabet.of_members(self.in_every_block, self.secrets, numbers=cut)
 
     @cached_property
     def places(self) -> tuple[tuple[int, ...], ...]:
@@ -474,11 +466,9 @@ class Manifest(ReadOnly):
         str
             The mechanisms' JSON, the weights and the public counts, in canonical form.
         """
-        names = [column.name for column in self.encoders]
-        bins = [(name, self.bins[name]) for name in names if name in self.bins]
         mechanisms = [one.to_json(public=False) for one in self.mechanisms]
         summaries = [one.public for one in self.mechanisms] if public else []
-        return json_format.write_manifest(self.weights.tolist(), bins, mechanisms, summaries)
+        return json_format.write_manifest(self.weights.tolist(), mechanisms, summaries)
 
     @cached_property
     def digest(self) -> str:
@@ -549,10 +539,10 @@ def leakage_of(
 def read_json(text: str | bytes, *formats: str) -> Mechanism | Manifest:
     """Read what ``to_json()`` of either wrote; raises as :meth:`Manifest.from_json`."""
     formats = formats or (json_format.FORMAT, json_format.MANIFEST)
-    weights, parts, bins = json_format.read(text, *formats)
+    weights, parts = json_format.read(text, *formats)
     mechanisms = tuple(Mechanism(**part) for part in parts)
     if weights is None:
         return mechanisms[0]
     if any(not 0 <= weight < 1 << 62 for weight in weights):
         raise ValueError("the weights of a manifest are negative or too large.")
-    return Manifest(mechanisms, np.array(weights, dtype=np.int64), bins)
+    return Manifest(mechanisms, np.array(weights, dtype=np.int64))

@@ -14,6 +14,7 @@ from skrldp._arrays import refuse_masked
 from skrldp._pages import page
 from skrldp._params import OBSERVED, check_choice
 from skrldp._typing import Floats
+from skrldp.alphabet.numbers import Numbers
 from skrldp.claims import Claims
 from skrldp.information import conditionals_of
 from skrldp.mechanism import json_format
@@ -31,6 +32,7 @@ from skrldp.mechanism.json_values import (
     Others,
     alphabet_of,
     check_columns,
+    check_numbers_of,
     check_others,
     malformed,
     scalars,
@@ -68,6 +70,9 @@ class Mechanism:
     public : PublicSummary or None
         Counts of the public table, at which estimates have the least variance; reports do not
         depend on it. None if it is not known.
+    numbers : tuple or None
+        For each column, the :class:`~skrldp.Bins` or :class:`~skrldp.Knots` that make categories
+        of its numbers, or None. None if all columns have None.
 
     Raises
     ------
@@ -84,6 +89,7 @@ class Mechanism:
     claims: Claims | None = field(default=None, kw_only=True)
     others: tuple[Others, ...] | None = field(default=None, kw_only=True)
     public: PublicSummary | None = field(default=None, kw_only=True)
+    numbers: tuple[Numbers | None, ...] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         """Check that there is one name for each report and each cell."""
@@ -100,6 +106,8 @@ class Mechanism:
             )
         if self.others is not None:
             check_others(self.others, self.values)
+        if self.numbers is not None:
+            check_numbers_of(self.numbers, self.columns, self.secrets, self.values, self.others)
         if self.claims is not None:
             self._check_claims(self.claims)
         shape = len(self.secrets), len(self.values)
@@ -153,6 +161,12 @@ class Mechanism:
         """The cells (secret, value) in the order of the matrix's columns."""
         return tuple(product(self.secrets, self.values))
 
+    @property
+    def numbers_by_name(self) -> dict[Any, Numbers]:
+        """The bins or knots of each column that has some."""
+        stated = zip(self.columns, self.numbers or (), strict=False)
+        return {name: own for (name, _), own in stated if own is not None}
+
     def sample(self, codes: ArrayLike, random_state: Any = None) -> NDArray[Any]:
         """Draw one report for each record.
 
@@ -161,9 +175,10 @@ class Mechanism:
         codes : integer array of shape (n,)
             Cell codes ``s * a2 + u``; uint8 and uint16 are fastest. If `observe` is "nonsensitive",
             they may be the codes of the values of U instead, since s does not matter.
-        random_state : None, int, numpy Generator or RandomState
+        random_state : None, int, numpy Generator, RandomState or RandomStream
             None takes entropy from the operating system. An int makes the reports repeatable,
-            for tests: whoever knows it can undo the randomness, and there is no privacy.
+            for tests: whoever knows it can undo the randomness, and there is no privacy. A stream
+            goes on where it is.
 
         Returns
         -------
@@ -172,7 +187,9 @@ class Mechanism:
         """
         refuse_masked(codes, "codes")
         places = self.form.places(np.asarray(codes))
-        return self.form.sampler.sample(places, RandomStream(random_state))
+        is_stream = isinstance(random_state, RandomStream)
+        stream = random_state if is_stream else RandomStream(random_state)
+        return self.form.sampler.sample(places, stream)
 
     def mutual_information(self, distribution: ArrayLike) -> float:
         """Mutual information I(X; Y) at a distribution of X.
@@ -273,6 +290,7 @@ class Mechanism:
         claims: Claims | None = None,
         others: tuple[Others, ...] | None = None,
         public: PublicSummary | None = None,
+        numbers: Sequence[Numbers | None] | None = None,
     ) -> "Mechanism":
         """Return a copy with other names for its reports and columns.
 
@@ -282,8 +300,9 @@ class Mechanism:
             Names of the reports; None keeps them.
         columns : sequence of (name, bool)
             Column names in their order and whether each is sensitive.
-        claims, others, public : optional
-            The copy's claims, grouped values and public counts; None keeps those of the mechanism.
+        claims, others, public, numbers : optional
+            The copy's claims, grouped values, public counts, and bins and knots; None keeps those
+            of the mechanism.
 
         Returns
         -------
@@ -293,7 +312,7 @@ class Mechanism:
         ------
         ValueError
             If there are not as many names as reports, columns are not pairs of a name and a bool,
-            or the claims or the others do not fit the columns and values.
+            or the claims, others or numbers do not fit the columns and values.
         """
         named = scalars(check_columns(columns))
         if claims is None and self.claims is not None:
@@ -305,6 +324,7 @@ class Mechanism:
             claims=claims,
             others=self.others if others is None else others,
             public=self.public if public is None else public,
+            numbers=self.numbers if numbers is None else _stated(numbers),
         )
 
     def to_json(self, *, public: bool = True) -> str:
@@ -357,7 +377,7 @@ class Mechanism:
         ValueError
             If the text is not a mechanism, or its weights are not a distribution.
         """
-        _, (parts,), _ = json_format.read(text, json_format.FORMAT)
+        _, (parts,) = json_format.read(text, json_format.FORMAT)
         return Mechanism(**parts)
 
     @staticmethod
@@ -449,3 +469,8 @@ class Mechanism:
 
     def _repr_html_(self) -> str:
         return page(f"Mechanism: {sizes(self)}", lines_of(self))
+
+
+def _stated(numbers: Sequence[Numbers | None]) -> tuple[Numbers | None, ...] | None:
+    """Return what is given for columns; None where nothing is given for any."""
+    return None if all(one is None for one in numbers) else tuple(numbers)

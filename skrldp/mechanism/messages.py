@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from skrldp._lists_in_words import (
@@ -13,6 +13,7 @@ from skrldp._lists_in_words import (
     sees,
 )
 from skrldp.alphabet.columns import listed
+from skrldp.alphabet.numbers import Numbers
 
 _SHOWN = 20  # blocks
 
@@ -44,6 +45,7 @@ def lines_of(mechanism: Any) -> list[Line]:
         ("sees", sees(mechanism.form.observe)),
         ("reports", _counted(mechanism.symbols)),
         ("weights", f"{kind}, whole numbers over 2^{mechanism.form.bits}"),
+        *lines_of_numbers(mechanism.numbers_by_name),
     ]
     if mechanism.claims is None:
         return [*shown, ("claimed", "nothing")]
@@ -71,9 +73,11 @@ def lines_of_blocks(own: Any) -> list[Line]:
         lines.append((f"block {number}", about + claim(one)))
     if len(parts) > _SHOWN:
         lines.append(("", f"and {len(parts) - _SHOWN:,} more"))
-    for name, bins in list(own.bins.items())[:_SHOWN]:
-        lines.append((f"{name}", f"numbers in {bins.range}, cut into {', '.join(bins.labels)}"))
-    return [*lines, *(own.claims.lines() if own.claims else [("claimed", "nothing")])]
+    return [
+        *lines,
+        *lines_of_numbers(own.numbers),
+        *(own.claims.lines() if own.claims else [("claimed", "nothing")]),
+    ]
 
 
 def notes_of(mechanism: Any) -> list[str]:
@@ -83,11 +87,17 @@ def notes_of(mechanism: Any) -> list[str]:
     return [known_by_category(coarse)] if coarse else []
 
 
-def known_in_groups(mechanism: Any, known: Iterable[Any], cut: Iterable[Any] = ()) -> list[Any]:
-    """Return the known columns of which several values are one category; `cut` are in bins."""
+def lines_of_numbers(numbers: Mapping[Any, Numbers]) -> list[Line]:
+    """State how the numbers of columns become categories."""
+    shown = list(numbers.items())[:_SHOWN]
+    return [(f"{name}", f"{own.range}, {own.in_words}") for name, own in shown]
+
+
+def known_in_groups(mechanism: Any, known: Iterable[Any]) -> list[Any]:
+    """Return the known columns of which several values are one category."""
     names = [name for name, sensitive in mechanism.columns if not sensitive]
     own = zip(names, mechanism.others or (None,) * len(names), strict=True)
-    grouped = {name for name, entry in own if entry is not None} | {*cut}
+    grouped = {name for name, entry in own if entry is not None} | {*mechanism.numbers_by_name}
     return [name for name in known if name in grouped]
 
 

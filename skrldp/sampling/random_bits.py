@@ -7,7 +7,7 @@ import hmac
 import operator
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -186,6 +186,17 @@ def _keystream(key: bytes, *, required: bool) -> Any:
 # --- A stream in which every row has its own part -------------------------------------------------
 
 
+def fresh_draws(stream: RandomStream) -> Callable[[Any, Any, int], NDArray[np.uint32]]:
+    """Return draws that round numbers to knots: the next bits of a stream, whatever the column."""
+
+    def draws(name: Any, knots: Any, n: int) -> NDArray[np.uint32]:
+        found = np.empty(n, dtype=np.uint32)
+        stream.fill(found)
+        return found
+
+    return draws
+
+
 class Tapes:
     """A stream of which every row has its own part, its *tape*.
 
@@ -273,6 +284,7 @@ def whole_numbers(
 
 
 _DOMAIN = b"skrldp keyed report, version 1\0"
+ROUNDING = b"skrldp keyed rounding, version 1\0"  # domain of the streams that round numbers
 _BLOCK = 16  # bytes of AES
 _CELLS = 1 << 56  # a cell has seven bytes
 _INTEGER, _NEGATIVE, _STRING, _BYTES = b"insb"
@@ -421,6 +433,9 @@ class KeyedStream:
         Digest of the mechanism, in hexadecimal.
     epoch : int, default=0
         Number of a round of reports, below 2**64. Each has bits of its own.
+    domain : bytes
+        What the bits are for: reports, or the rounding of a column's numbers, where `digest` is of
+        the column and its knots.
 
     Raises
     ------
@@ -471,7 +486,7 @@ class KeyedStream:
     [0 0 0 0 0 0 0 1 1 0 0 1]
     """
 
-    def __init__(self, key: bytes, digest: str, epoch: int = 0) -> None:
+    def __init__(self, key: bytes, digest: str, epoch: int = 0, domain: bytes = _DOMAIN) -> None:
         try:
             from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
         except ImportError as error:
@@ -480,7 +495,7 @@ class KeyedStream:
                 "pip install cryptography."
             ) from error
         later = epoch.to_bytes(8, "big") if epoch else b""
-        derived = hmac.digest(key, _DOMAIN + bytes.fromhex(digest) + later, "sha256")
+        derived = hmac.digest(key, domain + bytes.fromhex(digest) + later, "sha256")
         # ECB is the bare permutation, of many blocks at once; CBC is made of it below.
         self._cipher = Cipher(algorithms.AES(derived), modes.ECB())
 

@@ -13,8 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from skrldp._frames import refuse_index
 from skrldp._lists_in_words import protected
 from skrldp.alphabet.combinations import Record
+from skrldp.alphabet.numbers import Draws
 from skrldp.joint import JointDistribution, as_counts
 from skrldp.privacy.requirements import Requirements
+from skrldp.sampling.random_bits import RandomStream, fresh_draws
 from skrldp.sanitizers.fitted_state import (
     Designed,
     Fitted,
@@ -179,6 +181,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             advice=larger_designs(self._most_cells),
             grouping=grouping_of(self, uncertainty),
             weights=weights,
+            by_row=survey is not None and survey.records is not None,
         )
         if not codec.nonsensitive:
             if reason := self._why_u():
@@ -228,6 +231,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             claims=design.certificate.claims,
             others=codec.others,
             public=summary_of(joint),
+            numbers=[column.numbers for column in codec.columns],
         )
         certificate = design.certificate.about(mechanism, joint)
         design = replace(design, mechanism=mechanism, certificate=certificate)
@@ -293,9 +297,10 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         table = read_table(X)
         # Columns have no names where the public table was an array.
         refuse_index(X, [*(column.name for column in fitted.codec.columns), *table.names])
-        codes = self._encode(X, table, fitted)
+        stream = RandomStream(self.random_state)
+        codes = self._encode(X, table, fitted, draws=fresh_draws(stream))
         cells = codes.cells(fitted.codec.n_values)
-        reports = fitted.mechanism.sample(cells, self.random_state)
+        reports = fitted.mechanism.sample(cells, stream)
         return self._emitted(reports, table, fitted, self._encoding())
 
     def _state(self) -> Fitted:
@@ -306,8 +311,16 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
     def __sklearn_is_fitted__(self) -> bool:
         return "_fitted" in vars(self)
 
-    def _encode(self, X: Any, table: Table, fitted: Fitted, *, secrets: bool = False) -> Codes:
-        """Return the codes of X, read as `table`.
+    def _encode(
+        self,
+        X: Any,
+        table: Table,
+        fitted: Fitted,
+        *,
+        secrets: bool = False,
+        draws: Draws | None = None,
+    ) -> Codes:
+        """Return the codes of X, read as `table`; draws from a fixed seed round if none are given.
 
         S is read of a mechanism that observes U alone only if X has it and `secrets` is true.
         """
@@ -315,7 +328,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         alone = check_columns(fitted.columns, X, table, codec, observe=observe)
         of_u = alone or (observe == "nonsensitive" and not secrets)
         group = self.handle_unknown == "infrequent_if_exist" or self.min_frequency == "auto"
-        return codec.encode(table, unknown="other" if group else "error", of_u=of_u)
+        return codec.encode(table, unknown="other" if group else "error", of_u=of_u, draws=draws)
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Normalised mutual information I(X; Y) / H(X) at the distribution of a table.

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from skrldp._params import as_list, is_whole
-from skrldp.alphabet.columns import Bins, listed
+from skrldp.alphabet.columns import listed
+from skrldp.alphabet.numbers import Bins, Knots
 from skrldp.joint import as_counts
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sanitizers.a_optimal import AOptimalSanitizer
@@ -22,8 +23,9 @@ from skrldp.sanitizers.public_table import WEIGHTED, check_weights
 from skrldp.table.columns import MOST_CATEGORIES, learn_column
 from skrldp.table.lazy import distinct_rows_of, refuse_weights
 from skrldp.table.learned_categories import MAX_CELLS
+from skrldp.table.numbers import cut
 from skrldp.table.read import lazy_frame, read_table
-from skrldp.table.select import cut, resolve_columns, row_contents, take_rows, with_columns
+from skrldp.table.select import resolve_columns, row_contents, take_rows, with_columns
 from skrldp.targets import Contrast
 
 _NAMED = ("singles", "pairs")
@@ -175,24 +177,22 @@ def tables_of(
 ) -> list[tuple[Any, Any]]:
     """Return some columns of a table, several times, with the weights of their rows.
 
-    Numbers of columns that have bins are cut.
     Rows that are distinct in the table may repeat in some columns: their counts are added up. Those
-    of a lazy frame are counted where they are, for all blocks at once. Raises ValueError if the
-    weights cannot be counts of the table's rows.
+    of a lazy frame are cut into `bins` and counted where they are, for all blocks at once. Raises
+    ValueError if the weights cannot be counts of the table's rows.
     """
     refuse_weights(X, sample_weight)
-    cells = cut(X, bins or {})
-    lazy = lazy_frame(cells)
+    lazy = lazy_frame(X)
     if lazy is not None:
-        return distinct_rows_of(lazy, columns, MAX_CELLS)
+        return distinct_rows_of(cut(lazy, bins) if bins else lazy, columns, MAX_CELLS)
     if sample_weight is None:
-        return [(with_columns(cells, own), None) for own in columns]
+        return [(with_columns(X, own), None) for own in columns]
     rows = np.unique(row_contents(X), return_inverse=True)[1].reshape(-1)
     weights = as_counts(sample_weight, len(rows), table=X, weighted=WEIGHTED)
     check_weights(weights, rows)
     found = []
     for own in columns:
-        table = with_columns(cells, own)
+        table = with_columns(X, own)
         _, first, kinds = np.unique(row_contents(table), return_index=True, return_inverse=True)
         kept = np.zeros(len(rows), dtype=bool)
         kept[first] = True
@@ -201,58 +201,25 @@ def tables_of(
     return found
 
 
-# --- Alphabets: given categories, and numbers cut at fixed edges ----------------------------------
+# --- Alphabets ------------------------------------------------------------------------------------
 
 
-def bins_of(edges: Any, names: Sequence[Any], secret: Sequence[int]) -> dict[Any, Bins]:
-    """Read the parameter `edges`: the bins of each column that it names."""
-    if edges is None:
-        return {}
-    if not isinstance(edges, Mapping):
-        raise ValueError(
-            f"edges={edges!r} must be a dict of lists, such as {{'age': [0, 18, 65, 120]}}."
-        )
-    strange = [name for name in edges if name not in names]
-    if strange:
-        raise ValueError(f"edges has keys that are not columns: [{listed(strange)}].")
-    inside = [names[place] for place in secret if names[place] in edges]
-    if inside:
-        raise ValueError(
-            f"edges has the sensitive column {inside[0]!r}. They cut columns of U: cut the secret "
-            "before, with pandas.cut for example, and give clients its categories."
-        )
-    found = {}
-    for name, own in edges.items():
-        try:
-            found[name] = Bins.of_edges(own)
-        except ValueError as error:
-            raise ValueError(f"column {name!r}: {error}") from None
-    return found
-
-
-def alphabets_of(categories: Any, bins: Mapping[Any, Bins], names: Sequence[Any]) -> Any:
-    """Read the parameter `categories`: a word, or a dict of columns that holds the bins' labels."""
+def alphabets_of(categories: Any, names: Sequence[Any]) -> Any:
+    """Read the parameter `categories`: a word, or a dict of columns."""
     if isinstance(categories, str):
-        found: dict[Any, Any] = {}
-        if categories == "dtype" and bins:
-            found = dict.fromkeys(names, "dtype")
-    elif hasattr(categories, "get"):
+        return categories
+    if hasattr(categories, "get"):
         found = dict(categories)
         strange = [key for key in found if key not in names]
         if strange:
             raise ValueError(f"categories has keys that are not columns: [{listed(strange)}].")
-    else:
-        given = list(categories)
-        if len(given) != len(names):
-            raise ValueError(
-                f"categories lists {len(given)} alphabets, but the table has {len(names)} columns."
-            )
-        found = dict(zip(names, given, strict=True))
-    twice = [name for name in bins if not isinstance(found.get(name, "auto"), str)]
-    if twice:
-        raise ValueError(f"column {twice[0]!r} has edges and categories: give one of them.")
-    found |= {name: list(own.labels) for name, own in bins.items()}
-    return found or categories
+        return found
+    given = list(categories)
+    if len(given) != len(names):
+        raise ValueError(
+            f"categories lists {len(given)} alphabets, but the table has {len(names)} columns."
+        )
+    return dict(zip(names, given, strict=True))
 
 
 # --- Sizes of blocks, before any of them is designed ----------------------------------------------
@@ -288,7 +255,7 @@ def refuse_large_blocks(
     raise ValueError(
         f"{len(large):,} of {len(blocks):,} blocks have more cells than the {most:,} that "
         f"{type(base).__name__} designs: {shown}{more}. Column {names[widest]!r} has "
-        f"{_number(sizes[widest])} values: cut its numbers with edges=, or leave it out."
+        f"{_number(sizes[widest])} values: cut its numbers by Bins in categories=, or leave it out."
     )
 
 
@@ -315,7 +282,8 @@ def sizes_of(
                 if not isinstance(own, str):
                     own = categories.get(names[place], "auto")
                 if not isinstance(own, str):
-                    found[place] = len(list(own))
+                    is_cut = isinstance(own, Bins | Knots)
+                    found[place] = len(own.categories if is_cut else list(own))
                     continue
                 read = read_table(table)
                 learned = learn_column(read, position, "dtype" if own == "dtype" else None)
@@ -340,11 +308,12 @@ def design_blocks(
     names: Sequence[Any],
     secret: Sequence[int],
     known: Sequence[int],
-    bins: Mapping[Any, Bins],
 ) -> tuple[tuple[Mechanism, ...], tuple[BaseSanitizer, ...]]:
     """Find the m blocks, and design a mechanism for each: m mechanisms and fitted sanitizers."""
     blocks = blocks_of(sanitizer, X, names, secret, known)
-    categories = alphabets_of(sanitizer.categories, bins, names)
+    categories = alphabets_of(sanitizer.categories, names)
+    given = {} if isinstance(categories, str) else categories
+    bins = {name: own for name, own in given.items() if isinstance(own, Bins)}
     columns = [sorted({*secret, *block}) for block in blocks]
     tables = tables_of(X, columns, sample_weight, bins)
     sizes = sizes_of(tables, columns, categories, names)

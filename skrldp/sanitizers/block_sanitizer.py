@@ -1,7 +1,7 @@
 """The sanitizer of wide tables: each person reports one block of columns."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -18,8 +18,9 @@ from skrldp.alphabet.combinations import group_cells
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.manifest import Manifest
 from skrldp.pooling import CommonMargins, Pool, best_shares, information_of
+from skrldp.sampling.random_bits import RandomStream, fresh_draws
 from skrldp.sanitizers.base import BaseSanitizer
-from skrldp.sanitizers.block_designs import bins_of, checked_base, design_blocks, tables_of
+from skrldp.sanitizers.block_designs import checked_base, design_blocks, tables_of
 from skrldp.sanitizers.fitted_state import FromFit, columns_of, snapshot
 from skrldp.sanitizers.parameters import Categories, Columns, Seed, check_verbose, with_parameters
 from skrldp.sanitizers.reports import (
@@ -156,13 +157,8 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         one bin, and values that are grouped as "other", are one known value.
     categories : "auto", list or dict, default="auto"
         Alphabets of the columns, as in the other sanitizers: a list with one for each column in the
-        table's order, or a dict that names some of the columns.
-    edges : dict, optional
-        Edges at which columns of numbers are cut, as in ``{"age": [0, 18, 65, 120]}``. The bins
-        are categories: "[0, 18)", "[18, 65)" and "[65, 120]", which has both edges. Public and
-        private records, and those on devices, have the numbers themselves. A number outside is
-        refused as an unknown value is; ``-inf`` and ``inf`` as first and last edge open the outer
-        bins. The edges must not come from the public table.
+        table's order, or a dict that names some of the columns. :class:`~skrldp.Bins` and
+        :class:`~skrldp.Knots` are for columns of numbers.
     n_jobs : int, optional
         Number of processes that design blocks; -1 for one for each processor. None is 1, unless in
         a :func:`joblib.parallel_config` context. The mechanisms do not depend on it.
@@ -250,7 +246,6 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
     eps_all: float | None = None
     known: Columns = None
     categories: Categories = "auto"
-    edges: Mapping[Any, Sequence[float]] | None = None
     n_jobs: int | None = None
     random_state: Seed = None
     verbose: int = 0
@@ -297,12 +292,11 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         if len(secret) == len(names):  # none is in every block
             secret = ()
         known = () if self.known is None else resolve_columns(X, self.known, "known")
-        bins = bins_of(self.edges, names, secret)
-        mechanisms, fitted = design_blocks(self, base, X, sample_weight, names, secret, known, bins)
+        mechanisms, fitted = design_blocks(self, base, X, sample_weight, names, secret, known)
         even = Manifest.of(mechanisms, np.full(len(fitted), 1.0 / len(fitted)))
         margins, functions, information = models(even, [one.joint_ for one in fitted])
         shares = best_shares(margins, information, functions)
-        manifest = Manifest.of(mechanisms, shares, bins)
+        manifest = Manifest.of(mechanisms, shares)
         certificates = tuple(one.certificate_ for one in fitted)
         self._fitted = _FittedBlocks(
             columns=columns_of(self, X if lazy is None else blank_frame(names)),
@@ -350,8 +344,10 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         refuse_index(X, fitted.order)
         manifest = fitted.manifest
         sees = manifest.observe != "nonsensitive"
-        secrets, values = manifest_codes(manifest, X, fitted.order, secrets=sees)
-        drawn, reports = fitted.manifest.sample(secrets, values, self.random_state)
+        stream = RandomStream(self.random_state)
+        draws = fresh_draws(stream)
+        secrets, values = manifest_codes(manifest, X, fitted.order, secrets=sees, draws=draws)
+        drawn, reports = fitted.manifest.sample(secrets, values, stream)
         numbers = np.column_stack([drawn.astype(np.int64), reports.astype(np.int64)])
         written = to_container(as_frame(numbers, _OUT, X), _OUT, chosen := self._container())
         most = max(one.shape[0] for one in fitted.manifest.mechanisms)
@@ -399,7 +395,7 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
             sorted(fitted.order.index(name) for name, _ in one.columns)
             for one in fitted.manifest.mechanisms
         ]
-        tables = tables_of(X, places, sample_weight, fitted.manifest.bins)
+        tables = tables_of(X, places, sample_weight)
         return [
             one._distribution_of(table, weights, one._state())
             for one, (table, weights) in zip(fitted.sanitizers, tables, strict=True)

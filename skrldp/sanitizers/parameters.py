@@ -222,10 +222,23 @@ def asked_of(
     """
     names = [str(column.name) for column in codec.columns]
     secret = [names[place] for place in known if place in codec.sensitive]
+    if codec.nonsensitive:
+        for column in (codec.columns[place] for place in codec.sensitive):
+            if column.is_rounded:
+                raise ValueError(
+                    f"column {column.name!r} is sensitive and has Knots, but other columns are not "
+                    "protected and may reveal the number between its knots. Give it Bins, or "
+                    "protect the whole record with sensitive=slice(None)."
+                )
     if secret:
         raise ValueError(
             f"column {secret[0]} is sensitive, so it cannot be known: known columns are those of U "
             "that others know of a person. Leave it out of `known`, or out of `sensitive`."
+        )
+    if rounded := [names[place] for place in known if codec.columns[place].is_rounded]:
+        raise ValueError(
+            f"column {rounded[0]} is known and has Knots, but observers know the number, and a "
+            "promise could only be about the knot. Give known columns Bins or a list of values."
         )
     if known and _groups_what_is_known(codec, known):
         raise ValueError(

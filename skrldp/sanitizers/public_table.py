@@ -1,7 +1,7 @@
 """The public table: records counted, and what a survey's design says about them."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from skrldp._typing import Floats
+from skrldp.alphabet.numbers import Bins, Knots
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.json_values import check_categories
 from skrldp.sanitizers.warnings import warn_of_few_clusters
@@ -218,6 +219,7 @@ def _read_lazy(sanitizer: Any, X: Any, *, exact: bool) -> tuple[Table, SurveyRec
     needed = {
         "replicate_weights=": design.replicate_weights is not None,
         "radius='finite-sample'": exact,
+        "Knots": any(isinstance(one, Knots) for one in _entries(sanitizer.categories)),
     }
     for what, is_asked in needed.items():
         if is_asked:
@@ -230,6 +232,11 @@ def _read_lazy(sanitizer: Any, X: Any, *, exact: bool) -> tuple[Table, SurveyRec
     assert table.records is not None
     records = design.read(column_reader(table, "survey"), WeightSums(table.records, **sums))
     return without_columns(table, others, "survey"), records
+
+
+def _entries(categories: Any) -> Iterable[Any]:
+    """Return what `categories` says of single columns."""
+    return categories.values() if isinstance(categories, Mapping) else categories
 
 
 def _refuse_shared_columns(sanitizer: Any) -> None:
@@ -256,6 +263,8 @@ def _refuse_missing_secrets(sanitizer: Any, X: Any) -> None:
             declared = categories.get(names[place], ())
         elif isinstance(categories, list):
             declared = categories[place : place + 1][0] or ()
+        if isinstance(declared, Bins | Knots):
+            declared = ()
         if any(value is None or value != value for value in declared):
             continue
         if n_missing := int(is_missing(X, [place]).sum()):

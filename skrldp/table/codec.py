@@ -20,6 +20,7 @@ from skrldp._arrays import smallest_dtype
 from skrldp._frames import own_index
 from skrldp.alphabet.columns import OTHER
 from skrldp.alphabet.combinations import Alphabet, combine
+from skrldp.alphabet.numbers import Draws
 from skrldp.alphabet.values import is_missing, plain
 from skrldp.table.columns import (
     OTHERWISE,
@@ -29,6 +30,7 @@ from skrldp.table.columns import (
     refuse_categories,
     refuse_combinations,
 )
+from skrldp.table.numbers import fixed_draws
 from skrldp.table.read import Table, factorize, is_object, read_table, series_from_array
 
 
@@ -65,6 +67,7 @@ def encode_columns(
     group: bool = False,
     secret: bool = False,
     or_else: str = OTHERWISE,
+    draws: Draws | None = None,
 ) -> np.ndarray:
     """Write columns of a table as numbers of an alphabet's combinations.
 
@@ -77,7 +80,7 @@ def encode_columns(
     codes = []
     for column, place in zip(alphabet.columns, places, strict=True):
         assert place is not None  # only columns of S may be absent
-        code, unknown = encode_column(table, place, column)
+        code, unknown = encode_column(table, place, column, draws)
         if unknown and not (group and column.other is not None):
             refuse_categories(column, unknown, secret=secret, or_else=or_else)
         codes.append(code)
@@ -88,17 +91,24 @@ def encode_columns(
 
 
 def manifest_codes(
-    manifest: Any, table: Any, names: Sequence[Any] | None = None, *, secrets: bool = True
+    manifest: Any,
+    table: Any,
+    names: Sequence[Any] | None = None,
+    *,
+    secrets: bool = True,
+    draws: Draws | None = None,
 ) -> tuple[np.ndarray, list[np.ndarray]]:
     """Write the columns of a manifest, in records, as codes of S and of each column of U.
 
     Columns are found by name; `names` are those of an array's columns, in their order. Without
-    `secrets`, S is not read, and its codes are 0. Shapes: `table` (n, k). Returns arrays (n,).
+    `secrets`, S is not read, and its codes are 0. Without `draws`, columns with knots are rounded
+    from a fixed seed. Shapes: `table` (n, k). Returns arrays (n,).
     Raises ValueError if a column is missing or a value is unknown.
     """
     read = read_table(table)
     own = list(read.names) if names is None or not read.is_array else list(names)
-    of_secret = Alphabet.of_members(manifest.in_every_block, manifest.secrets)
+    draws = draws or fixed_draws()
+    of_secret = manifest.secret_alphabet
     shared = of_secret.columns if secrets else ()
     missing = [one.name for one in (*shared, *manifest.encoders) if one.name not in own]
     if missing:
@@ -112,6 +122,7 @@ def manifest_codes(
             Alphabet((column,)),
             group=manifest.others[column.name] is True,
             or_else="a base with handle_unknown='infrequent_if_exist' in `fit`",
+            draws=draws,
         )
         for column in manifest.encoders
     ]
@@ -377,10 +388,13 @@ class CellCodec:
         )
         return None if set(found) <= {None} else found
 
-    def encode(self, X: Any, *, unknown: str = "error", of_u: bool = False) -> Codes:
+    def encode(
+        self, X: Any, *, unknown: str = "error", of_u: bool = False, draws: Draws | None = None
+    ) -> Codes:
         """Turn rows into codes; with `of_u`, of U alone, as if all rows had the first secret.
 
-        The columns of S are then neither needed nor read. Shapes: `X` (n, n_columns). Raises
+        The columns of S are then neither needed nor read. Without `draws`, columns with knots are
+        rounded from a fixed seed. Shapes: `X` (n, n_columns). Raises
         ValueError if the columns are not those of the public table, a number is infinite, or a
         value is unknown.
         """
@@ -388,9 +402,12 @@ class CellCodec:
             raise ValueError(f"unknown must be 'error' or 'other', got {unknown!r}")
         table = read_table(X)
         places = self._places(table, values_only=of_u)
+        draws = draws or fixed_draws()
 
         def part(positions: Sequence[int], alphabet: Alphabet, **how: Any) -> np.ndarray:
-            return encode_columns(table, [places[p] for p in positions], alphabet, **how)
+            return encode_columns(
+                table, [places[p] for p in positions], alphabet, draws=draws, **how
+            )
 
         secrets = part(() if of_u else self.sensitive, self._secret_alphabet, secret=True)
         group = unknown == "other" and self.groups_unknown
@@ -441,9 +458,15 @@ class CellCodec:
         raise ValueError(message)
 
     def decode(
-        self, cells: Any, *, like: Any, part: str = "all", strange: tuple[int, Any] | None = None
+        self,
+        cells: Any,
+        *,
+        like: Any,
+        part: str = "all",
+        strange: tuple[int, Any] | None = None,
+        raw: bool = False,
     ) -> Any:
-        """Turn cell codes into rows.
+        """Turn cell codes into rows; `raw` ones have numbers in place of the names of bins.
 
         Shapes: `cells` (n,). Returns (n, n_columns): with the dtypes of the public table if that
         was of the same library, else of `like`, with the categories as levels; an array for a list
@@ -457,7 +480,7 @@ class CellCodec:
         if part not in ("all", "nonsensitive"):
             raise ValueError(f"part must be 'all' or 'nonsensitive', got {part!r}")
         wanted = range(len(self.columns)) if part == "all" else self.nonsensitive
-        values = [self.columns[position].categories for position in wanted]
+        values = [self.columns[position].written(raw) for position in wanted]
         index = [self.marginal(position)[cells] for position in wanted]
         if strange is not None:
             place = list(wanted).index(strange[0])

@@ -18,16 +18,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._arrays import chunks, smallest_dtype
-from skrldp.alphabet.columns import OTHER, hint_of, known_of, listed, named, rows_in_words
+from skrldp.alphabet.columns import (
+    OTHER,
+    Factorized,
+    hint_of,
+    known_of,
+    listed,
+    named,
+    rows_in_words,
+)
 from skrldp.alphabet.columns import Column as Categories
 from skrldp.alphabet.combinations import Alphabet
+from skrldp.alphabet.numbers import Bins, Draws, Knots, Numbers
 from skrldp.alphabet.values import SEEN_OFTEN, plain, spent_on_values
 from skrldp.table.read import Table
 
 MOST_CATEGORIES = 100_000  # of one column
 
-# The categories that the user lists for a column; "dtype": its levels are given; None: learn
-Given = tuple[Any, ...] | Literal["dtype"] | None
+# The categories that the user lists for a column, or how its numbers are cut or rounded; "dtype":
+# its levels are given; None: learn
+Given = tuple[Any, ...] | Numbers | Literal["dtype"] | None
 
 
 @dataclass(frozen=True)
@@ -53,11 +63,18 @@ class Column(Categories):
     missing: Any = field(default=None, repr=False, compare=False)
     declared: bool = field(default=False, repr=False, compare=False)
 
+    def written(self, raw: bool) -> tuple[Any, ...]:
+        """Return the categories, or values that a table would have where they are bins."""
+        if not (raw and isinstance(self.numbers, Bins)):
+            return self.categories
+        inside = dict(zip(self.numbers.labels, self.numbers.inside, strict=True))
+        return tuple(inside.get(category, category) for category in self.categories)
+
 
 def encode_column(
-    table: Table, position: int, column: Categories
+    table: Table, position: int, column: Categories, draws: Draws | None = None
 ) -> tuple[np.ndarray, Counter[Any]]:
-    """Write a column as indices into its categories.
+    """Write a column as indices into its categories; `draws` are for columns that are rounded.
 
     Returns `codes` (n_rows,): −1 for a value that is no category; `unknown`: the number of records
     with each such value. Raises CategoryError for floats that may be categories, rounded.
@@ -68,8 +85,8 @@ def encode_column(
     for rows in chunks(table.n_rows):
         positions, distinct = table.factorize(position, rows, column.texts)
         column.refuse_rounded(distinct, size)
+        codes[rows] = column.codes(Factorized(positions, distinct), draws)
         distinct.append(None)  # position −1, a missing value, reads the last entry
-        codes[rows] = column.codes(distinct).astype(codes.dtype)[positions]
         if codes[rows].min() < 0:
             is_strange = codes[rows] < 0
             weights = None if table.records is None else table.records[rows][is_strange]
@@ -80,7 +97,13 @@ def encode_column(
 
 
 def learn_column(
-    table: Table, position: int, given: Given, *, secret: bool = False, others: bool = False
+    table: Table,
+    position: int,
+    given: Given,
+    *,
+    secret: bool = False,
+    others: bool = False,
+    draws: Draws | None = None,
 ) -> tuple[Column, np.ndarray] | None:
     """Learn a column's alphabet, or check the given one, and encode the column.
 
@@ -93,6 +116,9 @@ def learn_column(
     """
     name, dtype = table.names[position], table.dtype(position)
     own = given if isinstance(given, tuple) else None
+    numbers = given if isinstance(given, Bins | Knots) else None
+    if numbers is not None:
+        own = numbers.categories
     levels = None if own is not None else table.levels(position, given=given == "dtype")
     is_declared = own is not None
     if own is None and levels is None:
@@ -102,13 +128,19 @@ def learn_column(
         categories, codes = observed
     else:
         categories = (*levels, None) if levels is not None else own or ()
-        codes, unknown = encode_column(table, position, Categories(name, categories))
+        known = Categories(name, categories, numbers=numbers)
+        codes, unknown = encode_column(table, position, known, draws)
         if unknown and others:
             categories = with_other(categories)
-            codes, _ = encode_column(table, position, Categories(name, categories))
+            codes, _ = encode_column(table, position, replace(known, categories=categories))
             codes[codes < 0] = categories.index(OTHER)
+        elif unknown and numbers is not None:
+            raise ValueError(
+                f"column {name!r} of the public data has {_rows(sum(unknown.values()))} not "
+                f"{numbers.range}. {_wider(numbers)}, or drop the rows."
+            )
         elif unknown:
-            remedy = hint_of(Categories(name, categories), unknown) or (
+            remedy = hint_of(known, unknown) or (
                 "List them there, drop the rows, or, for a column of U, count them as 'other' with "
                 "handle_unknown='infrequent_if_exist'."
             )
@@ -124,7 +156,7 @@ def learn_column(
     if categories[-1] is None:
         holes = codes == len(categories) - 1
         missing = table.raw(int(holes.argmax()), position) if holes.any() else None
-    return Column(name, categories, dtype, missing, is_declared), codes
+    return Column(name, categories, dtype, missing, is_declared, numbers=numbers), codes
 
 
 def _observe(table: Table, position: int) -> tuple[tuple[Any, ...], np.ndarray] | None:
@@ -202,11 +234,14 @@ def given_categories(categories: Any, names: Sequence[Any]) -> list[Given]:
 
 
 def _given_alphabet(alphabet: Any, name: Any) -> Given:
+    if isinstance(alphabet, Bins | Knots):
+        return alphabet
     if isinstance(alphabet, str) and alphabet in ("auto", "dtype"):
         return None if alphabet == "auto" else "dtype"
     if isinstance(alphabet, str | Set) or not isinstance(alphabet, Iterable):  # sets have no order
         raise ValueError(
-            f"the categories of column {name!r} must be 'auto', 'dtype' or a list, got {alphabet!r}"
+            f"the categories of column {name!r} must be 'auto', 'dtype', a list, Bins or Knots, "
+            f"got {alphabet!r}"
         )
     try:
         values = [plain(value) for value in alphabet]
@@ -237,7 +272,7 @@ def refuse_categories(
     raise ValueError(
         f"column {column.name!r} has a value unseen in fit (not shown); known are "
         f"{known_of(column)}. "
-        + (hint_of(column, unknown) or _remedy(secret, or_else, column.bins is not None))
+        + (hint_of(column, unknown) or _remedy(secret, or_else, column.numbers))
     )
 
 
@@ -252,13 +287,21 @@ def refuse_combinations(columns: Sequence[Categories]) -> NoReturn:
     )
 
 
-def _remedy(secret: bool, or_else: str, cut: bool) -> str:
-    listing = "List every value in `categories`"
-    if cut:
-        listing = "Give the column wider `edges`, of which -inf and inf may be the ends"
+def _remedy(secret: bool, or_else: str, numbers: Numbers | None) -> str:
+    listing = "List every value in `categories`" if numbers is None else _wider(numbers)
     if secret:
         return f"{listing} to protect it"
     return f"{listing}, or use {or_else}"
+
+
+def _wider(numbers: Numbers) -> str:
+    """Say what may be done about numbers outside."""
+    kind = type(numbers).__name__
+    return f"Give {kind} a wider range, or {kind}(..., outside='clip')"
+
+
+def _rows(n: int) -> str:
+    return "1 row that is" if n == 1 else f"{n:,} rows that are"
 
 
 # --- Learned values with so many records that a confidence level can allow for the learning -------
@@ -443,10 +486,12 @@ def group_values(
     *,
     combined: bool,
 ) -> tuple[Column, NDArray[Any]]:
-    """Leave a column of U its frequent categories; the others become "other".
+    """Leave a column of U its frequent categories; the others become "other", except of knots.
 
     Shapes: `codes` (k,); returns `codes` (k,).
     """
+    if column.is_rounded:
+        return column, codes
     n_categories = len(column)
     counts = np.bincount(codes, weights=records.counts, minlength=n_categories).astype(np.int64)
     occurs = np.bincount(codes, minlength=n_categories) > 0

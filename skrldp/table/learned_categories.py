@@ -12,6 +12,7 @@ import numpy as np
 
 from skrldp.alphabet.columns import OTHER, named
 from skrldp.alphabet.combinations import Alphabet
+from skrldp.alphabet.numbers import Bins, Knots
 from skrldp.alphabet.values import chance_of_infrequent, frequent_from
 from skrldp.table.codec import CellCodec, Codes
 from skrldp.table.columns import (
@@ -28,8 +29,9 @@ from skrldp.table.columns import (
     most_values,
 )
 from skrldp.table.lazy import LazyTable, Numbers, refuse_weights
+from skrldp.table.numbers import cut, fixed_draws, split_counts
 from skrldp.table.read import Table, lazy_frame, read_table, without_rows
-from skrldp.table.select import resolve_columns
+from skrldp.table.select import resolve_columns, row_contents
 
 MAX_CELLS = 1_000_000
 
@@ -53,7 +55,13 @@ class LearningPlan:
 
     def takes_others(self, position: int) -> bool:
         """Whether values of a column that are not listed become "other"."""
-        return self.grouping.unknown and position in self.values
+        is_rounded = isinstance(self.given[position], Knots)
+        return self.grouping.unknown and position in self.values and not is_rounded
+
+    @property
+    def knots(self) -> dict[int, Knots]:
+        """The columns whose numbers are rounded, by place."""
+        return {place: own for place, own in enumerate(self.given) if isinstance(own, Knots)}
 
 
 # --- Messages about tables with too many cells, or too many distinct rows -------------------------
@@ -103,7 +111,7 @@ def too_many_rows(n_rows: int, most: int, sizes: Sequence[Size], advice: str) ->
     """Return the error for a lazy frame with too many distinct rows to group their values here."""
     what = (
         f"the table has {n_rows:,} distinct rows, more than {most:,}, and it takes all of them to "
-        "group rare or unknown values"
+        "round numbers, or to group rare or unknown values"
     )
     return _too_many(what, sizes, advice)
 
@@ -149,7 +157,7 @@ def bring(lazy: LazyTable, plan: LearningPlan) -> Table:
     if any(size.is_open for size in sizes):
         raise too_many_cells(0, plan.max_cells, sizes, plan.advice)
     everything = range(len(lazy.names))
-    if plan.grouping.is_used:
+    if plan.grouping.is_used or plan.knots:
         most = max(plan.max_cells, MAX_CELLS)
         if math.prod(numbers.distinct) > most:
             n_rows = lazy.n_combinations(everything)
@@ -171,6 +179,9 @@ def _size(lazy: LazyTable, place: int, numbers: Numbers, plan: LearningPlan) -> 
     """Return the size of a column, as :func:`learn` will find it from the distinct rows."""
     name, dtype, own = lazy.names[place], lazy.dtypes[place], plan.given[place]
     used = numbers.distinct[place]
+    if isinstance(own, Bins | Knots):  # engines cut before they count; rows are rounded here
+        size = len(own.categories)
+        return Size(name, size, min(used, size))
     if isinstance(own, tuple) and (used <= len(own) or plan.takes_others(place)):
         return Size(name, max(len(own), used), used)
     if used > MOST_CATEGORIES:
@@ -243,15 +254,17 @@ def learn(
     advice: str = "",
     grouping: Grouping | None = None,
     weights: Callable[[int], np.ndarray] | None = None,
+    by_row: bool = False,
 ) -> tuple[CellCodec, Codes]:
     """Learn the alphabets of a public table, and encode its rows.
 
     Shapes: `X` (n, n_columns). Returns `codes`: the table's rows; the distinct ones of a lazy
-    frame. Raises TypeError for sparse or structured input, and values that cannot be categories.
-    Raises ValueError if the table is not two-dimensional or is empty, has duplicate columns,
-    infinite or complex numbers or too many cells, if S or U has columns but fewer than two values,
-    or if the table has a value that is not in the given `categories`. Raises RuntimeError if an
-    engine fails to count the rows of a lazy frame.
+    frame, or where numbers are rounded, unless that is done row by row. Raises TypeError for sparse
+    or structured input, and values that cannot be categories. Raises ValueError if the table is not
+    two-dimensional or is empty, has duplicate columns, infinite or complex numbers or too many
+    cells, if S or U has columns but fewer than two values, or if the table has a value that is not
+    in the given `categories`. Raises RuntimeError if an engine fails to count the rows of a lazy
+    frame.
 
     Examples
     --------
@@ -271,9 +284,15 @@ def learn(
     table, plan = _public_table(X, sensitive, categories, grouping, max_cells, advice)
     secret_positions, value_positions = plan.secrets, plan.values
     record_counts = table.records if weights is None else weights(table.n_rows)
+    draws = fixed_draws()
     found = [
         learn_column(
-            table, place, own, secret=place in secret_positions, others=plan.takes_others(place)
+            table,
+            place,
+            own,
+            secret=place in secret_positions,
+            others=plan.takes_others(place),
+            draws=draws,
         )
         for place, own in enumerate(plan.given)
     ]
@@ -287,13 +306,20 @@ def learn(
 
     check(0)
     columns, codes = map(list, zip(*learnt, strict=True))
+    rows = None
+    if weights is not None and any(isinstance(own, Bins | Knots) for own in plan.given):
+        rows = np.unique(row_contents(table), return_inverse=True)[1].reshape(-1)
+    is_split = bool(plan.knots) and not by_row
+    if is_split:
+        codes, record_counts = split_counts(table, codes, record_counts, plan.knots)
     combined = len(value_positions) > 1 and not plan.is_product(value_positions)
     learned = [place for place in value_positions if not columns[place].declared]
     # Where nothing is grouped, the values that are learned are the combinations.
     together = combined and not grouping.is_used and bool(learned)
     judged = () if together else value_positions
     n_learned = 1 if together else len(learned)
-    n = table.n_rows if record_counts is None else int(record_counts.sum())
+    n_rows = len(codes[0])
+    n = n_rows if record_counts is None else int(record_counts.sum())
     least = frequent_from(n, grouping.beta / max(1, n_learned))
     whole, whole_codes, counts = list(columns), list(codes), record_counts
     records, is_open = None, False
@@ -317,7 +343,7 @@ def learn(
     parts = []
     for part, positions in (("S", secret_positions), ("U", value_positions)):
         if not positions:  # the whole record is the secret
-            parts.append((Alphabet(()), np.zeros(table.n_rows, dtype=np.uint8)))
+            parts.append((Alphabet(()), np.zeros(n_rows, dtype=np.uint8)))
             continue
         own = [columns[position] for position in positions]
         own_codes = [codes[position] for position in positions]
@@ -361,8 +387,10 @@ def learn(
         frequencies=frequencies,
         groups_unknown=grouping.takes_unknown,
     )
-    rows = None if records is None else records.row
-    return codec, Codes(secrets, values, codec.n_secrets, rows, table.records)
+    if rows is None and records is not None:
+        rows = records.row
+    counted = record_counts if is_split else table.records
+    return codec, Codes(secrets, values, codec.n_secrets, rows, counted)
 
 
 def _public_table(
@@ -377,7 +405,10 @@ def _public_table(
     given = given_categories(categories, names)
     everything = isinstance(categories, str) and categories == "product"
     plan = LearningPlan(secrets, values, given, everything, grouping, max_cells, advice)
-    return (source if isinstance(source, Table) else bring(source, plan)), plan
+    if isinstance(source, Table):
+        return source, plan
+    bins = {name: own for name, own in zip(names, given, strict=True) if isinstance(own, Bins)}
+    return bring(LazyTable.of(cut(source.frame, bins)) if bins else source, plan), plan
 
 
 def _source(frequencies: Frequencies, learned: Sequence[int]) -> str:

@@ -29,7 +29,7 @@ def test_both_checkers_say_the_same():
 
 CROSSED = [
     [("mechanism", "AOptimal"), ("known", "one column"), ("values", "days")],
-    [("mechanism", "GRR"), ("blocks", "edges"), ("table", "array")],
+    [("mechanism", "GRR"), ("blocks", "bins"), ("table", "array")],
 ]
 
 

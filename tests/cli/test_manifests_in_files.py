@@ -12,9 +12,11 @@ import pytest
 from block_tables import fitted_blocks, wide_table
 
 from skrldp import (
+    Bins,
     BlockEstimator,
     BlockSanitizer,
     GRRSanitizer,
+    Knots,
     Manifest,
     client,
 )
@@ -46,14 +48,18 @@ def ready(folder):
         (("--blocks", "pairs"), {"blocks": "pairs"}),
         (("--blocks", "age, job", "--blocks", '"home"'), {"blocks": [["age", "job"], ["home"]]}),
         (
-            ("--blocks", "singles", "--edges", "age=-inf,0.5,2"),
-            {"edges": {"age": [-np.inf, 0.5, 2]}},
+            ("--blocks", "singles", "--bins", "age=-inf,0.5,3"),
+            {"categories": {"age": Bins([-np.inf, 0.5, 3])}},
+        ),
+        (
+            ("--blocks", "singles", "--knots", "age=0,2"),
+            {"categories": {"age": Knots([0, 2])}},
         ),
     ],
 )
 def test_design_writes_the_manifest_of_the_sanitizer(call, ready, options, parameters):
     table = pd.read_csv(ready / "public.csv", dtype=str)
-    if "edges" in parameters:
+    if "categories" in parameters:
         table["age"] = table["age"].astype(float)
     own = BlockSanitizer(eps=2.0, sensitive="ill", base=GRRSanitizer(), **parameters).fit(table)
     code, out, err = call(*ASKED, *options, "-o", "made.json")
@@ -67,10 +73,11 @@ def test_designs_that_are_refused(call, ready):
         (("--blocks", "age,job"), "no block has the columns ['home']"),
         (("--blocks", ""), '--blocks is "singles" or "pairs", once, or columns'),
         (("--blocks", "pairs", "--blocks", "singles"), '--blocks is "singles" or "pairs", once'),
-        (("--edges", "age=0,1,2"), "--edges does not go with --sanitizer grr, but with --blocks"),
         (("--blocks", "pairs", "--target", "age"), "--target is for one mechanism"),
-        (("--blocks", "pairs", "--edges", "age"), "--edges age: give a column and numbers"),
-        (("--blocks", "pairs", "--edges", "age=1,0"), "at least three increasing numbers"),
+        (("--bins", "age"), "--bins age: give a column and numbers"),
+        (("--bins", "age=1,0"), "at least three increasing numbers"),
+        (("--knots", "age=1,x"), "--knots age=1,x: give a column and numbers"),
+        (("--knots", "ill=0,1"), "'ill' that is not a number"),
     ):
         code, out, err = call(*ASKED, *options, "-o", "made.json")
         assert code == 2 and out == "" and message in err, options
@@ -108,11 +115,11 @@ def test_keyed_reports_and_estimates(call, ready, ending):
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
-def test_records_have_numbers_where_a_manifest_has_edges(call, ready, ending):
+def test_records_have_numbers_where_a_manifest_has_bins(call, ready, ending):
     """Reports are those of the bins, whatever numbers of a bin the records have."""
-    asked = (*ASKED, "--blocks", "singles", "--edges", "age=0,1,9", "-o", "cut.json")
+    asked = (*ASKED, "--blocks", "singles", "--bins", "age=0,1,10", "-o", "cut.json")
     assert call(*asked)[0] == 0
-    assert "numbers in [0, 9], cut into [0, 1), [1, 9]" in " ".join(
+    assert "numbers in [0, 10), cut into [0, 1), [1, 10)" in " ".join(
         call("inspect", "cut.json")[1].split()
     )
     path = ready / f"people.{ending}"
@@ -130,7 +137,7 @@ def test_records_have_numbers_where_a_manifest_has_edges(call, ready, ending):
     assert fresh[0] == 0
     RECORDS.assign(age=10).to_csv(ready / "old.csv", index=False)
     code, out, err = call("report", "cut.json", "old.csv", *KEYED)
-    assert code == 2 and not out and "numbers in [0, 9]" in err and "wider `edges`" in err
+    assert code == 2 and not out and "numbers in [0, 10)" in err and "a wider range" in err
 
 
 def test_groups_of_a_single_mechanism(call, ready):

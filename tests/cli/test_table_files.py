@@ -250,11 +250,11 @@ def test_what_a_mechanism_does_not_see(call, folder):
 
 @pytest.mark.parametrize("text", [SECRET, "0x1F", "1,5", "nan"])
 def test_a_number_that_is_none_is_an_error_with_its_row(call, folder, text):
-    """Numbers to be cut at edges are parsed, in their column alone; counts are whole numbers."""
+    """Numbers to be cut into bins are parsed, in their column alone; counts are whole numbers."""
     rows = [f"{ill},{age},{home},2" for ill in ("no", "yes") for age in (1, 2.5) for home in "ab"]
     (folder / "public.csv").write_text("ill,age,home,n\n" + "\n".join(rows * 9) + "\n")
     asked = ("design", "public.csv", "-s", "ill", "-e", "1", "--sanitizer", "grr", "-o", "m.json")
-    asked = (*asked, "--blocks", "singles", "--edges", "age=0,2,9", "--counts", "n")
+    asked = (*asked, "--blocks", "singles", "--bins", "age=0,2,9", "--counts", "n")
     assert call(*asked)[0] == 0
     (folder / "records.csv").write_text(f'ill,age,home\nno,1e0,a\nno,"{text}",b\n')
     code, out, err = call("report", "m.json", "records.csv")

@@ -83,6 +83,33 @@ MOMENTS = [
     "2020-02-29",
 ]  # fmt: skip
 S, U = ["no", "yes"], ["a", "b", "other"]
+# Columns of numbers and dates, and their bins and knots.
+AGES, SIZES = ["[0, 18)", "[18, 64.5)", "[64.5, 120)"], ["[-inf, 0)", "[0, 9)", "other"]
+HOURS, DAYS = [0, 15, 37.5, 99], ["[2020-02-29, 2021-01-01 12:00:00)", "[2021-01-01 12:00:00, inf)"]
+MOMENT = "[2020-01-01 11:00:00.500000+00:00, 2020-01-01 12:00:00+00:00)"
+OF_AGES, OF_HOURS = {"edges": [0, 18, 64.5, 120]}, {"knots": HOURS}
+OF_DAYS = {"edges": [{"date": "2020-02-29"}, {"datetime": "2021-01-01T12:00:00"}, None]}
+OF_MOMENTS = {
+    "edges": [
+        None,
+        {"datetime": "2020-01-01T11:00:00.500000+00:00"},
+        {"datetime": "2020-01-01T12:00:00+00:00"},
+        None,
+    ]
+}
+MOMENTS_CUT = [
+    "[-inf, 2020-01-01 11:00:00.500000+00:00)", MOMENT, "[2020-01-01 12:00:00+00:00, inf)",
+]  # fmt: skip
+
+
+def of_numbers(**parts: Any) -> dict[str, Any]:
+    """A mechanism whose columns of U have bins and knots, around that of S."""
+    columns = [["age", False], ["ill", True], ["size", False], ["hours", False]]
+    values = [[age, size, knot] for age in AGES for size in SIZES for knot in HOURS]
+    numbers = [OF_AGES, None, {"edges": [None, 0, 9, 30]}, {**OF_HOURS, "outside": "clip"}]
+    own = {"columns": columns, "other": [None, True, None], "numbers": numbers}
+    return document(S, values, 5, **{**own, **parts})
+
 
 # Name: the mechanism; records that are reported; records that are refused, with what Python says.
 Case = tuple[dict[str, Any], list[Any], list[tuple[Any, str]]]
@@ -124,6 +151,69 @@ def cases() -> dict[str, Case]:
             [(["no", "1"], "know"), (["no", 1.5], "know")],
         ),
         "equal weights": (document(S, [1, 2], blocks=[1, 1, 1, 1], bits=2), [["no", 1]], []),
+        "bins and knots": (
+            of_numbers(),
+            [
+                *([age, "no", 3, 20] for age in (0, -0.0, 17.999, 18.0, 64.5, True)),
+                *([5, "yes", size, 99] for size in (-1e300, 0, 8.99, 12, 30, 1e9, None, "x")),
+                *([5, "yes", 1, hours] for hours in (-5, 0, 7.5, 15, 37.5, 98.999, 99, 1e300)),
+                [5, "yes", 1, {"int": str(10**400)}],
+                {"age": 19, "ill": "no", "size": {"int": str(2**70)}, "hours": 1 / 3},
+            ],
+            [
+                *(([age, "no", 1, 1], "knows numbers in") for age in (-1, 120, "5", None, AGES[0])),
+                ([{"float": "nan"}, "no", 1, 1], "knows numbers in"),
+                ([{"float": "inf"}, "no", 1, 1], "knows numbers in"),
+                ([5, "no", 1, {"float": "inf"}], "knows numbers in"),
+                ([5, "no", 1, None], "knows numbers in"), ([5, "no", 1, "15"], "knows numbers in"),
+                ([5, "no", 1, {"date": "2020-01-01"}], "knows numbers in"),
+                ([5, "no", 1], "has 3 values"),
+            ],
+        ),
+        "the same knots": (
+            document(S, HOURS, columns=[["ill", True], ["hours", False]], numbers=[None, OF_HOURS]),
+            [["no", hours] for hours in (0, 7.5, 98.999, 99)],
+            [(["no", hours], "knows numbers in") for hours in (-1, 99.5, None)],
+        ),
+        "whole numbers": (
+            document(
+                [[knot, age] for knot in HOURS for age in AGES], [[]], 4,
+                columns=[["hours", True], ["age", True]], numbers=[OF_HOURS, OF_AGES],
+            ),
+            [[20, 3], {"hours": 99, "age": 119.5}],
+            [([100, 3], "knows numbers in"), ([3, 120], "knows numbers in")],
+        ),
+        "dates": (
+            document(S, DAYS, columns=[["ill", True], ["day", False]], numbers=[None, OF_DAYS]),
+            [
+                ["no", {"date": "2020-02-29"}], ["no", {"date": "9999-12-31"}],
+                ["no", {"datetime": "2021-01-01T11:59:59.999999"}],
+                ["no", {"datetime": "2021-01-01T12:00:00"}],
+            ],
+            [
+                (["no", day], "knows dates in")
+                for day in (
+                    {"date": "2020-02-28"}, {"datetime": "2021-01-01T12:00:00+00:00"}, 5, None,
+                    DAYS[0], {"microseconds": 5}, {"time": "12:00:00"},
+                )
+            ],
+        ),
+        "moments in bins": (
+            document(
+                S, MOMENTS_CUT, columns=[["ill", True], ["at", False]], numbers=[None, OF_MOMENTS]
+            ),
+            [
+                ["no", {"datetime": f"2020-01-01T{at}"}]
+                for at in ("11:00:00.500000+00:00", "12:00:00.499999+01:00", "12:00:00+00:00")
+            ],
+            [
+                (["no", at], "knows moments in")
+                for at in (
+                    {"date": "2020-01-01"}, {"datetime": "2020-01-01T12:00:00"}, 0, None,
+                    {"datetime": "9999-12-31T23:59:59-01:00"},
+                )
+            ],
+        ),
         "one secret": (document(["no"], [1, 2, 3], blocks=[4, 2, 8, 8], bits=3), [["no", 2]], []),
         "one value": (document([0, 1, 2], ["x"], blocks=[4, 1, 2, 0], bits=3), [[2.0, "x"]], []),
         "nothing but secrets": (

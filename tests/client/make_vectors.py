@@ -17,7 +17,6 @@ for ids ``{"bytes": hexadecimal}``. Texts are lists of pieces and how often each
 from __future__ import annotations
 
 import json
-import math
 import random
 import re
 import sys
@@ -33,7 +32,7 @@ from refused_texts import is_refused, refused_texts, test_json  # noqa: E402
 
 from fuzz import bases, kept  # noqa: E402
 from skrldp import client  # noqa: E402
-from skrldp.mechanism.json_values import revive  # noqa: E402
+from skrldp.mechanism.json_values import numbers_as_json, revive  # noqa: E402
 
 KEYS = [
     bytes(range(32)),
@@ -94,6 +93,7 @@ def mechanism_vectors() -> list[dict[str, Any]]:
             "columns": stated["columns"] or [["secret", True], ["value", False]],
             "n_symbols": len(device.symbols),
             "claims": stated.get("claims"),
+            "numbers": stated.get("numbers", [None] * len(device.columns)),
         }
         made.append({**vector, **own})
     return made
@@ -110,18 +110,11 @@ def manifest_vectors() -> list[dict[str, Any]]:
             "eps": device.eps,
             "blocks": manifest.blocks,
             "shares": manifest.shares.tolist(),
-            "edges": [
-                None if name not in manifest.bins else _finite(manifest.bins[name].edges)
-                for name in manifest.categories
-            ],
+            "numbers": [numbers_as_json(manifest.numbers.get(name)) for name, _ in device.columns],
             "n_symbols": [len(one.symbols) for one in manifest.mechanisms],
         }
         made.append({**vector, **own})
     return made
-
-
-def _finite(edges: tuple[float, ...]) -> list[float | None]:
-    return [None if math.isinf(edge) else edge for edge in edges]
 
 
 def vector_of(

@@ -6,7 +6,17 @@ import copy
 import json
 from typing import Any
 
-from client_cases import CLAIM, S, document, weights_of
+from client_cases import (
+    AGES,
+    CLAIM,
+    HOURS,
+    OF_AGES,
+    OF_HOURS,
+    SIZES,
+    S,
+    document,
+    weights_of,
+)
 
 A, B, C = [0, 1, 2], ["here", "there"], ["a", "b", "other"]
 ODD = [True, 2.5, None, {"date": "2020-02-29"}]
@@ -65,20 +75,19 @@ def transposed() -> dict[str, Any]:
     return manifest([first, second, block(S, {"home": B})])
 
 
-AGES, SIZES = ["[0, 18)", "[18, 64.5)", "[64.5, 120]"], ["(-inf, 0)", "[0, 9)", "other"]
-BINS = [
-    ["age", [0, 18, 64.5, 120], AGES],
-    ["size", [None, 0, 9, None], [*SIZES[:2], "a rare one"]],
-]
+CUT_SIZES = {"edges": [None, 0, 9, None]}
 
 
-def binned(**fields: Any) -> dict[str, Any]:
-    """Two columns of numbers that are cut at edges; what is in no bin of one is another value."""
+def of_numbers(**fields: Any) -> dict[str, Any]:
+    """Columns with bins and knots, in blocks; what is in no bin of one is another value."""
     parts = [
-        block(S, {"size": SIZES, "age": AGES}, other=[True, None]),
-        block(S, {"age": AGES}, n_symbols=2),
+        block(
+            S, {"size": SIZES, "age": AGES}, other=[True, None], numbers=[CUT_SIZES, None, OF_AGES]
+        ),
+        block(S, {"age": AGES, "hours": HOURS}, n_symbols=2, numbers=[OF_AGES, None, OF_HOURS]),
+        block(S, {"hours": HOURS}, n_symbols=2, numbers=[OF_HOURS, None]),
     ]
-    return manifest(parts, **{"bins": copy.deepcopy(BINS[::-1]), **fields})
+    return manifest(parts, **fields)
 
 
 def row(ill: Any, age: Any, home: Any, *job: Any) -> dict[str, Any]:
@@ -112,7 +121,7 @@ def cases() -> dict[str, tuple[dict[str, Any], list[Any], list[tuple[Any, str]]]
         block(S, {"age": [0, "other"]}, other=[[7, 1.5]]),
     ]
     people = [(0, -1), (17.999, 0.0), (18.0, 1e300), (64.5, 2**70), (18, 10**400)]
-    people += [(True, False), (120, None), (120.0, "big"), (-0.0, -1e-300)]
+    people += [(True, False), (119, None), (119.5, "big"), (-0.0, -1e-300)]
     names = [document(S, [1, 2], 2, columns=[[name, False], [1, True]]) for name in (2, 0)]
     many = [block(S, {f"c{number}": [0, 1]}, n_symbols=2) for number in range(BIG)]
     return {
@@ -168,12 +177,18 @@ def cases() -> dict[str, tuple[dict[str, Any], list[Any], list[tuple[Any, str]]]
                 ({"ill": "z", "age": 0, "job": "a"}, "column 'ill'"),
             ],
         ),
-        "numbers in bins": (
-            binned(),
-            [{"ill": "no", "age": age, "size": size} for age, size in people],
+        "bins and knots": (
+            of_numbers(),
             [
-                ({"ill": "no", "age": age, "size": 1}, "column 'age'")
-                for age in (-1e-9, 120.5, None, "18", "[0, 18)", 2**70)
+                {"ill": "no", "age": age, "size": size, "hours": number % 100}
+                for number, (age, size) in enumerate(people)
+            ],
+            [
+                *(
+                    ({"ill": "no", "age": age, "size": 1, "hours": 3}, "column 'age'")
+                    for age in (-1e-9, 120, None, "18", "[0, 18)", 2**70)
+                ),
+                ({"ill": "no", "age": 3, "size": 1, "hours": 99.5}, "column 'hours'"),
             ],
         ),
         "nothing but secrets": (
@@ -263,26 +278,34 @@ def _damages() -> dict[str, Any]:
     }
 
 
-def _bins_damages() -> dict[str, Any]:
-    """Bins that do not fit a manifest's columns."""
-    age, size = BINS
+def _damages_of_numbers() -> dict[str, Any]:
+    """Bins and knots that do not fit a manifest's columns, for its first mechanism."""
     wrong_edges = [
         None, [0, 120], [0, 18, 18, 120], [0, 18, 120, 64.5], [0, None, 64.5, 120],
         [None, None, None, None], [0, 18, True, 120], [0, 18, "64.5", 120],
         [0, 18, 64.5, 2**53 + 1], [0, 18, 64.5, 1e16], [0, 18, 64.5, 10**400],
-        [0, 18, 64.5, 100, 120], [0, 18, [64.5], 120],
+        [0, 18, 64.5, 100, 120], [0, 18, [64.5], 120], [0, 18, 65, 120], [],
+        [0, 18, {"date": "2020-01-01"}, 120], [{"microseconds": n} for n in range(4)],
     ]  # fmt: skip
-    wrong_labels = [
-        None, "abc", AGES[:2], [*AGES[:2], 3], [*AGES[:2], "z"], [AGES[0], *AGES[:2]],
+    days = [{"date": f"2020-01-0{day}"} for day in (1, 2, 3, 4)]
+    wrong_days = [
+        days, [{"datetime": "2020-01-01T00:00:00"}, *days[1:]],
+        [{"datetime": "2020-01-01T00:00:00+00:00"}, *days[1:]],
+        [{"datetime": f"2020-01-0{day}T00:00:00+01:00"} for day in (1, 2, 3, 4)],
     ]  # fmt: skip
-    found = {f"bins are {wrong}": wrong for wrong in (None, [], {}, [[]], ["age"], [None], 1)}
-    found |= {f"edges {edges}": [[*age[:1], edges, AGES], size] for edges in wrong_edges}
-    found |= {f"labels {labels}": [[*age[:2], labels], size] for labels in wrong_labels}
+    found = {f"edges {edges}": [None, None, {"edges": edges}] for edges in wrong_edges + wrong_days}
+    found |= {f"numbers are {wrong}": wrong for wrong in (None, [], {}, [[]], "x", 1, [None] * 3)}
     return found | {
-        "bins of a column twice": [age, size, age],
-        "bins of the secret": [age, size, ["ill", [0, 1, 2], S]],
-        "bins of no column": [age, size, ["home", [0, 1, 2], ["a", "b"]]],
-        "bins of four": [[*age, None], size],
+        "an entry less": [CUT_SIZES, None],
+        "knots of labels": [None, None, {"knots": [0, 18, 64.5, 120]}],
+        "knots and edges": [None, None, {**OF_AGES, **OF_HOURS}],
+        "another key": [None, None, {**OF_AGES, "more": 1}],
+        "the default is stated": [None, None, {**OF_AGES, "outside": "error"}],
+        "another outside": [None, None, {**OF_AGES, "outside": "drop"}],
+        "bins of the secret": [CUT_SIZES, {"edges": [0, 1, 2]}, OF_AGES],
+        "bins that another block has not": [CUT_SIZES, None, None],
+        "clipped in one block": [CUT_SIZES, None, {**OF_AGES, "outside": "clip"}],
+        "too few bins": [{"edges": [0, 9, None]}, None, OF_AGES],
     }
 
 
@@ -293,8 +316,10 @@ def refused_manifests() -> dict[str, str]:
         made = copy.deepcopy(pairs())
         change(made)
         found[f"manifest: {name}"] = json.dumps(made)
-    for name, wrong in _bins_damages().items():
-        found[f"manifest: {name}"] = json.dumps(binned(bins=wrong))
+    for name, wrong in _damages_of_numbers().items():
+        made = of_numbers()
+        made["mechanisms"][0]["numbers"] = wrong
+        found[f"manifest: {name}"] = json.dumps(made)
     text = json.dumps(pairs())
     found["manifest: a key twice"] = text.replace('"version"', '"version": 2, "version"', 1)
     found["manifest: cut"] = text[:-1]

@@ -1,0 +1,320 @@
+"""Numbers and dates as categories: bins that cut them, and knots to which they are rounded."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from itertools import pairwise
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from skrldp.alphabet.values import in_other_type, is_missing, plain
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# Draws of 32 bits for records of a column that is rounded, given its name, its knots and how many.
+Draws = Callable[[Any, "Knots", int], "NDArray[np.uint32]"]
+
+OUTSIDE = ("error", "clip")
+
+_EXACT = 2**53  # whole numbers up to here are floats
+_SCALE = 2.0**32  # of the thresholds that 32 bits are compared with
+_LARGEST = float(np.finfo(float).max)
+_BEYOND = 2**62  # microseconds, later than all dates
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Intervals that a column of numbers or dates is cut into; given in ``categories=``.
+
+    The intervals are the column's categories, named as pandas names them: ``"[18, 65)"``. Tables
+    keep their numbers, and so do clients. A bin includes its lower edge only.
+
+    Parameters
+    ----------
+    edges : sequence of k + 1 numbers, dates or times
+        In increasing order. ``-inf`` as the first or ``inf`` as the last edge leaves that end open,
+        also for dates. The edges must not be chosen by looking at the counted records.
+    outside : {"error", "clip"}, default="error"
+        What becomes of a number outside the edges: it is refused, or counted in the nearest bin.
+        Missing and infinite numbers are refused in both cases.
+
+    Attributes
+    ----------
+    labels : tuple of k str
+        Names of the bins.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than three edges, they do not increase, or they are not of one kind.
+
+    See Also
+    --------
+    Knots : For means without bias.
+
+    Examples
+    --------
+    >>> from skrldp import Bins
+    >>> Bins([17, 30, 45, 91]).labels
+    ('[17, 30)', '[30, 45)', '[45, 91)')
+    >>> from datetime import date
+    >>> Bins([date(2020, 1, 1), date(2021, 1, 1), float("inf")]).labels
+    ('[2020-01-01, 2021-01-01)', '[2021-01-01, inf)')
+    """
+
+    edges: Sequence[Any]
+    outside: str = field(default="error", kw_only=True)
+    labels: tuple[str, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Check the edges, and name the bins."""
+        _check_outside(self.outside)
+        edges = _written_out(self.edges, "edges", "[0, 18, 65, 120]")
+        kinds = {_kind_of(edge) for edge in edges if not _is_infinite(edge)}
+        inner = edges[int(_is_infinite(edges[0])) : len(edges) - int(_is_infinite(edges[-1]))]
+        scale = [_position(edge, *kinds) for edge in edges] if len(kinds) == 1 else []
+        if len(scale) < 3 or not _increase(scale) or any(map(_is_infinite, inner)):
+            raise ValueError(
+                "edges must be at least three increasing numbers of at most 2^53 in size, or dates "
+                "of one kind, such as [0, 18, 65, 120]; -inf and inf leave the outer bins open."
+            )
+        object.__setattr__(self, "edges", edges)
+        object.__setattr__(self, "labels", tuple(_label(*two) for two in pairwise(edges)))
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """The column's categories: the labels."""
+        return self.labels
+
+    @property
+    def range(self) -> str:
+        """All values that have a bin, as an interval."""
+        return f"{self.kind}s in {_label(self.edges[0], self.edges[-1])}"
+
+    @property
+    def in_words(self) -> str:
+        """How numbers become categories."""
+        return f"cut into {', '.join(self.labels)}"
+
+    @property
+    def kind(self) -> str:
+        """What is cut: "number", "date" without a time zone, or "moment" with one."""
+        return next(_kind_of(edge) for edge in self.edges if not _is_infinite(edge))
+
+    def places(self, values: Sequence[Any] | NDArray[Any]) -> NDArray[np.int64]:
+        """Find the bin of each value, (n,); -1 for a value without one."""
+        found, is_valid = _positions(values, self.kind)
+        edges = np.array([_position(edge, self.kind) for edge in self.edges], dtype=found.dtype)
+        places: NDArray[np.int64] = np.searchsorted(edges, found, side="right") - 1
+        last = len(self.labels)
+        if self.outside == "clip":
+            np.clip(places, 0, last - 1, out=places)
+        places[~is_valid | (places == last)] = -1
+        return places
+
+    @property
+    def inside(self) -> tuple[Any, ...]:
+        """A value of each bin: its lower edge, or where that is infinite one below the upper."""
+        first, second = self.edges[:2]
+        if _is_infinite(first):
+            is_number = self.kind == "number"
+            first = min(-1.0, 2.0 * second - 1.0) if is_number else second - timedelta(days=1)
+        return (first, *self.edges[1:-1])
+
+
+@dataclass(frozen=True)
+class Knots:
+    """Points to one of which each number of a column is rounded at random; in ``categories=``.
+
+    A number between two knots becomes the upper one with probability proportional to its distance
+    from the lower, so that its expectation is the number itself. Therefore means, by group too, are
+    exactly unbiased whatever the population. The shares of knots are not shares of bins.
+
+    Parameters
+    ----------
+    points : sequence of k numbers
+        In increasing order, at least two. The numbers of the table lie between the first and last.
+    outside : {"error", "clip"}, default="error"
+        What becomes of a number outside: it is refused, or becomes the nearest knot, which biases
+        means. Missing and infinite numbers are refused in both cases.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two points, they do not increase, or are not finite numbers.
+
+    See Also
+    --------
+    Bins : For shares and quantiles.
+
+    Notes
+    -----
+    A secret cannot have knots beside columns that are not secret, and known columns cannot have
+    knots: both would be promises about the rounded number alone.
+
+    Examples
+    --------
+    >>> from skrldp import Knots
+    >>> Knots([0, 15, 30, 38, 42, 60, 99]).points
+    (0, 15, 30, 38, 42, 60, 99)
+    """
+
+    points: Sequence[Any]
+    outside: str = field(default="error", kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check the points."""
+        _check_outside(self.outside)
+        points = _written_out(self.points, "points", "[0, 15, 30, 60, 99]")
+        if len(points) < 2 or {_kind_of(point) for point in points} != {"number"}:
+            raise ValueError("points must be at least two increasing numbers, none of them a date.")
+        if any(map(_is_infinite, points)) or not _increase([float(point) for point in points]):
+            raise ValueError(
+                "points must be increasing finite numbers of at most 2^53 in size, such as "
+                "[0, 15, 30, 60, 99]."
+            )
+        object.__setattr__(self, "points", points)
+
+    @property
+    def categories(self) -> tuple[int | float, ...]:
+        """The column's categories: the points."""
+        return tuple(self.points)
+
+    @property
+    def range(self) -> str:
+        """All numbers that can be rounded, as an interval."""
+        return f"numbers in [{self.points[0]}, {self.points[-1]}]"
+
+    @property
+    def in_words(self) -> str:
+        """How numbers become categories."""
+        return f"rounded at random to {', '.join(map(str, self.points))}"
+
+    def thresholds(
+        self, values: Sequence[Any] | NDArray[Any]
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+        """Find the knot below each value, and how many of 2**32 draws choose the next one.
+
+        Shapes: `values` (n,); returns (n,), -1 for a value that cannot be rounded, and (n,).
+        """
+        numbers, is_valid = _positions(values, "number")
+        points = np.array(self.points, dtype=float)
+        inside = np.clip(numbers, points[0], points[-1])
+        if self.outside == "error":
+            is_valid = is_valid & (inside == numbers)
+        lower = np.searchsorted(points, inside, side="right") - 1
+        np.clip(lower, 0, len(points) - 2, out=lower)
+        up = np.floor((inside - points[lower]) / (points[lower + 1] - points[lower]) * _SCALE)
+        lower[~is_valid] = -1
+        return lower, np.where(is_valid, up, 0.0).astype(np.uint64)
+
+    def rounding_variance(self, numbers: NDArray[Any]) -> NDArray[np.float64]:
+        """Variance that rounding adds to each number within the knots, (n,)."""
+        lower, up = self.thresholds(numbers)
+        share, gap = up / _SCALE, np.diff(np.array(self.points, dtype=float))[lower]
+        found: NDArray[np.float64] = share * (1.0 - share) * gap**2
+        return found
+
+
+Numbers = Bins | Knots
+
+
+def _check_outside(outside: Any) -> None:
+    if outside not in OUTSIDE:
+        raise ValueError(f"outside={outside!r} must be 'error' or 'clip'.")
+
+
+def _written_out(values: Any, what: str, example: str) -> tuple[Any, ...]:
+    """List edges or knots as Python scalars; raise a ValueError for what is neither."""
+    wrong = f"{what} must be a list of numbers or dates, such as {example}, got {values!r}."
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise ValueError(wrong)
+    try:
+        found = tuple(_scalar(value) for value in values)
+    except ValueError:
+        raise ValueError(wrong) from None
+    if None in found or not found:
+        raise ValueError(wrong)
+    return found
+
+
+def _scalar(value: Any) -> Any:
+    """Write a number as a whole one where it is, midnight as a date; None for anything else."""
+    if isinstance(value, bool | np.bool_) or is_missing(value):
+        return None
+    if isinstance(value, Real | Decimal) and abs(value) <= _EXACT:
+        number = float(value)
+        return int(number) if number.is_integer() else number
+    if isinstance(value, Real | Decimal):
+        return value if _is_infinite(value) else None
+    value = plain(value)
+    if not isinstance(value, date) or getattr(value, "nanosecond", 0):
+        return None
+    return in_other_type(value) if isinstance(value, datetime) else value
+
+
+def _is_infinite(value: Any) -> bool:
+    return isinstance(value, float) and math.isinf(value)
+
+
+def _kind_of(value: Any) -> str:
+    """Name the kind of a scalar: a date with a time zone is a moment; "" for anything else."""
+    if isinstance(value, Real | Decimal):
+        return "number"
+    if not isinstance(value, date):
+        return ""
+    return "date" if getattr(value, "tzinfo", None) is None else "moment"
+
+
+def _position(value: Any, kind: str) -> float | int:
+    """Place a value on the scale of its kind: a float, or microseconds since 1970."""
+    if kind == "number":
+        return float(value)
+    if _is_infinite(value):
+        return _BEYOND if value > 0 else -_BEYOND
+    if not isinstance(value, datetime):
+        value = in_other_type(value)
+    return ((value if value.tzinfo else value.replace(tzinfo=UTC)) - _EPOCH) // _MICROSECOND
+
+
+def _measured(value: Any, kind: str) -> float | int | None:
+    """Place one value of a table on a scale; None if it is missing, infinite or of another kind."""
+    try:
+        value = plain(value)
+        return _position(value, kind) if _kind_of(value) == kind else None
+    except OverflowError:  # a whole number beyond all floats
+        return _LARGEST if value > 0 else -_LARGEST
+    except (ValueError, ArithmeticError, ImportError):  # infinite, or out of a library's range
+        return None
+
+
+def _positions(
+    values: Sequence[Any] | NDArray[Any], kind: str
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Place values on a scale, (n,), and say which are on it, (n,)."""
+    dtype: Any = np.float64 if kind == "number" else np.int64
+    if kind == "number" and isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
+        found = values.astype(dtype)
+        is_valid = np.isfinite(found)
+        return np.where(is_valid, found, 0.0), is_valid
+    measured = [_measured(value, kind) for value in values]
+    is_valid = np.array([one is not None for one in measured], dtype=bool)
+    return np.array([one or 0 for one in measured], dtype=dtype), is_valid
+
+
+def _increase(positions: Sequence[Any]) -> bool:
+    return all(low < high for low, high in pairwise(positions))
+
+
+def _label(low: Any, high: Any) -> str:
+    """Write an interval with its lower end only, as pandas does."""
+    return f"[{low}, {high})"

@@ -1,0 +1,305 @@
+"""Columns of numbers with bins and knots, on every road from a table to estimates."""
+
+import functools
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from lazy_frames import ENGINES
+from sklearn.base import clone
+
+from skrldp import (
+    Bins,
+    BlockEstimator,
+    BlockSanitizer,
+    Calibrator,
+    FrequencyEstimator,
+    GRRSanitizer,
+    IRSanitizer,
+    Knots,
+    Manifest,
+    Mechanism,
+    SurveyDesign,
+    batches,
+    client,
+)
+from skrldp.client.records import BlockReader
+
+KEY = bytes(range(32))
+AGES, BMI = Bins([0, 18, 30, 65, 121]), Bins([-np.inf, 18.5, 25, np.inf])
+HOURS = Knots([0, 15, 38, 99])
+KNOWN = {"ill": [0, 1], "job": ["a", "b"]}
+CUT = KNOWN | {"age": AGES, "bmi": BMI, "hours": HOURS}
+
+
+@functools.cache
+def table(n=2_000):
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "ill": rng.integers(0, 2, n),
+            "age": rng.integers(0, 121, n),
+            "bmi": rng.normal(25.0, 5.0, n),
+            "hours": rng.integers(0, 100, n),
+            "job": rng.choice(["a", "b"], n),
+        }
+    )
+
+
+def cut_by_pandas(frame):
+    ages = pd.cut(frame["age"], AGES.edges, right=False).astype(str)
+    bmi = pd.cut(frame["bmi"], BMI.edges, right=False, labels=BMI.labels).astype(str)
+    return frame.assign(age=ages, bmi=bmi)
+
+
+SHAPES = {"one": ["ill", "age", "hours"], "blocks": ["ill", "age", "bmi", "hours", "job"]}
+
+
+def sanitizer(kind, categories=CUT, **options):
+    if kind == "one":
+        columns = {name: categories[name] for name in SHAPES[kind]}
+        return GRRSanitizer(sensitive="ill", categories=columns, random_state=0, **options)
+    options = {"blocks": "pairs", "base": GRRSanitizer()} | options
+    return BlockSanitizer(sensitive="ill", categories=categories, random_state=0, **options)
+
+
+@functools.cache
+def fitted(kind):
+    return sanitizer(kind).fit(table()[SHAPES[kind]])
+
+
+def text_of(own):
+    return own.manifest_.to_json() if hasattr(own, "manifest_") else own.mechanism_.to_json()
+
+
+def counts_of(own):
+    return [one.joint_.counts for one in getattr(own, "sanitizers_", [own])]
+
+
+def test_bins_are_categories_of_a_table_that_was_cut_before():
+    names = ["ill", "age", "bmi", "job"]
+    categories = {name: CUT[name] for name in names}
+    own = sanitizer("blocks", categories).fit(table()[names])
+    before = cut_by_pandas(table()[names])
+    listed = categories | {"age": AGES.labels, "bmi": BMI.labels}
+    found = sanitizer("blocks", listed).fit(before)
+    assert found.manifest_.categories == own.manifest_.categories
+    for one, other in zip(counts_of(found), counts_of(own), strict=True):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(own.transform(table()[names]), found.transform(before))
+    assert own.score(table()[names]) == pytest.approx(found.score(before))
+    estimates = BlockEstimator(own).fit(own.transform(table()[names]))
+    assert estimates.marginal("age").labels == tuple((age,) for age in AGES.labels)
+    weights = Calibrator(own, table()).fit(own.transform(table()[names])).weights_
+    assert len(weights) == len(table())
+
+
+@pytest.mark.parametrize("kind", SHAPES)
+@pytest.mark.parametrize("library", ["polars", "pyarrow", *(f"lazy {name}" for name in ENGINES)])
+def test_tables_of_every_library(kind, library):
+    frame = pl.from_pandas(table()[SHAPES[kind]])
+    make = {"polars": pl.DataFrame.clone, "pyarrow": pl.DataFrame.to_arrow} | {
+        f"lazy {name}": engine for name, engine in ENGINES.items()
+    }
+    found = clone(fitted(kind)).fit(make[library](frame))
+    for own, expected in zip(counts_of(found), counts_of(fitted(kind)), strict=True):
+        np.testing.assert_array_equal(own, expected)
+    assert text_of(found) == text_of(fitted(kind))
+
+
+@pytest.mark.parametrize("kind", SHAPES)
+def test_rounding_depends_neither_on_the_order_of_rows_nor_on_counting_before(kind):
+    whole = table()[SHAPES[kind]].assign(bmi=1.0)[SHAPES[kind]]
+    counted = whole.value_counts().reset_index()
+    weights = counted.pop("count")
+    own = clone(fitted(kind))
+    expected = text_of(own.fit(whole))
+    assert text_of(own.fit(counted, sample_weight=weights)) == expected
+    assert (
+        text_of(own.fit(whole.sample(frac=1.0, random_state=0).astype({"age": float}))) == expected
+    )
+
+
+def test_dates_of_every_library():
+    days = np.datetime64("2020-01-01") + table()["age"].to_numpy() * np.timedelta64(10, "D")
+    cut = Bins([days.min(), np.datetime64("2021-01-01"), np.inf])
+    late = (days >= np.datetime64("2021-01-01")).astype(int)
+    expected = np.zeros((2, 2))
+    np.add.at(expected, (table()["ill"].to_numpy(), late), 1)
+    frame = pl.DataFrame({"ill": table()["ill"].to_numpy(), "day": days})
+    own = GRRSanitizer(sensitive="ill", categories={"day": cut})
+    for dtype in (pl.Date, pl.Datetime("ms"), pl.Datetime("ns")):
+        typed = frame.with_columns(pl.col("day").cast(dtype))
+        for X in (typed, typed.to_arrow(), typed.to_pandas(), typed.lazy()):
+            np.testing.assert_array_equal(clone(own).fit(X).joint_.counts, expected)
+
+
+def test_counts_of_rows_are_split_as_if_each_record_was_rounded():
+    """With knots 0 and 1 and 10^6 records of .3 in one row, 6 standard errors are .00275."""
+    rows = pd.DataFrame({"ill": [0, 1, 1], "x": [0.3, 0.3, 1.0], "y": [0.5, 0.0, 0.25]})
+    own = GRRSanitizer(sensitive="ill", categories={"x": Knots([0, 1]), "y": Knots([0, 1])})
+    counts = own.fit(rows, sample_weight=[10**6, 10**6, 4]).joint_.counts
+    assert counts.sum(axis=1).tolist() == [10**6, 10**6 + 4]
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(shares[0], [0.35, 0.35, 0.15, 0.15], atol=0.003)
+    np.testing.assert_allclose(shares[1], [0.7, 0.0, 0.3, 0.0], atol=0.003)
+    assert counts[1, 1] == 0 and counts[1, 2:].sum() >= 4
+    with pytest.raises(ValueError, match="sample_weight sums to"):  # rows that repeat have weights
+        clone(own).fit(pd.concat([rows, rows]), sample_weight=[100] * 6)
+
+
+def test_means_of_knots_are_unbiased_for_a_population_unlike_the_public_table():
+    """Six standard errors: a false alarm in 10^9 runs."""
+    rng = np.random.default_rng(1)
+    n = 20_000
+    people = pd.DataFrame({"ill": rng.integers(0, 2, n), "age": 40, "hours": 0})
+    people["hours"] = np.where(people["ill"] == 1, 25, rng.integers(61, 99, n))
+    found = FrequencyEstimator(fitted("one")).fit(fitted("one").transform(people))
+    for estimates, truth in [
+        (found.mean("hours"), [people["hours"].mean()]),
+        (found.mean("hours", by="ill"), people.groupby("ill")["hours"].mean()),
+    ]:
+        figures = estimates.to_frame()
+        errors = (figures["estimate"].to_numpy() - truth) / figures["std_error"].to_numpy()
+        assert (np.abs(errors) < 6).all()
+
+
+@pytest.mark.parametrize("kind", SHAPES)
+def test_clients_and_reporters_take_numbers(kind):
+    text, people = text_of(fitted(kind)), table()[SHAPES[kind]]
+    again = (Manifest if kind == "blocks" else Mechanism).from_json(text)
+    assert again.to_json() == text
+    ids = list(range(len(people)))
+    device = client.load(text, memoize=KEY)
+    made = np.array(device.report_many(people, ids=ids)).T.reshape(len(people), -1)
+    reporter = (batches.BlockReporter if kind == "blocks" else batches.Reporter)(
+        text, id="person", key=KEY
+    )
+    reports = reporter(people.assign(person=ids))
+    np.testing.assert_array_equal(reports.drop(columns="person").to_numpy(), made)
+    np.testing.assert_array_equal(device.report(people.iloc[5].to_dict(), id=5), made[5].squeeze())
+    lowest = np.array(AGES.inside)[AGES.places(people["age"].to_numpy())]
+    np.testing.assert_array_equal(
+        np.array(device.report_many(people.assign(age=lowest), ids=ids)).T.reshape(made.shape), made
+    )
+    half = np.array(device.report_many(people.assign(age=people["age"] // 2), ids=ids))
+    assert not np.array_equal(half.T.reshape(made.shape), made)
+
+
+def test_a_key_keeps_the_rounded_number_of_a_person():
+    """The knot is a function of key, person, column and knots, and rises with the number."""
+    device = client.load(text_of(fitted("one")), memoize=KEY)
+    draws = device._memory.draws(lambda n: [b"s%d" % person for person in range(n)])
+    knots = np.array(HOURS.points)
+
+    def rounded(hours, name="hours"):
+        lower, thresholds = HOURS.thresholds(hours)
+        return knots[lower + (draws(name, HOURS, len(hours)) < thresholds)]
+
+    people = np.full(4_000, 24.2)  # 40 % of the way: six standard errors are .047
+    assert abs((rounded(people) == 38).mean() - 0.4) < 0.047
+    np.testing.assert_array_equal(rounded(people), rounded(people))
+    assert (rounded(people + 3) >= rounded(people)).all()
+    other = client.load(text_of(sanitizer("one", eps=2.0).fit(table()[SHAPES["one"]])), memoize=KEY)
+    assert other.digest != device.digest  # another mechanism, the same knots
+    again = other._memory.draws(lambda n: [b"s%d" % person for person in range(n)])
+    np.testing.assert_array_equal(again("hours", HOURS, 99), draws("hours", HOURS, 99))
+
+
+@pytest.mark.parametrize("value", [121, -1, None, float("nan"), "33", AGES.labels[0], [3]])
+@pytest.mark.parametrize("name", ["age", "hours"])
+@pytest.mark.parametrize("kind", SHAPES)
+def test_what_is_outside_is_refused(kind, name, value):
+    record = table()[SHAPES[kind]].iloc[0].to_dict() | {name: value}
+    own = {"age": r"numbers in \[0, 121\)", "hours": r"numbers in \[0, 99\]"}[name]
+    with pytest.raises(ValueError, match=rf"'{name}'.*knows {own}\..*a wider range"):
+        client.load(text_of(fitted(kind))).report(record)
+    if not isinstance(value, list):
+        with pytest.raises(ValueError, match=rf"'{name}'.*known are {own}.*a wider range.*'clip'"):
+            fitted(kind).transform(pd.DataFrame([record]))
+
+
+@pytest.mark.parametrize("name", ["age", "hours"])
+def test_public_records_outside_are_refused_clipped_or_other(name):
+    strange = table().assign(**{name: table()[name].where(table()["age"] != 7, 130)})
+    for own in (strange, pl.from_pandas(strange).lazy()):
+        with pytest.raises(ValueError, match=rf"'{name}' of .* rows that are not numbers in"):
+            sanitizer("blocks").fit(own)
+    kind = type(CUT[name])
+    clipped = kind(CUT[name].categories if name == "hours" else AGES.edges, outside="clip")
+    found = sanitizer("blocks", CUT | {name: clipped}).fit(strange)
+    nearest = strange.assign(**{name: strange[name].clip(upper=99)})
+    for own, other in zip(
+        counts_of(found), counts_of(sanitizer("blocks").fit(nearest)), strict=True
+    ):
+        np.testing.assert_array_equal(own.sum(axis=1), other.sum(axis=1))
+    assert json.loads(text_of(found))["mechanisms"][0]["numbers"]
+
+
+def test_bins_may_be_rare_or_other():
+    base = GRRSanitizer(handle_unknown="infrequent_if_exist", min_frequency=300)
+    strange = table().assign(age=table()["age"].where(table()["age"] != 7, 130))
+    found = sanitizer("blocks", base=base, blocks="singles").fit(strange)
+    assert found.manifest_.others["age"] is True and found.manifest_.others["hours"] is None
+    record = {"ill": 1, "bmi": 22.0, "job": "a", "hours": 0}
+    draws = lambda name, knots, n: np.zeros(n, dtype=np.uint32)  # noqa: E731
+    _, values = BlockReader(found.manifest_).codes(
+        [record | {"age": age} for age in (40, 130, None)], draws
+    )
+    names = [found.manifest_.categories["age"][code] for code in values[0]]
+    assert names == ["[30, 65)", "other", "other"]
+
+
+def test_levels_of_other_columns_may_be_given():
+    X = table()[["ill", "age", "job"]].astype({"job": pd.CategoricalDtype(["a", "b", "never"])})
+    options = {"ill": [0, 1], "age": AGES, "job": "dtype"}
+    found = sanitizer("blocks", options, base=IRSanitizer()).fit(X)
+    assert [one.joint_.alphabet for one in found.sanitizers_] == ["declared"]
+    assert found.manifest_.categories["job"] == ("a", "b", "never")
+
+
+def test_arrays_have_places():
+    rows = table().to_numpy(dtype=object)
+    found = sanitizer("blocks", [CUT.get(name, "auto") for name in table()])
+    found = found.set_params(sensitive=0).fit(rows)
+    for own, other in zip(counts_of(found), counts_of(fitted("blocks")), strict=True):
+        np.testing.assert_array_equal(own, other)
+    np.testing.assert_array_equal(found.transform(rows), fitted("blocks").transform(table()))
+
+
+def test_lazy_surveys_have_no_knots():
+    frame = table()[SHAPES["one"]].assign(weight=1.5)
+    own = sanitizer("one").set_params(survey=SurveyDesign(weights="weight"))
+    assert own.fit(frame).joint_.counts.sum() == len(frame)
+    with pytest.raises(ValueError, match="a survey with Knots needs the rows"):
+        own.fit(pl.from_pandas(frame).lazy())
+
+
+# --- Three limits of knots, each with its counterexample ------------------------------------------
+
+
+def test_a_secret_with_knots_needs_the_whole_record():
+    """x in {0, 10, 20} with knots 0 and 20, and u = 1 for 10: u says nothing of K, all of x."""
+    x = np.repeat([0, 10, 20], [25, 50, 25])
+    frame = pd.DataFrame({"x": x, "u": (x == 10).astype(int)})
+    knots = {"x": Knots([0, 20]), "u": [0, 1]}
+    own = GRRSanitizer(sensitive="x", categories=knots)
+    with pytest.raises(ValueError, match=r"'x' is sensitive and has Knots.*slice\(None\)"):
+        own.fit(frame)
+    with pytest.raises(ValueError, match="'x' is sensitive and has Knots"):
+        BlockSanitizer(sensitive="x", categories=knots, base=GRRSanitizer()).fit(frame)
+    assert clone(own).set_params(sensitive=slice(None)).fit(frame).certificate_.holds(1.0)
+    alone = GRRSanitizer(sensitive="x", categories={"x": Knots([0, 20])}).fit(frame[["x"]])
+    reported = alone.mechanism_.matrix @ np.array([[1.0, 0.5, 0.0], [0.0, 0.5, 1.0]])
+    leakage = np.log(reported.max(axis=1) / reported.min(axis=1)).max()
+    assert leakage <= alone.certificate_.eps
+
+
+def test_a_known_column_has_no_knots():
+    from skrldp import AOptimalSanitizer
+
+    own = AOptimalSanitizer(sensitive="ill", known="hours", categories=CUT, tol=0.1)
+    with pytest.raises(ValueError, match="column hours is known and has Knots"):
+        own.fit(table())
