@@ -59,6 +59,7 @@ class Certificate(ReadOnly):
     def claim(self) -> Claim:
         """The claim about so many reports, to an observer who knows nothing else."""
         found = self.claims.find(reports=self.reports, record="same")
+        found = found or self.claims.find(reports=self.reports)
         assert found is not None
         return found
 
@@ -313,6 +314,14 @@ def prove_reports(
     asked = Requirements.asked(joint, uncertainty)
     if first is None:
         first = prove(mechanism, asked)
+    if isinstance(mechanism, Mechanism) and mechanism.is_rounded:
+        # A number that is rounded again is another record (docs/proofs.md, Theorem 41).
+        summed = {k: first.claims.find(reports=int(k)) for k in reports}
+        return tuple(
+            replace(first, claims=first.claims.with_more([claim] * (k > 1)), reports=int(k))
+            for k, claim in summed.items()
+            if claim is not None
+        )
     one = LeakageBound(first.eps, first.eps_attained, first.distribution)
     region = asked.items[0].region
     several = SeveralReports(mechanism, region, joint, uncertainty, one, first.eps_all, work)

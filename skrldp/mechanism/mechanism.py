@@ -14,7 +14,7 @@ from skrldp._arrays import refuse_masked
 from skrldp._pages import page
 from skrldp._params import OBSERVED, check_choice
 from skrldp._typing import Floats
-from skrldp.alphabet.numbers import Numbers
+from skrldp.alphabet.numbers import Knots, Numbers
 from skrldp.claims import Claims
 from skrldp.information import conditionals_of
 from skrldp.mechanism import json_format
@@ -166,6 +166,11 @@ class Mechanism:
         """The bins or knots of each column that has some."""
         stated = zip(self.columns, self.numbers or (), strict=False)
         return {name: own for (name, _), own in stated if own is not None}
+
+    @property
+    def is_rounded(self) -> bool:
+        """Whether a column has knots, so that two reports may be about two rounded records."""
+        return any(isinstance(own, Knots) for own in self.numbers or ())
 
     def sample(self, codes: ArrayLike, random_state: Any = None) -> NDArray[Any]:
         """Draw one report for each record.

@@ -18,13 +18,18 @@ from skrldp import (
     FrequencyEstimator,
     GRRSanitizer,
     IRSanitizer,
+    JointDistribution,
     Knots,
     Manifest,
     Mechanism,
+    RenyiBall,
     SurveyDesign,
     batches,
+    certify,
     client,
+    privacy_report,
 )
+from skrldp.certificate import counts_to_json, verify
 from skrldp.client.records import BlockReader
 
 KEY = bytes(range(32))
@@ -303,3 +308,27 @@ def test_a_known_column_has_no_knots():
     own = AOptimalSanitizer(sensitive="ill", known="hours", categories=CUT, tol=0.1)
     with pytest.raises(ValueError, match="column hours is known and has Knots"):
         own.fit(table())
+
+
+def test_bounds_of_several_reports_are_those_of_a_record_that_changes():
+    """x = 10 for one secret, 0 or 20 for the other: K says nothing of S, two roundings do."""
+    joint = JointDistribution([[50, 50], [50, 50]], ("no", "yes"), (0, 20))
+    keep = np.array([[0.8, 0.2, 0.8, 0.2], [0.2, 0.8, 0.2, 0.8]])
+    plain = Mechanism.from_matrix(keep, joint.secrets, joint.values)
+    plain = plain.named(None, [("ill", True), ("x", False)])
+    point = RenyiBall(alpha=1.0, radius=0.0)
+    assert certify(plain, point, joint).eps < 1e-9
+    assert certify(plain, point, joint, reports=2).eps < 1e-9  # K is kept
+    rounded = plain.named(None, plain.columns, numbers=[None, Knots([0, 20])])
+    fresh, kept = [np.outer(row, row) for row in keep[:, :2].T], np.full(2, 0.5) @ keep[:, :2].T
+    leakage = np.abs(np.log(np.mean(fresh, axis=0) / np.outer(kept, kept))).max()
+    found = certify(rounded, point, joint, reports=2)
+    assert 0.25 < leakage <= found.eps
+    assert found.claim.record == "may change" and found.claim.how == "composition"
+    own = fitted("one")
+    claims = privacy_report(own).claims
+    assert {one.record for one in claims if one.reports > 1} <= {"may change"}
+    assert claims.find(reports=3).eps >= 3 * own.certificate_.eps * (1 - 1e-9)
+    text, counts = own.mechanism_.to_json(), counts_to_json(own.joint_)
+    verdict = verify(text, counts, own.certificate_.witness(), eps=9.0, reports=2)
+    assert not verdict.holds and "several roundings" in str(verdict)
