@@ -24,7 +24,7 @@ import numpy as np
 
 from skrldp._typing import Floats
 from skrldp.design.central_path import CENTRING_RANGE, FIRST_GAP, CentralPath
-from skrldp.design.constraint_blocks import pair_function, path_blocks
+from skrldp.design.constraint_blocks import path_blocks
 from skrldp.design.criteria import Information
 from skrldp.design.newton_system import MOST_IN_HESSIANS
 from skrldp.design.programs import ExpectedCost
@@ -69,14 +69,14 @@ Callback = Callable[[Floats], None]  # gets private mechanisms
 def path_requirements(requirements: Requirements) -> Requirements:
     """Find the weakest requirements that imply some others and have a central path.
 
-    Returns Requirements: the same, or over larger regions where it has none: boxes, a shared budget
+    Returns Requirements: the same, or over larger regions where it has none: a shared budget
     near order 1/2, and the public distribution with secrets that it lacks.
     """
     return Requirements(tuple(_with_path(one) for one in requirements))
 
 
 def _with_path(one: Requirement) -> Requirement:
-    if one.everywhere or pair_function(one) is not None:
+    if path_blocks(Requirements((one,))) is not None:
         return one
     return replace(one, region=one.region.wider())
 

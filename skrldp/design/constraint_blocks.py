@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from skrldp._typing import Floats, Indices
+from skrldp.design.box_block import BoxBlock
 from skrldp.design.newton_system import Block, Kind, LowRank, by_row, dual_step, inverses
 from skrldp.design.programs import Cuts
 from skrldp.privacy.private_rows import Layout
@@ -673,5 +674,7 @@ def path_blocks(requirements: Requirements) -> list[Block] | None:
 def _block(one: Requirement) -> Block | None:
     if one.everywhere:
         return RangeBlock(one)
+    if one.region.box is not None:
+        return BoxBlock(one)
     pairs = pair_function(one)
     return None if pairs is None else PairBlock(one, pairs)

@@ -21,7 +21,7 @@ from skrldp.privacy.screening import (
     screened_maxima,
     shifts_of,
 )
-from skrldp.sets.fitted_sets import REGIONS, FittedSet, RenyiSet
+from skrldp.sets.fitted_sets import REGIONS, Box, FittedSet, RenyiSet
 from skrldp.support_function import (
     cell_bounds,
     conditional_radius,
@@ -190,6 +190,11 @@ class Region(ABC):
     @property
     def means(self) -> PowerMeans | None:
         """The worst conditional of each secret by power means; None if it is none of these."""
+        return None
+
+    @property
+    def box(self) -> Box | None:
+        """The bounds of each conditional, where it is free between them; None elsewhere."""
         return None
 
     @property
@@ -540,6 +545,11 @@ class BoxRegion(Region):
     def _cell_bounds(self) -> tuple[Floats, Floats]:
         kept = 1.0 - self.spread
         return kept * self.lower, np.minimum(kept * self.upper + self.spread, 1.0)
+
+    @property
+    def box(self) -> Box:
+        """The bounds."""
+        return Box(self.lower, self.upper, self.spread)
 
     @property
     def few_vertices(self) -> bool:

@@ -69,7 +69,7 @@ def test_bounds_stop_where_the_definition_does(matrix, shape):
             assert log_p(source, shape, s, u, after, is_upper) > level - 3e-3
 
 
-@pytest.mark.parametrize(("matrix", "n"), [(lopsided(4, 3, 3), 60), (response(4)[[0, 1, 2]], 9)])
+@pytest.mark.parametrize(("matrix", "n"), [(lopsided(4, 3, 3), 40), (response(4)[[0, 1, 2]], 6)])
 def test_no_bound_is_wrong_more_often_than_it_says(matrix, n):
     """Exactly: each possible count of the reports, weighted with its probability."""
     matrix = matrix / matrix.sum(axis=0)

@@ -24,6 +24,7 @@ from skrldp.design.engine import solve
 from skrldp.design.run import Limits, Workers
 from skrldp.information import block_information, entropy, mutual_information
 from skrldp.privacy.private_rows import (
+    BoxRegion,
     JointRegion,
     LowerRegion,
     ProductRegion,
@@ -115,7 +116,7 @@ def test_starts(b):
         ("joint", 2.0, 0.01, JointRegion),
         ("joint", 0.5, 0.01, ProductRegion),
         ("product", 2.0, 0.01, ProductRegion),
-        ("box", 2.0, 0.01, LowerRegion),
+        ("box", 2.0, 0.01, BoxRegion),
         ("lower", 2.0, 0.01, LowerRegion),
     ],
 )

@@ -101,7 +101,7 @@ def test_a_pair_is_private_iff_some_lambda_says_so(kind, alpha, table):
 
 
 def test_regions_without_a_path():
-    for kind, alpha in (("box", 2.0), ("joint", 0.5), ("joint", 0.52), ("joint", 0.55)):
+    for kind, alpha in (("joint", 0.5), ("joint", 0.52), ("joint", 0.55)):
         assert pair_function(Requirement(region_of("3x3", kind, alpha), 1.0)) is None
         assert path_blocks(Requirements.of(region_of("3x3", kind, alpha), 1.0)) is None
     assert pair_function(Requirement(region_of("unseen", "point"), 1.0)) is None
