@@ -27,7 +27,7 @@ from skrldp import (
     SRRSanitizer,
     expected_std_error,
 )
-from skrldp.design import run
+from skrldp.design import limits
 from skrldp.estimation import expected_std_error_of_mean
 from skrldp.information import entropy, mutual_information
 from skrldp.targets import Mean
@@ -134,7 +134,7 @@ def main():
     if adult_file() is None:
         print("no file of Adult: set SKRLDP_ADULT")
         return
-    run.time.perf_counter = time.process_time  # what the time limit is measured with
+    limits.time.perf_counter = time.process_time  # what the time limit is measured with
     quick, seconds = options.quick, 1.0 if options.quick else options.seconds
     figures([1.0] if quick else [0.5, 1.0, 2.0], seconds)
 

@@ -96,7 +96,7 @@ def designs_once(monkeypatch):
 
 def slow_clock(seconds):
     """Let designs find it so much later at each look at the clock, however fast the machine is."""
-    from skrldp.design.run import Limits
+    from skrldp.design.limits import Limits
 
     looks = itertools.count(0.0, seconds)
     clock = SimpleNamespace(perf_counter=lambda: next(looks))

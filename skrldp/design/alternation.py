@@ -26,9 +26,9 @@ from skrldp._typing import Floats
 from skrldp.design.central_path import CENTRING_RANGE, FIRST_GAP, CentralPath
 from skrldp.design.constraint_blocks import path_blocks
 from skrldp.design.criteria import Information
+from skrldp.design.limits import MOST_ROUNDS, TIGHT, TOL, Limits, Workers
 from skrldp.design.newton_system import MOST_IN_HESSIANS
 from skrldp.design.programs import ExpectedCost
-from skrldp.design.run import MOST_ROUNDS, TIGHT, TOL, Limits, Workers
 from skrldp.privacy.requirements import Requirement, Requirements, repair
 
 # A start is gamma noise of this shape. Twice as much loses 13 % at 9 cells, where privacy is over
@@ -63,7 +63,7 @@ _PLANNED_TIME = 0.6
 # twice as many steps.
 _COOLING = 0.8
 
-Callback = Callable[[Floats], None]  # gets private mechanisms
+Callback = Callable[[float], None]  # gets the values of private mechanisms
 
 
 def path_requirements(requirements: Requirements) -> Requirements:
@@ -92,8 +92,8 @@ class Annealing:
         What a row must satisfy.
     start : array of shape (b, a)
         Mechanism, private or not, around which the criterion is expanded first.
-    callback : callable, optional
-        Gets each private mechanism.
+    callback : callable
+        Gets the value of each private mechanism.
     workers : Workers, optional
         Who does the work; None is the thread that calls.
 
@@ -116,7 +116,7 @@ class Annealing:
         criterion: Information,
         requirements: Requirements,
         start: Floats,
-        callback: Callback | None = None,
+        callback: Callback = lambda value: None,
         workers: Workers | None = None,
     ) -> None:
         self.criterion, self.requirements, self.callback = criterion, requirements, callback
@@ -179,8 +179,7 @@ class Annealing:
         value = self.criterion.value(private)
         if value > self.value:
             self.matrix, self.value = private, value
-        if self.callback is not None:
-            self.callback(private)
+        self.callback(value)
 
 
 def _steps_left(limits: Limits, seconds: float) -> float:
@@ -235,7 +234,7 @@ def alternate(
     requirements: Requirements,
     *,
     limits: Limits,
-    callback: Callback | None = None,
+    callback: Callback = lambda value: None,
 ) -> tuple[list[Run], str]:
     """Anneal from several starts.
 
@@ -273,7 +272,7 @@ def affordable(reports: int, before: Sequence[Run], limits: Limits) -> int:
     if not before or limits.left is None:
         return reports
     run = before[-1]
-    each = max(run.seconds / len(run.matrix), np.finfo(float).tiny)
+    each = max(run.seconds / len(run.matrix), TIGHT)
     return min(reports, int(limits.left / each))
 
 
@@ -282,7 +281,7 @@ def _anneal(
     requirements: Requirements,
     start: Floats,
     limits: Limits,
-    callback: Callback | None,
+    callback: Callback,
 ) -> Run:
     if limits.met:  # to prepare a path takes seconds at hundreds of cells
         constant = np.full(start.shape, 1.0 / len(start))

@@ -25,8 +25,8 @@ import numpy as np
 from scipy.special import xlogy
 
 from skrldp._typing import Floats, Indices
+from skrldp.design.limits import MOST_ENTRIES, MOST_ROUNDS, TIGHT, TOL, Limits
 from skrldp.design.programs import RowMixture, used
-from skrldp.design.run import MOST_ENTRIES, MOST_ROUNDS, TIGHT, TOL, Limits
 from skrldp.information import row_information
 from skrldp.privacy.requirements import Requirements
 

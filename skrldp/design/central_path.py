@@ -32,6 +32,7 @@ import numpy as np
 
 from skrldp._typing import Floats
 from skrldp.design.constraint_blocks import concave_mean
+from skrldp.design.limits import ROUNDING, Workers
 from skrldp.design.newton_system import (
     FIRST_LENGTH,
     Block,
@@ -42,7 +43,6 @@ from skrldp.design.newton_system import (
     parts_of,
 )
 from skrldp.design.programs import Cuts, ExpectedCost
-from skrldp.design.run import ROUNDING, Workers
 
 # Usual values of interior-point codes. The path ends when its bounds meet, so they bear on time.
 # Doubled one at a time, or half of the way to 1, they change costs by less than the gap of 1e-4

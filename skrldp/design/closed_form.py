@@ -16,7 +16,7 @@ import numpy as np
 
 from skrldp._arrays import LARGEST_EXPONENT, chunks
 from skrldp._typing import Floats, Indices
-from skrldp.design.run import MOST_ENTRIES
+from skrldp.design.limits import MOST_ENTRIES
 from skrldp.information import Blocks, block_information
 from skrldp.joint import JointDistribution
 from skrldp.privacy.private_rows import Region

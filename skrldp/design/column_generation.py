@@ -19,18 +19,10 @@ from skrldp.design.closed_form import closed_forms
 from skrldp.design.cone import PrivacyCone, is_polyhedral
 from skrldp.design.constraint_blocks import path_blocks
 from skrldp.design.criteria import Criterion, Information, Mixture, Optimum
+from skrldp.design.limits import LITTLE, MOST_ROUNDS, SPREAD, TIGHT, Limits, ended_by
 from skrldp.design.newton_system import Block
 from skrldp.design.programs import LEAST_GAIN
-from skrldp.design.run import (
-    LITTLE,
-    MOST_ROUNDS,
-    SPREAD,
-    TIGHT,
-    Limits,
-    ObjectiveBound,
-    Solution,
-    ended_by,
-)
+from skrldp.design.solution import ObjectiveBound, Solution
 from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Requirements, repair
 
@@ -102,7 +94,7 @@ def generate_columns(
     criterion: Criterion | None = None,
     first: Sequence[Floats] = (),
     known: list[Floats] | None = None,
-    callback: Callable[[Floats], None] | None = None,
+    callback: Callable[[float], None] = lambda value: None,
     bound: ObjectiveBound | None = None,
 ) -> Solution:
     """Maximise a criterion over private mechanisms.
@@ -138,8 +130,8 @@ class _Search:
         criterion: Criterion,
         limits: Limits,
         known: list[Floats],
-        first: Sequence[Floats] = (),
-        callback: Callable[[Floats], None] | None = None,
+        first: Sequence[Floats],
+        callback: Callable[[float], None],
     ) -> None:
         self.requirements, self.limits = requirements, limits
         self.criterion, self.callback = criterion, callback
@@ -197,8 +189,7 @@ class _Search:
         while True:
             weights, _, value = self._mix()
             values.append(value)
-            if self.callback is not None:
-                self.callback(self.mixture.rows * weights[:, None])
+            self.callback(value)
             before = values[-1 - self.turn] if len(values) > self.turn else -np.inf
             if value - before <= LITTLE * abs(value):
                 return self._refine()

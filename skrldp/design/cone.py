@@ -14,8 +14,8 @@ import scipy.sparse as sp
 
 from skrldp._highs import LinearProgram
 from skrldp._typing import Booleans, Floats
+from skrldp.design.limits import MOST_ROUNDS, TIGHT, Limits
 from skrldp.design.programs import Cuts, used
-from skrldp.design.run import MOST_ROUNDS, TIGHT, Limits
 from skrldp.privacy.requirements import Requirement, Requirements, shifted
 
 

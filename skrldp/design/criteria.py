@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from scipy.special import xlog1py, xlogy
 
 from skrldp._typing import Booleans, Floats, Indices
+from skrldp.design.limits import LITTLE, TIGHT
 from skrldp.design.programs import RowMixture, used
-from skrldp.design.run import LITTLE, TIGHT, ObjectiveBound, least
+from skrldp.design.solution import ObjectiveBound, least
 from skrldp.design.subset_optimum import mutual_information_bound, optimal_response
 from skrldp.information import (
     entropy,

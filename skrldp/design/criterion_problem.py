@@ -14,8 +14,9 @@ from skrldp.design.constraint_blocks import path_blocks
 from skrldp.design.criteria import Criterion, Information
 from skrldp.design.decomposition import decompose
 from skrldp.design.engine import Problem, Search, Task
+from skrldp.design.limits import TOL, ended_by
 from skrldp.design.non_robust import optimum_at_public
-from skrldp.design.run import TOL, ObjectiveBound, Solution, ended_by, least
+from skrldp.design.solution import ObjectiveBound, Solution, least
 from skrldp.design.subset_optimum import group_reporting
 from skrldp.design.variances import Variance
 from skrldp.design.vertices import enumerate_vertices
@@ -81,7 +82,7 @@ class _CriterionSearch(Search):
         public = self.requirements.fold(self.joint.probabilities)
         self.criterion = problem.criterion or Information(public)
         self.public = self.criterion.at(public)
-        self.tol, self.verbose = problem.tol, task.verbose
+        self.tol = problem.tol
 
     def run(self) -> Solution:
         """Try the solvers in turn; put rows of the mechanism together where little is lost."""
@@ -162,10 +163,9 @@ class _CriterionSearch(Search):
             estimate=None,
         )
 
-    def show(self, matrix: Floats) -> None:
-        """Show how good a mechanism is at the public distribution, if asked to."""
-        if self.verbose:
-            self.progress.show(self.public.stated(matrix))
+    def show(self, value: float) -> None:
+        """Show the value of a mechanism by the criterion."""
+        self.progress.show(self.criterion.sense * value)
 
     @cached_property
     def bound(self) -> ObjectiveBound:
@@ -206,7 +206,7 @@ class _CriterionSearch(Search):
     def annealed(self, criterion: Information, more: bool) -> Solution:
         """Alternate between decoder and mechanism; go on by columns if there is more to gain."""
         if not more:
-            self.show(self.known[1])
+            self.show(self.known[0])
         part = self.limits.part(_TIME_BEFORE) if more else self.limits
         runs, status = alternate(criterion, self.requirements, limits=part, callback=self.show)
         if more and not self.limits.met:

@@ -19,9 +19,9 @@ from skrldp.design.alternation import path_requirements
 from skrldp.design.column_generation import SAME_DIGITS, ascend_along_paths
 from skrldp.design.constraint_blocks import path_blocks
 from skrldp.design.criteria import Criterion, Mixture
+from skrldp.design.limits import LITTLE, SPREAD, TOL, Limits
 from skrldp.design.newton_system import Block
 from skrldp.design.programs import LEAST_GAIN
-from skrldp.design.run import LITTLE, SPREAD, TOL, Limits
 from skrldp.privacy.requirements import Requirement, Requirements
 
 # Rows that ascend at once. Twice as many take twice the time, in half as many rounds.
@@ -52,7 +52,7 @@ def decompose(
     first: list[Floats],
     *,
     limits: Limits,
-    callback: Callable[[Floats], None] | None = None,
+    callback: Callable[[float], None] = lambda value: None,
     gain: float = TOL,
 ) -> tuple[Floats, int, int, str, float | None]:
     """Let rows ascend, and mix them.
@@ -82,7 +82,7 @@ class _Search:
         requirements: Requirements,
         first: list[Floats],
         limits: Limits,
-        callback: Callable[[Floats], None] | None,
+        callback: Callable[[float], None],
         gain: float,
     ) -> None:
         self.gain = gain
@@ -144,8 +144,7 @@ class _Search:
         whole = self.mixture.rows * weights[:, None]
         if value > self.value:
             self.value, self.best = value, whole
-        if self.callback is not None:
-            self.callback(whole)
+        self.callback(value)
         return weights
 
     def _ended(self) -> bool:

@@ -18,8 +18,10 @@ from skrldp._params import OBSERVED, check_choice
 from skrldp._typing import Floats
 from skrldp.design.engine import Problem, Search, Task
 from skrldp.design.least_cost import minimise
+from skrldp.design.limits import LITTLE
 from skrldp.design.programs import ExpectedCost
-from skrldp.design.run import LITTLE, Quantity, Solution
+from skrldp.design.progress import Quantity
+from skrldp.design.solution import Solution
 from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import repair
 from skrldp.sets.fitted_sets import FittedSet
@@ -227,7 +229,6 @@ class _DistanceSearch(Search):
             task.requirements,
             gap=self.problem.gap,
             limits=task.limits,
-            verbose=task.verbose,
         )
         matrix = np.zeros(cost.cost.shape)
         matrix[useful] = solution.matrix

@@ -9,7 +9,9 @@ from dataclasses import dataclass, replace
 from threadpoolctl import threadpool_limits
 
 from skrldp._params import check_choice
-from skrldp.design.run import Limits, Progress, Quantity, Solution, Workers
+from skrldp.design.limits import Limits, Workers
+from skrldp.design.progress import Progress, Quantity
+from skrldp.design.solution import Solution
 from skrldp.exceptions import InfeasibleError, SolverError
 from skrldp.privacy.requirements import Requirements
 
@@ -22,7 +24,6 @@ class Task:
     solver: str  # name of the solver
     limits: Limits  # time, iterations and threads
     progress: Progress  # where the stage and the best mechanism so far are shown
-    verbose: int = 0  # how much is printed
 
 
 class Search(ABC):
@@ -92,8 +93,8 @@ def solve(
     """
     check_choice("solver", solver, problem.solvers)
     limits = Limits(time_limit, _MOST_ITERATIONS, Workers(n_jobs))
-    progress = Progress(verbose, limits, problem.quantity)
-    task = Task(requirements, solver, limits, progress, verbose)
+    progress = Progress(limits, problem.quantity)
+    task = Task(requirements, solver, limits, progress)
     search = problem.begin(task)
     try:
         with progress, threadpool_limits(limits=1, user_api="blas"):
@@ -115,7 +116,6 @@ def solve(
     if verbose:
         print(
             f"[skrldp] {solution.solver}: {progress.words(solution.objective)} ({solution.status}, "
-            f"gap {solution.gap:.1e}) after {solution.seconds:.1f} s. "
-            f"{solution.message}"
+            f"{solution.gap_in_words}) after {solution.seconds:.1f} s. {solution.message}"
         )
     return solution

@@ -17,9 +17,10 @@ from skrldp._highs import LinearProgram
 from skrldp._typing import Floats
 from skrldp.design.central_path import CentralPath
 from skrldp.design.constraint_blocks import path_blocks
+from skrldp.design.limits import LIMITS, LITTLE, ROUNDING, TIGHT, Limits
 from skrldp.design.newton_system import MOST_IN_HESSIANS
 from skrldp.design.programs import Cuts, ExpectedCost, column_sums
-from skrldp.design.run import LIMITS, LITTLE, ROUNDING, TIGHT, Limits, Solution
+from skrldp.design.solution import Solution
 from skrldp.privacy.requirements import Requirements, repair
 
 
@@ -147,14 +148,13 @@ def minimise(
     *,
     gap: float,
     limits: Limits,
-    verbose: int = 0,
 ) -> Solution:
     """Find the cheapest private mechanism.
 
     Returns Solution: ``objective`` is the cost of ``matrix``, which is
     private, and ``bound`` a lower bound on that of every private mechanism.
     """
-    search = _Search(cost, requirements, gap, limits, verbose)
+    search = _Search(cost, requirements, gap, limits)
     search.follow_path()
     status = search.add_cuts()
     search.drop_rare_reports()
@@ -178,10 +178,9 @@ class _Search:
         requirements: Requirements,
         gap: float,
         limits: Limits,
-        verbose: int,
     ) -> None:
         self.cost, self.requirements = cost, requirements
-        self.gap, self.limits, self.verbose = gap, limits, verbose
+        self.gap, self.limits = gap, limits
         self.negligible = TIGHT * cost.scale
         self.programs = self.path_steps = 0
         self.program = CutProgram(cost)
@@ -285,21 +284,12 @@ class _Search:
             self.lower = max(self.lower, bound)
             for weight in (1.0, _PART):
                 self.offer(weight * matrix + (1.0 - weight) * self.best)
-            if self.verbose > 1:
-                self.report()
             stalled = 0 if self.upper - self.lower < (1.0 - _SOME) * least_gap else stalled + 1
             least_gap = min(least_gap, self.upper - self.lower)
             if stalled == _PATIENCE:
                 return "converged"
             self.separate(matrix)
         return "optimal"
-
-    def report(self) -> None:
-        """Print where the search stands."""
-        print(
-            f"[skrldp] {self.message()} Cost {self.upper:.8g}, bound {self.lower:.8g} after "
-            f"{self.limits.elapsed:.2f} s."
-        )
 
     def left(self, status: str) -> str:
         """Say what was left to do when the search ended; nothing if the gap is closed."""
@@ -309,8 +299,7 @@ class _Search:
             **{limit: f"{name} ended the search" for limit, name in LIMITS.items()},
             "converged": f"The last {_PATIENCE} linear programs gained next to nothing",
         }[status]
-        gap = (self.upper - self.lower) / max(abs(self.upper), self.negligible)
-        return f"{reason} at a relative gap of {gap:.2g}, where {self.gap:.2g} was asked for. "
+        return f"{reason} before the gap of {self.gap:.2g} was reached. "
 
     def message(self) -> str:
         """Say what was done."""

@@ -16,8 +16,8 @@ from scipy.linalg import lu_solve
 from scipy.linalg.lapack import dgetrf
 
 from skrldp._typing import Floats
+from skrldp.design.limits import ROUNDING, TIGHT, Workers
 from skrldp.design.programs import Cuts
-from skrldp.design.run import ROUNDING, TIGHT, Workers
 
 # Part of the way to the boundary that a step may go: the usual range of such codes is 0.9 to 0.995.
 # Twice as near to it takes as many steps.

@@ -19,7 +19,8 @@ import numpy as np
 
 from skrldp._typing import Floats
 from skrldp.design.criteria import AT_PUBLIC, NEAR_PUBLIC, Criterion, Information
-from skrldp.design.run import EQUAL, ROUNDING, Limits, ObjectiveBound, Solution
+from skrldp.design.limits import EQUAL, ROUNDING, Limits
+from skrldp.design.solution import ObjectiveBound, Solution
 from skrldp.design.subset_optimum import mutual_information_bound, optimal_response
 from skrldp.information import entropy, mutual_information
 from skrldp.joint import JointDistribution

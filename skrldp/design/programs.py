@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from skrldp._highs import LinearProgram
 from skrldp._typing import Booleans, Floats, Indices
-from skrldp.design.run import ROUNDING
+from skrldp.design.limits import ROUNDING
 from skrldp.information import row_information
 from skrldp.privacy.private_rows import Region
 from skrldp.privacy.requirements import Requirement

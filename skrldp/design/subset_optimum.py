@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skrldp._typing import Booleans, Floats, Indices
+from skrldp.design.limits import MOST_ENTRIES, ROUNDING, SPREAD
 from skrldp.design.programs import RowMixture, used
-from skrldp.design.run import MOST_ENTRIES, ROUNDING, SPREAD
 from skrldp.information import entropy, row_information
 from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Requirements

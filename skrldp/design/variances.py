@@ -21,8 +21,9 @@ from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from skrldp._typing import Booleans, Floats
 from skrldp.design.criteria import Criterion, Mixture, Optimum
+from skrldp.design.limits import EQUAL, LITTLE, MOST_ROUNDS, ROUNDING, TIGHT
 from skrldp.design.newton_system import FRACTION_TO_BOUNDARY
-from skrldp.design.run import EQUAL, LITTLE, MOST_ROUNDS, ROUNDING, TIGHT, ObjectiveBound
+from skrldp.design.solution import ObjectiveBound
 from skrldp.exceptions import SolverError
 from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Requirements

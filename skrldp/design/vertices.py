@@ -14,8 +14,9 @@ import numpy as np
 from skrldp._typing import Floats
 from skrldp.design.cone import is_polyhedral, unit_rows
 from skrldp.design.criteria import Criterion, Information
+from skrldp.design.limits import EQUAL
 from skrldp.design.programs import LEAST_GAIN, Cuts
-from skrldp.design.run import EQUAL, Solution
+from skrldp.design.solution import Solution
 from skrldp.exceptions import SolverError
 from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Requirement, Requirements

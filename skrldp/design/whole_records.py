@@ -20,7 +20,7 @@ import numpy as np
 
 from skrldp._typing import Booleans, Floats, Indices
 from skrldp.design.closed_form import response_matrix
-from skrldp.design.run import EQUAL, LITTLE, Limits
+from skrldp.design.limits import EQUAL, LITTLE, Limits
 from skrldp.design.subset_optimum import distinct_sets, set_rows
 from skrldp.design.variances import Variance, VarianceMixture
 

@@ -10,7 +10,7 @@ from skrldp._params import in_digits
 from skrldp._typing import Floats
 from skrldp.alphabet.combinations import Record
 from skrldp.design.criterion_problem import SOLVERS_OF_MIXTURES, CriterionProblem
-from skrldp.design.run import TOL
+from skrldp.design.limits import TOL
 from skrldp.design.variances import Variance
 from skrldp.exceptions import InfeasibleError
 from skrldp.joint import JointDistribution

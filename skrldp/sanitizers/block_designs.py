@@ -1,19 +1,21 @@
 """Blocks of columns: from a wide table to a mechanism for each block, designed side by side."""
 
 import math
+import time
 import warnings
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from skrldp._params import as_list, is_whole
 from skrldp.alphabet.columns import listed
 from skrldp.alphabet.numbers import Bins, Knots
+from skrldp.design.limits import part_of_larger_work
 from skrldp.joint import as_counts
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sanitizers.a_optimal import AOptimalSanitizer
@@ -296,6 +298,7 @@ def sizes_of(
 
 _LINE = "{desc} {n_fmt}/{total_fmt} |{bar:20}| {elapsed}{postfix}"  # how tqdm writes it
 _MOST_NAMED = 5  # blocks that a warning names
+_LEAST_SECONDS = 0.1  # of a block after the time limit of all; half as much leaves closed forms
 
 _Told = list[tuple[type[Warning], str]]
 
@@ -325,7 +328,7 @@ def design_blocks(
     ]
     named = [[names[place] for place in block] for block in blocks]
     cells = [math.prod(sizes[place] for place in own) for own in columns]
-    found = _side_by_side(designs, tables, named, cells, sanitizer.n_jobs, sanitizer.verbose)
+    found = _side_by_side(designs, tables, named, cells, sanitizer)
     _warn_once([told for _, told in found], named)
     mechanisms = tuple(
         one.mechanism_.named(None, [(names[p], p in secret or not secret) for p in own])
@@ -339,23 +342,37 @@ def _side_by_side(
     tables: Sequence[tuple[Any, Any]],
     blocks: Sequence[Sequence[Any]],
     cells: Sequence[float],
-    n_jobs: int | None,
-    verbose: int,
+    asked: Any,
 ) -> list[tuple[BaseSanitizer, _Told]]:
     """Fit the sanitizer of each block; return what it warned of as well."""
     # The one with the most cells first: as the last one, it would leave other processes idle.
     order = sorted(range(len(blocks)), key=lambda number: -cells[number])
-    tasks = (delayed(_fitted)(sanitizers[k], *tables[k], blocks[k]) for k in order)
-    done = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
-    found = list(_counted(done, [blocks[k] for k in order]) if verbose else done)
+    end = math.inf if asked.time_limit is None else time.time() + asked.time_limit
+    left = np.cumsum([cells[k] for k in reversed(order)])[::-1]
+    shares = effective_n_jobs(asked.n_jobs) * np.array([cells[k] for k in order]) / left
+    tasks = (
+        delayed(_fitted)(sanitizers[k], *tables[k], blocks[k], end, min(share, 1.0))
+        for k, share in zip(order, shares.tolist(), strict=True)
+    )
+    done = Parallel(n_jobs=asked.n_jobs, return_as="generator")(tasks)
+    found = list(_counted(done, [blocks[k] for k in order], asked.verbose))
     return [found[place] for place in np.argsort(order)]
 
 
 def _fitted(
-    sanitizer: BaseSanitizer, X: Any, sample_weight: Any, block: Sequence[Any]
+    sanitizer: BaseSanitizer,
+    X: Any,
+    sample_weight: Any,
+    block: Sequence[Any],
+    end: float,
+    share: float,
 ) -> tuple[BaseSanitizer, _Told]:
-    """Fit the sanitizer of a block; return what it warned of, which processes would not show."""
-    with warnings.catch_warnings(record=True) as told:
+    """Fit the sanitizer of a block; return what it warned of, which processes would not show.
+
+    All blocks must be designed at `end`; this block has a share of the seconds until then.
+    """
+    seconds = max((end - time.time()) * share, _LEAST_SECONDS)
+    with warnings.catch_warnings(record=True) as told, part_of_larger_work(seconds):
         warnings.simplefilter("always")
         try:
             sanitizer.fit(X, sample_weight=sample_weight)
@@ -365,17 +382,19 @@ def _fitted(
     return sanitizer, [(one.category, str(one.message)) for one in told]
 
 
-def _counted(done: Any, blocks: Sequence[Sequence[Any]]) -> Any:
-    """Show how many blocks are designed, and a line for each of them."""
-    from tqdm.auto import tqdm  # loaded when needed
+def _counted(done: Any, blocks: Sequence[Sequence[Any]], verbose: int) -> Any:
+    """Show how many blocks are designed after two seconds, and if `verbose` print each of them."""
+    from tqdm import tqdm  # loaded when needed
 
-    with tqdm(total=len(blocks), desc="[skrldp] blocks", bar_format=_LINE) as bar:
+    options = {"bar_format": _LINE, "delay": 2.0, "disable": None, "leave": False}
+    with tqdm(total=len(blocks), desc="[skrldp] blocks", **options) as bar:
         for block, one in zip(blocks, done, strict=True):
             yield one
             names = ", ".join(map(str, block))
             bar.update()
             bar.set_postfix_str(names)
-            bar.write(f"BlockSanitizer: {names}: {one[0].certificate_!r}")
+            if verbose:
+                bar.write(f"BlockSanitizer: {names}: {one[0].certificate_!r}")
 
 
 def _warn_once(told: Sequence[_Told], names: Sequence[Sequence[Any]]) -> None:

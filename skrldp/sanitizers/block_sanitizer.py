@@ -22,7 +22,14 @@ from skrldp.sampling.random_bits import RandomStream, fresh_draws
 from skrldp.sanitizers.base import BaseSanitizer
 from skrldp.sanitizers.block_designs import checked_base, design_blocks, tables_of
 from skrldp.sanitizers.fitted_state import FromFit, columns_of, snapshot
-from skrldp.sanitizers.parameters import Categories, Columns, Seed, check_verbose, with_parameters
+from skrldp.sanitizers.parameters import (
+    Categories,
+    Columns,
+    Seed,
+    check_seconds,
+    check_verbose,
+    with_parameters,
+)
 from skrldp.sanitizers.reports import (
     TableTransformer,
     as_categories,
@@ -137,7 +144,7 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         columns, which together are all of U.
     base : sanitizer, optional
         What designs the mechanism of a block; None is ``AOptimalSanitizer(tol=0.1)``, which is
-        fast and whose manifests are small. `fit` is then a function of its input. Its `eps` and
+        fast and whose manifests are small. Its `eps` and
         `categories` are those given here, and so is `beta` of its uncertainty set; `eps_all`,
         `sensitive`, `known` and columns by place (of targets, say) are given here and not there;
         its `encode` and `random_state` have no effect; all else (``drift``, ``tol``,
@@ -159,6 +166,9 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         Alphabets of the columns, as in the other sanitizers: a list with one for each column in the
         table's order, or a dict that names some of the columns. :class:`~skrldp.Bins` and
         :class:`~skrldp.Knots` are for columns of numbers.
+    time_limit : float, default=300.0
+        Seconds that the designs of all blocks may take together; each block also keeps to the
+        time limit of `base`. None: the limit of `base` alone.
     n_jobs : int, optional
         Number of processes that design blocks; -1 for one for each processor. None is 1, unless in
         a :func:`joblib.parallel_config` context. The mechanisms do not depend on it.
@@ -246,6 +256,7 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
     eps_all: float | None = None
     known: Columns = None
     categories: Categories = "auto"
+    time_limit: float | None = 300.0
     n_jobs: int | None = None
     random_state: Seed = None
     verbose: int = 0
@@ -283,6 +294,8 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         check_seed(self.random_state)
         check_verbose("verbose", self.verbose)
         check_beta("beta", self.beta)
+        if self.time_limit is not None:
+            check_seconds("time_limit", self.time_limit)
         base = checked_base(self)
         lazy = lazy_frame(X)
         names = column_names(X) if lazy is None else lazy_names(lazy)

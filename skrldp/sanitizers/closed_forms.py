@@ -11,7 +11,7 @@ from skrldp.alphabet.combinations import Record
 from skrldp.certificate import Certificate, release, release_made
 from skrldp.design.closed_form import IndependentReporting, grr, independent_reporting, srr
 from skrldp.design.criteria import information_bound
-from skrldp.design.run import Solution
+from skrldp.design.solution import Solution
 from skrldp.information import Blocks, block_information
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.privacy.requirements import Requirements

@@ -14,7 +14,7 @@ from skrldp._arrays import ReadOnly, read_only
 from skrldp._typing import Floats
 from skrldp.alphabet.combinations import Record
 from skrldp.certificate import Certificate
-from skrldp.design.run import Solution
+from skrldp.design.solution import Solution
 from skrldp.information import shares_of_entropy
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.mechanism import Mechanism

@@ -24,9 +24,7 @@ class NonRobustSanitizer(OptimalSanitizer):
         "auto" takes the optimum from its formula (see the notes). The others search, for
         comparisons: among vertices (about ten cells), by columns (dozens) or by alternation (a
         thousand).
-    time_limit : float, optional
-        Seconds for a search; None: no limit, and two fits on one machine give the same mechanism.
-    {n_jobs}
+    {time_limit, n_jobs}
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
         Form of the reports: a number (None), columns of 0 and 1, probabilities of each category
         given the report, or the most probable record given the report.

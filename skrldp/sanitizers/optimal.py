@@ -8,6 +8,7 @@ from skrldp.certificate import expected_seconds, release
 from skrldp.design.criteria import Criterion
 from skrldp.design.criterion_problem import SOLVERS, CriterionProblem
 from skrldp.design.engine import Problem, solve
+from skrldp.design.limits import shortened
 from skrldp.privacy.requirements import Requirements
 from skrldp.sanitizers.base import BaseSanitizer
 from skrldp.sanitizers.fitted_state import Designed, FromFit
@@ -30,16 +31,18 @@ class OptimalSanitizer(BaseSanitizer):
 
     Parameters
     ----------
-    time_limit : float, optional
-        Seconds for the search; the best mechanism found by then is repaired, proven and used. None:
-        no limit, and two fits on one machine give the same mechanism.
+    time_limit : float, default=60.0
+        Seconds that `fit` may take. When they are over, the best mechanism found so far is
+        proved and used, and a warning states how far it may be from the optimum. None: no
+        limit. A search that ends before the limit always gives the same mechanism.
     n_jobs : int, optional
         Threads or processes; -1 for one for each processor. The mechanism does not depend on it.
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
         Form of the reports: a number (None), columns of 0 and 1, probabilities of each category
         given the report, or the most probable record given the report.
     verbose : int, default=0
-        If positive, `fit` shows a progress bar and prints what it did.
+        If positive, `fit` prints what it did. A search of more than two seconds shows its progress
+        on stderr in any case, if that is a terminal.
 
     Attributes
     ----------
@@ -59,11 +62,11 @@ class OptimalSanitizer(BaseSanitizer):
         By `fit`, if there are too few public records for the asymptotic radius of the set to be
         reliable, if the radius is 0, or if the table's columns have names and `sensitive` is None.
     ConvergenceWarning
-        By `fit`, if the solver met a limit of iterations or time.
+        By `fit`, if a limit of time or iterations ended the search.
     """
 
     solver: str = "auto"
-    time_limit: float | None = None
+    time_limit: float | None = 60.0
     n_jobs: int | None = None
 
     n_iter_ = FromFit("solution.iterations")
@@ -93,7 +96,7 @@ class OptimalSanitizer(BaseSanitizer):
 
         Symbols are the rows in use.
         """
-        limit = self.time_limit
+        limit = shortened(self.time_limit)
         say_if_slow(self, asked.joint)
         if limit is not None:  # leave time for repair and proof, but no more than half
             limit = max(limit - expected_seconds(asked.over()), limit / 2.0)

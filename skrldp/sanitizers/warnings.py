@@ -15,7 +15,7 @@ from skrldp._typing import Floats
 from skrldp.alphabet.columns import listed
 from skrldp.alphabet.values import brief
 from skrldp.claims import POINT_ALONE
-from skrldp.design.run import Solution
+from skrldp.design.solution import Solution
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution
 from skrldp.sets.fitted_sets import FittedSet, estimated_miss
@@ -262,12 +262,9 @@ def say_if_slow(sanitizer: Any, joint: JointDistribution) -> None:
 _STOPPED = {
     "time_limit": (
         "its time limit after {seconds:.3g} s",
-        "more utility, and another fit may differ. Give a larger time_limit, or None for none.",
+        "pass a larger time_limit (None: no limit), or use fewer categories",
     ),
-    "iteration_limit": (
-        "its limit of {iterations:,} iterations",
-        "more utility. With fewer categories the search ends by itself.",
-    ),
+    "iteration_limit": ("its limit of {iterations:,} iterations", "use fewer categories"),
 }
 
 
@@ -281,8 +278,8 @@ def explain_limit(solution: Solution) -> str:
     where, remedy = _STOPPED[solution.status]
     where = where.format(seconds=solution.seconds, iterations=solution.iterations)
     return (
-        f"the design stopped at {', '.join(filter(None, [where, solution.gap_in_words]))}. Privacy "
-        f"is proven all the same, but there may be {remedy}"
+        f"the design stopped at {where}, {solution.gap_in_words}. Privacy is proved regardless. "
+        f"For more utility {remedy}."
     )
 
 

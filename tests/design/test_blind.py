@@ -24,7 +24,7 @@ from skrldp.design.distance_problem import (
     expected_distance,
 )
 from skrldp.design.engine import solve
-from skrldp.design.run import Limits
+from skrldp.design.limits import Limits
 from skrldp.design.vertices import enumerate_vertices, facets
 from skrldp.information import entropy, mutual_information, row_information
 from skrldp.privacy.private_rows import Layout, LowerRegion, privacy_region

@@ -14,8 +14,8 @@ from published_conic import solve_published
 
 from skrldp import JointDistribution, RenyiBall
 from skrldp.design.least_cost import minimise
+from skrldp.design.limits import Limits
 from skrldp.design.programs import ExpectedCost
-from skrldp.design.run import Limits
 from skrldp.privacy.private_rows import privacy_region
 from skrldp.privacy.requirements import Requirements, repair
 from skrldp.sets.fitted_sets import RenyiSet

@@ -9,7 +9,7 @@ from skrldp.design import newton_system
 from skrldp.design.central_path import RowPaths
 from skrldp.design.constraint_blocks import path_blocks
 from skrldp.design.decomposition import two_levels
-from skrldp.design.run import Limits
+from skrldp.design.limits import Limits
 from skrldp.design.variances import Variance
 from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Requirements

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
-from skrldp.design.run import Limits
+from skrldp.design.limits import Limits
 from skrldp.design.variances import Variance
 from skrldp.design.whole_records import balanced_sets, best_sets, least_variance
 from skrldp.joint import JointDistribution

@@ -18,7 +18,7 @@ from skrldp import (
     RobustMSESanitizer,
     SRRSanitizer,
 )
-from skrldp.design.run import Solution
+from skrldp.design.solution import Solution
 
 CLOSED_FORMS = [GRRSanitizer, SRRSanitizer, IRSanitizer]
 

@@ -181,7 +181,7 @@ def test_messages(sanitizer, message):
 # -- how far from the optimum ---------------------------------------------------------------------
 
 
-def test_the_optimum_is_estimated_and_a_bound_of_no_use_is_not_told(cdd):
+def test_the_optimum_is_estimated_where_its_bound_is_useless(cdd):
     everywhere = {"uncertainty": AllDistributions(), "eps": 1.0}
     exact = fitted(AOptimalSanitizer(**everywhere, solver="vertices")).solution_
     assert exact.status == "optimal"
@@ -191,8 +191,8 @@ def test_the_optimum_is_estimated_and_a_bound_of_no_use_is_not_told(cdd):
     assert found.bound < found.estimate <= found.objective
     assert found.estimate == pytest.approx(exact.objective, rel=0.03)
     assert found.objective > 2.0 * found.bound
-    assert found.gap_in_words == ""
-    assert re.search(r"design +converged\n", str(privacy_report(sanitizer)))
+    assert found.gap_in_words.endswith("% from an unproved estimate of the optimum")
+    assert re.search(r"design +converged; about", str(privacy_report(sanitizer)))
 
 
 # -- what designs for named targets say -----------------------------------------------------------

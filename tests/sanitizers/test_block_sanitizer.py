@@ -331,7 +331,7 @@ def test_a_fit_that_fails_names_the_block_and_changes_nothing():
     assert sanitizer.manifest_.digest == before
 
 
-def test_progress_is_shown(capfd):
+def test_each_block_is_printed(capfd):
     """Also where processes design the blocks; the largest is the first."""
     blocks(n_jobs=2, verbose=1).fit(TABLE)
     out, err = capfd.readouterr()
@@ -339,7 +339,6 @@ def test_progress_is_shown(capfd):
     assert sorted(shown) == ["age", "home", "job"]
     values = [len(KNOWN[name]) for name in shown]
     assert values == sorted(values, reverse=True)
-    assert "[skrldp] blocks" in err
-    assert "3/3" in err
+    assert err == ""  # it is not a terminal
     blocks(n_jobs=2).fit(TABLE)
     assert capfd.readouterr() == ("", "")

@@ -21,7 +21,7 @@ from skrldp.design.closed_form import grr, independent_reporting, srr
 from skrldp.design.criteria import Information
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
-from skrldp.design.run import Limits, Workers
+from skrldp.design.limits import Limits, Workers
 from skrldp.information import block_information, entropy, mutual_information
 from skrldp.privacy.private_rows import (
     BoxRegion,
@@ -187,14 +187,12 @@ def test_the_public_distribution_alone_and_all_distributions(radius, cdd):
     assert 0.97 * best.objective <= found <= best.objective * (1.0 + 1e-9)
 
 
-def test_what_is_shown_on_the_way_is_private_and_rises():
+def test_what_is_shown_on_the_way_rises_to_a_private_mechanism():
     region, seen = region_of(TABLE), []
     run = one_path(TABLE, region, 1.0, callback=seen.append)
-    values = [mutual_information(matrix, distribution_of(TABLE)) for matrix in seen]
-    assert run.value == max(values)
-    assert values[-1] >= 0.999 * max(values)
-    for matrix in seen:
-        assert excess(region, matrix.reshape(-1, 3, 3), 1.0).max() <= 1e-12
+    assert run.value == max(seen) == mutual_information(run.matrix, distribution_of(TABLE))
+    assert seen[-1] >= 0.999 * max(seen)
+    assert excess(region, run.matrix.reshape(-1, 3, 3), 1.0).max() <= 1e-12
 
 
 def test_the_end_of_a_path_is_stationary():

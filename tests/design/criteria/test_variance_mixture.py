@@ -14,7 +14,7 @@ from skrldp.design.column_generation import generate_columns
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.decomposition import decompose
 from skrldp.design.engine import solve
-from skrldp.design.run import Limits
+from skrldp.design.limits import Limits
 from skrldp.design.variances import Variance
 from skrldp.exceptions import SolverError
 from skrldp.privacy.private_rows import privacy_region
@@ -99,7 +99,7 @@ def test_the_best_mixture_is_returned_and_not_the_last(monkeypatch):
         requirements,
         first,
         limits=Limits(None),
-        callback=lambda matrix: values.append(criterion.value(matrix)),
+        callback=values.append,
     )
     assert criterion.value(found[0]) >= max(values) * (1.0 + 2e-4)
 

@@ -20,8 +20,8 @@ from skrldp.design.distance_problem import (
 )
 from skrldp.design.engine import solve
 from skrldp.design.least_cost import minimise, weak_duality
+from skrldp.design.limits import Limits
 from skrldp.design.programs import Cuts
-from skrldp.design.run import Limits
 from skrldp.privacy.private_rows import Layout, privacy_region
 from skrldp.privacy.requirements import Requirements, repair
 from skrldp.sets.fitted_sets import ConditionalsSet, RenyiSet

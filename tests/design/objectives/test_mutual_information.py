@@ -15,7 +15,7 @@ from skrldp.design.column_generation import generate_columns
 from skrldp.design.criteria import Information
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
-from skrldp.design.run import Limits
+from skrldp.design.limits import Limits
 from skrldp.design.subset_optimum import group_reporting
 from skrldp.exceptions import SolverError
 from skrldp.information import block_information, mutual_information, row_information
@@ -119,7 +119,7 @@ def test_verbose(capsys, solver):
     solve(CriterionProblem(joint), Requirements.of(region, 0.5), solver=solver, verbose=1)
     out = capsys.readouterr().out
     assert f"[skrldp] {solver}: I(X;Y) {silent.objective:.5g} nats ({silent.status}, " in out
-    assert f"gap {silent.gap:.1e})" in out
+    assert f"{silent.gap_in_words})" in out
     assert silent.message in out
 
 

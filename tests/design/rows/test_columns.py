@@ -10,7 +10,7 @@ from skrldp.design import column_generation as columns_module
 from skrldp.design.closed_form import independent_reporting, srr
 from skrldp.design.column_generation import generate_columns
 from skrldp.design.criteria import information_bound
-from skrldp.design.run import Limits
+from skrldp.design.limits import Limits
 from skrldp.design.vertices import enumerate_vertices
 from skrldp.information import block_information, mutual_information
 from skrldp.privacy.private_rows import privacy_region

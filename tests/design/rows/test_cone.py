@@ -9,7 +9,7 @@ from skrldp import JointDistribution, RenyiBall
 from skrldp._highs import LinearProgram
 from skrldp.design import cone as cone_module
 from skrldp.design.cone import PrivacyCone
-from skrldp.design.run import Limits
+from skrldp.design.limits import Limits
 from skrldp.design.vertices import facets
 from skrldp.privacy.private_rows import privacy_region
 from skrldp.privacy.requirements import Requirements
