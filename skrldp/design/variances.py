@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
+from scipy.linalg.lapack import dpocon, dpotrf
 
 from skrldp._typing import Booleans, Floats
 from skrldp.design.criteria import Criterion, Mixture, Optimum
@@ -504,16 +505,23 @@ class Variance(Criterion):
         Shapes: `matrix` (b, a). Returns (m,): infinite where reports do not determine the function.
         """
         sent = matrix[matrix.max(axis=1) > 0]
+        mass = np.maximum(sent @ self.distribution, ROUNDING)
+        squares = (self.functions @ self.distribution) ** 2
+        told = sent / np.sqrt(mass)[:, None]
+        lengths = np.sqrt((told**2).sum(axis=0))
+        information = (told / lengths).T @ (told / lengths)
+        half, is_singular = dpotrf(information, lower=1)
+        if not is_singular and dpocon(half, information.sum(axis=0).max(), "L")[0] > TIGHT:
+            known = _solve(half, (self.functions / lengths).T)
+            return np.maximum((known**2).sum(axis=0) - squares, 0.0)
         unit = sent / np.sqrt(sent.sum(axis=1))[:, None]
         _, sizes, basis = np.linalg.svd(unit, full_matrices=False)
         basis = basis[sizes > TIGHT]  # the others are rounding errors of 0
         parts = self.functions @ basis.T
         outside = np.linalg.norm(self.functions - parts @ basis, axis=1)
         determined = outside <= EQUAL * np.linalg.norm(self.functions, axis=1)
-        mass = np.maximum(sent @ self.distribution, ROUNDING)
-        half: Floats = np.linalg.qr(sent / np.sqrt(mass)[:, None] @ basis.T)[1]
-        found = (np.linalg.solve(half.T, parts.T) ** 2).sum(axis=0)
-        found -= (self.functions @ self.distribution) ** 2
+        triangle: Floats = np.linalg.qr(told @ basis.T)[1]
+        found = (np.linalg.solve(triangle.T, parts.T) ** 2).sum(axis=0) - squares
         return np.where(determined, np.maximum(found, 0.0), np.inf)
 
     def value(self, matrix: Floats) -> float:
