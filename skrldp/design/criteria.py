@@ -125,8 +125,8 @@ class Mixture(ABC):
         matrix: Floats = self.rows[in_use] * weights[in_use, None]
         return matrix
 
-    def mechanism(self, weights: Floats) -> Floats:
-        """Write a mixture as a mechanism, of few rows where that can be.
+    def mechanism(self, weights: Floats, seconds: float | None = None) -> Floats:
+        """Write a mixture as a mechanism, of few rows where that can be in some seconds.
 
         Shapes: `weights` (m,); returns (b, a).
         """

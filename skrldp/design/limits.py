@@ -73,7 +73,7 @@ LIMITS = {"iteration_limit": "The limit of iterations", "time_limit": "The time 
 
 # Part of the time gone that the last mixture may take beyond the limit, so that the rows that were
 # found last count. Twice as much lets designs end as much later.
-_OVERTIME = 0.2
+_OVERTIME = 0.05
 
 
 # Seconds for a design that is a part of a larger work; None where a design is all there is.

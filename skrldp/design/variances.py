@@ -14,6 +14,7 @@ primal-dual interior-point method.
 """
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +23,7 @@ from scipy.linalg.lapack import dpocon, dpotrf
 
 from skrldp._typing import Booleans, Floats
 from skrldp.design.criteria import Criterion, Mixture, Optimum
-from skrldp.design.limits import EQUAL, LITTLE, MOST_ROUNDS, ROUNDING, TIGHT
+from skrldp.design.limits import EQUAL, LITTLE, ROUNDING, TIGHT
 from skrldp.design.newton_system import FRACTION_TO_BOUNDARY
 from skrldp.design.solution import ObjectiveBound
 from skrldp.exceptions import SolverError
@@ -42,10 +43,14 @@ _SPREAD = 0.1
 # More rows than the first number, and so many for each cell, are reduced to a part of them when
 # others join: those with the least weights. Half as many, as for rough designs, end 3 % higher at
 # 90 cells and 14 % at 112, after 20 s of a processor.
-_MOST_ROWS, _ROWS_A_CELL, _KEPT = 350, 4, 5 / 6
-# Probability up to which reports are left out of a mechanism, if little is lost. Twice as much
-# changes nothing at 18 cells.
-_RARE = 1e-3
+_MOST_ROWS, _ROWS_A_CELL = 350, 4
+# Rows in all, but for the first ones. Twice as many take four times as long at 434 cells.
+_MOST_IN_ALL = 1_000
+# Probability up to which reports are left out of a mechanism if little is lost, times the cells.
+# Twice as much changes nothing at 18 cells.
+_RARE = 0.02
+# Steps after which weights are given up. Those that end well take 25 at most.
+_MOST_STEPS = 40
 
 
 class VarianceMixture(Mixture):
@@ -70,7 +75,8 @@ class VarianceMixture(Mixture):
 
     def __init__(self, distribution: Floats, functions: Floats, rough: bool = False) -> None:
         super().__init__(len(distribution))
-        self._most = (_MOST_ROWS + _ROWS_A_CELL * len(distribution)) // (2 if rough else 1)
+        self._most = min(_MOST_ROWS + _ROWS_A_CELL * len(distribution), _MOST_IN_ALL)
+        self._most //= 2 if rough else 1
         self.distribution, self._root = distribution, np.sqrt(distribution)
         self._functions = functions * self._root
         if len(functions) > len(distribution):  # as many will do
@@ -88,11 +94,11 @@ class VarianceMixture(Mixture):
     def add(self, rows: Floats) -> None:
         """Add rows; those of no use make room, but for the first ones."""
         rows = rows[rows @ self.distribution > ROUNDING * rows.sum(axis=1)]
-        if len(self._weights) == len(self.rows) > self._most:
-            kept = int(_KEPT * self._most)
+        if len(self._weights) == len(self.rows) > self._most - len(rows):
             order = -self._weights
             order[: self._first] = -np.inf
-            stay = np.sort(np.argsort(order, kind="stable")[: max(kept, self._first)])
+            kept = max(self._most - len(rows), self._first + len(self.distribution))
+            stay = np.sort(np.argsort(order, kind="stable")[:kept])
             self.rows, self._weights = self.rows[stay], self._weights[stay]
             self.dropped += 1
         if not len(self.rows):
@@ -107,9 +113,9 @@ class VarianceMixture(Mixture):
         begun: tuple[Floats, Floats] | None = None,
     ) -> "_Point":
         point = _Point(rows, self._root, self._priced, max(gap, TIGHT), begun)
-        while not point.ended and point.steps < MOST_ROUNDS:
+        while not point.ended and point.steps < _MOST_STEPS:
             if time.perf_counter() >= end:
-                if point.good:
+                if point.residual <= TIGHT:
                     break
                 raise TimeoutError(f"the time for the weights of {len(rows)} rows is used up")
             if not point.step():
@@ -123,14 +129,14 @@ class VarianceMixture(Mixture):
         """
         end = np.inf if seconds is None else time.perf_counter() + seconds
         count, self._gap = len(self._weights), gap
-        weights = np.concatenate([self._weights, np.zeros(len(self.rows) - count)])
-        begun = (weights, self.duals) if count else None
+        begun = (self._begun(), self.duals) if count else None
         point = self._best(self.rows, end, gap, begun)
-        if not point.good and count:
+        in_time = time.perf_counter() < end
+        if not point.good and count and in_time:
             point = self._best(self.rows, end, gap)
-        if not point.good:
+        if not point.good and in_time:
             point = self._best_with_cells(end, gap)
-        if not point.good:
+        if not point.good and in_time:
             raise SolverError(
                 f"the weights of {len(self.rows)} rows were not found: gap {point.gap:.1e}, sums "
                 f"of columns off by {point.residual:.1e}."
@@ -141,6 +147,24 @@ class VarianceMixture(Mixture):
         if self._priced is not self._functions:
             self.added = self._total / self._asked - 1.0
         return Optimum(self._weights, self.duals, self._squares - point.total)
+
+    def _begun(self) -> Floats:
+        """Spread a part of the last weights over all rows, with the columns' sums as they must be.
+
+        The first rows make up for what the new rows add, and for what was dropped.
+        """
+        count, n_cells = len(self._weights), len(self.distribution)
+        spread = np.full(len(self.rows), n_cells / len(self.rows))
+        weights = (1.0 - _SPREAD) * np.pad(self._weights, (0, len(self.rows) - count))
+        if self._first != n_cells:
+            return weights + _SPREAD * spread
+        sums = np.stack([np.ones(n_cells), self.rows[count:].sum(axis=0)], axis=1)
+        alone, by_new = np.linalg.solve(self.rows[:n_cells].T, sums).T
+        share = 0.5 * alone.min() / max(by_new.max(), TIGHT)
+        spread[:n_cells], spread[n_cells:count], spread[count:] = alone - share * by_new, 0.0, share
+        begun = weights + _SPREAD * spread
+        begun[:n_cells] += np.linalg.solve(self.rows[:n_cells].T, 1.0 - begun @ self.rows)
+        return np.maximum(begun, ROUNDING)
 
     def _best_with_cells(self, end: float, gap: float) -> "_Point":
         """Find weights with a little of the variances of all cells, and less while that succeeds.
@@ -182,16 +206,20 @@ class VarianceMixture(Mixture):
         """Tell which rows are sent with more than a very small probability."""
         return weights * (self.rows @ self.distribution) > EQUAL
 
-    def mechanism(self, weights: Floats) -> Floats:
+    def mechanism(self, weights: Floats, seconds: float | None = None) -> Floats:
         """Write a mixture as a mechanism, without rows that hardly matter where that can be."""
+        end = np.inf if seconds is None else time.perf_counter() + seconds
+        mass = weights * (self.rows @ self.distribution) * len(self.distribution)
         # Rough weights do not say which rows matter, and whoever asks for them merges rows.
-        for share in (_RARE, EQUAL) if self._gap <= LITTLE else ():
-            some = self.rows[weights * (self.rows @ self.distribution) > share]
-            if not len(some):
+        for share in (_RARE, _RARE / 100.0) if self._gap <= LITTLE else ():
+            frequent = mass > share
+            if not frequent.any():
                 continue
-            point = self._best(some)
-            if point.good and point.total <= self._total * (1.0 + LITTLE):
-                return some * point.weights[:, None]
+            with suppress(TimeoutError):
+                begun = (weights[frequent], self.duals)
+                point = self._best(self.rows[frequent], end, 0.0, begun)
+                if point.good and point.total <= self._total * (1.0 + LITTLE):
+                    return self.rows[frequent] * point.weights[:, None]
         return self.supported(weights)
 
     def reduced_costs(self, rows: Floats) -> Floats:
@@ -230,8 +258,7 @@ class _Point:
         self.weights = np.full(len(rows), len(root) / len(rows))
         self.duals = np.zeros(len(root))
         if begun is not None:
-            self.weights = (1.0 - _SPREAD) * begun[0] + _SPREAD * self.weights
-            self.duals = begun[1]
+            self.weights, self.duals = begun
         self._evaluate()
         self._unit = self.total
         prices, more = self._prices, 1.0 if begun is None else _SPREAD

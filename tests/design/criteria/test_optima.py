@@ -40,7 +40,6 @@ def test_rows_that_made_room_for_others_come_back(monkeypatch, cdd):
     for most in (3_000, 120):
         monkeypatch.setattr(mixture_module, "_MOST_ROWS", most)
         monkeypatch.setattr(mixture_module, "_ROWS_A_CELL", 0)
-        monkeypatch.setattr(mixture_module, "_KEPT", 0.5)
         best.append(solve(CriterionProblem(joint, criterion), requirements, solver="vertices"))
     assert best[1].bound == pytest.approx(best[0].bound, rel=1e-6)
     assert best[1].objective == pytest.approx(best[0].objective, rel=1e-4)
