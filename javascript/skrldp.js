@@ -494,8 +494,11 @@ function numberReader(columns, numbers = []) {
 
 // --- Claims --------------------------------------------------------------------------------------------
 const isCount = (it) => typeof it === "bigint" && it > 0n;
-const FIGURES = { renyi: ["alpha", "radius"], "likelihood-ratio": ["single", "pair", "drift"] };
-const RULES = { renyi: "chi2", "likelihood-ratio": "asymptotic" }; // besides those of both
+const FIGURES = { renyi: ["alpha", "radius"], "likelihood-ratio": ["single", "pair", "drift"], box: ["drift"] };
+const OF_BALLS = ["finite-sample", "survey", "given"];
+const RULES = { renyi: ["chi2", ...OF_BALLS], "likelihood-ratio": ["asymptotic", ...OF_BALLS] };
+RULES.box = ["reports", "reports-asymptotic"];
+const UNITS = 8192n; // bounds of a box are whole numbers of 1/8192
 const OF_SETS = ["n_records", "n_values", "values_from"];
 /** Read what the maker claims to have proven, in nats; keys are in canonical order. */
 function readClaims(found, columns) {
@@ -525,18 +528,39 @@ function readSet(around) {
   if (around === "all") return around;
   const isSet = isObject(around) && typeof around.set === "string" && Object.hasOwn(FIGURES, around.set);
   const names = isSet ? FIGURES[around.set] : malformed('around is not "all", nor a known set');
-  checkKeys(around, ["set", ...names, "rule", "beta"], OF_SETS, "around");
+  const bounds = around.set === "box" ? ["lower", "upper", "reports"] : [];
+  checkKeys(around, ["set", ...names, "rule", "beta", ...bounds], OF_SETS, "around");
   const figures = Object.fromEntries(names.map((name) => [name, nats(around[name], name)]));
   const [{ set, rule, n_records, n_values, values_from }, { alpha, single, pair }] = [around, figures];
-  const isRule = [RULES[set], "finite-sample", "survey", "given"].includes(rule);
+  const isRule = RULES[set].includes(rule);
   const beta = rule === "given" ? around.beta : real(around.beta);
   const isBall = set === "renyi" && alpha > 0 && (rule !== "finite-sample" || alpha === 1);
   const isOf = [n_records, n_values].every((number) => number === undefined || isCount(number));
   const isSource = [undefined, "declared", "frequent", "learned"].includes(values_from);
-  const isFit = isRule && isOf && isSource && (isBall || (single <= pair && pair <= 2 * single));
+  const isBox = bounds.length && isBoxOf(around);
+  const isFit = isRule && isOf && isSource && (isBall || isBox || (single <= pair && pair <= 2 * single));
   const isBeta = rule === "given" ? beta === null : beta > 0 && beta < 1;
   if (!isFit || !isBeta) malformed(`the set of a claim does not fit: ${show(around)}`);
-  return { set, ...figures, rule, beta, n_records, n_values, values_from };
+  const [lower, upper, reports] = bounds.map((name) => around[name]);
+  const told = reports?.map(({ mechanism, counts }) => ({ mechanism, counts }));
+  return { set, ...figures, rule, beta, n_records, n_values, values_from, lower, upper, reports: told };
+}
+/** Whether bounds from reports have a conditional of each secret, and state so many reports. */
+function isBoxOf({ lower, upper, reports, n_records }) {
+  const isWhole = (row) => Array.isArray(row) && row.every((x) => typeof x === "bigint" && x >= 0n);
+  const isTable = (rows) => Array.isArray(rows) && rows.every(isWhole);
+  const isAlike = isTable(lower) && isTable(upper) && lower.length === upper.length;
+  const total = (row) => row.reduce((sum, x) => sum + x, 0n);
+  const isInside = (low, high) =>
+    low.length === high?.length && low.every((x, u) => x <= high[u] && high[u] <= UNITS) &&
+    total(low) <= UNITS && UNITS <= total(high);
+  if (!isAlike || !lower.every((low, s) => isInside(low, upper[s])) || !Array.isArray(reports)) return false;
+  for (const one of reports) {
+    if (!isObject(one)) malformed("each of reports must be an object");
+    checkKeys(one, ["mechanism", "counts"], [], "each of reports");
+  }
+  const isCounted = reports.every(({ mechanism, counts }) => typeof mechanism === "string" && isWhole(counts));
+  return isCounted && reports.length > 0 && n_records === total(reports.flatMap(({ counts }) => counts));
 }
 const real = (it) => (typeof it === "bigint" || typeof it === "number" ? Number(it) : NaN);
 const nats = (it, name) => (isFinite(real(it)) && real(it) >= 0 ? Number(it) : malformed(`${name} is no number >= 0`));

@@ -11,8 +11,10 @@ const WORK = BITS + 32n; // inside of functions, whose errors are many times sma
 const ONE = 1n << BITS;
 const MOST_EPS = 700n; // beyond, a claim says nothing
 const SHOWN = ["secret", "known", "eps", "around"]; // fields of a claim, and others that are only stated
-const NUMBERS = { renyi: ["alpha", "radius"], "likelihood-ratio": ["single", "pair", "drift"] };
-const STATED = ["asked", "attained", "rule", "beta", "n_values", "values_from"];
+const OF_BOX = ["drift", "lower", "upper"];
+const NUMBERS = { renyi: ["alpha", "radius"], "likelihood-ratio": ["single", "pair", "drift"], box: OF_BOX };
+const UNITS = 8192n; // bounds of a box are whole numbers of 1/8192
+const STATED = ["asked", "attained", "rule", "beta", "n_values", "values_from", "reports"];
 const MECHANISM = { "skrldp-mechanism": 5 };
 const MANIFEST = { "skrldp-manifest": 2 };
 const HALF_PAIR = /\p{Surrogate}/u; // of surrogates: no text
@@ -175,6 +177,21 @@ function boundOf({ counts, alpha }, part, s, eps, slack, kappa) {
   return top + (end ? -kappa : kappa) + rest;
 }
 
+/** Bound a side over a box from above: fill the best cells up to their bounds, then drift. */
+function inside({ box: [lower, upper], budgets: [, , drift] }, part, s, eps) {
+  const cells = part.map((v, u) => [v, lower[s][u], upper[s][u] - lower[s][u]]);
+  cells.sort(([v], [w]) => Number(v > w ? -1n : v < w) * (eps === null ? 1 : -1));
+  let [total, spare] = [sum(cells.map(([v, low]) => low * v)), UNITS - sum(lower[s])];
+  for (const [v, , width] of cells) {
+    const taken = width < spare ? width : spare;
+    [total, spare] = [total + v * taken, spare - taken];
+  }
+  const kept = odds(new Fraction(-drift.n, drift.d))[0];
+  const free = (ONE - kept) * cells[0][0];
+  if (eps === null) return ceilDiv(kept * total, UNITS) + free;
+  return ceilDiv(-(floorDiv(kept * total, UNITS) + free) * odds(eps)[0], ONE);
+}
+
 /** What h(x, z) takes of N x and of N z at one vertex, and at the other. */
 function reach({ sizes, budgets: [single, pair, drift] }, s, t) {
   const [w, w2] = [s, t].map((group) => new Fraction(sizes[group], sum(sizes)));
@@ -196,6 +213,7 @@ class Sides {
     if (!this.known.has(key)) {
       const { one, parts: { [s]: part }, couples } = this;
       const found = [[boundOf(one, part, s, eps, 0n, 0n), 0n]];
+      if (one.box) found.push([inside(one, part, s, eps), 0n]);
       const total = sum(one.counts[s]);
       if (one.alpha !== null && total && !reach(one, s, s)[0]) { // (iv)
         const mean = sum(part.map((v, i) => v * one.counts[s][i]));
@@ -360,6 +378,27 @@ function hasFields(fields, needed, more) {
   const every = new Set([...needed, ...more]);
   return needed.every((name) => Object.hasOwn(fields, name)) && names.every((name) => every.has(name));
 }
+/** Refuse a set that states anything but its numbers, and what is only stated. */
+function checkSet(said, names) {
+  const isChecked = hasFields(said, ["rule", "beta"], ["set", "n_records", ...STATED.slice(2, 6), ...names]);
+  need(isChecked, "a set states something that is not checked.");
+}
+/** The drift and the bounds of a box, which must have a conditional of each secret. */
+function boxOf(said, a1, a2) {
+  const [lower, upper] = ["lower", "upper"].map((name) => tableOf(field(said, name), a1, a2, name));
+  for (const [s, low] of lower.entries()) {
+    const isFit = low.every((x, u) => x <= upper[s][u] && upper[s][u] <= UNITS);
+    need(isFit && sum(low) <= UNITS && UNITS <= sum(upper[s]), "nothing lies between the bounds.");
+  }
+  let total = 0n;
+  for (const one of list(field(said, "reports"))) {
+    need(hasFields(one, ["mechanism", "counts"], []), "a set states something that is not checked.");
+    need(typeof one.mechanism === "string", "reports name no mechanism.");
+    total += sum(tableOf([one.counts], 1, list(one.counts).length, "reports")[0]);
+  }
+  need(total && repr(said.n_records ?? null) === repr(total), "the counts are others.");
+  return { alpha: null, budgets: [NONE, NONE, real(field(said, "drift"), "drift", 1000n)], box: [lower, upper] };
+}
 /** The order and the budgets of a set; no order for all distributions. */
 function setOf(said, tables) {
   if (said === "all") return { alpha: null, budgets: [NONE, NONE, NONE] };
@@ -367,8 +406,7 @@ function setOf(said, tables) {
   const names = typeof set === "string" && Object.hasOwn(NUMBERS, set) ? NUMBERS[set] : [];
   if (Array.isArray(set) || isObject(set)) throw new TypeError("no kind");
   need(names.length, "the set is of no kind that can be checked.");
-  const isChecked = hasFields(said, ["rule", "beta"], ["set", "n_records", ...STATED.slice(2), ...names]);
-  need(isChecked, "a set states something that is not checked.");
+  checkSet(said, names);
   const isFit = said.rule === "given" || (said.rule === "survey") === tables.length > 1;
   need(isFit, "a survey's set needs records beside the counts, and no other does.");
   const isTotal = !Object.hasOwn(said, "n_records") || repr(said.n_records) === repr(sum(tables.at(-1)));
@@ -427,7 +465,12 @@ function statementsOf(own, tables, eps) {
       return s !== t && v === v2 ? [[i, j, least_eps]] : [];
     });
     const cells = members.map((group) => group.cells);
-    const around = setOf(one.around, tables);
+    let around;
+    if (one.around !== "all" && field(one.around, "set") === "box") {
+      checkSet(one.around, [...OF_BOX, "reports"]);
+      need(isAlone, "bounds are of one report alone.");
+      around = boxOf(one.around, a1, a2);
+    } else around = setOf(one.around, tables);
     const each = tables.map((table) => cells.map((some) => some.map((cell) => table[cell])));
     const sizes = each.at(Object.hasOwn(one.around, "single") ? -1 : 0).map(sum); // a ball's: of people
     found.push({ about, groups: cells, pairs, counts: each[0], sizes, ...around });

@@ -24,8 +24,13 @@ WORK = BITS + 32  # inside of functions, whose errors are many times smaller tha
 ONE = 1 << BITS
 MOST_EPS = 700  # beyond, a claim says nothing
 SHOWN = {"secret", "known", "eps", "around"}  # fields of a claim, and others that are only stated
-NUMBERS = {"renyi": {"alpha", "radius"}, "likelihood-ratio": {"single", "pair", "drift"}}
-STATED = ("asked", "attained", "rule", "beta", "n_values", "values_from")
+NUMBERS = {
+    "renyi": {"alpha", "radius"},
+    "likelihood-ratio": {"single", "pair", "drift"},
+    "box": {"drift", "lower", "upper"},
+}
+UNITS = 8192  # bounds of a box are whole numbers of 1/8192
+STATED = ("asked", "attained", "rule", "beta", "n_values", "values_from", "reports")
 MECHANISM = {"skrldp-mechanism": 5}
 MANIFEST = {"skrldp-manifest": 2}
 Table = list[list[int]]
@@ -109,6 +114,25 @@ class Statement:
     sizes: list[int]  # of each group: what its share of a budget goes by
     alpha: Fraction | None  # None: all distributions
     budgets: tuple[Fraction, ...]  # of one, of two, drift; of divergences times shares of records
+    box: tuple[Table, Table] | None = None  # bounds of each group's conditional; then no order
+
+    def inside(self, part: list[int], s: int, eps: Fraction | None) -> int:
+        """Bound a side over a box from above: fill the best cells up to their bounds, then drift.
+
+        A conditional is e**-drift times one between the bounds, and the rest is free.
+        """
+        assert self.box is not None
+        lower, upper = (table[s] for table in self.box)
+        total, spare = sum(map(mul, lower, part)), UNITS - sum(lower)
+        for v, width in sorted(
+            ((v, h - m) for v, m, h in zip(part, lower, upper, strict=True)), reverse=eps is None
+        ):
+            total, spare = total + v * min(width, spare), max(spare - width, 0)
+        kept = odds(-self.budgets[2])[0]
+        if eps is None:
+            return ceil(Fraction(kept * total, UNITS)) + (ONE - kept) * max(part)
+        least = floor(Fraction(kept * total, UNITS)) + (ONE - kept) * min(part)
+        return ceil(Fraction(-least * odds(eps)[0], ONE))
 
     def bound(
         self, part: list[int], s: int, eps: Fraction | None, slack: int, kappa: int
@@ -164,6 +188,8 @@ class Sides:
         if (s, eps) not in self.known:
             one, part = self.one, self.parts[s]
             found = [(one.bound(part, s, eps, 0, 0), 0)]
+            if one.box is not None:
+                found.append((one.inside(part, s, eps), 0))
             if one.alpha is not None and any(one.counts[s]) and not reach(one, s, s)[0]:  # (iv)
                 mean = Fraction(sum(map(mul, one.counts[s], part)), sum(one.counts[s]))
                 found.append((ceil(mean * (ONE if eps is None else -odds(eps)[0])), 0))
@@ -258,14 +284,34 @@ def _codes(names: list[Any], several: bool, places: list[int]) -> list[int]:
     return [found.setdefault(key, len(found)) for key in keys]
 
 
+def _checked_set(said: Any, names: set[str]) -> None:
+    """Refuse a set that states anything but its numbers, and what is only stated."""
+    known = set(said) <= {"set", "n_records", *STATED[2:6], *names}
+    _need(known and {"rule", "beta"} <= set(said), "a set states something that is not checked.")
+
+
+def _box_of(said: Any, a1: int, a2: int) -> tuple[None, tuple[Fraction, ...], tuple[Table, Table]]:
+    """Return the drift and the bounds of a box, which must have a conditional of each secret."""
+    lower, upper = (_table(said[name], a1, a2, name) for name in ("lower", "upper"))
+    for low, high in zip(lower, upper, strict=True):
+        fits = all(x <= y <= UNITS for x, y in zip(low, high, strict=True))
+        _need(fits and sum(low) <= UNITS <= sum(high), "nothing lies between the bounds.")
+    total = 0
+    for one in _list(said["reports"]):
+        _need(set(one) == {"mechanism", "counts"}, "a set states something that is not checked.")
+        _need(type(one["mechanism"]) is str, "reports name no mechanism.")
+        total += sum(_table([one["counts"]], 1, len(_list(one["counts"])), "reports")[0])
+    _need(total and repr(said.get("n_records")) == repr(total), "the counts are others.")
+    return None, (Fraction(0), Fraction(0), _real(said["drift"], "drift", 1000)), (lower, upper)
+
+
 def _set_of(said: Any, tables: Table) -> tuple[Fraction | None, tuple[Fraction, ...]]:
     """Return the order and the budgets of a set; no order for all distributions."""
     if said == "all":
         return None, (Fraction(0),) * 3
     names = NUMBERS.get(said["set"], set())
     _need(names, "the set is of no kind that can be checked.")
-    known = set(said) <= {"set", "n_records", *STATED[2:], *names}
-    _need(known and {"rule", "beta"} <= set(said), "a set states something that is not checked.")
+    _checked_set(said, names)
     rule, total = said["rule"], sum(tables[-1])
     fits = rule == "given" or (rule == "survey") == (len(tables) > 1)
     _need(fits, "a survey's set needs records beside the counts, and no other does.")
@@ -320,10 +366,17 @@ def _statements(own: dict[str, Any], tables: Table, eps: Fraction | None) -> lis
             for (i, (s, v)), (j, (t, v2)) in product(enumerate(members), repeat=2)
             if s != t and v == v2
         ]
-        around, groups = _set_of(one["around"], tables), list(members.values())
+        groups, around = list(members.values()), one["around"]
+        box: tuple[Any, ...]
+        if around != "all" and around["set"] == "box":
+            _checked_set(around, NUMBERS["box"] | {"reports"})
+            _need(alone, "bounds are of one report alone.")
+            box = _box_of(around, a1, a2)
+        else:
+            box = _set_of(around, tables)
         each = [[[table[cell] for cell in cells] for cells in groups] for table in tables]
-        sizes = list(map(sum, each[-1 if "single" in one["around"] else 0]))  # a ball's: of people
-        found.append(Statement(about, groups, compared, each[0], sizes, *around))
+        sizes = list(map(sum, each[-1 if "single" in around else 0]))  # a ball's: of people
+        found.append(Statement(about, groups, compared, each[0], sizes, *box))
     return found
 
 

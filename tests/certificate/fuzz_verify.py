@@ -91,7 +91,7 @@ def changed(rng, texts):
         table = rng.choice(tables)
         s, u = rng.randrange(len(table)), rng.randrange(len(table[0]))
         table[s][u] = other(rng, table[s][u])
-        for around in sets:
+        for around in (around for around in sets if around["set"] != "box"):
             around["n_records"] = int(np.sum(tables[-1]))
     elif kind in ("eps", "further"):
         held = said if kind == "eps" else rng.choice(claims[1:])
@@ -99,9 +99,15 @@ def changed(rng, texts):
         held["attained"] = min(held["attained"], held["eps"])
     elif kind == "set":
         held = rng.choice(sets)
-        names = ("single", "pair", "drift", "radius", "alpha")
+        names = ("single", "pair", "drift", "radius", "alpha", "lower", "upper", "reports")
         name = rng.choice([name for name in names if name in held])
-        held[name] = other(rng, float(held[name]))
+        if isinstance(held[name], list):
+            rows = [row["counts"] if name == "reports" else row for row in held[name]]
+            row = rng.choice(rows)
+            place = rng.randrange(len(row))
+            row[place] = other(rng, row[place])
+        else:
+            held[name] = other(rng, float(held[name]))
     elif kind == "witness":
         couple = rng.choice(couples)
         place = rng.randrange(5)

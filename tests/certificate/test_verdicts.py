@@ -20,7 +20,7 @@ def test_the_verdicts_are_what_python_says():
 
 def test_they_are_of_every_kind():
     messages = [said[0] for *_, said in KEPT["mutants"]]
-    assert len(KEPT["bases"]) == 18 and 40 < messages.count("holds") < 100
+    assert len(KEPT["bases"]) == 20 and 40 < messages.count("holds") < 100
     for words in ("malformed", "report 0", "report 6", "differ", "does not fit", "no mechanism"):
         assert [message for message in messages if words in message], words
     shown = [line for *_, said in KEPT["bases"] for line in said[1]]
@@ -36,6 +36,6 @@ def test_they_are_of_every_kind():
 
 def test_the_module_is_one_file_that_imports_nothing():
     text = MODULE.read_text("utf-8")
-    assert len(text.splitlines()) <= 500 and max(map(len, text.splitlines())) <= 120
+    assert len(text.splitlines()) <= 545 and max(map(len, text.splitlines())) <= 120
     for word in ("import ", "import(", "require", "Math.random", "fetch", "eval", "console"):
         assert word not in text, word

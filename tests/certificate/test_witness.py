@@ -231,7 +231,7 @@ def test_logarithms_exponentials_and_powers_are_bounded_in_60_digits():
 
 
 def test_the_checker_is_one_short_file_of_pythons_own(tmp_path):
-    """It imports the standard library alone, has 325 lines of code at most, and runs alone."""
+    """It imports the standard library alone, has 370 lines of code at most, and runs alone."""
     source = Path(_verify.__file__).read_text("utf-8")
     imports = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import)]
     froms = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)]
@@ -243,7 +243,7 @@ def test_the_checker_is_one_short_file_of_pythons_own(tmp_path):
         is_docstring = token.type == tokenize.STRING and token.line.strip().startswith('"""')
         if token.type not in skipped and not is_docstring:
             lines |= set(range(token.start[0], token.end[0] + 1))
-    assert len(lines) <= 325
+    assert len(lines) <= 370
     alone = tmp_path / "checker.py"
     alone.write_text(source, "utf-8")
     texts = proven("default")

@@ -26,6 +26,8 @@ from fuzz import of_structure, of_text  # noqa: E402
 from skrldp import (  # noqa: E402
     AllDistributions,
     BlockSanitizer,
+    FrequencyEstimator,
+    GRRSanitizer,
     IRSanitizer,
     LikelihoodRatioSet,
     PolyOptSanitizer,
@@ -74,6 +76,13 @@ def made():
     around = LikelihoodRatioSet(radius=0.02)
     san = _fitted(IRSanitizer, categories=[[1, 2], list("xy")], sensitive=[0], uncertainty=around)
     two = certify(san.mechanism_, san.uncertainty_, san.joint_, reports=2)
+    pilot = GRRSanitizer(sensitive=slice(None), categories=[["é", "b"], [0, 1.5, 2]]).fit()
+    counts = np.rint(9_000 * pilot.mechanism_.matrix @ [0.1, 0.2, 0.05, 0.3, 0.15, 0.2])
+    reports = FrequencyEstimator(pilot, encode="symbol").fit(range(6), sample_weight=counts)
+    for drift in (0.0, 0.1):
+        own = IRSanitizer(sensitive=[0], categories=[["é", "b"], [0, 1.5, 2]])
+        texts = _texts(own.set_params(uncertainty=LikelihoodRatioSet(drift=drift)).fit(reports))
+        found[f"private reports, drift {drift}"] = (*texts, None, 1)
     one = _fitted(
         BlockSanitizer,
         categories=[["a", "b"], [0, 1], ["x", "y"]],

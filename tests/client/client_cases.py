@@ -51,6 +51,12 @@ LR = {
 MORE = {**LR, "n_values": 7}
 GIVEN = {**MORE, "rule": "given", "beta": None, "values_from": "learned"}
 BALL = {"set": "renyi", "alpha": 2, "radius": 1e-05, "rule": "chi2", "beta": 0.05}
+BOX = {
+    "set": "box", "drift": 0, "rule": "reports", "beta": 0.05, "n_records": 7,
+    "values_from": "declared", "lower": [[0, 5000, 1], [9, 0, 8000]],
+    "upper": [[8192, 8192, 2], [9, 200, 8192]],
+    "reports": [{"mechanism": "ab", "counts": [0, 3]}, {"mechanism": "é", "counts": [4]}],
+}  # fmt: skip
 PROOF = {"eps": 0.1 + 0.2, "attained": 5e-324}
 FULL = [
     {"secret": [1], "known": [], "asked": 1, **PROOF, "around": LR},
@@ -352,6 +358,10 @@ def cases() -> dict[str, Case]:
             document(S, U, 1, claims=[{**FULL[0], "secret": [0], "around": BALL},
                                       {**FULL[1], "secret": [0], "known": [1]}]),
             [["no", "a"]], [],
+        ),
+        "private reports": (
+            document(S, U, 2, claims=[{**FULL[0], "secret": [0], "around": BOX}]),
+            [["yes", "b"]], [],
         ),
         "all figures": (
             document(

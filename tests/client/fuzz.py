@@ -29,12 +29,12 @@ NAMES = [
     "blocks", "observe", "other", "claims", "eps", "asked", "attained", "reports", "around",
     "n_records", "n_values", "values_from", "secret", "known",
     "set", "alpha", "radius", "rule", "beta", "single", "pair", "drift",
-    "mechanisms", "bins", "public", "counts", "records", "size",
+    "mechanisms", "bins", "public", "counts", "records", "size", "lower", "upper", "mechanism",
 ]  # fmt: skip
 WORDS = [
     "all", "nonsensitive", "declared", "frequent", "learned", "renyi", "likelihood-ratio", "chi2",
     "finite-sample", "asymptotic", "survey", "given", "other", "skrldp-mechanism", "date",
-    "microseconds", "skrldp-manifest",
+    "microseconds", "skrldp-manifest", "box", "reports-asymptotic",
 ]  # fmt: skip
 VALUES = [
     *NUMBERS, *TEXTS, *MOMENTS, *WORDS, *NAMES, None, True, False, [], {}, [[]], [1, 2], ["a", 1],
