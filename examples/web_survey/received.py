@@ -32,11 +32,13 @@ class Refusal(Exception):
 
 async def body_of(request):
     """Read a body of JSON from the survey's page, no longer and no slower than a report may be."""
-    origin = request.headers.get("origin")
-    if origin is not None and origin.partition("://")[2] != request.headers.get("host"):
+    origins = {origin.partition("://")[2] for origin in request.headers.getlist("origin")}
+    if not origins <= {request.headers.get("host")}:
         raise Refusal(403, "reports are sent by the survey's page alone.")
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
+    kinds = {
+        kind.partition(";")[0].strip().lower() for kind in request.headers.getlist("content-type")
+    }
+    if kinds != {"application/json"}:
         raise Refusal(415, "reports are sent as application/json.")
     body = b""
     try:

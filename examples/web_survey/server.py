@@ -6,6 +6,7 @@ python server.py [--folder data] [--port 8000] [--host localhost ...]
 import argparse
 import datetime as dt
 import json
+import secrets
 import sqlite3
 import sys
 import threading
@@ -47,16 +48,20 @@ REFUSALS = {
 
 HOSTS = ("localhost", "127.0.0.1")
 MOST_CONNECTIONS = 400
-MOST_SECONDS = 60.0  # of a connection
+MOST_SECONDS = 30.0  # of a connection
 
 
 class BriefConnection(H11Protocol):
-    """A connection that ends in time, whether its client sends or reads slowly or nothing."""
+    """A connection that ends in time, however slowly its client sends or reads.
+
+    If there are too many, one drawn by chance ends: mostly one of those that fill the server.
+    """
 
     def connection_made(self, transport):
         super().connection_made(transport)
-        is_full = len(self.connections) > 2 * MOST_CONNECTIONS
-        self._end = self.loop.call_later(0 if is_full else MOST_SECONDS, transport.abort)
+        self._end = self.loop.call_later(MOST_SECONDS, transport.abort)
+        if len(self.connections) > MOST_CONNECTIONS:
+            secrets.choice(list(self.connections)).transport.abort()
 
     def connection_lost(self, exc):
         self._end.cancel()
@@ -68,7 +73,8 @@ UVICORN = {
     "http": BriefConnection,
     "ws": "none",
     "lifespan": "off",
-    "limit_concurrency": MOST_CONNECTIONS,
+    "limit_concurrency": 2 * MOST_CONNECTIONS,
+    "backlog": 128,  # of connections that are accepted at once
     "access_log": False,
     "log_level": "error",
 }
