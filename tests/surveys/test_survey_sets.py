@@ -10,7 +10,7 @@ from scipy import stats
 from skrldp import JointDistribution, LikelihoodRatioSet, RenyiBall
 from skrldp.design.criteria import information_bound
 from skrldp.privacy.requirements import Requirements
-from skrldp.sets.radii import effective_records, effective_size, likelihood_ratio_budgets
+from skrldp.sets.radii import effective_records, likelihood_ratio_budgets, summary_of
 from skrldp.surveys.records import SurveyRecords, SurveyTotals
 
 
@@ -250,9 +250,9 @@ def test_the_effective_size_of_independent_records_is_their_number():
     rng = np.random.default_rng(0)
     records, cells = drawn(rng, 5_000, 1, 0.0, [1], SHARE)
     joint = joint_of(records, cells, (2, 2))
-    assert effective_size(joint) == pytest.approx(5_000, rel=1e-3)
-    assert effective_size(JointDistribution(joint.counts)) == 5_000
+    assert summary_of(joint).size == pytest.approx(5_000, rel=1e-3)
+    assert summary_of(JointDistribution(joint.counts)).size == 5_000
     weights = rng.choice([1.0, 4.0], 5_000)
     weighted = type(records)(weights, records.strata, records.clusters)
     kish = weights.sum() ** 2 / (weights**2).sum()
-    assert effective_size(joint_of(weighted, cells, (2, 2))) == pytest.approx(kish, rel=0.05)
+    assert summary_of(joint_of(weighted, cells, (2, 2))).size == pytest.approx(kish, rel=0.05)
