@@ -22,6 +22,7 @@ from skrldp.client.records import BlockReader, RecordReader
 from skrldp.mechanism.manifest import Manifest, read_json
 from skrldp.mechanism.mechanism import Mechanism
 
+_ROUNDED = 2**53  # integers from here on may have been rounded if they are written as floats
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,9})?")
 
 
@@ -73,7 +74,16 @@ def read_records(
     known = reader.known
     wanted = {n: own if isinstance(own, Bins | Knots) else _Met(n, own) for n, own in known.items()}
     first = 0
+    may_be_empty = [n for n, met in wanted.items() if met is not None and met.takes_empty]
     for batch in batches:
+        if table.kind == "CSV":  # where an empty field may be the empty text
+            batch = pa.RecordBatch.from_arrays(
+                [
+                    column.fill_null("") if name in may_be_empty else column
+                    for name, column in zip(batch.schema.names, batch.columns, strict=True)
+                ],
+                schema=batch.schema,
+            )
         marked = mark_missing(batch, list(wanted), missing)
         arrays = dict(zip(marked.schema.names, marked.columns, strict=True))
         for name, met in wanted.items():
@@ -124,6 +134,7 @@ class _Met:
         self._name, self._categories = name, list(categories)
         self._keys = {_key_of(own): own for own in reversed(categories) if own is not None}
         self._are_texts = all(isinstance(own, str) for own in self._keys.values())
+        self.takes_empty = self._are_texts and "" in categories and None not in categories
 
     def array(self, column: Any, where: str, first: int) -> Any:
         """Return the categories that texts meet, of the categories' own type.
@@ -133,8 +144,7 @@ class _Met:
         import pyarrow as pa
 
         if self._are_texts:
-            takes_empty = "" in self._categories and None not in self._categories
-            return column.fill_null("") if takes_empty else column
+            return column
         codes, texts = coded(column)
         found = [next((self._keys[k] for k in _keys(t) if k in self._keys), None) for t in texts]
         unknown = np.array([own is None for own in found] + [False])[codes]
@@ -147,6 +157,11 @@ class _Met:
         try:
             kind = pa.array(self._categories).type
             met = pa.array([*found, None], kind)
+        except OverflowError:
+            raise CommandError(
+                f"column {self._name!r}: the mechanism's categories are integers of more than 64 "
+                "bits, which no column of a file holds; report in Python or JavaScript."
+            ) from None
         except (pa.ArrowInvalid, pa.ArrowTypeError):
             raise CommandError(
                 f"column {self._name!r}: the mechanism's categories are of several kinds, which "
@@ -159,6 +174,8 @@ def _key_of(category: Any) -> tuple[str, Any]:
     """Return the kind of a category, and what it is compared by."""
     if isinstance(category, bool):
         return "truth", category
+    if isinstance(category, int) and abs(category) >= _ROUNDED:
+        return "large", Decimal(category)
     if isinstance(category, int | float):
         return "number", Decimal(repr(category))
     if isinstance(category, date) and not isinstance(category, datetime):
@@ -171,6 +188,8 @@ def _keys(text: str) -> Iterator[tuple[str, Any]]:
     yield "str", text
     if NUMBER.fullmatch(text):
         yield "number", Decimal(text)
+        if text.lstrip("+-").isdecimal():
+            yield "large", Decimal(text)
     elif text.lower() in ("true", "false"):
         yield "truth", text.lower() == "true"
     else:

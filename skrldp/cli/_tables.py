@@ -83,6 +83,8 @@ class Table:
 
     Attributes
     ----------
+    kind : {"CSV", "JSON", "Parquet", "Arrow"}
+        The format.
     is_text : bool
         Whether all values are texts.
     schema : Schema
@@ -96,12 +98,12 @@ class Table:
         kinds = {kind_of(file) for file in files}
         if len(kinds) > 1:
             raise CommandError(f"{path}: the files have several formats; keep one in the folder.")
-        self.path, self._kind = path, kinds.pop()
-        self.is_text = self._kind in _OF_TEXT
+        self.path, self.kind = path, kinds.pop()
+        self.is_text = self.kind in _OF_TEXT
         self._parts: list[_Part] = []
         for file in files:
-            with _in_words(file, self._kind):
-                part = _OPEN.get(self._kind, _typed)(file)
+            with _in_words(file, self.kind):
+                part = _OPEN.get(self.kind, _typed)(file)
             if part is not None:
                 self._parts.append(part)
         if not self._parts:
@@ -109,7 +111,7 @@ class Table:
         first = self._parts[0]
         wanted = _own(first) if columns is None else list(dict.fromkeys(columns))
         for part in self._parts:
-            _check(part, wanted, self._kind)
+            _check(part, wanted, self.kind)
             if columns is None and set(_own(part)) != set(wanted):
                 odd = brief(", ".join(map(repr, sorted(set(_own(part)) ^ set(wanted)))))
                 raise CommandError(
@@ -124,7 +126,7 @@ class Table:
                         f"{brief(str(there))} in {first.path}. Write all files of a table with "
                         "the same types."
                     )
-        if columns is None and self._kind == "CSV" and "" in wanted:
+        if columns is None and self.kind == "CSV" and "" in wanted:
             warnings.warn(
                 f"{path}: a column without a name is read like the others. Lines that end in a "
                 "comma make such a column, and so does the index that pandas writes. Remove it, or "
@@ -138,16 +140,16 @@ class Table:
         """Yield record batches; fields of the columns `of_one_line` that have more are an error."""
         n_rows = 0
         for part in self._parts:
-            with _in_words(part.path, self._kind):
+            with _in_words(part.path, self.kind):
                 for batch in part.batches(self.schema.names):
-                    if self._kind == "CSV":
+                    if self.kind == "CSV":
                         _refuse_line_ends(batch, of_one_line, self.path, n_rows)
                     n_rows += batch.num_rows
                     if batch.num_rows:
                         yield batch
         if not n_rows:
             raise CommandError(f"{self.path} has no rows.")
-        if self._kind == "CSV":
+        if self.kind == "CSV":
             self._warn_of_lines(n_rows)
 
     def _warn_of_lines(self, n_rows: int) -> None:

@@ -213,7 +213,12 @@ def _column(name: Any, values: Any) -> Any:
     if isinstance(values, list | tuple | Factorized):
         return values
     _refuse_masked(values)
-    array = np.asarray(values)
+    if hasattr(values, "to_pylist") and values.null_count:
+        return _listed(values)  # as arrays, Arrow's dictionaries have a value in place of nulls
+    try:
+        array = np.asarray(values)
+    except Exception:  # libraries have errors of their own, as Polars for integers of 128 bits
+        return _listed(values)
     if array.ndim != 1:
         raise ValueError(
             f"column {brief(repr(name))} is no column: its shape is {array.shape}. {_NOTHING}"
@@ -223,10 +228,15 @@ def _column(name: Any, values: Any) -> Any:
     # Data frames lose information when they turn nulls and times with a zone into arrays.
     holes = array.dtype.kind == "f" and bool(np.isnan(array).any())
     if holes or array.dtype.kind in "mMUS":
-        for method in ("to_list", "to_pylist", "tolist"):
-            if hasattr(values, method):
-                return getattr(values, method)()
+        return _listed(values)
     return array
+
+
+def _listed(values: Any) -> list[Any]:
+    """Return Python's values of a column of any library."""
+    methods = "to_list", "to_pylist", "tolist"
+    method = next((name for name in methods if hasattr(values, name)), "__iter__")
+    return list(getattr(values, method)())
 
 
 def _refuse_masked(array: Any) -> None:

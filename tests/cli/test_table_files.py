@@ -182,6 +182,7 @@ MEETING = [  # a category, the texts that meet it, and some that do not
     ),
     (0.1, ["0.1", "1e-1", ".10"], ["0.10000000000000001", "0.1f"]),
     (2**60 + 1, [str(2**60 + 1)], [str(2**60), "1.152921504606847e18"]),
+    (2**53, [str(2**53), f"+{2**53}"], [f"{2**53}.0", "9007199254740992e0"]),  # rounded, maybe
     (True, ["true", "True"], ["1", "yes", "t"]),
     (DAYS[0], ["2026-01-01", "2026-01-01 00:00"], ["2026-1-1", "01.01.2026", "2026-01-01 00:01"]),
     (MOMENT, ["2026-01-31 12:30:00", "2026-01-31T12:30"], ["2026-01-31"]),
@@ -197,6 +198,32 @@ def test_a_text_meets_the_category_that_it_parses_to_exactly(case):
     found = met.array(pa.array([*those, *others, None]), "row {}", 0).to_pylist()
     assert found[: len(those)] == [category] * len(those)
     assert category not in found[len(those) :]
+
+
+def test_null_and_what_is_declared_missing_are_not_the_empty_text(call, folder):
+    """An empty field of CSV may be the empty text, which a mechanism may know; JSON has both."""
+    secrets = Mechanism.from_matrix(np.eye(2), ("",), ("", "a"), observe="nonsensitive")
+    (folder / "m.json").write_text(secrets.named(None, [("s", True), ("u", False)]).to_json())
+    files = {
+        "empty.csv": ("u,v\n,1\na,1\n", 0),
+        "declared.csv": ("u,v\nNA,1\na,1\n", 2),
+        "empty.jsonl": ('{"u": ""}\n{"u": "a"}\n', 0),
+        "null.jsonl": ('{"u": null}\n{"u": "a"}\n', 2),
+    }
+    for name, (text, expected) in files.items():
+        (folder / name).write_text(text)
+        code, out, err = call("report", "m.json", name, "--missing", "NA")
+        assert code == expected, name
+        assert out == ('"report"\n0\n1\n' if code == 0 else "")
+        assert ("does not know a value" in err) == (code == 2)
+
+
+def test_integers_that_no_column_of_a_file_holds(call, folder):
+    mechanism = Mechanism.from_matrix(np.eye(2), ("",), (1, 2**64), observe="nonsensitive")
+    (folder / "m.json").write_text(mechanism.named(None, [("s", True), ("u", False)]).to_json())
+    (folder / "t.csv").write_text("u\n1\n")
+    code, _, err = call("report", "m.json", "t.csv")
+    assert code == 2 and "integers of more than 64 bits" in err
 
 
 ALPHABETS = [

@@ -64,3 +64,31 @@ def test_a_day_is_its_midnight_whatever_a_library_makes_of_it(name, categories):
     later = pd.DataFrame({"s": [0], "u": [datetime.datetime(2020, 1, 1, 1)]})
     with pytest.raises(ValueError, match="categories"):
         codec.encode(later)
+
+
+HOLES = {
+    "arrow": pa.array(["b", None, "a"]),
+    "arrow dictionary": pa.array(["b", None, "a"]).dictionary_encode(),
+    "arrow chunks": pa.chunked_array([["b"], [None, "a"]]).dictionary_encode(),
+    "pandas": pd.Series(["b", None, "a"]),
+    "pandas categories": pd.Series(["b", None, "a"], dtype="category"),
+    "polars": pl.Series(["b", None, "a"]),
+    "polars categories": pl.Series(["b", None, "a"], dtype=pl.Enum(["a", "b"])),
+}
+
+
+@pytest.mark.parametrize("name", HOLES)
+def test_a_missing_value_is_no_other_value(name):
+    """NumPy reads a null in a dictionary of Arrow as the first entry."""
+    make = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}[name.split()[0]]
+    table = make({"u": HOLES[name]})
+    found = reports(telling(["a", "b", None]), table)
+    assert set(map(tuple, found.values())) == {(1, 2, 0)}
+    with pytest.raises(ValueError, match="does not know a value"):
+        load(telling(["a", "b"]).to_json()).report_many(table)
+
+
+def test_integers_that_numpy_lacks():
+    """Polars has integers of 128 bits."""
+    table = pl.DataFrame({"u": pl.Series([2**70, 1], dtype=pl.Int128)})
+    assert load(telling([1, 2**70]).to_json()).report_many(table).tolist() == [1, 0]
