@@ -230,6 +230,12 @@ class Around:
         )
 
     @property
+    def data(self) -> tuple[str, str]:
+        """What the set was made from, and what it is counted in."""
+        is_box = self.kind == "box"
+        return ("private reports", "reports") if is_box else ("public table", "records")
+
+    @property
     def covers_groups(self) -> bool:
         """Whether the same numbers for known values are of the same event."""
         return self.kind == "renyi" or self.n_values is not None
@@ -311,7 +317,7 @@ class Around:
         if self.beta is None:
             return f"{words}; the radius was given, so the probability of missing is unknown"
         moved = " (apart from the drift)" * (self.numbers.get("drift", 0.0) > 0.0)
-        condition = f"; {source_in_words(self.values_from)}" * source
+        condition = f"; {source_in_words(self.values_from)}" * (source and self.kind != "box")
         return f"{words}; this set misses the true {true}{moved} {self.missed()}{condition}"
 
     @property
@@ -890,7 +896,7 @@ class Claims:
             drawn = "those who gave them are a random sample of the people who report"
         if any(one.numbers.get("drift", 0.0) > 0.0 for one in uncertain):
             drawn += " and the population has changed by no more than was allowed for"
-        such = "tables" if sets[0].kind != "box" else "numbers of reports"
+        such = "tables" if sets[0].kind != "box" else "samples of reports"
         return f"{near}; the true one is not among them for {often} of such {such}, if {drawn}."
 
     def warnings(self) -> list[str]:

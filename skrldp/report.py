@@ -582,12 +582,14 @@ def _figures_in_words(report: PrivacyReport) -> list[tuple[str, str]]:
     """State the figures, as labels and texts."""
     shown = [("digest", report.digest), ("sees", sees(report.observe))]
     a1, a2 = report.shape
-    table = f"{report.n:,} records"
+    data, unit = report.claims.main.around.data
+    table = f"{report.n:,} {unit}" if report.n else "none"
     if not report.blocks:
-        zero = f", {report.zero_cells:,} without records" if report.zero_cells else ""
+        is_table = report.zero_cells and unit == "records"
+        zero = f", {report.zero_cells:,} without records" if is_table else ""
         cells = f" = {report.n_cells:,} cells" if report.nonsensitive else ""
         table += f"; {cells_in_words(a1, a2)}{cells}{zero}"
-    shown.append(("public table", table))
+    shown.append((data, table))
     worst = ""
     if report.blocks:
         shown.append(("blocks", _blocks_in_words(report)))

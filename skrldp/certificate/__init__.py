@@ -5,6 +5,7 @@ comes from dual expressions of the support function, which are upper bounds wher
 evaluated, with the rounding of the arithmetic added. No solver's status or tolerance enters.
 """
 
+from skrldp.certificate._bounds import cells_by_record, counted_for, verify_bounds
 from skrldp.certificate._certify import (
     Certificate,
     certify,
@@ -18,7 +19,9 @@ from skrldp.certificate._witness import counts_to_json, witness_of
 __all__ = [
     "Certificate",
     "Verdict",
+    "cells_by_record",
     "certify",
+    "counted_for",
     "counts_to_json",
     "expected_seconds",
     "prove",
@@ -26,5 +29,6 @@ __all__ = [
     "release",
     "release_made",
     "verify",
+    "verify_bounds",
     "witness_of",
 ]

@@ -73,7 +73,8 @@ def _lines(own: Any, proven: Claims | None) -> list[tuple[str, str]]:
         words = "; ".join(one.in_words() for one in proven)
         lines.append(("proven here", f"{words}; this follows from {told}"))
     if own.claims is not None and not own.claims.main.around.is_everything:
-        lines.append(("note", "skrldp verify proves claims about a set, from the public table"))
+        source = own.claims.main.around.data[0]
+        lines.append(("note", f"skrldp verify proves claims about a set, from the {source}"))
     return lines
 
 

@@ -55,12 +55,18 @@ def verify(
     public_counts: Annotated[
         str | None, o.option("--public-counts FILE", "What the proof is about, without PUBLIC.")
     ] = None,
+    pilot: Annotated[
+        list[str] | None,
+        o.option("--pilot FILE", "A mechanism whose reports replace the public table."),
+    ] = None,
 ) -> int:
     """Verify that a mechanism is as private as it claims.
 
     From the public table, the bounds are proven anew, for the set of distributions that the
     mechanism states, fitted to this table. With --witness the proof of somebody else is checked, in
     whole numbers and without trust in who made it: against --public-counts, or the public table.
+    With --pilot, bounds are computed again from the counts of private reports that the mechanism
+    states.
     The exit code is 1 if the claim is not shown.
     """
     own = read_mechanism(mechanism)
@@ -71,6 +77,9 @@ def verify(
         )
     if own.claims is None:
         raise CommandError(f"{mechanism} claims nothing that could be verified.")
+    if pilot and witness is None and public is None and public_counts is None:
+        joint = _from_reports(own, pilot)
+        return 0 if joint and _proven(own, joint, mechanism, eps, reports) else FAILED
     if (public is None) == (public_counts is None) or (public_counts and witness is None):
         raise CommandError("give the public table; or --witness, and it or --public-counts.")
     joint = None if public is None else _counted(own, public, counts, missing or [])
@@ -82,7 +91,7 @@ def verify(
         from skrldp.certificate import counts_to_json
 
         table = read_text(str(public_counts)) if joint is None else counts_to_json(joint).encode()
-        holds = _checked(own, table, read_text(witness), eps, reports)
+        holds = _checked(own, table, read_text(witness), eps, reports, pilot)
     return 0 if holds else FAILED
 
 
@@ -102,6 +111,26 @@ def _counted(
     for batch, weights, _ in weighted(batches, counts, path):
         found += np.bincount(cells_of(batch), weights, len(found))
     return _joint_of(own, found)
+
+
+def _from_reports(own: Any, pilots: list[str]) -> JointDistribution | None:
+    """Return the estimate that a mechanism states, with the reports that its bounds come from.
+
+    None if the bounds do not follow from them; the reason is printed then.
+    """
+    from skrldp.certificate import counted_for, verify_bounds
+    from skrldp.joint import JointDistribution
+
+    verdict = verify_bounds(own.to_json(), [read_text(name) for name in pilots])
+    if not verdict.holds:
+        print(in_one_line(verdict.message))
+        return None
+    known = {one.digest: one for one in map(read_mechanism, pilots)}
+    stated = own.claims.main.around.bounds.reports
+    reports = [counted_for(known[digest], counts, own) for digest, counts in stated]
+    names = own.secrets, own.values
+    counts = np.ones((len(names[0]), len(names[1]))) if own.public is None else own.public.counts
+    return JointDistribution(counts, *names, alphabet="declared", reports=tuple(reports))
 
 
 def _joint_of(own: Any, counts: Any) -> JointDistribution:
@@ -162,6 +191,9 @@ def _set_of(around: Around) -> Any:
     if around.is_everything:
         return AllDistributions()
     numbers = dict(around.numbers)
+    if around.bounds is not None:
+        radius = "asymptotic" if around.rule == "reports-asymptotic" else "finite-sample"
+        return LikelihoodRatioSet(around.beta, radius=radius, drift=numbers["drift"])
     ball = around.kind == "renyi"
     radius = numbers["radius" if ball else "pair"]
     by_rule = around.rule not in ("given", "survey")
@@ -213,7 +245,8 @@ def _proven(own: Any, joint: JointDistribution, path: str, eps: float | None, re
         found = Claims(
             tuple(replace(one, asked=asked) if one is proof.claim else one for one in proof.claims)
         )
-    lines = [("public table", f"{joint.n:,} records in {joint.counts.size:,} cells")]
+    data, unit = stated.data
+    lines = [(data, f"{joint.n:,} {unit} in {joint.counts.size:,} cells")]
     if stated.n_records not in (None, joint.n):
         lines.append(("", f"the mechanism was designed with {stated.n_records:,} records"))
     if stated.rule == "given":
@@ -229,7 +262,12 @@ def _proven(own: Any, joint: JointDistribution, path: str, eps: float | None, re
 
 
 def _checked(
-    own: Mechanism | Manifest, counts: bytes, witness: bytes, eps: float | None, reports: int
+    own: Mechanism | Manifest,
+    counts: bytes,
+    witness: bytes,
+    eps: float | None,
+    reports: int,
+    pilots: list[str] | None,
 ) -> bool:
     """Check a proof, make the sets of distributions again, and print what is shown."""
     from skrldp.certificate import verify as check
@@ -244,7 +282,8 @@ def _checked(
         for k, (one, table) in enumerate(each):
             joint = _joint_of(one, table.get("records", table["counts"]))
             claims.append(_as_counted(one, joint))
-            for enough, said in _radii_again(one, joint):
+            again = _radii_again if one.claims.main.around.bounds is None else _bounds_again
+            for enough, said in again(one, joint, pilots):
                 shown.append(f"block {k}, {said}" if len(blocks) > 1 else said)
                 if holds and not enough:
                     holds, message = False, f"not shown: {shown[-1]}"
@@ -271,7 +310,17 @@ def _as_counted(own: Any, joint: JointDistribution) -> Claims:
     return Claims(tuple(map(judged, own.claims)))
 
 
-def _radii_again(own: Any, joint: JointDistribution) -> list[tuple[bool, str]]:
+def _bounds_again(own: Any, _: Any, pilots: list[str] | None) -> list[tuple[bool, str]]:
+    """Compute bounds from private reports again, if their mechanisms are given."""
+    from skrldp.certificate import verify_bounds
+
+    if not pilots:
+        return [(True, "bounds: as stated; --pilot computes them from the counts of reports")]
+    verdict = verify_bounds(own.to_json(), [read_text(name) for name in pilots])
+    return [(verdict.holds, verdict.message if not verdict.holds else verdict.shown[0])]
+
+
+def _radii_again(own: Any, joint: JointDistribution, _: Any) -> list[tuple[bool, str]]:
     """Make each set by its rule again; whether the stated one is as large, and a sentence."""
     found = []
     required = _asked_again(own, joint, own.claims.eps)

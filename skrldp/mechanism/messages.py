@@ -50,8 +50,9 @@ def lines_of(mechanism: Any) -> list[Line]:
     if mechanism.claims is None:
         return [*shown, ("claimed", "nothing")]
     notes = [("note", text) for text in notes_of(mechanism)]
-    n_records = mechanism.claims.main.around.n_records
-    table = [] if n_records is None else [("public table", f"{n_records:,} records")]
+    around = mechanism.claims.main.around
+    (data, unit), n_records = around.data, around.n_records
+    table = [] if n_records is None else [(data, f"{n_records:,} {unit}")]
     return [*shown, *mechanism.claims.lines(), *table, *notes]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skrldp._typing import Floats, Indices
+from skrldp.certificate import cells_by_record, counted_for
 from skrldp.joint import CountedReports, JointDistribution
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.table.select import resolve_columns
@@ -40,19 +41,8 @@ def in_place_of_table(
         return _all_cells(sanitizer, uncertainty), ()
     found = [_counted(one) for one in estimators]
     first = found[0][0]
-    cells = _cells(first)
-    reports = []
-    for mechanism, counts in found:
-        own = _cells(mechanism)
-        same = [name for name, _ in mechanism.columns] == [name for name, _ in first.columns]
-        if not same or own.keys() != cells.keys():
-            raise ValueError(
-                "the reports are of mechanisms with different columns or categories: pass the same "
-                "categories= to each."
-            )
-        order = [own[cell] for cell in cells]
-        reports.append(CountedReports(mechanism.matrix[:, order], counts, mechanism.digest))
-    return _frame(list(cells), [name for name, _ in first.columns]), tuple(reports)
+    reports = tuple(counted_for(*one, first) for one in found)
+    return _frame(list(cells_by_record(first)), [name for name, _ in first.columns]), reports
 
 
 def _is_estimator(X: Any) -> bool:
@@ -66,33 +56,12 @@ def _counted(estimator: Any) -> tuple[Mechanism, Any]:
     mechanism: Mechanism = estimator.mechanism_
     if estimator.survey is not None:
         raise ValueError("the reports have survey weights, for which no exact bounds exist.")
-    if len(estimator.counts_) != mechanism.shape[0]:
-        raise ValueError("different reports were written as the same cell: use encode='symbol'.")
-    if not mechanism.columns:
-        raise ValueError("the mechanism does not name its columns: use a sanitizer's `mechanism_`.")
     if mechanism.others is not None:
         raise ValueError(
             "the mechanism groups values as 'other', which its public table chose: pilot reports "
             "need given categories."
         )
     return mechanism, estimator.counts_
-
-
-def _cells(mechanism: Mechanism) -> dict[tuple[Any, ...], int]:
-    """Return the cell of each record, a tuple of the columns' values in their order."""
-    flags = [is_secret for _, is_secret in mechanism.columns]
-
-    def as_tuple(value: Any, n_columns: int) -> tuple[Any, ...]:
-        return (value,) if n_columns == 1 else tuple(value)
-
-    found = {}
-    for k, (s, u) in enumerate(product(mechanism.secrets, mechanism.values)):
-        parts = {
-            True: iter(as_tuple(s, sum(flags))),
-            False: iter(as_tuple(u, len(flags) - sum(flags))),
-        }
-        found[tuple(next(parts[flag]) for flag in flags)] = k
-    return found
 
 
 def _all_cells(sanitizer: Any, uncertainty: Any) -> Any:

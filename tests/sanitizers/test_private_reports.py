@@ -1,5 +1,7 @@
 """Private reports in the place of a public table: what is designed, promised and refused."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -16,7 +18,9 @@ from skrldp import (
     RobustMSESanitizer,
     SRRSanitizer,
     certify,
+    privacy_report,
 )
+from skrldp.certificate import verify_bounds
 from skrldp.sets.bounds_from_reports import BoxSet
 
 ANSWERS = {"age": [20, 40, 60], "ill": ["no", "yes"]}
@@ -151,3 +155,33 @@ def test_neither_table_nor_reports_are_refused_for_a_set():
     with pytest.raises(ValueError, match="contradict each other"):
         bounds = np.array([[9_000, 0]]), np.array([[8_192, 8_192]])
         BoxSet(*bounds, 0.0, "reports", 0.05, 10, ())
+
+
+def test_bounds_are_computed_again_from_the_counts_that_are_stated(pilot):
+    first = AOptimalSanitizer(sensitive="ill", categories=ANSWERS, targets="all").fit(pilot)
+    both = [pilot, reports_of(first, OF_ILL, 9_000)]
+    mechanism = IRSanitizer(sensitive="ill", categories=ANSWERS).fit(both).mechanism_
+    text, pilots = mechanism.to_json(), [one.mechanism_.to_json() for one in both[::-1]]
+    assert verify_bounds(text, pilots).holds
+    assert "digest" in verify_bounds(text, pilots[1:]).message
+    assert "no bounds" in verify_bounds(pilots[1], pilots).message
+    fields = json.loads(text)
+    around = fields["claims"][0]["around"]
+    for change in (
+        lambda: around["lower"][0].__setitem__(0, around["lower"][0][0] + 2),
+        lambda: around["upper"][1].__setitem__(2, around["upper"][1][2] - 2),
+        lambda: around.update(beta=0.01),
+        lambda: around["reports"][0]["counts"].reverse(),
+    ):
+        around.update(json.loads(text)["claims"][0]["around"])
+        change()
+        assert not verify_bounds(json.dumps(fields), pilots).holds
+
+
+def test_reports_and_pages_name_private_reports(pilot):
+    sanitizer = IRSanitizer(sensitive="ill", categories=ANSWERS).fit(pilot)
+    report = str(privacy_report(sanitizer))
+    assert "private reports" in report and "public table" not in report
+    plain = " ".join(sanitizer.mechanism_.claims.plain(["age"], False, 1))
+    assert f"the {pilot.n_reports_:,} private reports do not rule out" in plain
+    assert "at most 5 % of such samples" in plain
