@@ -685,8 +685,7 @@ const listed = (it, where) => (Array.isArray(it) ? it : malformed(`${where} must
 const malformed = (what) => fail(`the mechanism is malformed: ${brief(what)}.`);
 const refuse = (what) => fail(`${what}. Nothing was reported.`);
 /** Characters that a reader does not see, and that control a terminal or reorder a line. */
-const HIDDEN =
-  /[\0-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\p{Cs}\u{e0000}-\u{e007f}]/gu;
+const HIDDEN = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu; // but joiners, which scripts need
 function fail(message, Kind = Error) {
   throw new Kind(message.replace(HIDDEN, (hidden) => `\\u{${hidden.codePointAt(0).toString(16)}}`));
 }

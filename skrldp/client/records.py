@@ -187,10 +187,11 @@ class RecordReader:
 
     def _check_names(self, names: Collection[Any], what: str) -> None:
         for place in self._wanted:
-            if self._names[place] not in names:
-                missing = brief(repr(self._names[place]))
+            name = self._names[place]
+            if name not in names or (isinstance(names, list) and names.count(name) > 1):
+                problem = "has twice" if name in names else "lacks"
                 raise ValueError(
-                    f"{what} lacks the column {missing}; the mechanism needs "
+                    f"{what} {problem} the column {brief(repr(name))}; the mechanism needs "
                     f"{self._listed_names()}. {_NOTHING}"
                 )
 

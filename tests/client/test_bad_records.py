@@ -6,6 +6,7 @@ from collections import defaultdict
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from client_records import ROWS, by_name, dense
 
@@ -84,7 +85,11 @@ def test_no_message_says_who_has_an_unknown_value():
         (pd.DataFrame({"age": [1]}), "the table lacks the column 'ill'"),
         (
             pd.DataFrame([[1, 1, "no", "S"]], columns=["age", "age", "ill", "size"]),
-            "'age' is no column",
+            "the table has twice the column 'age'",
+        ),
+        (
+            pa.Table.from_arrays([[1], [1], ["no"], ["S"]], names=["age", "age", "ill", "size"]),
+            "the table has twice the column 'age'",
         ),
         (pl.DataFrame(by_name(ROWS)).lazy(), "a data frame with its rows in memory"),
         (np.zeros((2, 4)), "the array has 4 values, but the mechanism has 3 columns"),
