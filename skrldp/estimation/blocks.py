@@ -115,8 +115,8 @@ class BlockDesign:
         """Test the population of each block; None without public records of U."""
         if self.public is None:
             return None
-        blocks = zip(self.channels, counts, self.manifest.mechanisms, self.public, strict=True)
-        blocks = [one for one in blocks if one[1].any() and len(one[2].values) > 1]
+        of_all = zip(self.channels, counts, self.manifest.mechanisms, self.public, strict=True)
+        blocks = [one for one in of_all if one[1].any() and len(one[2].values) > 1]
         blocks = [one for one in blocks if one[3].size is not None]
         found = [drift_of(channel, n, public, own) for channel, n, own, public in blocks]
         if not found:
@@ -215,7 +215,7 @@ class _PooledStatistic(Statistic):
         """Whether intervals are by formula: not these."""
         return False
 
-    def model_variances(self, theta: Floats, rows: Any = slice(None)) -> Floats:
+    def model_variances(self, theta: Floats) -> Floats:
         """No variance but that of the reports."""
         return np.zeros_like(theta)
 
@@ -227,7 +227,7 @@ class _PooledStatistic(Statistic):
         """Not known: blocks are of different persons."""
         return np.full(len(self.c), np.nan)
 
-    def bias(self, theta: Floats, rows: Any = slice(None)) -> tuple[Floats, Floats]:
+    def bias(self, theta: Floats) -> tuple[Floats, Floats]:
         """Nothing bounds the bias of a figure that no block determines."""
         return np.zeros(len(theta)), np.full(len(theta), np.inf)
 

@@ -16,9 +16,8 @@ the kurtosis of w(Y)), weights of bounded bias are taken, and the interval allow
 (Donoho 1994; Armstrong and Kolesár 2018).
 """
 
-import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 
@@ -29,15 +28,18 @@ from skrldp._typing import Booleans, Floats, Indices
 from skrldp.estimation.channels import Channel, FourNumbers, StructuredChannel
 
 LEAST_REPORTS = 20.0  # that must carry a figure, effectively
-# Prices of the bias, in standard errors, that are tried.
-_PRICES = 0.4, 0.7, 1.0, 1.5, 2.5, 5.0
-_MOST_WEIGHTS = 400  # independent ones for which cones are solved: in some tenths of a second
+_PRICES = 0.01, 0.05, 0.2, 1.0, 4.0, 20.0, 100.0, 1e3, 1e4  # of the bias that are tried
+_MOST_WEIGHTS = 400  # independent ones for which biased weights are searched
+_ROUNDS, _MOST_PRODUCTS = 12, 2_000_000_000  # of a search, in about a second
+_SPREAD = 0.03  # of the shares of cells that all have alike
+_NO_PENALTY = 1e-10  # of a variance: rounding would decide below it
 LEAST_SHARE = 4.0  # of a group, in its standard errors, for a standard error within it
-_PARTS = 0.0, 0.25, 0.5  # of the way from the public figure to the greatest one
+_PARTS = 0.0, 0.25, 0.5  # of the way from the public figure to the farther end of its range
 _LARGEST_TILT = 500.0  # of a logarithm of a probability
 _TILTS, _HALVINGS = 60, 30  # steps of the tilt, and of an end of an interval
-_STEPS = 96  # of a table of variances: errors are wrong by less than a thousandth
-_NO_BIAS = 1e-8  # of the range of a figure
+# Steps of a table of variances: errors are wrong by less than a thousandth, and while weights are
+# compared by less than a hundredth.
+_STEPS, _FEW_STEPS = 96, 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,10 +139,13 @@ def tilt_of(mass: Floats, residual: Floats) -> Floats:
     x = residual / scale
     tilt = np.zeros((len(x), 1))
     low, high = tilt - _LARGEST_TILT, tilt + _LARGEST_TILT
+    inside = np.where(mass > 0.0, x, 0.0)
+    low = np.where(inside.max(axis=1, keepdims=True) <= 0.0, high, low)
+    high = np.where(inside.min(axis=1, keepdims=True) >= 0.0, -_LARGEST_TILT, high)
     for _ in range(_TILTS):
         p = tilted_cells(mass, tilt, x)
         mean = (p * x).sum(axis=1, keepdims=True)
-        if np.abs(mean).max() <= 1e-10 or (high - low).max() <= 1e-7:
+        if (np.minimum(np.abs(mean) / 1e-10, (high - low) / 1e-7) <= 1.0).all():
             break
         low, high = np.where(mean < 0.0, tilt, low), np.where(mean > 0.0, tilt, high)
         spread = np.maximum((p * x**2).sum(axis=1, keepdims=True) - mean**2, 1e-300)
@@ -174,6 +179,9 @@ class Statistic:
     least: Floats  # (k,), NaN where no cell has g
     size: Floats  # (k,), of the range of the figure
     plain: "Statistic | None" = None  # with unbiased weights, where others took their place
+    steps: int = _STEPS  # of the table of variances
+    # Classes (k, m) where figures θ are true: the same for all weights of the same figures.
+    tilted: dict[bytes, Floats] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, channel: Channel, c: Floats, g: Floats | None = None) -> "Statistic":
@@ -217,9 +225,9 @@ class Statistic:
         The greatest over some values of the figure: of a rare category few records decide, and the
         interval knows; that few reports decide of any value is what must not be.
         """
-        found = np.zeros(len(self.c))
+        found, far = np.zeros(len(self.c)), np.where(2.0 * self.public < self.size, self.size, 0.0)
         for part in _PARTS:
-            theta = self.public + part * (self.size - self.public)
+            theta = self.public + part * (far - self.public)
             report = self._reports_at(theta) if part else self.channel.report
             weights = self._residual_weights(theta)
             apart = weights - (weights * report).sum(axis=1, keepdims=True)
@@ -334,15 +342,14 @@ class Statistic:
             return found
         return np.where(self.plain.determined, self.plain.variances(sample), found)
 
-    def model_variances(self, theta: Floats, rows: Any = slice(None)) -> Floats:
-        """Variances of the residuals' weights where θ, (k,), is true, next to p₀.
-
-        `rows` is one figure at many θ, or all at one each.
-        """
-        mass, c, g, first_c, first_g, cc, cg, gg = self.classes[:, rows]
+    def model_variances(self, theta: Floats) -> Floats:
+        """Variances of the residuals' weights where θ, (k,), is true, next to p₀."""
+        mass, c, g, first_c, first_g, cc, cg, gg = self.classes
         at = theta[:, None]
-        residual = c - at * g
-        p = tilted_cells(mass, tilt_of(mass, residual), residual)
+        if theta.tobytes() not in self.tilted:
+            residual = c - at * g
+            self.tilted[theta.tobytes()] = tilted_cells(mass, tilt_of(mass, residual), residual)
+        p = self.tilted[theta.tobytes()]
         mean = (p * (first_c - at * first_g)).sum(axis=1)
         second = (p * (cc - 2.0 * at * cg + at**2 * gg)).sum(axis=1)
         return np.maximum(second - mean**2, 0.0)
@@ -380,20 +387,21 @@ class Statistic:
 
         These are model variances, and the middle and size of the bias.
         """
-        x = (1.0 - np.cos(np.pi * np.arange(_STEPS + 1) / _STEPS)) / 2.0
+        x = (1.0 - np.cos(np.pi * np.arange(self.steps + 1) / self.steps)) / 2.0
         found = np.zeros((3, len(self.c), len(x)))
-        for k, size in enumerate(self.size):
-            found[0, k] = self.model_variances(x * size, [k])
-            if not self.determined[k]:
-                found[1:, k] = self.bias(x * size, [k])
+        for place, part in enumerate(x):
+            found[0, :, place] = self.model_variances(part * self.size)
+            if not self.determined.all():
+                found[1:, :, place] = self.bias(part * self.size)
+        found[1:, self.determined] = 0.0
         return x, np.nan_to_num(found, posinf=1e100)
 
     def _tabled(self, theta: Floats) -> Floats:
         """Look up the table, (3, ..., k), at figures less the least ones."""
         x, table = self._table
         at = np.clip(np.nan_to_num(theta / np.where(self.certain, 1.0, self.size)), 0.0, 1.0)
-        steps = np.arccos(1.0 - 2.0 * at) * (_STEPS / np.pi)
-        place = np.minimum(steps.astype(np.intp), _STEPS - 1)
+        steps = np.arccos(1.0 - 2.0 * at) * (self.steps / np.pi)
+        place = np.minimum(steps.astype(np.intp), self.steps - 1)
         part = (at - x[place]) / (x[place + 1] - x[place])
         rows = np.arange(len(self.size))
         found: Floats = (1.0 - part) * table[:, rows, place] + part * table[:, rows, place + 1]
@@ -405,13 +413,18 @@ class Statistic:
         shares = ((self.c == 0.0) | (self.c == 1.0)).all() and (self.g == 1.0).all()
         return bool(shares and not self.certain.any())
 
-    def bias(self, theta: Floats, rows: Any = slice(None)) -> tuple[Floats, Floats]:
+    def bias(self, theta: Floats) -> tuple[Floats, Floats]:
         """Middle and greatest distance from it of the expected residual, over all cells, (k,)."""
         at = theta[:, None]
-        off = self.channel.backward(self.of_c[rows] - at * self.of_g[rows])
-        off = off - (self.c[rows] - at * self.g[rows])
+        off = self._off[0] - at * self._off[1]
         most, least = off.max(axis=1), off.min(axis=1)
         return (most + least) / 2.0, (most - least) / 2.0
+
+    @cached_property
+    def _off(self) -> tuple[Floats, Floats]:
+        """Bias of the weights of c and of g about each cell, (k, a) each."""
+        back = self.channel.backward
+        return back(self.of_c) - self.c, back(self.of_g) - self.g
 
     def _residual_weights(self, theta: Floats) -> Floats:
         found: Floats = self.of_c - theta[:, None] * self.of_g
@@ -427,71 +440,92 @@ class Statistic:
 
     def with_bounded_bias(self, n: float) -> "Statistic":
         """Replace weights that are biased, or carried by too few of n reports."""
-        of_c, of_g, solved = self.of_c.copy(), self.of_g.copy(), None
         weak = self.is_weak(n)
-        # Of a symmetric mechanism all weights of a share have two values, and the same kurtosis.
-        if not (self.channel.is_symmetric and self.determined[weak].all()):
-            solved = _cones(self.channel, n)
-        for k in np.flatnonzero(weak):
-            of_c[k] = _best(self.channel, self.c[k], of_c[k], n, solved)
-            if np.ptp(self.g[k]):
-                of_g[k] = _best(self.channel, self.g[k], of_g[k], n, solved)
+        of_c, of_g = self.of_c.copy(), self.of_g.copy()
+        if weak.any():
+            of_c[weak], of_g[weak] = self._rows(weak)._shortest(n)
         return replace(self, of_c=of_c, of_g=of_g, plain=self)
 
+    def _rows(self, rows: Booleans) -> "Statistic":
+        names = "c", "g", "of_c", "of_g", "least", "size"
+        return replace(self, tilted={}, **{name: getattr(self, name)[rows] for name in names})
 
-Cones = Callable[[Floats, float], Floats]  # of a function (a,) and the price of bias: (b,)
+    def _shortest(self, n: float) -> tuple[Floats, Floats]:
+        """Find the weights whose intervals are expected to be shortest at the public distribution.
+
+        Any weights are valid, because their bias is computed. The first of those as good is taken.
+        """
+        channel, size = self.channel, self.size[:, None]
+        candidates = [(self.of_c, self.of_g), (np.zeros_like(self.of_c), self.of_g)]
+        # For a symmetric mechanism all weights of a share have two values, and the same kurtosis.
+        is_hopeless = channel.is_symmetric and self.determined.all()
+        if not is_hopeless and min(channel.n_symbols, channel.n_cells) <= _MOST_WEIGHTS:
+            for of_c, of_g in _shrunk(channel, self.c / size, self.g, self.public / self.size, n):
+                candidates.append((size * of_c, of_g))
+                if np.ptp(self.g):
+                    candidates.append((size * of_c, self.of_g))
+        lengths = [
+            replace(self, of_c=c, of_g=g, steps=_FEW_STEPS)._expected_lengths(n)
+            for c, g in candidates
+        ]
+        best = np.argmin(np.round(lengths, 4), axis=0), np.arange(len(self.c))
+        parts = zip(zip(*candidates, strict=True), (self.c, self.g), strict=True)
+        of_c, of_g = (_centred(channel, np.stack(part)[best], own) for part, own in parts)
+        return of_c, of_g
+
+    def _expected_lengths(self, n: float) -> Floats:
+        """Lengths of the intervals for the expected reports, in ranges of the figures, (k,).
+
+        Infinite where too few of n reports carry the weights.
+        """
+        ends = self.ends(Sample(self.channel.report, n), 0.95)
+        carried = (np.ptp(self.of_c, axis=1) == 0.0) | (self.effective * n >= LEAST_REPORTS)
+        return np.where(carried, np.ptp(ends, axis=1) / self.size, np.inf)
 
 
-def _best(channel: Channel, c: Floats, unbiased: Floats, n: float, solved: Cones | None) -> Floats:
-    """Find the weights (b,) of a function (a,) whose interval is expected to be the shortest."""
-    least, size = c.min(), np.ptp(c)
-    target = (c - least) / size
-    tried = [(unbiased - least) / size, np.zeros(len(unbiased))]
-    if solved is not None:
-        tried += [solved(target, price) for price in _PRICES]
-    lengths = [_expected_length(channel, target, one, n) for one in tried]
-    weights = tried[int(np.argmin(np.round(lengths, 4)))]  # the first of those that are as good
-    off = channel.backward(weights) - target
-    found: Floats = least + size * (weights - (off.max() + off.min()) / 2.0)
+def _centred(channel: Channel, weights: Floats, functions: Floats) -> Floats:
+    """Move weights (k, b) of functions (k, a) so that their bias is as large in both directions."""
+    off = channel.backward(weights) - functions
+    found: Floats = weights - (off.max(axis=1, keepdims=True) + off.min(axis=1, keepdims=True)) / 2
     return found
 
 
-def _cones(channel: Channel, n: float) -> Cones | None:
-    """Weights with the least sum of standard error and bias, at a price of it; None: too many."""
-    if min(channel.n_symbols, channel.n_cells) > _MOST_WEIGHTS:
-        return None
-    import cvxpy as cp
+def _shrunk(
+    channel: Channel, c: Floats, g: Floats, theta: Floats, n: float
+) -> Iterator[tuple[Floats, Floats]]:
+    """Weights of c and g with the least variance / (n · price) + mean square of the bias.
 
-    directions = channel.directions
-    chosen, low, high = cp.Variable(directions.shape[1]), cp.Variable(), cp.Variable()
-    of_target, of_price = cp.Parameter(channel.n_cells), cp.Parameter(nonneg=True)
-    off = (channel.matrix.T @ directions) @ chosen - of_target
-    sum_of_both = cp.norm(chosen) / np.sqrt(n) + of_price * (high - low) / 2
-    problem = cp.Problem(cp.Minimize(sum_of_both), [off <= high, off >= low])
+    The mean is over all cells alike, and over those where the bias of c − θg is the largest: each
+    round multiplies the cells' shares by its square, as Lawson does for minimax fits.
 
-    def solved(target: Floats, price: float) -> Floats:
-        of_target.value, of_price.value = target, price
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # any weights do: their bias is computed afterwards
-            problem.solve(solver="CLARABEL")
-        found: Floats = directions @ (0.0 if chosen.value is None else chosen.value)
-        return found
-
-    return solved
-
-
-def _expected_length(channel: Channel, target: Floats, weights: Floats, n: float) -> float:
-    """Length of the interval of a figure in [0, 1], in the mean at the public distribution."""
-    own = replace(Statistic.of(channel, target[None]), of_c=weights[None])
-    if np.ptp(weights) > 0 and own.effective[0] * n < LEAST_REPORTS:
-        return np.inf
-    middle, bias = (float(part[0]) for part in own.bias(own.public))
-    bias = bias if bias > _NO_BIAS else 0.0
-    error = float(np.sqrt(own.model_variances(own.public)[0] / n))
-    half = bias + float(_critical(np.array([bias / max(error, 1e-12)]), 0.95)[0]) * error
-    chances = (np.arange(25) + 0.5) / 25
-    centres = weights @ channel.report - middle + error * ndtri(chances)
-    return float(np.mean(np.clip(centres + half, 0, 1) - np.clip(centres - half, 0, 1)))
+    Shapes: `c` and `g` (k, a), `theta` (k,); pairs of (k, b).
+    """
+    directions = channel.directions - channel.report @ channel.directions
+    on_cells = channel.matrix.T @ directions  # (a, r)
+    (k, a), r = c.shape, on_cells.shape[1]
+    both, residual = np.stack([c, g], axis=1), c - theta[:, None] * g  # (k, 2, a)
+    left, values, right = np.linalg.svd(on_cells - on_cells.mean(axis=0), full_matrices=False)
+    along = (both - both.mean(axis=2, keepdims=True)) @ left
+    n_rounds = int(min(_ROUNDS, _MOST_PRODUCTS // (len(_PRICES) * k * a * r**2)))
+    for price in _PRICES:
+        penalty = max(1.0 / (n * price), _NO_PENALTY)
+        chosen = along * (values / (values**2 + a * penalty)) @ right  # (k, 2, r)
+        shares = np.full_like(c, 1.0 / a)
+        yield tuple((chosen @ directions.T).swapaxes(0, 1))
+        for _ in range(n_rounds):
+            off = (chosen[:, 0] - theta[:, None] * chosen[:, 1]) @ on_cells.T - residual
+            off -= (off.max(axis=1, keepdims=True) + off.min(axis=1, keepdims=True)) / 2.0
+            shares *= np.maximum(off**2, 1e-12 * (off**2).max(axis=1, keepdims=True))
+            shares /= shares.sum(axis=1, keepdims=True)
+            shares = (1.0 - _SPREAD) * shares + _SPREAD / a
+            means = shares @ on_cells
+            square = (on_cells.T * shares[:, None]) @ on_cells - means[:, :, None] * means[:, None]
+            weighted = both * shares[:, None]
+            sides = weighted @ on_cells - weighted.sum(axis=2)[..., None] * means[:, None]
+            system = square + penalty * np.eye(r)
+            chosen = np.linalg.solve(system, sides.swapaxes(1, 2)).swapaxes(1, 2)
+        if n_rounds:
+            yield tuple((chosen @ directions.T).swapaxes(0, 1))
 
 
 @cache
