@@ -31,7 +31,7 @@ LEAST_REPORTS = 20.0  # that must carry a figure, effectively
 _PRICES = 0.01, 0.05, 0.2, 1.0, 4.0, 20.0, 100.0, 1e3, 1e4  # of the bias that are tried
 _MOST_WEIGHTS = 400  # independent ones for which biased weights are searched
 _ROUNDS, _MOST_PRODUCTS = 12, 2_000_000_000  # of a search, in about a second
-_SPREAD = 0.03  # of the shares of cells that all have alike
+_SPREAD = 0.01  # of the shares of cells that all have alike
 _NO_PENALTY = 1e-10  # of a variance: rounding would decide below it
 LEAST_SHARE = 4.0  # of a group, in its standard errors, for a standard error within it
 _PARTS = 0.0, 0.25, 0.5  # of the way from the public figure to the farther end of its range
@@ -496,7 +496,7 @@ def _shrunk(
     """Weights of c and g with the least variance / (n · price) + mean square of the bias.
 
     The mean is over all cells alike, and over those where the bias of c − θg is the largest: each
-    round multiplies the cells' shares by its square, as Lawson does for minimax fits.
+    round multiplies the cells' shares by its size, as Lawson does for minimax fits.
 
     Shapes: `c` and `g` (k, a), `theta` (k,); pairs of (k, b).
     """
@@ -515,7 +515,7 @@ def _shrunk(
         for _ in range(n_rounds):
             off = (chosen[:, 0] - theta[:, None] * chosen[:, 1]) @ on_cells.T - residual
             off -= (off.max(axis=1, keepdims=True) + off.min(axis=1, keepdims=True)) / 2.0
-            shares *= np.maximum(off**2, 1e-12 * (off**2).max(axis=1, keepdims=True))
+            shares *= np.maximum(np.abs(off), 1e-6 * np.abs(off).max(axis=1, keepdims=True))
             shares /= shares.sum(axis=1, keepdims=True)
             shares = (1.0 - _SPREAD) * shares + _SPREAD / a
             means = shares @ on_cells

@@ -1,5 +1,8 @@
 """The statistic and its interval: weights, variances, Wilson, Fieller, bounded bias."""
 
+from dataclasses import replace
+
+import cvxpy as cp
 import numpy as np
 import pytest
 from fits_of_counts import grr
@@ -218,12 +221,16 @@ def test_the_bias_is_bounded_for_every_population(undetermined):
     channel, statistic = undetermined
     assert not statistic.determined.any()
     middle, bias = statistic.bias(statistic.public)
+    thirds = np.repeat(np.tile(np.eye(3), (1, 2)), 2, axis=1)  # shares within groups, too
+    within = Statistic.of(channel, thirds * statistic.c[0], thirds).with_bounded_bias(5_000)
     rng = np.random.default_rng(0)
     for population in rng.dirichlet(np.full(12, 0.2), size=500):
-        theta = statistic.c @ population
-        expected = statistic.of_c @ channel.forward(population) - theta
-        own = statistic.bias(theta)
-        assert (np.abs(expected - own[0]) <= own[1] + 1e-12).all()
+        for one in (statistic, within):
+            theta = (one.c @ population) / (one.g @ population)
+            of_theta = one.of_c - theta[:, None] * one.of_g
+            expected = of_theta @ channel.forward(population)
+            own = one.bias(theta)
+            assert (np.abs(expected - own[0]) <= own[1] + 1e-12).all()
     extreme = np.abs(statistic.of_c @ channel.matrix - statistic.c - middle[:, None]).max(axis=1)
     assert extreme == pytest.approx(bias)
 
@@ -252,6 +259,37 @@ def test_a_figure_that_few_reports_decide_gets_other_weights():
     kept = statistic.with_bounded_bias(2_000)
     assert np.abs(kept.of_c).max() < np.abs(statistic.of_c).max() / 10.0
     assert np.isnan(kept.errors(Sample(channel.report, 2_000.0))).all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_weights_of_bounded_bias_are_about_as_good_as_the_best(seed):
+    """No pair of standard error and bias, on a grid of the price, has a much shorter interval."""
+    rng = np.random.default_rng(seed)
+    channel = Channel(rng.dirichlet(np.full(8, 0.4), size=12).T, rng.dirichlet(np.full(12, 3.0)))
+    chosen = Statistic.of(channel, np.eye(12)[:1]).with_bounded_bias(900)
+    length = chosen._expected_lengths(900)[0]
+    weights, low, high = cp.Variable(8), cp.Variable(), cp.Variable()
+    off = channel.matrix.T @ weights - chosen.c[0]
+    error = cp.norm(cp.multiply(np.sqrt(channel.report), weights)) / 30.0
+    for price in (0.4, 1.0, 2.0, 4.0):
+        problem = cp.Problem(
+            cp.Minimize(error + price * (high - low) / 2), [off <= high, off >= low]
+        )
+        problem.solve(solver="CLARABEL")
+        other = replace(chosen, of_c=weights.value[None])
+        assert length <= 1.1 * other._expected_lengths(900)[0] + 1e-3
+
+
+def test_shares_and_their_complements_are_carried_by_as_many_reports():
+    """Of the records, and within groups: what is rare must not count twice."""
+    channel, member = (
+        Channel(grr(12, 1.5), np.linspace(1.0, 9.0, 12) / 60),
+        np.repeat(np.eye(2), 6, 1),
+    )
+    for c, g in ((np.eye(12), np.ones((12, 12))), (np.eye(12)[[0, 6]] * member, member)):
+        both = [Statistic.of(channel, own, g) for own in (c, g - c)]
+        assert both[0].effective == pytest.approx(both[1].effective)
+        assert both[0].public + both[1].public == pytest.approx(1.0)
 
 
 def test_no_weights_of_few_reports_of_a_symmetric_mechanism_are_better_than_the_whole_range():
