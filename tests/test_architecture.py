@@ -64,8 +64,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "client": {"alphabet", "claims", "mechanism", "sampling"},
     "batches": {"alphabet", "claims", "client", "mechanism", "sampling"},
     "estimation": {
-        "alphabet", "claims", "joint", "mechanism", "pooling", "public_summary", "sanitizers",
-        "sets", "surveys", "table", "targets",
+        "alphabet", "certificate", "claims", "joint", "mechanism", "pooling", "public_summary",
+        "sanitizers", "sets", "surveys", "table", "targets",
     },
     "regression": {"alphabet", "estimation", "table"},
     "auditing": {"alphabet", "claims", "client", "joint", "mechanism", "sanitizers"},

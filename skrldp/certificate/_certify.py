@@ -214,8 +214,8 @@ def certify(
     if not isinstance(mechanism, Mechanism):
         return prove_reports(checked_matrix(mechanism, joint), joint, fitted, [reports])[0]
     # The proof is in the mechanism's order; the worst distribution is told in the table's.
-    cells = np.ix_(*order_in_table(joint, mechanism))
-    survey = joint.survey
+    order = order_in_table(joint, mechanism)
+    cells, fitted, survey = np.ix_(*order), fitted.arranged(*order), joint.survey
     if survey is not None:
         old = np.arange(joint.counts.size).reshape(joint.counts.shape)
         survey = survey.arranged(np.argsort(old[cells], axis=None), old.size)

@@ -13,6 +13,7 @@ from skrldp._arrays import ReadOnlyFit, read_only
 from skrldp._params import as_list, check_choice
 from skrldp._typing import Floats, Indices
 from skrldp.alphabet.combinations import group_cells
+from skrldp.certificate import certify, counted_for
 from skrldp.estimation.channels import Channel, StructuredChannel, channel_of
 from skrldp.estimation.errors_and_intervals import LEAST_REPORTS, Sample, Statistic
 from skrldp.estimation.hypotheses import (
@@ -33,6 +34,7 @@ from skrldp.estimation.shares_and_means import Cells, FigureMethods, check_size
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.public_summary import PublicSummary
+from skrldp.sets.parameter_objects import LikelihoodRatioSet
 from skrldp.surveys.design import SurveyDesign
 from skrldp.table.read import lazy_frame
 
@@ -309,6 +311,55 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
             )
         found: DriftTest = self.drift_
         return found
+
+    def leakage_bound(self, beta: float = 0.05) -> float:
+        """Bound the leakage of the mechanism at the population that reported, from the reports.
+
+        It holds with probability at least 1 − beta for every number of reports, whatever the
+        public table says: the certificate over all distributions that the reports do not rule out.
+
+        Parameters
+        ----------
+        beta : float, default=0.05
+            Probability with which the bound may be wrong.
+
+        Returns
+        -------
+        float
+            In nats; infinite where the reports do not bound it. At most what the mechanism claims
+            for all distributions.
+
+        Raises
+        ------
+        ValueError
+            If the reports are weighted, several symbols were written as the same cell, or no
+            distribution explains the reports.
+
+        Examples
+        --------
+        >>> from skrldp import FrequencyEstimator, IRSanitizer
+        >>> cells = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
+        >>> counts = [700, 1000, 2600, 5700]
+        >>> sanitizer = IRSanitizer(eps=1.0, sensitive=0, random_state=0)
+        >>> sanitizer = sanitizer.fit(cells, sample_weight=counts)
+        >>> private = [cell for cell, n in zip(cells, counts) for _ in range(10 * n)]
+        >>> estimator = FrequencyEstimator(sanitizer).fit(sanitizer.transform(private))
+        >>> round(estimator.leakage_bound(), 1)
+        1.1
+        """
+        check_is_fitted(self)
+        own = self.mechanism_
+        if self.survey is not None:
+            raise ValueError("the reports have survey weights, for which no exact bound is known.")
+        reports = (counted_for(own, self.counts_, own),)
+        shape = len(own.secrets), len(own.values)
+        joint = JointDistribution(np.ones(shape), own.secrets, own.values, reports=reports)
+        box = LikelihoodRatioSet(beta).fit_set(joint)
+        joint = JointDistribution(
+            box.centred(joint).counts, own.secrets, own.values, reports=reports
+        )
+        everywhere = np.inf if own.claims is None else own.claims.eps_all
+        return float(min(certify(own, box, joint).eps, everywhere))
 
     def training_rows(self, features: Any, label: Any) -> "tuple[pd.DataFrame, pd.Series, Floats]":
         """Rows and weights on which any model with ``sample_weight`` can be trained.

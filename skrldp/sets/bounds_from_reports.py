@@ -343,6 +343,11 @@ class BoxSet(FittedSet):
         """Return no limit, as for singles."""
         return np.full(len(marginals), math.inf)
 
+    def arranged(self, secrets: Indices, values: Indices) -> "BoxSet":
+        """Return the bounds of secrets and values in another order."""
+        cells = np.ix_(secrets, values)
+        return replace(self, lower=self.lower[cells], upper=self.upper[cells])
+
     def centred(self, joint: JointDistribution) -> JointDistribution:
         """Pull the conditionals of an estimate between the bounds, as counts are whole numbers."""
         inner, scale = self.box.pulled_in(joint.conditionals, margin=_MARGIN), joint.counts.sum()

@@ -226,6 +226,10 @@ class FittedSet(ABC):
         """The bounds of the conditionals that it is; None if it is none of bounds."""
         return None
 
+    def arranged(self, secrets: Indices, values: Indices) -> "FittedSet":
+        """Return the set of the same distributions with secrets and values in another order."""
+        return self
+
     def centred(self, joint: JointDistribution) -> JointDistribution:
         """Return a distribution inside the set, near the one that it was made for."""
         return joint

@@ -11,6 +11,7 @@ from skrldp import (
     FrequencyEstimator,
     GRRSanitizer,
     IRSanitizer,
+    JointDistribution,
     LikelihoodRatioSet,
     Mechanism,
     PolyOptSanitizer,
@@ -185,3 +186,25 @@ def test_reports_and_pages_name_private_reports(pilot):
     plain = " ".join(sanitizer.mechanism_.claims.plain(["age"], False, 1))
     assert f"the {pilot.n_reports_:,} private reports do not rule out" in plain
     assert "at most 5 % of such samples" in plain
+
+
+def test_bounds_follow_secrets_and_values_into_any_order(pilot):
+    sanitizer = AOptimalSanitizer(sensitive="ill", categories=ANSWERS).fit(pilot)
+    joint, box = sanitizer.joint_, sanitizer.certificate_.uncertainty
+    turned = joint.counts[::-1, ::-1], joint.secrets[::-1], joint.values[::-1]
+    other = JointDistribution(*turned, reports=joint.reports)
+    around = box.arranged(np.array([1, 0]), np.array([2, 1, 0]))
+    again = certify(sanitizer.mechanism_, around, other)
+    assert again.eps == pytest.approx(sanitizer.certificate_.eps, abs=1e-9)
+    assert certify(sanitizer.mechanism_, box, other).eps > 1.1
+
+
+def test_leakage_is_bounded_at_the_population_that_reported(pilot):
+    sanitizer = AOptimalSanitizer(sensitive="ill", categories=ANSWERS, targets="all").fit(pilot)
+    others = np.array([[0.02, 0.25, 0.33], [0.20, 0.10, 0.10]])
+    true = sanitizer.mechanism_.leakage(others)
+    bounds = [reports_of(sanitizer, others, n).leakage_bound() for n in (50, 20_000, 10**6, 10**8)]
+    assert true > 1.2
+    assert sorted(bounds, reverse=True) == bounds
+    assert true < bounds[-1] < true + 0.02
+    assert pilot.leakage_bound() <= 1.0
