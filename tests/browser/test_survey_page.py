@@ -1,7 +1,9 @@
 """The web survey in a real Chromium: what leaves it, byte by byte, and what the person sees."""
 
 import base64
+import csv
 import datetime as dt
+import io
 import itertools
 import json
 import re
@@ -17,7 +19,7 @@ pytest.importorskip("fastapi", reason="fastapi (extra: survey) is missing")
 
 import survey_site
 from conftest import ROOT
-from survey_site import ID, TOKEN, count_reports, few_questions, fill, invite_all
+from survey_site import ID, TOKEN, answer_all, count_reports, few_questions, fill, invite_all
 
 from skrldp import client
 from skrldp.mechanism.manifest import Manifest
@@ -28,6 +30,8 @@ import design
 import people
 import promise
 import results
+import server
+from questions import SURVEY
 
 # Three questions of the example with answers that occur nowhere by chance.
 WORDS = {
@@ -519,3 +523,74 @@ def test_the_results_hold_the_truth(person, relay, folder, manifest, monkeypatch
     assert page.locator("#statements li").count() >= 4
     assert manifest.digest in page.locator("#digest").inner_text()
     assert not someone.elsewhere
+
+
+SIZES = {"desktop": (1280, 800), "phone": (390, 844)}
+NEEDED = 300
+
+
+@pytest.fixture(scope="module")
+def twelve(tmp_path_factory):
+    """A folder of the whole survey; the design is quick where both bounds are equal."""
+    folder = tmp_path_factory.mktemp("twelve")
+    closes = dt.datetime.now(dt.UTC) + dt.timedelta(days=1)
+    design.write(folder, SURVEY, people.public_table(), closes, NEEDED, eps=2.0, eps_all=2.0)
+    return folder
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_twelve_questions_from_the_invitation_to_the_close(chromium, twelve, size, monkeypatch):
+    """An invitation is good for one report, results come from the least number on, then the end."""
+    (twelve / "reports.sqlite").unlink(missing_ok=True)
+    invite_all(twelve, [TOKEN, ID])
+    viewport = dict(zip(("width", "height"), SIZES[size], strict=True))
+    with survey_site.site(twelve) as relay:
+        visitors = [Person(chromium, relay, viewport=viewport) for _ in range(2)]
+        late = visitors[0].open(f"/#{ID}")
+        for someone, page in zip([*visitors, visitors[0]], [None, None, late], strict=True):
+            page = page or someone.page
+            assert page.get_by_role("group").count() == 12
+            assert fits(page)
+            answer_all(page, {"age": 47, "place": "in the countryside", "checked": "checked"})
+            page.get_by_role("button", name="Show me what would be sent").click()
+            page.locator("#preview").wait_for(state="visible")
+            body = json.loads(page.locator("#body").text_content())
+            assert SURVEY["questions"][body["block"]]["text"] in page.locator("#about").inner_text()
+            assert page.locator("#chances tbody tr").count() == 3
+        first, second = visitors
+        first.send()
+        assert "has arrived" in first.page.locator("#status").inner_text()
+        second.send()
+        assert "invitation has been used" in second.page.get_by_role("alert").inner_text()
+        assert not second.page.get_by_role("button", name="Try again").is_visible()
+        assert count_reports(twelve) == 1
+
+        persons = people.respondents(NEEDED - 1, seed=4)
+        fill(twelve, persons[1:])
+        page = first.open("/results.html")
+        assert f"from {NEEDED} reports on" in page.locator("#summary").inner_text()
+        assert not page.locator("table").count()
+        fill(twelve, persons[:1])
+        page.reload(wait_until="networkidle")
+        assert f"Estimated from {NEEDED} reports" in page.locator("#summary").inner_text()
+        answers = [
+            (one["column"], answer) for one in SURVEY["questions"] for answer in one["options"]
+        ]
+        assert page.locator("#questions section").count() == 12
+        assert page.locator("#questions tbody tr").count() == len(answers)
+        assert fits(page)
+        with page.expect_download() as download:
+            page.get_by_role("link", name="as CSV").click()
+        rows = csv.DictReader(io.StringIO(download.value.path().read_text("utf-8")))
+        assert [(row["question"], row["answer"]) for row in rows] == answers
+
+        monkeypatch.setattr(server, "now", lambda: dt.datetime.now(dt.UTC) + dt.timedelta(days=2))
+        page = second.open(f"/#{ID}")
+        assert "closed on" in page.locator("#status").inner_text()
+        assert not page.locator("form").is_visible()
+        first.send(late)
+        assert "survey is closed" in late.get_by_role("alert").inner_text()
+        assert count_reports(twelve) == NEEDED
+        assert not first.elsewhere and not second.elsewhere
+        for someone in visitors:
+            someone.context.close()

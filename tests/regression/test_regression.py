@@ -16,6 +16,7 @@ from skrldp import (
     IRSanitizer,
     Mechanism,
     SRRSanitizer,
+    SurveyDesign,
 )
 from skrldp.regression import logit, mnlogit, ols, poisson
 
@@ -64,45 +65,79 @@ def expected_counts(sanitizer, n):
     return np.rint(n * sanitizer.mechanism_.matrix @ probabilities)
 
 
-def reference(kind, people, **options):
-    """What statsmodels finds for the records themselves."""
-    ill = people.assign(ill=(people["ill"] == "yes").astype(int))
-    if kind == "logit":
-        return smf.logit(MODELS[kind][1], ill).fit(disp=0, **options)
+def reference(kind, people, weights=None, **options):
+    """Fit statsmodels' model to the records themselves."""
+    weights = np.ones(len(people)) if weights is None else weights
+    formula, numbers = MODELS[kind][1], people.assign(ill=(people["ill"] == "yes").astype(int))
     if kind == "mnlogit":
         codes = people.assign(job=people["job"].astype("category").cat.codes)
-        return smf.mnlogit("job ~ age + ill", codes).fit(disp=0, **options)
-    return {"ols": smf.ols, "poisson": smf.poisson}[kind](MODELS[kind][1], people).fit(
-        **({} if kind == "ols" else {"disp": 0}), **options
-    )
+        return smf.mnlogit(formula, codes).fit(disp=0, **options)
+    if kind == "ols":
+        return smf.wls(formula, people, weights=weights).fit(**options)
+    family = {"logit": sm.families.Binomial(), "poisson": sm.families.Poisson()}[kind]
+    numbers = numbers if kind == "logit" else people
+    model = smf.glm(formula, numbers, family=family, var_weights=weights)
+    return model.fit(tol=1e-13, tol_criterion="params", **options)
 
 
 @pytest.mark.parametrize("kind", MODELS)
 def test_without_noise_coefficients_are_those_of_the_records(kind, people, sanitizer):
     model, formula = MODELS[kind]
-    found = model(formula, estimate(sanitizer, expected_counts(sanitizer, 1e14)))
+    found = model(formula, estimate(sanitizer, expected_counts(sanitizer, 1e14))).params
     expected = reference(kind, people).params
     if kind == "mnlogit":
-        np.testing.assert_allclose(found.params["b"][expected.index], expected[0], 1e-4)
-        np.testing.assert_allclose(found.params["c"][expected.index], expected[1], 1e-4)
-    else:
-        wanted = expected.to_numpy()
-        np.testing.assert_allclose(found.params[expected.index], wanted, rtol=1e-4, atol=1e-6)
+        expected = pd.concat({"b": expected[0], "c": expected[1]})
+    np.testing.assert_allclose(found[expected.index], expected, rtol=1e-4, atol=1e-6)
 
 
+@pytest.fixture(scope="module")
+def stating(people):
+    """Reports that state the record, so that nothing but the sample's randomness is left."""
+    sanitizer = GRRSanitizer(eps=25.0, sensitive="ill", random_state=0).fit(people)
+    return sanitizer, sanitizer.transform(people)
+
+
+WEIGHTS = {"none": None, "equal": 2.5, "unequal": np.random.default_rng(5).uniform(0.5, 4.0, 6_000)}
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("kind", ["logit", "ols", "poisson"])
-def test_of_reports_that_state_the_record_the_covariance_is_the_usual_sandwich(kind, people):
-    stating = GRRSanitizer(eps=25.0, sensitive="ill", random_state=0).fit(people)
-    estimator = FrequencyEstimator(stating).fit(stating.transform(people))
+def test_of_reports_that_state_the_record_the_covariance_is_whites(kind, weights, people, stating):
+    """HC0; the covariance of weighted totals has a factor n / (n - 1) besides."""
+    (sanitizer, reports), survey, n = stating, None, len(people)
+    if weights != "none":
+        reports = reports.assign(weight=WEIGHTS[weights])
+        survey = SurveyDesign(weights="weight")
     model, formula = MODELS[kind]
-    found = model(formula, estimator)
-    expected = reference(kind, people, cov_type="HC0")
-    names = expected.params.index
-    np.testing.assert_allclose(found.bse[names], expected.bse, rtol=1e-5)
-    covariance = found.cov_params().loc[names, names]
+    found = model(formula, FrequencyEstimator(sanitizer, survey=survey).fit(reports))
+    own = WEIGHTS["unequal"] if weights == "unequal" else None
+    expected = reference(kind, people, own, cov_type="HC0")
+    names, factor = expected.params.index, 1.0 if survey is None else n / (n - 1)
+    assert found.nobs == n
+    np.testing.assert_allclose(found.params[names], expected.params, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(found.bse[names], expected.bse * np.sqrt(factor), rtol=1e-5)
+    covariance = found.cov_params().loc[names, names] / factor
     np.testing.assert_allclose(covariance, expected.cov_params(), rtol=1e-4, atol=1e-9)
-    np.testing.assert_allclose(found.conf_int().loc[names], expected.conf_int(), rtol=1e-4)
-    np.testing.assert_allclose(found.pvalues[names], expected.pvalues, rtol=1e-3, atol=1e-12)
+    if survey is None:
+        np.testing.assert_allclose(found.conf_int().loc[names], expected.conf_int(), rtol=1e-4)
+        np.testing.assert_allclose(found.pvalues[names], expected.pvalues, rtol=1e-3, atol=1e-12)
+
+
+def test_without_noise_clusters_are_those_of_statsmodels(people, stating):
+    (sanitizer, reports), places = stating, np.arange(len(people)) * 7919 % 60
+    design = SurveyDesign(weights="weight", clusters="place")
+    reports = reports.assign(weight=WEIGHTS["unequal"], place=places)
+    found = ols(MODELS["ols"][1], FrequencyEstimator(sanitizer, survey=design).fit(reports))
+    clusters = {"cov_type": "cluster", "cov_kwds": {"groups": places, "use_correction": False}}
+    expected = reference("ols", people, WEIGHTS["unequal"], **clusters).bse * np.sqrt(60 / 59)
+    np.testing.assert_allclose(found.bse[expected.index], expected, rtol=1e-6)
+
+
+def test_a_multinomial_model_of_two_categories_is_logistic(stating):
+    cells = FrequencyEstimator(stating[0]).fit(stating[1])
+    one, other = logit("ill ~ age + job", cells), mnlogit("ill ~ age + job", cells)
+    np.testing.assert_allclose(other.params, one.params, rtol=1e-6)
+    np.testing.assert_allclose(other.bse, one.bse, rtol=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["logit", "mnlogit"])
@@ -252,9 +287,8 @@ def test_records_with_missing_values_are_left_out(people):
     np.testing.assert_allclose(found.params, expected, rtol=1e-5)
 
 
-def test_predictions_and_tests_of_several_coefficients_are_those_of_statsmodels(people):
-    stating = GRRSanitizer(eps=25.0, sensitive="ill", random_state=0).fit(people)
-    estimator = FrequencyEstimator(stating).fit(stating.transform(people))
+def test_predictions_and_tests_of_several_coefficients_are_those_of_statsmodels(people, stating):
+    estimator = FrequencyEstimator(stating[0]).fit(stating[1])
     found = ols("age ~ ill + job", estimator)
     expected = smf.ols("age ~ ill + job", people).fit(cov_type="HC0")
     np.testing.assert_allclose(found.predict(people), expected.predict(people), rtol=1e-6)
