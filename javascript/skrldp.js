@@ -20,7 +20,8 @@ export async function load(text, options = {}) {
   const [isPermanent, secret] = ["memoize" in options, options.memoize];
   const isKey = isOctets(secret) && secret.length >= LEAST_KEY && new Set(secret).size > 1; // all equal: never filled
   if (isPermanent && !isKey) fail(`memoize must be a Uint8Array of at least ${LEAST_KEY} random bytes.`, TypeError);
-  const { canonical, stated, reporterOf, rounded } = read(text);
+  const { canonical, stated, reporterOf, rounded, refuseFalseClaims } = read(text);
+  refuseFalseClaims();
   const hashOf = async (own) => new Uint8Array(await subtle.digest("SHA-256", encoded(own)));
   const hash = await hashOf(canonical);
   const digest = Array.from(hash, (octet) => octet.toString(16).padStart(2, "0")).join("");
@@ -152,12 +153,13 @@ const keyHeld = (value) =>
 /**
  * Read a mechanism or a manifest: `canonical` is the one text that it is written as, `stated` what a client says of it.
  * `reporterOf` checks a record; the function that it returns draws, given a function from numbers to random octets.
+ * `refuseFalseClaims` compares the claims with what the weights alone show; `verify.js` has other means.
  */
-function read(text) {
+export function read(text) {
   const fields = parse(text);
   if (fields?.format === MANIFEST) return readManifest(fields);
   const mechanism = readMechanism(fields, true);
-  const { canonical, cellOf, draw, pick, columns, numbers } = mechanism;
+  const { canonical, cellOf, draw, pick, columns, numbers, refuseFalseClaims } = mechanism;
   const { rounded, categoriesOf } = numberReader(columns, numbers);
   const reporterOf = (record) => {
     const valueAt = pick(record);
@@ -166,7 +168,7 @@ function read(text) {
       return draw(cell, await tapeOf(cell));
     };
   };
-  return { canonical, stated: statedOf(mechanism), reporterOf, rounded };
+  return { canonical, stated: statedOf(mechanism), reporterOf, rounded, refuseFalseClaims };
 }
 /** What a client says of a mechanism. */
 function statedOf({ columns, secrets, values, observe, claims, symbols, numbers }) {
@@ -200,7 +202,7 @@ function readMechanism(fields, mayBePublic = false) {
   }
   const isBlind = fields.observe === "nonsensitive" && columns.length && columns.every(([, flag]) => flag);
   if (isBlind) malformed("it observes U alone, and all columns are sensitive");
-  const { draw, symbols, body } = "blocks" in fields ? readBlocks(fields) : readWeights(fields);
+  const { draw, symbols, body, rows } = "blocks" in fields ? readBlocks(fields) : readWeights(fields);
   const other = "other" in fields ? checkedOthers(fields.other, values) : undefined;
   const numbers = "numbers" in fields ? readNumbers(fields, other) : undefined;
   const claims = "claims" in fields ? readClaims(fields.claims, columns) : undefined;
@@ -211,7 +213,8 @@ function readMechanism(fields, mayBePublic = false) {
   const stated = numbers && { numbers: writtenNumbers(columns, numbers) };
   const canonical = write({ ...head, ...body, other, ...stated, claims });
   const reading = { pick: pickerOf(alphabets), cellOf: cellReader(alphabets, other) };
-  return { ...alphabets, ...reading, canonical, symbols, draw, claims, other, numbers };
+  const refuseFalseClaims = () => claims && checkClaims(claims, rows(), columns, values.length);
+  return { ...alphabets, ...reading, canonical, symbols, draw, claims, other, numbers, refuseFalseClaims };
 }
 function readWeights({ symbols, observe = "all", weights, denominator_bits, secrets, values }) {
   const n = listed(symbols, "symbols").length;
@@ -228,7 +231,9 @@ function readWeights({ symbols, observe = "all", weights, denominator_bits, secr
   const wrong = table[0].findIndex((_, cell) => sumOf(cell) !== 2 ** bits);
   if (wrong >= 0) malformed(`it is damaged: the weights of column ${wrong} do not sum to 2^${bits}`);
   const draw = (cell, tape) => drawByAlias(table.map((row) => row[cell]), tape);
-  return { draw, symbols: () => symbols, body: { symbols, observe: isBlind ? observe : undefined, weights } };
+  const [a2, some] = [values.length, isBlind ? secrets.slice(0, 2) : secrets]; // alike, where S is not seen
+  const rows = () => table.map((row) => some.map((_, s) => (isBlind ? row : row.subarray(s * a2, (s + 1) * a2))));
+  return { draw, symbols: () => symbols, body: { symbols, observe: isBlind ? observe : undefined, weights }, rows };
 }
 function readBlocks({ blocks, denominator_bits: bits, secrets, values }) {
   const isForm = typeof bits === "bigint" && bits > 0n && bits < 54n && listed(blocks, "blocks").length === 4;
@@ -238,7 +243,9 @@ function readBlocks({ blocks, denominator_bits: bits, secrets, values }) {
   const sum = blocks.reduce((total, weight, n) => total + weight * BigInt(counts[n]), 0n);
   if (sum !== 1n << bits) malformed(`it is damaged: the weights of each cell sum to ${sum}, not to 2^${bits}`);
   const symbols = () => secrets.flatMap((secret) => values.map((value) => [secret, value]));
-  return { draw: (cell, tape) => drawByBlocks(blocks, bits, a1, a2, cell, tape), symbols, body: { blocks } };
+  const [own, foreign] = [blocks.slice(0, 2), blocks.slice(2)].map((two) => two.slice(0, a2).map(Number));
+  const rows = () => [[own, foreign, foreign].slice(0, a1)]; // all reports are like this one
+  return { draw: (cell, tape) => drawByBlocks(blocks, bits, a1, a2, cell, tape), symbols, body: { blocks }, rows };
 }
 const isWeight = (bits, most = 1n << BigInt(bits)) => (it) => typeof it === "bigint" && it >= 0n && it <= most;
 /** Check which values of each column of U are reported as "other": null (none), true (all), or a list. */
@@ -313,9 +320,10 @@ function readManifest(fields) {
   const head = write({ format: MANIFEST, version, weights }).slice(0, -1);
   const canonical = `${head},"mechanisms":[${parts.map((part) => part.canonical).join(",")}]}`;
   const secret = observe === "all" && shared.length ? [memberReader(columns, true, secrets)] : [];
+  const refuseFalseClaims = () => parts.forEach((part) => part.refuseFalseClaims());
   const reader = numberReader(columns, numbers);
   const reporterOf = blockReporter(parts, slots, { columns, observe }, known, secret, reader);
-  return { canonical, stated, reporterOf, rounded: reader.rounded };
+  return { canonical, stated, reporterOf, rounded: reader.rounded, refuseFalseClaims };
 }
 /** Make the function that checks a record in every column, and returns the one that draws a block and its report. */
 function blockReporter(parts, slots, { columns, observe }, known, secret, { categoriesOf }) {
@@ -523,6 +531,33 @@ function readClaim(claim, columns) {
   const asked = "asked" in claim ? nats(claim.asked, "asked") : undefined;
   if (attained > eps || eps > asked) malformed("of a claim, attained is more than eps, or eps more than asked");
   return { secret, known, asked, eps, attained, around: readSet(claim.around) };
+}
+/** Refuse claims for all distributions, and to observers who know all of U, that are lower than what weights attain. */
+function checkClaims(claims, rows, columns, nValues) {
+  const ratio = (upper, lower) => (upper > lower ? upper / lower : 1); // 0 / 0 is 1
+  let [everywhere, givenU] = [1, 1];
+  for (const parts of rows.filter(({ length }) => length > 1)) { // of each report, the weights by secret
+    const most = parts.map((part) => part.reduce((a, b) => Math.max(a, b)));
+    const least = parts.map((part) => part.reduce((a, b) => Math.min(a, b)));
+    const first = least.indexOf(least.reduce((a, b) => Math.min(a, b)));
+    const second = least.reduce((a, b, s) => (s === first ? a : Math.min(a, b)), Infinity);
+    const ratios = most.map((upper, s) => ratio(upper, s === first ? second : least[first]));
+    everywhere = ratios.reduce((a, b) => Math.max(a, b), everywhere);
+    for (let u = 0; u < parts[0].length; u++) {
+      const ends = ([a, b], part) => [Math.max(a, part[u]), Math.min(b, part[u])];
+      const [upper, lower] = parts.reduce(ends, [0, Infinity]);
+      givenU = Math.max(givenU, ratio(upper, lower));
+    }
+  }
+  const nOthers = columns.filter(([, flag]) => !flag).length;
+  for (const { known, around, eps } of claims) {
+    const isAll = known === "all" || (nOthers && known.length === nOthers);
+    const isEverywhere = known.length === 0 && (around === "all" || nValues === 1);
+    const attained = Math.log(isAll ? givenU : isEverywhere ? everywhere : 1);
+    // By more than rounding:
+    const isFalse = attained === Infinity || eps < attained - 4 * Number.EPSILON * (1 + attained);
+    if (isFalse) malformed(`it claims eps <= ${eps}, but its weights attain eps=${attained}: the claim is false`);
+  }
 }
 function readSet(around) {
   if (around === "all") return around;

@@ -554,16 +554,20 @@ class Claim:
 
     def in_words(self) -> str:
         """State the bound: to whom, on how many reports, and whether it was asked."""
+        said = self.bound_in_words()
+        if self.asked is not None:
+            said += f", asked {at_most(self.asked)}" + ": not kept" * (not self.kept)
+        return said + " (by composition)" * (self.how == "composition" and self.eps < math.inf)
+
+    def bound_in_words(self) -> str:
+        """State the bound: to whom, and on how many reports."""
         of = "one unchanged record" if self.record == "same" else "one person"
         words = [
             "no bound" if math.isinf(self.eps) else f"eps <= {at_most(self.eps)}",
             self.observer,
             f"for {self.reports:,} reports about {of}" * (self.reports > 1),
         ]
-        said = " ".join(filter(None, words)) + ", at all distributions" * self.around.is_everything
-        if self.asked is not None:
-            said += f", asked {at_most(self.asked)}" + ": not kept" * (not self.kept)
-        return said + " (by composition)" * (self.how == "composition" and self.eps < math.inf)
+        return " ".join(filter(None, words)) + ", at all distributions" * self.around.is_everything
 
     def row(self, around: str) -> tuple[str, ...]:
         """State all of it in a row of a table; `around` names its set."""
@@ -770,6 +774,17 @@ class Claims:
         """
         check_reports(reports)
         return self.eps if reports == 1 else self._composed(int(reports)).eps
+
+    def below(self, shown: Iterable[Claim]) -> list[tuple[Claim, Claim]]:
+        """Pair the claims that are lower than what is shown about the same with what is shown.
+
+        This is the one comparison of what is claimed with what is true. What was asked for is no
+        evidence: whoever writes the claims writes it, too.
+        """
+        of = {one.about: one for one in shown}
+        return [
+            (one, of[one.about]) for one in self if one.about in of and one.eps < of[one.about].eps
+        ]
 
     # -- made of others -------------------------------------------------------------------------
 

@@ -14,12 +14,12 @@ from skrldp._pages import page
 from skrldp._params import at_least, at_most
 from skrldp._typing import Floats, Indices
 from skrldp.alphabet.values import plain_name
-from skrldp.certificate._all_distributions import inwards, leakage_over_all, times
 from skrldp.certificate._several_reports import WORK, SeveralReports
 from skrldp.certificate._views import LeakageBound, bound_over, dense_view, mechanism_views
 from skrldp.certificate._witness import states, witness_of
 from skrldp.claims import Claim, Claims, brief_bound, check_reports
 from skrldp.joint import JointDistribution
+from skrldp.mechanism.all_distributions import inwards, leakage_over_all, times
 from skrldp.mechanism.manifest import Manifest
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.privacy.requirements import Requirement, Requirements
@@ -239,18 +239,23 @@ def prove(
     mechanism: Mechanism | Floats,
     asked: Requirements,
     callback: Callable[[int], None] | None = None,
+    *,
+    start: float = 0.0,
 ) -> Certificate:
     """Prove what is asked for, and make the claims of the mechanism, or of its probabilities.
+
+    No bound below `start` is tried, so that one that is stated needs no search.
 
     Returns Certificate: its claims state what was asked for, whether it is kept or not.
     """
     first, for_all = asked.items[0], asked.for_all
-    most, given_u = leakage_over_all(mechanism, first.region.n_secrets)
+    form = mechanism.form if isinstance(mechanism, Mechanism) else mechanism
+    most, given_u = leakage_over_all(form, first.region.n_secrets)
     claims, found = [], []
     for one in asked:
         if one is not for_all:
             assert one.claim is not None
-            found.append(_bound(mechanism, one, asked.joint, callback))
+            found.append(_bound(mechanism, one, asked.joint, callback, start))
             claims.append(one.claim.proven(min(found[-1].eps, most), found[-1].attained))
     # The bound over all distributions is one over each set as well, and may be less by its last
     # digit.
@@ -275,6 +280,7 @@ def _bound(
     one: Requirement,
     public: JointDistribution,
     callback: Callable[[int], None] | None,
+    start: float,
 ) -> LeakageBound:
     """Bound the leakage of the secrets of a requirement over its set."""
     region, layout = one.region, one.region.rows
@@ -289,7 +295,8 @@ def _bound(
         if not plain:  # all columns are alike where the secret is not observed
             rows = layout.spread(rows[:, : layout.n_cells])
         views = [dense_view(rows, region)]
-    found = bound_over(lambda: views, one.joint, region.uncertainty, callback=callback)
+    around = region.uncertainty
+    found = bound_over(lambda: views, one.joint, around, callback=callback, start=start)
     if plain:
         return found
     return replace(found, distribution=one.whole_distribution(found.distribution, public))

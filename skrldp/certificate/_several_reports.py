@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._typing import Floats
-from skrldp.certificate._all_distributions import times
 from skrldp.certificate._views import LeakageBound, View, block_views, bound_over, leakage_at
 from skrldp.joint import JointDistribution
+from skrldp.mechanism.all_distributions import times
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.privacy.private_rows import Region
 from skrldp.sets.fitted_sets import FittedSet

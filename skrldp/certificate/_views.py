@@ -217,9 +217,10 @@ def bound_over(
     uncertainty: FittedSet,
     upper: float = math.inf,
     callback: Callable[[int], None] | None = None,
+    start: float = 0.0,
 ) -> LeakageBound:
-    """Prove a bound for all rows of some views."""
-    attained = proven = 0.0
+    """Prove a bound of at least `start` for all rows of some views."""
+    attained, proven = 0.0, start
     witness: tuple[View, Pair] | None = None
     for view in views():
         attained = max(attained, leakage_at_centre(view))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as js
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from skrldp._lists_in_words import columns_in_words
 from skrldp._pages import in_one_line, text_page
+from skrldp._params import at_least, at_most
 from skrldp.alphabet.columns import Column
 from skrldp.alphabet.values import chance_of_infrequent
 from skrldp.claims import Around, Claim, Claims
@@ -31,7 +33,7 @@ from skrldp.mechanism.messages import notes_of
 
 if TYPE_CHECKING:
     from skrldp.joint import JointDistribution
-    from skrldp.privacy.requirements import Requirements
+    from skrldp.sets.fitted_sets import FittedSet
 
 
 def verify(
@@ -184,78 +186,123 @@ def _most_values_of(stated: Around) -> int | None:
     return int(stated.n_values + (asymptotic and stated.values_from == "frequent"))
 
 
-def _set_of(around: Around) -> Any:
-    """Make the parameter object of a set that is claimed: by its rule, or by its numbers."""
+def _set_by_rule(around: Around) -> Any:
+    """Make the parameter object of a set that is claimed: by its rule."""
     from skrldp.sets.parameter_objects import AllDistributions, LikelihoodRatioSet, RenyiBall
 
     if around.is_everything:
         return AllDistributions()
-    numbers = dict(around.numbers)
     if around.bounds is not None:
         radius = "asymptotic" if around.rule == "reports-asymptotic" else "finite-sample"
-        return LikelihoodRatioSet(around.beta, radius=radius, drift=numbers["drift"])
-    ball = around.kind == "renyi"
-    radius = numbers["radius" if ball else "pair"]
-    by_rule = around.rule not in ("given", "survey")
-    rule = {"radius": around.rule, "beta": around.beta} if by_rule else {"radius": radius}
-    if ball:
-        return RenyiBall(alpha=numbers["alpha"], **rule)
-    return LikelihoodRatioSet(drift=numbers["drift"], **rule)
+        return LikelihoodRatioSet(around.beta, radius=radius, drift=around.numbers["drift"])
+    rule = {"radius": around.rule, "beta": around.beta}
+    if around.kind == "renyi":
+        return RenyiBall(alpha=around.numbers["alpha"], **rule)
+    return LikelihoodRatioSet(drift=around.numbers["drift"], **rule)
 
 
-def _asked_again(own: Any, joint: JointDistribution, eps: float) -> Requirements:
-    """Ask for what is claimed again, each claim with the set that its rule makes."""
+def _set_as_stated(around: Around, joint: JointDistribution) -> FittedSet:
+    """Make the set that a claim is about from the numbers that it states."""
+    from skrldp.sets.bounds_from_reports import BoxSet
+    from skrldp.sets.fitted_sets import ConditionalsSet, RenyiSet
+
+    if around.is_everything:
+        return RenyiSet(1.0, math.inf)
+    if around.bounds is not None:
+        if joint.reports is None:
+            raise CommandError("the bounds come from private reports: give --pilot, not a table.")
+        assert around.rule is not None and around.beta is not None
+        tables = np.array(around.bounds.lower), np.array(around.bounds.upper)
+        numbers = around.numbers["drift"], around.rule, around.beta, around.bounds.n_reports
+        return BoxSet(*tables, *numbers, joint.reports)
+    return (RenyiSet if around.kind == "renyi" else ConditionalsSet)(**around.numbers)
+
+
+def _proven_again(
+    own: Mechanism, joint: JointDistribution, one: Claim, start: float = 0.0
+) -> Claim | None:
+    """Prove what a claim is about, for the set that it states; None if nothing is proven of it."""
+    from skrldp.certificate import prove
     from skrldp.privacy.requirements import Requirements
 
-    around, known = _set_of(own.claims.main.around), own.claims.known
     columns = columns_of(own)
     others = [name for name, flag in columns if not flag]
-    everywhere = own.claims.everywhere
-    return Requirements.asked(
-        joint,
-        around.fit_set(joint),
-        eps,
-        eps_all=None if everywhere in (None, own.claims.main) else everywhere.eps,
-        known=[] if known is None else [others.index(name) for name in known.known],
-        observe=own.observe,
-        fit=around.fit_set,
-        columns=columns,
+    known = [] if isinstance(one.known, str) else [others.index(name) for name in one.known]
+    around = _set_as_stated(one.around, joint)
+    centre = around.centred(joint)
+    asked = Requirements.asked(
+        centre, around, one.eps, known=known, observe=own.observe, columns=columns
     )
+    found = prove(own, asked, start=start).claims
+    return next((each for each in found if each.about == one.about), None)
+
+
+def _false_claims(own: Mechanism, joint: JointDistribution) -> tuple[list[Claim], list[str]]:
+    """Prove all claims of a mechanism anew; also say which of them are false, and how.
+
+    Every claim is compared with what is proven for the set that it states, and the set's numbers
+    with those that its rule makes of this table. Nothing that the file says is taken as shown.
+    """
+    proven, false = [], []
+    for one in own.claims or ():
+        shown = _proven_again(own, joint, one)
+        if shown is not None and shown.attained <= one.eps < shown.eps:
+            # Another machine may round its last digits otherwise: is the stated bound proven?
+            shown = _proven_again(own, joint, one, start=one.eps)
+        if shown is None:
+            false.append(f"{one.bound_in_words()} is not proven")
+            continue
+        proven.append(replace(shown, asked=None, around=_as_counted(one, joint).around))
+        if one.attained > shown.eps:
+            least = at_least(one.attained)
+            words = f"attained {least} is stated, more than {at_most(shown.eps)}"
+            false.append(f"{one.bound_in_words()}: {words}")
+    assert own.claims is not None
+    for one, shown in own.claims.below(proven):
+        false.append(f"{one.bound_in_words()} is claimed, and {at_most(shown.eps)} is proven")
+    if own.claims.main.around.bounds is not None:  # compared with the reports' counts before
+        return proven, false
+    for enough, said in _radii_again(own, joint):
+        false += [] if enough else [said]
+    stated = {one.around.n_records for one in own.claims} - {None, joint.n}
+    false += [f"{n:,} public records are stated, and the table has {joint.n:,}" for n in stated]
+    return proven, false
 
 
 def _proven(own: Any, joint: JointDistribution, path: str, eps: float | None, reports: int) -> bool:
     """Prove what is claimed, to whoever knows nothing or some columns; print the page."""
-    from skrldp.certificate import certify, prove
+    from skrldp.certificate import certify
 
-    stated = own.claims.main.around
-    if stated.rule == "survey":
+    if own.claims.main.around.rule == "survey":
         raise CommandError(
             "the set is that of a survey, whose weights a table of records does not have: give a "
             "proof (--witness) and its --public-counts, or certify it in Python."
         )
     if reports > 1 and own.claims.known is not None:
         raise CommandError("--reports is for mechanisms that promise nothing about known columns.")
-    if reports == 1:
-        asked = own.claims.main.asked if eps is None else eps
-        asked = own.claims.eps if asked is None else asked
-        found = prove(own, _asked_again(own, joint, asked)).claims
-    else:
+    proven, false = _false_claims(own, joint)
+    shown = proven[:1]
+    if reports > 1:
+        main = own.claims.main
+        several = certify(own, _set_as_stated(main.around, joint), joint, reports=reports).claim
+        shown = [replace(several, secret=main.secret, around=main.around)]
         asked = own.claims.bound_of(reports) if eps is None else eps
-        proof = certify(own, _set_of(stated), joint, reports=reports)
-        found = Claims(
-            tuple(replace(one, asked=asked) if one is proof.claim else one for one in proof.claims)
-        )
-    data, unit = stated.data
+        proven += shown
+    else:
+        asked = own.claims.eps if eps is None else eps
+    if shown and shown[0].eps > asked:
+        words = f"--eps {eps}" if eps is not None else f"the bound of {reports} reports"
+        false.append(f"{words}: {shown[0].bound_in_words()} is proven")
+    data, unit = own.claims.main.around.data
     lines = [(data, f"{joint.n:,} {unit} in {joint.counts.size:,} cells")]
-    if stated.n_records not in (None, joint.n):
-        lines.append(("", f"the mechanism was designed with {stated.n_records:,} records"))
-    if stated.rule == "given":
+    if own.claims.main.around.rule == "given":
         lines.append(("", "the set is stated by its numbers"))
-    verdict = "the mechanism keeps what was asked"
-    verdict = verdict if found.kept else "NOT PROVEN to keep what was asked"
-    page = [*lines, *found.lines("proven"), ("result", verdict)]
-    print(text_page(f"Verdict on {path}", page))
-    return found.kept
+    if proven and proven[0].about == own.claims.main.about:
+        lines += Claims(tuple(proven)).lines("proven")
+    lines += [("FALSE", words) for words in false]
+    kept, lost = "the mechanism keeps what it claims", "NOT PROVEN: do not use this mechanism"
+    print(text_page(f"Verdict on {path}", [*lines, ("result", lost if false else kept)]))
+    return not false
 
 
 # --- The proof of somebody else ------------------------------------------------------------------
@@ -281,7 +328,7 @@ def _checked(
         each = zip(blocks, tables.get("blocks", [tables]), strict=True)
         for k, (one, table) in enumerate(each):
             joint = _joint_of(one, table.get("records", table["counts"]))
-            claims.append(_as_counted(one, joint))
+            claims.append(Claims(tuple(_as_counted(each, joint) for each in one.claims)))
             again = _radii_again if one.claims.main.around.bounds is None else _bounds_again
             for enough, said in again(one, joint, pilots):
                 shown.append(f"block {k}, {said}" if len(blocks) > 1 else said)
@@ -297,17 +344,27 @@ def _checked(
     return holds
 
 
-def _as_counted(own: Any, joint: JointDistribution) -> Claims:
-    """Return what is claimed, with what the counted records say of where values come from."""
+def _as_counted(one: Claim, joint: JointDistribution) -> Claim:
+    """Return a claim, with what the counted records say of where values come from."""
+    if one.around.values_from != "frequent":
+        return one
+    of_survey = one.around.rule == "survey"  # for which many records do not suffice
+    source = "learned" if of_survey else joint.alphabet_for(one.around.beta)
+    return replace(one, around=replace(one.around, values_from=source))
 
-    def judged(one: Claim) -> Claim:
-        if one.around.values_from != "frequent":
-            return one
-        of_survey = one.around.rule == "survey"  # for which many records do not suffice
-        source = "learned" if of_survey else joint.alphabet_for(one.around.beta)
-        return replace(one, around=replace(one.around, values_from=source))
 
-    return Claims(tuple(map(judged, own.claims)))
+def _stated_by_rule(own: Mechanism, joint: JointDistribution, claim: Claim) -> Around:
+    """Return the set that a claim's rule makes of counts, in groups by the known columns."""
+    from skrldp.privacy.requirements import Requirements
+
+    rule, columns = _set_by_rule(claim.around), columns_of(own)
+    others = [name for name, flag in columns if not flag]
+    known = [] if isinstance(claim.known, str) else [others.index(name) for name in claim.known]
+    of_s = own.claims.main.around if own.claims is not None else claim.around
+    main = rule if of_s.is_everything or of_s.rule in ("given", "survey") else _set_by_rule(of_s)
+    more = {"observe": own.observe, "columns": columns}
+    asked = Requirements.asked(joint, main.fit_set(joint), known=known, fit=rule.fit_set, **more)
+    return asked.items[-1].region.uncertainty.stated()
 
 
 def _bounds_again(own: Any, _: Any, pilots: list[str] | None) -> list[tuple[bool, str]]:
@@ -320,20 +377,22 @@ def _bounds_again(own: Any, _: Any, pilots: list[str] | None) -> list[tuple[bool
     return [(verdict.holds, verdict.message if not verdict.holds else verdict.shown[0])]
 
 
-def _radii_again(own: Any, joint: JointDistribution, _: Any) -> list[tuple[bool, str]]:
+def _radii_again(own: Any, joint: JointDistribution, _: Any = None) -> list[tuple[bool, str]]:
     """Make each set by its rule again; whether the stated one is as large, and a sentence."""
     found = []
-    required = _asked_again(own, joint, own.claims.eps)
-    stated = [own.claims.main, *([] if own.claims.known is None else [own.claims.known])]
-    for claim, one in zip(stated, required, strict=False):
-        around, again, enough = claim.around, one.region.uncertainty.stated(), True
+    main, everywhere = own.claims.main, own.claims.everywhere
+    for claim in own.claims:
+        around, enough = claim.around, True
+        if claim.known == "all" or (claim is everywhere and claim is not main):
+            continue  # about no set
         if around.is_everything:
             words = "there is none, as all distributions are meant"
         elif around.rule in ("given", "survey"):
             words = "stated by its numbers alone, which counts cannot show"
         else:
+            again = _stated_by_rule(own, joint, claim)
             numbers = {name: size for name, size in around.numbers.items() if name != "alpha"}
-            enough = again.kind == around.kind
+            enough = again.kind == around.kind and (again.beta or 0.0) <= (around.beta or 0.0)
             enough = enough and all(size >= again.numbers[name] for name, size in numbers.items())
             said = ", ".join(f"{name}={size!r}" for name, size in numbers.items())
             how = "as large as" if enough else "NOT as large as"

@@ -1,7 +1,7 @@
 """A mechanism: the alphabets, and the weights that are sampled."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from skrldp._arrays import refuse_masked
 from skrldp._pages import page
-from skrldp._params import OBSERVED, check_choice
+from skrldp._params import OBSERVED, at_least, check_choice
 from skrldp._typing import Floats
 from skrldp.alphabet.numbers import Knots, Numbers
-from skrldp.claims import Claims
+from skrldp.claims import Claim, Claims
 from skrldp.information import conditionals_of
 from skrldp.mechanism import json_format
+from skrldp.mechanism.all_distributions import inwards, leakage_over_all
 from skrldp.mechanism.forms import (
     BlockForm,
     DenseForm,
@@ -115,7 +116,7 @@ class Mechanism:
             raise malformed(f"public counts have shape {self.public.counts.shape}, not {shape}")
 
     def _check_claims(self, claims: Claims) -> None:
-        """Check that claims are about one report and the columns, and as small as was asked for."""
+        """Check that claims are about the columns, and not below what the weights show."""
         own = tuple(name for name, flag in self.columns if flag)
         others = {name for name, flag in self.columns if not flag}
         for one in claims:
@@ -130,6 +131,20 @@ class Mechanism:
             if not one.kept:
                 said = f"a claim has eps={one.eps!r}, more than was asked for, {one.asked!r}"
                 raise malformed(said)
+        for one, shown in claims.below(self._shown_by_weights(claims, others)):
+            raise malformed(
+                f"it claims {one.bound_in_words()}, but its weights attain eps="
+                f"{at_least(shown.eps)}: the claim is false"
+            )
+
+    def _shown_by_weights(self, claims: Claims, others: set[Any]) -> Iterator[Claim]:
+        """Yield the claims that the weights alone decide, with what they attain."""
+        most, given_u = map(inwards, leakage_over_all(self.form, len(self.secrets)))
+        for one in claims:
+            if one.known == "all" or (one.known and {*one.known} == others):
+                yield replace(one, eps=given_u, attained=given_u)
+            elif not one.known and (one.around.is_everything or len(self.values) == 1):
+                yield replace(one, eps=most, attained=most)
 
     @property
     def weights(self) -> NDArray[np.int64]:

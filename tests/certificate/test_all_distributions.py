@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skrldp import AllDistributions, JointDistribution, Mechanism, RenyiBall, certify
-from skrldp.certificate._all_distributions import leakage_over_all, times
+from skrldp.mechanism.all_distributions import leakage_over_all, times
 from skrldp.mechanism.forms import BlockForm
 from skrldp.sampling.draws import BlockTable
 
@@ -79,7 +79,7 @@ def test_four_weights_are_like_the_matrix(a1, a2, same_secret, same_value, other
         tuple(range(a1)), tuple(range(a2)), tuple(range(a1 * a2)), (), BlockForm(table)
     )
     over_all, given_u = brute_force(mechanism.weights, a1)
-    found = leakage_over_all(mechanism, a1)
+    found = leakage_over_all(mechanism.form, a1)
     assert is_just_above(found[0], over_all) and is_just_above(found[1], given_u)
     dense = leakage_over_all(mechanism.weights / 128.0, a1)
     assert dense == pytest.approx(found, abs=1e-14)
@@ -99,9 +99,9 @@ def test_the_last_digits_are_rounded_upwards():
 
 
 def test_many_rows_are_compared_part_by_part(monkeypatch):
-    from skrldp.certificate import _all_distributions
+    from skrldp.mechanism import all_distributions
 
     rows = np.random.default_rng(0).integers(1, 50, (40, 12))
     whole = leakage_over_all(rows / rows.sum(axis=0), 3)
-    monkeypatch.setattr(_all_distributions, "ROWS", 24)
+    monkeypatch.setattr(all_distributions, "ROWS", 24)
     assert leakage_over_all(rows / rows.sum(axis=0), 3) == whole

@@ -65,7 +65,7 @@ def checked(files, *options):
 
 def proven(said):
     """The bounds that were proven."""
-    found = r"proven +eps <= ([0-9.]+)(?: to an observer who knows 'zip')?, asked"
+    found = r"proven +eps <= ([0-9.]+)(?: to an observer who knows 'zip')?, over"
     return [float(eps) for eps in re.findall(found, said)]
 
 
@@ -74,10 +74,10 @@ def proven(said):
 
 def test_claims_are_proven_again(call, files):
     code, out, _ = call("verify", "own.json", "public.csv")
-    assert code == 0 and out.strip().endswith("the mechanism keeps what was asked")
+    assert code == 0 and out.strip().endswith("the mechanism keeps what it claims")
     assert 0.99 < proven(out)[0] <= 1.0
     code, out, _ = call("verify", "own.json", "public.csv", "--eps", "0.9")
-    assert code == 1 and "asked 0.9: not kept" in out and "NOT PROVEN" in out
+    assert code == 1 and "FALSE         --eps 0.9: eps <= 0.99" in out and "NOT PROVEN" in out
     assert call("verify", "own.json", "public.csv", "-k", "2", "--eps", "1")[0] == 1
     assert call("verify", "own.json", "public.csv", "-k", "2")[0] == 0
     (files[0].parent / "counted.csv").write_text("s,u,n\na,x,30\na,y,9\nb,x,8\nb,y,40\n")
@@ -103,16 +103,22 @@ def test_each_claim_of_a_weakened_mechanism_fails(call, folder):
     weights -= moved
     weights[top, range(weights.shape[1])] += moved.sum(axis=0)
     (folder / "weak.json").write_text(json.dumps(raw | {"weights": weights.tolist()}))
-    assert call("inspect", "weak.json")[0] == 0  # its claims stand, and are no proof
+    for command in (("inspect", "weak.json"), ("verify", "weak.json", "public.csv")):
+        code, _, err = call(*command)
+        assert code == 2 and "but its weights attain eps=" in err
+    sets = [one for one in raw["claims"] if one["around"] != "all"]
+    (folder / "weak.json").write_text(
+        json.dumps(raw | {"weights": weights.tolist(), "claims": sets})
+    )
     code, out, _ = call("verify", "weak.json", "public.csv")
-    assert code == 1 and "NOT PROVEN" in out
+    assert code == 1 and out.count("is claimed, and") == 2
     everywhere = next(one for one in raw["claims"] if one["around"] == "all")
     everywhere["eps"] -= 0.01
     everywhere["attained"] = 0.0
     less = raw | {"claims": [one for one in raw["claims"] if one["known"] != "all"]}
     (folder / "less.json").write_text(json.dumps(less))
-    code, out, _ = call("verify", "less.json", "public.csv")  # an eps_all that is not proven
-    assert code == 1 and ": not kept" in out.partition("asked 1, over A")[2]
+    code, _, err = call("verify", "less.json", "public.csv")  # an eps_all that is not true
+    assert code == 2 and "but its weights attain eps=" in err
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,8 @@ def document(secrets: list[Any], values: list[Any], n_symbols: int = 3, **parts:
         n_cells = len(values) * (1 if blind else len(secrets))
         fields["denominator_bits"] = slot_bits(n_symbols)
         fields["symbols"] = list(range(n_symbols))
-        fields["weights"] = weights_of(n_symbols, n_cells, seed=n_symbols)
+        share = 1.0 if "claims" in parts else 0.7  # a claim for all distributions needs no zeros
+        fields["weights"] = weights_of(n_symbols, n_cells, seed=n_symbols, share=share)
     return {**fields, **{name: part for name, part in parts.items() if name != "bits"}}
 
 
@@ -61,12 +62,12 @@ PROOF = {"eps": 0.1 + 0.2, "attained": 5e-324}
 FULL = [
     {"secret": [1], "known": [], "asked": 1, **PROOF, "around": LR},
     {"secret": [1], "known": [0], **PROOF, "around": GIVEN},
-    {"secret": [1], "known": [0, 2], **PROOF, "around": "all"},
+    {"secret": [1], "known": [0, 2], **PROOF, "eps": 60.5, "around": "all"},
     {"secret": [1], "known": [2], "asked": 1, **PROOF, "around": MORE},
     {"secret": [1], "known": [], "eps": 1e16, "attained": 0, "around": "all"},
     {"secret": [1], "known": "all", "eps": 9007199254740993.0, "attained": 0, "around": "all"},
 ]
-CLAIM = [{"secret": [0], "known": [], "asked": 1, **PROOF, "around": "all"}]
+CLAIM = [{"secret": [0], "known": [], "asked": 61, **PROOF, "eps": 60.5, "around": "all"}]
 THREE = [["age", False], ["ill", True], ["size", False]]
 PAIRS = [[1, "S"], [1, "M"], [2, "S"], [2, None], [3.5, "M"]]
 NUMBERS = [
@@ -145,7 +146,7 @@ def cases() -> dict[str, Case]:
         "four weights": (
             document(
                 ["no", "yes", None], PAIRS, columns=THREE, blocks=[28, 5, 4, 1], bits=6,
-                claims=[{**FULL[0], "around": BALL}, {**FULL[4], "eps": 2.5, "asked": 3}],
+                claims=[{**FULL[0], "around": BALL}, {**FULL[4], "eps": 3.5, "asked": 4}],
             ),
             [[1, "no", "S"], {"ill": None, "age": 3.5, "size": "M"}, [True, "yes", "M"]],
             [([1, "no", None], beyond), ([9, "no", "S"], "not shown"),

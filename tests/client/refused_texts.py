@@ -42,7 +42,7 @@ def refused_texts() -> dict[str, str]:
     for number, (claims, message) in enumerate(test_claims.IMPOSSIBLE):
         found[f"impossible {number}: {message}"] = test_claims.stating(claims)
     found |= of_others() | of_categories() | of_json(json.dumps(forms["matrix"])) | of_sizes()
-    found |= of_weights() | refused_manifests()
+    found |= of_weights() | of_false_claims() | refused_manifests()
     return {name: text for name, text in found.items() if is_refused(text)}
 
 
@@ -172,6 +172,28 @@ def of_weights() -> dict[str, str]:
         found[f"blocks: {by}"] = json.dumps(document(S, [1, 2], blocks=[1, 1, 1, 1 + by], bits=2))
     found["a weight of no report"] = json.dumps(document([1], [1, 2], blocks=[4, 4, 9, 0], bits=3))
     return found
+
+
+def of_false_claims() -> dict[str, str]:
+    """Claims that the weights contradict, whatever the public table is."""
+    found, everywhere = {}, {**CLAIM[0], "eps": 60.5}
+    forms = {
+        "matrix": {"n_symbols": 3},
+        "blocks": {"blocks": [3, 1, 2, 2], "bits": 3},
+        "blind": {"n_symbols": 2, "observe": "nonsensitive"},
+    }
+    for form, parts in forms.items():
+        fields = document(S, [1, 2], **{"claims": [everywhere], **parts})
+        assert not is_refused(json.dumps(fields)), form
+        false = [{**everywhere, "eps": 0.25}]
+        found[f"{form}: false for all distributions"] = json.dumps({**fields, "claims": false})
+        for known in ("all", [1]):
+            false = [everywhere, {**everywhere, "known": known, "eps": 0.25}]
+            text = json.dumps({**fields, "claims": false})
+            assert is_refused(text) is (form != "blind"), form  # there U alone is observed
+            found[f"{form}: false to those who know {known}"] = text
+    one = document(S, [1], 2, claims=[{**everywhere, "eps": 0.01, "around": BALL}])
+    return found | {"false of one value": json.dumps(one)}
 
 
 def of_sizes() -> dict[str, str]:

@@ -25,7 +25,7 @@ from skrldp.public_summary import PublicSummary
 COLUMNS = [("ill", True), ("age", False)]
 AROUND = Around("renyi", {"alpha": 2.0, "radius": 0.1}, "chi2", 0.05, n_records=100)
 BALL = Claims((Claim(0.75, 0.5, AROUND, ("ill",), asked=1.0),))
-ALL = Claims((Claim(0.75, 0.5, secret=("ill",), asked=1.0),))
+ALL = Claims((Claim(1.75, 0.5, secret=("ill",), asked=2.0),))
 
 
 def dense(**changes):
@@ -106,7 +106,7 @@ def test_other_mechanisms_have_other_digests():
         blind(),
         blocks(),
         replace(first, claims=None),
-        replace(first, claims=ALL),
+        replace(first, claims=Claims((replace(BALL.main, eps=0.8),))),
         first.named(("x", "y"), COLUMNS),
         first.named(None, [("sick", True), ("age", False)]),
         replace(first, claims=None).named(None, [("ill", False), ("age", True)]),

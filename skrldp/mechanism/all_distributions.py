@@ -15,15 +15,14 @@ from numpy.typing import NDArray
 
 from skrldp._arrays import ROWS, chunks
 from skrldp._typing import Floats
-from skrldp.mechanism.forms import BlockForm
-from skrldp.mechanism.mechanism import Mechanism
+from skrldp.mechanism.forms import BlockForm, Form, ValuesForm
 
 # What the logarithm of a quotient of two numbers is raised by, absolute and relative. Reading both
 # as floats, dividing and taking the logarithm make errors of less than three units.
 _ROUNDING = 4.0 * sys.float_info.epsilon
 
 
-def leakage_over_all(mechanism: Mechanism | Floats, n_secrets: int) -> tuple[float, float]:
+def leakage_over_all(mechanism: Form | Floats, n_secrets: int) -> tuple[float, float]:
     """Bound one report's leakage over all distributions, and to somebody who knows U.
 
     The integers that are sampled are compared, so both are exact up to their last digits, which are
@@ -31,11 +30,14 @@ def leakage_over_all(mechanism: Mechanism | Floats, n_secrets: int) -> tuple[flo
 
     Shapes: `mechanism` (b, a1 * a2). Returns `eps_all, eps_given_u`: in nats.
     """
-    if not isinstance(mechanism, Mechanism):
+    if not isinstance(mechanism, Form):
         table: NDArray[Any] = mechanism
-    elif isinstance(mechanism.form, BlockForm):
-        table = _like_all_reports(mechanism.form)
+    elif isinstance(mechanism, BlockForm):
+        table = _like_all_reports(mechanism)
         n_secrets = min(n_secrets, 3)
+    elif isinstance(mechanism, ValuesForm):  # all secrets are alike
+        n_secrets = min(n_secrets, 2)
+        table = np.tile(mechanism.table, (1, n_secrets))
     else:
         table = mechanism.weights
     rows = table.reshape(len(table), n_secrets, -1)
