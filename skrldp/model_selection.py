@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
-from skrldp._params import check_choice, check_positive, is_finite, shown
+from skrldp._params import check_choice, check_level, check_positive, is_finite, shown
 from skrldp.estimation import expected_std_error
 from skrldp.sanitizers.access import joint_of
 
-__all__ = ["neg_std_error_scorer", "smallest_eps", "smallest_n"]
+__all__ = ["detectable_difference", "neg_std_error_scorer", "smallest_eps", "smallest_n"]
 
 _SUMMARIES = ("worst", "rms")
 _MOST_REPORTS = 2**53  # beyond, whole numbers are not exact as floats
@@ -322,21 +323,30 @@ def neg_std_error_scorer(
 
 def smallest_n(
     mechanism: Any,
-    std_error: float,
+    std_error: float | None = None,
     columns: Any = None,
     *,
+    difference: float | None = None,
+    power: float = 0.8,
+    level: float = 0.95,
+    waves: int = 1,
     part: str = "all",
     by: Any = None,
     distribution: Any = None,
 ) -> int:
-    """Least number of reports with which each wanted share has at most a given standard error.
+    """Smallest number of reports for a standard error of each share, or to detect a difference.
 
     Parameters
     ----------
     mechanism : Mechanism, str, fitted sanitizer or Pipeline
         What will make the reports.
-    std_error : float
-        The greatest error that is good enough.
+    std_error : float, optional
+        The largest standard error that is good enough. Pass either this or `difference`.
+    difference : float, optional
+        The smallest difference of a share that is to be detected, such as 0.03 to tell 30 % from
+        33 %: the interval then excludes the other value with probability `power`.
+    power, level, waves
+        As for :func:`detectable_difference`.
     columns, part, by, distribution
         Which shares, at which distribution, as for :func:`~skrldp.expected_std_error`.
 
@@ -350,7 +360,8 @@ def smallest_n(
         If `mechanism` is no such thing.
     ValueError
         If the reports do not determine some of the shares, so that no number suffices; if
-        `std_error` is not positive; as by :func:`~skrldp.expected_std_error`.
+        `std_error` or `difference` is not positive, or both are given or none; as by
+        :func:`detectable_difference`.
 
     Examples
     --------
@@ -360,8 +371,16 @@ def smallest_n(
     >>> sanitizer = SRRSanitizer(eps=1.0, sensitive=0).fit(X, sample_weight=[70, 100, 260, 570])
     >>> smallest_n(sanitizer, 0.01, part="sensitive")
     53731
+    >>> smallest_n(sanitizer, part="sensitive", difference=0.03)
+    46858
     """
-    check_positive("std_error", std_error)
+    if (std_error is None) == (difference is None):
+        raise ValueError("Expected either std_error= or difference=, such as difference=0.03.")
+    name, wanted = ("std_error", std_error) if difference is None else ("difference", difference)
+    check_positive(name, wanted)
+    largest = float(wanted)  # type: ignore[arg-type]  # checked
+    if difference is not None:
+        largest /= _errors_apart(power, level, waves)
     errors = expected_std_error(
         mechanism,
         1,
@@ -376,10 +395,80 @@ def smallest_n(
             f"{unknown:,} of the {len(errors):,} shares are not identifiable from reports of this "
             "sanitizer, however many there are. Name their column in targets= of AOptimalSanitizer."
         )
-    ratio = float(errors.max()) / std_error
+    ratio = float(errors.max()) / largest
     needed = ratio * ratio  # infinite where a power would be an error
     if needed > _MOST_REPORTS:
         raise ValueError(
-            f"std_error={std_error!r} would take more than 2**53 reports; allow a greater one."
+            f"{name}={wanted!r} would take more than 2**53 reports; allow a greater one."
         )
     return max(1, math.ceil(needed))
+
+
+def detectable_difference(
+    mechanism: Any,
+    n: float,
+    columns: Any = None,
+    *,
+    power: float = 0.8,
+    level: float = 0.95,
+    waves: int = 1,
+    part: str = "all",
+    by: Any = None,
+    distribution: Any = None,
+) -> NDArray[np.float64]:
+    """Return the smallest difference of each share that so many reports are likely to detect.
+
+    Parameters
+    ----------
+    mechanism : Mechanism, str, fitted sanitizer or Pipeline
+        What will make the reports.
+    n : int
+        Number of reports, in each wave.
+    columns, part, by, distribution
+        Which shares, at which distribution, as for :func:`~skrldp.expected_std_error`.
+    power : float, default=0.8
+        Probability that a share which differs so much is found to differ.
+    level : float, default=0.95
+        Confidence level of the interval that must exclude the other value.
+    waves : {1, 2}, default=1
+        1 if a share is compared with a known value, 2 if two waves of `n` different people are
+        compared with each other.
+
+    Returns
+    -------
+    array of shape (k,)
+        In the order of :meth:`~skrldp.FrequencyEstimator.marginal`. Infinite where the reports do
+        not determine the share.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the power is not between 0.5 and 1, the level not between 0 and 1, or `waves` is another
+        number; as by :func:`~skrldp.expected_std_error`.
+
+    Notes
+    -----
+    The difference is the sum of two normal quantiles (2.80 by default) times the standard error.
+    That error is the one at `distribution`. Where a share is nearly 0, pass the distribution that
+    you expect instead.
+
+    Examples
+    --------
+    >>> from skrldp import SRRSanitizer
+    >>> from skrldp.model_selection import detectable_difference
+    >>> X = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
+    >>> sanitizer = SRRSanitizer(eps=1.0, sensitive=0).fit(X, sample_weight=[70, 100, 260, 570])
+    >>> detectable_difference(sanitizer, 10_000, 1).round(3)
+    array([0.03, 0.03])
+    """
+    errors = expected_std_error(mechanism, n, columns, part=part, by=by, distribution=distribution)
+    return _errors_apart(power, level, waves) * errors
+
+
+def _errors_apart(power: Any, level: Any, waves: Any) -> float:
+    """Return how many standard errors of a wave a detectable difference is."""
+    if not (is_finite(power) and 0.5 <= power < 1.0):
+        raise ValueError(f"power={shown(power)} must be a number from 0.5 to below 1, such as 0.8.")
+    if waves not in (1, 2):
+        raise ValueError(f"waves={shown(waves)} must be 1 (a known value) or 2 (another wave).")
+    return math.sqrt(waves) * float(ndtri(0.5 + check_level(level) / 2.0) + ndtri(power))

@@ -22,7 +22,14 @@ from skrldp import (
     SRRSanitizer,
     expected_std_error,
 )
-from skrldp.model_selection import neg_std_error_scorer, smallest_eps, smallest_n
+from skrldp.estimation.channels import channel_of
+from skrldp.estimation.errors_and_intervals import Sample, Statistic, combined_ends
+from skrldp.model_selection import (
+    detectable_difference,
+    neg_std_error_scorer,
+    smallest_eps,
+    smallest_n,
+)
 
 # Tables are small here; what is learned from few records is looked at in test_learned_alphabets.py.
 pytestmark = pytest.mark.filterwarnings("ignore:the values of U were learned")
@@ -171,7 +178,7 @@ def test_smallest_n_is_the_least():
         fewer = expected_std_error(sanitizer, n - 1, part="nonsensitive").max()
         assert fewer > wanted * (1 - 1e-12)
     assert smallest_n(sanitizer, 1e3) == 1
-    for wrong in (0, -0.1, np.nan, "0.1", None):
+    for wrong in (0, -0.1, np.nan, "0.1"):
         with pytest.raises(ValueError, match=r"std_error=.* must be a positive finite number"):
             smallest_n(sanitizer, wrong)
     with pytest.raises(ValueError, match=r"more than 2\*\*53 reports"):
@@ -185,6 +192,45 @@ def test_smallest_n_is_the_least():
     ).fit(X)
     with pytest.raises(ValueError, match="2 of the 2 shares are not identifiable"):
         smallest_n(blind, 0.1, part="sensitive")
+
+
+@pytest.mark.parametrize("waves", [1, 2])
+def test_a_detectable_difference_is_detected_as_often_as_planned(waves):
+    """2,000 samples: the interval excludes the other value in 80 %; false alarm 1e-5."""
+    shares = np.array([70.0, 100.0, 230.0, 600.0])  # 30 % of "rare"
+    cells = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
+    sanitizer = SRRSanitizer(1.0, sensitive=0).fit(cells, sample_weight=shares)
+    n = smallest_n(sanitizer, columns=1, difference=0.03, waves=waves)
+    gap = detectable_difference(sanitizer, n, 1, waves=waves)
+    assert gap == pytest.approx(0.03, rel=1e-3)
+    assert detectable_difference(sanitizer, n - 1, 1, waves=waves).max() > 0.03
+    more = shares + np.array([10.0, -10.0, 20.0, -20.0])  # 33 %
+    channel, rng = channel_of(sanitizer.mechanism_, shares / 1_000.0), np.random.default_rng(4)
+    statistic = Statistic.of(channel, np.array([[1.0, 0.0, 1.0, 0.0]]))
+    values, ends = [], []
+    for own in (more, shares):
+        reports = rng.multinomial(n, channel.forward(own / 1_000.0), size=2_000) / n
+        values.append(statistic.estimates(Sample(reports, n))[:, 0])
+        ends.append(statistic.ends(Sample(reports, n), 0.95)[:, 0])
+    low, high = ends[0].T - 0.3
+    if waves == 2:
+        both = np.eye(2)[..., None] * np.ones(2_000)
+        signs = np.array([1.0, -1.0])
+        low, high = combined_ends(signs, np.array(values), np.array(ends), both).T
+    found = ((low > 0.0) | (high < 0.0)).sum()
+    assert abs(found - 1_600) <= 4.4 * np.sqrt(2_000 * 0.16)
+
+
+def test_what_is_no_plan_of_a_difference():
+    sanitizer = SRRSanitizer(1.0, sensitive=0).fit(X)
+    for asked in ({}, {"std_error": 0.1, "difference": 0.1}):
+        with pytest.raises(ValueError, match="Expected either std_error= or difference="):
+            smallest_n(sanitizer, **asked)
+    for name, wrong in (("power", 1.0), ("power", 0.2), ("level", 2), ("waves", 3)):
+        with pytest.raises(ValueError, match=f"{name}={wrong}"):
+            detectable_difference(sanitizer, 100, **{name: wrong})
+    with pytest.raises(ValueError, match="difference=-1 must be a positive"):
+        smallest_n(sanitizer, difference=-1)
 
 
 def test_smallest_eps_for_a_wanted_error():
