@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import hmac
-from binascii import hexlify, unhexlify
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from binascii import hexlify
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skrldp._arrays import chunks, smallest_dtype
+from skrldp._arrays import chunks
 from skrldp._params import check_positive, is_whole
 from skrldp.alphabet.columns import listed
-from skrldp.batches.arrow import as_arrow, as_frame, check_ids, numbers_of, octets_in, pyarrow
+from skrldp.batches.arrow import as_frame, check_ids, pyarrow
 from skrldp.batches.keys import CheckedKey
 from skrldp.batches.reporter import Reporter
 from skrldp.claims import bound_of_reports, brief_bound
@@ -20,19 +20,26 @@ from skrldp.sampling.draws import BLOCK
 from skrldp.sampling.random_bits import IntegerIds, KeyedStream, OctetIds
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from skrldp.mechanism.mechanism import Mechanism
 
 
 _DOMAIN = b"skrldp ledger, version 1\0"
-_CANDIDATE, _HOLDER, _EPOCH = "candidate", "holder", "epoch"
-_COLUMNS = {_HOLDER: "string", "key": "string", _EPOCH: "int64", "digest": "string"}
+_CANDIDATE, _HOLDER, _EPOCH, _DIGEST = "candidate", "holder", "epoch", "digest"
+_COLUMNS = {_HOLDER: "string", "key": "string", _EPOCH: "int64", _DIGEST: "string"}
 _COLUMNS |= {"report": "int64"}
-# Names of what the ledger knows of a candidate's person, until they have their own.
-_REPORT, _MADE_IN, _MAY = "report of ledger", "epoch of ledger", "may report"
+# Columns that the rule adds to candidates.
+_GIVEN, _LATEST, _LATEST_EPOCH = "reports in ledger", "report of ledger", "epoch of ledger"
+# The rule, for a ledger's file and the holders of numbered rows: who may report. Others repeat the
+# latest report of this design, or are left out (-1).
+RULE = """
+SELECT row, count(epoch) AS given,
+  coalesce(max(epoch) FILTER (design = $design AND epoch <= $epoch), -1) AS latest,
+  coalesce(arg_max(report, epoch) FILTER (design = $design AND epoch <= $epoch), 0) AS report,
+  (latest <> $epoch AND given < $max_reports)::UTINYINT AS is_new
+FROM (SELECT row, holder::UUID AS holder FROM candidates) LEFT JOIN reports USING (holder)
+GROUP BY row ORDER BY row
+"""
 _MOST_ROWS = (1 << 26) - 1  # of a batch: strings of Arrow have 2 GB at most, holders 32 bytes
-_ROWS = 1 << 16  # whose texts are held at a time
 
 
 class LedgerReporter(Reporter):
@@ -139,7 +146,7 @@ class LedgerReporter(Reporter):
             raise ValueError(f"epoch={epoch!r} must be an integer from 0 to 2**63 - 1.")
         if eps is not None:
             check_positive("eps", eps)
-        made = (_CANDIDATE, _HOLDER, _EPOCH, _REPORT, _MADE_IN, _MAY)
+        made = (_CANDIDATE, _HOLDER, _EPOCH, _GIVEN, _LATEST, _LATEST_EPOCH)
         taken = [own for own in (self._id, *self._keep) if own in made]
         if taken or self._name in (_HOLDER, _EPOCH):
             raise ValueError(
@@ -201,26 +208,14 @@ class LedgerReporter(Reporter):
 
         check_ids(candidates, self._id)
         made, past = self._frames(candidates, ledger)
-        if isinstance(made, nw.DataFrame):
-            made = self._with_known(made, past).filter(nw.col(_MAY))
-            if not len(made):  # older narwhals fill no empty frame
-                return _native(past.head(0))
-        else:
-            past = past.unique([_HOLDER, _EPOCH, "digest", "report"])
-            own = (nw.col("digest") == self.digest) & (nw.col(_EPOCH) == self.epoch)
-            counts = (
-                past.with_columns(own.cast(nw.Int64()).alias("own"))
-                .group_by(_HOLDER)
-                .agg(nw.len().alias("given"), nw.col("own").max())
-            )
-            left = (nw.col("own") == 0) & (nw.col("given") < self.max_reports)
-            made = made.join(counts, on=_HOLDER, how="left")
-            made = made.filter(nw.col("given").is_null() | left)
-        entries = made.select(
+        has_none = nw.col(_LATEST_EPOCH).is_null() | (nw.col(_LATEST_EPOCH) < self.epoch)
+        may_report = nw.col(_GIVEN).is_null() | (has_none & (nw.col(_GIVEN) < self.max_reports))
+        entries = self._settled(made, past).filter(may_report)
+        entries = entries.select(
             nw.col(_HOLDER),
             nw.lit(self.ledger_key_check).cast(nw.String()).alias("key"),
             nw.lit(self.epoch).cast(nw.Int64()).alias(_EPOCH),
-            nw.lit(self.digest).cast(nw.String()).alias("digest"),
+            nw.lit(self.digest).cast(nw.String()).alias(_DIGEST),
             nw.col(_CANDIDATE).cast(nw.Int64()).alias("report"),
         )
         return _native(entries.select(*past.collect_schema()))
@@ -251,24 +246,33 @@ class LedgerReporter(Reporter):
 
         made, past = self._frames(candidates, ledger)
         schema = made.collect_schema()
-        if isinstance(made, nw.DataFrame):
-            made = self._with_known(made, past).filter(nw.col(_MADE_IN) >= 0)
-        else:
-            own = past.filter((nw.col("digest") == self.digest) & (nw.col(_EPOCH) <= self.epoch))
-            own = own.group_by(_HOLDER, _EPOCH).agg(nw.col("report").min())
-            latest = own.group_by(_HOLDER).agg(nw.col(_EPOCH).max())
-            last = own.join(latest, on=[_HOLDER, _EPOCH], how="inner")
-            last = last.rename({"report": _REPORT, _EPOCH: _MADE_IN})
-            made = made.join(last, on=_HOLDER, how="inner")
         others = [name for name in schema if name not in (self._id, _CANDIDATE, _HOLDER)]
+        made = self._settled(made, past).filter(~nw.col(_LATEST).is_null())
         return _native(
             made.select(
                 nw.col(self._id),
-                nw.col(_REPORT).cast(schema[_CANDIDATE]).alias(self._name),
-                nw.col(_MADE_IN).cast(nw.Int64()).alias(_EPOCH),
+                nw.col(_LATEST).cast(schema[_CANDIDATE]).alias(self._name),
+                nw.col(_LATEST_EPOCH).cast(nw.Int64()).alias(_EPOCH),
                 *(nw.col(name) for name in others),
             )
         )
+
+    def _settled(self, made: Any, past: Any) -> Any:
+        """Join to candidates the number of their person's reports, and the latest of this design.
+
+        This is the rule of `RULE`, for libraries that read no SQL; null where there is none.
+        """
+        import narwhals.stable.v2 as nw
+
+        past = past.join(made.select(_HOLDER), on=_HOLDER, how="semi")
+        past = past.unique([_HOLDER, _EPOCH, _DIGEST, "report"])  # entries may be written twice
+        given = past.group_by(_HOLDER).agg(nw.len().alias(_GIVEN))
+        past = past.filter((nw.col(_DIGEST) == self.digest) & (nw.col(_EPOCH) <= self.epoch))
+        latest = past.group_by(_HOLDER).agg(nw.col(_EPOCH).max())
+        latest = past.join(latest, on=[_HOLDER, _EPOCH], how="inner")
+        latest = latest.group_by(_HOLDER, _EPOCH).agg(nw.col("report").min())
+        latest = latest.rename({"report": _LATEST, _EPOCH: _LATEST_EPOCH})
+        return made.join(given, on=_HOLDER, how="left").join(latest, on=_HOLDER, how="left")
 
     def _frames(self, candidates: Any, ledger: Any) -> tuple[Any, Any]:
         """Return both as frames of narwhals: the candidates, and the ledger's columns."""
@@ -291,71 +295,48 @@ class LedgerReporter(Reporter):
                     f"the {what} lacks the column {listed(missing)}; its columns are "
                     f"{listed(names)}."
                 )
-        if isinstance(past, nw.LazyFrame):
-            self._check(past)
+        self._check(past)
         made = made.with_columns(nw.col(_HOLDER).cast(nw.String()))
         # In the ledger's order: some engines append by place.
-        kept = [name for name in names if name in _COLUMNS]
-        return made, past.select(*kept).with_columns(nw.col(_HOLDER).cast(nw.String()))
-
-    def _with_known(self, made: Any, past: Any) -> Any:
-        """Add to candidates at hand what a ledger knows of their persons."""
-        import narwhals.stable.v2 as nw
-
-        ledger, own = (as_arrow(it).to_batches(_ROWS) for it in (past, made.select(_HOLDER)))
-        persons = Persons.of(self, ledger, len(past))
-        places = [persons.places(octets_of(batch.column(0))) for batch in own]
-        place = np.concatenate([np.zeros(0, np.intp), *places])
-        known = {_MAY: persons.may_report, _REPORT: persons.report, _MADE_IN: persons.epoch}
-        table = pyarrow().table({name: of[place] for name, of in known.items()})
-        found = nw.from_arrow(table, backend=made.implementation)
-        return made.with_columns(found[name] for name in known)
+        return made, past.select(*(name for name in names if name in _COLUMNS))
 
     def _check(self, past: Any) -> None:
         """Refuse entries that these are not, or of another key."""
         import narwhals.stable.v2 as nw
 
-        foreign = (nw.col("key") != self.ledger_key_check) | nw.col("key").is_null()
-        holder = nw.col(_HOLDER).cast(nw.String())
-        # In some libraries $ also stands before a line end.
-        digits = holder.str.contains("^[0-9a-f]{32}$") & (holder.str.len_chars() == 32)
-        kinds, report = past.collect_schema(), nw.col("report")
-        needed = ("report", _EPOCH, "digest")
-        odd = holder.is_null() | ~digits
-        for name in needed:
-            odd |= nw.col(name).is_null()
+        kinds, holder, report = past.collect_schema(), nw.col(_HOLDER), nw.col("report")
         for name in (_EPOCH, "report"):
             if kinds[name] in (nw.Boolean, nw.String):
                 raise ValueError(
                     f"the ledger's column {name!r} must have integers, but its type is "
                     f"{kinds[name]}. Restore it."
                 )
-        # of this design: the numbers of others may be greater
-        unknown = (nw.col("digest") == self.digest) & ((report < 0) | (report >= self._n_symbols))
-        wrong = past.filter(foreign | odd | unknown).head(1).select("key", *needed)
-        wrong = wrong.lazy().collect()
-        if not len(wrong):
-            return
-        if wrong["key"][0] != self.ledger_key_check:
-            words = (
-                "entries under another key than that of ledger_key, whose check is "
-                f"{self.ledger_key_check}: it would know nobody. Give ledger_key= the key with "
-                "which the ledger began; the key of the reports may be another one."
-            )
-        elif any(wrong[name].null_count() for name in needed):
-            words = "rows without a report, an epoch or a digest. Restore them."
-        elif wrong["digest"][0] == self.digest and not 0 <= wrong["report"][0] < self._n_symbols:
-            words = (
-                f"a report of this mechanism that is none of 0 to {self._n_symbols - 1}, and would "
-                "leave as another one. Restore it."
-            )
-        else:
-            words = (
-                "rows whose holder is not 32 hexadecimal digits, in small letters and with nothing "
-                "beside them, as entries() writes them: it would not know these persons, and give "
-                "them further reports. Restore them."
-            )
-        raise ValueError(f"the ledger has {words}")
+        # In some libraries $ also stands before a line end.
+        is_holder = holder.str.contains("^[0-9a-f]{32}$") & (holder.str.len_chars() == 32)
+        is_symbol = (report >= 0) & (report < self._n_symbols)  # of others they may be greater
+        faults = {
+            f"entries under another key than that of ledger_key, whose check is "
+            f"{self.ledger_key_check}: it would know nobody. Give ledger_key= the key with which "
+            "the ledger began; the key of the reports may be another one.": (
+                (nw.col("key") != self.ledger_key_check) | nw.col("key").is_null()
+            ),
+            "rows without a report, an epoch >= 0 or a digest. Restore them.": (
+                report.is_null()
+                | nw.col(_EPOCH).is_null()
+                | (nw.col(_EPOCH) < 0)
+                | nw.col(_DIGEST).is_null()
+            ),
+            f"a report of this mechanism that is none of 0 to {self._n_symbols - 1}, and would "
+            "leave as another one. Restore it.": (nw.col(_DIGEST) == self.digest) & ~is_symbol,
+            "rows whose holder is not 32 hexadecimal digits, in small letters and with nothing "
+            "beside them, as entries() writes them: it would not know these persons, and give "
+            "them further reports. Restore them.": holder.is_null() | ~is_holder,
+        }
+        wrong = nw.any_horizontal(*faults.values(), ignore_nulls=True)
+        wrong = past.filter(wrong).head(1).lazy().collect()
+        for words, is_wrong in faults.items():
+            if len(wrong.filter(is_wrong)):
+                raise ValueError(f"the ledger has {words}")
 
     def _made_fields(self) -> list[Any]:
         pa = pyarrow()
@@ -365,14 +346,15 @@ class LedgerReporter(Reporter):
     def _beside(self, ids: IntegerIds | OctetIds) -> list[Any]:
         """Compute the keyed ids, in hexadecimal."""
         if self._holders is None:
-            derived = hmac.digest(self._ledger_key.read(), _DOMAIN, "sha256")
-            self._holders = KeyedStream(derived, digest=bytes(32).hex())
+            self._holders = _stream_of_ledger(self, _DOMAIN)
         if len(ids) > _MOST_ROWS:
             raise ValueError(f"a batch has {len(ids):,} rows; give at most {_MOST_ROWS:,} at once.")
         tapes, cells = self._holders.tapes, np.zeros(len(ids), dtype=np.uint8)
         some = chunks(max(1, len(ids)), BLOCK)  # those in which ids are written for the reports
         parts = [tapes(cells[rows], ids, rows.start) for rows in some]
-        return [holders_of(np.concatenate(parts))]
+        pa, text = pyarrow(), hexlify(np.concatenate(parts).tobytes())
+        ends = np.arange(0, len(text) + 1, 32, dtype=np.int32)
+        return [pa.StringArray.from_buffers(len(ids), pa.py_buffer(ends), pa.py_buffer(text))]
 
     def _stream_of(self, key: bytes) -> KeyedStream:
         return KeyedStream(key, self.digest, self.epoch)
@@ -390,106 +372,20 @@ class LedgerReporter(Reporter):
         return f"{super().__repr__()[:-1]}, {more}"
 
 
-# --- What a ledger at hand knows ------------------------------------------------------------------
+def digests_of_ledger(reporter: LedgerReporter, domain: bytes) -> Callable[[Any, Any], Any]:
+    """Return a function from n octet strings and n cells (n,) to keyed digests (n, 2)."""
+    stream = _stream_of_ledger(reporter, domain)
+
+    def digests(octets: Any, cells: Any) -> Any:
+        ends = np.arange(0, octets.nbytes + 1, octets.itemsize)
+        return stream.tapes(cells, OctetIds(octets.view(np.uint8), ends, False)).view("<u8")
+
+    return digests
 
 
-class Persons(NamedTuple):
-    """What a ledger knows of persons, sorted by their keyed ids; the first is one whom it lacks."""
-
-    first: NDArray[np.uint64]  # half of the keyed id
-    second: NDArray[np.uint64]  # the other half
-    may_report: NDArray[np.bool_]  # whether a report is left for this design and epoch
-    epoch: NDArray[Any]  # of the latest report of this design up to this epoch; -1: none
-    report: NDArray[Any]  # that report
-
-    @classmethod
-    def of(cls, reporter: LedgerReporter, ledger: Iterable[Any], n_rows: int) -> Persons:
-        """Sum up the batches of a ledger; entries that were written twice count once.
-
-        Raises ValueError if the entries are another key's, or were changed.
-        """
-        import narwhals.stable.v2 as nw
-
-        pa, schema, digests = pyarrow(), reporter.schema(), {reporter.digest: 0}
-        # Of a table of many records, what is held is the memory of the run.
-        first, second = np.zeros((2, n_rows + 1), np.uint64)
-        code, start = np.full(n_rows + 1, -1, np.int32), 1
-        none = np.full(1, -1, np.int8)
-        epochs, reports = [none], [none]
-        for batch in ledger:
-            reporter._check(nw.from_native(pa.Table.from_batches([batch])))
-            own = {field.name: batch[field.name].cast(field.type) for field in schema}
-            numbers = own["digest"].dictionary_encode()
-            known = [digests.setdefault(of, len(digests)) for of in numbers.dictionary.to_pylist()]
-            rows = slice(start, start := start + len(batch))
-            first[rows], second[rows] = _halves(octets_of(own[_HOLDER]))
-            code[rows] = np.array(known, np.int32)[numbers_of(numbers.indices)]
-            epochs.append(_narrow(numbers_of(own[_EPOCH])))
-            reports.append(_narrow(numbers_of(own["report"])))
-        epoch, report = np.concatenate(epochs), np.concatenate(reports)
-        # Of each person, this design's reports up to this epoch come first, the latest of all.
-        code[(code == 0) & (epoch > reporter.epoch)] = len(digests)
-        order = np.argsort(first)
-        if (np.diff(first[order]) == 0).any():  # else each person has one entry
-            order = np.lexsort((report, -epoch, code, second, first))
-        for column in (first, second, code, epoch, report):
-            column[:] = column[order]
-        del order
-        is_first, is_once = np.ones((2, len(first)), bool)
-        is_first[1:] = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
-        is_once[1:] = is_first[1:]
-        for column in (code, epoch, report):
-            is_once[1:] |= column[1:] != column[:-1]
-        begins = np.flatnonzero(is_first)
-        given = np.add.reduceat(is_once, begins, dtype=np.int32)
-        latest = np.where(code[begins] == 0, epoch[begins], none)
-        may = (latest != reporter.epoch) & (given < reporter.max_reports)
-        may[0] = True
-        del given, code, column, is_once
-        first = first[begins]
-        second = second[begins]
-        return cls(first, second, may, latest, report[begins])
-
-    def places(self, holders: NDArray[np.bytes_]) -> NDArray[np.intp]:
-        """Return where persons are, by their keyed ids."""
-        (first, second), last = _halves(holders), len(self.first) - 1
-
-        def are_others() -> NDArray[np.bool_]:
-            return (self.first[place] != first) | (self.second[place] != second)
-
-        order = np.argsort(first)  # searched in order, the cache has what is next
-        place = np.empty(len(first), np.intp)
-        place[order] = np.minimum(np.searchsorted(self.first, first[order]), last)
-        while (step := are_others() & (place < last) & (self.first[place] == first)).any():
-            place += step  # past another person with the same first half
-        place[are_others()] = 0
-        return place
-
-
-def holders_of(octets: NDArray[Any]) -> Any:
-    """Write keyed ids, of 16 bytes each, into an Arrow column: in hexadecimal."""
-    pa, text = pyarrow(), hexlify(octets.tobytes())
-    ends = np.arange(0, len(text) + 1, 32, dtype=np.int32)
-    return pa.StringArray.from_buffers(len(ends) - 1, pa.py_buffer(ends), pa.py_buffer(text))
-
-
-def octets_of(holders: Any) -> NDArray[np.bytes_]:
-    """Read what :func:`holders_of` writes."""
-    text = octets_in(holders)
-    if (np.diff(text.ends) != 32).any():
-        raise ValueError("a holder is not 32 hexadecimal digits.")
-    return np.frombuffer(unhexlify(text.octets[text.ends[0] : text.ends[-1]].tobytes()), "S16")
-
-
-def _halves(holders: NDArray[np.bytes_]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    first, second = holders.view(">u8").reshape(-1, 2).T.astype(np.uint64)
-    return first, second
-
-
-def _narrow(numbers: NDArray[np.int64]) -> NDArray[Any]:
-    """Return numbers in the smallest signed type that holds them and their negatives."""
-    ends = numbers.max(initial=0), numbers.min(initial=0)
-    return numbers.astype(smallest_dtype(max(int(ends[0]), -int(ends[1])) + 1, signed=True))
+def _stream_of_ledger(reporter: LedgerReporter, domain: bytes) -> KeyedStream:
+    derived = hmac.digest(reporter._ledger_key.read(), domain, "sha256")
+    return KeyedStream(derived, digest=bytes(32).hex())
 
 
 def _native(frame: Any) -> Any:

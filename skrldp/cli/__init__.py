@@ -16,7 +16,7 @@ from types import FrameType
 
 __all__ = ["main"]
 
-_NEEDED = {"pyarrow", "typer"}
+_NEEDED = ("pyarrow", "duckdb", "typer")
 _SOON = 0.01  # seconds
 
 
@@ -33,8 +33,9 @@ def main(args: Sequence[str] | None = None) -> int:
     0
     """
     try:
-        if importlib.util.find_spec("pyarrow") is None:  # to import it takes a tenth of a second
-            raise ModuleNotFoundError(name="pyarrow")
+        for name in _NEEDED:  # to import them takes a tenth of a second
+            if importlib.util.find_spec(name) is None:
+                raise ModuleNotFoundError(name=name)
         from skrldp.cli._app import run
     except ModuleNotFoundError as error:
         if error.name not in _NEEDED:

@@ -88,13 +88,11 @@ _AS_COMMANDS = {
     r"Write the bytes of a key with key\.hex\(\), or make": "Make",
     r"KeyFile takes the path of a file, not a key": "a key file is given by its name, not as a key",
     r" of (?:the|a) batch(?: of [\d,]+ rows)?": "",
-    r" than that of ledger_key, whose check is [0-9a-f]+: it would know nobody\. Give .*": (
-        ". Report with the key with which it began; in Python, LedgerReporter takes both keys."
-    ),
     r", and call check_ids on the whole table": "",
     r"Use min_frequency='auto'": "Use --min-frequency auto",
     r"\beps_all=(?=\d)": "--eps-all ",
     r"\beps_all=": "--eps-all",
+    r"\bmax_reports=": "--max-reports ",
 }
 _UNWRITTEN = "interrupted; nothing was written."
 

@@ -7,10 +7,12 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from skrldp._lists_in_words import columns_in_words
 from skrldp._pages import as_json, text_page
-from skrldp.claims import Claims
+from skrldp.claims import Claims, brief_bound
 from skrldp.cli import _common as o
 from skrldp.cli._common import FAILED, tell
+from skrldp.cli._ledger import WAIT, is_ledger, opened_ledger
 from skrldp.cli._mechanism import read_mechanism
 from skrldp.mechanism.manifest import Manifest
 from skrldp.mechanism.mechanism import Mechanism
@@ -28,12 +30,19 @@ def inspect(
     ] = None,
     json: o.Json = False,
 ) -> int:
-    """Say what a mechanism, or a manifest of several, protects and claims.
+    """Say what a mechanism, or a manifest of several, protects and claims; or what a ledger holds.
 
     Prints what it was designed for, what its maker claims to have proven, and the bounds that
     follow from the mechanism alone, which are proven here. The exit code is 1 if it has another
-    digest than --digest.
+    digest than --digest. Of a ledger: its designs, how many people reported in each epoch, and how
+    much all reports about a person may leak together.
     """
+    if is_ledger(mechanism):
+        with opened_ledger(mechanism, WAIT, read_only=True) as ledger:
+            found = ledger.figures()
+        lines = _lines_of_ledger(found)
+        print(as_json(found) if json else text_page(f"Ledger {mechanism}", lines))
+        return 0 if digest is None or digest in found["designs"] else FAILED
     own = read_mechanism(mechanism)
     tell("proving")
     proven = _everywhere(own)
@@ -46,6 +55,18 @@ def inspect(
     else:
         print(text_page(f"{type(own).__name__} {mechanism}", lines))
     return 0 if same else FAILED
+
+
+def _lines_of_ledger(found: dict[str, Any]) -> list[tuple[str, str]]:
+    lines = [("people", f"{found['people']:,}")]
+    if found["max_reports"]:
+        most = f"{found['max_reports']:,}, which together leak {brief_bound(found['bound'])}"
+        lines += [("max reports", f"{most}, about each person"), ("key check", found["key_check"])]
+    for digest, design in found["designs"].items():
+        counts = (f"{n:,} in epoch {epoch}" for epoch, n in design["reports"].items())
+        secret = columns_in_words(design["secret"])
+        lines.append(("design", f"{digest[:12]} protects {secret}; reports: {', '.join(counts)}"))
+    return [*lines, ("not checked", "whether rows were changed; report does so, with the key")]
 
 
 def _everywhere(own: Mechanism | Manifest) -> Claims | None:

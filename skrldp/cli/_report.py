@@ -1,34 +1,32 @@
 """``skrldp report``: private records in, reports out.
 
-With :func:`key` for reports that stay the same, and the file in which reports are counted.
+With :func:`key` for reports that stay the same; :mod:`skrldp.cli._ledger` counts them.
 """
 
 from __future__ import annotations
 
 import os
 import secrets
-import sqlite3
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
+from typer import Option
 
 from skrldp.batches import BlockReporter, KeyFile, LedgerReporter, Reporter
 from skrldp.batches import key_check as check_of
-from skrldp.batches.arrow import any_twice, arrow_numbers, numbers_of
-from skrldp.batches.ledger import Persons, holders_of, octets_of
+from skrldp.batches.arrow import any_twice, arrow_numbers
 from skrldp.batches.reporter import reported
 from skrldp.cli import _common as o
-from skrldp.cli._common import CommandError, progress, tell
+from skrldp.cli._common import CommandError, progress
+from skrldp.cli._ledger import WAIT, opened_ledger
 from skrldp.cli._mechanism import placed, read_mechanism, read_records, reader_of
 from skrldp.cli._tables import (
     STANDARD,
     Table,
-    checked_target,
     kind_of,
     new_file,
     new_name,
@@ -62,175 +60,6 @@ def key(file: Annotated[str, o.argument("FILE", "The new file.")]) -> None:
     print(check_of(KeyFile(file)))
 
 
-# --- The file in which reports are counted --------------------------------------------------------
-
-
-_PATIENCE = 60.0  # seconds to wait for another run that uses the ledger
-_LIMIT = b"skrldp max_reports"  # what the first run had, in the file's metadata
-
-
-def _reporter_of(mechanism: Any, options: dict[str, Any], limits: dict[str, Any] | None) -> Any:
-    """Return a reporter: with a ledger if there are limits."""
-    of_blocks = isinstance(mechanism, Manifest)
-    if limits is None:
-        return (BlockReporter if of_blocks else Reporter)(mechanism, **options)
-    if of_blocks:
-        raise CommandError(
-            "--ledger is for single mechanisms. Of a manifest, --id and a key give each person "
-            "one block for ever; keep the key, and give its digits as --key-check."
-        )
-    return LedgerReporter(mechanism, **options, **limits)
-
-
-@contextmanager
-def held(path: str, reporter: LedgerReporter) -> Iterator[_Ledger]:
-    """Hold a ledger: another run that wants it waits.
-
-    Raises CommandError if it cannot be held or read.
-    """
-    if path == STANDARD:
-        raise CommandError("a ledger is a Parquet file; give its name.")
-    place = checked_target(path, replace=True)
-    # SQLite holds its file on every system, and lets go of it when the process ends.
-    lock = place.with_name(f".{place.name}.lock")
-    try:
-        with closing(sqlite3.connect(lock, timeout=_PATIENCE, isolation_level=None)) as connection:
-            connection.execute("BEGIN EXCLUSIVE")
-            book = _Ledger(path, place, reporter)
-            try:
-                yield book
-            except BaseException as error:
-                if book.is_changed:
-                    error.add_note(
-                        f"The reports are not complete, but the ledger {path} may have the entries "
-                        "of this run: another run gives the reports that are in the ledger."
-                    )
-                raise
-    except sqlite3.Error as error:
-        raise CommandError(
-            f"{path}: another run holds the ledger, or {lock.name} cannot be written ({error}). "
-            "Nothing was reported."
-        ) from None
-
-
-class _Ledger:
-    """A ledger that this run alone has: what it knows of persons, and the entries of this run."""
-
-    def __init__(self, path: str, place: Path, reporter: LedgerReporter) -> None:
-        self._path, self._place, self._reporter = path, place, reporter
-        self.is_changed = False  # or may be
-        self._limit = str(reporter.max_reports).encode()  # what the first run had
-        self._new: list[tuple[Any, Any]] = []  # holders and reports
-        self._n_rows = self._n_left_out = 0
-        self._persons = self._read()
-
-    def output_schema(self, schema: Any, *, with_epoch: bool) -> Any:
-        """Return the columns of what leaves, from those of the candidates."""
-        import pyarrow as pa
-
-        own = schema.set(1, schema.field(1).with_name(REPORT))  # which were candidates
-        holder = own.get_field_index("holder")
-        return own.set(holder, pa.field("epoch", pa.int64())) if with_epoch else own.remove(holder)
-
-    def settle(self, batch: Any, schema: Any) -> Any:
-        """Return what may leave of a batch of candidates, and note its new entries."""
-        import pyarrow as pa
-
-        candidates, holders = numbers_of(batch["candidate"]), octets_of(batch["holder"])
-        known, place = self._persons, self._persons.places(holders)
-        is_new = known.may_report[place]
-        reports = np.where(is_new, candidates, known.report[place])
-        epochs = np.where(is_new, np.int64(self._reporter.epoch), known.epoch[place])
-        self._new.append((holders[is_new], candidates[is_new]))
-        stays = epochs >= 0
-        self._n_rows += len(stays)
-        self._n_left_out += len(stays) - int(np.count_nonzero(stays))
-        made = {REPORT: arrow_numbers(reports.astype(candidates.dtype)), "epoch": epochs}
-        columns = [made[name] if name in made else batch.column(name) for name in schema.names]
-        found = pa.RecordBatch.from_arrays([pa.array(own) for own in columns], schema=schema)
-        return found if stays.all() else found.filter(pa.array(stays))
-
-    def enter(self, inputs: Sequence[str | None]) -> None:
-        """Write the new entries, before anything leaves."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        if self._n_left_out:
-            warnings.warn(
-                f"{self._n_left_out:,} of {self._n_rows:,} records were left out: these persons "
-                f"have no report left in the ledger {self._path} (--max-reports "
-                f"{self._reporter.max_reports}).",
-                UserWarning,
-                stacklevel=2,
-            )
-        if not any(len(reports) for _, reports in self._new):
-            return
-        tell("entering the reports into the ledger")
-        self.is_changed = True
-        one, schema = self._reporter, self._reporter.schema()
-        own = schema.with_metadata({_LIMIT: self._limit})
-        same = {"key": one.ledger_key_check, "epoch": one.epoch, "digest": one.digest}
-        with (
-            new_file(self._path, inputs=inputs, replace=True, mode=0o600) as file,
-            pq.ParquetWriter(file, own, compression="zstd") as sink,
-        ):
-            for batch in self._batches():
-                sink.write_table(pa.Table.from_batches([batch]).cast(own))
-            for holders, reports in self._new:
-                columns: dict[str, Any] = {name: [of] * len(reports) for name, of in same.items()}
-                columns["holder"] = holders_of(holders)
-                columns["report"] = reports
-                sink.write_table(pa.table({name: columns[name] for name in own.names}, own))
-        if os.name == "posix":  # else the name might be lost with the power, and the reports not
-            folder = os.open(self._place.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
-
-    def _batches(self) -> Iterator[Any]:
-        """Yield the entries as they are in the file, if there is one."""
-        import pyarrow.parquet as pq
-
-        if self._place.exists():
-            with pq.ParquetFile(self._place, pre_buffer=False) as file:  # else all is in memory
-                yield from file.iter_batches(columns=self._reporter.schema().names)
-
-    def _read(self) -> Persons:
-        """Read what the file knows, if there is one."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        one, limit = self._reporter, None
-        try:
-            of_file = pq.read_metadata(self._place)
-            limit = (of_file.metadata or {}).get(_LIMIT)
-            persons = Persons.of(one, self._batches(), of_file.num_rows)
-        except FileNotFoundError:
-            warnings.warn(
-                f"there is no ledger {self._path}: a new one begins, which knows of no report "
-                "given before.",
-                UserWarning,
-                stacklevel=2,
-            )
-            persons = Persons.of(one, (), 0)
-        except (KeyError, pa.ArrowException, OSError):
-            raise CommandError(
-                f"{self._path} is no ledger, or cannot be read: a Parquet file with the columns "
-                f"{', '.join(one.schema().names)}. Restore it. Nothing was reported."
-            ) from None
-        if limit is not None and limit != self._limit:
-            warnings.warn(
-                f"the ledger {self._path} began with --max-reports {limit.decode()}, and "
-                f"this run has {one.max_reports}: the bound on several reports is for one number. "
-                f"Give --max-reports {limit.decode()}.",
-                UserWarning,
-                stacklevel=2,
-            )
-            self._limit = limit
-        return persons
-
-
 # --- skrldp report --------------------------------------------------------------------------------
 
 
@@ -255,17 +84,26 @@ def report(
     ] = None,
     ledger: Annotated[
         str | None,
-        o.option("--ledger FILE", "Parquet file that remembers who reported; made if not there."),
+        o.option("--ledger FILE", "DuckDB file that remembers who reported; made if not there."),
     ] = None,
     max_reports: Annotated[
         int | None,
         o.option(
-            "--max-reports K", "Most reports about a person in the ledger. 1 if not given.", min=1
+            "--max-reports K", "Most reports about a person in a new ledger. 1 if not given.", min=1
         ),
     ] = None,
+    raise_max_reports: Annotated[
+        bool, Option("--raise-max-reports", help="Let --max-reports raise that of the ledger.")
+    ] = False,
     epoch: Annotated[
         int | None,
         o.option("--epoch N", "The round of reports in the ledger, from 0 upwards.", min=0),
+    ] = None,
+    wait: Annotated[
+        float | None,
+        o.option(
+            "--wait SECONDS", "How long another run may use the ledger. 60 if not given.", min=0
+        ),
     ] = None,
     keep: Annotated[
         o.Names, o.option("--keep COLUMN", "A column that leaves as it is, unprotected; repeat it.")
@@ -286,8 +124,6 @@ def report(
     """
     import pyarrow as pa
 
-    limits = {"max_reports": max_reports, "epoch": epoch}
-    limits = {name: given for name, given in limits.items() if given is not None}
     if (id is None) != (key is None):
         raise CommandError(
             "reports that stay the same need both --id, the column that says whom a record is "
@@ -295,25 +131,40 @@ def report(
         )
     if id is None and (key_check is not None or ledger is not None):
         raise CommandError("--key-check and --ledger go with --id and --key.")
-    if limits and ledger is None:
-        raise CommandError("--max-reports and --epoch go with --ledger.")
+    if ledger is None and (raise_max_reports or (max_reports, epoch, wait) != (None,) * 3):
+        raise CommandError(
+            "--max-reports, --raise-max-reports, --epoch and --wait go with --ledger."
+        )
     if [mechanism, records, key].count(STANDARD) > 1 or key == STANDARD:
         raise CommandError("one table or one mechanism comes from standard input, and no key.")
 
     own, kept = read_mechanism(mechanism), keep or []
+    if ledger is not None and isinstance(own, Manifest):
+        raise CommandError(
+            "--ledger is for single mechanisms. Of a manifest, --id and a key give each person "
+            "one block for ever; keep the key, and give its digits as --key-check."
+        )
     reader = reader_of(own)
     needed = list(reader.known)
     # Else the key is one of this run alone, and the ids are the rows' numbers.
     secret = secrets.token_bytes(_BYTES) if key is None else _key(key, key_check)
     rows = new_name([*needed, *kept, BLOCK, REPORT])
     options = {"id": id or rows, "key": secret, "keep": kept, "name": REPORT}
-    reporter = _reporter_of(own, options, None if ledger is None else limits)
+    wait = WAIT if wait is None else wait
+    begun: Any = nullcontext() if ledger is None else opened_ledger(ledger, wait)
     ids, inputs = [] if id is None else [id], [mechanism, records, key, ledger]
     kind_of(output, packed=False)  # a name that does not tell is said before anything is read
     with (
-        nullcontext() if ledger is None else held(ledger, reporter) as book,
+        begun as book,
         new_file(output, inputs=inputs) as file,
     ):
+        if book is None:
+            kind = BlockReporter if isinstance(own, Manifest) else Reporter
+            reporter: Reporter = kind(own, **options)
+        else:
+            limit = book.limit(max_reports, is_raised=raise_max_reports)
+            reporter = LedgerReporter(own, **options, max_reports=limit, epoch=epoch or 0)
+            book.begin(reporter)
         table = Table(records, [*ids, *needed, *kept])
         batches = progress(table.batches(of_one_line=[*ids, *kept]), records)
         read = read_records(reader, table, missing or [], batches)
@@ -326,13 +177,14 @@ def report(
             schema = schema.remove(0)
             reports = (batch.select(schema.names) for batch in reports)
         if book is not None:
-            schema = book.output_schema(schema, with_epoch="epoch" in limits)
-            reports = (book.settle(batch, schema) for batch in reports)
+            schema = schema.set(1, schema.field(1).with_name(REPORT)).remove(2)  # of holders
+            schema = schema if epoch is None else schema.insert(2, pa.field("epoch", pa.int64()))
+            reports = book.settle(reports, schema)
         with table_writer(file, output, schema) as sink:
             for batch in reports:
                 sink.write_batch(batch)
         if book is not None:
-            book.enter(inputs[:-1])
+            book.enter()
     if id is not None and ledger is None and key_check is None:
         warnings.warn(
             "this key was not checked against earlier runs; with another key every person "

@@ -1,34 +1,36 @@
-"""``skrldp report --ledger``: the ledger's rules, on files written in a safe order."""
+"""``skrldp report --ledger``: one rule, settings that stay, and no third report whatever happens.
 
+``make lives`` kills a run at every write, and flips more bits.
+"""
+
+import itertools
 import os
+import random
+import shutil
 import stat
 import subprocess
 import sys
-import tempfile
-import warnings
-from pathlib import Path
+from contextlib import contextmanager
 
-import polars as pl
+import duckdb
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from command_files import CHECKED, DESIGN, KEY, KEYED, read, table, write
+from command_files import CHECKED, KEY, KEYED, read, table, write
 from command_fixtures import call, designed, folder, ready
 from hypothesis import given
 from hypothesis import strategies as st
 
 from skrldp import SRRSanitizer
-from skrldp.batches import LedgerReporter
-from skrldp.cli import _report
+from skrldp.batches import LedgerReporter, key_check
+from skrldp.batches.ledger import RULE
+from skrldp.cli import _ledger, main
 
 __all__ = ["call", "designed", "folder", "ready"]  # fixtures
 
-LEDGER = ("--ledger", "ledger.parquet")
-
-
-def new_key(path, text="abcd" * 16):
-    path.touch(0o600)
-    path.write_text(text)
+LIVES = int(os.environ.get("SKRLDP_LIVES", "6"))
+NAME = "people.duckdb"
+LEDGER = ("--ledger", NAME)
+REPORT = ("report", "mechanism.json", "records.csv", *KEYED, *LEDGER)
 
 
 def changed():
@@ -37,43 +39,111 @@ def changed():
     return records.set_column(1, "ill", records["ill"].take(pa.array(range(299, -1, -1))))
 
 
+def rows(query="FROM reports"):
+    with duckdb.connect(NAME, read_only=True) as engine:
+        return engine.execute(query).fetchall()
+
+
+# The rule
+
+
+def by_the_rule(given, person, design, epoch, most, candidate):
+    """Return the report that leaves, and whether it is new; given: {(design, epoch): report}."""
+    if (design, epoch) in given:
+        return (given[design, epoch], epoch), False
+    if len(given) < most:
+        return (candidate, epoch), True
+    earlier = [e for d, e in given if d == design and e < epoch]
+    if not earlier:
+        return None, False
+    return (given[design, max(earlier)], max(earlier)), False
+
+
+PUBLIC = pa.table({"ill": ["no", "yes"], "visits": ["rare", "often"]})
+MECHANISM = SRRSanitizer(eps=1.0, sensitive="ill").fit(PUBLIC).mechanism_
+DIGEST = LedgerReporter(MECHANISM, id="person", key=KEY).digest
+PEOPLE = [f"{person:032x}" for person in range(1, 6)]
+
+
+@given(
+    st.dictionaries(
+        st.tuples(st.sampled_from(PEOPLE), st.integers(1, 2), st.integers(0, 3)),
+        st.integers(0, 1),
+        max_size=12,
+    ),
+    st.lists(st.sampled_from(PEOPLE), unique=True, min_size=1),
+    st.integers(0, 3),
+    st.integers(1, 3),
+)
+def test_statement_and_joins_follow_the_rule(entries, asked, epoch, most):
+    """The SQL of a ledger's file, and the joins of frames."""
+    expected = {}
+    for person in asked:
+        own = {key[1:]: report for key, report in entries.items() if key[0] == person}
+        found, is_new = by_the_rule(own, person, 1, epoch, most, candidate=1)
+        expected[person] = (*(found or (None, None)), is_new)
+
+    with duckdb.connect() as engine:
+        engine.execute(_ledger._TABLES)
+        if entries:
+            values = [(person, e, d, report) for (person, d, e), report in entries.items()]
+            engine.executemany("INSERT INTO reports VALUES (?, ?, ?, ?)", values)
+        engine.register("candidates", pa.table({"row": range(len(asked)), "holder": asked}))
+        given = {"design": 1, "epoch": epoch, "max_reports": most}
+        out = engine.execute(RULE, given).fetchall()
+    for person, (_, _, latest, report, is_new) in zip(asked, out, strict=True):
+        kept = (report, latest) if latest >= 0 else (None, None)
+        assert ((1, epoch) if is_new else kept) + (bool(is_new),) == expected[person]
+
+    one = LedgerReporter(MECHANISM, id="person", key=KEY, max_reports=most, epoch=epoch)
+    columns = [(p, one.ledger_key_check, e, (DIGEST, "b" * 64)[d - 1]) for p, d, e in entries]
+    columns = dict(zip(one.schema().names, [*zip(*columns, strict=True)] or [()] * 4, strict=False))
+    ledger = pa.table({**columns, "report": list(entries.values())}, one.schema())
+    texts = pa.array(asked, pa.string())
+    made = {"person": texts, "candidate": pa.array([1] * len(asked), pa.uint8()), "holder": texts}
+    candidates = pa.table(made)
+    new = one.entries(candidates, ledger)
+    assert sorted(new["holder"].to_pylist()) == sorted(p for p in asked if expected[p][2])
+    leaves = one.reports(candidates, pa.concat_tables([ledger, new.cast(ledger.schema)]))
+    wanted = {p: found[:2] for p, found in expected.items() if found[0] is not None}
+    found = zip(*(leaves[name].to_pylist() for name in leaves.column_names), strict=True)
+    assert {person: (report, epoch) for person, report, epoch in found} == wanted
+
+
+# Runs
+
+
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_a_first_report_is_repeated(call, ready, designed, ending):
-    """Whatever becomes of the record and of the key; the order is that of the records."""
-    code, _, err = call("report", "mechanism.json", "records.csv", *KEYED, *LEDGER, "-o", "a.csv")
+def test_a_first_report_is_repeated(call, ready, designed, ending, monkeypatch):
+    """Whatever becomes of the record; the order is that of the records, settled in parts."""
+    monkeypatch.setattr(_ledger, "_CHUNK", 100)
+    code, _, err = call(*REPORT, "-o", "a.csv")
     assert code == 0
     assert err == (
-        "skrldp: warning: there is no ledger ledger.parquet: a new one begins, which knows of no "
-        "report given before.\n"
+        f"skrldp: warning: there is no ledger {NAME}: a new one begins, which knows of no report "
+        "given before.\n"
     )
-    assert stat.S_IMODE((ready / "ledger.parquet").stat().st_mode) == 0o600 or os.name != "posix"
-    one = LedgerReporter(designed, id="person", key=KEY)
-    made = one(table())
+    assert stat.S_IMODE((ready / NAME).stat().st_mode) == 0o600 or os.name != "posix"
+    made = LedgerReporter(designed, id="person", key=KEY)(table())
     assert read("a.csv")["report"].to_pylist() == made["candidate"].to_pylist()
-    entries = pq.read_table("ledger.parquet")
-    assert entries.schema.equals(one.schema()) and len(entries) == 300
-    assert entries["holder"].to_pylist() == made["holder"].to_pylist()
+    entries = {str(holder).replace("-", ""): report for holder, _, _, report in rows()}
+    expected = zip(made["holder"].to_pylist(), made["candidate"].to_pylist(), strict=True)
+    assert entries == dict(expected)
 
     write(changed(), f"changed.{ending}")
-    before = (ready / "ledger.parquet").stat().st_mtime_ns
+    before = (ready / NAME).read_bytes()
     arguments = ("report", "mechanism.json", f"changed.{ending}", *KEYED)
     assert call(*arguments, *LEDGER, "-o", "b.csv") == (0, "", "")
     assert read("b.csv") == read("a.csv")
     assert call(*arguments[:3], *CHECKED, "-o", "without.csv") == (0, "", "")
     assert read("without.csv") != read("a.csv")
-    new_key(ready / "new.key")
-    rotated = ("--id", "person", "--key", "new.key", *LEDGER)
-    code, _, err = call(*arguments[:3], *rotated, "-o", "c.csv")
-    assert code == 2 and "Report with the key with which it began" in err
-    assert "ledger_key" not in err
-    assert not (ready / "c.csv").exists()
-    assert (ready / "ledger.parquet").stat().st_mtime_ns == before
-    assert not [name for name in os.listdir(ready) if name.endswith(".part")]
+    assert (ready / NAME).read_bytes() == before
+    assert not [name for name in os.listdir(ready) if name.startswith((".", NAME + "."))]
 
 
 @pytest.mark.parametrize("kind", ["views", "views in a dictionary"])
 def test_ids_in_other_forms(call, ready, kind):
-    """The ledger's joins lack views; a dictionary of which an entry is missing has no missing row.
+    """A dictionary of which an entry is missing has no missing row.
 
     In Arrow files, dictionaries may not change from batch to batch.
     """
@@ -83,8 +153,8 @@ def test_ids_in_other_forms(call, ready, kind):
     plain = pa.array(names)
     ids, missing = plain.cast(pa.string_view()), pa.array([None, *names[1:]])
     if kind != "views":
-        rows = pa.array(range(250), pa.int32())
-        ids, missing = (pa.DictionaryArray.from_arrays(rows, own) for own in (ids, missing))
+        numbers = pa.array(range(250), pa.int32())
+        ids, missing = (pa.DictionaryArray.from_arrays(numbers, own) for own in (ids, missing))
     arguments = ("report", "mechanism.json", "few.arrow", *KEYED, *LEDGER, "-o", "out.arrow")
     write(few.set_column(0, "person", missing), "few.arrow")
     code, _, err = call(*arguments)
@@ -96,185 +166,288 @@ def test_ids_in_other_forms(call, ready, kind):
     assert read("without.arrow")["report"].to_pylist() == read("out.arrow")["report"].to_pylist()
 
 
-def test_at_most_so_many_reports(call, ready, designed):
+@pytest.fixture(scope="module")
+def designs(tmp_path_factory):
+    """Mechanisms of two secrets; one of them bounds one report alone."""
+    place = tmp_path_factory.mktemp("designs")
+    public, several = write(table(), place / "public.parquet"), ("--eps-all", "2")
+    for name, eps, secret, more in (
+        ("a", 1, "ill", several),
+        ("b", 1.5, "ill", several),
+        ("c", 1, "zip", several),
+        ("d", 1, "ill", ("--sanitizer", "polyopt")),
+    ):
+        columns = [word for n in ("ill", "zip") if n != secret for word in ("-c", n)]
+        arguments = ("design", public, "-s", secret, *columns, "-e", eps, *more)
+        assert main([*map(str, arguments), "-o", str(place / f"{name}.json")]) == 0
+    return place
+
+
+@pytest.fixture
+def bounded(ready, designs):
+    """The folder with these mechanisms."""
+    shutil.copytree(designs, ready, dirs_exist_ok=True)
+    return ready
+
+
+def test_at_most_so_many_reports(call, bounded):
     """Of two mechanisms and epochs; who has none left of another mechanism is left out."""
-    public = write(table(), ready / "public.parquet")
-    other = [word if word != "1" else "1.5" for word in DESIGN]
-    assert call("design", public, *other, "-o", "other.json")[0] == 0
-    few = write(table().slice(100), ready / "few.parquet")
-    first = ("report", "mechanism.json", few, *KEYED, *LEDGER)
-    assert call(*first, "-o", "1.parquet")[0] == 0
-    second = ("report", "other.json", "records.csv", *KEYED, *LEDGER)
+    few = write(table().slice(100), bounded / "few.parquet")
+    assert call("report", "a.json", few, *KEYED, *LEDGER, "-o", "1.parquet")[0] == 0
+    second = ("report", "b.json", "records.csv", *KEYED, *LEDGER)
     code, _, err = call(*second, "-o", "2.parquet")
     assert code == 0
     assert "warning: 200 of 300 records were left out: these persons have no report left" in err
     people = [str(person) for person in table()["person"].to_pylist()[:100]]
     assert read("2.parquet")["person"].to_pylist() == people  # ids in text files are texts
+
     code, _, err = call(*second, "--max-reports", "2", "-o", "3.parquet")
-    assert code == 0
-    assert (
-        "warning: the ledger ledger.parquet began with --max-reports 1, and this run has 2" in err
-    )
+    assert code == 2 and "and 2 would let 2 reports about a person leak eps<=3.4999" in err
+    raised = (*second, "--max-reports", "2", "--raise-max-reports")
+    assert call(*raised, "-o", "3.parquet")[0] == 0
     assert len(read("3.parquet")) == 300
     assert read("3.parquet").slice(0, 100) == read("2.parquet")
-    late = ("report", "mechanism.json", "records.csv", *KEYED, *LEDGER, "--epoch", "700")
-    assert call(*late, "--max-reports", "2", "-o", "4.parquet")[0] == 0
+    late = ("report", "a.json", "records.csv", *KEYED, *LEDGER, "--epoch", "700")
+    assert call(*late, "-o", "4.parquet")[0] == 0  # as many as the ledger allows
     found = read("4.parquet")
     assert found["epoch"].to_pylist() == [700] * 100 + [0] * 200
     assert found["report"].to_pylist()[100:] == read("1.parquet")["report"].to_pylist()
-    assert len(pq.read_table("ledger.parquet")) == 600
+    assert max(rows("SELECT count(*) FROM reports GROUP BY holder")) == (2,)
+
+    code, out, err = call("inspect", NAME)
+    assert (code, err) == (0, "")
+    for line in (
+        "people        300",
+        "2, which together leak eps<=3.4999",
+        "200 in epoch 0, 100 in",
+    ):
+        assert line in out
 
 
-def test_the_ledger_is_written_first(call, ready):
-    """A run that ends between the two has lost nothing: the next one repeats what was entered."""
-    done = []
-
-    def stopping(rename):
-        def stop(source, target):
-            if done:
-                raise OSError(28, "No space left on device")
-            done.append(os.path.basename(target))
-            return rename(source, target)
-
-        return stop
-
-    patch = pytest.MonkeyPatch()
-    for name in ("replace", "link"):
-        patch.setattr(os, name, stopping(getattr(os, name)))
-    arguments = ("report", "mechanism.json", "records.csv", *KEYED, *LEDGER, "-o", "out.csv")
-    assert call(*arguments)[0] == 2
-    assert done == ["ledger.parquet"]
-    assert sorted(os.listdir(ready)) == [
-        ".ledger.parquet.lock",
-        "key",
-        "ledger.parquet",
-        "mechanism.json",
-        "records.csv",
-    ]
-    patch.undo()
-    entered = pq.read_table("ledger.parquet")["report"].to_pylist()
-    write(changed(), "records.csv")
-    assert call(*arguments) == (0, "", "")
-    assert read("out.csv")["report"].to_pylist() == entered
+def test_settings_stay(call, bounded):
+    """Another number, key, secret or version is an error, and changes nothing."""
+    one = ("report", "a.json", "records.csv", *KEYED, *LEDGER)
+    assert call(*one, "--max-reports", "2", "-o", "1.csv")[0] == 0
+    before = (bounded / NAME).read_bytes()
+    (bounded / "new.key").touch(0o600)
+    (bounded / "new.key").write_text(KEY[::-1].hex())
+    rotated = ("--id", "person", "--key", "new.key", *LEDGER)
+    for arguments, message in (
+        ((*one, "--max-reports", "1"), "given: 1 is too few. Leave it out."),
+        ((*one, "--max-reports", "1", "--raise-max-reports"), "is too few. Leave it out."),
+        ((*one, "--max-reports", "3"), "and 3 would let 3 reports about a person leak eps<=4.9999"),
+        ((*one[:3], *rotated), f"Report with the key whose digits are {key_check(KEY)}"),
+        ((one[0], "c.json", *one[2:]), 'counts reports about ["ill"], but this mechanism prot'),
+        ((one[0], "d.json", *one[2:]), "not 2, which may reveal the secret: fit with --eps-all"),
+    ):
+        code, _, err = call(*arguments, "-o", "2.csv")
+        assert code == 2 and message in err, err
+        assert (bounded / NAME).read_bytes() == before and not (bounded / "2.csv").exists()
+    os.unlink(NAME)
+    assert call(one[0], "d.json", *one[2:], "-o", "2.csv")[0] == 0
+    more = (*one, "--max-reports", "2", "--raise-max-reports", "-o", "3.csv")
+    assert "counts reports of a mechanism that bounds one report" in call(*more)[2]
 
 
-@pytest.mark.parametrize("ending", [KeyboardInterrupt, OSError])
-@pytest.mark.parametrize("entered", [0, 1, 2])
-def test_a_run_that_ends_early_says_what_it_wrote(call, ready, monkeypatch, ending, entered):
-    """While the ledger is written, while the output is, and where it had all entries before."""
-    done = []
+# Faults
 
-    def stopping(rename):
-        def stop(source, target):
-            if len(done) == min(entered, 1):
-                raise ending()
-            done.append(os.path.basename(target))
-            return rename(source, target)
 
-        return stop
+@pytest.mark.parametrize("ending", [KeyboardInterrupt, OSError(28, "No space left on device")])
+@pytest.mark.parametrize("is_entered", [False, True])
+def test_the_ledger_is_written_first(call, ready, monkeypatch, ending, is_entered):
+    """A run that ends before or after has lost nothing: the next one repeats what was entered."""
+    enter = _ledger.Ledger.enter
 
-    arguments = ("report", "mechanism.json", "records.csv", *KEYED, *LEDGER)
-    if entered == 2:  # and nothing is new
-        assert call(*arguments, "-o", "before.csv")[0] == 0
-        done.append("ledger.parquet")
-    for name in ("replace", "link"):
-        monkeypatch.setattr(os, name, stopping(getattr(os, name)))
-    code, _, err = call(*arguments, "-o", "out.csv")
+    def stop(self):
+        if is_entered:
+            enter(self)
+        raise ending
+
+    monkeypatch.setattr(_ledger.Ledger, "enter", stop)
+    code, _, err = call(*REPORT, "-o", "out.csv")
     assert code == (130 if ending is KeyboardInterrupt else 2)
-    last = err.splitlines()[-1]
-    assert ("interrupted; nothing was written" in last) == (code == 130 and entered == 2)
-    assert ("the ledger ledger.parquet may have the entries of this run" in last) == (entered < 2)
-    assert not (ready / "out.csv").exists()
+    assert (f"the ledger {NAME} may have the entries of this run" in err) == is_entered
+    assert set(os.listdir(ready)) == {"key", "mechanism.json", "records.csv", NAME}
+    monkeypatch.setattr(_ledger.Ledger, "enter", enter)
+    entered = [report for *_, report in rows()]
+    assert len(entered) == 300 * is_entered
+    write(changed(), "records.csv")
+    assert call(*REPORT, "-o", "out.csv")[0] == 0
+    assert sorted(read("out.csv")["report"].to_pylist()) == sorted(entered) or not is_entered
 
 
-PUBLIC = pa.table({"ill": ["no", "yes"], "visits": ["rare", "often"]})
-MECHANISM = SRRSanitizer(eps=1.0, sensitive="ill").fit(PUBLIC).mechanism_
-DIGEST = LedgerReporter(MECHANISM, id="person", key=KEY).digest
-
-
-@given(st.data())
-def test_batches_are_settled_as_tables_are(data):
-    """Against the joins of an engine: two designs, epochs, rows written twice."""
-    people = [f"{person:032x}" for person in range(1, 6)]
-    row = st.tuples(st.sampled_from(people), st.integers(0, 3), st.sampled_from([DIGEST, "b" * 64]))
-    most, epoch = data.draw(st.integers(1, 3)), data.draw(st.integers(0, 3))
-    rows = data.draw(st.lists(row, max_size=12))
-    asked = data.draw(st.lists(st.sampled_from(people), unique=True))
-    one = LedgerReporter(MECHANISM, id="person", key=KEY, max_reports=most, epoch=epoch)
-    holder, epochs, digest = zip(*rows, strict=True) if rows else ((), (), ())
-    columns = {"holder": holder, "key": [one.ledger_key_check] * len(rows), "epoch": epochs}
-    columns |= {"digest": digest, "report": [(3 * e + len(h)) % 2 for h, e, _ in rows]}
-    ledger = pa.table(columns, one.schema())
-    candidates = pa.table(
-        {
-            "person": pa.array(asked, pa.string()),
-            "candidate": pa.array([1] * len(asked), pa.uint8()),
-            "holder": pa.array(asked, pa.string()),
-        }
-    )
-    made, past = (pl.from_arrow(table).lazy() for table in (candidates, ledger))
-    new = one.entries(made, past)
-    wanted = one.reports(made, pl.concat([past, new])).collect().to_dicts()
-    new = new.collect().to_dicts()
-    assert sorted(one.entries(candidates, ledger).to_pylist(), key=repr) == sorted(new, key=repr)
-    grown = pa.concat_tables([ledger, pa.Table.from_pylist(new, ledger.schema)])
-    own = one.reports(candidates, grown).to_pylist()
-    assert sorted(own, key=repr) == sorted(wanted, key=repr)
-    with tempfile.TemporaryDirectory() as place, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a new ledger, of people left out
-        path = Path(place, "ledger.parquet")
-        if rows:
-            pq.write_table(ledger, path)
-        book = _report._Ledger(str(path), path, one)
-        schema = book.output_schema(candidates.schema, with_epoch=True)
-        found = [
-            row
-            for batch in candidates.to_batches(max_chunksize=2)
-            for row in book.settle(batch, schema).to_pylist()
-        ]
-        book.enter([])
-        after = pq.read_table(path) if path.exists() else ledger
-    assert sorted(found, key=repr) == sorted(wanted, key=repr)
-    assert after.to_pylist()[: len(ledger)] == ledger.to_pylist()
-    assert sorted(after.to_pylist()[len(ledger) :], key=repr) == sorted(new, key=repr)
-
-
-HOLDER = """
-import sys, time
-from skrldp.cli._report import held
-from skrldp.batches import LedgerReporter
-one = LedgerReporter(open("mechanism.json").read(), id="person", key=bytes(range(32)))
-with held("ledger.parquet", one):
-    print("held", flush=True)
-    time.sleep(600)
-"""
+@contextmanager
+def user_of_the_ledger():
+    """Another process that has the ledger open."""
+    code = f"import duckdb\nd = duckdb.connect({NAME!r})\nprint('open', flush=True)\ninput()"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", code], **pipes) as other:
+        assert other.stdout.readline() == "open\n"
+        try:
+            yield other
+        finally:
+            other.kill()
 
 
 def test_another_run_waits(call, ready, monkeypatch):
-    """As long as a run holds the ledger; one that was killed holds nothing."""
-    monkeypatch.setattr("skrldp.cli._report._PATIENCE", 0.2)
-    with subprocess.Popen(
-        [sys.executable, "-c", HOLDER], stdout=subprocess.PIPE, text=True
-    ) as other:
-        try:
-            assert other.stdout.readline() == "held\n"
-            arguments = ("report", "mechanism.json", "records.csv", *KEYED, *LEDGER)
-            code, out, err = call(*arguments)
-            assert (code, out) == (2, "")
-            assert "another run holds the ledger" in err
-            assert not (ready / "ledger.parquet").exists()
-        finally:
-            other.kill()
-    assert call(*arguments)[0] == 0
+    """As long as a run has the ledger, and says so; one that was killed has nothing."""
+    assert call(*REPORT, "-o", "a.csv")[0] == 0
+    with user_of_the_ledger() as other:
+        code, out, err = call(*REPORT, "--wait", "0")
+        assert (code, out) == (2, "")
+        assert f"another process (PID {other.pid}) uses the ledger {NAME}." in err
+        monkeypatch.setattr(_ledger.time, "sleep", lambda seconds: (other.kill(), other.wait()))
+        code, _, err = call(*REPORT, "-o", "b.csv")
+    assert code == 0
+    assert err == (
+        f"skrldp: warning: another process (PID {other.pid}) uses the ledger {NAME}; waiting up to "
+        "60 s.\n"
+    )
+    assert read("b.csv") == read("a.csv")
+
+
+EDITS = {
+    "a row is deleted": "DELETE FROM reports WHERE rowid = 7",
+    "all are": "DELETE FROM reports",
+    "so that the count is right": "DELETE FROM reports WHERE rowid = 7; "
+    "UPDATE settings SET n_reports = 299",
+    "a row is doubled": "INSERT INTO reports FROM reports LIMIT 1",
+    "reports are exchanged": "UPDATE reports SET report = 3 - report WHERE report IN (1, 2)",
+    "a person is unknown": "UPDATE reports SET holder = uuid() WHERE rowid = 7",
+    "a report": "UPDATE reports SET report = report + 1 WHERE rowid = 7",
+    "an epoch": "UPDATE reports SET epoch = -1 WHERE rowid = 7",
+    "a design": "UPDATE reports SET design = 2 WHERE rowid = 7",
+    "a digest": "UPDATE designs SET digest = 'ab'",
+    "a bound": "UPDATE designs SET eps_all = 0.1",
+    "a setting": "UPDATE settings SET max_reports = 2",
+    "the settings": "DELETE FROM settings",
+    "a missing digest": "UPDATE settings SET digest = NULL",
+    "the table": "DROP TABLE reports",
+    "a column": "ALTER TABLE reports DROP COLUMN epoch",
+    "version": "UPDATE settings SET version = 2",
+}
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory, designed):
+    """A folder with a ledger, in which each person has a report."""
+    place = tmp_path_factory.mktemp("begun")
+    (place / "mechanism.json").write_bytes(designed)
+    (place / "key").touch(0o600)
+    (place / "key").write_text(KEY.hex())
+    write(table(), place / "records.csv")
+    command = [sys.executable, "-m", "skrldp", *REPORT, "-o", "a.csv"]
+    command[1:3] = ["-c", "import sys; from skrldp.cli import main; sys.exit(main())"]
+    assert subprocess.run(command, cwd=place, capture_output=True).returncode == 0
+    write(changed(), place / "records.csv")
+    return place
+
+
+@pytest.fixture
+def again(begun, tmp_path, monkeypatch):
+    """A copy of that folder, the current one."""
+    shutil.copytree(begun, tmp_path / "own")
+    monkeypatch.chdir(tmp_path / "own")
+    return tmp_path / "own"
+
+
+@pytest.mark.parametrize("case", EDITS)
+def test_ledgers_that_were_edited_are_refused(call, again, case):
+    """An error that names no person and no value, before anything is reported."""
+    with duckdb.connect(NAME) as engine:
+        engine.execute(EDITS[case])
+    code, out, err = call(*REPORT, "-o", "b.csv")
+    assert (code, out) == (2, "") and not (again / "b.csv").exists()
+    assert ("a ledger of version 2" if case == "version" else f"{NAME} is damaged, or") in err
+
+
+def test_flipped_bits_are_noticed_or_change_nothing(call, again):
+    """Half of them in blocks that are used."""
+    whole = (again / NAME).read_bytes()
+    draw = random.Random(LIVES)
+    used = [start for start in range(0, len(whole), 4096) if any(whole[start : start + 4096])]
+    outcomes = []
+    for number in range(LIVES):
+        start = draw.choice(used) if number % 2 else draw.randrange(0, len(whole), 4096)
+        flipped = bytearray(whole)
+        flipped[start + draw.randrange(4096)] ^= 1 << draw.randrange(8)
+        (again / NAME).write_bytes(flipped)
+        code, _, _ = call(*REPORT, "-o", f"{number}.csv")
+        assert code == 2 or (code == 0 and read(f"{number}.csv") == read("a.csv"))
+        outcomes.append(code)
+    assert 2 in outcomes
+
+
+@pytest.mark.skipif(LIVES < 50 or not shutil.which("strace"), reason="make lives, with strace")
+@pytest.mark.parametrize("what", ["pwrite64", "fdatasync,fsync", "link,unlink", "close"])
+def test_a_run_that_is_killed_loses_nothing(call, again, what):
+    """At every tenth or so of its system calls, in the transaction, a checkpoint and between."""
+    half = table().set_column(0, "person", pa.array(range(1050, 1350)))  # some are known
+    write(half, "half.csv")
+    whole = (again / NAME).read_bytes()
+    run = [sys.executable, "-c", "import sys; from skrldp.cli import main; sys.exit(main())"]
+    arguments = ("report", "mechanism.json", "half.csv", *KEYED, *LEDGER)
+    first = dict(zip(*(read("a.csv")[n].to_pylist() for n in ("person", "report")), strict=True))
+    for number in itertools.count(1, 7 if what == "close" else 1):
+        for left in again.glob(f"{NAME}*"):
+            left.unlink()
+        (again / NAME).write_bytes(whole)
+        inject = [
+            "strace",
+            "-f",
+            "-o",
+            os.devnull,
+            "-e",
+            f"inject={what}:signal=KILL:when={number}",
+        ]
+        killed = subprocess.run([*inject, *run, *arguments, "-o", "k.csv"], capture_output=True)
+        out = read("k.csv") if (again / "k.csv").exists() else None
+        assert call(*arguments, "-o", "n.csv")[0] == 0
+        now = read("n.csv")
+        reports = dict(zip(*(now[n].to_pylist() for n in ("person", "report")), strict=True))
+        assert out is None or out == now
+        assert all(reports[person] == first[person] for person in first.keys() & reports.keys())
+        assert rows("SELECT count(*), count(DISTINCT holder) FROM reports") == [
+            (len(first | reports),) * 2
+        ]
+        for name in ("k.csv", "n.csv"):
+            (again / name).unlink(missing_ok=True)
+        if killed.returncode == 0:
+            break
+    assert number > 3
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="limits of a file's size")
+@pytest.mark.parametrize("size", [1, 64, 300, 1100])
+def test_a_full_disk_is_said_with_the_name(again, size):
+    """Whichever file is full; afterwards the ledger is as it was, or has the entries."""
+    code = (
+        "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({size} << 10,) * 2); "
+        "from skrldp.cli import main; sys.exit(main())"
+    )
+    write(table().set_column(0, "person", pa.array(range(5000, 5300))), "others.csv")
+    run = [sys.executable, "-c", code, "report", "mechanism.json", "others.csv", *KEYED, *LEDGER]
+    done = subprocess.run([*run, "-o", "b.csv"], capture_output=True, text=True)
+    if done.returncode:
+        assert done.returncode == 2 and not (again / "b.csv").exists()
+        assert NAME in done.stderr or "b.csv" in done.stderr, done.stderr
+    assert len(rows()) in ((300, 600) if done.returncode else (600,))
 
 
 CASES = {
-    "no id": (("--ledger", "l.parquet"), "--ledger go with --id and --key"),
+    "no id": (("--ledger", "l.duckdb"), "--ledger go with --id and --key"),
     "no ledger": ((*KEYED, "--max-reports", "2"), "go with --ledger"),
-    "other file": ((*KEYED, "--ledger", "records.csv"), "records.csv is no ledger"),
-    "other table": ((*KEYED, "--ledger", "table.parquet"), "table.parquet is no ledger"),
-    "standard": ((*KEYED, "--ledger", "-"), "a ledger is a Parquet file"),
-    "no folder": ((*KEYED, "--ledger", "no/l.parquet"), "there is no folder"),
+    "no wait": ((*KEYED, "--wait", "2"), "go with --ledger"),
+    "other file": (
+        (*KEYED, "--ledger", "records.csv"),
+        "records.csv is damaged, or is not a ledger",
+    ),
+    "other table": ((*KEYED, "--ledger", "table.parquet"), "is not a ledger"),
+    "other database": ((*KEYED, "--ledger", "other.duckdb"), "is not a ledger"),
+    "empty": ((*KEYED, "--ledger", "empty"), "is not a ledger"),
+    "standard": ((*KEYED, "--ledger", "-"), "a ledger is a DuckDB file"),
+    "no folder": ((*KEYED, "--ledger", "no/l.duckdb"), "there is no folder"),
     "the output": ((*KEYED, "--ledger", "out.csv"), "is to be read and written"),
     "eps": ((*KEYED, *LEDGER, "--max-reports", "0"), "--max-reports"),
 }
@@ -283,9 +456,14 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_bad_ledgers(call, ready, case):
     arguments, fragment = CASES[case]
-    pq.write_table(table(), ready / "table.parquet")
-    before = {name for name in os.listdir(ready) if not name.endswith(".lock")}
+    write(table(), ready / "table.parquet")
+    (ready / "empty").touch()
+    with duckdb.connect("other.duckdb") as engine:
+        engine.execute("CREATE TABLE settings (name VARCHAR)")
+    before = {name: (ready / name).read_bytes() for name in os.listdir(ready)}
     code, out, err = call("report", "mechanism.json", "records.csv", *arguments, "-o", "out.csv")
     assert (code, out) == (2, "")
     assert fragment in err
-    assert {name for name in os.listdir(ready) if not name.endswith(".lock")} == before
+    assert {
+        name: (ready / name).read_bytes() for name in os.listdir(ready) if name != "out.csv"
+    } == before

@@ -191,7 +191,7 @@ def test_what_manifests_do_not_go_with(call, ready):
     records = ("report", "manifest.json", "records.csv")
     for arguments, message in (
         (("verify", "manifest.json", "public.csv"), "give --witness and --public-counts"),
-        ((*records, *KEYED, "--ledger", "l.parquet"), "--ledger is for single mechanisms"),
+        ((*records, *KEYED, "--ledger", "l.duckdb"), "--ledger is for single mechanisms"),
         ((*estimate, "out.csv"), "no block of manifest.json has the columns"),
         ((*estimate, "out.csv", "--of", "age", "--by", "wage"), "has no column 'wage' (--by)"),
         ((*estimate, "strange.csv", "--of", "age"), "reports of another manifest"),

@@ -1,0 +1,356 @@
+"""A ledger: the DuckDB file that remembers who was given which report."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import time
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from skrldp.batches import LedgerReporter
+from skrldp.batches.arrow import arrow_numbers, bare, numbers_of, octets_in
+from skrldp.batches.ledger import RULE, digests_of_ledger
+from skrldp.claims import brief_bound
+from skrldp.cli._common import CommandError, heed_signals, tell
+from skrldp.cli._tables import STANDARD, checked_target, new_file
+
+_VERSION = 1
+_DOMAIN = b"skrldp ledger file, version 1\0"
+_TABLES = """
+CREATE TABLE settings (version INTEGER, key_check VARCHAR, max_reports BIGINT, n_reports BIGINT,
+  digest VARCHAR, seal VARCHAR);
+CREATE TABLE designs (design UINTEGER, digest VARCHAR, secret VARCHAR, eps DOUBLE, eps_all DOUBLE);
+CREATE TABLE reports (holder UUID NOT NULL, epoch BIGINT NOT NULL, design UINTEGER NOT NULL,
+  report UINTEGER NOT NULL);
+"""
+_ROW = np.dtype([("holder", "V16"), ("epoch", "<i8"), ("report", "<u8")])  # as it is digested
+_NOTHING = "00" * 16  # the digest of no rows
+_MAGIC = b"DUCK"  # in files of DuckDB, after eight bytes
+_CONFIG = {
+    "storage_compatibility_version": "v1.5.0",  # the oldest version that reads the file
+    "memory_limit": "100MB",
+    "threads": 2,
+    "arrow_lossless_conversion": True,  # UUIDs are 16 bytes
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+}
+_CHUNK = 1 << 18  # candidates that are settled at a time, by one scan of the ledger
+_ROWS = 1 << 16  # rows of the ledger that are checked at a time
+WAIT = 60.0  # seconds for which another process may use a ledger
+_PAUSE = 0.2  # seconds between two attempts to open a ledger that another process uses
+
+
+def is_ledger(path: str) -> bool:
+    """Whether a file is one of DuckDB, by its first bytes."""
+    with suppress(OSError), open(path, "rb") as file:
+        return file.read(12)[8:] == _MAGIC
+    return False
+
+
+@contextmanager
+def opened_ledger(path: str, wait: float, *, read_only: bool = False) -> Iterator[Ledger]:
+    """Open a ledger, which no other process can change meanwhile; make it if it is not there.
+
+    Raises CommandError if it is not a ledger, or another process still uses it after `wait` s.
+    """
+    import duckdb
+
+    if path == STANDARD:
+        raise CommandError("a ledger is a DuckDB file; give its name.")
+    place, book = checked_target(path, replace=True), None
+    try:
+        if not place.exists():
+            _create(path, place)
+        with _connected(place, path, wait, read_only) as engine, TemporaryDirectory() as folder:
+            engine.execute(f"SET temp_directory = '{folder}'")  # the owner's alone
+            book = Ledger(path, engine)
+            yield book
+    except BaseException as error:
+        said = error
+        if isinstance(error, RuntimeError) and "interrupted" in str(error):  # as DuckDB says it
+            said = KeyboardInterrupt()
+        elif isinstance(error, duckdb.Error):
+            said = CommandError(f"{path} {_problem(str(error))} Nothing was reported.")
+        if book is not None and book.is_changed:
+            said.add_note(
+                f"The reports are not complete, but the ledger {path} may have the entries of this "
+                "run: another run gives the reports that are in the ledger."
+            )
+        raise said from None
+
+
+def _create(path: str, place: Path) -> None:
+    """Create an empty ledger that its owner alone may read: complete, or not at all."""
+    import duckdb
+
+    with TemporaryDirectory() as folder:
+        new = Path(folder, "ledger")
+        with duckdb.connect(new, config=_CONFIG) as engine:
+            engine.execute(_TABLES)
+        try:
+            with new_file(path, mode=0o600) as file:
+                file.write(new.read_bytes())
+        except CommandError:
+            if not place.exists():  # else another process was first
+                raise
+    if os.name == "posix":  # else the name might be lost with the power, and the reports not
+        parent = os.open(place.parent, os.O_RDONLY)
+        os.fsync(parent)
+        os.close(parent)
+
+
+def _connected(place: Path, path: str, wait: float, read_only: bool) -> Any:
+    """Connect to a file of DuckDB as soon as no other process uses it."""
+    import duckdb
+
+    until, user = time.monotonic() + wait, ""
+    while True:
+        try:
+            return duckdb.connect(place, read_only, config=_CONFIG)
+        except duckdb.IOException as error:
+            if not re.search(r"set lock|used by another", str(error)):
+                raise
+            number = re.search(r"PID \d+", str(error))
+        is_told = bool(user)
+        user = f"another process ({number[0]})" if number else "another process"
+        if time.monotonic() >= until:
+            raise CommandError(
+                f"{user} uses the ledger {path}. Run again when it has ended, or wait longer with "
+                "--wait SECONDS. Nothing was reported."
+            )
+        if not is_told:
+            words = f"{user} uses the ledger {path}; waiting up to {wait:g} s."
+            warnings.warn(words, UserWarning, stacklevel=2)
+        time.sleep(_PAUSE)
+
+
+def _problem(message: str) -> str:
+    for words in ("No space left on device", "File too large", "Permission denied"):
+        if words in message:
+            return f"cannot be written: {words}."
+    if "Out of Memory" in message:
+        return f"needs more than {_CONFIG['memory_limit']} of memory."
+    return "is damaged, or is not a ledger: a DuckDB file that report --ledger made. Restore it."
+
+
+class Ledger:
+    """A ledger that this process alone has."""
+
+    def __init__(self, path: str, engine: Any) -> None:
+        self._path, self._engine = path, engine
+        self.is_changed = False  # or may be
+        settings = engine.execute("FROM settings").fetchall()
+        designs = engine.execute("SELECT * EXCLUDE (design) FROM designs ORDER BY design")
+        self.designs = designs.fetchall()
+        new = (_VERSION, None, None, 0, _NOTHING, None)
+        version, *stated, self._seal = settings[0] if settings else new
+        if version != _VERSION:
+            raise CommandError(
+                f"{path} is a ledger of version {version}, and this skrldp reads version "
+                f"{_VERSION}. Update skrldp. Nothing was reported."
+            )
+        if not settings:
+            warnings.warn(
+                f"there is no ledger {path}: a new one begins, which knows of no report given "
+                "before.",
+                UserWarning,
+                stacklevel=2,
+            )
+        self.key_check, self.max_reports, self._n_reports, self._digest = stated
+
+    def bound(self, reports: int) -> float:
+        """Bound what so many reports about one person leak together, in nats: of every design."""
+        bounds = (eps + (reports - 1) * eps_all for _, _, eps, eps_all in self.designs)
+        return math.nextafter(max(bounds, default=0.0), math.inf)
+
+    def limit(self, asked: int | None, *, is_raised: bool) -> int:
+        """Return how many reports about each person the ledger may have.
+
+        Raises CommandError or ValueError if so many were not agreed on, or are not bounded.
+        """
+        kept = self.max_reports
+        if kept is None or asked in (None, kept):
+            return asked or kept or 1
+        if asked < kept:
+            raise CommandError(
+                f"the ledger {self._path} has --max-reports {kept}, and so many may have been "
+                f"given: {asked} is too few. Leave it out."
+            )
+        if math.isinf(bound := self.bound(asked)):
+            raise CommandError(
+                f"the ledger {self._path} counts reports of a mechanism that bounds one report "
+                f"about each person, not {asked}. Leave out --max-reports."
+            )
+        if not is_raised:
+            raise CommandError(
+                f"the ledger {self._path} has --max-reports {kept}, and {asked} would let {asked} "
+                f"reports about a person leak {brief_bound(bound)} together. Leave it out, or add "
+                "--raise-max-reports."
+            )
+        return asked
+
+    def figures(self) -> dict[str, Any]:
+        """Count people and reports, without the key: nothing is checked."""
+        people = "SELECT count(*) FROM (SELECT DISTINCT holder FROM reports)"
+        counts = "SELECT design, epoch, count(*) FROM reports GROUP BY ALL ORDER BY ALL"
+        reports = self._engine.execute(counts).fetchall()
+        bound = None if self.max_reports is None else self.bound(self.max_reports)
+        return {
+            "max_reports": self.max_reports,
+            "bound": bound,
+            "people": self._engine.execute(people).fetchall()[0][0],
+            "key_check": self.key_check,
+            "designs": {
+                digest: {
+                    "secret": json.loads(secret),
+                    "reports": {str(epoch): n for own, epoch, n in reports if own == design},
+                }
+                for design, (digest, secret, *_) in enumerate(self.designs, 1)
+            },
+        }
+
+    def begin(self, reporter: LedgerReporter) -> None:
+        """Check every row of the ledger, and begin a transaction.
+
+        Raises CommandError if the ledger is of another key or secret, or was changed.
+        """
+        claims, key_check = reporter.mechanism.claims, reporter.ledger_key_check
+        if self.key_check not in (None, key_check):
+            raise CommandError(
+                f"{self._path} has reports under another key, by which it would know nobody. "
+                f"Report with the key whose digits are {self.key_check}."
+            )
+        tell("checking the ledger")
+        self._reporter, self._n_rows, self._n_left_out = reporter, 0, 0
+        self._digests = digests_of_ledger(reporter, _DOMAIN)
+        rows = self._digested(self._engine.table("reports"))
+        is_sealed = self._seal == self._sealed() if self._seal else not self.designs
+        if rows != (self._n_reports, self._digest) or not is_sealed:
+            raise CommandError(
+                f"{self._path} is damaged, or was changed by another program: it does not match "
+                "its keyed digest. Restore a copy that has all reports. Nothing was reported."
+            )
+        secret = json.dumps(sorted(claims.main.secret))
+        for _, other, *_ in self.designs:
+            if other != secret:
+                raise CommandError(
+                    f"{self._path} counts reports about {other}, but this mechanism protects "
+                    f"{secret}, and no bound holds for both together. Begin another ledger."
+                )
+        self._engine.begin()
+        self.key_check, self.max_reports = key_check, reporter.max_reports
+        digests = [digest for digest, *_ in self.designs]
+        if reporter.digest not in digests:
+            digests.append(reporter.digest)
+            self.designs.append((reporter.digest, secret, claims.eps, claims.eps_all))
+            values = (len(digests), *self.designs[-1])
+            self._engine.execute("INSERT INTO designs VALUES (?, ?, ?, ?, ?)", values)
+        design = 1 + digests.index(reporter.digest)
+        self._given = {"epoch": reporter.epoch, "design": design, "max_reports": self.max_reports}
+
+    def _digested(self, rows: Any, number: int = 0, digest: str = _NOTHING) -> tuple[int, str]:
+        """Count rows, and add up keyed digests: of each the tape of its design and its 32 bytes."""
+        total = np.frombuffer(bytes.fromhex(digest), "<u8")
+        relation = rows.project("holder, epoch, report::UBIGINT AS report, design")
+        for batch in relation.to_arrow_reader(_ROWS):
+            octets = np.empty(len(batch), _ROW)
+            octets["holder"] = octets_in(bare(batch["holder"])).octets.view("V16")
+            for name in ("epoch", "report"):
+                octets[name] = numbers_of(batch[name])
+            digests = self._digests(octets, numbers_of(batch["design"]))
+            number, total = number + len(batch), total + digests.sum(axis=0)
+        return number, total.tobytes().hex()
+
+    def _sealed(self) -> str:
+        """Compute the keyed digest of the settings, the designs and the digest of all rows."""
+        settings = [_VERSION, self.key_check, self.max_reports, self._n_reports]
+        text = json.dumps([settings, self._digest, self.designs])
+        octets = np.array([text.encode()])
+        return self._digests(octets, np.zeros(1, np.uint8)).tobytes().hex()  # of no design
+
+    def settle(self, batches: Iterable[Any], schema: Any) -> Iterator[Any]:
+        """Yield what may leave of batches of candidates, and insert the new entries."""
+        import pyarrow as pa
+
+        engine, given = self._engine, self._given
+        for table in _in_chunks(batches):
+            # DuckDB finds tables by their names here; those that are registered stay in memory.
+            row = arrow_numbers(np.arange(len(table)))
+            candidates = pa.table({"row": row, "holder": table["holder"]})  # noqa: F841
+            found = engine.sql(RULE, params=given).to_arrow_table()
+            is_new = _numbers(found, "is_new") == 1
+            reports = np.where(is_new, _numbers(table, "candidate"), _numbers(found, "report"))
+            epochs = np.where(is_new, given["epoch"], _numbers(found, "latest"))
+            made = {"report": arrow_numbers(reports), "epoch": arrow_numbers(epochs)}
+            rows = {"holder": table["holder"], "is_new": found["is_new"], **made}
+            entries = pa.table(rows)  # noqa: F841
+            new = engine.sql(
+                f"SELECT holder::UUID AS holder, epoch, {given['design']} AS design, report "
+                "FROM entries WHERE is_new = 1"
+            )
+            self._n_reports, self._digest = self._digested(new, self._n_reports, self._digest)
+            new.insert_into("reports")
+            stays = np.flatnonzero(epochs >= 0)
+            self._n_rows += len(epochs)
+            self._n_left_out += len(epochs) - len(stays)
+            kind = schema.field("report").type.to_pandas_dtype()
+            made["report"] = arrow_numbers(reports.astype(kind))
+            columns = [made[name] if name in made else table[name] for name in schema.names]
+            out = pa.table(columns, schema=schema)
+            yield from (
+                out.take(arrow_numbers(stays)) if len(stays) < len(out) else out
+            ).to_batches()
+
+    def enter(self) -> None:
+        """Commit the new entries to the file, before anything leaves."""
+        if self._n_left_out:
+            warnings.warn(
+                f"{self._n_left_out:,} of {self._n_rows:,} records were left out: these persons "
+                f"have no report left in the ledger {self._path} (--max-reports "
+                f"{self.max_reports}).",
+                UserWarning,
+                stacklevel=2,
+            )
+        seal, execute = self._sealed(), self._engine.execute
+        if seal == self._seal:
+            return
+        tell("entering the reports into the ledger")
+        settings = (_VERSION, self.key_check, self.max_reports, self._n_reports, self._digest, seal)
+        execute("DELETE FROM settings")
+        execute("INSERT INTO settings VALUES (?, ?, ?, ?, ?, ?)", settings)
+        heed_signals()
+        self.is_changed = True
+        mask = os.umask(0o077)  # DuckDB's log is the owner's alone, as the ledger is
+        try:
+            self._engine.commit()
+            execute("CHECKPOINT")  # from here on, the file alone has all that was entered
+        finally:
+            os.umask(mask)
+
+
+def _in_chunks(batches: Iterable[Any]) -> Iterator[Any]:
+    """Yield batches as tables of many rows."""
+    import pyarrow as pa
+
+    held: list[Any] = []
+    for batch in batches:
+        held.append(batch)
+        if sum(map(len, held)) >= _CHUNK:
+            yield pa.Table.from_batches(held)
+            held.clear()
+    if held:
+        yield pa.Table.from_batches(held)
+
+
+def _numbers(table: Any, name: str) -> Any:
+    """Read a column of numbers, of one or several chunks."""
+    return np.concatenate([numbers_of(chunk) for chunk in table[name].chunks])
