@@ -62,7 +62,7 @@ test-minimum:
 test-browser:
 	node --test javascript/test
 	$(MAKE) .venv-browser/.stamp-browser-survey-test VENV=.venv-browser
-	.venv-browser/bin/python -m pytest tests/browser tests/examples/test_web_survey.py $(ARGS)
+	.venv-browser/bin/python -m pytest tests/browser tests/examples -k "browser or survey" $(ARGS)
 
 fuzz: $(VENV)/.stamp-test
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) fuzz/run.py $(ARGS)

@@ -16,6 +16,7 @@ sys.path.append(str(ROOT / "examples"))  # the workers of a parallel run get thi
 import entropy_section_8 as entropy
 from entropy_section_8 import FEW, FULL, SHAPES, SMALL, Cache, Task, plan, run
 
+pytestmark = pytest.mark.slow
 CHEAP = [
     Task("synthetic", (2, 5), method, 0.75, instance=i)
     for i in (0, 1)

@@ -122,12 +122,6 @@ def test_how_many_answers_are_needed_is_known_beforehand(designed):
         assert at[0] <= error < at[1]
 
 
-def test_results_need_reports(tmp_path):
-    with pytest.raises(ValueError, match="needed=0"):
-        design.write(tmp_path / "new", few_questions(), people.public_table(), server.now(), 0)
-    assert not (tmp_path / "new").exists()
-
-
 def test_the_public_table_has_all_answers():
     """Twelve questions, all of which may be declined, and each answer is somebody's."""
     table, known = people.public_table(), questions.categories(questions.SURVEY)
@@ -139,35 +133,23 @@ def test_the_public_table_has_all_answers():
 
 
 def test_the_pages_need_nothing_from_elsewhere(site):
-    seen, todo = set(), ["/", "/results.html", "/survey.json", "/manifest.json", "/results.json"]
-    while todo:
-        address = todo.pop()
-        seen.add(address)
-        answer = site.get(address)
-        assert answer.status_code == 200, address
+    given = ["", "skrldp.js", "survey.json", "manifest.json", "results.json"]
+    names = {*given, *(path.name for path in (HOME / "page").iterdir())}
+    for name in names:
+        answer = site.get(f"/{name}")
+        assert answer.status_code == 200, name
         policy = answer.headers["content-security-policy"]
-        assert "default-src 'self'" in policy
-        assert "form-action 'none'" in policy
+        assert "default-src 'self'" in policy and "form-action 'none'" in policy
         assert "unsafe" not in policy
-        text = answer.text.replace('xmlns="http://www.w3.org/2000/svg"', "")
-        text = text.replace('"http://www.w3.org/2000/svg"', "").replace("http://localhost", "")
-        if not address.endswith(".json"):
-            assert not re.search(r"(https?:)?//\w+\.", text), address
-        for name in re.findall(r'(?:src|href|from)[= ]"(?:\./)?([\w.]+)"', text):
-            if f"/{name}" not in seen and name != "results.csv":  # there is none yet
-                todo.append(f"/{name}")
-    scripts = {
-        "/skrldp.js",
-        "/survey.js",
-        "/questions.js",
-        "/preview.js",
-        "/sending.js",
-        "/common.js",
-    }
-    assert scripts | {"/style.css", "/icon.svg"} <= seen
-    given = site.get("/skrldp.js")
-    assert given.content == (ROOT / "javascript" / "skrldp.js").read_bytes()
-    assert given.headers["content-type"].startswith("text/javascript")
+        if not name.endswith(".json"):
+            text = re.sub(r"http://(www\.w3\.org/2000/svg|localhost)", "", answer.text)
+            assert not re.search(r"(https?:)?//\w+\.", text), name
+            needed = set(re.findall(r'(?:src|href|from)[= ]"(?:\./)?([\w.]+)"', text))
+            assert needed <= names | {"results.csv"}  # there is none yet
+    assert site.get("/").text == site.get("/index.html").text
+    script = site.get("/skrldp.js")
+    assert script.content == (ROOT / "javascript" / "skrldp.js").read_bytes()
+    assert script.headers["content-type"].startswith("text/javascript")
 
 
 def test_one_report_for_each_invitation_and_id(site, sent):
@@ -374,6 +356,14 @@ def test_what_does_not_belong_together_is_refused(folder, site, sent):
     (folder / "survey.json").write_text(text.replace(sent["digest"], "0" * 64), "utf-8")
     with pytest.raises(ValueError, match="do not belong together"):
         server.create_app(folder)
+    with pytest.raises(ValueError, match="needed=0"):
+        design.write(folder / "new", few_questions(), people.public_table(), server.now(), 0)
+    assert not (folder / "new").exists()
+    for wrong in ("0", "-5", "1.5", '"9"', "null"):
+        wrong = text.replace('"needed": 100', f'"needed": {wrong}')
+        (folder / "survey.json").write_text(wrong, "utf-8")
+        with pytest.raises(ValueError, match="'needed' must be a number of reports"):
+            server.create_app(folder)
     (folder / "survey.json").write_text(text.replace('"place"', '"region"'), "utf-8")
     with pytest.raises(ValueError, match="other columns"):
         server.create_app(folder)
