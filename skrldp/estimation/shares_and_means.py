@@ -14,11 +14,11 @@ from skrldp._params import as_list, is_finite
 from skrldp._typing import Booleans, Floats
 from skrldp.alphabet.combinations import (
     CellGroups,
-    Record,
     group_cells,
     group_records,
     numbers_of_cells,
 )
+from skrldp.alphabet.numbers import Bins
 from skrldp.estimation.channels import Channel, StructuredChannel, most_likely
 from skrldp.estimation.errors_and_intervals import (
     CellShares,
@@ -29,6 +29,7 @@ from skrldp.estimation.errors_and_intervals import (
 )
 from skrldp.estimation.figures import Ends, Figures, Influence, stacked
 from skrldp.estimation.hypotheses import HypothesisTest, independence_of
+from skrldp.mechanism.mechanism import Mechanism
 
 _MOST_NUMBERS = 25_000_000  # of figures times cells: some hundred megabytes
 # Of the most likely distribution: nats per report that are nothing, and steps.
@@ -39,7 +40,7 @@ _TOL, _STEPS = 1e-10, 10_000
 class Cells:
     """The cells of a record, with what reports say about functions of them."""
 
-    record: Record
+    record: Mechanism
     channel: Channel
     samples: Samples
     names: tuple[Any, ...] = ()  # of the columns of groups of reports
@@ -190,7 +191,7 @@ class FigureMethods(ABC):
             Between 0 and 1; 0.5 is the median.
         order : sequence, optional
             The column's categories from least to greatest, if they are not numbers, such as
-            ``table["size"].cat.categories``.
+            ``table["size"].cat.categories``. :class:`~skrldp.Bins` have their own order.
         by : name, position or list of them, optional
             Columns that make groups of records: the quantiles are those of the groups.
 
@@ -211,6 +212,9 @@ class FigureMethods(ABC):
             raise ValueError(f"q={q!r} must be a number between 0 and 1.")
         cells = self._cells(column, by)
         group = group_cells(cells.record, [column], "all")
+        cut = cells.record.numbers_by_name.get(group.name[0])
+        if order is None and isinstance(cut, Bins):
+            order = cut.labels
         group, categories = (group, None) if order is None else _ranked(group, order)
         numbers, present = numbers_of_cells(group)
         groups, members = _members(cells, by, group, present)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skrldp import FrequencyEstimator, GRRSanitizer
+from skrldp import Bins, BlockEstimator, BlockSanitizer, FrequencyEstimator, GRRSanitizer
 
 SIZES = ["small", "middle", "large"]  # not sorted by name
 
@@ -34,6 +34,25 @@ def test_ordered_categories_have_the_quantiles_of_their_ranks(estimators, q):
     for level in (0.5, 0.95, 0.999):
         ends = [SIZES.index(end) for end in named.confidence_interval(level)[0]]
         assert ends == ranked.confidence_interval(level)[0].tolist()
+
+
+def test_bins_have_the_order_of_their_edges():
+    """Also where the names sort differently, with open ends, by secret and of blocks."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"ill": rng.random(4000) < 0.5, "age": rng.integers(0, 200, 4000)})
+    bins = Bins([-np.inf, 9, 30, 100, np.inf])
+    categories = {"ill": [False, True], "age": bins}
+    sanitizer = GRRSanitizer(4.0, sensitive="ill", categories=categories, random_state=0).fit(X)
+    estimator = FrequencyEstimator(sanitizer).fit(sanitizer.transform(X))
+    blocks = BlockSanitizer(4.0, sensitive="ill", categories=categories, random_state=0).fit(X)
+    of_blocks = BlockEstimator(blocks).fit(blocks.transform(X))
+    for q in (0.02, 0.1, 0.4, 0.9):
+        expected = bins.labels[np.searchsorted([9, 30, 100], 200 * q, side="right")]
+        for one in (estimator, of_blocks):
+            assert one.quantile("age", q).estimate.tolist() == [expected]
+            assert one.quantile("age", q, by="ill").estimate.tolist() == [expected] * 2
+    low, high = estimator.quantile("age", 0.44).confidence_interval()[0]
+    assert bins.labels.index(low) <= 2 <= bins.labels.index(high)
 
 
 @pytest.mark.parametrize("order", [SIZES[:2], [*SIZES, "small"], "small", [*SIZES, None], 3])
