@@ -427,7 +427,7 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
             warnings.warn(
                 f"{int((~shares.determined).sum())} of {len(group.categories)} frequencies of "
                 "features and label are not identifiable from these reports, so other models fit "
-                "as well. Design with IRSanitizer, SRRSanitizer or GRRSanitizer.",
+                "as well. Design with AOptimalSanitizer(targets='all') or SRRSanitizer.",
                 UserWarning,
                 stacklevel=2,
             )
