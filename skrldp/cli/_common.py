@@ -89,6 +89,10 @@ _AS_COMMANDS = {
     r"KeyFile takes the path of a file, not a key": "a key file is given by its name, not as a key",
     r" of (?:the|a) batch(?: of [\d,]+ rows)?": "",
     r", and call check_ids on the whole table": "",
+    r"sample_weight(?= sums to)": "the column of --counts",
+    r"Give survey weights as a column: survey=SurveyDesign\(weights=\.\.\.\)": (
+        "Give each combination of values one row; survey weights need Python: SurveyDesign"
+    ),
     r"Use min_frequency='auto'": "Use --min-frequency auto",
     r"\beps_all=(?=\d)": "--eps-all ",
     r"\beps_all=": "--eps-all",

@@ -13,6 +13,7 @@ from decimal import Decimal
 from inspect import signature
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from typer import Option
 
 from skrldp.alphabet.columns import listed
@@ -301,9 +302,11 @@ def _read(
     import pyarrow as pa
     from pyarrow.types import is_dictionary
 
+    from skrldp.sanitizers.public_table import check_counts
+
     if missing and not source.is_text:
         raise CommandError(f"--missing is for texts, and {source.path} has types.")
-    held, most = [], _ROWS_HELD
+    held, most, n_rows = [], _ROWS_HELD, 0
     own = [*columns, new_name(columns)]
     plain = not any(is_dictionary(of.type) or of.type.num_fields for of in source.schema)
     batches = progress(source.batches(), source.path)
@@ -316,12 +319,15 @@ def _read(
             else array
             for name, array in zip(columns, read.columns, strict=True)
         ]
-        held.append(pa.table([*arrays, arrow_numbers(weights)], own))
+        held.append(pa.table([*map(_normal, arrays), arrow_numbers(weights)], own))
+        n_rows += np.count_nonzero(weights)
         if plain and sum(map(len, held)) > most:
             held = [_distinct(held)]
             most = max(_ROWS_HELD, 2 * len(held[0]))
     table = _distinct(held) if plain else pa.concat_tables(held)
     weights = numbers_of(table[own[-1]].combine_chunks())
+    if counts is not None and plain:  # afterwards no row repeats another
+        check_counts(int(weights.sum()), n_rows, np.count_nonzero(weights))
     table = table.select(columns)
     if source.is_text:
         encoded = [
@@ -331,6 +337,16 @@ def _read(
         table = pa.table(encoded, columns)
         _note_spellings(table, [name for name in columns if name not in cut], source.path)
     return table, weights
+
+
+def _normal(column: Any) -> Any:
+    """Write floats that are one category in one way: -0.0 is 0.0, and NaN is missing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not (pa.types.is_float32(column.type) or pa.types.is_float64(column.type)):
+        return column
+    return pc.add(pc.if_else(pc.is_nan(column), None, column), pa.scalar(0.0, column.type))
 
 
 def _distinct(tables: Sequence[Any]) -> Any:

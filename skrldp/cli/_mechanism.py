@@ -74,7 +74,7 @@ def read_records(
     known = reader.known
     wanted = {n: own if isinstance(own, Bins | Knots) else _Met(n, own) for n, own in known.items()}
     first = 0
-    may_be_empty = [n for n, met in wanted.items() if met is not None and met.takes_empty]
+    may_be_empty = [n for n, met in wanted.items() if isinstance(met, _Met) and met.takes_empty]
     for batch in batches:
         if table.kind == "CSV":  # where an empty field may be the empty text
             batch = pa.RecordBatch.from_arrays(

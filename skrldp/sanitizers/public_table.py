@@ -86,19 +86,22 @@ def check_weights(weights: Floats, cells: NDArray[Any]) -> None:
 
     Shapes: `weights` (n,), whole numbers; `cells` (n,).
     """
-    total, seen = int(weights.sum()), cells[weights > 0]
+    seen = cells[weights > 0]
+    check_counts(int(weights.sum()), len(seen), len(np.unique(seen)))
+
+
+def check_counts(total: int, n_rows: int, n_distinct: int) -> None:
+    """Refuse weights as :func:`check_weights`, given their sum and how many rows have some."""
     if total > _MOST_RECORDS:
         raise ValueError(
             f"sample_weight sums to {total:,}, but at most {_MOST_RECORDS:,} records can be told "
             "from a rare cell. Give the number of records of each row, not weights or shares on a "
             "large scale."
         )
-    if total <= _RECORDS_PER_ROW * len(seen):
-        return
-    repeated = len(seen) - len(np.unique(seen))
-    if repeated:
+    repeated = n_rows - n_distinct
+    if repeated and total > _RECORDS_PER_ROW * n_rows:
         raise ValueError(
-            f"sample_weight sums to {total:,} for {len(seen):,} rows, {repeated:,} of which "
+            f"sample_weight sums to {total:,} for {n_rows:,} rows, {repeated:,} of which "
             "repeat others, but must be counts of records. Give survey weights as a column: "
             "survey=SurveyDesign(weights=...)."
         )

@@ -4,6 +4,7 @@ import csv
 import inspect as signatures
 import io
 import json
+import math
 import os
 import re
 import shutil
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import command_fixtures
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pytest
@@ -61,6 +63,24 @@ def test_a_design_of_many_rows_is_that_of_their_counts(call, folder, monkeypatch
     assert call("design", "many.csv", *asked, "-o", "many.json")[0] == 0
     assert call("design", "few.csv", "--counts", "n", *asked, "-o", "few.json")[0] == 0
     assert (folder / "many.json").read_bytes() == (folder / "few.json").read_bytes()
+
+
+def test_survey_weights_are_no_counts_although_equal_rows_are_put_together(call, folder):
+    """200 people with weights of 1,000 are no 200,000 records: the set would be far too small."""
+    (folder / "t.csv").write_text("s,u,n\n" + "no,a,1000\nno,b,1000\nyes,a,1000\nyes,b,1000\n" * 50)
+    asked = ("--sensitive", "s", "--eps", "1", "--sanitizer", "grr", "-o", "m.json")
+    code, _, err = call("design", "t.csv", "--counts", "n", *asked)
+    assert code == 2 and "200,000 for 200 rows, 196 of which repeat others" in err
+    assert "the column of --counts" in err and "need Python: SurveyDesign" in err
+    assert call("design", "t.csv", *asked)[0] == 0
+
+
+def test_floats_that_are_one_value_are_counted_together(call, folder):
+    table = pl.DataFrame({"s": [0, 1] * 200, "u": [0.0, -0.0, 1.0, math.nan, None] * 80})
+    table.write_parquet(folder / "t.parquet")
+    asked = ("--sensitive", "s", "--eps", "1", "--sanitizer", "srr", "-o", "m.json")
+    assert call("design", "t.parquet", *asked)[0] == 0
+    assert json.loads((folder / "m.json").read_text())["values"] == [0.0, 1.0, None]
 
 
 def test_shares_of_a_column_matter_if_it_is_named(call, folder):
