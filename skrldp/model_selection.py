@@ -8,12 +8,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
+from sklearn.base import clone
 
 from skrldp._params import check_choice, check_level, check_positive, is_finite, shown
-from skrldp.estimation import expected_std_error
+from skrldp.estimation import FrequencyEstimator, expected_std_error
 from skrldp.sanitizers.access import joint_of
 
-__all__ = ["detectable_difference", "neg_std_error_scorer", "smallest_eps", "smallest_n"]
+__all__ = [
+    "detectable_difference",
+    "neg_std_error_scorer",
+    "phase_sizes",
+    "smallest_eps",
+    "smallest_n",
+]
+
+# Shares of all people that pilots and middle phases are tried with: sixteen designs. Errors change
+# by a few percent from each to the next; twice as many of both take four times as long.
+_PILOTS, _MIDDLES = (0.02, 0.05, 0.1, 0.2), (0.0, 0.15, 0.3)
 
 _SUMMARIES = ("worst", "rms")
 _MOST_REPORTS = 2**53  # beyond, whole numbers are not exact as floats
@@ -472,3 +483,61 @@ def _errors_apart(power: Any, level: Any, waves: Any) -> float:
     if waves not in (1, 2):
         raise ValueError(f"waves={shown(waves)} must be 1 (a known value) or 2 (another wave).")
     return math.sqrt(waves) * float(ndtri(0.5 + check_level(level) / 2.0) + ndtri(power))
+
+
+def phase_sizes(sanitizer: Any, n: int) -> tuple[int, int, int]:
+    """Find how many people to ask in each of three phases, where there is no public table.
+
+    The first phase reports whole records, the second one all cells, and the third one what the
+    sanitizer is for. Designs are made for the reports that are expected if all cells are equally
+    likely, and the sizes with the least sum of variances in the third phase are taken.
+
+    Parameters
+    ----------
+    sanitizer : AOptimalSanitizer
+        The design of the third phase, with `categories`; it is not fitted. Some twenty designs of
+        this kind are made.
+    n : int
+        Number of people in all phases together.
+
+    Returns
+    -------
+    tuple of int
+        Numbers of people in the first, second (0: leave it out) and third phase.
+
+    Raises
+    ------
+    ValueError
+        If the number of people is below 100, or `categories` does not list all values.
+
+    Examples
+    --------
+    >>> from skrldp import AOptimalSanitizer
+    >>> from skrldp.model_selection import phase_sizes
+    >>> answers = {"ill": ["no", "yes"], "old": ["no", "yes"]}
+    >>> sum(phase_sizes(AOptimalSanitizer(sensitive="ill", categories=answers), 20_000))
+    20000
+    """
+    if not (is_finite(n) and n == int(n) and n >= 100):
+        raise ValueError(f"n={shown(n)} must be an integer of at least 100 people.")
+
+    def expected(design: Any, people: int) -> Any:
+        symbols = design.mechanism_.matrix.mean(axis=1)
+        counts = np.rint(people * symbols)
+        estimator = FrequencyEstimator(design, encode="symbol")
+        return estimator.fit(range(len(counts)), sample_weight=counts)
+
+    whole = {"sensitive": slice(None), "targets": "all", "uncertainty": None}
+    pilot = clone(sanitizer).set_params(**whole).fit()
+    sizes: list[tuple[float, tuple[int, int, int]]] = []
+    for part in _PILOTS:
+        first = round(part * n)
+        reports = [expected(pilot, first)]
+        middle = clone(sanitizer).set_params(targets="all").fit(reports)
+        for share in _MIDDLES:
+            second = round(share * n)
+            more = [expected(middle, second)] if second else []
+            final = clone(sanitizer).fit([*reports, *more])
+            rest = int(n) - first - second
+            sizes.append((final.variances_.sum() / rest, (first, second, rest)))
+    return min(sizes)[1]

@@ -253,7 +253,7 @@ def test_reference_is_complete():
         name = module.__name__.removeprefix("skrldp.")
         public |= {f"{name}.{item}" for item in module.__all__ if item not in skrldp.__all__}
     public |= {f"targets.{item}" for item in ("Contrast", "Linear", "Marginal", "Mean")}
-    checked = "Verdict", "counts_to_json", "verify", "witness_of"
+    checked = "Verdict", "counts_to_json", "verify", "verify_bounds", "witness_of"
     public |= {f"certificate.{item}" for item in checked}
     public |= {f"claims.{item}" for item in ("Around", "Claim", "Claims")}
     assert listed == public

@@ -1,4 +1,4 @@
-"""Bounds from private reports, computed again from the counts that a mechanism states."""
+"""Bounds from private reports, computed again from the counts that are stated (Theorem 42)."""
 
 from collections.abc import Sequence
 from itertools import product

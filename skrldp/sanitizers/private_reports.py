@@ -56,10 +56,10 @@ def _counted(estimator: Any) -> tuple[Mechanism, Any]:
     mechanism: Mechanism = estimator.mechanism_
     if estimator.survey is not None:
         raise ValueError("the reports have survey weights, for which no exact bounds exist.")
-    if mechanism.others is not None:
+    if mechanism.others is not None or mechanism.numbers is not None:
         raise ValueError(
-            "the mechanism groups values as 'other', which its public table chose: pilot reports "
-            "need given categories."
+            "the mechanism groups values as 'other', or its columns have Bins or Knots: private "
+            "reports replace a public table only where categories= lists all values."
         )
     return mechanism, estimator.counts_
 
@@ -68,7 +68,7 @@ def _all_cells(sanitizer: Any, uncertainty: Any) -> Any:
     """Make a row for each combination of the given categories."""
     given = sanitizer.categories
     lists = given.values() if isinstance(given, dict) else given
-    if isinstance(given, str) or any(isinstance(one, str) for one in lists):
+    if isinstance(given, str) or not all(isinstance(one, list | tuple) for one in lists):
         raise ValueError(
             "without a public table categories= must list the values of each column, by name or in "
             "the columns' order."

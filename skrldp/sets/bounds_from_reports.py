@@ -12,7 +12,7 @@ before the reports were counted, because the moments are those of the weights as
 
 Values of θ are tested in a fixed order, upward from 0, until one is not rejected; the lower bound
 is the last that was. It exceeds P(u|s) only if the first true hypothesis was rejected. Upper
-bounds test P(u|s) ≥ θ downward from 1. The proof is that of Theorem 38 (docs/proofs.md).
+bounds test P(u|s) ≥ θ downward from 1. The proof is that of Theorem 42 (docs/proofs.md).
 """
 
 import math
