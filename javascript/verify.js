@@ -1,11 +1,13 @@
 /**
  * Checks a proof of privacy where JavaScript runs, from a mechanism, public counts and a witness, in whole numbers.
  * It is `skrldp/certificate/_verify.py`, function by function, with the same verdicts: the same report and pair fail
- * first. It needs no other module and no floating point. The mechanism's JSON has what is claimed: integers, ε, and
- * the set of distributions. The witness has multipliers, and nothing hangs on their being right: by Theorem 37
+ * first. It needs no floating point, and what `skrldp.js` refuses to read is refused. The mechanism's JSON has what is
+ * claimed: integers, ε, and the set of distributions. The witness has multipliers, and nothing hangs on their being right: by Theorem 37
  * (docs/proofs.md) any of them give a bound, and bad ones merely show nothing. Numbers are in units of 2^-128. In
  * what was read from JSON, a bigint is a whole number and a Fraction is one with a point or an exponent.
  */
+import { read as readStrictly } from "./skrldp.js";
+
 const BITS = 128n;
 const WORK = BITS + 32n; // inside of functions, whose errors are many times smaller than a unit
 const ONE = 1n << BITS;
@@ -17,6 +19,10 @@ const UNITS = 8192n; // bounds of a box are whole numbers of 1/8192
 const STATED = ["asked", "attained", "rule", "beta", "n_values", "values_from", "reports"];
 const MECHANISM = { "skrldp-mechanism": 5 };
 const MANIFEST = { "skrldp-manifest": 2 };
+const HEAD = ["format", "version"];
+const OF_TABLE = ["secrets", "values", "counts", "records"];
+const [OF_MATRIX, OF_BLOCKS] = [["symbols", "weights", "observe"], ["blocks"]];
+const OF_MECHANISM = [...HEAD, "columns", "secrets", "values", "denominator_bits", "other", "numbers", "claims"];
 const HALF_PAIR = /\p{Surrogate}/u; // of surrogates: no text
 
 class NotShown extends Error {}
@@ -28,6 +34,7 @@ export async function verify(mechanism, counts, witness, { eps = null, reports =
     need(Number.isInteger(reports) && reports > 0, "reports is no whole number from 1.");
     const { pairs, digests, stated } = await readClaim(mechanism, counts, asked, reports);
     const [given] = await read(witness, { "skrldp-witness": 1 });
+    needKeys(given, [...HEAD, "mechanism", "counts", "reports", "couples"]);
     const bound = { mechanism: digests[0], counts: digests[1], reports: BigInt(reports) };
     for (const [name, own] of Object.entries(bound)) {
       need(repr(field(given, name)) === repr(own), `the witness does not fit the ${name}.`);
@@ -35,6 +42,7 @@ export async function verify(mechanism, counts, witness, { eps = null, reports =
     const couples = list(field(given, "couples"));
     const shown = pairs.map(([rows, one], i) => shownOf(rows, one, list(couples[i])));
     if (couples.length > pairs.length) throw new TypeError("there are couples of nothing");
+    need(isReadable(mechanism), "the mechanism is malformed.");
     return { holds: true, message: "holds", shown, stated };
   } catch (problem) {
     const message = problem instanceof NotShown ? problem.message : `the texts are malformed (${problem.name}).`;
@@ -334,6 +342,58 @@ function needForm(found, forms) {
   const version = repr(field(found, "version"));
   need(isForm && version === String(forms[form]), `a text is no ${known}.`);
 }
+/** Whether clients would read a mechanism. */
+function isReadable(text) {
+  try {
+    readStrictly(text).refuseFalseClaims();
+    return true;
+  } catch {
+    return false;
+  }
+}
+function needKeys(fields, known) {
+  const keys = isObject(fields) ? Object.keys(fields) : list(undefined);
+  const strange = keys.find((key) => !known.includes(key));
+  need(strange === undefined, `there is an unknown field, ${repr(strange)}.`);
+}
+/** The names of the columns, and the places of the secret ones and of the others. */
+function columnsOf(own) {
+  if (!isObject(own)) throw new TypeError("no mechanism");
+  needKeys(own, [...OF_MECHANISM, ...(Object.hasOwn(own, "blocks") ? OF_BLOCKS : OF_MATRIX)]);
+  const pairs = list(field(own, "columns")).map(list);
+  const isPair = (pair) => pair.length === 2 && typeof pair[1] === "boolean";
+  need(pairs.every(isPair), "columns are no pairs of a name and true or false.");
+  const names = pairs.map(([name]) => name);
+  need(new Set(names.map(repr)).size === names.length, "two columns have one name.");
+  const places = [true, false].map((kind) => range(pairs.length).filter((place) => pairs[place][1] === kind));
+  need(places[0].length, "no column is secret.");
+  for (const [i, key] of ["secrets", "values"].entries()) {
+    const widths = new Set(list(field(own, key)).map((it) => (Array.isArray(it) ? it.length : -1)));
+    const width = places[i].length === 1 ? -1 : places[i].length;
+    need(widths.size === 1 && widths.has(width), `the ${key} do not fit the columns.`);
+  }
+  return { names, places: places[0], others: places[1] };
+}
+/** Check that blocks protect the same secret, and are drawn by weights that add up. */
+function checkTogether(own) {
+  needKeys(own, [...HEAD, "weights", "mechanisms", "public"]);
+  const [shared, blocks] = [[], []];
+  for (const one of list(field(own, "mechanisms"))) {
+    needForm(one, MECHANISM);
+    const { names, places, others } = columnsOf(one);
+    const block = others.length ? others : places; // where all columns are secret, they are the block
+    const alphabet = others.length ? one.secrets : one.values;
+    const common = others.length ? places.map((place) => names[place]) : [];
+    shared.push(repr([common, alphabet, Object.hasOwn(one, "observe") ? one.observe : "all"]));
+    blocks.push(block.map((place) => repr(names[place])).sort().join());
+  }
+  need(shared.length, "there is no block.");
+  for (const [k, one] of shared.entries()) need(one === shared[0], `block ${k} protects another secret than block 0.`);
+  need(new Set(blocks).size === blocks.length, "two blocks have the same columns.");
+  const [weights] = tableOf([field(own, "weights")], 1, blocks.length, "weights");
+  const bits = BigInt(64 - Math.clz32(blocks.length - 1));
+  need(sum(weights) === 1n << bits, "weights of no manifest.");
+}
 function tableOf(rows, height, width, what) {
   const isCount = (x) => typeof x === "bigint" && x >= 0n;
   const isRow = (row) => Array.isArray(row) && row.length === width && row.every(isCount);
@@ -426,12 +486,13 @@ function setOf(said, tables) {
 }
 /** All that is claimed, each with groups of cells of its own; the first at `eps` if that is given. */
 function statementsOf(own, tables, eps) {
-  const [claims, secrets, values, columns] = ["claims", "secrets", "values", "columns"].map((name) => field(own, name));
+  const [claims, secrets, values] = ["claims", "secrets", "values"].map((name) => field(own, name));
   const [a1, a2] = [secrets.length, values.length];
+  const { names, places, others } = columnsOf(own);
+  const told = (some) => some.map((place) => repr(names[place])).join(", ");
+  const subject = `secret ${told(places)}`;
   need(a1 > 1, "there are no two secrets.");
   need(Array.isArray(claims) && claims.length, "nothing is claimed.");
-  const flags = list(columns).map((column) => (list(column).length === 2 ? column[1] : list(undefined)));
-  const [places, others] = [true, false].map((kind) => range(flags.length).filter((place) => flags[place] === kind));
   const found = [];
   for (const one of claims) {
     const bound = real(field(one, "eps"), "eps", MOST_EPS);
@@ -448,10 +509,10 @@ function statementsOf(own, tables, eps) {
     const isAlone = !isWhole && !known.length;
     need(found.length || isAlone, "the first claim is not about one report alone.");
     const value = isWhole ? range(a2) : codesOf(values, others.length > 1, known.map((p) => others.indexOf(p)));
-    const observer = isWhole ? "all others" : `columns [${known.join(", ")}]`;
+    const observer = isWhole ? "all others" : told(known);
     need(!found.length || !isAlone || one.around === "all", "two claims are about the same.");
     const alone = found.length ? "all distributions" : "one report";
-    const about = isAlone ? alone : `columns [${secret.join(", ")}] to those who know ${observer}`;
+    const about = isAlone ? `${subject}, ${alone}` : `${subject} to those who know ${observer}`;
     const least_eps = eps !== null && !found.length ? eps : bound;
     const groups = new Map(); // of cells; those are compared whose secrets differ and whose known values do not
     for (const [s, u] of product(range(a1), range(a2))) {
@@ -489,16 +550,21 @@ async function readClaim(mechanism, counts, eps, reports) {
   };
   if (own.format === "skrldp-manifest") {
     need(reports === 1, "several reports of blocks are not checked.");
-    const [parts, tables] = [list(field(own, "mechanisms")), list(field(open, "blocks"))];
-    need(parts.length, "there is no block.");
+    checkTogether(own);
+    needKeys(open, [...HEAD, "blocks"]);
+    const [parts, tables] = [own.mechanisms, list(field(open, "blocks"))];
     for (const [k, one] of parts.entries()) {
       if (k >= tables.length) throw new TypeError("no table");
-      needForm(one, MECHANISM);
+      needKeys(tables[k], OF_TABLE);
       const part = partOf(one, tables[k], eps, 1);
       add({ ...part, pairs: part.pairs.map(([rows, it]) => [rows, { ...it, about: `block ${k}, ${it.about}` }]) });
     }
     if (tables.length > parts.length) throw new TypeError("a table of nothing");
-  } else add(partOf(own, open, eps, reports));
+  } else {
+    needKeys(open, [...HEAD, ...OF_TABLE]);
+    const bare = Object.entries(own).filter(([key]) => key !== "public");
+    add(partOf(Object.fromEntries(bare), open, eps, reports));
+  }
   return { ...found, stated: STATED.filter((name) => found.stated.has(name)) };
 }
 /** The rows and statements of one mechanism, and the fields that are only stated. */
@@ -526,7 +592,8 @@ function partOf(own, open, eps, reports) {
     need(eps !== null, "say which eps so many reports should keep.");
     const together = (some) => rows[0].map((_, cell) => some.reduce((a, y) => a * rows[y][cell], 1n));
     rows = multisets(rows.length, reports).map(together);
-    statements = [{ ...statements[0], about: `${reports} reports` }];
+    const subject = statements[0].about.slice(0, -"one report".length);
+    statements = [{ ...statements[0], about: `${subject}${reports} reports` }];
   }
   return { pairs: statements.map((one) => [rows, one]), stated };
 }

@@ -13,8 +13,8 @@ from skrldp.certificate._certify import (
     prove_reports,
 )
 from skrldp.certificate._release import expected_seconds, release, release_made
-from skrldp.certificate._verify import Verdict, verify
-from skrldp.certificate._witness import counts_to_json, witness_of
+from skrldp.certificate._verify import Verdict
+from skrldp.certificate._witness import counts_to_json, verify, witness_of
 
 __all__ = [
     "Certificate",

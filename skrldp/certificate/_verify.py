@@ -33,6 +33,12 @@ UNITS = 8192  # bounds of a box are whole numbers of 1/8192
 STATED = ("asked", "attained", "rule", "beta", "n_values", "values_from", "reports")
 MECHANISM = {"skrldp-mechanism": 5}
 MANIFEST = {"skrldp-manifest": 2}
+COUNTS, WITNESS = {"skrldp-counts": 1}, {"skrldp-witness": 1}
+HEAD = {"format", "version"}
+OF_TABLE = {"secrets", "values", "counts", "records"}
+OF_MATRIX, OF_BLOCKS = {"symbols", "weights", "observe"}, {"blocks"}
+OF_MECHANISM = HEAD | {"columns", "secrets", "values", "denominator_bits"}
+OF_MECHANISM |= {"other", "numbers", "claims"}
 Table = list[list[int]]
 
 
@@ -248,6 +254,54 @@ def _need_form(found: dict[str, Any], forms: dict[str, int]) -> None:
     _need(good and found["format"] in forms, f"a text is no {known}.")
 
 
+def _need_keys(fields: dict[str, Any], known: set[str]) -> None:
+    strange = [key for key in fields if key not in known]
+    _need(not strange, f"there is an unknown field, {strange and _said(strange[0])}.")
+
+
+def _said(name: Any) -> str:
+    """Write the name of a column as JSON does."""
+    if type(name) is Fraction:
+        return f"{name.numerator}.0" if name.denominator == 1 else str(name)
+    return json.dumps(name, ensure_ascii=False, default=str)
+
+
+def _columns(own: dict[str, Any]) -> tuple[list[Any], list[int], list[int]]:
+    """Return the names of the columns, and the places of the secret ones and of the others."""
+    _need_keys(own, OF_MECHANISM | (OF_BLOCKS if "blocks" in own else OF_MATRIX))
+    pairs = [tuple(_list(column)) for column in _list(own["columns"])]
+    good = all(len(pair) == 2 and type(pair[1]) is bool for pair in pairs)
+    _need(good, "columns are no pairs of a name and true or false.")
+    names = [name for name, _ in pairs]
+    _need(len(set(map(repr, names))) == len(names), "two columns have one name.")
+    places = [[i for i, pair in enumerate(pairs) if pair[1] is kind] for kind in (True, False)]
+    _need(places[0], "no column is secret.")
+    for key, some in zip(("secrets", "values"), places, strict=True):
+        widths = {len(it) if type(it) is list else -1 for it in _list(own[key])}
+        _need(widths == {-1 if len(some) == 1 else len(some)}, f"the {key} do not fit the columns.")
+    return names, places[0], places[1]
+
+
+def _check_together(own: dict[str, Any]) -> None:
+    """Check that blocks protect the same secret, and are drawn by weights that add up."""
+    _need_keys(own, HEAD | {"weights", "mechanisms", "public"})
+    shared, blocks = [], []
+    for one in _list(own["mechanisms"]):
+        _need_form(one, MECHANISM)
+        names, secret, others = _columns(one)
+        block = others or secret  # where all columns are secret, they are the block
+        alphabet = one["secrets"] if others else one["values"]
+        common = [names[place] for place in secret] if others else []
+        shared.append(repr([common, alphabet, one.get("observe", "all")]))
+        blocks.append(repr(sorted(repr(names[place]) for place in block)))
+    _need(shared, "there is no block.")
+    for k, one in enumerate(shared):
+        _need(one == shared[0], f"block {k} protects another secret than block 0.")
+    _need(len({*blocks}) == len(blocks), "two blocks have the same columns.")
+    weights = _table([own["weights"]], 1, len(blocks), "weights")[0]
+    _need(sum(weights) == 1 << (32 + (len(blocks) - 1).bit_length()), "weights of no manifest.")
+
+
 def _table(rows: Any, height: int, width: int, what: str) -> Table:
     good = type(rows) is list and [len(row) for row in rows] == [width] * height
     good = good and all(type(x) is int and x >= 0 for row in rows for x in row)
@@ -330,12 +384,12 @@ def _set_of(said: Any, tables: Table) -> tuple[Fraction | None, tuple[Fraction, 
 
 def _statements(own: dict[str, Any], tables: Table, eps: Fraction | None) -> list[Statement]:
     """List what is claimed, each with groups of cells of its own; the first at `eps` if given."""
-    claims, secrets, values, columns = (own[k] for k in ("claims", "secrets", "values", "columns"))
+    claims, secrets, values = (own[key] for key in ("claims", "secrets", "values"))
     a1, a2 = len(secrets), len(values)
+    names, places, others = _columns(own)
+    subject = f"secret {', '.join(_said(names[place]) for place in places)}"
     _need(a1 > 1, "there are no two secrets.")
     _need(type(claims) is list and claims, "nothing is claimed.")
-    flags = [flag for _, flag in map(_list, _list(columns))]
-    places, others = ([i for i, flag in enumerate(flags) if flag is kind] for kind in (True, False))
     found: list[Statement] = []
     for one in claims:
         bound = _real(one["eps"], "eps", MOST_EPS)
@@ -352,9 +406,10 @@ def _statements(own: dict[str, Any], tables: Table, eps: Fraction | None) -> lis
         alone = not (known or whole)
         _need(found or alone, "the first claim is not about one report alone.")
         _need(not (found and alone) or one["around"] == "all", "two claims are about the same.")
-        observer = "all others" if whole else f"columns {known}"
-        about = f"columns {secret} to those who know {observer}"
-        about = about if not alone else "all distributions" if found else "one report"
+        observer = "all others" if whole else ", ".join(_said(names[place]) for place in known)
+        about = f"{subject} to those who know {observer}"
+        if alone:
+            about = f"{subject}, {'all distributions' if found else 'one report'}"
         value = list(range(a2)) if whole else _codes(values, len(others) > 1, inner)
         bound = eps if eps is not None and not found else bound
         # Groups of cells are compared whose secrets differ and whose known values do not.
@@ -388,15 +443,18 @@ def read_claim(
     A manifest has a mechanism for each block, and its counts a table.
     """
     own, digest = _read(mechanism, MECHANISM | MANIFEST)
-    public, of_counts = _read(counts, {"skrldp-counts": 1})
+    public, of_counts = _read(counts, COUNTS)
     if own["format"] != "skrldp-manifest":
-        found, stated = _part(own, public, eps, reports)
+        _need_keys(public, HEAD | OF_TABLE)
+        bare = {key: it for key, it in own.items() if key != "public"}
+        found, stated = _part(bare, public, eps, reports)
         return found, [digest, of_counts], tuple(name for name in STATED if name in stated)
     _need(reports == 1, "several reports of blocks are not checked.")
-    _need(_list(own["mechanisms"]), "there is no block.")
+    _check_together(own)
+    _need_keys(public, HEAD | {"blocks"})
     found, stated = [], set()
     for k, (one, table) in enumerate(zip(own["mechanisms"], public["blocks"], strict=True)):
-        _need_form(one, MECHANISM)
+        _need_keys(table, OF_TABLE)
         pairs, more = _part(one, table, eps, 1)
         found += [(rows, replace(it, about=f"block {k}, {it.about}")) for rows, it in pairs]
         stated |= more
@@ -427,7 +485,8 @@ def _part(
         _need(eps is not None, "say which eps so many reports should keep.")
         several = combinations_with_replacement(rows, reports)
         rows = [[reduce(mul, cell) for cell in zip(*some, strict=True)] for some in several]
-        statements = [replace(statements[0], about=f"{reports} reports")]
+        subject = statements[0].about.removesuffix("one report")
+        statements = [replace(statements[0], about=f"{subject}{reports} reports")]
     return [(rows, one) for one in statements], stated
 
 
@@ -465,7 +524,8 @@ def verify(
         asked = None if eps is None else _real(_number(str(eps)), "eps", MOST_EPS)
         _need(type(reports) is int and reports > 0, "reports is no whole number from 1.")
         pairs, digests, stated = read_claim(mechanism, counts, asked, reports)
-        given, _ = _read(witness, {"skrldp-witness": 1})
+        given, _ = _read(witness, WITNESS)
+        _need_keys(given, HEAD | {"mechanism", "counts", "reports", "couples"})
         for name, own in zip(("mechanism", "counts", "reports"), (*digests, reports), strict=True):
             _need(repr(given[name]) == repr(own), f"the witness does not fit the {name}.")
         both = zip(pairs, map(_list, _list(given["couples"])), strict=True)

@@ -9,17 +9,19 @@ import json
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import wraps
 from math import floor
 from typing import Any
 
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.certificate._verify import ONE, NotShown, Sides, Statement, read_claim
+from skrldp.certificate import _verify
+from skrldp.certificate._verify import ONE, NotShown, Sides, Statement, Verdict, read_claim
 from skrldp.exceptions import CertificateError
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.json_values import as_json
-from skrldp.mechanism.manifest import Manifest
+from skrldp.mechanism.manifest import Manifest, read_json
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sets.fitted_sets import FittedSet
 from skrldp.support_function import split_budget, support
@@ -63,6 +65,24 @@ def _table_of(joint: JointDistribution) -> dict[str, Any]:
     names = {"secrets": as_json(joint.secrets), "values": as_json(joint.values)}
     records = {} if joint.survey is None else {"records": joint.counts.tolist()}
     return {**names, "counts": joint.people.tolist(), **records}
+
+
+@wraps(_verify.verify)
+def verify(
+    mechanism: str | bytes,
+    counts: str | bytes,
+    witness: str | bytes,
+    eps: float | str | Fraction | None = None,
+    reports: int = 1,
+) -> Verdict:
+    """Check a proof by the file that needs Python alone; refuse what clients would not read."""
+    verdict = _verify.verify(mechanism, counts, witness, eps, reports)
+    if verdict.holds:
+        try:
+            read_json(mechanism)
+        except ValueError:
+            return Verdict(False, "not shown: the mechanism is malformed.")
+    return verdict
 
 
 def states(mechanism: Mechanism, around: FittedSet) -> bool:

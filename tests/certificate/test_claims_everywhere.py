@@ -181,7 +181,8 @@ def changes():
     less, more = 0.98, 1.5
     for place, name in ((0, "eps"), (1, "eps"), (2, "eps"), (3, "eps")):
         yield (place, name), lambda eps: eps * less, False
-        yield (place, name), lambda eps: eps * 1.01, True
+        # Readers refuse a claim beyond that for all distributions, which claim 3 may equal.
+        yield (place, name), lambda eps: eps * 1.01, None if place == 3 else True
     for place in (0, 1):
         for name in ("single", "pair"):
             yield (place, "around", name), lambda number: number * more, False

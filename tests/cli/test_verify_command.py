@@ -211,7 +211,7 @@ def test_a_surveys_proof_is_checked_and_its_learned_values_are_just_learned(call
 def test_what_design_writes_is_verified(files, capsys):
     assert checked(files) == 0
     said = capsys.readouterr().out
-    assert said.startswith("holds\none report: eps <= ")
+    assert said.startswith('holds\nsecret "s", one report: eps <= ')
     assert "radius of 's': single=" in said
     assert "is as large as the rule 'finite-sample' makes it" in said
     assert "misses the true conditionals with probability at most 0.05" in said
@@ -231,7 +231,7 @@ def test_a_proof_is_checked_against_the_table_itself(call, files):
 def test_a_changed_mechanism_or_smaller_radius_is_not(files, capsys):
     own, counts, witness = files
     assert checked(files, "--eps", "0.5") == 1
-    assert capsys.readouterr().out.startswith("not shown: one report: report ")
+    assert capsys.readouterr().out.startswith('not shown: secret "s", one report: report ')
     claim = json.loads(own.read_text())
     claim["claims"][0]["around"]["single"] *= 0.9
     claim["claims"][0]["around"]["pair"] *= 0.9
