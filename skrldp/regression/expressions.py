@@ -292,7 +292,9 @@ def _evaluate(node: ast.AST, values: Mapping[str, Any], levels: Mapping[str, Col
             return values[name].astype(float)
         case ast.Call(args=arguments, keywords=[]) if (name := _function(node)) in _FUNCTIONS:
             if len(arguments) != 1 + (name in _OF_TWO):
-                raise FormulaError(f"{name}() takes {'two' if name in _OF_TWO else 'one'} argument")
+                raise FormulaError(
+                    f"{name}() takes {'two arguments' if name in _OF_TWO else 'one argument'}"
+                )
             return _FUNCTIONS[name](*numbers(*arguments))
         case ast.BinOp(op=op) if type(op) in _OPERATORS:
             return _OPERATORS[type(op)](*numbers(node.left, node.right))

@@ -204,6 +204,15 @@ def test_errors_are_the_spread_of_the_coefficients(small):
         (logit, "I(age > 0) ~ job", "the response is the same in all records"),
         (ols, "age ~ age + job", "the response stands on the right side too"),
         (ols, "job ~ age", r"float\(y\) ~ x"),
+        (ols, "age ~ job + `1`", "'1' has another meaning"),
+        (ols, "age ~ `Intercept`", "'Intercept' has another meaning"),
+        (ols, "age ~ log(children) + `log(children)`", "has another meaning"),
+        (ols, "age ~ children == 1", "'==' is allowed in calls only"),
+        (ols, "age ~ 22:children", "22 is allowed in calls only"),
+        (ols, "age ~ maximum(children)", r"maximum\(\) takes two argument"),
+        (ols, "age ~ log(children, 2)", r"log\(\) takes one argument"),
+        (ols, "age ~ I(job == 'z')", "'z' is not a category of 'job'"),
+        (ols, "age ~ I(job > 'a')", "compared by == and != only"),
     ],
 )
 def test_bad_formulas_are_refused(model, formula, message, sanitizer):
