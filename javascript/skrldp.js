@@ -206,7 +206,7 @@ function readMechanism(fields, mayBePublic = false) {
   const other = "other" in fields ? checkedOthers(fields.other, values) : undefined;
   const numbers = "numbers" in fields ? readNumbers(fields, other) : undefined;
   const claims = "claims" in fields ? readClaims(fields.claims, columns) : undefined;
-  if ("public" in fields) checkPublic(fields.public, secrets.length, values.length);
+  if ("public" in fields) checkPublic(fields.public, secrets.length, values.length, numbers);
   const named = columns.length ? columns : [["secret", true], ["value", false]];
   const alphabets = { columns: named, secrets, values, observe: body.observe ?? "all" };
   const head = { format: FORMAT, version: 5n, columns, secrets, values, denominator_bits };
@@ -271,10 +271,10 @@ function checkedOthers(others, values) {
 
 // --- What estimates need of the public table -----------------------------------------------------------
 /** Check counts of cells, which no report and no digest depends on. */
-function checkPublic(it, height, width) {
+function checkPublic(it, height, width, cut) {
   if (!isObject(it)) malformed("public must be an object");
-  checkKeys(it, ["counts"], ["records", "size"], "public");
-  const { counts, records, size } = it;
+  checkKeys(it, ["counts"], ["records", "size", "numbers"], "public");
+  const { counts, records, size, numbers } = it;
   const isRow = (row) => Array.isArray(row) && row.length === width && row.every(isWeight(63, 2n ** 63n - 1n));
   const isTable = listed(counts, "counts").length === height && counts.every(isRow);
   if (!isTable) malformed("public counts do not fit the cells");
@@ -283,14 +283,28 @@ function checkPublic(it, height, width) {
   const isSurvey = records === undefined ? size === undefined : typeof records === "bigint" && isMany(records);
   const isSize = size === undefined || (typeof size === "number" && size > 0);
   if (!isFit || !isSurvey || !isSize) malformed("public counts, records or size are out of range");
+  if (numbers === undefined) return;
+  const isWhole = listed(numbers, "public numbers").length === cut?.length && numbers.some((own) => own !== null);
+  if (!isWhole || !numbers.every((own, n) => own === null || isOfColumn(own, cut[n]))) malformed("public numbers");
+}
+/** Whether public means and their variances are of a column's bins, or the variance of rounding of its knots. */
+function isOfColumn(own, column) {
+  if (!isObject(own) || !column || (column.edges && column.scale !== "number")) return false;
+  const isSpread = (it) => typeof it === "number" && it >= 0;
+  checkKeys(own, column.knots ? ["rounding"] : ["means", "variances"], [], "each of public numbers");
+  if (column.knots) return isSpread(own.rounding);
+  const { means, variances } = own;
+  const isLong = [means, variances].every((it) => Array.isArray(it) && it.length === column.categories.length);
+  const isOne = (it, n) => (it === null ? variances[n] === null : typeof it === "number" && isSpread(variances[n]));
+  return isLong && means.every(isOne);
 }
 function checkPublicOfBlocks(it, parts) {
   if (!isObject(it)) malformed("public must be an object");
   checkKeys(it, ["blocks"], [], "public");
   const isFit = listed(it.blocks, "blocks").length === parts.length && it.blocks.some((one) => one !== null);
   if (!isFit) malformed(`public must have an entry for each of ${parts.length} blocks, not all null`);
-  for (const [block, { secrets, values }] of parts.entries())
-    if (it.blocks[block] !== null) checkPublic(it.blocks[block], secrets.length, values.length);
+  for (const [block, { secrets, values, numbers }] of parts.entries())
+    if (it.blocks[block] !== null) checkPublic(it.blocks[block], secrets.length, values.length, numbers);
 }
 
 // --- Manifests -----------------------------------------------------------------------------------------
@@ -571,7 +585,7 @@ function readSet(around) {
   const beta = rule === "given" ? around.beta : real(around.beta);
   const isBall = set === "renyi" && alpha > 0 && (rule !== "finite-sample" || alpha === 1);
   const isOf = [n_records, n_values].every((number) => number === undefined || isCount(number));
-  const isSource = [undefined, "declared", "frequent", "learned"].includes(values_from);
+  const isSource = [undefined, "declared", "frequent", "cut", "learned"].includes(values_from);
   const isBox = bounds.length && isBoxOf(around);
   const isFit = isRule && isOf && isSource && (isBall || isBox || (single <= pair && pair <= 2 * single));
   const isBeta = rule === "given" ? beta === null : beta > 0 && beta < 1;

@@ -588,7 +588,7 @@ function partOf(own, open, eps, reports) {
   if (reports > 1) { // one row for each multiset of reports
     const numbers = Array.isArray(own.numbers) ? own.numbers : [];
     const isRounded = numbers.some((it) => typeof it === "object" && it !== null && Object.hasOwn(it, "knots"));
-    need(!isRounded, "several reports of numbers with knots may be of several roundings.");
+    need(!isRounded, "reports with knots may be rounded anew.");
     need(eps !== null, "say which eps so many reports should keep.");
     const together = (some) => rows[0].map((_, cell) => some.reduce((a, y) => a * rows[y][cell], 1n));
     rows = multisets(rows.length, reports).map(together);

@@ -144,7 +144,7 @@ class Around:
     n_values : int or None
         The number of values of U that there may be, for which a rule makes the numbers; None for
         those listed.
-    values_from : {"declared", "frequent", "learned"} or None
+    values_from : {"declared", "frequent", "cut", "learned"} or None
         Where the values of U come from, on which `beta` depends: declared, learned from the counted
         records of which each value has many, or just learned from them. None if it is not stated.
     bounds : BoxBounds or None
@@ -901,9 +901,11 @@ class Claims:
         beta, learned = self.beta, self.values_from in ("learned", None)
         if beta is None:
             return f"{near}; whether the true one is among them is unknown."
-        exact = all(one.rule in _EXACT for one in uncertain) and not learned
+        is_cut = self.values_from == "cut"
+        exact = all(one.rule in _EXACT for one in uncertain) and not (learned or is_cut)
         often = f"{'at most' if exact else 'about'} {at_most(100.0 * beta, '.3g')} %"
         often += " (more, as rare values were learned from it)" * learned
+        often += " (simulated, since edges of bins were read from it)" * is_cut
         drawn = "their records are a random sample of the people who report"
         if any(one.rule == "survey" for one in uncertain):
             drawn = "their records were drawn as the survey's design says"

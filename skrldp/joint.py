@@ -55,7 +55,7 @@ class JointDistribution(ReadOnly):
         Names of the secrets; 0, 1, ... if not given.
     values : sequence of length a2, optional
         Names of the values of U.
-    alphabet : {"declared", "frequent", "learned"}, optional
+    alphabet : {"declared", "frequent", "cut", "learned"}, optional
         Where the values of U come from, on which confidence levels depend: declared, learned from
         records that are not counted, learned from these very records of which each value has many,
         or just learned from them. None if it is not known.
@@ -175,7 +175,7 @@ class JointDistribution(ReadOnly):
             The secrets and the values the codes stand for.
         sample_weight : array of shape (n,), optional
             How many records each row stands for: whole numbers, zero allowed.
-        alphabet : {"declared", "frequent", "learned"}, optional
+        alphabet : {"declared", "frequent", "cut", "learned"}, optional
             Where the values come from.
 
         Returns

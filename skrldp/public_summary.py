@@ -16,6 +16,41 @@ from skrldp._typing import Floats
 MOST_RECORDS = 2**53  # up to here float64 holds every integer, so that no count is rounded
 
 
+@dataclass(frozen=True)
+class PublicNumbers:
+    """What the public records say of the numbers in a column's bins, or of their rounding.
+
+    Attributes
+    ----------
+    means : tuple of k float or None
+        Mean of the numbers in each bin; None for a bin without records.
+    variances : tuple of k float or None
+        Variance of each of these means, as an estimate of the mean of the population.
+    rounding : float or None
+        For knots, the mean variance that rounding adds to a number.
+
+    Raises
+    ------
+    ValueError
+        If a number is not finite, or a variance is negative.
+    """
+
+    means: tuple[float | None, ...] = ()
+    variances: tuple[float | None, ...] = ()
+    rounding: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        is_missing = [[one is None for one in part] for part in (self.means, self.variances)]
+        stated = [one for one in (*self.means, *self.variances, self.rounding) if one is not None]
+        spreads = [one for one in (*self.variances, self.rounding) if one is not None]
+        is_one_kind = (self.rounding is None) == bool(self.means)
+        if is_missing[0] != is_missing[1] or not is_one_kind or not np.isfinite(stated).all():
+            raise ValueError("public means of bins and their variances must be finite numbers.")
+        if min(spreads, default=0.0) < 0.0:
+            raise ValueError("variances of public means must not be negative.")
+
+
 @dataclass(frozen=True, eq=False)
 class PublicSummary(ReadOnly):
     """Counts of the public table by cell, and how many records they are worth.
@@ -29,6 +64,9 @@ class PublicSummary(ReadOnly):
     survey_size : float or None
         For surveys, how many independent records tell as much of the distribution; None if that is
         not known, as for tables of very many cells.
+    numbers : tuple or None
+        For each column with bins or knots of numbers its :class:`PublicNumbers`, else None. None if
+        all columns have None.
 
     Raises
     ------
@@ -45,6 +83,7 @@ class PublicSummary(ReadOnly):
     counts: NDArray[np.int64]
     survey_records: int | None = None
     survey_size: float | None = None
+    numbers: tuple[PublicNumbers | None, ...] | None = None
 
     def __post_init__(self) -> None:
         """Check the numbers."""

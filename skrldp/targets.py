@@ -14,7 +14,14 @@ from numpy.typing import ArrayLike
 from skrldp._params import is_number
 from skrldp._typing import Floats
 from skrldp.alphabet.columns import listed
-from skrldp.alphabet.combinations import PARTS, Record, group_cells, group_records, numbers_of_cells
+from skrldp.alphabet.combinations import (
+    PARTS,
+    Record,
+    group_cells,
+    group_records,
+    means_of_bins,
+    numbers_of_cells,
+)
 from skrldp.alphabet.values import plain_name
 
 __all__ = [
@@ -229,7 +236,7 @@ def _read(target: Target, record: Record, distribution: Floats) -> WeightedFunct
         present = np.ones(functions.shape[1])
     elif isinstance(target, Mean):
         group = group_cells(record, [target.column], "all")
-        numbers, present = numbers_of_cells(group)
+        numbers, present = numbers_of_cells(group, means_of_bins(record, group.name[0]))
         functions, names = numbers[None], (("mean", group.name[0]),)
     else:
         functions = _coefficients(target, record)

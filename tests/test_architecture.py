@@ -59,7 +59,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "sanitizers": {
         "alphabet", "certificate", "claims", "design", "information", "joint", "mechanism",
-        "privacy", "pooling", "sampling", "sets", "surveys", "table", "targets",
+        "privacy", "pooling", "public_summary", "sampling", "sets", "surveys", "table", "targets",
     },
     "client": {"alphabet", "claims", "mechanism", "sampling"},
     "batches": {"alphabet", "claims", "client", "mechanism", "sampling"},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
 from numbers import Integral, Real
@@ -16,7 +16,7 @@ from skrldp._arrays import chunks, smallest_dtype
 from skrldp._params import as_list, check_choice
 from skrldp._typing import Floats
 from skrldp.alphabet.columns import Column, listed
-from skrldp.alphabet.numbers import Numbers
+from skrldp.alphabet.numbers import Bins, Numbers
 from skrldp.alphabet.values import plain
 
 # A table with an entry for every possible key finds keys faster than bisection. This is its largest
@@ -322,8 +322,19 @@ def group_records(record: Record, by: Any, estimated: CellGroups) -> CellGroups:
     return groups
 
 
-def numbers_of_cells(group: CellGroups) -> tuple[Floats, Floats]:
-    """Read the categories of one column as numbers.
+def means_of_bins(record: Record, name: Any) -> dict[Any, float | None]:
+    """Return the public mean of each bin of a column; empty for a column without bins."""
+    cut = getattr(record, "numbers_by_name", {}).get(name)
+    known = getattr(record, "public_numbers", {}).get(name)
+    if known is None or not isinstance(cut, Bins):
+        return {}
+    return dict(zip(cut.labels, known.means, strict=True))
+
+
+def numbers_of_cells(
+    group: CellGroups, means: Mapping[Any, float | None] | None = None
+) -> tuple[Floats, Floats]:
+    """Read the categories of one column as numbers, those of bins by their public means.
 
     Returns `numbers` (a,): each cell's number, 0 where it is missing; `present` (a,): 1 where there
     is a number, 0 where it is missing. Raises ValueError if a category is no number, or all are
@@ -331,10 +342,11 @@ def numbers_of_cells(group: CellGroups) -> tuple[Floats, Floats]:
     """
     numbers = []
     for category in group.categories:
+        category = (means or {}).get(category, category)
         if category is not None and not isinstance(category, Real):
             raise ValueError(
                 f"column {group.name[0]!r} is not numeric: it has the category {category!r}. "
-                "A mean is of numbers: before `fit`, replace each bin by the one in its middle. "
+                "A mean is of numbers: give the column Knots or Bins in categories=. "
                 "(Quantiles of ordered categories need their `order`.)"
             )
         numbers.append(np.nan if category is None else float(category))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
-from numbers import Real
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +24,7 @@ Draws = Callable[[Any, "Knots", int], "NDArray[np.uint32]"]
 OUTSIDE = ("error", "clip")
 
 _EXACT = 2**53  # whole numbers up to here are floats
+_MOST_BINS = 100  # of quantiles: each needs many records
 _SCALE = 2.0**32  # of the thresholds that 32 bits are compared with
 _LARGEST = float(np.finfo(float).max)
 _BEYOND = 2**62  # microseconds, later than all dates
@@ -40,9 +41,11 @@ class Bins:
 
     Parameters
     ----------
-    edges : sequence of k + 1 numbers, dates or times
+    edges : sequence of k + 1 numbers, dates or times, or int
         In increasing order. ``-inf`` as the first or ``inf`` as the last edge leaves that end open,
-        also for dates. The edges must not be chosen by looking at the counted records.
+        also for dates. The edges must not be chosen by looking at the counted records. An integer
+        is a number of bins between rounded quantiles of the public column, with open ends; claims
+        then say that beta is simulated, not proven.
     outside : {"error", "clip"}, default="error"
         What becomes of a number outside the edges: it is refused, or counted in the nearest bin.
         Missing and infinite numbers are refused in both cases.
@@ -71,24 +74,39 @@ class Bins:
     ('[2020-01-01, 2021-01-01)', '[2021-01-01, inf)')
     """
 
-    edges: Sequence[Any]
+    edges: Any
     outside: str = field(default="error", kw_only=True)
     labels: tuple[str, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check the edges, and name the bins."""
         _check_outside(self.outside)
+        if self.is_number_of_bins:
+            if not 2 <= self.n_bins <= _MOST_BINS:
+                raise ValueError(f"Bins({self.edges}): give from 2 to {_MOST_BINS} bins, or edges.")
+            object.__setattr__(self, "labels", ())
+            return
         edges = _written_out(self.edges, "edges", "[0, 18, 65, 120]")
-        kinds = {_kind_of(edge) for edge in edges if not _is_infinite(edge)}
-        inner = edges[int(_is_infinite(edges[0])) : len(edges) - int(_is_infinite(edges[-1]))]
+        kinds = {_kind_of(edge) for edge in edges if not is_infinite(edge)}
+        inner = edges[int(is_infinite(edges[0])) : len(edges) - int(is_infinite(edges[-1]))]
         scale = [_position(edge, *kinds) for edge in edges] if len(kinds) == 1 else []
-        if len(scale) < 3 or not _increase(scale) or any(map(_is_infinite, inner)):
+        if len(scale) < 3 or not _increase(scale) or any(map(is_infinite, inner)):
             raise ValueError(
                 "edges must be at least three increasing numbers of at most 2^53 in size, or dates "
                 "of one kind, such as [0, 18, 65, 120]; -inf and inf leave the outer bins open."
             )
         object.__setattr__(self, "edges", edges)
         object.__setattr__(self, "labels", tuple(_label(*two) for two in pairwise(edges)))
+
+    @property
+    def is_number_of_bins(self) -> bool:
+        """Whether `fit` reads the edges from the public column."""
+        return isinstance(self.edges, Integral) and not isinstance(self.edges, bool)
+
+    @property
+    def n_bins(self) -> int:
+        """How many bins there are, at most if `fit` reads the edges."""
+        return int(self.edges) if self.is_number_of_bins else len(self.labels)
 
     @property
     def categories(self) -> tuple[str, ...]:
@@ -108,7 +126,7 @@ class Bins:
     @property
     def kind(self) -> str:
         """What is cut: "number", "date" without a time zone, or "moment" with one."""
-        return next(_kind_of(edge) for edge in self.edges if not _is_infinite(edge))
+        return next(_kind_of(edge) for edge in self.edges if not is_infinite(edge))
 
     def places(self, values: Sequence[Any] | NDArray[Any]) -> NDArray[np.int64]:
         """Find the bin of each value, (n,); -1 for a value without one."""
@@ -125,7 +143,7 @@ class Bins:
     def inside(self) -> tuple[Any, ...]:
         """A value of each bin: its lower edge, or where that is infinite one below the upper."""
         first, second = self.edges[:2]
-        if _is_infinite(first):
+        if is_infinite(first):
             is_number = self.kind == "number"
             first = min(-1.0, 2.0 * second - 1.0) if is_number else second - timedelta(days=1)
         return (first, *self.edges[1:-1])
@@ -137,7 +155,8 @@ class Knots:
 
     A number between two knots becomes the upper one with probability proportional to its distance
     from the lower, so that its expectation is the number itself. Therefore means, by group too, are
-    exactly unbiased whatever the population. The shares of knots are not shares of bins.
+    exactly unbiased whatever the population (Theorem 41). The shares of knots are not shares of
+    bins.
 
     Parameters
     ----------
@@ -177,7 +196,7 @@ class Knots:
         points = _written_out(self.points, "points", "[0, 15, 30, 60, 99]")
         if len(points) < 2 or {_kind_of(point) for point in points} != {"number"}:
             raise ValueError("points must be at least two increasing numbers, none of them a date.")
-        if any(map(_is_infinite, points)) or not _increase([float(point) for point in points]):
+        if any(map(is_infinite, points)) or not _increase([float(point) for point in points]):
             raise ValueError(
                 "points must be increasing finite numbers of at most 2^53 in size, such as "
                 "[0, 15, 30, 60, 99]."
@@ -255,14 +274,15 @@ def _scalar(value: Any) -> Any:
         number = float(value)
         return int(number) if number.is_integer() else number
     if isinstance(value, Real | Decimal):
-        return value if _is_infinite(value) else None
+        return value if is_infinite(value) else None
     value = plain(value)
     if not isinstance(value, date) or getattr(value, "nanosecond", 0):
         return None
     return in_other_type(value) if isinstance(value, datetime) else value
 
 
-def _is_infinite(value: Any) -> bool:
+def is_infinite(value: Any) -> bool:
+    """Whether an edge leaves its bin open."""
     return isinstance(value, float) and math.isinf(value)
 
 
@@ -279,7 +299,7 @@ def _position(value: Any, kind: str) -> float | int:
     """Place a value on the scale of its kind: a float, or microseconds since 1970."""
     if kind == "number":
         return float(value)
-    if _is_infinite(value):
+    if is_infinite(value):
         return _BEYOND if value > 0 else -_BEYOND
     if not isinstance(value, datetime):
         value = in_other_type(value)

@@ -130,7 +130,7 @@ def plain_name(name: Any) -> Any:
 # --- Where the values of U come from --------------------------------------------------------------
 
 
-SOURCES = ("declared", "frequent", "learned")  # the last is the weakest
+SOURCES = ("declared", "frequent", "cut", "learned")  # the last is the weakest
 
 _WORDS = {
     "declared": (
@@ -140,6 +140,10 @@ _WORDS = {
     "frequent": (
         "the values of U were learned from the counted records, but each has so many of them that "
         "this holds all the same"
+    ),
+    "cut": (
+        "simulated, not proven, since edges of bins were read from the counted records; all other "
+        "values of U are declared"
     ),
     "learned": (
         "only if the values of U come from elsewhere, but they were learned from the counted "
@@ -158,7 +162,8 @@ def source_in_words(source: str | None) -> str:
     records were counted. Whatever is chosen by looking at the counted records favours what
     happened to be frequent among them.
 
-    The values of U were "declared", learned from the counted records where each value has so many
+    The values of U were "declared", or declared but for edges of bins, which are quantiles of the
+    counted records ("cut"), learned from the counted records where each value has so many
     that the set can allow for it ("frequent", Theorem 36), or learned from them otherwise
     ("learned"); None if that is not known.
 

@@ -480,8 +480,7 @@ def _part(
     sets = [one["around"] for one in own["claims"] if one["around"] != "all"]
     stated = {name for one in (*own["claims"], *sets) for name in one if name in STATED}
     if reports > 1:  # one row for each multiset of reports
-        rounded = [one for one in own.get("numbers") or [] if type(one) is dict and "knots" in one]
-        _need(not rounded, "several reports of numbers with knots may be of several roundings.")
+        _need("knots" not in repr(own.get("numbers")), "reports with knots may be rounded anew.")
         _need(eps is not None, "say which eps so many reports should keep.")
         several = combinations_with_replacement(rows, reports)
         rows = [[reduce(mul, cell) for cell in zip(*some, strict=True)] for some in several]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from skrldp._arrays import ReadOnly
 from skrldp._pages import in_one_line, page
@@ -323,6 +324,31 @@ class Figures(ReadOnly):
                 name: factors * getattr(self, name)
                 for name in ("estimate", "std_error", "noise_error", "unbiased")
             },
+        )
+
+    def with_rounding(self, variance: float) -> "Figures":
+        """Add to the noise what rounding to knots adds to each number, in the mean."""
+        n = self.n_reports if self._n is None else self._n
+        return replace(self, noise_error=np.sqrt(self.noise_error**2 + variance / n))
+
+    def with_public_means(
+        self, shares: "Figures", means: Mapping[Any, float | None], known: Any
+    ) -> "Figures":
+        """Add the variance of public means of bins, given the shares of the bins in each group."""
+        variances = dict(zip(means, known.variances, strict=True))
+        own = np.nan_to_num(shares.estimate.reshape(len(self.labels), -1))
+        spread = [variances.get(label[-1]) or 0.0 for label in shares.labels[: own.shape[1]]]
+        added = own**2 @ np.array(spread)
+        public = Sample(np.zeros(len(spread)), 0.0, design=np.diag(spread))
+        influence = self._influence and replace(
+            self._influence, parts=self._influence.parts | {public: own}
+        )
+        return replace(
+            self,
+            what=f"{self.what} (by public means of bins)",
+            std_error=np.sqrt(self.std_error**2 + added),
+            _ends=partial(_widened_ends, self._ends, self.estimate, added),
+            _influence=influence,
         )
 
     def _refuse_quantiles(self, what: str) -> None:
@@ -657,6 +683,15 @@ def _combined_ends(
     if is_ratio:
         return ratio_ends(values, own, correlation[0, 1])
     return combined_ends(numbers, values, own, correlation)
+
+
+def _widened_ends(ends: Ends, estimate: Floats, added: Floats, level: float) -> Floats:
+    """Widen intervals for a further, independent variance of the figures."""
+    found = ends(level)
+    half = np.sqrt(
+        (found - estimate[:, None]) ** 2 + (ndtri(0.5 + level / 2.0) ** 2 * added)[:, None]
+    )
+    return estimate[:, None] + np.array([-1.0, 1.0]) * half
 
 
 def _scaled_ends(ends: Ends, factors: Floats, level: float) -> NDArray[Any]:

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
 from functools import partial
 from itertools import chain, product
 from typing import Any, NamedTuple
@@ -16,9 +17,10 @@ from skrldp.alphabet.combinations import (
     CellGroups,
     group_cells,
     group_records,
+    means_of_bins,
     numbers_of_cells,
 )
-from skrldp.alphabet.numbers import Bins
+from skrldp.alphabet.numbers import Bins, is_infinite
 from skrldp.estimation.channels import Channel, StructuredChannel, most_likely
 from skrldp.estimation.errors_and_intervals import (
     CellShares,
@@ -169,6 +171,10 @@ class FigureMethods(ABC):
         Returns
         -------
         Figures
+            Of a column with :class:`~skrldp.Knots`, the mean is unbiased for every population, and
+            its `noise_error` includes the rounding. Of a column with :class:`~skrldp.Bins`, it is
+            that of the public records' means within the bins, whose variance is included; for
+            another population these means may be wrong by up to a bin's width.
 
         Raises
         ------
@@ -176,7 +182,15 @@ class FigureMethods(ABC):
             If there is no such column, or it is not numeric.
         """
         cells = self._cells(column, by)
-        return _figures(cells, asked_mean(cells, column, by))
+        figures = _figures(cells, asked_mean(cells, column, by))
+        name = group_cells(cells.record, [column], "all").name[0]
+        known = getattr(cells.record, "public_numbers", {}).get(name)
+        if known is None:
+            return figures
+        if known.rounding is not None:
+            return figures.with_rounding(known.rounding)
+        shares = self.marginal(column, by=by)
+        return figures.with_public_means(shares, means_of_bins(cells.record, name), known)
 
     def quantile(
         self, column: Any, q: float = 0.5, *, order: Sequence[Any] | None = None, by: Any = None
@@ -190,15 +204,17 @@ class FigureMethods(ABC):
         q : float, default=0.5
             Between 0 and 1; 0.5 is the median.
         order : sequence, optional
-            The column's categories from least to greatest, if they are not numbers, such as
-            ``table["size"].cat.categories``. :class:`~skrldp.Bins` have their own order.
+            The column's categories from least to greatest, if they are neither numbers nor bins,
+            such as ``table["size"].cat.categories``.
         by : name, position or list of them, optional
             Columns that make groups of records: the quantiles are those of the groups.
 
         Returns
         -------
         Figures
-            One of the column's numbers or categories each, without a standard error. The interval
+            One of the column's numbers or categories each, without a standard error; of a column
+            with :class:`~skrldp.Bins` a number or date, by linear interpolation in its bin, or the
+            finite edge of an open bin. The interval
             has the numbers that the reports do not contradict: neither that a share of q is at most
             t, nor that less are below it (Woodruff 1952).
 
@@ -212,9 +228,9 @@ class FigureMethods(ABC):
             raise ValueError(f"q={q!r} must be a number between 0 and 1.")
         cells = self._cells(column, by)
         group = group_cells(cells.record, [column], "all")
-        cut = cells.record.numbers_by_name.get(group.name[0])
-        if order is None and isinstance(cut, Bins):
-            order = cut.labels
+        bins = getattr(cells.record, "numbers_by_name", {}).get(group.name[0])
+        bins = bins if isinstance(bins, Bins) and order is None else None
+        order = order if bins is None else bins.labels
         group, categories = (group, None) if order is None else _ranked(group, order)
         numbers, present = numbers_of_cells(group)
         groups, members = _members(cells, by, group, present)
@@ -224,10 +240,13 @@ class FigureMethods(ABC):
         shares = np.tile(numbers <= steps[:, None], (len(members), 1)) * within
         what = f"quantile {q:g} of {group.name[0]!r}"
         below = _figures(cells, Asked(what, groups, None, shares, within), len(steps))
+        if bins is not None:
+            upper = [0, *(int(step) + 1 for step in steps)]
+            return _quantiles(below, partial(_interpolated, [bins.edges[k] for k in upper]), q)
         numbers = (
             steps if categories is None else np.array(categories, dtype=object)[steps.astype(int)]
         )
-        return _quantiles(below, numbers, float(q))
+        return _quantiles(below, partial(_first, numbers), q)
 
     def test_independence(self, first: Any, second: Any, *, given: Any = None) -> HypothesisTest:
         """Test whether two columns are independent, or independent given others.
@@ -302,7 +321,7 @@ def asked_shares(cells: Cells, columns: Any, part: str, by: Any) -> Asked:
 def asked_mean(cells: Cells, column: Any, by: Any) -> Asked:
     """Ask for the mean of a column, within groups."""
     group = group_cells(cells.record, [column], "all")
-    numbers, present = numbers_of_cells(group)
+    numbers, present = numbers_of_cells(group, means_of_bins(cells.record, group.name[0]))
     groups, members = _members(cells, by, group, present)
     within = None if members.all() else members
     what = f"mean of {group.name[0]!r}"
@@ -374,11 +393,14 @@ def _points(asked: Asked, statistic: Statistic, sample: Sample, likely: Floats |
     return found
 
 
-def _quantiles(below: Figures, values: NDArray[Any], q: float) -> Figures:
+# From the shares of groups that are at most each of k values, and q, to a quantile of each group.
+Inverse = Callable[[Floats, float], NDArray[Any]]
+
+
+def _quantiles(below: Figures, inverse: Inverse, q: float) -> Figures:
     """Make quantiles of each group from the shares that are at most each of the values."""
-    k = len(values)
-    estimate = _first(below.estimate, values, q - 1e-12)
-    nothing = np.full(len(estimate), np.nan)
+    estimate = inverse(below.estimate, q - 1e-12)
+    nothing, k = np.full(len(estimate), np.nan), len(below.estimate) // len(estimate)
     return replace(
         below,
         labels=below.labels[::k],
@@ -386,25 +408,46 @@ def _quantiles(below: Figures, values: NDArray[Any], q: float) -> Figures:
         std_error=nothing,
         noise_error=nothing,
         unbiased=estimate,
-        _ends=partial(_quantile_ends, below._ends, values, q),
+        _ends=partial(_quantile_ends, below._ends, inverse, q),
         _influence=None,
         _n_quantiles=1,
         _n=None if below._n is None else below._n[::k],
     )
 
 
-def _quantile_ends(ends: Ends, values: NDArray[Any], q: float, level: float) -> NDArray[Any]:
+def _quantile_ends(ends: Ends, inverse: Inverse, q: float, level: float) -> NDArray[Any]:
     """Return the ends of the intervals of quantiles, from those of the shares up to each value."""
     sure, possible = ends(level).T
-    return np.stack([_first(one, values, q) for one in (possible, sure)], axis=1)
+    return np.stack([inverse(one, q) for one in (possible, sure)], axis=1)
 
 
-def _first(shares: Floats, values: NDArray[Any], q: float) -> NDArray[Any]:
+def _first(values: NDArray[Any], shares: Floats, q: float) -> NDArray[Any]:
     """Return the first value of each group up to which its share is q; NaN for empty groups."""
     table = shares.reshape(-1, len(values))
     found = values[(np.maximum.accumulate(table[:, :-1], axis=1) < q).sum(axis=1)]
     found[np.isnan(table[:, 0])] = np.nan
     return found
+
+
+def _interpolated(edges: Sequence[Any], shares: Floats, q: float) -> NDArray[Any]:
+    """Return the value of each group below which its share is q, linearly within bins.
+
+    Within an open bin it is the finite edge. NaN for empty groups.
+    """
+    ends = [edges[1] if is_infinite(edges[0]) else edges[0], *edges[1:-1]]
+    ends.append(edges[-2] if is_infinite(edges[-1]) else edges[-1])
+    origin = ends[0]
+    steps = np.array([(end - origin) / _unit_of(origin) for end in ends], dtype=float)
+    table = np.maximum.accumulate(np.clip(shares.reshape(-1, len(edges) - 1), 0.0, 1.0), axis=1)
+    table[:, -1] = np.where(np.isnan(table[:, -1]), np.nan, 1.0)
+    found = np.array([np.interp(q, np.append(0.0, row), steps) for row in table])
+    if isinstance(origin, date):
+        return np.array([origin + one * _unit_of(origin) for one in found], dtype=object)
+    return found + float(origin)
+
+
+def _unit_of(value: Any) -> Any:
+    return timedelta(days=1) if isinstance(value, date) else 1.0
 
 
 def _ranked(group: CellGroups, order: Sequence[Any]) -> tuple[CellGroups, tuple[Any, ...]]:

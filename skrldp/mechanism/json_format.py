@@ -32,7 +32,7 @@ from skrldp.mechanism.json_values import (
     revive,
     whole,
 )
-from skrldp.public_summary import PublicSummary
+from skrldp.public_summary import PublicNumbers, PublicSummary
 from skrldp.sampling.draws import BlockTable
 
 if TYPE_CHECKING:
@@ -240,20 +240,48 @@ def _public_as_json(public: PublicSummary) -> dict[str, Any]:
     """Write a summary; what is optional and not known is left out."""
     numbers = {key: getattr(public, name) for key, name in _OF_SURVEYS.items()}
     stated = {key: number for key, number in numbers.items() if number is not None}
+    if public.numbers is not None:
+        stated["numbers"] = [_public_numbers_as_json(own) for own in public.numbers]
     return {"counts": public.counts.tolist(), **stated}
+
+
+def _public_numbers_as_json(own: PublicNumbers | None) -> dict[str, Any] | None:
+    if own is None or own.rounding is not None:
+        return None if own is None else {"rounding": own.rounding}
+    return {"means": list(own.means), "variances": list(own.variances)}
+
+
+def _public_numbers(found: Any) -> PublicNumbers | None:
+    """Read what is written of one column."""
+    if found is None:
+        return None
+    fields = _object(found, "each of public numbers")
+    parts = ("rounding",) if "rounding" in fields else ("means", "variances")
+    check_keys(fields, parts, (), "each of public numbers")
+    numbers = [fields[part] if part == "rounding" else _list(fields[part], part) for part in parts]
+    lists = [own if isinstance(own, list) else [own] for own in numbers]
+    if any(type(one) is not float and one is not None for own in lists for one in own):
+        raise malformed("public means and variances must be decimal numbers or null")
+    if parts == ("rounding",):
+        return PublicNumbers(rounding=numbers[0])
+    return PublicNumbers(tuple(numbers[0]), tuple(numbers[1]))
 
 
 def _public(found: Any, shape: tuple[int, int]) -> PublicSummary:
     """Read the summary of a public table with so many secrets and values."""
     fields = _object(found, "public")
-    check_keys(fields, ("counts",), tuple(_OF_SURVEYS), "public")
+    check_keys(fields, ("counts",), (*_OF_SURVEYS, "numbers"), "public")
     counts = _matrix(fields["counts"], *shape, "values", "counts", "secrets")
     if "records" in fields:
         whole(fields["records"], "records")
     if "size" in fields and type(fields["size"]) is not float:
         raise malformed(f"{fields['size']!r} in size is not a decimal number")
     try:
-        return PublicSummary(counts, *(fields.get(key) for key in _OF_SURVEYS))
+        of_survey = [fields.get(key) for key in _OF_SURVEYS]
+        numbers = None
+        if "numbers" in fields:
+            numbers = tuple(map(_public_numbers, _list(fields["numbers"], "public numbers")))
+        return PublicSummary(counts, *of_survey, numbers)
     except ValueError as error:
         raise malformed(str(error).rstrip(".")) from None
 

@@ -378,6 +378,18 @@ def check_numbers_of(
                 )
 
 
+def check_public_numbers(public: Sequence[Any], numbers: Sequence[Numbers | None] | None) -> None:
+    """Check that public means are of the columns' bins, and rounding of columns with knots."""
+    if numbers is None or len(public) != len(numbers) or not any(public):
+        raise malformed("public numbers must be of the columns that have bins or knots")
+    for found, own in zip(public, numbers, strict=True):
+        if found is None:
+            continue
+        n_bins = len(own.labels) if isinstance(own, Bins) and own.kind == "number" else 0
+        if own is None or len(found.means) != n_bins or (n_bins == 0) != isinstance(own, Knots):
+            raise malformed("public numbers do not fit the bins or knots of their column")
+
+
 _ENDS = (-math.inf, math.inf)
 
 

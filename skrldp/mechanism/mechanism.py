@@ -35,11 +35,12 @@ from skrldp.mechanism.json_values import (
     check_columns,
     check_numbers_of,
     check_others,
+    check_public_numbers,
     malformed,
     scalars,
 )
 from skrldp.mechanism.messages import claim, lines_of, sizes
-from skrldp.public_summary import PublicSummary
+from skrldp.public_summary import PublicNumbers, PublicSummary
 from skrldp.sampling.draws import BlockTable
 from skrldp.sampling.random_bits import RandomStream
 
@@ -114,6 +115,8 @@ class Mechanism:
         shape = len(self.secrets), len(self.values)
         if self.public is not None and self.public.counts.shape != shape:
             raise malformed(f"public counts have shape {self.public.counts.shape}, not {shape}")
+        if self.public is not None and self.public.numbers is not None:
+            check_public_numbers(self.public.numbers, self.numbers)
 
     def _check_claims(self, claims: Claims) -> None:
         """Check that claims are about the columns, and not below what the weights show."""
@@ -181,6 +184,13 @@ class Mechanism:
         """The bins or knots of each column that has some."""
         stated = zip(self.columns, self.numbers or (), strict=False)
         return {name: own for (name, _), own in stated if own is not None}
+
+    @property
+    def public_numbers(self) -> dict[Any, PublicNumbers]:
+        """What the public records say of the numbers of each column with bins or knots."""
+        stated = None if self.public is None else self.public.numbers
+        named = zip(self.columns, stated or (), strict=False)
+        return {name: own for (name, _), own in named if own is not None}
 
     @property
     def is_rounded(self) -> bool:

@@ -15,6 +15,7 @@ from skrldp._frames import own_index
 from skrldp._typing import Floats
 from skrldp.alphabet.columns import Column, listed, numbered
 from skrldp.alphabet.combinations import group_cells
+from skrldp.alphabet.numbers import Knots
 from skrldp.alphabet.values import brief
 from skrldp.estimation.blocks import EstimatedCells, estimated_cells
 from skrldp.regression.expressions import FormulaError, Terms, coded_columns, column_of, read_terms
@@ -137,6 +138,7 @@ def read_formula(formula: Any, estimator: Any, kind: str) -> Regression:
         raise ValueError(f"formula {formula!r} names no column.")
     columns = terms.columns(terms.calls)
     cells = estimated_cells(estimator, columns)
+    _refuse_knots(parsed, terms, cells, kind)
     levels, values, rows = _combinations(cells, columns)
     with _refused(formula, "cannot be computed"), np.errstate(all="ignore"):
         frame = _frame(terms.calls, terms, values, levels)
@@ -173,6 +175,21 @@ def _refused(formula: str, what: str) -> Iterator[None]:
             f"formula {brief(formula)!r} {what}: {why}. Write it as 'y ~ x + C(z)', with other "
             "names between backticks: `my column`."
         ) from error
+
+
+def _refuse_knots(parsed: Any, terms: Terms, cells: EstimatedCells, kind: str) -> None:
+    """Refuse columns with knots, except as the response of a linear regression."""
+    numbers = getattr(cells.cells.record, "numbers_by_name", {})
+    for side in (parsed.lhs, parsed.rhs):
+        names = {factor.expr for term in side for factor in term.factors} & {*terms.calls}
+        for name in sorted(names):
+            is_response = side is parsed.lhs and kind == "ols" and name in numbers
+            for column in terms.columns([name]):
+                if isinstance(numbers.get(column), Knots) and not is_response:
+                    raise ValueError(
+                        f"column {column!r} has Knots: its rounded numbers flatten slopes and bias "
+                        "functions of it, so it can only be the response of ols. Design with Bins."
+                    )
 
 
 def _formulaic() -> Any:

@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike
 
 from skrldp._params import in_digits
 from skrldp._typing import Floats
-from skrldp.alphabet.combinations import Record
+from skrldp.alphabet.combinations import Record, group_cells, numbers_of_cells
+from skrldp.alphabet.numbers import Knots
 from skrldp.design.criterion_problem import SOLVERS_OF_MIXTURES, CriterionProblem
 from skrldp.design.limits import TOL
 from skrldp.design.variances import Variance
@@ -26,7 +27,7 @@ from skrldp.sanitizers.parameters import (
 )
 from skrldp.sanitizers.warnings import warn_of_useless
 from skrldp.sets.fitted_sets import FittedSet
-from skrldp.targets import Target, WeightedFunctions, functions_of, target_in_words
+from skrldp.targets import Mean, Target, WeightedFunctions, functions_of, target_in_words
 
 _SHOWN = 20  # targets whose errors are printed
 
@@ -42,7 +43,8 @@ class AOptimalSanitizer(ObservingSanitizer):
     targets : {"nonsensitive", "sensitive", "all"}, Marginal, Mean, Linear or list, optional
         What is estimated: shares of U (None), of S, or the crosstab of both; or `skrldp.targets`:
         shares of some columns, means, linear functions, with weights. Other figures may be
-        estimated badly. None is the whole record where all columns are sensitive.
+        estimated badly. None is the whole record where all columns are sensitive, and adds the mean
+        of each column with Knots.
     {observe}
     solver : {"auto", "vertices", "columns", "decomposition"}, default="auto"
         Leave it at "auto". "vertices" has cddlib list vertices, for about ten cells;
@@ -160,11 +162,11 @@ class AOptimalSanitizer(ObservingSanitizer):
         return Variance(distribution, scaled)
 
     def _asked(self, joint: JointDistribution, record: Record) -> WeightedFunctions:
-        targets = self.targets
+        targets, distribution = self.targets, joint.smoothed().ravel()
         if targets is None:
             has_u = not all(sensitive for _, sensitive in record.columns)
-            targets = "nonsensitive" if has_u else "all"
-        return functions_of(targets, record, joint.smoothed().ravel())
+            targets = ["nonsensitive" if has_u else "all", *_means_of_knots(record, distribution)]
+        return functions_of(targets, record, distribution)
 
     def _summarise(self, joint: JointDistribution, design: Designed) -> tuple[dict[str, Any], str]:
         figures, words = super()._summarise(joint, design)
@@ -207,6 +209,24 @@ class AOptimalSanitizer(ObservingSanitizer):
         joint = self._distribution_of(X, sample_weight, fitted)
         asked = self._asked(fitted.joint, fitted.mechanism)
         return -float(self._variances(fitted.design, joint.probabilities, asked) @ asked.weights)
+
+
+# The variance of a mean counts so many times, relative to that of the number itself. The error of
+# the mean is then 4 % above the least possible, and those of shares 19 %; at twice the size 3 % and
+# 26 % (ages with seven knots, whole records).
+_MEANS = 3.0
+
+
+def _means_of_knots(record: Record, distribution: Floats) -> list[Mean]:
+    """Return the means of columns with knots, as targets beside shares."""
+    found = []
+    for name, numbers in getattr(record, "numbers_by_name", {}).items():
+        if isinstance(numbers, Knots):
+            knots, _ = numbers_of_cells(group_cells(record, [name], "all"))
+            variance = float(distribution @ knots**2 - (distribution @ knots) ** 2)
+            if variance > 0.0:
+                found.append(Mean(name, weight=_MEANS / variance))
+    return found
 
 
 def _listed(names: Sequence[Any], errors: Floats) -> str:

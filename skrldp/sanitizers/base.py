@@ -39,6 +39,7 @@ from skrldp.sanitizers.public_table import (
     WEIGHTED,
     check_columns,
     public_joint,
+    public_numbers,
     read_survey,
     records_of,
     told_of_survey,
@@ -182,6 +183,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             grouping=grouping_of(self, uncertainty),
             weights=weights,
             by_row=survey is not None and survey.records is not None,
+            is_searched=math.isfinite(self._slow_from),
         )
         if not codec.nonsensitive:
             if reason := self._why_u():
@@ -191,6 +193,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         if self.sensitive is None:
             warn_of_first_column([column.name for column in codec.columns])
         joint = public_joint(codec, codes, weights, survey)
+        numbers = public_numbers(X, codec, weights, survey)
         if reports is not None:
             joint = estimated_joint(joint, codes.cells(codec.n_values), reports)
         names = [(c.name, place in codec.sensitive) for place, c in enumerate(codec.columns)]
@@ -221,7 +224,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             warn_of_combinations(codec, self._most_cells)
 
         # The design: solved, rounded to integers and proven; then the mechanism with its claims.
-        design = self._design(asked, around, named_record(joint, names))
+        design = self._design(asked, around, named_record(joint, names, codec, numbers))
         if design.utility is not None and not warned:
             warn_of_rare_values(joint, design.utility[1:], codec, self._most_cells)
         warn_of_limits(design.solution)
@@ -230,7 +233,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             names,
             claims=design.certificate.claims,
             others=codec.others,
-            public=summary_of(joint),
+            public=replace(summary_of(joint), numbers=numbers),
             numbers=[column.numbers for column in codec.columns],
         )
         certificate = design.certificate.about(mechanism, joint)

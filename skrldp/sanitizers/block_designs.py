@@ -3,7 +3,7 @@
 import math
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
@@ -25,7 +25,6 @@ from skrldp.sanitizers.public_table import WEIGHTED, check_weights
 from skrldp.table.columns import MOST_CATEGORIES, learn_column
 from skrldp.table.lazy import distinct_rows_of, refuse_weights
 from skrldp.table.learned_categories import MAX_CELLS
-from skrldp.table.numbers import cut
 from skrldp.table.read import lazy_frame, read_table
 from skrldp.table.select import resolve_columns, row_contents, take_rows, with_columns
 from skrldp.targets import Contrast
@@ -175,18 +174,17 @@ def tables_of(
     X: Any,
     columns: Sequence[Sequence[int]],
     sample_weight: ArrayLike | None,
-    bins: Mapping[Any, Bins] | None = None,
 ) -> list[tuple[Any, Any]]:
     """Return some columns of a table, several times, with the weights of their rows.
 
     Rows that are distinct in the table may repeat in some columns: their counts are added up. Those
-    of a lazy frame are cut into `bins` and counted where they are, for all blocks at once. Raises
-    ValueError if the weights cannot be counts of the table's rows.
+    of a lazy frame are counted where they are, for all blocks at once. Raises ValueError if the
+    weights cannot be counts of the table's rows.
     """
     refuse_weights(X, sample_weight)
     lazy = lazy_frame(X)
     if lazy is not None:
-        return distinct_rows_of(cut(lazy, bins) if bins else lazy, columns, MAX_CELLS)
+        return distinct_rows_of(lazy, columns, MAX_CELLS)
     if sample_weight is None:
         return [(with_columns(X, own), None) for own in columns]
     rows = np.unique(row_contents(X), return_inverse=True)[1].reshape(-1)
@@ -284,13 +282,17 @@ def sizes_of(
                 if not isinstance(own, str):
                     own = categories.get(names[place], "auto")
                 if not isinstance(own, str):
-                    is_cut = isinstance(own, Bins | Knots)
-                    found[place] = len(own.categories if is_cut else list(own))
+                    size = own.n_bins if isinstance(own, Bins) else len(_listed(own))
+                    found[place] = size
                     continue
                 read = read_table(table)
                 learned = learn_column(read, position, "dtype" if own == "dtype" else None)
                 found[place] = math.inf if learned is None else len(learned[0])
     return found
+
+
+def _listed(own: Any) -> Any:
+    return own.categories if isinstance(own, Knots) else list(own)
 
 
 # --- Designs --------------------------------------------------------------------------------------
@@ -315,10 +317,8 @@ def design_blocks(
     """Find the m blocks, and design a mechanism for each: m mechanisms and fitted sanitizers."""
     blocks = blocks_of(sanitizer, X, names, secret, known)
     categories = alphabets_of(sanitizer.categories, names)
-    given = {} if isinstance(categories, str) else categories
-    bins = {name: own for name, own in given.items() if isinstance(own, Bins)}
     columns = [sorted({*secret, *block}) for block in blocks]
-    tables = tables_of(X, columns, sample_weight, bins)
+    tables = tables_of(X, columns, sample_weight)
     sizes = sizes_of(tables, columns, categories, names)
     refuse_large_blocks(base, blocks, sizes, secret, names)
     beta = sanitizer.beta / len(blocks)

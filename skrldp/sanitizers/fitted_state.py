@@ -13,11 +13,13 @@ from sklearn.utils.validation import validate_data
 from skrldp._arrays import ReadOnly, read_only
 from skrldp._typing import Floats
 from skrldp.alphabet.combinations import Record
+from skrldp.alphabet.numbers import Numbers
 from skrldp.certificate import Certificate
 from skrldp.design.solution import Solution
 from skrldp.information import shares_of_entropy
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.mechanism import Mechanism
+from skrldp.public_summary import PublicNumbers
 from skrldp.sets.fitted_sets import FittedSet
 from skrldp.surveys.design import SurveySummary
 from skrldp.table.codec import CellCodec
@@ -55,11 +57,21 @@ class _NamedRecord:
     secrets: tuple[Any, ...]
     values: tuple[Any, ...]
     columns: tuple[tuple[Any, bool], ...]
+    numbers_by_name: Mapping[Any, Numbers]
+    public_numbers: Mapping[Any, PublicNumbers]
 
 
-def named_record(joint: JointDistribution, names: Sequence[tuple[Any, bool]]) -> Record:
-    """Put the alphabets of a distribution beside the names of the columns."""
-    return _NamedRecord(tuple(joint.secrets), tuple(joint.values), tuple(names))
+def named_record(
+    joint: JointDistribution,
+    names: Sequence[tuple[Any, bool]],
+    codec: CellCodec,
+    public: Sequence[PublicNumbers | None] | None,
+) -> Record:
+    """Put the alphabets of a distribution beside the columns and their numbers."""
+    cut = {one.name: one.numbers for one in codec.columns if one.numbers is not None}
+    known = zip((one.name for one in codec.columns), public or (), strict=False)
+    means = {name: own for name, own in known if own is not None}
+    return _NamedRecord(tuple(joint.secrets), tuple(joint.values), tuple(names), cut, means)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,12 +13,14 @@ from skrldp._typing import Floats
 from skrldp.alphabet.numbers import Bins, Knots
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.json_values import check_categories
+from skrldp.public_summary import PublicNumbers
 from skrldp.sanitizers.warnings import warn_of_few_clusters
 from skrldp.sets.fitted_sets import FittedSet
 from skrldp.sets.radii import effective_records
 from skrldp.surveys.design import SurveyDesign, SurveySummary
 from skrldp.surveys.records import SurveyRecords, SurveyTotals, WeightSums, independent_part
 from skrldp.table.codec import CellCodec, Codes
+from skrldp.table.numbers import summaries_of
 from skrldp.table.read import Table, lazy_frame, read_table
 from skrldp.table.select import (
     column_names,
@@ -75,6 +77,21 @@ def public_joint(
         beta_of_values=codec.beta_of_values,
         survey=totals,
     )
+
+
+def public_numbers(
+    X: Any, codec: CellCodec, weights: Callable[[int], Floats] | None, survey: Any
+) -> tuple[PublicNumbers | None, ...] | None:
+    """Summarise the numbers of columns with bins or knots; None if there are none."""
+    if all(column.numbers is None for column in codec.columns):
+        return None
+    is_survey = survey is not None and survey.records is not None
+    of_rows = survey.records.weights if is_survey else None
+    if weights is not None:
+        of_rows = weights(read_table(X).n_rows)
+    found = summaries_of(X, codec.columns, of_rows, is_survey=is_survey)
+    stated = tuple(None if one is None else PublicNumbers(**one) for one in found)
+    return stated if any(stated) else None
 
 
 def check_weights(weights: Floats, cells: NDArray[Any]) -> None:

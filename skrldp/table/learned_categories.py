@@ -29,7 +29,13 @@ from skrldp.table.columns import (
     most_values,
 )
 from skrldp.table.lazy import LazyTable, Numbers, refuse_weights
-from skrldp.table.numbers import cut, fixed_draws, split_counts
+from skrldp.table.numbers import (
+    cut,
+    cut_at_quantiles,
+    fixed_draws,
+    refuse_numbers,
+    split_counts,
+)
 from skrldp.table.read import Table, lazy_frame, read_table, without_rows
 from skrldp.table.select import resolve_columns, row_contents
 
@@ -48,6 +54,13 @@ class LearningPlan:
     grouping: Grouping
     max_cells: int = MAX_CELLS
     advice: str = ""  # sentence for the message if there are more cells
+    is_searched: bool = False  # whether a search follows, for which numbers need few categories
+    is_cut: bool = False  # whether edges of bins are quantiles of the counted records
+
+    def refuses_numbers(self, position: int) -> bool:
+        """Whether a column may not have many distinct numbers as its categories."""
+        is_free = self.given[position] is None and not self.grouping.is_used
+        return self.is_searched and is_free and position in self.values
 
     def is_product(self, positions: Sequence[int]) -> bool:
         """Whether the alphabet of these columns is all combinations of their categories."""
@@ -152,6 +165,13 @@ def bring(lazy: LazyTable, plan: LearningPlan) -> Table:
     numbers = lazy.numbers()
     if numbers.n_rows == 0:
         raise without_rows(0, len(lazy.names))
+    for place, dtype in enumerate(lazy.dtypes):
+        distinct = numbers.distinct[place]
+        if plan.refuses_numbers(place) and dtype.is_numeric() and distinct <= MOST_CATEGORIES:
+            column = lazy.rows([place], MOST_CATEGORIES)
+            positions, values = column.factorize(0, slice(0, column.n_rows))
+            counts = np.bincount(positions + 1, column.records)[1:]
+            refuse_numbers(lazy.names[place], values[: len(counts)], counts)
     sizes = [_size(lazy, place, numbers, plan) for place in range(len(lazy.names))]
     _check_listed(lazy, numbers, plan)
     if any(size.is_open for size in sizes):
@@ -255,6 +275,7 @@ def learn(
     grouping: Grouping | None = None,
     weights: Callable[[int], np.ndarray] | None = None,
     by_row: bool = False,
+    is_searched: bool = False,
 ) -> tuple[CellCodec, Codes]:
     """Learn the alphabets of a public table, and encode its rows.
 
@@ -281,7 +302,9 @@ def learn(
     """
     refuse_weights(X, weights)
     grouping = Grouping() if grouping is None else grouping
-    table, plan = _public_table(X, sensitive, categories, grouping, max_cells, advice)
+    table, plan = _public_table(
+        X, sensitive, categories, grouping, max_cells, advice, weights, is_searched=is_searched
+    )
     secret_positions, value_positions = plan.secrets, plan.values
     record_counts = table.records if weights is None else weights(table.n_rows)
     draws = fixed_draws()
@@ -297,6 +320,10 @@ def learn(
         for place, own in enumerate(plan.given)
     ]
     learnt = [pair for pair in found if pair is not None]
+    for place, pair in enumerate(found):
+        if pair is not None and plan.refuses_numbers(place):
+            counts = np.bincount(pair[1], record_counts, len(pair[0]))
+            refuse_numbers(pair[0].name, pair[0].categories, counts)
 
     def check(n_cells: int) -> None:
         if n_cells > max_cells or len(learnt) < len(found):
@@ -368,6 +395,12 @@ def learn(
         if rare.n:
             frequencies = replace(frequencies, rare=(rare, *frequencies.rare))
     source = _source(frequencies, learned)
+    if plan.is_cut and source != "declared":
+        raise ValueError(
+            "Bins with a number of bins read their edges from the records, and a confidence level "
+            "cannot allow for learned values besides: list the values of the other columns."
+        )
+    source = "cut" if plan.is_cut else source
     beta_of_values = None
     if source == "frequent":
         chance = n_learned * chance_of_infrequent(n, frequencies.fewest)
@@ -394,7 +427,15 @@ def learn(
 
 
 def _public_table(
-    X: Any, sensitive: Any, categories: Any, grouping: Grouping, max_cells: int, advice: str
+    X: Any,
+    sensitive: Any,
+    categories: Any,
+    grouping: Grouping,
+    max_cells: int,
+    advice: str,
+    weights: Callable[[int], np.ndarray] | None,
+    *,
+    is_searched: bool,
 ) -> tuple[Table, LearningPlan]:
     """Read a table, or the distinct rows of a lazy frame, and what its columns are."""
     frame = lazy_frame(X)
@@ -404,11 +445,29 @@ def _public_table(
     values = tuple(place for place in range(len(names)) if place not in secrets)
     given = given_categories(categories, names)
     everything = isinstance(categories, str) and categories == "product"
-    plan = LearningPlan(secrets, values, given, everything, grouping, max_cells, advice)
+    is_cut = False
+    for place, own in enumerate(given):
+        if isinstance(own, Bins) and own.is_number_of_bins:
+            counted = _distinct_numbers(source, place, weights)
+            given[place], is_cut = cut_at_quantiles(own, names[place], *counted), True
+    plan = LearningPlan(
+        secrets, values, given, everything, grouping, max_cells, advice, is_searched, is_cut
+    )
     if isinstance(source, Table):
         return source, plan
     bins = {name: own for name, own in zip(names, given, strict=True) if isinstance(own, Bins)}
     return bring(LazyTable.of(cut(source.frame, bins)) if bins else source, plan), plan
+
+
+def _distinct_numbers(
+    source: Table | LazyTable, place: int, weights: Callable[[int], np.ndarray] | None
+) -> tuple[Sequence[Any], np.ndarray]:
+    """Return the distinct values of a column, (k,), and how many records have each, (k,)."""
+    if isinstance(source, LazyTable):
+        source, place = source.rows([place], MAX_CELLS), 0
+    positions, distinct = source.factorize(place, slice(0, source.n_rows))
+    counts = source.records if weights is None else weights(source.n_rows)
+    return distinct, np.bincount(positions + 1, counts, len(distinct) + 1)[1:]
 
 
 def _source(frequencies: Frequencies, learned: Sequence[int]) -> str:

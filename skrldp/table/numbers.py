@@ -10,15 +10,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from skrldp.alphabet.columns import Column
 from skrldp.alphabet.numbers import Bins, Draws, Knots
-from skrldp.alphabet.values import in_other_type
-from skrldp.table.read import Table
+from skrldp.alphabet.values import brief, in_other_type
+from skrldp.table.lazy import LazyTable
+from skrldp.table.read import Table, lazy_frame, read_table
 
 # Of the rounding of public tables, which is not secret: `fit` is a function of its input.
 _SEED = 22
@@ -42,7 +46,8 @@ def split_counts(
 ) -> tuple[list[NDArray[Any]], NDArray[np.int64]]:
     """Round the records of each kind independently, given how many there are.
 
-    The result does not depend on the order of rows, nor on whether they were counted before.
+    The result does not depend on the order of rows, nor on whether they were counted before. It is
+    distributed as if each record had been rounded by itself (Theorem 41).
 
     Shapes: `codes` (n,) of each column, those of columns with knots being ignored; `counts` (n,).
     Returns the codes of each column, (m,), and how many records have them, (m,).
@@ -64,6 +69,155 @@ def split_counts(
         parts = [own[counts > 0] for own in parts]
         counts = counts[counts > 0]
     return parts[: len(keys)], counts
+
+
+# --- Edges and knots that are read from a public column -------------------------------------------
+
+
+_MOST_NUMBERS = 12  # distinct ones of a column that a search takes as categories
+# Whole numbers without gaps, with so many values and so few records of each, are identifiers.
+_MANY_VALUES, _FEW_OF_EACH = 50, 3
+_FEW_RECORDS = 200  # smaller tables are examples, and are searched in no time
+_BINS, _KNOTS = (0.2, 0.4, 0.6, 0.8), (0.1, 0.3, 0.5, 0.7, 0.9)
+
+
+def round_points(
+    numbers: NDArray[Any], counts: NDArray[Any], shares: Sequence[float]
+) -> list[int | float]:
+    """Return round numbers near quantiles of a column, between the ends of its range.
+
+    Shapes: `numbers` (k,), sorted; `counts` (k,).
+    """
+    is_whole = bool((numbers == np.floor(numbers)).all())
+    cumulated = np.cumsum(counts) / np.sum(counts)
+    places = np.minimum(np.searchsorted(cumulated, shares), len(numbers) - 1)
+    points = np.unique(np.concatenate([numbers[:1], numbers[places], numbers[-1:]]))
+    gaps = np.diff(points)
+    steps = [
+        _round_step(gap / 2.0) for gap in (gaps[0], *np.minimum(gaps[1:], gaps[:-1]), gaps[-1])
+    ]
+    if is_whole:
+        steps = [1.0, *(max(step, 1.0) for step in steps[1:-1]), 1.0]
+    rounding = [math.floor, *[round] * (len(points) - 2), math.ceil]
+    found = []
+    for point, step, rounded in zip(points.tolist(), steps, rounding, strict=True):
+        value = round(rounded(point / step) * step, max(0, -math.floor(math.log10(step))))
+        found.append(int(value) if value == int(value) else value)
+    return sorted({*found})
+
+
+def _round_step(most: float) -> float:
+    """Return the largest of 1, 2 and 5 times a power of ten that is not more."""
+    power = 10.0 ** math.floor(math.log10(most))
+    return next(power * factor for factor in (5.0, 2.0, 1.0) if power * factor <= most * 1.000001)
+
+
+def refuse_numbers(name: Any, values: Sequence[Any], counts: NDArray[Any]) -> None:
+    """Refuse a column of many distinct numbers, and say what to give in place of it.
+
+    Shapes: `values` (k,), `counts` (k,). Raises ValueError.
+    """
+    is_number = [isinstance(v, Real) and not isinstance(v, bool) for v in values if v is not None]
+    if len(is_number) <= _MOST_NUMBERS or not all(is_number) or np.sum(counts) < _FEW_RECORDS:
+        return
+    pairs = sorted((float(v), n) for v, n in zip(values, counts, strict=True) if v is not None)
+    numbers, counted = (np.array(part) for part in zip(*pairs, strict=True))
+    is_dense = np.all(np.diff(numbers) == 1.0) and len(numbers) >= np.sum(counts) / _FEW_OF_EACH
+    if is_dense and len(numbers) >= _MANY_VALUES:  # an identifier, of which fit says so
+        return
+    edges, knots = (round_points(numbers, counted, shares) for shares in (_BINS, _KNOTS))
+    if edges[-1] == numbers[-1]:  # a bin does not include its upper edge
+        edges[-1] += 1
+    raise ValueError(
+        f"column {brief(repr(name))} has {len(numbers):,} distinct numbers. Give categories="
+        f"{{{name!r}: Bins({edges})}} for shares or Knots({knots}) for means, or list codes. Edges "
+        "read from this table are learned."
+    )
+
+
+def cut_at_quantiles(bins: Bins, name: Any, values: Sequence[Any], counts: NDArray[Any]) -> Bins:
+    """Return as many bins between rounded quantiles of a column's numbers, with open ends.
+
+    Shapes: `values` (k,), `counts` (k,). Raises ValueError if the column has other values, or too
+    few distinct ones.
+    """
+    pairs = [(v, n) for v, n in zip(values, counts, strict=True) if v is not None and n > 0]
+    if not all(isinstance(v, Real | Decimal) and not isinstance(v, bool) for v, _ in pairs):
+        raise ValueError(f"column {name!r} has other values than numbers: give Bins(edges).")
+    shares = [k / bins.n_bins for k in range(1, bins.n_bins)]
+    numbers, counted = zip(*sorted((float(v), n) for v, n in pairs), strict=True)
+    points: list[int | float] = [numbers[0]] if len({*numbers}) < 3 else []
+    points = points or round_points(np.array(numbers), np.array(counted), shares)[1:-1]
+    points = [point for point in points if numbers[0] < point <= numbers[-1]]
+    if not points:
+        raise ValueError(f"column {name!r} has too few distinct numbers for {bins.n_bins} bins.")
+    return Bins([-math.inf, *points, math.inf], outside=bins.outside)
+
+
+# --- What the public records say of the numbers in bins, and of rounding --------------------------
+
+
+def summaries_of(
+    X: Any, columns: Sequence[Column], weights: NDArray[Any] | None, *, is_survey: bool
+) -> list[dict[str, Any] | None]:
+    """Return public means of the bins of each column with variances, or what rounding adds.
+
+    Shapes: `weights` (n,), of the rows: counts of records, or those of a survey. Columns without
+    numbers have None, as those of more distinct numbers than an engine brings.
+    """
+    lazy = lazy_frame(X)
+    found: list[dict[str, Any] | None] = []
+    for place, column in enumerate(columns):
+        own = column.numbers
+        if own is None or (isinstance(own, Bins) and own.kind != "number"):
+            found.append(None)
+            continue
+        if lazy is None:
+            table = read_table(X)
+            own_weights = table.records if weights is None else weights
+            positions, distinct = table.factorize(place, slice(0, table.n_rows))
+        else:
+            table = LazyTable.of(lazy).rows([place], _MOST_DISTINCT)
+            own_weights = table.records
+            positions, distinct = table.factorize(0, slice(0, table.n_rows))
+        if lazy is not None and table.n_rows == _MOST_DISTINCT:
+            found.append(None)
+            continue
+        numbers = np.array([np.nan if v is None else float(v) for v in distinct] + [np.nan])
+        found.append(_summary(own, numbers[positions], own_weights, is_survey))
+    return found
+
+
+_MOST_DISTINCT = 1_000_000  # distinct numbers of a column of a lazy frame
+
+
+def _summary(
+    own: Bins | Knots, numbers: NDArray[Any], weights: Any, is_survey: bool
+) -> dict[str, Any]:
+    """Summarise numbers (n,) with weights (n,)."""
+    weights = np.ones(len(numbers)) if weights is None else np.asarray(weights, dtype=float)
+    if isinstance(own, Knots):
+        is_valid = own.thresholds(numbers)[0] >= 0
+        return {
+            "rounding": float(
+                np.average(own.rounding_variance(numbers[is_valid]), weights=weights[is_valid])
+            )
+        }
+    places, k = own.places(numbers), len(own.labels)
+    is_in = places >= 0
+    places, numbers, weights = places[is_in], numbers[is_in], weights[is_in]
+    total, whole = np.bincount(places, weights, k), weights.sum()
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = np.bincount(places, weights * numbers, k) / total
+        spread = np.bincount(places, weights * (numbers - means[places]) ** 2, k)
+        overall = float((weights * (numbers - numbers @ weights / whole) ** 2).sum() / whole)
+        n = total**2 / np.bincount(places, weights**2, k) if is_survey else total
+        variances = np.where(n > 1.0, spread / total * n / (n - 1.0), overall) / n
+    seen = total > 0
+    return {
+        "means": tuple(float(m) if s else None for m, s in zip(means, seen, strict=True)),
+        "variances": tuple(float(v) if s else None for v, s in zip(variances, seen, strict=True)),
+    }
 
 
 # --- Lazy frames: numbers are cut before equal rows are counted -----------------------------------

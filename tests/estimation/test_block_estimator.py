@@ -202,7 +202,7 @@ def test_columns_that_stand_in_no_block_together():
         estimator.marginal(["age", "home", "job"])
     with pytest.raises(ValueError, match="no column 'wage'"):
         estimator.marginal("wage")
-    with pytest.raises(ValueError, match=r"not numeric.* bin by the one in its middle"):
+    with pytest.raises(ValueError, match=r"not numeric.* give the column Knots or Bins"):
         estimator.mean("job")
     with pytest.raises(TypeError, match="fitted BlockSanitizer"):
         BlockEstimator(fitted_blocks().sanitizers_[0]).fit([[0, 0]])

@@ -47,12 +47,12 @@ def test_bins_have_the_order_of_their_edges():
     blocks = BlockSanitizer(4.0, sensitive="ill", categories=categories, random_state=0).fit(X)
     of_blocks = BlockEstimator(blocks).fit(blocks.transform(X))
     for q in (0.02, 0.1, 0.4, 0.9):
-        expected = bins.labels[np.searchsorted([9, 30, 100], 200 * q, side="right")]
+        expected = np.clip(200 * q, 9, 100)  # the finite edge of an open bin
         for one in (estimator, of_blocks):
-            assert one.quantile("age", q).estimate.tolist() == [expected]
-            assert one.quantile("age", q, by="ill").estimate.tolist() == [expected] * 2
+            np.testing.assert_allclose(one.quantile("age", q).estimate, expected, atol=15)
+            np.testing.assert_allclose(one.quantile("age", q, by="ill").estimate, expected, atol=25)
     low, high = estimator.quantile("age", 0.44).confidence_interval()[0]
-    assert bins.labels.index(low) <= 2 <= bins.labels.index(high)
+    assert 60 < low < 88 < high < 110
 
 
 @pytest.mark.parametrize("order", [SIZES[:2], [*SIZES, "small"], "small", [*SIZES, None], 3])

@@ -21,7 +21,7 @@ from skrldp import (
     client,
     privacy_report,
 )
-from skrldp.alphabet.values import SOURCES, source_in_words
+from skrldp.alphabet.values import source_in_words
 from skrldp.exceptions import PrivacyLeakWarning
 
 FINITE = RenyiBall(alpha=1, radius="finite-sample")
@@ -105,7 +105,7 @@ TABLES = {
 }
 
 
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("source", TABLES)
 def test_beta_is_said_with_its_condition(source):
     """Certificate, report, claims and JSON, and where the proof is made anew."""
     warned = pytest.warns(PrivacyLeakWarning) if source == "learned" else nullcontext()
