@@ -2,9 +2,10 @@
  * Checks a proof of privacy where JavaScript runs, from a mechanism, public counts and a witness, in whole numbers.
  * It is `skrldp/certificate/_verify.py`, function by function, with the same verdicts: the same report and pair fail
  * first. It needs no floating point, and what `skrldp.js` refuses to read is refused. The mechanism's JSON has what is
- * claimed: integers, ε, and the set of distributions. The witness has multipliers, and nothing hangs on their being right: by Theorem 37
- * (docs/proofs.md) any of them give a bound, and bad ones merely show nothing. Numbers are in units of 2^-128. In
- * what was read from JSON, a bigint is a whole number and a Fraction is one with a point or an exponent.
+ * claimed: integers, ε, and the set of distributions. The witness has multipliers, and nothing hangs on their being
+ * right: by Theorem 37 (docs/proofs.md) any of them give a bound, and bad ones merely show nothing. Numbers are in
+ * units of 2^-128. In what was read from JSON, a bigint is a whole number and a Fraction is one with a point or an
+ * exponent.
  */
 import { read as readStrictly } from "./skrldp.js";
 
@@ -278,8 +279,13 @@ function repr(value) {
   if (isFraction(value)) return value.d === 1n ? `${value.n}.0` : `${value.n}/${value.d}`;
   if (Array.isArray(value)) return `[${value.map(repr).join(", ")}]`;
   if (isObject(value)) return `{${Object.entries(value).map((entry) => entry.map(repr).join(": ")).join(", ")}}`;
-  return typeof value === "bigint" ? String(value) : JSON.stringify(value);
+  return typeof value === "bigint" ? String(value) : `${JSON.stringify(value)}`.replace(HIDDEN, escaped);
 }
+/** Characters that control a terminal or reorder a line: a stranger may have chosen the names. */
+const HIDDEN =
+  /[\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+const escaped = (hidden) =>
+  hidden.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 /** A decimal as it is written. */
 function decimal(text) {
   const [, sign, before, after = "", exponent = "0"] = text.match(/^(-?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/) ?? [];

@@ -22,6 +22,7 @@ from skrldp import (
     privacy_report,
 )
 from skrldp._pages import page
+from skrldp.certificate import counts_to_json, verify, witness_of
 from skrldp.cli import main
 
 BAD = "<script>alert('&')</script>"
@@ -147,6 +148,12 @@ def test_hidden_characters_are_shown(tmp_path, monkeypatch, capsys):
     pages = [str(report), report.to_markdown(), report.to_html(), report.to_json(), repr(shares)]
     pages += [it._repr_html_() for it in (shares, grr.mechanism_, grr.certificate_, report)]
     pages += [str(estimator.test_independence("s", column))]
+    mechanism, joint = grr.mechanism_, grr.joint_
+    proof = mechanism.to_json(), counts_to_json(joint), witness_of(mechanism, joint)
+    strange = proof[0].replace("{", '{"a\x9b\u202e\U000e0041":1,', 1)
+    said = verify(strange, *proof[1:]).message
+    assert said == 'not shown: there is an unknown field, "a\\u009b\\u202e\\udb40\\udc41".'
+    pages += [said, *verify(*proof).shown]
     monkeypatch.chdir(tmp_path)
     name, given = f"m\n{HIDDEN}", pathlib.Path("given.json")
     given.write_text(grr.mechanism_.to_json(), "utf-8")

@@ -33,6 +33,12 @@ test("changed proofs have Python's verdicts", async () => {
   }
 });
 
+test("hidden characters of names are shown as Python's checker shows them", async () => {
+  const [, mechanism, ...others] = bases[0].slice(0, 4);
+  const { message } = await verify(mechanism.replace("{", '{"a\u009b\u202e\u{e0041}":1,'), ...others);
+  assert.equal(message, 'not shown: there is an unknown field, "a\\u009b\\u202e\\udb40\\udc41".');
+});
+
 test("options and texts that are none are refused", async () => {
   const [, ...texts] = bases[0].slice(0, 4);
   for (const options of [{ eps: -1 }, { eps: NaN }, { eps: "1/2" }, { reports: 0 }, { reports: 1.5 }, { reports: 2 }]) {

@@ -9,6 +9,7 @@ bound. Groups of cells are those of Theorem 30 and Theorem 31; k reports are pro
 
 import hashlib
 import json
+import re
 import sys
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -263,7 +264,15 @@ def _said(name: Any) -> str:
     """Write the name of a column as JSON does."""
     if type(name) is Fraction:
         return f"{name.numerator}.0" if name.denominator == 1 else str(name)
-    return json.dumps(name, ensure_ascii=False, default=str)
+    text = json.dumps(name, ensure_ascii=False, default=str)
+    return _HIDDEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
+
+
+# Characters that control a terminal or reorder a line: a stranger may have chosen the names.
+_HIDDEN = re.compile(
+    "[\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f]"
+)
 
 
 def _columns(own: dict[str, Any]) -> tuple[list[Any], list[int], list[int]]:
