@@ -19,7 +19,7 @@ from skrldp.design.closed_form import closed_forms
 from skrldp.design.cone import PrivacyCone, is_polyhedral
 from skrldp.design.constraint_blocks import path_blocks
 from skrldp.design.criteria import Criterion, Information, Mixture, Optimum
-from skrldp.design.limits import LITTLE, MOST_ROUNDS, SPREAD, TIGHT, Limits, ended_by
+from skrldp.design.limits import LITTLE, MOST_ROUNDS, SPREAD, TIGHT, TOL, Limits, ended_by
 from skrldp.design.newton_system import Block
 from skrldp.design.programs import LEAST_GAIN
 from skrldp.design.solution import ObjectiveBound, Solution
@@ -191,7 +191,7 @@ class _Search:
             values.append(value)
             self.callback(value)
             before = values[-1 - self.turn] if len(values) > self.turn else -np.inf
-            if value - before <= LITTLE * abs(value):
+            if value - before <= TOL * abs(value):
                 return self._refine()
             if self.limits.met:
                 return self.limits.status

@@ -36,12 +36,15 @@ _LATELY = 3
 # Gap of a mixture, in units of what the best rows of the last rounds promised, and that of the
 # first. Prices of a mixture in the middle of its path make better rows: 1e-3 in place of the second
 # takes a quarter longer at 6 x 15 cells.
-_GAP, _MOST_GAP = 0.03, 0.05
+_GAP, _MOST_GAP = 0.03, 0.1
+# Promise of the last rounds, relative, from which on a search is degenerate. At .1 tables of 24 to
+# 96 cells take a third longer and end no lower.
+_MUCH = 0.3
 # That of the last mixture, in units of the gain at which a search ends. Twice as much loses that.
 _LAST_GAP = 0.1
-# Part of the time limit for rounds; the last mixture and its rows have the rest. With all of it,
-# mechanisms at hundreds of cells have five times as many reports.
-_TIME_OF_ROUNDS = 0.8
+# Time for the last mixture and the choice of its rows, in units of the mixture before. With half of
+# it, mechanisms at hundreds of cells have five times as many reports.
+_LAST_MIXTURES = 4.0
 # Gap at which rows' paths end, in units of the gap of a mixture. Three times as much ends 3 %
 # higher at 6 x 16 cells after 20 s of a processor.
 _END = 0.03
@@ -112,13 +115,10 @@ class _Search:
 
     def run(self) -> str:
         """Search; return the status."""
-        whole, self.limits = self.limits, self.limits.part(_TIME_OF_ROUNDS)
         try:
             return self._search()
         except TimeoutError:
             return "time_limit"
-        finally:
-            self.limits = whole
 
     def _search(self) -> str:
         if self.requirements.any_pair:  # few rows are mixed before many, lest time runs out
@@ -127,7 +127,11 @@ class _Search:
             worth = self.mixture.reduced_costs(rows)
             self._add(rows[np.argsort(-worth, kind="stable")[: max(rows.shape[1], _SETS)]])
         while not self._ended():
+            began = self.limits.elapsed
             weights = self._mix()
+            left = self.limits.left
+            if left is not None and left < _LAST_MIXTURES * (self.limits.elapsed - began):
+                return "time_limit"
             if self.limits.met:
                 return self.limits.status
             self._ascend(weights)
@@ -170,7 +174,7 @@ class _Search:
         """Whether the last rounds gained too little to go on."""
         if self.gain > _LITTLE:
             return self._gained_little(_LATELY, self.gain)
-        much = min(self.promised[-_LATELY:]) > _MOST_GAP
+        much = min(self.promised[-_LATELY:]) > _MUCH
         return self._gained_little(_LATELY * _PATIENCE if much else _PATIENCE, self.gain)
 
     def _gained_little(self, rounds: int, part: float) -> bool:
@@ -199,7 +203,9 @@ class _Search:
             rows = ascend_along_paths(
                 slopes, self.blocks, self.limits, slopes_at=self.mixture.slopes, end=end
             )
-        rows = self.requirements.shift(rows)
+        # Repair takes a third of the time, so that rows that are worth nothing are left out before.
+        worth = self.mixture.reduced_costs(rows)
+        rows = self.requirements.shift(rows[worth >= min(LEAST_GAIN, worth.max())])
         reduced_costs = self.mixture.reduced_costs(rows)
         self.promised.append(rows.shape[1] * float(reduced_costs.max()))
         order = np.argsort(-reduced_costs, kind="stable")[: rows.shape[1]]

@@ -6,14 +6,13 @@ mechanism; rows meet only where columns must sum to 1, and in a robust cost.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from copy import copy
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import lu_solve
-from scipy.linalg.lapack import dgetrf
+from scipy.linalg.lapack import dgetrf, dpotrf, dpotri
 
 from skrldp._typing import Floats
 from skrldp.design.limits import ROUNDING, TIGHT, Workers
@@ -332,13 +331,21 @@ def inverses(matrices: Floats) -> Floats:
         raise np.linalg.LinAlgError("a diagonal is not positive")
     unit = 1.0 / np.sqrt(diagonal)
     both = unit[:, :, None] * unit[:, None, :]
-    scaled = matrices * both
-    for added in (np.finfo(float).eps, ROUNDING, TIGHT):  # the least with which it succeeds
-        np.einsum("yii->yi", scaled)[:] = 1.0 + added
-        with suppress(np.linalg.LinAlgError):  # of one or more of them
-            half = np.linalg.inv(np.linalg.cholesky(scaled))
-            return np.asarray(np.swapaxes(half, -1, -2) @ half * both)
-    raise np.linalg.LinAlgError("rounding has made a matrix indefinite")
+    scaled, diagonal_of = matrices * both, np.diag_indices(matrices.shape[-1])
+    lower = np.empty_like(scaled)
+    for place, matrix in enumerate(scaled):
+        for added in (np.finfo(float).eps, ROUNDING, TIGHT):  # the least with which it succeeds
+            matrix[diagonal_of] = 1.0 + added
+            factor, is_indefinite = dpotrf(matrix, lower=1, clean=0)
+            if not is_indefinite:
+                lower[place] = dpotri(factor, lower=1)[0]
+                break
+        else:
+            raise np.linalg.LinAlgError("rounding has made a matrix indefinite")
+    inverse = np.tril(lower)
+    inverse += np.swapaxes(np.tril(lower, -1), -1, -2)
+    inverse *= both
+    return inverse
 
 
 def _factorised(system: Floats) -> tuple[Floats, Floats]:

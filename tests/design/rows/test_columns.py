@@ -10,7 +10,7 @@ from skrldp.design import column_generation as columns_module
 from skrldp.design.closed_form import independent_reporting, srr
 from skrldp.design.column_generation import generate_columns
 from skrldp.design.criteria import information_bound
-from skrldp.design.limits import Limits
+from skrldp.design.limits import TOL, Limits
 from skrldp.design.vertices import enumerate_vertices
 from skrldp.information import block_information, mutual_information
 from skrldp.privacy.private_rows import privacy_region
@@ -85,7 +85,7 @@ def test_against_enumeration(kind, shape, cdd):
         region = region_of(joint, kind)
     best = enumerate_vertices(joint, Requirements.of(region, 0.6)).objective
     found = columns(joint, region, 0.6).objective
-    assert found == pytest.approx(best, rel=1e-4)
+    assert found == pytest.approx(best, rel=TOL)
     assert found <= best * (1.0 + 1e-7)
 
 
