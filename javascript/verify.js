@@ -1,11 +1,10 @@
 /**
  * Checks a proof of privacy where JavaScript runs, from a mechanism, public counts and a witness, in whole numbers.
  * It is `skrldp/certificate/_verify.py`, function by function, with the same verdicts: the same report and pair fail
- * first. It needs no floating point, and what `skrldp.js` refuses to read is refused. The mechanism's JSON has what is
+ * first. It needs no floating point, and refuses what `skrldp.js` refuses to read. The mechanism's JSON has what is
  * claimed: integers, ε, and the set of distributions. The witness has multipliers, and nothing hangs on their being
  * right: by Theorem 37 (docs/proofs.md) any of them give a bound, and bad ones merely show nothing. Numbers are in
- * units of 2^-128. In what was read from JSON, a bigint is a whole number and a Fraction is one with a point or an
- * exponent.
+ * units of 2^-128. In what was read from JSON, a bigint is a whole number and a Fraction has a point or an exponent.
  */
 import { read as readStrictly } from "./skrldp.js";
 
