@@ -316,8 +316,8 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
     In short
       - Each person's column 0 is protected from whoever sees the person's report; column 1 is
         not protected.
-      - One report multiplies the odds of any two values of column 0 by at most 2.72: what was
-        as likely as not is at most 73.2 % likely afterwards.
+      - One report multiplies the odds of any two values of column 0 by at most 2.8: what was
+        as likely as not is at most 74 % likely afterwards.
       ...
     """
     several = as_block_sanitizer(sanitizer)
