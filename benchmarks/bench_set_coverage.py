@@ -13,6 +13,10 @@ import numpy as np
 from scipy.special import betaincinv, xlogy
 from scipy.stats import binom, multinomial
 
+from skrldp import AllDistributions, AOptimalSanitizer, GRRSanitizer, SRRSanitizer
+from skrldp.claims import UNITS
+from skrldp.joint import CountedReports
+from skrldp.sets.bounds_from_reports import conditional_bounds
 from skrldp.sets.radii import (
     chi2_radius,
     finite_sample_radius,
@@ -252,9 +256,49 @@ def exact():
             print(f"  {secrets:>2}x{cells} {name:<15} {1.0 - missed:.4f}  {case}", flush=True)
 
 
+# Shape, numbers of reports, pilot and families of the boxes that are drawn.
+BOXES = [
+    *itertools.product(((2, 2), (2, 8)), (100, 2_000, 20_000, 10**6), ("GRR", "A-optimal")),
+    *itertools.product(((3, 6), (6, 15)), (5_000, 200_000), ("SRR", "GRR")),
+]
+
+
+def boxes(draws):
+    """How often the bounds from private reports hold all conditionals, one wave and two."""
+    rng, pilots = np.random.default_rng(2), {}
+    print(f"private reports, {draws} samples: coverage and mean width, exact and asymptotic")
+    for shape, n, kind in BOXES:
+        if (shape, kind) not in pilots:
+            made = {"GRR": GRRSanitizer, "SRR": SRRSanitizer, "A-optimal": AOptimalSanitizer}[kind]
+            answers = [list(range(size)) for size in shape]
+            targets = {"targets": "all"} if kind == "A-optimal" else {}
+            own = {"sensitive": slice(None)} if kind != "SRR" else {"sensitive": [0]}
+            if kind == "SRR":
+                own["uncertainty"] = AllDistributions()
+            pilot = made(categories=answers, **own, **targets).fit()
+            pilots[shape, kind] = pilot.mechanism_.matrix
+        matrix = pilots[shape, kind]
+        for family, waves in (("Jeffreys", 1), ("rare", 1), ("Zipf", 2)):
+            truth = true_distribution(family, shape, n, rng)
+            conditionals = truth / truth.sum(axis=1, keepdims=True) * UNITS
+            found = []
+            for rule in ("reports", "reports-asymptotic"):
+                held, width = 0, 0.0
+                for _ in range(draws):
+                    drawn = rng.multinomial(n // waves, matrix @ truth.ravel(), size=waves)
+                    sources = [CountedReports(matrix, counts) for counts in drawn]
+                    lower, upper = conditional_bounds(sources, shape, BETA, rule)
+                    held += bool(((lower <= conditionals) & (conditionals <= upper)).all())
+                    width += (upper - lower).mean() / UNITS / draws
+                found += [f"{held / draws:.3f}", f"{width:.3f}"]
+            size = f"{shape[0]}x{shape[1]}"
+            print(f"{size:>6} {n:9,} {kind:10} {family:9} {waves} wave(s)", *found, flush=True)
+
+
 def main(quick):
-    """Run all parts, or the first with fewer tables."""
+    """Run all parts, or the first two with fewer tables."""
     sampled(400 if quick else 4_000)
+    boxes(100 if quick else 1_000)
     if not quick:
         searched_balls(np.random.default_rng(1))
         searched_conditionals(np.random.default_rng(2))

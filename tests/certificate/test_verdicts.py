@@ -108,3 +108,24 @@ def test_the_module_imports_the_reader_alone():
     text = text.replace(first, "")
     for word in ("import ", "import(", "require", "Math.random", "fetch", "eval", "console"):
         assert word not in text, word
+
+
+def test_boxes_are_refused_with_more_drift_or_bounds_between_which_nothing_lies():
+    texts = next(texts for name, *texts in KEPT["bases"] if name == "private reports, drift 0.0")
+    mechanism, counts, witness = texts[:3]
+    for old, new, words in (
+        ('"drift":0.0', '"drift":0.001', "report"),
+        ('"upper":[[', '"upper":[[8192,8192,8192],[', "no table"),
+        ('"lower":[[', '"lower":[[4', "nothing lies"),
+        ('"n_records":', '"n_records":1', "counts are others"),
+    ):
+        changed = mechanism.replace(old, new, 1)
+        assert changed != mechanism
+        said = verify(*bound_together(changed, counts, witness))
+        assert not said.holds and words in said.message, said
+    fields = json.loads(mechanism)
+    around = fields["claims"][0]["around"]
+    around["lower"] = [[0, 0, 0], [0, 0, 0]]
+    around["upper"] = [[100, 100, 100], [100, 100, 100]]
+    said = verify(*bound_together(json.dumps(fields), counts, witness))
+    assert said.message == "not shown: nothing lies between the bounds."

@@ -1,0 +1,42 @@
+"""
+======================
+Without a public table
+======================
+
+A pilot reports whole records, which needs no table. Its private reports then replace the table, so
+that for everybody else the secret alone is protected. Errors are relative to those of raw records.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from skrldp import AOptimalSanitizer, FrequencyEstimator, expected_std_error
+from skrldp.datasets import load_affairs
+
+_, private, answers = load_affairs(["affair", "religious"])
+people = private.sample(200_000, replace=True, random_state=0)
+raw = people["religious"].value_counts(normalize=True)
+raw = np.sqrt((raw * (1 - raw)).sum())
+
+
+# %%
+# The pilot's design needs the categories alone. More of its reports narrow the bounds of the
+# population, and the next design comes near raw records.
+shared = {"eps": 1.0, "categories": answers, "random_state": 0}
+pilot = AOptimalSanitizer(sensitive=slice(None), targets="all", **shared).fit()
+sizes, errors = [1_000, 3_000, 10_000, 30_000, 100_000], []
+for n in sizes:
+    reports = FrequencyEstimator(pilot).fit(pilot.transform(people[:n]))
+    design = AOptimalSanitizer(sensitive="affair", **shared).fit(reports)
+    errors.append(np.sqrt(design.variances_.sum()) / raw)
+    print(f"{n:>7,} pilot reports: {design.certificate_}")
+
+# %%
+fig, ax = plt.subplots()
+ax.plot(sizes, errors, "o-", label="after the pilot, the secret alone")
+whole = expected_std_error(pilot, 1, "religious")
+ax.axhline(np.sqrt((whole**2).sum()) / raw, color="grey", ls=":", label="whole records")
+ax.axhline(1.0, color="black", lw=0.8)
+ax.set(xscale="log", xlabel="reports of the pilot", ylabel="error relative to raw records")
+ax.legend()
+plt.show()
