@@ -5,9 +5,10 @@
     python fuzz/run.py loader --atheris                  with coverage, where atheris is installed
 
 `truth` changes single numbers of proofs, and what is still accepted must be true in 60 digits.
-`clients` and `checkers` compare Python with Node. `pairs` crosses options of sanitizers, and what
-is then stated must be true by brute force: some seconds each. `coverage` simulates how often
-sets miss the truth where values are learned. Where no target is named, these two take a tenth.
+`clients` and `checkers` compare Python with Node. `claims` alters what files claim, which the
+command must notice. `pairs` crosses options of sanitizers, and what is then stated must be true by
+brute force: some seconds each. `coverage` simulates how often sets miss the truth where values are
+learned. Where no target is named, these two take a tenth.
 """
 
 import argparse
@@ -61,6 +62,13 @@ def run_checkers(number, start):
     return len(different)
 
 
+def run_claims(number, start):
+    """Alter claims of files; the command must notice all."""
+    import altered
+
+    return altered.run(number, start)
+
+
 def run_pairs(number, start, options=()):
     """Cross options of sanitizers; what is stated must be true."""
     import pairs
@@ -82,10 +90,11 @@ MORE = {
     "truth": run_truth,
     "clients": run_clients,
     "checkers": run_checkers,
+    "claims": run_claims,
     "pairs": run_pairs,
     "coverage": run_coverage,
 }
-IN_PYTHON = ("truth", "pairs", "coverage")
+IN_PYTHON = ("truth", "claims", "pairs", "coverage")
 SLOW = ("pairs", "coverage")
 
 

@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), *(str(ROOT / "tests" / name) for name in ("", "client", "certificate"))]
+ROOMS = ("", "client", "certificate", "cli")
+sys.path[:0] = [str(ROOT), *(str(ROOT / "tests" / name) for name in ROOMS)]
 
 from verdict_cases import kept_bases  # noqa: E402
 from verdict_cases import mutant as mutant_of_proof  # noqa: E402

@@ -1,6 +1,6 @@
 """Files whose claims were altered: no road believes what a file says of itself.
 
-`fuzz/altered.py` alters a thousand; here is a sample of each kind.
+`fuzz/altered.py` alters a thousand (make fuzz ARGS=claims); here is a sample of each kind.
 """
 
 import copy

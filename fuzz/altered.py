@@ -1,0 +1,85 @@
+"""Files whose claims were altered: the command must notice every false one.
+
+    make fuzz ARGS="claims --number 1000"
+
+Each number of each claim is lowered, by much or by little; claims are added and exchanged. Half are
+mechanisms that are verified from their public table, half blocks of a manifest, by their proof.
+"""
+
+import copy
+import io
+import json
+import random
+import tempfile
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+from command_files import write
+from fuzz_verify import bound_together
+from test_altered_claims import KNOWN, SETS, alterations, records
+from verdict_cases import kept_bases
+
+from skrldp import PolyOptSanitizer
+from skrldp.cli import main
+
+
+def honest():
+    """The JSON of mechanisms with claims of all kinds."""
+    found = []
+    for around, _ in SETS.values():
+        options = {"known": "age", "eps_all": 2.0, "categories": KNOWN, "uncertainty": around}
+        made = PolyOptSanitizer(sensitive="ill", **options).fit(records()).mechanism_
+        found.append(json.loads(made.to_json()))
+    return found
+
+
+def verdict(*arguments):
+    """The exit code of `skrldp verify` and what it says."""
+    said = io.StringIO()
+    with redirect_stdout(said), redirect_stderr(said):
+        code = main(["verify", *map(str, arguments)])
+    return code, said.getvalue()
+
+
+def altered_manifest(rng, factor):
+    """A manifest of which one claim of one block is lower, with a proof of digests that fit."""
+    mechanism, counts, witness, *_ = kept_bases()["blocks"]
+    fields = json.loads(mechanism)
+    claims = rng.choice(fields["mechanisms"])["claims"]
+    if rng.random() < 0.1:
+        del claims[-1]
+    else:
+        claim = rng.choice([one for one in claims if one["eps"] > 0.0])
+        claim["eps"] *= factor
+        claim["attained"] = min(claim["attained"], claim["eps"])
+    return bound_together(json.dumps(fields, separators=(",", ":")), counts, witness)
+
+
+def run(number, start):
+    """Alter files, and return how many were not noticed."""
+    rng, missed, mechanisms = random.Random(start), [], honest()
+    with tempfile.TemporaryDirectory() as folder:
+        names = ("mechanism.json", "counts.json", "witness.json", "public.csv")
+        paths = [Path(folder) / name for name in names]
+        write(records(), paths[-1])
+        for fields in mechanisms:
+            paths[0].write_text(json.dumps(fields), "utf-8")
+            code, said = verdict(paths[0], paths[-1])
+            assert code == 0, said
+        for place in range(number):
+            factor = 1.0 - 10.0 ** -rng.uniform(0.0, 3.0)
+            if place % 2:
+                for path, text in zip(paths, altered_manifest(rng, factor), strict=False):
+                    path.write_text(text, "utf-8")
+                name = f"a block's claim, times {factor}"
+                code, said = verdict(paths[0], "--public-counts", paths[1], "--witness", paths[2])
+            else:
+                fields = copy.deepcopy(rng.choice(mechanisms))
+                name, altered = rng.choice(list(alterations(fields, factor)))
+                name = f"{name}, times {factor}"
+                paths[0].write_text(json.dumps(altered), "utf-8")
+                code, said = verdict(paths[0], paths[-1])
+            if code == 0 or "Traceback" in said:
+                missed.append(name)
+    print(f"claims: {number:,} altered files, {len(missed)} not noticed", *missed[:5], sep="\n")
+    return len(missed)
