@@ -33,7 +33,7 @@ import numpy as np
 from skrldp._pages import as_json
 from skrldp.alphabet.columns import listed
 from skrldp.alphabet.values import brief
-from skrldp.batches.arrow import numbers_of, octets_in
+from skrldp.batches.arrow import arrow_numbers, numbers_of, octets_in
 from skrldp.cli._common import CommandError, heed_signals
 
 if TYPE_CHECKING:
@@ -324,18 +324,23 @@ def _n_lines(file: Any, *, with_empty: bool) -> int:
 
 def _typed(path: str) -> _Part:
     """Open a Parquet or an Arrow file."""
+    if kind_of(path) == "Parquet":  # Arrow's data sets would import pandas, and read ahead
+        import pyarrow.parquet as pq
+
+        file = pq.ParquetFile(path, pre_buffer=False)
+
+        def batches(columns: list[str]) -> Iterator[Any]:
+            read = file.iter_batches(_ROWS, columns=columns, use_threads=False)
+            return (batch.select(columns) for batch in read)
+
+        return _Part(path, file.schema_arrow, batches)
     import pyarrow.dataset as ds
     from pyarrow.fs import LocalFileSystem
 
-    form = ds.ParquetFileFormat() if kind_of(path) == "Parquet" else ds.IpcFileFormat()
-    fragment = form.make_fragment(path, LocalFileSystem())
+    fragment = ds.IpcFileFormat().make_fragment(path, LocalFileSystem())
     schema = fragment.physical_schema
-    return _Part(path, schema, _scanned(fragment, schema))
-
-
-def _scanned(fragment: Any, schema: Any) -> Callable[[list[str]], Iterable[Any]]:
-    own = {"schema": schema, "batch_size": _ROWS}
-    return lambda columns: fragment.scanner(columns=columns, **own).to_batches()
+    scanner = partial(fragment.scanner, schema=schema, batch_size=_ROWS)
+    return _Part(path, schema, lambda columns: scanner(columns=columns).to_batches())
 
 
 def _json_lines(path: str) -> _Part | None:
@@ -432,7 +437,8 @@ def coded(column: Any) -> tuple[NDArray[Any], list[Any]]:
     if not isinstance(column, pa.DictionaryArray):
         column = column.dictionary_encode()
     indices = column.indices.cast(pa.int64())  # they may be unsigned, as those of Polars
-    return numbers_of(indices.fill_null(-1)), column.dictionary.to_pylist()
+    missing = arrow_numbers(np.full(len(indices), -1))  # a scalar would import pandas
+    return numbers_of(pa.compute.coalesce(indices, missing)), column.dictionary.to_pylist()
 
 
 def weighted(
