@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from skrldp._frames import own_index
 from skrldp._typing import Floats
 from skrldp.alphabet.columns import Column, listed, numbered
 from skrldp.alphabet.combinations import group_cells
-from skrldp.alphabet.numbers import Knots
+from skrldp.alphabet.numbers import Bins, Knots
 from skrldp.alphabet.values import brief
 from skrldp.estimation.blocks import EstimatedCells, estimated_cells
 from skrldp.regression.expressions import FormulaError, Terms, coded_columns, column_of, read_terms
@@ -36,6 +36,8 @@ class Regression:
     cells : EstimatedCells
     levels : dict
         The categories of each column, missing values excluded.
+    bins : dict
+        The bins of the columns that have some.
     values : dict of arrays of shape (g,)
         The combinations without missing values, by column.
     rows : array of shape (a,)
@@ -54,6 +56,7 @@ class Regression:
     terms: Terms
     cells: EstimatedCells
     levels: Mapping[str, Column]
+    bins: Mapping[str, Bins]
     values: Mapping[str, NDArray[Any]]
     rows: NDArray[np.intp]
     outcomes: Floats
@@ -98,7 +101,12 @@ class Regression:
             is_missing |= np.array([value is None for value in values[name]])
         for name in columns:
             values[name] = values[name][~is_missing]
-            if name in coded:
+            if name in self.bins and not any(isinstance(value, str) for value in values[name]):
+                binned = replace(self.levels[name], numbers=self.bins[name])
+                codes = binned.codes(list(values[name]))
+                values[name] = np.array(binned.categories, object)[codes]
+                is_strange, expected = codes < 0, f"outside of {self.bins[name].range}"
+            elif name in coded:
                 is_strange = self.levels[name].codes(values[name]) < 0
                 expected = f"not one of [{listed(self.levels[name].categories)}]"
             else:
@@ -138,7 +146,8 @@ def read_formula(formula: Any, estimator: Any, kind: str) -> Regression:
         raise ValueError(f"formula {formula!r} names no column.")
     columns = terms.columns(terms.calls)
     cells = estimated_cells(estimator, columns)
-    _refuse_knots(parsed, terms, cells, kind)
+    numbers = getattr(cells.cells.record, "numbers_by_name", {})
+    _refuse_knots(parsed, terms, numbers, kind)
     levels, values, rows = _combinations(cells, columns)
     with _refused(formula, "cannot be computed"), np.errstate(all="ignore"):
         frame = _frame(terms.calls, terms, values, levels)
@@ -156,8 +165,9 @@ def read_formula(formula: Any, estimator: Any, kind: str) -> Regression:
     if not right.shape[1]:
         raise ValueError(f"formula {formula!r} has no regressor.")
     names = tuple(map(str, right.columns))
-    matrices = outcomes, responses, regressors, names
-    return Regression(formula, terms, cells, levels, values, rows, *matrices, right.model_spec)
+    bins = {name: own for name, own in numbers.items() if isinstance(own, Bins)}
+    shared = formula, terms, cells, levels, bins, values, rows
+    return Regression(*shared, outcomes, responses, regressors, names, right.model_spec)
 
 
 @contextmanager
@@ -177,9 +187,10 @@ def _refused(formula: str, what: str) -> Iterator[None]:
         ) from error
 
 
-def _refuse_knots(parsed: Any, terms: Terms, cells: EstimatedCells, kind: str) -> None:
+def _refuse_knots(
+    parsed: Any, terms: Terms, numbers: Mapping[Any, Bins | Knots], kind: str
+) -> None:
     """Refuse columns with knots, except as the response of a linear regression."""
-    numbers = getattr(cells.cells.record, "numbers_by_name", {})
     for side in (parsed.lhs, parsed.rhs):
         names = {factor.expr for term in side for factor in term.factors} & {*terms.calls}
         for name in sorted(names):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from skrldp import FrequencyEstimator, GRRSanitizer
+from skrldp import Bins, FrequencyEstimator, GRRSanitizer
 from skrldp.regression import logit
 from skrldp.regression.formula import read_formula
 
@@ -216,6 +216,21 @@ def test_predictions_invent_nothing(kind, estimator):
             unseen[name] = unseen[name].astype(int)
         with pytest.raises(ValueError, match=rf"column '{name}' has in row 5 a value .* not one"):
             result.predict(KINDS[kind](unseen))
+
+
+def test_predictions_take_numbers_where_the_mechanism_has_bins():
+    table = PEOPLE[["ill", "age"]]
+    bins = Bins([20, 30, 40, 50])
+    sanitizer = GRRSanitizer(eps=2.0, sensitive="ill", categories={"age": bins}, random_state=0)
+    sanitizer.fit(table)
+    result = logit("ill ~ age", FrequencyEstimator(sanitizer).fit(sanitizer.transform(table)))
+    numbers = pd.DataFrame({"age": [20, 29.5, None, 45]}, index=list("abcd"))
+    labels = pd.DataFrame({"age": ["[20, 30)", "[20, 30)", None, "[40, 50)"]}, index=list("abcd"))
+    pd.testing.assert_series_equal(result.predict(numbers), result.predict(labels))
+    assert result.predict(numbers).isna().tolist() == [False, False, True, False]
+    for outside in (50, 19.9, -1):
+        with pytest.raises(ValueError, match="in row 3 a value that is outside of"):
+            result.predict(numbers.assign(age=[20, 29.5, None, outside]))
 
 
 def _values(result):
