@@ -48,7 +48,7 @@ _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Div: np.divide,
     ast.FloorDiv: np.floor_divide,
     ast.Mod: np.mod,
-    ast.Pow: np.float_power,
+    ast.Pow: np.power,
     ast.UAdd: np.positive,
     ast.USub: np.negative,
 }

@@ -118,9 +118,8 @@ class Regression:
                 rows = numbered(np.flatnonzero(~is_missing)[is_strange])
                 raise ValueError(f"exog: column {name!r} has in {rows} a value that is {expected}.")
         regressors = np.full((table.n_rows, len(self.names)), np.nan)
-        if not is_missing.all():
-            frame = _frame(used, self.terms, values, self.levels)
-            regressors[~is_missing] = self.spec.get_model_matrix(frame, context={})
+        frame = _frame(used, self.terms, values, self.levels)
+        regressors[~is_missing] = self.spec.get_model_matrix(frame, context={})
         return regressors, own_index(exog.index) if table.library == "pandas" else None
 
 
