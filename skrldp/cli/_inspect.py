@@ -9,6 +9,7 @@ import numpy as np
 
 from skrldp._lists_in_words import columns_in_words
 from skrldp._pages import as_json, text_page
+from skrldp._params import at_least
 from skrldp.claims import Claims, brief_bound
 from skrldp.cli import _common as o
 from skrldp.cli._common import FAILED, tell
@@ -18,6 +19,7 @@ from skrldp.mechanism.manifest import Manifest
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.mechanism.messages import lines_of, lines_of_blocks
 
+_ROUNDING = 1e-9  # of a leakage that is computed in floating point
 _MOST_ENTRIES = 50_000_000  # of a matrix whose leakage is computed
 
 
@@ -34,8 +36,9 @@ def inspect(
 
     Prints what it was designed for, what its maker claims to have proven, and the bounds that
     follow from the mechanism alone, which are proven here. The exit code is 1 if it has another
-    digest than --digest. Of a ledger: its designs, how many people reported in each epoch, and how
-    much all reports about a person may leak together.
+    digest than --digest, or leaks more than it claims at its own public counts. Of a ledger: its
+    designs, how many people reported in each epoch, and how much all reports about a person may
+    leak together.
     """
     if is_ledger(mechanism):
         with opened_ledger(mechanism, WAIT, read_only=True) as ledger:
@@ -50,11 +53,26 @@ def inspect(
     same = digest is None or own.digest == digest.strip().lower()
     if not same:
         lines.append(("result", "ANOTHER DIGEST than the one given: do not use this mechanism"))
+    false = _above_claims(own)
+    lines += [("FALSE", words) for words in false]
     if json:
-        print(as_json(_figures(own, proven) | {"digest_as_given": same}))
+        print(as_json(_figures(own, proven) | {"digest_as_given": same, "false": false}))
     else:
         print(text_page(f"{type(own).__name__} {mechanism}", lines))
-    return 0 if same else FAILED
+    return FAILED if false or not same else 0
+
+
+def _above_claims(own: Mechanism | Manifest) -> list[str]:
+    """Say which claims leakage at the public counts exceeds: sets contain this distribution."""
+    found = []
+    for one in own.mechanisms if isinstance(own, Manifest) else [own]:
+        if one.claims is None or one.public is None or one.claims.main.around.bounds is not None:
+            continue
+        leakage = one.leakage(one.public.probabilities)
+        if leakage > one.claims.eps + _ROUNDING * (1.0 + leakage):
+            words = one.claims.main.bound_in_words()
+            found.append(f"{words} is claimed, and {at_least(leakage)} leaks at the public counts")
+    return found
 
 
 def _lines_of_ledger(found: dict[str, Any]) -> list[tuple[str, str]]:
