@@ -116,7 +116,9 @@ class _CriterionSearch(Search):
         if solver == "columns" or (expandable and more and path_blocks(self.requirements) is None):
             return self.columns([])
         if isinstance(self.criterion, Information):
-            few = self.requirements.n_cells <= _MOST_BY_PATHS
+            # With fewer public records than cells, nearly all distributions are in the set, and
+            # little is known that a longer search could use.
+            few = self.requirements.n_cells <= min(_MOST_BY_PATHS, self.joint.n)
             return self.annealed(self.criterion, more and few)
         return self.decomposed(more)
 

@@ -35,7 +35,7 @@ class Search(ABC):
 
     @abstractmethod
     def at_least_simple(self, solution: Solution) -> Solution:
-        """Return what a search was too short for, if that is better: a mechanism without search."""
+        """Return a mechanism that takes no search, if that is better than what was found."""
 
     def bounded(self, solution: Solution) -> Solution:
         """Improve the bound, where that is quick."""
@@ -99,7 +99,7 @@ def solve(
     try:
         with progress, threadpool_limits(limits=1, user_api="blas"):
             solution = search.run()
-            if solution.unfinished:
+            if solution.status not in ("optimal", "closed form"):
                 solution = search.at_least_simple(solution)
             solution = search.bounded(solution)
     except (SolverError, InfeasibleError) as error:

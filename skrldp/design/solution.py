@@ -115,9 +115,9 @@ class Solution(ReadOnly):
         if self.gap <= EQUAL:
             return f"optimal to six digits{origin}"
         if self.gap > 1.0:
-            if self.estimate is None:
+            about = np.inf if self.estimate is None else relative_gap(self.objective, self.estimate)
+            if about > 1.0:
                 return "no useful bound on the optimum"
-            about = relative_gap(self.objective, self.estimate)
             return f"about {about:.1%} from an unproved estimate of the optimum".replace("%", " %")
         side = "below" if self.objective < self.bound else "above"
         most = f"{float(at_most(100.0 * self.gap, '.3g')):g} %"

@@ -570,12 +570,12 @@ class Variance(Criterion):
     def optimum_about(self, stated: float, promise: float) -> float | None:
         r"""Estimate the least sum of variances from what further rows promise.
 
-        The trace is convex in the weights, so it falls by no more than its slope says: by the
-        promise, relatively, if no row has a greater reduced cost than those that were found.
+        If no row has a greater reduced cost than those that were found, weak duality bounds the
+        trace from below by itself over 1 plus the promise, as in :meth:`VarianceMixture.at_most`.
         """
         means = self.functions @ self.distribution
         squares = float(means @ means)
-        least = stated - promise * (stated + squares)
+        least = (stated + squares) / (1.0 + promise) - squares
         return min(max(least, self._of_records(self.distribution)), stated)
 
     def merged(self, matrix: Floats, loss: float) -> Floats:
