@@ -36,8 +36,12 @@ TABLES = {
     "15x2": (15, 2, 1),
     "5x16": (5, 4, 4),
     "6x8": (6, 2, 4),
+    "2x20": (2, 5, 4),
 }
-RARE = {"6x8": (0.03, 0.05, 0.08, 0.12, 0.15, 0.57)}  # shares of S, where not drawn as the others
+RARE = {  # shares of groups, where not drawn as the others: of S, and of the first column of U
+    "6x8": (0, (0.03, 0.05, 0.08, 0.12, 0.15, 0.57)),
+    "2x20": (1, (0.03, 0.05, 0.08, 0.15, 0.69)),
+}
 SIZES = 200, 2_000, 20_000
 POPULATIONS = "public", "drifted", "zeros"
 LEVEL, LOW, AGAIN = 0.95, 0.93, 20_000
@@ -222,9 +226,12 @@ def _less(first, second, of_first, of_second, correlation):
 # -- the figures of a table -----------------------------------------------------------------------
 
 
-def figures(a1, a2):
-    """Kinds, with c and g."""
+def figures(a1, a2, a3):
+    """Kinds, with c and g; U has a2 columns' combinations, the last column a3 values."""
     secret, value = np.divmod(np.arange(a1 * a2), a2)
+    group, last = np.divmod(value, a3)
+    groups = (group == np.arange(a2 // a3)[:, None]).astype(float)
+    of_group, each = np.repeat(groups, a3, axis=0), np.tile(last, (a2, 1))
     S = (secret == np.arange(a1)[:, None]).astype(float)
     U = (value == np.arange(a2)[:, None]).astype(float)
     numbers = value.astype(float)
@@ -236,6 +243,8 @@ def figures(a1, a2):
         "mean": (Plain, numbers[None], None),
         "mean by S": (Plain, S * numbers, S),
         "share by S": (Plain, first * np.tile(U[:2], (a1, 1)), first),
+        "mean by U": (Plain, groups * last, groups),
+        "share by U": (Plain, of_group * (each == np.arange(a2)[:, None] % a3), of_group),
         "difference of means": (Difference, S * numbers, S),
         "median": (Quantile, (numbers <= np.arange(a2)[:, None]).astype(float), None),
         "weighted share of U": (Weighted, U, None),
@@ -330,9 +339,11 @@ def main():
         columns = TABLES[table]
         a1, a2 = columns[0], columns[1] * columns[2]
         rng = np.random.default_rng([given.seed, a1, a2])
-        cells = rng.dirichlet(np.full(a1 * a2, 0.7)).reshape(a1, a2)
+        cells = rng.dirichlet(np.full(a1 * a2, 0.7)).reshape(columns)
         if table in RARE:
-            cells *= np.array(RARE[table])[:, None] / cells.sum(axis=1, keepdims=True)
+            axis, shares = RARE[table]
+            cells = np.moveaxis(cells, axis, -1)  # a view of the groups
+            cells = np.moveaxis(cells * np.array(shares) / cells.sum(axis=(0, 1)), -1, axis)
         counts = rng.multinomial(PUBLIC, cells.ravel())
         grid = pd.MultiIndex.from_product(map(range, columns), names=["s", "u", "v"])
         X = grid.to_frame(index=False)
@@ -346,7 +357,7 @@ def main():
             mechanism, joint = sanitizer.mechanism_, sanitizer.joint_
             channel = channel_of(mechanism, joint.smoothed().ravel())
             for n in SIZES:
-                for figure, (kind, c, g) in figures(a1, a2).items():
+                for figure, (kind, c, g) in figures(a1, a2, columns[2]).items():
                     if kind is Paired and channel.n_symbols > MOST_PAIRED:
                         continue
                     if given.figures is None or figure in given.figures:

@@ -11,7 +11,7 @@ is true, is estimated within z standard errors of 0. The variance is the greater
 the reports, and that at the distribution next to the public one at which θ is true (tilted
 exponentially). It is Wilson's interval with the noise of privacy in it, and for ratios Fieller's.
 
-Where no weights are unbiased, or fewer than 20 reports would decide whatever the figure is (n over
+Where no weights are unbiased, or fewer than 30 reports would decide whatever the figure is (n over
 the kurtosis of w(Y)), weights of bounded bias are taken, and the interval allows for the bias
 (Donoho 1994; Armstrong and Kolesár 2018).
 """
@@ -27,7 +27,7 @@ from scipy.special import ndtr, ndtri
 from skrldp._typing import Booleans, Floats, Indices
 from skrldp.estimation.channels import Channel, FourNumbers, StructuredChannel
 
-LEAST_REPORTS = 20.0  # that must carry a figure, effectively
+LEAST_REPORTS = 30.0  # that must carry a figure, effectively
 _PRICES = 0.01, 0.05, 0.2, 1.0, 4.0, 20.0, 100.0, 1e3, 1e4  # of the bias that are tried
 _MOST_WEIGHTS = 400  # independent ones for which biased weights are searched
 _ROUNDS, _MOST_PRODUCTS = 12, 2_000_000_000  # of a search, in about a second

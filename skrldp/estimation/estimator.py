@@ -123,7 +123,7 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
     Intervals have all values of the figure that the estimate is within z standard errors of, the
     variance being the greater of that of the reports and that at the distribution next to the
     public one which has the value: Wilson's and Fieller's intervals with the noise of privacy in
-    them. Figures that the reports do not determine, or that fewer than 20 of them would decide,
+    them. Figures that the reports do not determine, or that fewer than 30 of them would decide,
     have intervals that allow for a bias (Donoho 1994).
 
     Reports must be about different persons: repeated reports about one person are not independent,

@@ -97,7 +97,7 @@ class Figures(ReadOnly):
         NaN where no record of the group is seen.
     std_error : array of shape (m,)
         Standard errors; NaN where the figure is not identifiable from these reports, or fewer than
-        20 reports would decide it: the interval is still right.
+        30 reports would decide it: the interval is still right.
     noise_error : array of shape (m,)
         The part of the standard errors that the mechanism adds: by how much the figures vary around
         those of the same persons' raw answers.

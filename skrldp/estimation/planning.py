@@ -72,7 +72,7 @@ def expected_std_error(
 
     Notes
     -----
-    The variance is that of the estimator's weights at the distribution. Where fewer than 20 reports
+    The variance is that of the estimator's weights at the distribution. Where fewer than 30 reports
     would decide a figure (PolyOpt has such), the estimator prints an interval alone.
 
     Examples

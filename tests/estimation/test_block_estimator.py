@@ -81,15 +81,15 @@ def test_intervals_hold():
 def test_intervals_of_negative_estimates_begin_at_0_and_reach_as_far_as_the_error():
     sanitizer, found = fitted_blocks(), []
     for seed in range(20):
-        wave = TABLE.sample(200, random_state=seed)
+        wave = TABLE.sample(260, random_state=seed)
         found.append(
             BlockEstimator(sanitizer).fit(sanitizer.transform(wave)).marginal(["age", "job"])
         )
     values = np.concatenate([one.unbiased for one in found])
     errors = np.concatenate([one.std_error for one in found])
     ends = np.concatenate([one.confidence_interval() for one in found])
-    stated = np.isfinite(errors)  # where 20 reports would decide the share
-    assert (values[stated] < 0).sum() >= 5
+    stated = np.isfinite(errors)  # where 30 reports would decide the share
+    assert (values[stated] < 0).sum() >= 3
     at, half = np.clip(values, 0, 1)[stated], 1.96 * errors[stated]
     np.testing.assert_allclose(ends[stated, 0], np.clip(at - half, 0, 1), atol=1e-4)
     np.testing.assert_allclose(ends[stated, 1], np.clip(at + half, 0, 1), atol=1e-4)

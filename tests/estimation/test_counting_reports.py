@@ -283,7 +283,7 @@ def test_combinations_that_are_no_reports():
 
 def test_so_few_reports_that_they_have_no_errors_are_warned_of():
     mechanism = plain(grr(3))
-    with pytest.warns(UserWarning, match=r"only 4 reports: standard errors need 20 and are NaN"):
+    with pytest.warns(UserWarning, match=r"only 4 reports: standard errors need 30 and are NaN"):
         few = FrequencyEstimator(mechanism).fit([0, 1, 2, 2])
     assert np.isnan(few.marginal(part="nonsensitive").std_error).all()
     reports = pd.DataFrame({"report": [0, 1, 2, 2] * 2, "region": ["a"] * 7 + ["b"]})
