@@ -37,12 +37,13 @@ _NOTHING = "00" * 16  # the digest of no rows
 _MAGIC = b"DUCK"  # in files of DuckDB, after eight bytes
 _CONFIG = {
     "storage_compatibility_version": "v1.5.0",  # the oldest version that reads the file
-    "memory_limit": "100MB",
+    "memory_limit": "50MB",  # enough to read; a run of many rows takes more
     "threads": 2,
     "arrow_lossless_conversion": True,  # UUIDs are 16 bytes
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
 }
+_MEMORY = "150MB"  # for a run of many rows
 _CHUNK = 1 << 18  # candidates that are settled at a time, by one scan of the ledger
 _ROWS = 1 << 16  # rows of the ledger that are checked at a time
 WAIT = 60.0  # seconds for which another process may use a ledger
@@ -138,7 +139,7 @@ def _problem(message: str) -> str:
         if words in message:
             return f"cannot be written: {words}."
     if "Out of Memory" in message:
-        return f"needs more than {_CONFIG['memory_limit']} of memory."
+        return f"needs more than {_MEMORY} of memory."
     return "is damaged, or is not a ledger: a DuckDB file that report --ledger made. Restore it."
 
 
@@ -283,6 +284,8 @@ class Ledger:
 
         engine, given = self._engine, self._given
         for table in _in_chunks(batches):
+            if len(table) > _ROWS:
+                engine.execute(f"SET memory_limit = '{_MEMORY}'")
             # DuckDB finds tables by their names here; those that are registered stay in memory.
             row = arrow_numbers(np.arange(len(table)))
             candidates = pa.table({"row": row, "holder": table["holder"]})  # noqa: F841

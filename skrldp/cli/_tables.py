@@ -575,7 +575,9 @@ def new_file(
                     file.close()
                 _give_name(name, path, target, replace=replace)  # before the lock goes
                 return
-        except BaseException:
+        except BaseException as error:
+            if isinstance(error, OSError) and error.filename is None:
+                error.filename = target  # such as of a full disk
             with suppress(OSError):
                 os.unlink(name)
             raise
