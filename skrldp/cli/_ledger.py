@@ -35,7 +35,7 @@ CREATE TABLE reports (holder UUID NOT NULL, epoch BIGINT NOT NULL, design UINTEG
 _ROW = np.dtype([("holder", "V16"), ("epoch", "<i8"), ("report", "<u8")])  # as it is digested
 _NOTHING = "00" * 16  # the digest of no rows
 _MAGIC = b"DUCK"  # in files of DuckDB, after eight bytes
-_CONFIG = {
+_CONFIG: dict[str, Any] = {
     "storage_compatibility_version": "v1.5.0",  # the oldest version that reads the file
     "memory_limit": "50MB",  # enough to read; a run of many rows takes more
     "threads": 2,
@@ -152,8 +152,10 @@ class Ledger:
         settings = engine.execute("FROM settings").fetchall()
         designs = engine.execute("SELECT * EXCLUDE (design) FROM designs ORDER BY design")
         self.designs = designs.fetchall()
-        new = (_VERSION, None, None, 0, _NOTHING, None)
-        version, *stated, self._seal = settings[0] if settings else new
+        new: Any = (_VERSION, None, None, 0, _NOTHING, None)
+        version, self.key_check, self.max_reports, self._n_reports, self._digest, self._seal = (
+            settings[0] if settings else new
+        )
         if version != _VERSION:
             raise CommandError(
                 f"{path} is a ledger of version {version}, and this skrldp reads version "
@@ -166,7 +168,6 @@ class Ledger:
                 UserWarning,
                 stacklevel=2,
             )
-        self.key_check, self.max_reports, self._n_reports, self._digest = stated
 
     def bound(self, reports: int) -> float:
         """Bound what so many reports about one person leak together, in nats: of every design."""

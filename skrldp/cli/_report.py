@@ -149,7 +149,7 @@ def report(
     # Else the key is one of this run alone, and the ids are the rows' numbers.
     secret = secrets.token_bytes(_BYTES) if key is None else _key(key, key_check)
     rows = new_name([*needed, *kept, BLOCK, REPORT])
-    options = {"id": id or rows, "key": secret, "keep": kept, "name": REPORT}
+    options: dict[str, Any] = {"id": id or rows, "key": secret, "keep": kept, "name": REPORT}
     wait = WAIT if wait is None else wait
     begun: Any = nullcontext() if ledger is None else opened_ledger(ledger, wait)
     ids, inputs = [] if id is None else [id], [mechanism, records, key, ledger]
