@@ -144,7 +144,7 @@ class _Search:
         if self.values[-1] < self.value:
             self._add(self.best)
         weights, _, value = self.mixture.solve(self.limits.left, _LAST_GAP * self.gain)
-        if value < self.value:
+        if value < self.value - LITTLE * abs(self.value):
             return self.best
         return self.mixture.mechanism(weights, self.limits.left)
 
