@@ -33,6 +33,8 @@ import results
 import server
 from questions import SURVEY
 
+# The made-up people who answer are not quite like those of the public table.
+pytestmark = pytest.mark.filterwarnings("ignore:those who reported|respondents differ")
 # Three questions of the example with answers that occur nowhere by chance.
 WORDS = {
     "in a city or town": "Zürich-quartz 83",
