@@ -8,6 +8,7 @@ ORDER = (
     "plot_crosstab",
     "plot_wide_table",
     "plot_numeric_answers",
+    "plot_no_public_table",
     "plot_grid_search",
     "plot_choosing_beta",
     "plot_survey",
