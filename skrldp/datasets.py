@@ -1,7 +1,7 @@
 """Tables for examples: real records whose sensitive column nobody wants to publish."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -13,7 +13,7 @@ _COLUMNS = ("affair", "religious", "happy")
 
 def load_affairs(
     columns: Sequence[str] = _COLUMNS,
-) -> "tuple[pd.DataFrame, pd.DataFrame, dict[str, list]]":
+) -> "tuple[pd.DataFrame, pd.DataFrame, dict[str, list[Any]]]":
     """Load a survey of 6,366 married women, in which the secret is whether a woman has an affair.
 
     The women are shuffled, always alike, and split into halves: a public table, and records that

@@ -270,13 +270,14 @@ def _scalar(value: Any) -> Any:
     """Write a number as a whole one where it is, midnight as a date; None for anything else."""
     if isinstance(value, bool | np.bool_) or is_missing(value):
         return None
-    if isinstance(value, Real | Decimal) and abs(value) <= _EXACT:
+    is_number = isinstance(value, Real | Decimal)
+    if is_number and abs(value) <= _EXACT:
         number = float(value)
         return int(number) if number.is_integer() else number
-    if isinstance(value, Real | Decimal):
+    if is_number:
         return value if is_infinite(value) else None
     value = plain(value)
-    if not isinstance(value, date) or getattr(value, "nanosecond", 0):
+    if not isinstance(value, date) or getattr(value, "nanosecond", 0) != 0:
         return None
     return in_other_type(value) if isinstance(value, datetime) else value
 

@@ -320,14 +320,14 @@ def _read(
             for name, array in zip(columns, read.columns, strict=True)
         ]
         held.append(pa.table([*map(_normal, arrays), arrow_numbers(weights)], own))
-        n_rows += np.count_nonzero(weights)
+        n_rows += int(np.count_nonzero(weights))
         if plain and sum(map(len, held)) > most:
             held = [_distinct(held)]
             most = max(_ROWS_HELD, 2 * len(held[0]))
     table = _distinct(held) if plain else pa.concat_tables(held)
     weights = numbers_of(table[own[-1]].combine_chunks())
     if counts is not None and plain:  # afterwards no row repeats another
-        check_counts(int(weights.sum()), n_rows, np.count_nonzero(weights))
+        check_counts(int(weights.sum()), n_rows, int(np.count_nonzero(weights)))
     table = table.select(columns)
     if source.is_text:
         encoded = [

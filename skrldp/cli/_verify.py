@@ -32,6 +32,8 @@ from skrldp.mechanism.mechanism import Mechanism
 from skrldp.mechanism.messages import notes_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from skrldp.joint import JointDistribution
     from skrldp.sets.fitted_sets import FittedSet
 
@@ -192,13 +194,13 @@ def _set_by_rule(around: Around) -> Any:
 
     if around.is_everything:
         return AllDistributions()
+    assert around.rule is not None and around.beta is not None
     if around.bounds is not None:
         radius = "asymptotic" if around.rule == "reports-asymptotic" else "finite-sample"
         return LikelihoodRatioSet(around.beta, radius=radius, drift=around.numbers["drift"])
-    rule = {"radius": around.rule, "beta": around.beta}
     if around.kind == "renyi":
-        return RenyiBall(alpha=around.numbers["alpha"], **rule)
-    return LikelihoodRatioSet(drift=around.numbers["drift"], **rule)
+        return RenyiBall(around.numbers["alpha"], beta=around.beta, radius=around.rule)
+    return LikelihoodRatioSet(around.beta, radius=around.rule, drift=around.numbers["drift"])
 
 
 def _set_as_stated(around: Around, joint: JointDistribution) -> FittedSet:
@@ -212,10 +214,11 @@ def _set_as_stated(around: Around, joint: JointDistribution) -> FittedSet:
         if joint.reports is None:
             raise CommandError("the bounds come from private reports: give --pilot, not a table.")
         assert around.rule is not None and around.beta is not None
-        tables = np.array(around.bounds.lower), np.array(around.bounds.upper)
-        numbers = around.numbers["drift"], around.rule, around.beta, around.bounds.n_reports
-        return BoxSet(*tables, *numbers, joint.reports)
-    return (RenyiSet if around.kind == "renyi" else ConditionalsSet)(**around.numbers)
+        lower, upper = np.array(around.bounds.lower), np.array(around.bounds.upper)
+        drift, n_reports = around.numbers["drift"], around.bounds.n_reports
+        return BoxSet(lower, upper, drift, around.rule, around.beta, n_reports, joint.reports)
+    numbers: Mapping[str, Any] = around.numbers  # the names are checked by Around
+    return (RenyiSet if around.kind == "renyi" else ConditionalsSet)(**numbers)
 
 
 def _proven_again(
@@ -327,6 +330,7 @@ def _checked(
         blocks = own.mechanisms if isinstance(own, Manifest) else [own]
         each = zip(blocks, tables.get("blocks", [tables]), strict=True)
         for k, (one, table) in enumerate(each):
+            assert one.claims is not None
             joint = _joint_of(one, table.get("records", table["counts"]))
             claims.append(Claims(tuple(_as_counted(each, joint) for each in one.claims)))
             again = _radii_again if one.claims.main.around.bounds is None else _bounds_again
@@ -362,8 +366,14 @@ def _stated_by_rule(own: Mechanism, joint: JointDistribution, claim: Claim) -> A
     known = [] if isinstance(claim.known, str) else [others.index(name) for name in claim.known]
     of_s = own.claims.main.around if own.claims is not None else claim.around
     main = rule if of_s.is_everything or of_s.rule in ("given", "survey") else _set_by_rule(of_s)
-    more = {"observe": own.observe, "columns": columns}
-    asked = Requirements.asked(joint, main.fit_set(joint), known=known, fit=rule.fit_set, **more)
+    asked = Requirements.asked(
+        joint,
+        main.fit_set(joint),
+        known=known,
+        observe=own.observe,
+        fit=rule.fit_set,
+        columns=columns,
+    )
     return asked.items[-1].region.uncertainty.stated()
 
 

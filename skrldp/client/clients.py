@@ -203,12 +203,13 @@ def octets_of(person: Any) -> bytes:
             raise ValueError("an id has half a surrogate pair, which is not text.") from None
     if isinstance(person, bool) or not isinstance(person, Integral):
         raise ValueError(f"an id must be a str, bytes or int, got {type(person).__name__}.")
-    if not -(2**63) <= person < 2**64:
+    number = int(person)
+    if not -(2**63) <= number < 2**64:
         raise ValueError(
             "an id is an int of more than 64 bits, which no column of integers holds: give it as "
             "a str everywhere."
         )
-    return b"s%d" % int(person)
+    return b"s%d" % number
 
 
 # --- A stated number of fresh reports about each person, counted in a file ------------------------

@@ -11,6 +11,7 @@ is added.
 
 from collections.abc import Sequence
 from copy import copy
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from skrldp.privacy.requirements import Requirement
 # probabilities begins with. Twice as much leaves nearly none.
 _MARGIN = 0.125
 _SIGNS = np.array([1.0, -1.0])[:, None]  # of the sides
+_EVERY_ROW: Any = slice(None)  # because NumPy declares the indices of ufunc.at without slices
 
 
 class BoxBlock(Block):
@@ -140,7 +142,7 @@ class BoxBlock(Block):
         pairs = [(top, top, self._factor**2), (bottom, bottom, 1.0)]
         pairs += [(top, bottom, self._factor), (bottom, top, self._factor)]
         for left, right, factor in pairs:
-            np.add.at(maxima, (slice(None), left, right), factor * between)
+            np.add.at(maxima, (_EVERY_ROW, left, right), factor * between)
         self._of_maxima = inverses(maxima)
         by_maximum = np.zeros((b, n, 2, n, k))
         secret = np.arange(n)
@@ -163,8 +165,8 @@ class BoxBlock(Block):
         shared = (np.swapaxes(self._cross, -1, -2) @ self._alone[..., None])[..., 0]
         entries = above[..., None] * self._lower - single @ self._entries + shared[..., :-1]
         maxima = (above - shared[..., -1]).reshape(b, -1)
-        np.add.at(maxima, (slice(None), 2 * self._first), -self._factor * between)
-        np.add.at(maxima, (slice(None), 2 * self._second + 1), -between)
+        np.add.at(maxima, (_EVERY_ROW, 2 * self._first), -self._factor * between)
+        np.add.at(maxima, (_EVERY_ROW, 2 * self._second + 1), -between)
         self._most_alone = (self._of_maxima @ maxima[..., None])[..., 0]
         found = (entries * _SIGNS).sum(axis=2).reshape(b, -1)
         found += (np.swapaxes(self._by_maximum, 1, 2) @ self._most_alone[..., None])[..., 0]

@@ -196,8 +196,8 @@ def _grouped(channel: Channel, labels: Indices, sample: Sample) -> _Grouped:
     *columns, shares, public = (
         np.bincount(labels, own).astype(float) for own in (*reports, sample.shares, channel.public)
     )
-    own = Channel(np.stack(columns, axis=1), public)
-    return _Grouped(own, np.arange(len(sizes)), Sample(shares, sample.n), labels)
+    grouped = Channel(np.stack(columns, axis=1), public)
+    return _Grouped(grouped, np.arange(len(sizes)), Sample(shares, sample.n), labels)
 
 
 def _under(hypothesis: Callable[[Floats], Floats], channel: Channel, sample: Sample) -> Floats:
@@ -369,6 +369,7 @@ def drift_of(
     sample, shape = Sample.of_counts(counts), public.counts.shape
     cells = channel.public.reshape(shape)
     within = cells / cells.sum(axis=1, keepdims=True)
+    assert public.size is not None
     records = public.size * public.probabilities.sum(axis=1, keepdims=True)
     records = np.maximum(records, 0.5)
 

@@ -263,7 +263,7 @@ def _public_numbers(found: Any) -> PublicNumbers | None:
     if any(type(one) is not float and one is not None for own in lists for one in own):
         raise malformed("public means and variances must be decimal numbers or null")
     if parts == ("rounding",):
-        return PublicNumbers(rounding=numbers[0])
+        return PublicNumbers(rounding=fields["rounding"])
     return PublicNumbers(tuple(numbers[0]), tuple(numbers[1]))
 
 
@@ -277,11 +277,11 @@ def _public(found: Any, shape: tuple[int, int]) -> PublicSummary:
     if "size" in fields and type(fields["size"]) is not float:
         raise malformed(f"{fields['size']!r} in size is not a decimal number")
     try:
-        of_survey = [fields.get(key) for key in _OF_SURVEYS]
+        of_survey = {name: fields.get(key) for key, name in _OF_SURVEYS.items()}
         numbers = None
         if "numbers" in fields:
             numbers = tuple(map(_public_numbers, _list(fields["numbers"], "public numbers")))
-        return PublicSummary(counts, *of_survey, numbers)
+        return PublicSummary(counts, numbers=numbers, **of_survey)
     except ValueError as error:
         raise malformed(str(error).rstrip(".")) from None
 

@@ -394,9 +394,8 @@ class BoxSet(FittedSet):
     def stated(self, values_from: str | None = None) -> Around:
         """State the set as claims do."""
         counted = tuple((one.digest, tuple(one.counts.tolist())) for one in self.reports)
-        bounds = BoxBounds(
-            *(tuple(map(tuple, b.tolist())) for b in (self.lower, self.upper)), counted
-        )
+        lower, upper = (tuple(map(tuple, b.tolist())) for b in (self.lower, self.upper))
+        bounds = BoxBounds(lower, upper, counted)
         numbers = self.figures, self.rule, self.beta, self.n_records
         return Around(self.kind, *numbers, None, "declared", bounds)
 

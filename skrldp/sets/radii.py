@@ -311,8 +311,8 @@ def _budgets(counts: tuple[int, ...], n_values: int, beta: float, rule: str) -> 
         tails = _finite_sample(records, n_values - 1, beta)
     ratios = _RATIOS if records.size > 1 else np.ones(1)
     pair, roots = float(n_values), []
-    for ratio in ratios:
-        pair = _pair_bound(tails, ratio, beta, _ROUGH, 1e-3, near=pair)
+    for candidate in ratios:
+        pair = _pair_bound(tails, candidate, beta, _ROUGH, 1e-3, near=pair)
         roots.append(pair)
     best = int(np.argmin([mean_width(*row) for row in zip(ratios, roots, strict=True)]))
     ratio = float(ratios[best])

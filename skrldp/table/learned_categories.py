@@ -322,8 +322,8 @@ def learn(
     learnt = [pair for pair in found if pair is not None]
     for place, pair in enumerate(found):
         if pair is not None and plan.refuses_numbers(place):
-            counts = np.bincount(pair[1], record_counts, len(pair[0]))
-            refuse_numbers(pair[0].name, pair[0].categories, counts)
+            of_each = np.bincount(pair[1], record_counts, len(pair[0]))
+            refuse_numbers(pair[0].name, pair[0].categories, of_each)
 
     def check(n_cells: int) -> None:
         if n_cells > max_cells or len(learnt) < len(found):

@@ -8,7 +8,7 @@ each count is split multinomially, as if its records had been rounded one by one
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from numbers import Real
@@ -98,7 +98,7 @@ def round_points(
     ]
     if is_whole:
         steps = [1.0, *(max(step, 1.0) for step in steps[1:-1]), 1.0]
-    rounding = [math.floor, *[round] * (len(points) - 2), math.ceil]
+    rounding: list[Callable[[float], int]] = [math.floor, *[round] * (len(points) - 2), math.ceil]
     found = []
     for point, step, rounded in zip(points.tolist(), steps, rounding, strict=True):
         value = round(rounded(point / step) * step, max(0, -math.floor(math.log10(step))))
