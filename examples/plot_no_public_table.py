@@ -1,10 +1,13 @@
 """
-======================
-Without a public table
-======================
+====================================
+Can private reports replace a table?
+====================================
 
-A pilot reports whole records, which needs no table. Its private reports then replace the table, so
-that for everybody else the secret alone is protected. Errors are relative to those of raw records.
+Designs that protect one secret learn the population from a public table, and often there is none.
+A pilot reports whole records, which needs no table, because plain local privacy holds for every
+population. Its private reports then replace the table, so that for everybody else the secret alone
+is protected. The picture shows how many pilot reports that takes. Errors are relative to those of
+raw records.
 """
 
 import matplotlib.pyplot as plt
@@ -13,6 +16,8 @@ import numpy as np
 from skrldp import AOptimalSanitizer, FrequencyEstimator, expected_std_error
 from skrldp.datasets import load_affairs
 
+# %%
+# People are drawn from a survey of married women. The secret is whether a woman has an affair.
 _, private, answers = load_affairs(["affair", "religious"])
 people = private.sample(200_000, replace=True, random_state=0)
 raw = people["religious"].value_counts(normalize=True)
@@ -32,6 +37,8 @@ for n in sizes:
     print(f"{n:>7,} pilot reports: {design.certificate_}")
 
 # %%
+# With a hundred thousand reports of the pilot, everybody who comes later is estimated almost as
+# well as from raw records, whereas whole records alone stay far away.
 fig, ax = plt.subplots()
 ax.plot(sizes, errors, "o-", label="after the pilot, the secret alone")
 whole = expected_std_error(pilot, 1, "religious")

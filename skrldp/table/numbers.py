@@ -196,6 +196,10 @@ def _summary(
 ) -> dict[str, Any]:
     """Summarise numbers (n,) with weights (n,)."""
     weights = np.ones(len(numbers)) if weights is None else np.asarray(weights, dtype=float)
+    # Sums over sorted distinct numbers do not depend on the order of rows or on how rows were
+    # counted, so that every road writes the same digits.
+    numbers, index = np.unique(numbers, return_inverse=True)
+    squares, weights = np.bincount(index, weights**2), np.bincount(index, weights)
     if isinstance(own, Knots):
         is_valid = own.thresholds(numbers)[0] >= 0
         return {
@@ -205,13 +209,13 @@ def _summary(
         }
     places, k = own.places(numbers), len(own.labels)
     is_in = places >= 0
-    places, numbers, weights = places[is_in], numbers[is_in], weights[is_in]
+    places, numbers, weights, squares = (x[is_in] for x in (places, numbers, weights, squares))
     total, whole = np.bincount(places, weights, k), weights.sum()
     with np.errstate(invalid="ignore", divide="ignore"):
         means = np.bincount(places, weights * numbers, k) / total
         spread = np.bincount(places, weights * (numbers - means[places]) ** 2, k)
         overall = float((weights * (numbers - numbers @ weights / whole) ** 2).sum() / whole)
-        n = total**2 / np.bincount(places, weights**2, k) if is_survey else total
+        n = total**2 / np.bincount(places, squares, k) if is_survey else total
         variances = np.where(n > 1.0, spread / total * n / (n - 1.0), overall) / n
     seen = total > 0
     return {

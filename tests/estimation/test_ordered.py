@@ -44,7 +44,9 @@ def test_bins_have_the_order_of_their_edges():
     categories = {"ill": [False, True], "age": bins}
     sanitizer = GRRSanitizer(4.0, sensitive="ill", categories=categories, random_state=0).fit(X)
     estimator = FrequencyEstimator(sanitizer).fit(sanitizer.transform(X))
-    blocks = BlockSanitizer(4.0, sensitive="ill", categories=categories, random_state=0).fit(X)
+    blocks = BlockSanitizer(
+        4.0, base=GRRSanitizer(), sensitive="ill", categories=categories, random_state=0
+    ).fit(X)
     of_blocks = BlockEstimator(blocks).fit(blocks.transform(X))
     for q in (0.02, 0.1, 0.4, 0.9):
         expected = np.clip(200 * q, 9, 100)  # the finite edge of an open bin
