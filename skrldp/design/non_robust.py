@@ -60,9 +60,11 @@ def optimum_at_public(
     matrix = _with_cells_without_records(matrix, criterion.distribution)
     public = joint.probabilities.ravel()
     objective = mutual_information(matrix, public)
-    message = f"{len(response.matrix)} reports of S alone, divided by the values of U."
+    about = "the whole record" if requirements.of_whole_records else "S"
+    message = f"{len(response.matrix)} reports of {about}"
+    message += "." if requirements.of_whole_records else " alone, divided by the values of U."
     if response.status == "optimal_inaccurate":
-        message = f"The report of S is not quite the best. {message}"
+        message = f"The report of {about} is not quite the best. {message}"
     return Solution(
         status=response.status,
         solver="coupling",
