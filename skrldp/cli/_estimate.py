@@ -13,7 +13,7 @@ from skrldp._lists_in_words import columns_in_words
 from skrldp.alphabet.columns import listed
 from skrldp.cli import _common as o
 from skrldp.cli._common import CommandError, progress, tell
-from skrldp.cli._mechanism import columns_of, read_mechanism
+from skrldp.cli._mechanism import columns_of, read_true_mechanism
 from skrldp.cli._report import BLOCK, REPORT
 from skrldp.cli._tables import (
     STANDARD,
@@ -57,7 +57,7 @@ def estimate(
     where too few of them decide it. Of a manifest, the reports of all blocks are put together; name
     columns of one block.
     """
-    own = read_mechanism(mechanism)
+    own = read_true_mechanism(mechanism)
     named = [name for name, _ in columns_of(own)]
     for option, names in (("--of", of), ("--by", by)):
         for name in names or ():

@@ -9,17 +9,15 @@ import numpy as np
 
 from skrldp._lists_in_words import columns_in_words
 from skrldp._pages import as_json, text_page
-from skrldp._params import at_least
 from skrldp.claims import Claims, brief_bound
 from skrldp.cli import _common as o
 from skrldp.cli._common import FAILED, tell
 from skrldp.cli._ledger import WAIT, is_ledger, opened_ledger
-from skrldp.cli._mechanism import read_mechanism
+from skrldp.cli._mechanism import false_claims, read_mechanism
 from skrldp.mechanism.manifest import Manifest
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.mechanism.messages import lines_of, lines_of_blocks
 
-_ROUNDING = 1e-9  # of a leakage that is computed in floating point
 _MOST_ENTRIES = 50_000_000  # of a matrix whose leakage is computed
 
 
@@ -53,26 +51,13 @@ def inspect(
     same = digest is None or own.digest == digest.strip().lower()
     if not same:
         lines.append(("result", "ANOTHER DIGEST than the one given: do not use this mechanism"))
-    false = _above_claims(own)
+    false = false_claims(own)
     lines += [("FALSE", words) for words in false]
     if json:
         print(as_json(_figures(own, proven) | {"digest_as_given": same, "false": false}))
     else:
         print(text_page(f"{type(own).__name__} {mechanism}", lines))
     return FAILED if false or not same else 0
-
-
-def _above_claims(own: Mechanism | Manifest) -> list[str]:
-    """Say which claims leakage at the public counts exceeds: sets contain this distribution."""
-    found = []
-    for one in own.mechanisms if isinstance(own, Manifest) else [own]:
-        if one.claims is None or one.public is None or one.claims.main.around.bounds is not None:
-            continue
-        leakage = one.leakage(one.public.probabilities)
-        if leakage > one.claims.eps + _ROUNDING * (1.0 + leakage):
-            words = one.claims.main.bound_in_words()
-            found.append(f"{words} is claimed, and {at_least(leakage)} leaks at the public counts")
-    return found
 
 
 def _lines_of_ledger(found: dict[str, Any]) -> list[tuple[str, str]]:

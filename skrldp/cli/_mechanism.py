@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from skrldp._params import at_least
 from skrldp.alphabet.numbers import Bins, Knots, Numbers
 from skrldp.alphabet.values import in_other_type
 from skrldp.batches.arrow import arrow_numbers, read_values
@@ -22,6 +23,7 @@ from skrldp.client.records import BlockReader, RecordReader
 from skrldp.mechanism.manifest import Manifest, read_json
 from skrldp.mechanism.mechanism import Mechanism
 
+_ROUNDING = 1e-9  # of a leakage that is computed in floating point
 _ROUNDED = 2**53  # integers from here on may have been rounded if they are written as floats
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,9})?")
 
@@ -32,6 +34,27 @@ def read_mechanism(path: str) -> Any:
         return read_json(read_text(path))
     except ValueError as error:
         raise CommandError(f"{path}: {error}") from None
+
+
+def read_true_mechanism(path: str) -> Any:
+    """Load a mechanism or a manifest, and refuse one that claims less than it shows itself."""
+    mechanism = read_mechanism(path)
+    for words in false_claims(mechanism):
+        raise CommandError(f"{path}: {words}: the claim is false.")
+    return mechanism
+
+
+def false_claims(mechanism: Mechanism | Manifest) -> list[str]:
+    """Say which claims leakage at the public counts exceeds: sets contain this distribution."""
+    statements = []
+    for one in mechanism.mechanisms if isinstance(mechanism, Manifest) else [mechanism]:
+        if one.claims is None or one.public is None or one.claims.main.around.bounds is not None:
+            continue
+        leakage = one.leakage(one.public.probabilities)
+        if leakage > one.claims.eps + _ROUNDING * (1.0 + leakage):
+            claimed = f"{one.claims.main.bound_in_words()} is claimed"
+            statements.append(f"{claimed}, and {at_least(leakage)} leaks at the public counts")
+    return statements
 
 
 def read_text(path: str) -> bytes:

@@ -23,7 +23,7 @@ from skrldp.batches.reporter import reported
 from skrldp.cli import _common as o
 from skrldp.cli._common import CommandError, progress
 from skrldp.cli._ledger import WAIT, opened_ledger
-from skrldp.cli._mechanism import placed, read_mechanism, read_records, reader_of
+from skrldp.cli._mechanism import placed, read_records, read_true_mechanism, reader_of
 from skrldp.cli._tables import (
     STANDARD,
     Table,
@@ -138,7 +138,7 @@ def report(
     if [mechanism, records, key].count(STANDARD) > 1 or key == STANDARD:
         raise CommandError("one table or one mechanism comes from standard input, and no key.")
 
-    own, kept = read_mechanism(mechanism), keep or []
+    own, kept = read_true_mechanism(mechanism), keep or []
     if ledger is not None and isinstance(own, Manifest):
         raise CommandError(
             "--ledger is for single mechanisms. Of a manifest, --id and a key give each person "

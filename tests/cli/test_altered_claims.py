@@ -111,5 +111,8 @@ def test_what_was_asked_is_no_evidence(call, folder, honest):
     assert code == 1 and "FALSE" in out and "eps <= 0.1 is claimed, and 0." in out
     code, out, _ = call("inspect", "m.json")  # by the counts in the file itself
     assert code == 1 and "eps <= 0.1 is claimed, and 0." in out and "leaks at the public" in out
+    code, _, err = call("report", "m.json", "public.csv", "-o", "reports.csv")
+    assert code == 2 and "leaks at the public counts: the claim is false" in err
+    assert not (folder / "reports.csv").exists()
     (folder / "m.json").write_text(json.dumps(honest[0]))
     assert call("inspect", "m.json")[0] == 0
