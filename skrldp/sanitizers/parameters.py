@@ -154,17 +154,10 @@ MOST_CELLS_OF_IR = 4_000  # its proof looks at every pair of secrets for every v
 _LARGE = {"IRSanitizer": MOST_CELLS_OF_IR, "SRRSanitizer": MOST_CELLS, "GRRSanitizer": MOST_CELLS}
 
 
-_BLOCKS = (
-    "A BlockSanitizer takes any number of columns: each person reports one block of them "
-    "(docs/guide/wide_tables.md)."
-)
-
-
 def larger_designs(most_cells: int) -> str:
-    """Name the sanitizers that hold more than `most_cells` cells, and that of wide tables."""
-    larger = [f"{name} {most:,}" for name, most in _LARGE.items() if most > most_cells]
-    found = [f"Other sanitizers hold more cells: {', '.join(larger)}."] if larger else []
-    return " ".join([*found, _BLOCKS])
+    """Name the smallest sanitizer that holds more than `most_cells` cells, and that of blocks."""
+    larger = (f" {name} holds {most:,}." for name, most in _LARGE.items() if most > most_cells)
+    return "BlockSanitizer has no such limit." + next(larger, "")
 
 
 # --- From parameters to requirements --------------------------------------------------------------

@@ -80,7 +80,7 @@ class LearningPlan:
 # --- Messages about tables with too many cells, or too many distinct rows -------------------------
 
 
-_SHOWN = 10  # columns that a message lists
+_SHOWN = 3  # columns that a message lists
 
 
 @dataclass(frozen=True)
@@ -130,21 +130,16 @@ def too_many_rows(n_rows: int, most: int, sizes: Sequence[Size], advice: str) ->
 
 
 def _too_many(what: str, sizes: Sequence[Size], advice: str) -> ValueError:
-    is_open = any(size.is_open for size in sizes)
     largest = sorted(sizes, key=lambda size: -size.levels)
-    more = len(sizes) - _SHOWN
-    others = f"; {more:,} more column{'s' if more > 1 else ''}" if more > 0 else ""
+    n_more = len(sizes) - _SHOWN
+    others = f"; {n_more:,} more column{'s' if n_more > 1 else ''}" if n_more > 0 else ""
     levels = "; ".join(size.words() for size in largest[:_SHOWN])
-    product = math.prod(size.levels for size in sizes)
-    whole = f"{product:,}" if product < 10**15 else f"about 1e{math.floor(math.log10(product))}"
     unused = ""
     if any(size.used < size.levels for size in sizes):
-        unused = ", drop unused levels (of a category column by cat.remove_unused_categories())"
+        unused = ", drop unused levels (cat.remove_unused_categories())"
     return ValueError(
-        f"{what}. Levels per column: {levels}{others}; their product is "
-        f"{'more than ' if is_open else ''}{whole}. Leave columns out, put numbers into bins "
-        f"(for means, named by their middles){unused}, or group values."
-        f"{' ' if advice else ''}{advice}"
+        f"{what}. Levels per column: {levels}{others}. Cut numbers with Bins, group values{unused} "
+        f"or leave columns out.{' ' if advice else ''}{advice}"
     )
 
 

@@ -102,8 +102,8 @@ def test_bad_categories(categories, message):
 def test_too_many_cells():
     X = np.stack([np.arange(4000) % 2, np.arange(4000)], axis=1)
     message = (
-        r"at least 8,000 cells, more than 5,000\. Levels per column: 1: 4,000; 0: 2; their product "
-        r"is 8,000\. .*bins.* Ask Ann\.$"
+        r"at least 8,000 cells, more than 5,000\. Levels per column: 1: 4,000; 0: 2\. .*Bins.* "
+        r"Ask Ann\.$"
     )
     with pytest.raises(ValueError, match=message):
         learn_codec(X, max_cells=5000, advice="Ask Ann.")
@@ -111,7 +111,7 @@ def test_too_many_cells():
     with pytest.raises(
         ValueError,
         match=r"100,000 distinct values at most\. Levels per column: 'id': more than 100,000; "
-        r"'zip': 3,000; 's': 2; their product is more than 600,006,000\. .*bins",
+        r"'zip': 3,000; 's': 2\. .*Bins",
     ):
         learn_codec(pd.DataFrame({"s": ids % 2, "zip": ids % 3000, "id": ids / 7}))
     declared = pd.DataFrame({"s": [0, 1, 1], "u": pd.Categorical([5, 7, 7], range(9999))})
@@ -120,7 +120,7 @@ def test_too_many_cells():
     ):
         learn_codec(declared, max_cells=5000)
     many = pd.DataFrame(np.stack([ids[:100]] * 40, axis=1) % 10, columns=list(map(str, range(40))))
-    with pytest.raises(ValueError, match=r"; 30 more columns; their product is about 1e40"):
+    with pytest.raises(ValueError, match=r"; 37 more columns\."):
         learn_codec(many, categories="product")
     wide = pd.DataFrame({"s": ids[:400] % 2, "b": ids[:400], "c": ids[:400]})
     with pytest.raises(ValueError, match="at least 160,000 cells"):
