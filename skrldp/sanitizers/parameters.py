@@ -155,9 +155,9 @@ _LARGE = {"IRSanitizer": MOST_CELLS_OF_IR, "SRRSanitizer": MOST_CELLS, "GRRSanit
 
 
 def larger_designs(most_cells: int) -> str:
-    """Name the smallest sanitizer that holds more than `most_cells` cells, and that of blocks."""
-    larger = (f" {name} holds {most:,}." for name, most in _LARGE.items() if most > most_cells)
-    return "BlockSanitizer has no such limit." + next(larger, "")
+    """Name the sanitizers that hold more than `most_cells` cells, and that of wide tables."""
+    larger = [f"{name} {most:,}" for name, most in _LARGE.items() if most > most_cells]
+    return f"Others hold more: {', '.join([*larger, 'BlockSanitizer'])}."
 
 
 # --- From parameters to requirements --------------------------------------------------------------

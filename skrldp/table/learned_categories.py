@@ -138,8 +138,8 @@ def _too_many(what: str, sizes: Sequence[Size], advice: str) -> ValueError:
     if any(size.used < size.levels for size in sizes):
         unused = ", drop unused levels (cat.remove_unused_categories())"
     return ValueError(
-        f"{what}. Levels per column: {levels}{others}. Cut numbers with Bins, group values{unused} "
-        f"or leave columns out.{' ' if advice else ''}{advice}"
+        f"{what}. Levels per column: {levels}{others}. Use Bins, group values{unused} "
+        f"or drop columns.{' ' if advice else ''}{advice}"
     )
 
 

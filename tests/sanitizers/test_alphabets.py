@@ -88,15 +88,15 @@ def test_who_holds_larger_tables_is_told():
     """The numbers in the message are the sanitizers' own."""
     X = np.stack([np.arange(5000) % 2, np.arange(5000)], axis=1)
     with pytest.raises(
-        ValueError, match=r"10,000 cells, .*GRRSanitizer 1,000,000\. A BlockSanitizer"
+        ValueError, match=r"10,000 cells, .*GRRSanitizer 1,000,000, BlockSanitizer"
     ) as caught:
         PolyOptSanitizer(sensitive=0).fit(X)
     assert "IRSanitizer 4,000" in str(caught.value)
     with pytest.raises(
-        ValueError, match=r"SRRSanitizer 1,000,000, GRRSanitizer 1,000,000\. A Block"
+        ValueError, match=r"Others hold more: SRRSanitizer 1,000,000, GRRSanitizer 1,000,000, Block"
     ):
         IRSanitizer(sensitive=0).fit(X)
-    assert larger_designs(GRRSanitizer._most_cells).startswith("A BlockSanitizer takes any number")
+    assert larger_designs(GRRSanitizer._most_cells) == "Others hold more: BlockSanitizer."
     classes = [getattr(skrldp, name) for name in skrldp.__all__ if name.endswith("Sanitizer")]
     most = {cls.__name__: cls._most_cells for cls in classes if cls is not skrldp.BlockSanitizer}
     for limit in set(most.values()):
