@@ -23,7 +23,7 @@ const FIRST = {
   "seed": "guide/reports",
   "audit": "guide/audit",
   "compare with OpenDP": "leaderboard",
-  "cite": "guide/stability",
+  "cite": "stability",
   "does the set contain this distribution": "guide/sets",
   "leakage at another table": "guide/drift",
 };

@@ -3,6 +3,7 @@
 python tests/test_docs.py docs/guide/PAGE.md     writes what its code prints, and saves its pictures
 """
 
+import ast
 import doctest
 import importlib.util
 import io
@@ -240,20 +241,58 @@ def test_toctrees():
     assert pages <= reached
 
 
-def test_troubleshooting_has_messages_that_there_are():
-    """Each piece of a message between dots stands in the package's texts, ends of lines apart."""
-    joined = re.compile(r'" *\n *f?"')
-    code = "".join(joined.sub("", path.read_text("utf-8")) for path in PACKAGE.rglob("*.py"))
-    code += re.sub(r"\{[^{}]*\}", "…", code)
-    shown = re.findall(r"^\| \*([^*]+)\*", TEXTS["docs/guide/troubleshooting.md"], re.MULTILINE)
-    assert len(shown) > 8
-    missing = [
-        (message, piece.strip(" ,"))
-        for message in shown
-        for piece in message.split("…")
-        if piece.strip(" ,") not in code
+def literals(node):
+    """The literal text of a message, with dots where it is formatted; "" if it has none."""
+    parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+    texts = [part.value if isinstance(part, ast.Constant) else "…" for part in parts]
+    return "".join(map(str, texts)) if isinstance(node, ast.JoinedStr | ast.Constant) else ""
+
+
+def warnings_of(tree):
+    """Yield the message of each warning in a module, also of one that was assigned before."""
+    for function in ast.walk(tree):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        assigned = {}
+        for node in ast.walk(function):
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                assigned[node.targets[0].id] = node.value
+        for node in ast.walk(function):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("warnings.warn", "_warn"):
+                message = node.args[0]
+                message = assigned.get(getattr(message, "id", None), message)
+                text = literals(message)
+                if len(text.strip("…: .")) > 10:  # others only pass a message on
+                    yield text
+
+
+@pytest.mark.parametrize("page", ["troubleshooting", "warnings"])
+def test_messages_on_pages_exist(page):
+    """Each piece of a message between dots stands in the package's texts."""
+    trees = [ast.parse(path.read_text("utf-8")) for path in PACKAGE.rglob("*.py")]
+    code = "\n".join(literals(node) for tree in trees for node in ast.walk(tree))
+    shown = re.findall(
+        r"^(?:\| |- |.*\* (?:and|or) )\*([^*]+)\*", TEXTS[f"docs/guide/{page}.md"], re.M
+    )
+    pieces = {piece.strip(" ,") for message in shown for piece in message.split("…")}
+    assert len(pieces) > 8
+    assert not [piece for piece in pieces if piece not in code]
+
+
+def test_every_warning_has_its_line():
+    page = TEXTS["docs/guide/warnings.md"]
+    shown = [message.split("…") for message in re.findall(r"\*([^*\n]+)\*", page)]
+    messages = {
+        text
+        for path in PACKAGE.rglob("*.py")
+        for text in warnings_of(ast.parse(path.read_text("utf-8")))
+    }
+    assert len(messages) > 20
+    assert not [
+        text
+        for text in messages
+        if not any(all(piece.strip(" ,") in text for piece in pieces) for pieces in shown)
     ]
-    assert not missing
 
 
 def test_the_gallery_has_every_example():

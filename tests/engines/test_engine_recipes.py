@@ -130,7 +130,17 @@ def test_a_function_of_sql_reports_missing_values(tmp_path):
     pq.write_table(table, tmp_path / "records/0.parquet")
     mechanism = SRRSanitizer(sensitive="ill").fit(table.drop_columns("person")).mechanism_
     reporter = batches.Reporter(mechanism, id="person", key=bytes(range(32)))
-    code = list(blocks(SECTIONS["DuckDB"], "python"))[1][0]
-    exec(code, {"duckdb": duckdb, "pa": pa, "folder": tmp_path, "reporter": reporter})
+
+    def report(person, ill, visits):
+        columns = [column.combine_chunks() for column in (person, ill, visits)]
+        batch = pa.record_batch(columns, ["person", "ill", "visits"])
+        return reporter.report_batch(batch)["report"]
+
+    types = ["BIGINT", "VARCHAR", "VARCHAR"], "UTINYINT"
+    with duckdb.connect() as engine:
+        engine.create_function("report", report, *types, type="arrow", null_handling="special")
+        engine.read_parquet(str(tmp_path / "records/*.parquet")).create_view("records")
+        query = "SELECT person, report(person, ill, visits) AS report FROM records"
+        engine.sql(query).write_parquet(str(tmp_path / "reports_of_sql.parquet"))
     written = pq.read_table(tmp_path / "reports_of_sql.parquet")
     assert in_order(written) == in_order(reporter(table))
