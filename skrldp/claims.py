@@ -759,17 +759,58 @@ class Claims:
 
     def _composed(self, reports: int) -> Claim:
         """Add the bound of a first report and those of further ones, rounded upwards."""
-        first, more = self.main, self.eps_all
+        more = self.eps_all
+        return self._summed(reports, (reports - 1) * Fraction(more) if more < math.inf else None)
+
+    def _summed(self, reports: int, further: Fraction | None) -> Claim:
+        """Add to the bound of one report that of further ones; None if they have none."""
         eps = math.inf
-        if math.isfinite(more):
-            exact = Fraction(first.eps) + (reports - 1) * Fraction(more)
+        if further is not None and math.isfinite(self.eps):
+            exact = Fraction(self.eps) + further
             try:
                 eps = float(exact)
                 eps = eps if Fraction(eps) >= exact else math.nextafter(eps, math.inf)
             except OverflowError:
                 eps = math.inf
-        found = replace(first, eps=eps, attained=min(first.attained, eps), asked=None)
-        return replace(found, reports=reports, record="may change", how="composition")
+        summed = replace(self.main, eps=eps, attained=min(self.main.attained, eps), asked=None)
+        return replace(summed, reports=reports, record="may change", how="composition")
+
+    def together_with(self, *others: Claims) -> Claim:
+        """Bound what a report and one of each other mechanism reveal together about a person.
+
+        It is the sum of the bound of this report, and of the bounds of the others for all
+        distributions (docs/proofs.md, Theorem 27). For somebody who reports in two phases, it adds
+        the ε of the pilot, which protects whole records, to that of the later mechanism.
+
+        Parameters
+        ----------
+        *others : Claims
+            Claims of the other mechanisms; their secrets contain this secret.
+
+        Returns
+        -------
+        Claim
+
+        Raises
+        ------
+        ValueError
+            If another mechanism does not protect all columns of this secret.
+
+        Examples
+        --------
+        >>> first = Claims((Claim(0.5, 0.5, secret=("ill", "age")),))
+        >>> Claims((Claim(1.0, 0.9, secret=("ill",)),)).together_with(first).eps
+        1.5
+        """
+        for other in others:
+            if missing := set(self.main.secret) - set(other.main.secret):
+                raise ValueError(
+                    f"the other mechanism does not protect column {min(missing, key=str)!r}, so "
+                    "its claims do not bound what both reports reveal about it."
+                )
+        bounds = [other.eps_all for other in others]
+        further = sum(map(Fraction, bounds), Fraction(0)) if math.inf not in bounds else None
+        return self._summed(1 + len(others), further)
 
     def bound_of(self, reports: int) -> float:
         """Bound what several reports about one person reveal together, in nats.

@@ -8,27 +8,33 @@ import numpy as np
 
 from skrldp.certificate._verify import Verdict
 from skrldp.joint import CountedReports
+from skrldp.mechanism.manifest import read_json
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sets.bounds_from_reports import conditional_bounds
 
 _TIES = 1  # units that another machine's rounding may move a bound by
 
 
-def cells_by_record(mechanism: Mechanism) -> dict[tuple[Any, ...], int]:
-    """Return the cell of each record, a tuple of the columns' values in their order."""
+def cells_by_record(
+    mechanism: Mechanism, columns: Sequence[Any] | None = None
+) -> dict[tuple[Any, ...], int]:
+    """Return the cell of each record: the values of `columns`, or of all in their order."""
     flags = [is_secret for _, is_secret in mechanism.columns]
+    names = [name for name, _ in mechanism.columns]
+    places = [names.index(name) for name in columns or names]
 
     def as_tuple(value: Any, n_columns: int) -> tuple[Any, ...]:
         return (value,) if n_columns == 1 else tuple(value)
 
-    found = {}
+    cells = {}
     for k, (s, u) in enumerate(product(mechanism.secrets, mechanism.values)):
         parts = {
             True: iter(as_tuple(s, sum(flags))),
             False: iter(as_tuple(u, len(flags) - sum(flags))),
         }
-        found[tuple(next(parts[flag]) for flag in flags)] = k
-    return found
+        record = [next(parts[flag]) for flag in flags]
+        cells[tuple(record[place] for place in places)] = k
+    return cells
 
 
 def counted_for(pilot: Mechanism, counts: Any, like: Mechanism) -> CountedReports:
@@ -36,16 +42,18 @@ def counted_for(pilot: Mechanism, counts: Any, like: Mechanism) -> CountedReport
 
     Raises ValueError if the two have different columns or categories.
     """
-    own, cells = cells_by_record(pilot), cells_by_record(like)
-    names = [[name for name, _ in one.columns] for one in (pilot, like)]
-    if not names[0] or names[0] != names[1] or own.keys() != cells.keys():
+    names, of_pilot = ([name for name, _ in one.columns] for one in (like, pilot))
+    has_columns = len(names) > 0 and set(names) == set(of_pilot)
+    by_record = cells_by_record(pilot, names) if has_columns else {}
+    cells = cells_by_record(like)
+    if by_record.keys() != cells.keys():
         raise ValueError(
             "the reports are of mechanisms with different columns or categories: pass the same "
             "categories= to each, and name the columns."
         )
     if len(counts) != pilot.shape[0]:
         raise ValueError("different reports were written as the same cell: use encode='symbol'.")
-    order = np.array([own[cell] for cell in cells])
+    order = np.array([by_record[record] for record in cells])
     return CountedReports(pilot.matrix[:, order], np.asarray(counts), pilot.digest)
 
 
@@ -59,9 +67,9 @@ def verify_bounds(mechanism: str | bytes, pilots: Sequence[str | bytes]) -> Verd
     Parameters
     ----------
     mechanism : str or bytes
-        JSON of a mechanism that was designed from reports.
+        JSON of a mechanism that was designed from reports, or of a manifest of such mechanisms.
     pilots : list of str or bytes
-        JSON of the mechanisms that made the reports, in any order.
+        JSON of the mechanisms or manifests that made the reports, in any order.
 
     Returns
     -------
@@ -80,20 +88,56 @@ def verify_bounds(mechanism: str | bytes, pilots: Sequence[str | bytes]) -> Verd
     >>> verify_bounds(sanitizer.mechanism_.to_json(), [pilot.mechanism_.to_json()])
     Verdict(holds=True, message='holds', shown=('bounds from 2,200 reports',), stated=('reports',))
     """
-    own = Mechanism.from_json(mechanism)
-    around = None if own.claims is None else own.claims.main.around
+    blocks = _mechanisms(mechanism)
+    shown = []
+    for number, block in enumerate(blocks):
+        problem = _problem_of(block, pilots)
+        if problem:
+            of_block = f" of block {number}" * (len(blocks) > 1)
+            return Verdict(False, f"not shown: the bounds{of_block} {problem}.")
+        assert block.claims is not None
+        shown.append(block.claims.main.around.brief())
+    return Verdict(True, "holds", tuple(shown), ("reports",))
+
+
+def _mechanisms(text: str | bytes) -> tuple[Mechanism, ...]:
+    """Read a mechanism, or those of a manifest."""
+    mechanism = read_json(text)
+    return getattr(mechanism, "mechanisms", (mechanism,))
+
+
+def stated_reports(
+    mechanism: Mechanism, pilots: Sequence[str | bytes]
+) -> tuple[CountedReports, ...]:
+    """Return the reports that a mechanism's bounds come from, read from its pilots.
+
+    Raises ValueError if it states no such bounds, or a pilot is missing or has other cells.
+    """
+    around = None if mechanism.claims is None else mechanism.claims.main.around
     if around is None or around.bounds is None:
-        return Verdict(False, "not shown: the mechanism states no bounds from reports.")
-    known = {one.digest: one for one in map(Mechanism.from_json, pilots)}
-    lacking = [digest for digest, _ in around.bounds.reports if digest not in known]
-    if lacking:
-        return Verdict(False, f"not shown: the mechanism with digest {lacking[0]} is not given.")
-    reports = [counted_for(known[digest], counts, own) for digest, counts in around.bounds.reports]
-    shape = len(own.secrets), len(own.values)
+        raise ValueError("are not stated")
+    known = {one.digest: one for text in pilots for one in _mechanisms(text)}
+    missing = [digest for digest, _ in around.bounds.reports if digest not in known]
+    if missing:
+        raise ValueError(f"come from reports of the mechanism {missing[0]}, which is not given")
+    stated = around.bounds.reports
+    return tuple(counted_for(known[digest], counts, mechanism) for digest, counts in stated)
+
+
+def _problem_of(mechanism: Mechanism, pilots: Sequence[str | bytes]) -> str:
+    """Say why the stated bounds are not shown; empty if they are."""
+    try:
+        reports = stated_reports(mechanism, pilots)
+    except ValueError as error:
+        return str(error).rstrip(".")
+    assert mechanism.claims is not None
+    around = mechanism.claims.main.around
+    assert around.bounds is not None
+    shape = len(mechanism.secrets), len(mechanism.values)
     lower, upper = conditional_bounds(reports, shape, around.beta or 0.0, around.rule or "")
     stated = np.array(around.bounds.lower), np.array(around.bounds.upper)
     if stated[0].shape != shape or stated[1].shape != shape:
-        return Verdict(False, "not shown: the bounds are not of these secrets and values.")
+        return "are not of these secrets and values"
     if (stated[0] > lower + _TIES).any() or (stated[1] < upper - _TIES).any():
-        return Verdict(False, "not shown: a stated bound is narrower than the reports allow.")
-    return Verdict(True, "holds", (around.brief(),), ("reports",))
+        return "are narrower than the reports allow"
+    return ""

@@ -82,8 +82,13 @@ def verify(
     if own.claims is None:
         raise CommandError(f"{mechanism} claims nothing that could be verified.")
     if pilot and witness is None and public is None and public_counts is None:
-        joint = _from_reports(own, pilot)
-        return 0 if joint and _proven(own, joint, mechanism, eps, reports) else FAILED
+        blocks = own.mechanisms if isinstance(own, Manifest) else [own]
+        joints = [_from_reports(block, pilot) for block in blocks]
+        if None in joints:
+            return FAILED
+        both = zip(blocks, joints, strict=True)
+        proven = [_proven(*one, mechanism, eps, reports) for one in both]
+        return 0 if all(proven) else FAILED
     if (public is None) == (public_counts is None) or (public_counts and witness is None):
         raise CommandError("give the public table; or --witness, and it or --public-counts.")
     joint = None if public is None else _counted(own, public, counts, missing or [])
@@ -122,19 +127,18 @@ def _from_reports(own: Any, pilots: list[str]) -> JointDistribution | None:
 
     None if the bounds do not follow from them; the reason is printed then.
     """
-    from skrldp.certificate import counted_for, verify_bounds
+    from skrldp.certificate import stated_reports, verify_bounds
     from skrldp.joint import JointDistribution
 
-    verdict = verify_bounds(own.to_json(), [read_text(name) for name in pilots])
+    texts = [read_text(name) for name in pilots]
+    verdict = verify_bounds(own.to_json(), texts)
     if not verdict.holds:
         print(in_one_line(verdict.message))
         return None
-    known = {one.digest: one for one in map(read_mechanism, pilots)}
-    stated = own.claims.main.around.bounds.reports
-    reports = [counted_for(known[digest], counts, own) for digest, counts in stated]
+    reports = stated_reports(own, texts)
     names = own.secrets, own.values
     counts = np.ones((len(names[0]), len(names[1]))) if own.public is None else own.public.counts
-    return JointDistribution(counts, *names, alphabet="declared", reports=tuple(reports))
+    return JointDistribution(counts, *names, alphabet="declared", reports=reports)
 
 
 def _joint_of(own: Any, counts: Any) -> JointDistribution:

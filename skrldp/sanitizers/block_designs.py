@@ -21,6 +21,7 @@ from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sanitizers.a_optimal import AOptimalSanitizer
 from skrldp.sanitizers.base import BaseSanitizer
 from skrldp.sanitizers.parameters import default_uncertainty
+from skrldp.sanitizers.private_reports import Pilot, pilots_of_block
 from skrldp.sanitizers.public_table import WEIGHTED, check_weights
 from skrldp.table.columns import MOST_CATEGORIES, learn_column
 from skrldp.table.lazy import distinct_rows_of, refuse_weights
@@ -167,7 +168,8 @@ def _own_categories(
     own = [categories.get(names[place], "auto") for place in columns]
     if all(isinstance(one, str) and one == "auto" for one in own):
         return "product"
-    return own
+    of_block = [names[place] for place in columns]
+    return own if any(map(is_whole, of_block)) else dict(zip(of_block, own, strict=True))
 
 
 def tables_of(
@@ -199,6 +201,23 @@ def tables_of(
         counts = np.bincount(kinds.reshape(-1), weights)[np.argsort(first)]
         found.append((take_rows(table, kept), counts))
     return found
+
+
+def _without_table(
+    pilots: Sequence[Pilot],
+    columns: Sequence[Sequence[int]],
+    names: Sequence[Any],
+    sample_weight: Any,
+) -> tuple[list[tuple[Any, Any]], list[tuple[Any, Any]]]:
+    """Return what each block is fitted with, and a table of its cells; None if all are alike."""
+    fitted_with, read = [], []
+    for places in columns:
+        own = [names[place] for place in places]
+        called = range(len(own)) if all(map(is_whole, own)) else own
+        of_block = pilots_of_block(pilots, own, called) if pilots else None
+        fitted_with.append((of_block, sample_weight))
+        read.append((None if of_block is None else of_block[0].rows, None))
+    return fitted_with, read
 
 
 # --- Alphabets ------------------------------------------------------------------------------------
@@ -313,13 +332,20 @@ def design_blocks(
     names: Sequence[Any],
     secret: Sequence[int],
     known: Sequence[int],
+    pilots: Sequence[Pilot] | None,
 ) -> tuple[tuple[Mechanism, ...], tuple[BaseSanitizer, ...]]:
-    """Find the m blocks, and design a mechanism for each: m mechanisms and fitted sanitizers."""
+    """Find the m blocks, and design a mechanism for each: m mechanisms and fitted sanitizers.
+
+    `pilots` are the reports that replace the table X, which then has no records; None if none do.
+    """
     blocks = blocks_of(sanitizer, X, names, secret, known)
     categories = alphabets_of(sanitizer.categories, names)
     columns = [sorted({*secret, *block}) for block in blocks]
-    tables = tables_of(X, columns, sample_weight)
-    sizes = sizes_of(tables, columns, categories, names)
+    if pilots is None:
+        tables = read = tables_of(X, columns, sample_weight)
+    else:
+        tables, read = _without_table(pilots, columns, names, sample_weight)
+    sizes = sizes_of(read, columns, categories, names)
     refuse_large_blocks(base, blocks, sizes, secret, names)
     beta = sanitizer.beta / len(blocks)
     designs = [

@@ -30,6 +30,7 @@ from skrldp.sanitizers.parameters import (
     check_verbose,
     with_parameters,
 )
+from skrldp.sanitizers.private_reports import blank_table, pilots_of
 from skrldp.sanitizers.reports import (
     TableTransformer,
     as_categories,
@@ -274,13 +275,16 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
 
     # -- from a public table to mechanisms --------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any = None, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Design, round and certify a mechanism for each block, and find the blocks' shares.
 
         Parameters
         ----------
-        X : array, list of rows, data frame or lazy frame of shape (n, n_columns)
-            The public table, as for the other sanitizers.
+        X : array, list of rows, data frame or lazy frame of shape (n, n_columns), optional
+            The public table, as for the other sanitizers. Or private reports in its place: a fitted
+            :class:`BlockEstimator`, or a list of them, about different people, whose blocks have
+            exactly the columns of these blocks and S. None needs no data, for whole records of each
+            block (``sensitive=slice(None)``).
         y : ignored
             Not used; present for API consistency.
         sample_weight : array of shape (n,), optional
@@ -297,6 +301,9 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         if self.time_limit is not None:
             check_seconds("time_limit", self.time_limit)
         base = checked_base(self)
+        pilots = [] if X is None else pilots_of(X)
+        if pilots is not None:
+            X = blank_table(pilots, self.categories)
         lazy = lazy_frame(X)
         names = column_names(X) if lazy is None else lazy_names(lazy)
         if self.sensitive is None:
@@ -305,7 +312,9 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         if len(secret) == len(names):  # none is in every block
             secret = ()
         known = () if self.known is None else resolve_columns(X, self.known, "known")
-        mechanisms, fitted = design_blocks(self, base, X, sample_weight, names, secret, known)
+        mechanisms, fitted = design_blocks(
+            self, base, X, sample_weight, names, secret, known, pilots
+        )
         even = Manifest.of(mechanisms, np.full(len(fitted), 1.0 / len(fitted)))
         margins, functions, information = models(even, [one.joint_ for one in fitted])
         shares = best_shares(margins, information, functions)

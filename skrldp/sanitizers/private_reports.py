@@ -1,20 +1,37 @@
 """What replaces a public table: private reports that were counted, or the categories alone."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from skrldp._params import is_whole
 from skrldp._typing import Floats, Indices
+from skrldp.alphabet.columns import listed
 from skrldp.certificate import cells_by_record, counted_for
 from skrldp.joint import CountedReports, JointDistribution
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.table.select import resolve_columns
 
 _STEPS = 500  # of EM towards the most likely distribution; 100 or 2,000 give the same designs
+
+
+@dataclass(frozen=True, eq=False)
+class Pilot:
+    """The counted reports of a mechanism, and the columns of the records that a design is for."""
+
+    mechanism: Mechanism
+    counts: Indices  # (b,)
+    order: tuple[Any, ...]  # columns of the mechanism, in the order of the records
+    names: tuple[Any, ...]  # what they are called there
+
+    @property
+    def rows(self) -> Any:
+        """A table with a row for each cell."""
+        return table_of(list(cells_by_record(self.mechanism, self.order)), self.names)
 
 
 def in_place_of_table(
@@ -25,8 +42,8 @@ def in_place_of_table(
     A table is returned as it is, with None. Raises ValueError for parameters that need its records,
     and for reports that were weighted, or are of mechanisms with different cells.
     """
-    estimators = X if isinstance(X, list | tuple) and any(map(_is_estimator, X)) else [X]
-    if X is not None and not _is_estimator(estimators[0]):
+    pilots = pilots_of(X)
+    if X is not None and pilots is None:
         return X, None
     needs = {
         "sample_weight": sample_weight is not None,
@@ -35,46 +52,93 @@ def in_place_of_table(
         "min_frequency": sanitizer.min_frequency is not None,
         "handle_unknown='infrequent_if_exist'": sanitizer.handle_unknown != "error",
     }
-    if asked := [name for name, is_asked in needs.items() if is_asked]:
-        raise ValueError(f"{asked[0]} needs the records of a public table: leave it out.")
-    if X is None:
+    if required := [name for name, is_required in needs.items() if is_required]:
+        raise ValueError(f"{required[0]} needs the records of a public table: leave it out.")
+    if pilots is None:
         return _all_cells(sanitizer, uncertainty), ()
-    found = [_counted(one) for one in estimators]
-    first = found[0][0]
-    reports = tuple(counted_for(*one, first) for one in found)
-    return _frame(list(cells_by_record(first)), [name for name, _ in first.columns]), reports
+    like = pilots[0].mechanism
+    reports = tuple(counted_for(pilot.mechanism, pilot.counts, like) for pilot in pilots)
+    return pilots[0].rows, reports
+
+
+def pilots_of(X: Any) -> list[Pilot] | None:
+    """Return the counted reports of fitted estimators, or of a list of them; None for a table."""
+    estimators = X if isinstance(X, list | tuple) and any(map(_is_estimator, X)) else [X]
+    if not _is_estimator(estimators[0]):
+        return None
+    if isinstance(estimators[0], Pilot):
+        return list(estimators)
+    return [pilot for estimator in estimators for pilot in _counted(estimator)]
 
 
 def _is_estimator(X: Any) -> bool:
-    """Whether it is an estimator of frequencies from reports."""
-    return hasattr(X, "mechanism") and hasattr(X, "fit")
+    """Whether it is an estimator from reports, or the reports that one counted."""
+    return isinstance(X, Pilot) or (hasattr(X, "mechanism") and hasattr(X, "fit"))
 
 
-def _counted(estimator: Any) -> tuple[Mechanism, Any]:
-    """Return the mechanism and the number of reports of each kind."""
+def _counted(estimator: Any) -> list[Pilot]:
+    """Return the reports of the estimator's mechanism, or of each mechanism of its manifest."""
     check_is_fitted(estimator)
-    mechanism: Mechanism = estimator.mechanism_
-    if estimator.survey is not None:
+    if getattr(estimator, "survey", None) is not None:
         raise ValueError("the reports have survey weights, for which no exact bounds exist.")
-    if mechanism.others is not None or mechanism.numbers is not None:
-        raise ValueError(
-            "the mechanism groups values as 'other', or its columns have Bins or Knots: private "
-            "reports replace a public table only where categories= lists all values."
-        )
-    return mechanism, estimator.counts_
+    is_manifest = hasattr(estimator, "manifest_")
+    mechanisms = estimator.manifest_.mechanisms if is_manifest else [estimator.mechanism_]
+    counts = estimator.counts_ if is_manifest else [estimator.counts_]
+    pilots = []
+    for mechanism, of_symbols in zip(mechanisms, counts, strict=True):
+        if mechanism.others is not None or mechanism.numbers is not None:
+            raise ValueError(
+                "the mechanism groups values as 'other', or its columns have Bins or Knots: "
+                "private reports replace a public table only where categories= lists all values."
+            )
+        names = tuple(name for name, _ in mechanism.columns)
+        pilots.append(Pilot(mechanism, of_symbols, names, names))
+    return pilots
 
 
-def _all_cells(sanitizer: Any, uncertainty: Any) -> Any:
-    """Make a row for each combination of the given categories."""
-    given = sanitizer.categories
-    lists = given.values() if isinstance(given, dict) else given
-    if isinstance(given, str) or not all(isinstance(one, list | tuple) for one in lists):
+def listed_categories(categories: Any) -> tuple[list[Any], list[list[Any]]]:
+    """Return the columns' names, or their places, and the values of each column."""
+    lists = categories.values() if isinstance(categories, dict) else categories
+    if isinstance(categories, str) or not all(isinstance(one, list | tuple) for one in lists):
         raise ValueError(
             "without a public table categories= must list the values of each column, by name or in "
             "the columns' order."
         )
-    names = list(given) if isinstance(given, dict) else list(range(len(given)))
-    rows = _frame(list(product(*(list(one) for one in lists))), names)
+    names = list(categories) if isinstance(categories, dict) else list(range(len(categories)))
+    return names, [*map(list, lists)]
+
+
+def blank_table(pilots: Sequence[Pilot], categories: Any) -> Any:
+    """Make a table of one row without values, with the columns of categories and of reports."""
+    has_categories = not pilots or not isinstance(categories, str)
+    names = listed_categories(categories)[0] if has_categories else []
+    names = list(dict.fromkeys([*names, *(name for one in pilots for name in one.order)]))
+    if all(map(is_whole, names)):
+        names.sort()
+    return table_of([(None,) * len(names)], names)
+
+
+def pilots_of_block(
+    pilots: Sequence[Pilot], columns: Sequence[Any], names: Sequence[Any]
+) -> list[Pilot]:
+    """Return the reports about exactly these columns, for a table that calls them `names`."""
+    of_block = [
+        replace(one, order=tuple(columns), names=tuple(names))
+        for one in pilots
+        if set(one.order) == set(columns) and one.counts.any()
+    ]
+    if not of_block:
+        raise ValueError(
+            f"no reports are about exactly the columns [{listed(columns)}]: give the pilot's "
+            "blocks= these columns, the sensitive ones included."
+        )
+    return of_block
+
+
+def _all_cells(sanitizer: Any, uncertainty: Any) -> Any:
+    """Make a row for each combination of the given categories."""
+    names, lists = listed_categories(sanitizer.categories)
+    rows = table_of(list(product(*lists)), names)
     sensitive = slice(1) if sanitizer.sensitive is None else sanitizer.sensitive
     of_secret = resolve_columns(rows, sensitive, names=names)
     if len(of_secret) < len(names) and hasattr(uncertainty, "beta"):
@@ -85,7 +149,7 @@ def _all_cells(sanitizer: Any, uncertainty: Any) -> Any:
     return rows
 
 
-def _frame(rows: Sequence[tuple[Any, ...]], names: Sequence[Any]) -> Any:
+def table_of(rows: Sequence[tuple[Any, ...]], names: Sequence[Any]) -> Any:
     """Make a table: a data frame if columns have names, else an array."""
     if list(names) == list(range(len(names))):
         table = np.empty((len(rows), len(names)), dtype=object)

@@ -3,11 +3,14 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from skrldp import (
     AllDistributions,
     AOptimalSanitizer,
+    BlockEstimator,
+    BlockSanitizer,
     FrequencyEstimator,
     GRRSanitizer,
     IRSanitizer,
@@ -22,7 +25,9 @@ from skrldp import (
     privacy_report,
 )
 from skrldp.certificate import verify_bounds
+from skrldp.mechanism.manifest import Manifest
 from skrldp.sets.bounds_from_reports import BoxSet
+from skrldp.table.codec import manifest_codes
 
 ANSWERS = {"age": [20, 40, 60], "ill": ["no", "yes"]}
 TRUTH = np.array([[0.30, 0.05], [0.25, 0.10], [0.15, 0.15]])  # of age and ill
@@ -45,12 +50,12 @@ def pilot():
     return reports_of(sanitizer, TRUTH, 50_000)
 
 
-def worst_by_programs(mechanism, box):
+def worst_by_programs(mechanism, box, shape=SHAPE):
     """The leakage over a box by linear programs for each report, side and secret."""
     from scipy.optimize import linprog
 
     worst = 0.0
-    rows = mechanism.matrix.reshape(mechanism.shape[0], *SHAPE)
+    rows = mechanism.matrix.reshape(mechanism.shape[0], *shape)
     keep = 1.0 - box.spread
 
     def most(q, s):
@@ -112,9 +117,12 @@ def test_other_orders_of_columns_and_several_waves_give_one_population(pilot):
     assert second.joint_.n == pytest.approx(100_000, abs=9)
     widths = [(one.uncertainty_.upper_ - one.uncertainty_.lower_).mean() for one in (first, second)]
     assert widths[1] < widths[0]
+    other = GRRSanitizer(sensitive=slice(None), categories=swapped).fit()
+    third = again.fit([pilot, reports_of(other, TRUTH.T, 50_000)])
+    assert third.joint_.probabilities == pytest.approx(OF_ILL, abs=0.01)
     with pytest.raises(ValueError, match="different columns"):
-        other = GRRSanitizer(sensitive=slice(None), categories=swapped).fit()
-        again.fit([pilot, reports_of(other, TRUTH.T, 100)])
+        other = GRRSanitizer(sensitive=slice(None), categories={"age": ANSWERS["age"]}).fit()
+        again.fit([pilot, reports_of(other, TRUTH.sum(axis=1), 100)])
 
 
 def test_without_a_table_all_combinations_are_equally_likely():
@@ -164,8 +172,8 @@ def test_bounds_are_computed_again_from_the_counts_that_are_stated(pilot):
     mechanism = IRSanitizer(sensitive="ill", categories=ANSWERS).fit(both).mechanism_
     text, pilots = mechanism.to_json(), [one.mechanism_.to_json() for one in both[::-1]]
     assert verify_bounds(text, pilots).holds
-    assert "digest" in verify_bounds(text, pilots[1:]).message
-    assert "no bounds" in verify_bounds(pilots[1], pilots).message
+    assert "which is not given" in verify_bounds(text, pilots[1:]).message
+    assert "bounds are not stated" in verify_bounds(pilots[1], pilots).message
     fields = json.loads(text)
     around = fields["claims"][0]["around"]
     for change in (
@@ -208,3 +216,136 @@ def test_leakage_is_bounded_at_the_population_that_reported(pilot):
     assert sorted(bounds, reverse=True) == bounds
     assert true < bounds[-1] < true + 0.02
     assert pilot.leakage_bound() <= 1.0
+
+
+# --- Blocks ---------------------------------------------------------------------------------------
+
+COLUMNS = {"ill": ["no", "yes"], "age": [20, 40, 60], "town": ["a", "b"]}
+
+
+def people_of(n, seed=0):
+    """Records whose other columns depend on the secret."""
+    rng = np.random.default_rng(seed)
+    ill = rng.random(n) < 0.3
+    age = np.where(ill, rng.choice(3, n, p=[0.5, 0.3, 0.2]), rng.choice(3, n, p=[0.2, 0.3, 0.5]))
+    town = np.where(ill, rng.random(n) < 0.7, rng.random(n) < 0.4).astype(int)
+    codes = {"ill": ill.astype(int), "age": age, "town": town}
+    return pd.DataFrame({c: np.array(COLUMNS[c], dtype=object)[codes[c]] for c in COLUMNS})
+
+
+def expected_blocks(sanitizer, people):
+    """A fitted estimator of the expected reports of some people, each of whom reports a block."""
+    manifest, parts = sanitizer.manifest_, []
+    secrets, values = manifest_codes(manifest, people)
+    for k, (one, share) in enumerate(zip(manifest.mechanisms, manifest.shares, strict=True)):
+        cells = np.bincount(manifest.cells(k, secrets, values, slice(None)), minlength=one.shape[1])
+        parts.append(np.rint(share * one.matrix @ cells).astype(int))
+    block = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    report = np.concatenate([np.arange(len(part)) for part in parts])
+    rows = pd.DataFrame({"block": block, "report": report})
+    return BlockEstimator(manifest).fit(rows, sample_weight=np.concatenate(parts))
+
+
+@pytest.fixture(scope="module")
+def block_pilot():
+    whole = BlockSanitizer(
+        sensitive=slice(None), blocks=[["ill", "age"], ["town", "ill"]], categories=COLUMNS
+    )
+    return expected_blocks(whole.fit(), people_of(60_000))
+
+
+def worst_of_blocks(sanitizer):
+    """The greatest leakage of a block by linear programs over the bounds that it states."""
+    found = []
+    for mechanism, one in zip(sanitizer.manifest_.mechanisms, sanitizer.certificates_, strict=True):
+        shape = len(mechanism.secrets), len(mechanism.values)
+        found.append(worst_by_programs(mechanism, one.uncertainty.box, shape))
+    return max(found)
+
+
+def test_blocks_are_designed_from_reports_of_whole_records_of_each_block(block_pilot):
+    people, answers = people_of(60_000, seed=1), {name: COLUMNS[name] for name in sorted(COLUMNS)}
+    base = AOptimalSanitizer(tol=0.1, targets="all")
+    middle = BlockSanitizer(sensitive="ill", categories=answers, base=base).fit(block_pilot)
+    waves = [block_pilot, expected_blocks(middle, people)]
+    last = BlockSanitizer(sensitive=["ill"], categories=answers).fit(waves)
+    by_name = BlockSanitizer(sensitive="ill").fit(waves)
+    for sanitizer in (middle, last, by_name):
+        manifest = sanitizer.manifest_
+        assert manifest.in_every_block == ("ill",)
+        assert set(sanitizer.blocks_) == {("age",), ("town",)}
+        assert sanitizer.certificate_.eps <= 1.0
+        assert sanitizer.certificate_.eps == pytest.approx(worst_of_blocks(sanitizer), abs=1e-6)
+        assert 0.5 < manifest.leakage(people) <= 1.0
+        assert Manifest.from_json(manifest.to_json()).to_json() == manifest.to_json()
+        for one in manifest.mechanisms:  # beta is divided
+            assert one.claims.main.around.beta == 0.025
+        assert manifest.claims.beta == 0.05
+    assert last.std_error_.sum() < middle.std_error_.sum() < block_pilot_error(block_pilot)
+    assert sorted(by_name.std_error_) == pytest.approx(sorted(last.std_error_), rel=1e-6)
+    reports = last.transform(people[list(answers)][:2_000])
+    assert BlockEstimator(last.manifest_.to_json()).fit(reports).n_reports_ == 2_000
+    pilots = [one.manifest_.to_json() for one in waves]
+    assert verify_bounds(last.manifest_.to_json(), pilots).holds
+    assert "of block 0" in verify_bounds(last.manifest_.to_json(), pilots[1:]).message
+
+
+def block_pilot_error(estimator):
+    """The pilot's error of the columns of U, for one report."""
+    shares = [estimator.marginal(name) for name in ("age", "town")]
+    return sum(np.linalg.norm(one.std_error) for one in shares) * np.sqrt(estimator.n_reports_)
+
+
+def test_blocks_of_tables_without_names_are_columns_by_their_places():
+    categories = [[20, 40, 60], ["no", "yes"], ["a", "b"]]
+    whole = BlockSanitizer(sensitive=slice(None), blocks=[[0, 1], [1, 2]], categories=categories)
+    people = people_of(60_000)[["age", "ill", "town"]].to_numpy(dtype=object)
+    pilot = expected_blocks(whole.fit(), people)
+    for options in ({"categories": categories}, {}):
+        sanitizer = BlockSanitizer(sensitive=1, **options).fit(pilot)
+        assert sanitizer.blocks_ == ((0,), (2,))
+        assert 0.5 < sanitizer.manifest_.leakage(people) <= 1.0
+        assert sanitizer.transform(people[:9]).shape == (9, 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"blocks": "pairs"}, r"exactly the columns \[.*'ill'.*give the pilot"),
+        ({"sensitive": ["ill", "age"]}, "exactly the columns"),
+        ({"categories": {**COLUMNS, "job": [1, 2]}}, "exactly the columns"),
+        ({"categories": {**COLUMNS, "age": [20, 40]}}, "categor"),
+        ({"known": "age"}, "exactly the columns|known needs"),
+        ({"base": AOptimalSanitizer(min_frequency="auto")}, "min_frequency needs"),
+    ],
+)
+def test_what_reports_of_blocks_cannot_replace_is_refused(block_pilot, options, words):
+    with pytest.raises(ValueError, match=words) as error:
+        BlockSanitizer(**{"sensitive": "ill", "categories": COLUMNS, **options}).fit(block_pilot)
+    assert len(str(error.value)) <= 250
+
+
+def test_blocks_without_a_table_or_reports_are_of_whole_records():
+    with pytest.raises(ValueError, match="no set smaller"):
+        BlockSanitizer(sensitive="ill", categories=COLUMNS).fit()
+    with pytest.raises(ValueError, match="categories= must list"):
+        BlockSanitizer(sensitive=slice(None)).fit()
+
+
+def test_reports_in_two_phases_leak_at_most_both_epsilons(pilot):
+    later = AOptimalSanitizer(eps=0.7, sensitive="ill", categories=ANSWERS).fit(pilot)
+    claims = pilot.mechanism_.claims, later.mechanism_.claims
+    both = claims[1].together_with(claims[0])
+    assert 1.6 < both.eps == pytest.approx(claims[0].eps + claims[1].eps, abs=1e-12)
+    assert (both.reports, both.record, both.how) == (2, "may change", "composition")
+    first = pilot.mechanism_.matrix.reshape(-1, *TRUTH.shape).transpose(0, 2, 1)
+    second = later.mechanism_.matrix.reshape(-1, *OF_ILL.shape)
+    box, rng, worst = later.certificate_.uncertainty.box, np.random.default_rng(0), 0.0
+    for _ in range(200):
+        inside = box.pulled_in(rng.dirichlet(np.full(SHAPE[1], 0.3), size=SHAPE[0]))
+        chances = np.einsum("isu,jsu,su->ijs", first, second, inside).reshape(-1, SHAPE[0])
+        ratios = np.log(chances[:, 0] / chances[:, 1])
+        worst = max(worst, np.abs(ratios).max())
+    assert 1.0 < worst <= both.eps
+    with pytest.raises(ValueError, match="does not protect column 'age'"):
+        claims[0].together_with(claims[1])
