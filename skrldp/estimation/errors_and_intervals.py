@@ -137,11 +137,10 @@ def tilt_of(mass: Floats, residual: Floats) -> Floats:
     """
     scale = np.maximum(np.abs(residual).max(axis=1, keepdims=True), 1e-300)
     x = residual / scale
-    tilt = np.zeros((len(x), 1))
-    low, high = tilt - _LARGEST_TILT, tilt + _LARGEST_TILT
     inside = np.where(mass > 0.0, x, 0.0)
-    low = np.where(inside.max(axis=1, keepdims=True) <= 0.0, high, low)
-    high = np.where(inside.min(axis=1, keepdims=True) >= 0.0, -_LARGEST_TILT, high)
+    low = np.where(inside.max(axis=1, keepdims=True) <= 0.0, _LARGEST_TILT, -_LARGEST_TILT)
+    high = np.where(inside.min(axis=1, keepdims=True) >= 0.0, -_LARGEST_TILT, _LARGEST_TILT)
+    tilt = (low + high) / 2.0
     for _ in range(_TILTS):
         p = tilted_cells(mass, tilt, x)
         mean = (p * x).sum(axis=1, keepdims=True)

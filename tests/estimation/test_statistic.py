@@ -148,15 +148,15 @@ def test_without_noise_ratios_have_fiellers_interval():
 
 @settings(max_examples=15)
 @example(seed=9)  # an end at 1
+@example(seed=315)  # one at 0, if the variance at 0 is that of the public distribution
 @given(SEEDS)
 def test_both_routes_to_an_interval_agree(seed):
-    """Shares by formula, and by bisection with variances from a table that is fine enough."""
+    """Shares by formula, and by bisection with variances from a table."""
     channel, rng = matrices(seed)
     population = rng.dirichlet(np.full(6, 0.5))
     sample = sample_of(channel, population, 500, rng)
     plain = Statistic.of(channel, np.eye(6))
     group = Statistic.of(channel, np.eye(6), np.ones((6, 6)))
-    group = replace(group, steps=512)  # of the default 96, an end at 1 is off by 0.0002
     group.__dict__["are_plain"] = False
     assert plain.ends(sample, 0.95) == pytest.approx(group.ends(sample, 0.95), abs=1e-5)
 
