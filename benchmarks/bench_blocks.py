@@ -9,7 +9,7 @@ person reports one block, of a column or of a pair of columns, with ε = 1. The 
 - ``drift``: the people change, by weights: calibrated public records are compared with the public
   records and with the reports alone;
 - ``remedies``: what single columns leak when the people change, also with ``drift=`` and
-  ``eps_all=``;
+  ``eps_worst_case=``;
 - ``plain``: the same people by plain local differential privacy, and by SRR of all columns.
 
 Where multi-freq-ldpy imports (``pip install multi-freq-ldpy``), its SMP (a column, or pair, of each
@@ -32,10 +32,10 @@ from skrldp import (
     AOptimalSanitizer,
     BlockEstimator,
     BlockSanitizer,
-    Calibrator,
     FrequencyEstimator,
     LikelihoodRatioSet,
     PrivacyLeakWarning,
+    RakingWeights,
     SRRSanitizer,
     expected_std_error,
 )
@@ -185,7 +185,7 @@ def under_drift(sanitizers, public, people, categories, pairs, simulations):
         for seed in range(simulations):
             for kind, sanitizer in sanitizers.items():
                 reports = reported(sanitizer, people, weights, seed)
-                calibrated = Calibrator(sanitizer, public).fit(reports)
+                calibrated = RakingWeights(sanitizer, public).fit(reports)
                 leakage.setdefault(kind, []).append(calibrated.leakage_)
                 estimator = BlockEstimator(sanitizer).fit(reports)
                 for columns in pairs:
@@ -211,7 +211,11 @@ def under_drift(sanitizers, public, people, categories, pairs, simulations):
 def remedies(public, people, categories):
     """What single columns leak under drift, without a remedy and with each."""
     wide = AOptimalSanitizer(tol=0.1, uncertainty=LikelihoodRatioSet(drift=0.05))
-    designs = {"nothing": {}, "drift=0.05": {"base": wide}, "eps_all=4": {"eps_all": 4.0}}
+    designs = {
+        "nothing": {},
+        "drift=0.05": {"base": wide},
+        "eps_worst_case=4": {"eps_worst_case": 4.0},
+    }
     print("\nLeakage of the worst column at the true distribution")
     for name, more in designs.items():
         found = BlockSanitizer(sensitive="sex", categories=categories, **more).fit(public)

@@ -215,7 +215,7 @@ def _covariance(own, sample):
 
 
 def _less(first, second, of_first, of_second, correlation):
-    """Intervals (r, 2) of a difference of estimates, as those of Figures are made."""
+    """Intervals (r, 2) of a difference of estimates, as those of Estimates are made."""
     both = np.ones((2, 2, len(first)))
     both[0, 1] = both[1, 0] = correlation
     values = np.nan_to_num(np.stack([first, second]))

@@ -15,7 +15,7 @@ Ways to train:
 - *rows*: each report as its most probable record, as if that were one
 - *posterior*: each report as all records, weighted by their probabilities given the report at the
   public distribution
-- *known noise*: `FrequencyEstimator.training_rows`: all combinations, weighted by their
+- *known noise*: `FrequencyEstimator.to_training_data`: all combinations, weighted by their
   frequencies in the most likely distribution
 - *shares of S*: public records, weighted so that the secrets have the shares that the reports say
 """
@@ -158,7 +158,7 @@ def ways(sanitizer, symbols, test):
     every = pd.DataFrame(list(joint.values), columns=[*FEATURES, "label"])
     rows = {way: (every, share * n) for way, share in found.items()}
     estimator = FrequencyEstimator(sanitizer, encode="symbol").fit(numbers, sample_weight=counts)
-    features, label, weights = estimator.training_rows(FEATURES, "label")
+    features, label, weights = estimator.to_training_data(FEATURES, "label")
     rows["known noise"] = features.assign(label=label), weights
     return {way: trained(*some, test) for way, some in rows.items()}
 

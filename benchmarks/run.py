@@ -14,8 +14,8 @@ if __name__ == "__main__":
     full = "--full" in sys.argv
     arguments = [option for option in sys.argv[1:] if option != "--full"]
     names = (
-        "sampling batches solvers isit large set_coverage surveys eps_all alphabet a_optimal "
-        "whole_records choice blocks anytime"
+        "sampling batches solvers isit large set_coverage surveys eps_worst_case alphabet "
+        "a_optimal whole_records choice blocks anytime"
     )
     for name in names.split():
         print(f"== bench_{name}.py")

@@ -34,7 +34,7 @@ def print_beside_truth(figures, private):
 def main(limit=None):
     public, private, answers = load_affairs()
     asked = {"eps": 1.0, "sensitive": "affair", "categories": answers}
-    sanitizer = AOptimalSanitizer(**asked, eps_all=4.0, time_limit=limit).fit(public)
+    sanitizer = AOptimalSanitizer(**asked, eps_worst_case=4.0, time_limit=limit).fit(public)
     print(f"Design from {len(public):,} public records, {len(private):,} reports.\n")
     print(privacy_report(sanitizer).summary(), end="\n\n")
 

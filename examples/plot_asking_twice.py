@@ -117,7 +117,9 @@ figure.legend(loc="outside right upper", fontsize=9)
 # storage for that: a secret key determines the report for a person and a record, the same each
 # time.
 
-device = client.load(sanitizers["PolyOpt"].mechanism_.to_json(), memoize=secrets.token_bytes(32))
+device = client.load(
+    sanitizers["PolyOpt"].mechanism_.to_json(), permanent_key=secrets.token_bytes(32)
+)
 record = public.iloc[0].to_dict()
 print([device.report(record, id="Ada") for _ in range(10)])
 
@@ -143,12 +145,12 @@ print(f"affair, and for {no[no > 100 * yes].sum():.0%} of those without.")
 # was asked to protect one report. IR here reports the harmless column with noise, so many reports
 # say what that column itself says, and no more. But that is also more than ε.
 #
-# - Ask once, and let devices repeat their report (``memoize=``). When the *record* changes, a new
-#   report is drawn, and then this page applies.
+# - Ask once, and let devices repeat their report (``permanent_key=``). When the *record* changes, a
+#   new report is drawn, and then this page applies.
 # - For k independent reports, use GRR, SRR or ``uncertainty=AllDistributions()`` with ε/k each.
 #   Only for mechanisms that are private for all distributions do k reports leak at most k·ε.
-# - Or ask for ``eps_all``, a second and larger ε for all distributions: k reports then leak at most
-#   ε + (k - 1)·eps_all. See ``plot_second_report.py`` for its price.
+# - Or ask for ``eps_worst_case``, a second and larger ε for all distributions: k reports then leak
+#   at most ε + (k - 1)·eps_worst_case. See ``plot_second_report.py`` for its price.
 # - Two *surveys* with different columns about the same people are two reports as well.
 
 plt.show()

@@ -8,9 +8,10 @@ who knows nothing else of the person. A second report, or somebody who knows the
 may reveal the secret: see ``plot_asking_twice.py``. A mechanism that is private for all
 distributions has neither weakness, but says much less.
 
-``eps_all`` is what lies between. The mechanism is private at ε over the set, and besides at a
-larger ``eps_all`` over all distributions. Then k reports leak at most ε + (k - 1)·eps_all, and
-somebody who knows U learns at most eps_all. How much utility does that cost?
+``eps_worst_case`` is what lies between. The mechanism is private at ε over the set, and besides at
+a larger ``eps_worst_case`` over all distributions. Then k reports leak at most ε + (k -
+1)·eps_worst_case, and somebody who knows U learns at most eps_worst_case. How much utility does
+that cost?
 
 The data are the affairs in Fair's survey (6,366 married women, Redbook, 1974).
 """
@@ -47,8 +48,8 @@ public = survey.sample(frac=0.5, random_state=0)
 template = PolyOptSanitizer(EPS, sensitive="affair", time_limit=20.0)
 sanitizers = {
     "PolyOpt": template,
-    "PolyOpt, eps_all=3": clone(template).set_params(eps_all=3.0),
-    "PolyOpt, eps_all=1": clone(template).set_params(eps_all=1.0),
+    "PolyOpt, eps_worst_case=3": clone(template).set_params(eps_worst_case=3.0),
+    "PolyOpt, eps_worst_case=1": clone(template).set_params(eps_worst_case=1.0),
     "SRR": SRRSanitizer(EPS, sensitive="affair"),
 }
 REPORTS = [1, 2, 3, 10]
@@ -68,27 +69,27 @@ for name, sanitizer in sanitizers.items():
 print(pd.DataFrame(facts).T.round(2).to_string())
 
 # %%
-# Without ``eps_all`` the second report adds some 20 nats, which is everything. With it, each
-# further report adds at most ``eps_all``.
+# Without ``eps_worst_case`` the second report adds some 20 nats, which is everything. With it, each
+# further report adds at most ``eps_worst_case``.
 #
 # The price
 # ---------
-# The information that is kept, for several ``eps_all``. At ``eps_all`` = ε the promise is that of
-# SRR, which is private at ε for all distributions.
+# The information that is kept, for several ``eps_worst_case``. At ``eps_worst_case`` = ε the
+# promise is that of SRR, which is private at ε for all distributions.
 
 ALL = [0.5, 1, 2, 3, 4, 6]
 kept = [
-    clone(template).set_params(eps_all=bound).fit(public).normalized_mutual_information_
+    clone(template).set_params(eps_worst_case=bound).fit(public).normalized_mutual_information_
     for bound in ALL
 ]
 figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.4), layout="constrained")
-left.plot(ALL, kept, color="#0072B2", marker="o", label="PolyOpt with eps_all")
+left.plot(ALL, kept, color="#0072B2", marker="o", label="PolyOpt with eps_worst_case")
 for name, style in {"PolyOpt": "-", "SRR": ":"}.items():
     level = sanitizers[name].normalized_mutual_information_
     left.axhline(level, color="#595959", linestyle=style, label=f"{name} without")
-left.set(xlabel="eps_all (nats)", ylabel="information kept, I(X;Y) / H(X)", ylim=0)
+left.set(xlabel="eps_worst_case (nats)", ylabel="information kept, I(X;Y) / H(X)", ylim=0)
 left.legend(fontsize="small")
-left.set_title("What eps_all costs")
+left.set_title("What eps_worst_case costs")
 for name, color, marker in zip(
     sanitizers, ["#0072B2", "#E69F00", "#009E73", "#595959"], "os^*", strict=True
 ):
@@ -105,20 +106,20 @@ right.legend(loc="lower right", fontsize="small")
 # %%
 # If only some columns are known
 # ------------------------------
-# Others may know whether a person has children, and no more. ``known=`` names such columns: ε then
-# holds within each of their values too. That costs less than a bound for all distributions, and
-# promises less: nothing is said about a second report.
+# Others may know whether a person has children, and no more. ``observer_columns=`` names such
+# columns: ε then holds within each of their values too. That costs less than a bound for all
+# distributions, and promises less: nothing is said about a second report.
 
 survey["children"] = np.where(answers["children"] > 0, "some", "none")
 survey["happy"] = np.where(answers["rate_marriage"] >= 4, "yes", "no")
 with_children = survey.loc[public.index, ["affair", "happy", "children"]]
 for known in (None, ["children"]):
-    sanitizer = PolyOptSanitizer(EPS, sensitive="affair", known=known, time_limit=20.0)
+    sanitizer = PolyOptSanitizer(EPS, sensitive="affair", observer_columns=known, time_limit=20.0)
     sanitizer.fit(with_children)
     within = sanitizer.certificate_.claims.known
     print(
-        f"known={known}: {sanitizer.normalized_mutual_information_:.1%} of H(X) kept, proven eps "
-        f"{sanitizer.certificate_.eps:.2f}, within known values "
+        f"observer_columns={known}: {sanitizer.normalized_mutual_information_:.1%} of H(X) kept, "
+        f"proven eps {sanitizer.certificate_.eps:.2f}, within known values "
         + ("not stated" if within is None else f"{within.eps:.2f}")
     )
 
@@ -130,15 +131,16 @@ share = {
     name: each.normalized_mutual_information_ / template.normalized_mutual_information_
     for name, each in sanitizers.items()
 }
-print(f"eps_all=3 keeps {share['PolyOpt, eps_all=3']:.0%} of what PolyOpt keeps without it,")
-print(f"eps_all=1 {share['PolyOpt, eps_all=1']:.0%}, and SRR {share['SRR']:.0%}.")
+print(f"eps_worst_case=3 keeps {share['PolyOpt, eps_worst_case=3']:.0%} of PolyOpt's information,")
+print(f"eps_worst_case=1 {share['PolyOpt, eps_worst_case=1']:.0%}, and SRR {share['SRR']:.0%}.")
 
 # %%
 # - If a person is asked once, and whoever sees the report knows nothing else of them, leave out
-#   ``eps_all``.
-# - If there may be k reports, choose ε + (k - 1)·eps_all as what all of them may leak, and read the
-#   price from the left picture. The bound is on the safe side; ``certify`` states a smaller one.
-# - If others know columns of U, name them in ``known``, or ask for ``eps_all``, which covers
-#   whatever they may know.
+#   ``eps_worst_case``.
+# - If there may be k reports, choose ε + (k - 1)·eps_worst_case as what all of them may leak, and
+#   read the price from the left picture. The bound is on the safe side; ``certify`` states a
+#   smaller one.
+# - If others know columns of U, name them in ``observer_columns``, or ask for ``eps_worst_case``,
+#   which covers whatever they may know.
 
 plt.show()

@@ -58,17 +58,17 @@ def customers(n):
 possible = itertools.product([False, True], AGES, ACCOUNTS, [False, True])
 possible = pd.DataFrame(list(possible), columns=["ill", *FEATURES, LABEL])
 sanitizer = SRRSanitizer(EPS, sensitive="ill").fit(possible)
-print(f"for all distributions: ε is at most {sanitizer.certificate_.eps_all:.3f}")
+print(f"for all distributions: ε is at most {sanitizer.certificate_.eps_worst_case:.3f}")
 
 # %%
 # Two ways to learn
 # -----------------
 # *As rows.* A report has the form of a record, so any model can be trained on it as it is.
 #
-# *With known noise.* ``training_rows`` gives all combinations of features and label, each weighted
-# by its frequency as estimated from the reports. Any model that takes ``sample_weight`` can be
-# trained on them. The weights sum to the effective number of records, which tells the model how
-# little can be known from so much noise.
+# *With known noise.* ``to_training_data`` gives all combinations of features and label, each
+# weighted by its frequency as estimated from the reports. Any model that takes ``sample_weight``
+# can be trained on them. The weights sum to the effective number of records, which tells the model
+# how little can be known from so much noise.
 
 
 def train(X, y, weights):
@@ -89,7 +89,7 @@ def train_on(table):
 def train_both(reports):
     """Train on the same reports in both ways."""
     estimator = FrequencyEstimator(sanitizer).fit(reports)
-    X, y, weights = estimator.training_rows(FEATURES, LABEL)
+    X, y, weights = estimator.to_training_data(FEATURES, LABEL)
     return {
         "as rows": train_on(reports),
         "known noise": train(X, y, weights),

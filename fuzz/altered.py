@@ -27,7 +27,12 @@ def honest():
     """The JSON of mechanisms with claims of all kinds."""
     found = []
     for around, _ in SETS.values():
-        options = {"known": "age", "eps_all": 2.0, "categories": KNOWN, "uncertainty": around}
+        options = {
+            "observer_columns": "age",
+            "eps_worst_case": 2.0,
+            "categories": KNOWN,
+            "uncertainty": around,
+        }
         made = PolyOptSanitizer(sensitive="ill", **options).fit(records()).mechanism_
         found.append(json.loads(made.to_json()))
     return found

@@ -31,24 +31,26 @@ _N = 3000  # draws of a record
 def check_blocks(case, sanitizer, report, node=None):
     """What is stated of blocks, by the report, the certificate and the manifest."""
     manifest, truth = sanitizer.manifest_, _of_blocks(case, sanitizer, report, node)
-    one, everywhere = truth["one"], truth["eps_all"]
+    one, everywhere = truth["one"], truth["eps_worst_case"]
     need(report.claims.eps, one, "all blocks")
     need(sanitizer.certificate_.eps, one, "all blocks, certificate")
     main = "all" if report.claims.main.around.is_everything else "A"
     row_holds(report, ("nothing", "1", main), one, "the row of what is proven")
-    need(report.claims.eps_all, everywhere, "eps_all of blocks")
+    need(report.claims.eps_worst_case, everywhere, "eps_worst_case of blocks")
     need(report.claims.eps_given_u, truth["eps_given_u"], "to an observer who knows U, of blocks")
     known = report.claims.known
     if known:
         need(known.eps, truth["known"], "known, of blocks")
-    if case.parameters.get("eps_all") is not None:
-        need(case.parameters["eps_all"], everywhere, "the eps_all asked for, of blocks")
+    if case.parameters.get("eps_worst_case") is not None:
+        need(
+            case.parameters["eps_worst_case"], everywhere, "the eps_worst_case asked for, of blocks"
+        )
     need(case.parameters["eps"], one, "asked, of blocks")
     for k in (2, 3, 10):
         different = one + (k - 1) * everywhere
         need(report.claims.find(reports=k).eps, different, f"{k} reports of blocks")
         need(manifest.claims.bound_of(k), different, f"{k} reports of blocks, manifest")
-        if report.claims.eps_all <= report.claims.eps:
+        if report.claims.eps_worst_case <= report.claims.eps:
             need(k * report.claims.eps, different, f"{k} times the proven eps")
         row_holds(report, ("nothing", f"{k}", main), different, f"the row of {k} reports")
     _check_manifest(case, sanitizer, one, everywhere)
@@ -62,7 +64,7 @@ def check_blocks(case, sanitizer, report, node=None):
 
 def _of_blocks(case, sanitizer, report, node):
     """Check each block; return the greatest of what their mechanisms leak."""
-    found = dict.fromkeys(("one", "eps_all", "eps_given_u", "known"), 0.0)
+    found = dict.fromkeys(("one", "eps_worst_case", "eps_given_u", "known"), 0.0)
     for block, own in zip(sanitizer.blocks_, sanitizer.sanitizers_, strict=True):
         rows = probabilities(own.mechanism_)
         around = set_of(own.certificate_.uncertainty)
@@ -87,7 +89,7 @@ def _of_blocks(case, sanitizer, report, node):
             need(proof.eps, truth, f"block {block}, known")
         fields = json.loads(own.mechanism_.to_json())
         need_figures(case, own, rows, fields["claims"], fields["columns"])
-        for name in ("eps_all", "eps_given_u"):
+        for name in ("eps_worst_case", "eps_given_u"):
             found[name] = max(found[name], case.truths[name])
         check_proofs(case, own, node)
         if case.rng.random() < 0.4:

@@ -26,7 +26,7 @@ _BALL = {"uncertainty": RenyiBall(alpha=1.0, radius="finite-sample", beta=_BETA)
 _TENDS = {"uncertainty": LikelihoodRatioSet(_BETA, radius="asymptotic"), "min_frequency": 100}
 _OTHER = {"handle_unknown": "infrequent_if_exist"}
 _AUTO = {"min_frequency": "auto"}
-_KNOWN = {"categories": "product", "known": ["k"]}
+_KNOWN = {"categories": "product", "observer_columns": ["k"]}
 _OF_U = {"observe": "nonsensitive"}
 
 # Columns besides "s" and "u", and options.

@@ -95,8 +95,8 @@ def _make_parameters(case):
         for name, value in given.items():
             if isinstance(value, Later):
                 given[name] = value.made(case)
-    if "known" in own:
-        own["known"] = _called(case, own["known"])
+    if "observer_columns" in own:
+        own["observer_columns"] = _called(case, own["observer_columns"])
     if "blocks" in case.blocks and isinstance(case.blocks["blocks"], list):
         case.blocks["blocks"] = [_called(case, block) for block in case.blocks["blocks"]]
     case.cut = {case.at(name): edges for name, edges in case.cut.items()}

@@ -10,7 +10,7 @@ const ask = {
     return [message, shown];
   },
   async client(text, records, key) {
-    const client = await load(text, { memoize: Uint8Array.from(key) });
+    const client = await load(text, { permanentKey: Uint8Array.from(key) });
     const drawn = [];
     for (const [record, id] of records) {
       const report = await client.report(record, { id }).catch((error) => (error.name === "Error" ? null : `${error}`));

@@ -39,7 +39,7 @@ class Node:
 
     def client(self, text, records):
         """Ask what the client states, and what it reports with a key; records are dictionaries."""
-        device = client.load(text, memoize=_KEY)
+        device = client.load(text, permanent_key=_KEY)
         fields = json.loads(text)
         parts = fields.get("mechanisms", [fields])
         reports = [_reported(device, record, str(i)) for i, record in enumerate(records)]

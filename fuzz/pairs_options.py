@@ -33,8 +33,8 @@ def _both(*changes):
     return change
 
 
-def _more_eps_all(amount):
-    return _set(eps_all=Later(lambda case: float(case.parameters["eps"] + amount)))
+def _more_eps_worst_case(amount):
+    return _set(eps_worst_case=Later(lambda case: float(case.parameters["eps"] + amount)))
 
 
 def _later(name, made):
@@ -78,10 +78,10 @@ SETTINGS = {
         "small": _set(eps=0.2),
         "large": _set(eps=3.0),
     },
-    "eps_all": {
-        "equal": _more_eps_all(0.0),
-        "more": _more_eps_all(0.8),
-        "much more": _more_eps_all(4.0),
+    "eps_worst_case": {
+        "equal": _more_eps_worst_case(0.0),
+        "more": _more_eps_worst_case(0.8),
+        "much more": _more_eps_worst_case(4.0),
     },
     "observe": {"nonsensitive": _set(observe="nonsensitive")},
     "sensitive": {
@@ -91,8 +91,8 @@ SETTINGS = {
         "one without records": _shape(extra=("s",), declare=("s",)),
     },
     "known": {
-        "one column": _both(_KNOWN, _set(known=["k"])),
-        "all of U": _both(_KNOWN, _set(known=["u", "k"])),
+        "one column": _both(_KNOWN, _set(observer_columns=["k"])),
+        "all of U": _both(_KNOWN, _set(observer_columns=["u", "k"])),
     },
     "unknown": {
         "other": _set(handle_unknown="infrequent_if_exist"),
@@ -225,7 +225,9 @@ def _parameters(name):
 
 def applies(case):
     """Whether the sanitizer has these options at all."""
-    own = {*case.parameters} - ({"known", "eps_all", "categories"} if case.blocks else set())
+    own = {*case.parameters} - (
+        {"observer_columns", "eps_worst_case", "categories"} if case.blocks else set()
+    )
     if case.form in ("enums", "numpy texts") and (case.kind != "texts" or case.numbers):
         return False  # they hold texts alone
     if case.kind == "mixed" and case.form.startswith(("polars", "arrow", "duckdb", "nullable")):
@@ -242,7 +244,14 @@ def make_sanitizer(case):
         return getattr(skrldp, case.mechanism)(**own)
     shared = {
         name: own.pop(name)
-        for name in ("eps", "eps_all", "known", "categories", "sensitive", "random_state")
+        for name in (
+            "eps",
+            "eps_worst_case",
+            "observer_columns",
+            "categories",
+            "sensitive",
+            "random_state",
+        )
         if name in own
     }
     base = getattr(skrldp, case.mechanism)(**own)

@@ -82,13 +82,17 @@ def check_certify(case, sanitizer):
     need(proof.eps, max(found.values(), default=0.0), what)
     pairs = [(s, t) for s, t in product(range(rows.shape[1]), repeat=2) if s != t]
     truth = max(log_ratio(rows[:, s].max(1), rows[:, t].min(1)).max() for s, t in pairs)
-    need(proof.eps_all, k * truth, f"{what}, eps_all")
+    need(proof.eps_worst_case, k * truth, f"{what}, eps_worst_case")
     truth = max(log_ratio(rows[:, s], rows[:, t]).max() for s, t in pairs)
     need(proof.eps_given_u, k * truth, f"{what}, eps_given_u")
     need(proof.eps, proof.eps_attained, f"{what}: more is attained than is proven")
-    said = dict(re.findall(r"(eps_all<=|eps<=|attained )([0-9.e+-]+|inf)", repr(proof)))
+    said = dict(re.findall(r"(eps_worst_case<=|eps<=|attained )([0-9.e+-]+|inf)", repr(proof)))
     need(float(said["eps<="]), proof.eps, f"{what}, in words")
-    need(float(said.get("eps_all<=", math.inf)), proof.eps_all, f"{what}, eps_all in words")
+    need(
+        float(said.get("eps_worst_case<=", math.inf)),
+        proof.eps_worst_case,
+        f"{what}, eps_worst_case in words",
+    )
     need(proof.eps_attained, float(said["attained "]), f"{what}, attained in words")
     if math.comb(len(rows) + k - 1, k) <= len(groups.rows[0]):  # all combinations of reports
         law = np.empty_like(joint.probabilities)
@@ -169,7 +173,7 @@ def _refused(texts, eps, reports, what):
 def _understated(case, text):
     """Claims of less than what is attained: one figure each."""
     columns = json.loads(text)["columns"]
-    for name in ("eps_all", "eps_given_u"):
+    for name in ("eps_worst_case", "eps_given_u"):
         fields, truth = json.loads(text), case.truths[name]
         one = everywhere_of(fields["claims"]).get(name)
         if one is not None and _less(truth) is not None:

@@ -53,16 +53,18 @@ def check_sanitizer(case, sanitizer, report):
         (log_ratio(plain.rows[s].max(1), plain.rows[t].min(1)).max() for s, t in pairs), default=0.0
     )
     everywhere = max(everywhere, 0.0)
-    need(report.claims.eps_all, everywhere, "eps_all")
+    need(report.claims.eps_worst_case, everywhere, "eps_worst_case")
     row_holds(report, ("nothing", "1", "all"), everywhere, "the row of all distributions")
     given_u = max((log_ratio(rows[:, s], rows[:, t]).max() for s, t in pairs), default=0.0)
     need(report.claims.eps_given_u, given_u, "to an observer who knows U")
     need(
-        report.claims.eps_all, report.claims.eps_given_u - 1e-12, "eps_all is less than eps_given_u"
+        report.claims.eps_worst_case,
+        report.claims.eps_given_u - 1e-12,
+        "eps_worst_case is less than eps_given_u",
     )
-    asked = case.parameters.get("eps_all")
+    asked = case.parameters.get("eps_worst_case")
     if asked is not None:
-        need(asked, everywhere, "the eps_all that was asked for")
+        need(asked, everywhere, "the eps_worst_case that was asked for")
     cells = rows.reshape(len(rows), -1)
     record = log_ratio(cells.max(1), cells.min(1)).max()
     need(report.eps_record, record, "two records")
@@ -188,7 +190,7 @@ def _check_reports(case, report, rows, one, everywhere):
         row_holds(report, ("nothing", f"{k}, same record", everything), truth, f"{k} reports, row")
         different = one + (k - 1) * everywhere
         row_holds(report, ("nothing", f"{k}", everything), different, f"{k} reports if U changes")
-        if claims.eps_all <= claims.eps:
+        if claims.eps_worst_case <= claims.eps:
             need(k * claims.eps, different, f"at most {k} times the proven eps")
         need(claims.bound_of(k), different, f"the claim, {k} reports")
         if report.claims.find(reports=k).attained > stated:

@@ -52,7 +52,7 @@ def statements_of(said, columns):
 
 def everywhere_of(said):
     """What is claimed for all distributions, and to an observer who knows U; each if it is."""
-    about = {"eps_all": [], "eps_given_u": "all"}
+    about = {"eps_worst_case": [], "eps_given_u": "all"}
     return {
         name: one
         for name, known in about.items()
@@ -79,7 +79,7 @@ def need_figures(case, sanitizer, rows, said, columns):
         (log_ratio(rows[:, s].max(1), rows[:, t].min(1)).max() for s, t in both), default=0.0
     )
     given_u = max((log_ratio(rows[:, s], rows[:, t]).max() for s, t in both), default=0.0)
-    case.truths["eps_all"], case.truths["eps_given_u"] = everywhere, given_u
+    case.truths["eps_worst_case"], case.truths["eps_given_u"] = everywhere, given_u
     for name, one in everywhere_of(said).items():
         need(one["eps"], case.truths[name], f"JSON, {name}")
 
@@ -102,7 +102,7 @@ def _check_inspect(case, text, said, rows):
     both = [(s, t) for s, t in product(range(rows.shape[1]), repeat=2) if s != t]
     truth = max(log_ratio(rows[:, s].max(1), rows[:, t].min(1)).max() for s, t in both)
     proven, claimed = everywhere_of(found["proven"]["claims"]), found["claimed"]["claims"]
-    need(stated_eps(proven, "eps_all"), truth, "inspect, all distributions")
+    need(stated_eps(proven, "eps_worst_case"), truth, "inspect, all distributions")
     truth = max(log_ratio(rows[:, s], rows[:, t]).max() for s, t in both)
     need(stated_eps(proven, "eps_given_u"), truth, "inspect, to an observer who knows U")
     if [one["eps"] for one in claimed if "reports" not in one] != [one["eps"] for one in said]:
@@ -111,7 +111,7 @@ def _check_inspect(case, text, said, rows):
     for one in claimed:
         k = one.get("reports", 1)
         if k > 1:
-            different = first + (k - 1) * case.truths["eps_all"]
+            different = first + (k - 1) * case.truths["eps_worst_case"]
             need(one["eps"], different, f"inspect, {k} reports")
 
 

@@ -111,11 +111,11 @@ export interface BlockClient {
  *
  * @param text What `mechanism_.to_json()` or `manifest_.to_json()` wrote; bytes are UTF-8. Only the client of a manifest
  *   has `blocks`: `"blocks" in client` tells which it is.
- * @param options `memoize`: a secret key of at least 16 bytes, which makes reports permanent. `digest`: the digest that
+ * @param options `permanentKey`: a secret key of at least 16 bytes, which makes reports permanent. `digest`: the digest that
  *   the mechanism or manifest must have, in hexadecimal.
  * @throws If the text does not follow the format exactly, has another digest, or there is no WebCrypto.
  */
 export function load(
   text: string | Uint8Array,
-  options?: { memoize?: Uint8Array; digest?: string },
+  options?: { permanentKey?: Uint8Array; digest?: string },
 ): Promise<Client | BlockClient>;

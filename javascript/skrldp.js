@@ -13,13 +13,13 @@ const HALF_PAIR = /\p{Surrogate}/u; // of surrogates: no text
 
 /** Load a mechanism or a manifest that reports records; `skrldp.d.ts` says what the options are. */
 export async function load(text, options = {}) {
-  checkKeys(options, [], ["memoize", "digest"], "the options of load", fail);
+  checkKeys(options, [], ["permanentKey", "digest"], "the options of load", fail);
   if (typeof text !== "string" && !isOctets(text)) fail("a mechanism is a string or a Uint8Array.", TypeError);
   const { crypto, crypto: { subtle, getRandomValues } = {} } = globalThis;
   if (!subtle || !getRandomValues) fail("WebCrypto is missing: browsers have it on pages served over HTTPS only.");
-  const [isPermanent, secret] = ["memoize" in options, options.memoize];
+  const [isPermanent, secret] = ["permanentKey" in options, options.permanentKey];
   const isKey = isOctets(secret) && secret.length >= LEAST_KEY && new Set(secret).size > 1; // all equal: never filled
-  if (isPermanent && !isKey) fail(`memoize must be a Uint8Array of at least ${LEAST_KEY} random bytes.`, TypeError);
+  if (isPermanent && !isKey) fail(`permanentKey must be a Uint8Array: at least ${LEAST_KEY} random bytes.`, TypeError);
   const { canonical, stated, reporterOf, rounded, refuseFalseClaims } = read(text);
   refuseFalseClaims();
   const hashOf = async (own) => new Uint8Array(await subtle.digest("SHA-256", encoded(own)));

@@ -16,7 +16,7 @@ _HOMES = {
     "Bins": "alphabet.numbers",
     "BlockEstimator": "estimation",
     "BlockSanitizer": "sanitizers.block_sanitizer",
-    "Calibrator": "estimation",
+    "RakingWeights": "estimation",
     "Certificate": "certificate",
     "CertificateError": "exceptions",
     "EstimationErrorDisplay": "display",
@@ -56,7 +56,6 @@ __all__ = [
     "Bins",
     "BlockEstimator",
     "BlockSanitizer",
-    "Calibrator",
     "Certificate",
     "CertificateError",
     "EstimationErrorDisplay",
@@ -76,6 +75,7 @@ __all__ = [
     "PrivacyLeakWarning",
     "PrivacyReport",
     "PrivacyUtilityDisplay",
+    "RakingWeights",
     "RenyiBall",
     "ReportLimitError",
     "RobustMSESanitizer",
@@ -103,7 +103,12 @@ if TYPE_CHECKING:
         MechanismDisplay,
         PrivacyUtilityDisplay,
     )
-    from skrldp.estimation import BlockEstimator, Calibrator, FrequencyEstimator, expected_std_error
+    from skrldp.estimation import (
+        BlockEstimator,
+        FrequencyEstimator,
+        RakingWeights,
+        expected_std_error,
+    )
     from skrldp.exceptions import (
         CertificateError,
         InfeasibleError,

@@ -392,8 +392,8 @@ POINT_ALONE = (
 
 
 def brief_bound(eps: float) -> str:
-    """State an upper bound on a leakage, for a `repr`."""
-    return f"eps<={at_most(eps)}"
+    """State an upper bound on a leakage in four digits, for a `repr`."""
+    return f"eps<={at_most(eps, '.4g')}"
 
 
 def claimed(eps: float | None) -> str:
@@ -641,7 +641,7 @@ class Claims:
     --------
     >>> ball = Around("renyi", {"alpha": 2, "radius": 0.1}, "chi2", 0.05)
     >>> claims = Claims((Claim(0.99, 0.98, ball), Claim(4.0, 4.0)))
-    >>> claims.eps, claims.eps_all, claims.beta
+    >>> claims.eps, claims.eps_worst_case, claims.beta
     (0.99, 4.0, 0.05)
     >>> claims.find(reports=3).eps
     8.99
@@ -661,7 +661,7 @@ class Claims:
             raise ValueError("two claims are about the same.")
         if {one.secret for one in items} != {first.secret}:
             raise ValueError("two claims are about other secrets.")
-        most = self.eps_all
+        most = self.eps_worst_case
         beyond = [one.eps for one in items if one.reports == 1 and one.eps > most]
         if beyond:
             raise ValueError(
@@ -689,7 +689,7 @@ class Claims:
         return next((one for one in self.items if one.about == ((), 1, "same", True)), None)
 
     @property
-    def eps_all(self) -> float:
+    def eps_worst_case(self) -> float:
         """The bound on one report for all distributions, in nats; infinite if there is none."""
         return math.inf if self.everywhere is None else self.everywhere.eps
 
@@ -697,7 +697,7 @@ class Claims:
     def eps_given_u(self) -> float:
         """The bound to an observer who knows U exactly, in nats; infinite if there is none."""
         found = self._stated("all", 1, "same")
-        return self.eps_all if found is None else found.eps
+        return self.eps_worst_case if found is None else found.eps
 
     @property
     def known(self) -> Claim | None:
@@ -759,7 +759,7 @@ class Claims:
 
     def _composed(self, reports: int) -> Claim:
         """Add the bound of a first report and those of further ones, rounded upwards."""
-        more = self.eps_all
+        more = self.eps_worst_case
         return self._summed(reports, (reports - 1) * Fraction(more) if more < math.inf else None)
 
     def _summed(self, reports: int, further: Fraction | None) -> Claim:
@@ -808,7 +808,7 @@ class Claims:
                     f"the other mechanism does not protect column {min(missing, key=str)!r}, so "
                     "its claims do not bound what both reports reveal about it."
                 )
-        bounds = [other.eps_all for other in others]
+        bounds = [other.eps_worst_case for other in others]
         further = sum(map(Fraction, bounds), Fraction(0)) if math.inf not in bounds else None
         return self._summed(1 + len(others), further)
 
@@ -908,16 +908,16 @@ class Claims:
 
     def _from_whom(self) -> str:
         """Say what observers learn who know more about the person."""
-        if self.eps_all <= self.eps:
+        if self.eps_worst_case <= self.eps:
             return "This holds whatever else an observer knows about the person."
         said = "This holds for an observer who knows nothing else about the person; "
         if self.known is not None and self.known.eps <= _REVEALED:
             columns, eps = _few(self.known.known), self.known.eps
             said += f"for one who knows {columns} the factor is at most {odds(eps)}; "
-        if self.eps_all > _REVEALED:
+        if self.eps_worst_case > _REVEALED:
             secret = _few(self.main.secret) or "the secret"
             return f"{said}one who knows more may learn {secret} from one report."
-        return f"{said}for one who knows more the factor is at most {odds(self.eps_all)}."
+        return f"{said}for one who knows more the factor is at most {odds(self.eps_worst_case)}."
 
     def _of_two(self) -> str:
         """Say what two reports about a person do, and how much less if the record is unchanged."""
@@ -972,10 +972,11 @@ class Claims:
             )
         assert two is not None
         asked = everywhere is not None and everywhere.asked is not None and everywhere.kept
-        if not asked and max(two.eps / 2.0, self.eps_all) > self.eps * (1.0 + _MORE):
+        if not asked and max(two.eps / 2.0, self.eps_worst_case) > self.eps * (1.0 + _MORE):
             said.append(
                 "The claim is about one report to an observer who knows nothing else: a second "
-                "report, or knowing more about the person, may reveal more. eps_all= bounds both."
+                "report, or knowing more about the person, may reveal more. eps_worst_case= bounds "
+                "both."
             )
         return said
 
@@ -990,10 +991,10 @@ class Claims:
         for one in self.items:
             letter = self._letter(one)
             shown.append((label, one.in_words() + f", over {letter}" * (letter != "all")))
-        if math.isinf(self.eps_all):
+        if math.isinf(self.eps_worst_case):
             more = "no bound on more than one report about each person"
         else:
-            first, further = at_most(self.eps), at_most(self.eps_all)
+            first, further = at_most(self.eps), at_most(self.eps_worst_case)
             more = f"eps <= {first} + {further} (k - 1) for k reports about one person"
         attained = f"{at_least(self.main.attained)} at the worst distribution found"
         return [*shown, ("k reports", more), ("attained", attained), *self.legend()]
@@ -1040,9 +1041,9 @@ class Claims:
     def brief(self) -> str:
         """State the bounds in short."""
         text = f"{brief_bound(self.eps)} for {self.main.around.describe()}"
-        if self.everywhere in (None, self.main) or math.isinf(self.eps_all):
+        if self.everywhere in (None, self.main) or math.isinf(self.eps_worst_case):
             return text
-        return f"{text}, {brief_bound(self.eps_all)} for all distributions"
+        return f"{text}, {brief_bound(self.eps_worst_case)} for all distributions"
 
     @property
     def together(self) -> str:
@@ -1111,13 +1112,13 @@ def bound_of_reports(
     if most == math.inf:
         raise ValueError(
             f"this mechanism bounds one report about each person, not {reports}, which may reveal "
-            f"the secret: fit with eps_all=, the bound for further reports, or allow one by "
+            f"the secret: fit with eps_worst_case=, the bound for further reports, or allow one by "
             f"{allow_one}."
         )
     if eps is not None and most > eps:
         raise ValueError(
-            f"{together(reports, most)}, more than eps={eps!r}: fit with a smaller eps_all=, or "
-            "allow fewer."
+            f"{together(reports, most)}, more than eps={eps!r}: fit with a smaller "
+            "eps_worst_case=, or allow fewer."
         )
     return most
 

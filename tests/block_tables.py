@@ -31,17 +31,17 @@ def wide_table(n=4_000, seed=0, *, young=1.0):
 
 
 @functools.cache
-def fitted_blocks(blocks="pairs", eps_all=None, base=None):
+def fitted_blocks(blocks="pairs", eps_worst_case=None, base=None):
     """A sanitizer of blocks whose designs are quick: never changed by tests."""
     if base is None:
-        base = GRRSanitizer() if eps_all is None else AOptimalSanitizer()
+        base = GRRSanitizer() if eps_worst_case is None else AOptimalSanitizer()
     sanitizer = BlockSanitizer(
         eps=2.0,
         sensitive="ill",
         blocks=blocks,
         base=base,
         categories=KNOWN,
-        eps_all=eps_all,
+        eps_worst_case=eps_worst_case,
         random_state=0,
     )
     with few_iterations(), warnings.catch_warnings():

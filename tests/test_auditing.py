@@ -283,7 +283,7 @@ def test_every_claim_is_tested_by_a_bound_of_its_own():
     found = RobustMSESanitizer(
         0.05,
         sensitive=0,
-        known=[1],
+        observer_columns=[1],
         uncertainty=RenyiBall(1.0, radius=0.01),
         distance="hamming",
         robust_utility=False,

@@ -89,10 +89,10 @@ def arounds(draw):
 
 @st.composite
 def some_claims(draw):
-    eps_all = draw(FIGURE)
+    eps_worst_case = draw(FIGURE)
 
     def claim(around, **about):
-        eps = draw(st.floats(0, eps_all))
+        eps = draw(st.floats(0, eps_worst_case))
         asked = draw(st.none() | st.floats(eps, 1e300))
         return Claim(eps, draw(st.floats(0, eps)), around, SECRET, asked=asked, **about)
 
@@ -101,7 +101,7 @@ def some_claims(draw):
     known = draw(st.lists(st.sampled_from([("age",), ("age", "place"), "all"]), unique=True))
     items += [claim(draw(sets), known=own) for own in known]
     if not items[0].around.is_everything and draw(st.booleans()):
-        items.append(Claim(eps_all, eps_all, secret=SECRET))
+        items.append(Claim(eps_worst_case, eps_worst_case, secret=SECRET))
     if items[0].around.is_everything:
         items = [replace(one, eps=min(one.eps, items[0].eps), attained=0.0) for one in items]
     return Claims(tuple(items))
@@ -152,7 +152,7 @@ def test_several_reports():
         if math.isinf(bounds[1]):
             assert said == "no bound on more than one report about each person"
         else:
-            first, further = f"{bounds[0]:g}", f"{claims.eps_all:g}"
+            first, further = f"{bounds[0]:g}", f"{claims.eps_worst_case:g}"
             assert said == f"eps <= {first} + {further} (k - 1) for k reports about one person"
     for bad in (0, -1, 1.0, True, None, "2", math.inf):
         with pytest.raises(ValueError, match="must be an integer >= 1"):
@@ -234,7 +234,7 @@ def test_sentences_promise_no_more_than_is_claimed(eps, further, share):
     claims = claimed(Claim(eps, 0.0, AROUND), known, Claim(eps + further, 0.0))
     _, one, more, two, _ = claims.plain(("place",), False, 9)
     texts = [one, *more.split("; ")[1:][-1:], two]
-    bounds = [eps, *[claims.eps_all] * (len(texts) == 3), claims.find(reports=2).eps]
+    bounds = [eps, *[claims.eps_worst_case] * (len(texts) == 3), claims.find(reports=2).eps]
     if "knows 'age'" in more and "; " in more:
         texts.append(more.split("; ")[1])
         bounds.append(known.eps)

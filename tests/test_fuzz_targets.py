@@ -37,7 +37,7 @@ def test_a_target_runs(name):
 CROSSED = [
     [("mechanism", "AOptimal"), ("known", "one column"), ("set", "given")],
     [("mechanism", "NURP"), ("unknown", "other"), ("set", "order 1")],
-    [("mechanism", "AOptimal"), ("blocks", "bins"), ("eps_all", "more")],
+    [("mechanism", "AOptimal"), ("blocks", "bins"), ("eps_worst_case", "more")],
     [("mechanism", "GRR"), ("table", "polars lazy"), ("values", "missing")],
     [("mechanism", "GRR"), ("blocks", "lists"), ("table", "array")],
     [("mechanism", "AOptimal"), ("blocks", "bins"), ("sensitive", "all columns")],
@@ -78,7 +78,7 @@ def fitted():
     return case, pairs.make_sanitizer(case).fit(case.table)
 
 
-@pytest.mark.parametrize("figure", ["eps", "eps_all", "eps_given_u"])
+@pytest.mark.parametrize("figure", ["eps", "eps_worst_case", "eps_given_u"])
 def test_a_false_claim_of_a_json_is_found(figure, fitted):
     case, sanitizer = fitted
     fields = json.loads(sanitizer.mechanism_.to_json())
@@ -87,7 +87,7 @@ def test_a_false_claim_of_a_json_is_found(figure, fitted):
     if figure == "eps_given_u":  # it is zero: let the mechanism tell of S
         fields["weights"] = [[w, *row[1:]] for w, row in _moved(fields["weights"])]
     else:
-        one = {"eps": first, "eps_all": everywhere}[figure]
+        one = {"eps": first, "eps_worst_case": everywhere}[figure]
         one |= {"eps": 0.99 * one["eps"], "attained": 0.0}
     if figure != "eps":  # the weights alone contradict it
         with pytest.raises(ValueError, match="its weights attain eps"):

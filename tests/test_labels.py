@@ -89,7 +89,7 @@ def test_a_label_inside_the_mechanism_keeps_it(pipelines):
 
 
 def test_a_label_that_is_known_adds_what_it_says_by_itself(models):
-    """The models page: with `known`, a report adds at most eps to what the label says."""
+    """With `observer_columns`, a report adds at most eps to what the label says."""
     beyond = {}
     for name in ("told", "sanitizer"):
         sanitizer = models[name]

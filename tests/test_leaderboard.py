@@ -59,7 +59,7 @@ def test_measures_of_a_report_of_the_secret():
     task = pairs()
     matrix = np.repeat(plain.grr(2, EPS), 4, axis=1)  # of S alone
     found = measures.measured(task, sanitized(GRRSanitizer, task).mechanism_)
-    assert found["eps_proven"] <= found["eps_all"] <= EPS
+    assert found["eps_proven"] <= found["eps_worst_case"] <= EPS
     told = measures.leakage(task, matrix)
     assert told == {**told, "eps_true": pytest.approx(EPS), "eps_shifted": pytest.approx(EPS)}
     assert told["eps_knows_column"] == pytest.approx(EPS)
@@ -99,7 +99,7 @@ def test_fake_values_hide_less_than_they_say():
     """RS+FD raises ε as if records differed in one column; those that differ in all tell more."""
     task, amplified = pairs(), np.log(3 * (np.exp(EPS) - 1) + 1)
     proof = certify(plain.RSFD().design(task, EPS), AllDistributions(), task.joint)
-    assert proof.eps_all == pytest.approx(amplified, rel=1e-6)
+    assert proof.eps_worst_case == pytest.approx(amplified, rel=1e-6)
     assert amplified > 1.8 * EPS
     # With fake values of the public margins each column is reported as by GRR with these priors.
     uniform, realistic = (one.matrix(task, EPS) for one in (plain.RSFD(), plain.RSRFD()))
@@ -186,7 +186,7 @@ def test_results_are_kept_and_failures_have_reasons(tmp_path):
         kept.keep(run, found)
     again = runs.Kept(tmp_path / "kept.jsonl")
     rows = [runs.row_of(run, again.of(run)) for run in todo]
-    assert rows[0]["eps_all"] == "1"
+    assert rows[0]["eps_worst_case"] == "1"
     assert "different numbers of categories" in rows[1]["failed"]
     assert again.of(todo[0]._replace(eps=2.0)) is None
 

@@ -31,7 +31,7 @@ def measured(task, mechanism):
         **model(task, matrix),
         **information(task, matrix),
         "eps_proven": proof.eps,
-        "eps_all": proof.eps_all,
+        "eps_worst_case": proof.eps_worst_case,
         "eps_knows_u": proof.eps_given_u,
         **leakage(task, matrix),
         **attack(matrix, task.truth),

@@ -32,7 +32,7 @@ IN_README = (
     "CorrelationRemover",
 )  # fmt: skip
 PICTURED = (
-    *IN_README, "RobustMSE", "IR", "A-optimal, columns, eps_all = ε", "RS+FD", "Non-robust",
+    *IN_README, "RobustMSE", "IR", "A-optimal, columns, eps_worst_case = ε", "RS+FD", "Non-robust",
     "Privacy funnel", "uRR", "High-low LDP",
 )  # fmt: skip
 # Measures that users care about, in words, and whether more is better.
@@ -253,7 +253,15 @@ def plot(results, path):
     import matplotlib.pyplot as plt
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.8), layout="constrained")
-    for name in ("A-optimal", "IR", "A-optimal, columns, eps_all = ε", "SRR", "GRR", "OUE", "SMP"):
+    for name in (
+        "A-optimal",
+        "IR",
+        "A-optimal, columns, eps_worst_case = ε",
+        "SRR",
+        "GRR",
+        "OUE",
+        "SMP",
+    ):
         values = [results.median(name, eps, "error_u", True) for eps in results.epsilons]
         colour = COLOURS[results.approaches[name]["promise"]]
         left.loglog(results.epsilons, values, "o-", color=colour, markersize=3)

@@ -124,7 +124,7 @@ class RSFD(Approach):
 
     Nobody knows which, for which the paper raises ε. That is right for records that differ in one
     column if all columns have as many categories: of 2 and 15, 1.21 is told at ε = 1. Of records
-    that differ in more columns more is told than ε in any case, as `eps_all` shows.
+    that differ in more columns more is told than ε in any case, as `eps_worst_case` shows.
     """
 
     name, promise, uses = "RS+FD", ONE_COLUMN, (grr,)

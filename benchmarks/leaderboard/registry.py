@@ -43,22 +43,28 @@ APPROACHES: list[Approach | Ours] = [
     Ours("PolyOpt", PolyOptSanitizer),
     Ours("RobustMSE", RobustMSESanitizer),
     Ours("IR", IRSanitizer),
-    Ours("PolyOpt, eps_all = 4ε", lambda eps: PolyOptSanitizer(eps, eps_all=4.0 * eps)),
-    Ours("A-optimal, eps_all = ε", lambda eps: AOptimalSanitizer(eps, eps_all=eps), EVERYWHERE),
     Ours(
-        "A-optimal, columns, eps_all = ε",
-        lambda eps: AOptimalSanitizer(eps, eps_all=eps),
+        "PolyOpt, eps_worst_case = 4ε", lambda eps: PolyOptSanitizer(eps, eps_worst_case=4.0 * eps)
+    ),
+    Ours(
+        "A-optimal, eps_worst_case = ε",
+        lambda eps: AOptimalSanitizer(eps, eps_worst_case=eps),
+        EVERYWHERE,
+    ),
+    Ours(
+        "A-optimal, columns, eps_worst_case = ε",
+        lambda eps: AOptimalSanitizer(eps, eps_worst_case=eps),
         EVERYWHERE,
         each_column,
     ),
     Ours(
-        "A-optimal, S, eps_all = ε",
-        lambda eps: AOptimalSanitizer(eps, eps_all=eps, targets="sensitive"),
+        "A-optimal, S, eps_worst_case = ε",
+        lambda eps: AOptimalSanitizer(eps, eps_worst_case=eps, targets="sensitive"),
         EVERYWHERE,
     ),
     Ours(
-        "A-optimal, crosstab, eps_all = ε",
-        lambda eps: AOptimalSanitizer(eps, eps_all=eps, targets="all"),
+        "A-optimal, crosstab, eps_worst_case = ε",
+        lambda eps: AOptimalSanitizer(eps, eps_worst_case=eps, targets="all"),
         EVERYWHERE,
     ),
     Ours("SRR", SRRSanitizer, EVERYWHERE),

@@ -106,7 +106,7 @@ class WideApproach(Approach):
             area += share * found["attack_auc"]
             right += share * found["attack_success"]
         return {
-            "eps_proven": eps, "eps_all": eps, "eps_true": worst, "attack_auc": area,
+            "eps_proven": eps, "eps_worst_case": eps, "eps_true": worst, "attack_auc": area,
             "attack_success": right, "guess_without": float(task.shares(secret).sum(axis=1).max()),
         }  # fmt: skip
 
@@ -163,7 +163,7 @@ class WideSPL(WideApproach):
         return columns == block
 
     def leaks(self, task, eps, parts):
-        return {"eps_proven": eps, "eps_all": eps}
+        return {"eps_proven": eps, "eps_worst_case": eps}
 
 
 class WideRSFD(WideSPL):
@@ -184,7 +184,10 @@ class WideRSFD(WideSPL):
     matrix = parts
 
     def leaks(self, task, eps, parts):
-        return {"eps_proven": self.amplified(task, eps), "eps_all": self.amplified(task, eps)}
+        return {
+            "eps_proven": self.amplified(task, eps),
+            "eps_worst_case": self.amplified(task, eps),
+        }
 
 
 class Blocks(WideApproach):

@@ -1,6 +1,6 @@
 """Design the mechanisms of the survey from the public table, once, before anybody is asked.
 
-python design.py [--folder data] [--eps 1] [--eps-all 2] [--closes 2030-12-31] [--needed 500]
+python design.py [--folder data] [--eps 1] [--eps-worst-case 2] [--closes 2030-12-31] [--needed 500]
 
 It writes manifest.json, survey.json and public.csv, and says how many answers make useful figures.
 It refuses to replace these files: whoever answered with one manifest and is asked again with
@@ -23,7 +23,7 @@ HERE = Path(__file__).parent
 FILES = ("manifest.json", "survey.json", "public.csv")
 
 
-def design(survey, table, eps=1.0, eps_all=2.0, verbose=0):
+def design(survey, table, eps=1.0, eps_worst_case=2.0, verbose=0):
     """Fit a mechanism for each question that is not sensitive, together with those that are.
 
     Parameters
@@ -34,14 +34,14 @@ def design(survey, table, eps=1.0, eps_all=2.0, verbose=0):
         The public table: one column for each question.
     eps : float
         What a report may tell about the secret by itself, in nats.
-    eps_all : float
+    eps_worst_case : float
         The same to somebody who knows all the other answers, in nats.
     verbose : int
         Whether to show progress.
     """
     sanitizer = BlockSanitizer(
         eps=eps,
-        eps_all=eps_all,
+        eps_worst_case=eps_worst_case,
         sensitive=[asked["column"] for asked in survey["questions"] if asked["sensitive"]],
         categories=categories(survey),
         base=AOptimalSanitizer(targets="all"),  # the shares of the secret as well
@@ -116,11 +116,11 @@ def main():
     month = dt.datetime.now(dt.UTC).date() + dt.timedelta(days=30)
     parser.add_argument("--folder", type=Path, default=HERE / "data")
     parser.add_argument("--eps", type=float, default=1.0)
-    parser.add_argument("--eps-all", type=float, default=2.0)
+    parser.add_argument("--eps-worst-case", type=float, default=2.0)
     parser.add_argument("--closes", type=dt.date.fromisoformat, default=month, metavar="DAY")
     parser.add_argument("--needed", type=int, default=500, metavar="REPORTS")
     asked = parser.parse_args()
-    options = {"eps": asked.eps, "eps_all": asked.eps_all, "verbose": 1}
+    options = {"eps": asked.eps, "eps_worst_case": asked.eps_worst_case, "verbose": 1}
     closes = end_of(asked.closes)
     try:
         found = write(asked.folder, SURVEY, public_table(), closes, asked.needed, **options)

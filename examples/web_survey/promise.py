@@ -26,5 +26,5 @@ def promise(manifest):
         "others": "Answers that are not marked as hidden are not protected: the number may tell "
         "the one that was drawn.",
         "times": odds(claims.eps),
-        "times_known": None if math.isinf(claims.eps_all) else odds(claims.eps_all),
+        "times_known": None if math.isinf(claims.eps_worst_case) else odds(claims.eps_worst_case),
     }

@@ -119,13 +119,13 @@ test("options that are misspelt, missing or of another type are refused", async 
   const { digest } = await load(text());
   for (const [options, message] of [
     [{ memoise: KEY }, /unknown key "memoise"/],
-    [{ memoize: undefined }, /at least 16 random bytes/],
-    [{ memoize: null }, /at least 16/],
-    [{ memoize: "a".repeat(32) }, /at least 16/],
-    [{ memoize: [...KEY] }, /at least 16/],
-    [{ memoize: KEY.subarray(0, 15) }, /at least 16/],
-    [{ memoize: new Uint32Array(8) }, /at least 16/],
-    [{ memoize: new Uint8Array(32).fill(7) }, /at least 16 random bytes/],
+    [{ permanentKey: undefined }, /at least 16 random bytes/],
+    [{ permanentKey: null }, /at least 16/],
+    [{ permanentKey: "a".repeat(32) }, /at least 16/],
+    [{ permanentKey: [...KEY] }, /at least 16/],
+    [{ permanentKey: KEY.subarray(0, 15) }, /at least 16/],
+    [{ permanentKey: new Uint32Array(8) }, /at least 16/],
+    [{ permanentKey: new Uint8Array(32).fill(7) }, /at least 16 random bytes/],
     [{ digest: undefined }, /its digest is [0-9a-f]{64}/],
     [{ digest: digest.toUpperCase() }, /another mechanism/],
     [{ digest: digest.replace(/^./, "g") }, /another mechanism/],
@@ -133,7 +133,7 @@ test("options that are misspelt, missing or of another type are refused", async 
   ]) {
     await assert.rejects(load(text(), options), message);
   }
-  await load(text(), { digest, memoize: KEY.subarray(0, 16) });
+  await load(text(), { digest, permanentKey: KEY.subarray(0, 16) });
   for (const wrong of [undefined, null, 5, {}, [], new Uint16Array(4), text().split("")]) {
     await assert.rejects(load(wrong), TypeError);
   }
@@ -147,7 +147,7 @@ test("options that are misspelt, missing or of another type are refused", async 
 });
 
 test("ids are given where they are needed, and are of three types", async () => {
-  const [fresh, permanent] = [await load(text()), await load(text(), { memoize: KEY })];
+  const [fresh, permanent] = [await load(text()), await load(text(), { permanentKey: KEY })];
   await assert.rejects(fresh.report(RECORD, { id: 1 }), /fresh ones take no id.*Nothing/);
   for (const about of [undefined, {}, { id: undefined }, { id: null }]) {
     await assert.rejects(permanent.report(RECORD, about), /need an id/);
@@ -234,7 +234,7 @@ test("columns whose names an object cannot tell apart come in an array", async (
 });
 
 test("values of records are never shown, nor the key", async () => {
-  const client = await load(text(), { memoize: KEY });
+  const client = await load(text(), { permanentKey: KEY });
   for (const secret of ["HIV", ["HIV"], { HIV: 1 }, { date: "HIV" }, new Date("1999-09-09")]) {
     for (const record of [{ ill: secret, visits: "rare" }, [secret, "rare"], [secret, "?"], [secret], { ill: secret }, ["no", secret]]) {
       const error = await client.report(record, { id: "me" }).catch((it) => it);
@@ -313,7 +313,7 @@ test("fresh blocks and reports have their distribution (false alarms: 1e-9)", as
 });
 
 test("a person's permanent block does not depend on the record", async () => {
-  const client = await load(manifest(), { memoize: KEY });
+  const client = await load(manifest(), { permanentKey: KEY });
   const blocks = new Set();
   for (let id = 0; id < 40; id++) {
     const { block } = await client.report(ANSWERS, { id });
@@ -341,7 +341,7 @@ test("a record is read once, before anything is drawn, in every column", async (
 });
 
 test("what a client of a manifest says is frozen, and shows no key", async () => {
-  const client = await load(manifest(), { memoize: KEY });
+  const client = await load(manifest(), { permanentKey: KEY });
   assert.deepEqual(client.columns, [["ill", true], ["home", false], ["work", false]]);
   assert.deepEqual(client.blocks, [["home"], ["work"]]);
   assert.deepEqual(client.shares, [0.75, 0.25]);

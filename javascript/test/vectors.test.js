@@ -29,7 +29,7 @@ const recordOf = (record) =>
 for (const vector of mechanisms) {
   test(`${vector.name}: digests, what is stated, and every permanent report`, async () => {
     const { texts, digest, observe } = vector;
-    const client = await load(texts[0], { digest, memoize: octets(vector.key) });
+    const client = await load(texts[0], { digest, permanentKey: octets(vector.key) });
     const fresh = await load(new TextEncoder().encode(texts.at(-1)), { digest });
     for (const { digest: found, columns, symbols, ...stated } of [client, fresh]) {
       assert.equal(found, digest);
@@ -64,7 +64,7 @@ for (const vector of mechanisms) {
 for (const vector of manifests) {
   test(`manifest, ${vector.name}: digests, what is stated, and every permanent block and report`, async () => {
     const { texts, digest, n_symbols } = vector;
-    const client = await load(texts[0], { digest, memoize: octets(vector.key) });
+    const client = await load(texts[0], { digest, permanentKey: octets(vector.key) });
     const fresh = await load(new TextEncoder().encode(texts.at(-1)), { digest });
     for (const stated of [client, fresh]) {
       for (const name of ["digest", "observe", "columns", "eps", "blocks", "shares", "numbers"]) {

@@ -74,16 +74,16 @@ class Certificate(ReadOnly):
         return self.claim.attained
 
     @property
-    def eps_all(self) -> float:
+    def eps_worst_case(self) -> float:
         """Upper bound on the leakage at every distribution whatever, in nats; exact up to digits.
 
         Infinite if a report rules out a secret for some values of U.
         """
-        return times(self.reports, self.claims.eps_all)
+        return times(self.reports, self.claims.eps_worst_case)
 
     @property
     def eps_given_u(self) -> float:
-        """Upper bound on the leakage to an observer who knows U, in nats; at most ``eps_all``."""
+        """Upper bound on the leakage to observers who know U, in nats; at most `eps_worst_case`."""
         return times(self.reports, self.claims.eps_given_u)
 
     def about(self, mechanism: Mechanism, joint: JointDistribution) -> "Certificate":
@@ -142,9 +142,9 @@ class Certificate(ReadOnly):
         return self.eps <= eps
 
     def __repr__(self) -> str:
-        figures = [brief_bound(self.eps), f"attained {at_least(self.eps_attained)}"]
-        if self.reports > 1 or math.isfinite(self.eps_all):
-            figures.append(f"eps_all<={at_most(self.eps_all)}")
+        figures = [brief_bound(self.eps), f"attained {at_least(self.eps_attained, '.4g')}"]
+        if self.reports > 1 or math.isfinite(self.eps_worst_case):
+            figures.append(f"eps_worst_case<={at_most(self.eps_worst_case, '.4g')}")
         if self.reports > 1:
             figures.append(f"reports={self.reports}")
         return f"Certificate({', '.join(figures)}, {self.claim.around.brief()})"
@@ -176,7 +176,7 @@ def certify(
     reports : int
         How many independent reports about one record somebody gets. All combinations of them are
         looked at where that takes some seconds at most; beyond, the bound is that of as many as
-        can be looked at, and ``eps_all`` for each other one.
+        can be looked at, and ``eps_worst_case`` for each other one.
 
     Returns
     -------
@@ -197,7 +197,7 @@ def certify(
     >>> joint = JointDistribution([[7, 10], [26, 57]])
     >>> response = [[0.4, 0.4, 0.2, 0.2], [0.6, 0.6, 0.8, 0.8]]
     >>> certify(response, RenyiBall(), joint)
-    Certificate(eps<=0.693147181, attained 0.69314718, eps_all<=0.693147181, alpha=2, B=0.07524)
+    Certificate(eps<=0.6932, attained 0.6931, eps_worst_case<=0.6932, alpha=2, B=0.07524)
 
     This one depends on S alone, so that k reports leak k times as much. They add up to less where
     it depends on U alone, of which the set says that it is not far from independent of S:
@@ -331,7 +331,7 @@ def prove_reports(
         )
     one = LeakageBound(first.eps, first.eps_attained, first.distribution)
     region = asked.items[0].region
-    several = SeveralReports(mechanism, region, joint, uncertainty, one, first.eps_all, work)
+    several = SeveralReports(mechanism, region, joint, uncertainty, one, first.eps_worst_case, work)
     found = {k: several.bound(k) for k in sorted({int(k) for k in reports})}
     return tuple(_several(first, int(k), found[int(k)]) for k in reports)
 
@@ -340,7 +340,7 @@ def _several(first: Certificate, k: int, found: LeakageBound) -> Certificate:
     """Make the certificate of k reports from that of one."""
     if k == 1:
         return first
-    eps = min(found.eps, times(k, first.eps_all))
+    eps = min(found.eps, times(k, first.eps_worst_case))
     claim = replace(
         first.claim,
         eps=eps,

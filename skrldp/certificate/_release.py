@@ -100,7 +100,7 @@ def _unproven(asked: Requirements, certificate: Certificate, mechanism: Mechanis
     return (
         f"the mechanism could not be proven private at {asked.over().describe()}: over "
         f"{certificate.uncertainty.describe()} the bound is {at_most(certificate.eps)}, over all "
-        f"distributions {at_most(certificate.eps_all)}, on {a1} secrets x {a2} values with "
+        f"distributions {at_most(certificate.eps_worst_case)}, on {a1} secrets x {a2} values with "
         f"{mechanism.shape[0]} reports. Nothing is released. Try a larger eps, a coarser alphabet "
         "or another region."
     )

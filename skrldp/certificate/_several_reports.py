@@ -55,7 +55,7 @@ class SeveralReports:
     joint: JointDistribution  # the public distribution
     uncertainty: FittedSet  # the set
     first: LeakageBound  # the bound of one report
-    eps_all: float  # proven bound of one report over all distributions
+    eps_worst_case: float  # proven bound of one report over all distributions
     work: float  # how much is enumerated
 
     @cached_property
@@ -65,7 +65,7 @@ class SeveralReports:
 
     def bound(self, k: int) -> LeakageBound:
         """Return the bound of k reports."""
-        first, upper = self.first, times(k, self.eps_all)
+        first, upper = self.first, times(k, self.eps_worst_case)
         if k == 1:
             return first
         if self.uncertainty.is_everything or upper == 0.0 or np.isinf(first.attained):
@@ -98,10 +98,10 @@ class SeveralReports:
 
     def _composed(self, k: int) -> float:
         """Least sum of the exact bound of some reports and one for all others."""
-        sums = [times(k, self.eps_all)]
+        sums = [times(k, self.eps_worst_case)]
         for j, exact in self.known.items():
             if j <= k:
-                rest = times(k - j, self.eps_all)
+                rest = times(k - j, self.eps_worst_case)
                 sums.append(float(np.nextafter(exact.eps + rest, np.inf)) if rest else exact.eps)
         return min(sums)
 

@@ -94,8 +94,9 @@ _AS_COMMANDS = {
         "Give each combination of values one row; survey weights need Python: SurveyDesign"
     ),
     r"Use min_frequency='auto'": "Use --min-frequency auto",
-    r"\beps_all=(?=\d)": "--eps-all ",
-    r"\beps_all=": "--eps-all",
+    r"\beps_worst_case=(?=\d)": "--eps-worst-case ",
+    r"\beps_worst_case=": "--eps-worst-case",
+    r"\bobserver_columns\b": "--observer-column",
     r"\bmax_reports=": "--max-reports ",
 }
 _UNWRITTEN = "interrupted; nothing was written."

@@ -114,12 +114,15 @@ def design(
             "unknown values are others too.",
         ),
     ] = None,
-    eps_all: Annotated[
+    eps_worst_case: Annotated[
         float | None,
-        o.option("--eps-all NATS", "The same as --eps, whatever the distribution: a second limit."),
+        o.option(
+            "--eps-worst-case NATS", "The same as --eps, whatever the distribution: a second limit."
+        ),
     ] = None,
-    known: Annotated[
-        o.Names, o.option("--known COLUMN", "A column that observers may know; repeat it.")
+    observer_columns: Annotated[
+        o.Names,
+        o.option("--observer-column COLUMN", "A column that observers may know; repeat it."),
     ] = None,
     witness: Annotated[
         str | None, o.option("--witness FILE", "Where a proof goes that others check with verify.")
@@ -164,9 +167,9 @@ def design(
                 "eps": eps,
                 "sensitive": sensitive[0] if len(sensitive) == 1 else sensitive,
                 "targets": [Marginal(name) for name in target or ()],
-                "eps_all": eps_all,
+                "eps_worst_case": eps_worst_case,
                 "min_frequency": _records(min_frequency),
-                "known": known,
+                "observer_columns": observer_columns,
                 "categories": _categories(categories, is_text=source.is_text) | cut,
                 "verbose": int(for_people()),
             },

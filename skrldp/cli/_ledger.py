@@ -171,7 +171,7 @@ class Ledger:
 
     def bound(self, reports: int) -> float:
         """Bound what so many reports about one person leak together, in nats: of every design."""
-        bounds = (eps + (reports - 1) * eps_all for _, _, eps, eps_all in self.designs)
+        bounds = (eps + (reports - 1) * further for _, _, eps, further in self.designs)
         return math.nextafter(max(bounds, default=0.0), math.inf)
 
     def limit(self, asked: int | None, *, is_raised: bool) -> int:
@@ -253,7 +253,7 @@ class Ledger:
         digests = [digest for digest, *_ in self.designs]
         if reporter.digest not in digests:
             digests.append(reporter.digest)
-            self.designs.append((reporter.digest, secret, claims.eps, claims.eps_all))
+            self.designs.append((reporter.digest, secret, claims.eps, claims.eps_worst_case))
             values = (len(digests), *self.designs[-1])
             self._engine.execute("INSERT INTO designs VALUES (?, ?, ?, ?, ?)", values)
         design = 1 + digests.index(reporter.digest)

@@ -19,17 +19,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skrldp.client.clients import BlockClient, Client, FreshReports
+    from skrldp.client.clients import BlockClient, Client, ReportLimit
 
-__all__ = ["BlockClient", "Client", "FreshReports", "load"]
+__all__ = ["BlockClient", "Client", "ReportLimit", "load"]
 
 
 def load(
     text: str | bytes,
     *,
     digest: str | None = None,
-    memoize: bytes | None = None,
-    limit: FreshReports | None = None,
+    permanent_key: bytes | None = None,
+    limit: ReportLimit | None = None,
     random_state: Any = None,
 ) -> Client | BlockClient:
     """Load a mechanism, or a manifest of several, that reports raw records.
@@ -42,14 +42,14 @@ def load(
     digest : str, optional
         The ``digest`` of the mechanism or manifest, which came another way than the text: any other
         is refused. Without it, whatever the text says is loaded.
-    memoize : bytes, optional
+    permanent_key : bytes, optional
         A secret key of at least 16 bytes, such as ``secrets.token_bytes(32)``. Reports are then
         permanent: the same person with the same record always gives the same report; and of a
         manifest the same block, whatever the record. They are those of :mod:`skrldp.batches` with
         the same key and ids. Without a key every report is drawn anew.
         **Whoever has the key can undo the randomisation**; so such a client cannot be pickled: a
         pickle would hold the key.
-    limit : FreshReports, optional
+    limit : ReportLimit, optional
         How many fresh reports about each person are allowed, and where they are counted. The next
         is refused. Without it nothing is counted. Reports of manifests are not counted.
     random_state : None, int, Generator or RandomState, default=None
@@ -89,16 +89,16 @@ def load(
         if limit is not None:
             raise ValueError(
                 "the reports of a manifest are not counted (limit): each person reports one block, "
-                "which memoize makes permanent."
+                "which permanent_key makes permanent."
             )
         from skrldp.client.clients import BlockClient
 
-        return BlockClient(found, memoize=memoize, random_state=random_state)
-    return Client(found, memoize=memoize, limit=limit, random_state=random_state)
+        return BlockClient(found, permanent_key=permanent_key, random_state=random_state)
+    return Client(found, permanent_key=permanent_key, limit=limit, random_state=random_state)
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("BlockClient", "Client", "FreshReports"):
+    if name in ("BlockClient", "Client", "ReportLimit"):
         from skrldp.client import clients
 
         return getattr(clients, name)

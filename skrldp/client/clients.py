@@ -89,7 +89,9 @@ class Memory:
     """
 
     def __init__(self, key: bytes, digest: str, knots: Mapping[Any, Knots]) -> None:
-        self._stream = KeyedStream(checked_key(key, "memoize", "secrets.token_bytes(32)"), digest)
+        self._stream = KeyedStream(
+            checked_key(key, "permanent_key", "secrets.token_bytes(32)"), digest
+        )
         self._rounding = KeptRounding(key, knots)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -143,19 +145,19 @@ class Memory:
 def _randomness(
     mechanism: Mechanism | Manifest,
     reader: RecordReader,
-    memoize: bytes | None,
+    permanent_key: bytes | None,
     random_state: Any,
 ) -> tuple[Memory | None, RandomStream | None]:
     """Return what reports are computed from, if a key or a state is given."""
-    if memoize is not None and random_state is not None:
+    if permanent_key is not None and random_state is not None:
         raise ValueError("permanent reports take no random_state: their key is all they need.")
     return (
-        None if memoize is None else Memory(memoize, mechanism.digest, reader.knots),
+        None if permanent_key is None else Memory(permanent_key, mechanism.digest, reader.knots),
         None if random_state is None else RandomStream(random_state),
     )
 
 
-_PERMANENT = "permanent reports (memoize)"
+_PERMANENT = "permanent reports (permanent_key)"
 
 
 def _checked_ids(ids: Any, n_records: int, kind: str | None) -> list[Any]:
@@ -173,7 +175,7 @@ def _checked_ids(ids: Any, n_records: int, kind: str | None) -> list[Any]:
             f"{kind} need an id for each record."
             if kind
             else "this client's reports are fresh and not counted, so an id is of no use: leave it "
-            "out, or make reports permanent by load(text, memoize=key)."
+            "out, or make reports permanent by load(text, permanent_key=key)."
         )
     found = [] if ids is None else list(ids)
     if kind and len(found) != n_records:
@@ -220,11 +222,11 @@ _APPLICATION = 0x736B726C  # the file's type, as SQLite's header has it
 _PATIENCE = 60.0  # seconds to wait for another process that is counting
 
 
-class FreshReports(SetOnce):
+class ReportLimit(SetOnce):
     """At most a stated number of fresh reports about each person, and none after that.
 
     The reports are counted in a file, which all clients and processes that report about the same
-    persons must share: ``client.load(text, limit=FreshReports(3, "counts.sqlite"))``. A report is
+    persons must share: ``client.load(text, limit=ReportLimit(3, "counts.sqlite"))``. A report is
     counted before it is drawn, so a crash between the two loses one, and never gives one more.
 
     Parameters
@@ -256,7 +258,7 @@ class FreshReports(SetOnce):
     >>> rows = [["no", "rare"], ["yes", "often"]]
     >>> text = SRRSanitizer(eps=1.0, sensitive=0).fit(rows).mechanism_.to_json()
     >>> folder = tempfile.TemporaryDirectory()
-    >>> counts = client.FreshReports(2, Path(folder.name) / "counts.sqlite")
+    >>> counts = client.ReportLimit(2, Path(folder.name) / "counts.sqlite")
     >>> device = client.load(text, limit=counts)
     >>> len([device.report(("yes", "rare"), id="person 17") for _ in range(2)])
     2
@@ -312,7 +314,7 @@ class FreshReports(SetOnce):
         ValueError
             If there is no such bound, or it is more than `eps`.
         """
-        return bound_of_reports(claims, self.per_person, self.eps, "FreshReports(1, path)")
+        return bound_of_reports(claims, self.per_person, self.eps, "ReportLimit(1, path)")
 
     def take(self, digest: str, persons: Sequence[Any], bound: float) -> None:
         """Count one report for each record, or none if one of them is not allowed.
@@ -383,7 +385,7 @@ class FreshReports(SetOnce):
             ) from error
 
     def __repr__(self) -> str:
-        return f"FreshReports({self.per_person}, {str(self.path)!r})"
+        return f"ReportLimit({self.per_person}, {str(self.path)!r})"
 
 
 # --- One mechanism --------------------------------------------------------------------------------
@@ -412,23 +414,25 @@ class Client(SetOnce):
         self,
         mechanism: Mechanism,
         *,
-        memoize: bytes | None = None,
-        limit: FreshReports | None = None,
+        permanent_key: bytes | None = None,
+        limit: ReportLimit | None = None,
         random_state: Any = None,
     ) -> None:
         self._reader = RecordReader.of(mechanism)
-        self._memory, self._stream = _randomness(mechanism, self._reader, memoize, random_state)
-        if memoize is not None and limit is not None:
-            raise ValueError("permanent reports are not counted: give memoize or limit, not both.")
+        self._memory, self._stream = _randomness(
+            mechanism, self._reader, permanent_key, random_state
+        )
+        if permanent_key is not None and limit is not None:
+            raise ValueError(
+                "permanent reports are not counted: give permanent_key or limit, not both."
+            )
         if limit is not None and random_state is not None:
             raise ValueError(
                 "counted reports take no random_state: a second client with the same seed would "
                 "draw the same again, and the bound of several reports is for independent ones."
             )
-        if not (limit is None or isinstance(limit, FreshReports)):
-            raise TypeError(
-                f"limit must be FreshReports(number, path), got {type(limit).__name__}."
-            )
+        if not (limit is None or isinstance(limit, ReportLimit)):
+            raise TypeError(f"limit must be ReportLimit(number, path), got {type(limit).__name__}.")
         self.mechanism = mechanism
         self.columns = mechanism.columns or (("secret", True), ("value", False))
         self.observe = mechanism.observe
@@ -559,12 +563,14 @@ class BlockClient(SetOnce):
     """
 
     def __init__(
-        self, manifest: Manifest, *, memoize: bytes | None = None, random_state: Any = None
+        self, manifest: Manifest, *, permanent_key: bytes | None = None, random_state: Any = None
     ) -> None:
         self.manifest = manifest
         self.columns = manifest.columns
         self._reader = BlockReader(manifest)
-        self._memory, self._stream = _randomness(manifest, self._reader, memoize, random_state)
+        self._memory, self._stream = _randomness(
+            manifest, self._reader, permanent_key, random_state
+        )
 
     @property
     def eps(self) -> float | None:

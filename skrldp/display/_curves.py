@@ -368,7 +368,7 @@ class PrivacyUtilityDisplay(CurveDisplay):
             If `sanitizer`, or an entry of it, is not a sanitizer.
         ValueError
             If RobustMSE sanitizers are combined with others, or have different distances; if an
-            `eps` is greater than a sanitizer's `eps_all`.
+            `eps` is greater than a sanitizer's `eps_worst_case`.
         """
         templates = templates_of(sanitizer)
         utility = utility_of(templates)
@@ -397,11 +397,11 @@ class PrivacyUtilityDisplay(CurveDisplay):
 
 def _check_eps(name: str, template: Any, most: float) -> None:
     """Refuse a template whose other promises are about other ε."""
-    eps_all = getattr(template, "eps_all", None)
-    if is_number(eps_all) and eps_all < most:
+    worst_case = getattr(template, "eps_worst_case", None)
+    if is_number(worst_case) and worst_case < most:
         raise ValueError(
-            f"{name!r} has eps_all={eps_all:g}, which must be at least eps={most:g}: leave out "
-            "greater values of `eps`."
+            f"{name!r} has eps_worst_case={worst_case:g}, which must be at least eps={most:g}: "
+            "leave out greater values of `eps`."
         )
 
 

@@ -20,7 +20,7 @@ from skrldp.display._style import (
     text_width,
     texts,
 )
-from skrldp.estimation import Figures
+from skrldp.estimation import Estimates
 
 _SIZES = (0.15, 0.3, 9.0)  # inches of an interval, of a name, and of all of them at most
 _SPREAD = 0.64  # of a row, over which its intervals are spread
@@ -87,7 +87,7 @@ class IntervalDisplay:
 
         Parameters
         ----------
-        figures : Figures, or dict of name to Figures
+        figures : Estimates, or dict of name to Estimates
             Such as ``estimator.marginal("job")``, ``estimator.mean("wage", by="job")``, or a
             difference of two of them. Each entry of a dict has a colour; a row has the figures
             with the same label.
@@ -194,7 +194,7 @@ class IntervalDisplay:
 
 def _read(figures: Any, level: float) -> tuple[str, str, dict[tuple[Any, ...], Floats]]:
     """Return what is estimated, the columns' names, and estimates with their intervals by label."""
-    if not isinstance(figures, Figures):
+    if not isinstance(figures, Estimates):
         raise TypeError(
             "figures are needed, such as estimator.marginal(column) or estimator.mean(column, "
             f"by=...), got {type(figures).__name__}."

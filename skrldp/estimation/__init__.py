@@ -1,9 +1,8 @@
 """From reports to figures of the records, with their uncertainty."""
 
 from skrldp.estimation.blocks import BlockEstimator
-from skrldp.estimation.calibrator import Calibrator
 from skrldp.estimation.estimator import FrequencyEstimator
-from skrldp.estimation.figures import Figures, difference, pooled, ratio
+from skrldp.estimation.figures import Estimates, difference, pooled, ratio
 from skrldp.estimation.hypotheses import DriftTest, HypothesisTest
 from skrldp.estimation.pairs import PairedReports, same_distribution_test
 from skrldp.estimation.planning import (
@@ -11,15 +10,16 @@ from skrldp.estimation.planning import (
     expected_std_error_of_mean,
     expected_std_errors_of_targets,
 )
+from skrldp.estimation.raking_weights import RakingWeights
 
 __all__ = [
     "BlockEstimator",
-    "Calibrator",
     "DriftTest",
-    "Figures",
+    "Estimates",
     "FrequencyEstimator",
     "HypothesisTest",
     "PairedReports",
+    "RakingWeights",
     "difference",
     "expected_std_error",
     "expected_std_error_of_mean",

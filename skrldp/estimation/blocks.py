@@ -153,7 +153,7 @@ class BlockDesign:
         if not found:
             raise ValueError(
                 f"no block has the columns {wanted} together: design with blocks= that has, "
-                "or weight the public records with Calibrator."
+                "or weight the public records with RakingWeights."
             )
         return min(found)[1]
 

@@ -358,10 +358,12 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         joint = JointDistribution(
             box.centred(joint).counts, own.secrets, own.values, reports=reports
         )
-        everywhere = np.inf if own.claims is None else own.claims.eps_all
+        everywhere = np.inf if own.claims is None else own.claims.eps_worst_case
         return float(min(certify(own, box, joint).eps, everywhere))
 
-    def training_rows(self, features: Any, label: Any) -> "tuple[pd.DataFrame, pd.Series, Floats]":
+    def to_training_data(
+        self, features: Any, label: Any
+    ) -> "tuple[pd.DataFrame, pd.Series, Floats]":
         """Rows and weights on which any model with ``sample_weight`` can be trained.
 
         Each combination of the features' and the label's categories is one row, and its weight is
@@ -407,7 +409,7 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         >>> sanitizer = SRRSanitizer(eps=2.0, sensitive=0, random_state=0)
         >>> sanitizer = sanitizer.fit(cells, sample_weight=counts)
         >>> reports = sanitizer.transform(np.repeat(cells, counts, axis=0))
-        >>> X, y, weight = FrequencyEstimator(sanitizer).fit(reports).training_rows([1], 2)
+        >>> X, y, weight = FrequencyEstimator(sanitizer).fit(reports).to_training_data([1], 2)
         >>> model = DecisionTreeClassifier().fit(X.to_numpy(), y, weight)
         >>> model.predict_proba([[20], [60]]).round(1)
         array([[0.8, 0.2],

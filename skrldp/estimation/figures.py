@@ -81,7 +81,7 @@ class Pairs:
 
 
 @dataclass(frozen=True, eq=False)
-class Figures(ReadOnly):
+class Estimates(ReadOnly):
     """Figures estimated from reports: shares, means or quantiles, a row each.
 
     Attributes
@@ -215,7 +215,7 @@ class Figures(ReadOnly):
         found = dict.fromkeys(label[: self._n_by] for label in self.labels)
         return [one[0] if len(one) == 1 else one for one in found]
 
-    def difference(self, first: Any, second: Any) -> "Figures":
+    def difference(self, first: Any, second: Any) -> "Estimates":
         """Estimate by how much a group's figures exceed those of another group.
 
         Parameters
@@ -225,7 +225,7 @@ class Figures(ReadOnly):
 
         Returns
         -------
-        Figures
+        Estimates
             One for means; for shares one for each category. Errors and intervals take into account
             that both are estimated from the same reports.
 
@@ -236,7 +236,7 @@ class Figures(ReadOnly):
         """
         return self._of_two(first, second, "less")
 
-    def contrast(self, coefficients: Mapping[Any, float]) -> "Figures":
+    def contrast(self, coefficients: Mapping[Any, float]) -> "Estimates":
         """Estimate a weighted sum of the groups' figures.
 
         Parameters
@@ -246,7 +246,7 @@ class Figures(ReadOnly):
 
         Returns
         -------
-        Figures
+        Estimates
 
         Raises
         ------
@@ -256,7 +256,7 @@ class Figures(ReadOnly):
         numbers = contrast_of(coefficients, self.groups)
         return self._combined(numbers, f"{self.what}: a contrast of groups")
 
-    def ratio(self, first: Any, second: Any) -> "Figures":
+    def ratio(self, first: Any, second: Any) -> "Estimates":
         """Estimate how many times a group's figures are those of another group.
 
         Parameters
@@ -266,7 +266,7 @@ class Figures(ReadOnly):
 
         Returns
         -------
-        Figures
+        Estimates
             Intervals are Fieller's: they reach to infinity where the second group's figure may be
             0. The estimate is NaN where it is estimated as 0.
 
@@ -277,7 +277,7 @@ class Figures(ReadOnly):
         """
         return self._of_two(first, second, "over")
 
-    def total(self, size: Any) -> "Figures":
+    def total(self, size: Any) -> "Estimates":
         """Estimate totals of a population from shares or means: how many people, or how much.
 
         Parameters
@@ -287,7 +287,7 @@ class Figures(ReadOnly):
 
         Returns
         -------
-        Figures
+        Estimates
             The shares or means times the size. The size is taken as known exactly.
 
         Raises
@@ -326,14 +326,14 @@ class Figures(ReadOnly):
             },
         )
 
-    def with_rounding(self, variance: float) -> "Figures":
+    def with_rounding(self, variance: float) -> "Estimates":
         """Add to the noise what rounding to knots adds to each number, in the mean."""
         n = self.n_reports if self._n is None else self._n
         return replace(self, noise_error=np.sqrt(self.noise_error**2 + variance / n))
 
     def with_public_means(
-        self, shares: "Figures", means: Mapping[Any, float | None], known: Any
-    ) -> "Figures":
+        self, shares: "Estimates", means: Mapping[Any, float | None], known: Any
+    ) -> "Estimates":
         """Add the variance of public means of bins, given the shares of the bins in each group."""
         variances = dict(zip(means, known.variances, strict=True))
         own = np.nan_to_num(shares.estimate.reshape(len(self.labels), -1))
@@ -355,7 +355,7 @@ class Figures(ReadOnly):
         if self._n_quantiles:
             raise ValueError(f"{self.what}: quantiles have no {what}. Take shares or a mean.")
 
-    def _of_two(self, first: Any, second: Any, verb: str) -> "Figures":
+    def _of_two(self, first: Any, second: Any, verb: str) -> "Estimates":
         numbers = contrast_of({first: 1.0, second: -1.0}, self.groups)
         if numbers.sum():  # both are one entry of the dict
             raise ValueError(f"both groups are {first!r}: compare two of [{listed(self.groups)}].")
@@ -364,7 +364,7 @@ class Figures(ReadOnly):
 
     def _combined(
         self, numbers: Floats, what: str, n_by: int = 0, *, is_ratio: bool = False
-    ) -> "Figures":
+    ) -> "Estimates":
         """Weighted sums of the groups' figures, or the ratio of the one of 1 to the one of -1."""
         if self.estimate.dtype.kind != "f":
             raise ValueError(
@@ -399,7 +399,7 @@ class Figures(ReadOnly):
             n = round(sum(sample.n for sample, own in joint.parts.items() if own.any())) or n
         n_quantiles = k * self._n_quantiles
         args = self._ends, places, numbers, values, correlation, n_quantiles, is_ratio
-        return Figures(
+        return Estimates(
             what,
             self.names[self._n_by :],
             tuple(self.labels[place][self._n_by :] for place in places[0]),
@@ -456,19 +456,19 @@ def _digits(value: Any) -> str:
 # -- of two sets of reports, or two groups --------------------------------------------------------
 
 
-def difference(first: Any, second: Any, *, paired: Pairs | None = None) -> Figures:
+def difference(first: Any, second: Any, *, paired: Pairs | None = None) -> Estimates:
     """Estimate by how much figures of one set of reports exceed those of another one.
 
     Parameters
     ----------
-    first, second : Figures
+    first, second : Estimates
         The same figures of two fitted estimators, such as their means of a column.
     paired : PairedReports, optional
         Which reports are about the same persons, as in a panel; None if all are different persons.
 
     Returns
     -------
-    Figures
+    Estimates
         The first less the second. Intervals are made of those of both figures and their
         correlation (Zou and Donner 2008); those of quantiles hold whatever the dependence is.
 
@@ -502,19 +502,19 @@ def difference(first: Any, second: Any, *, paired: Pairs | None = None) -> Figur
     return _compared(first, second, paired, "difference")
 
 
-def ratio(first: Any, second: Any, *, paired: Pairs | None = None) -> Figures:
+def ratio(first: Any, second: Any, *, paired: Pairs | None = None) -> Estimates:
     """Estimate how many times figures of one set of reports are those of another one.
 
     Parameters
     ----------
-    first, second : Figures
+    first, second : Estimates
         As for :func:`difference`.
     paired : PairedReports, optional
         As for :func:`difference`.
 
     Returns
     -------
-    Figures
+    Estimates
         The first over the second. Intervals are Fieller's: they reach to infinity where the second
         may be 0. The estimate is NaN where the second is estimated as 0.
 
@@ -545,12 +545,12 @@ def ratio(first: Any, second: Any, *, paired: Pairs | None = None) -> Figures:
     return _compared(first, second, paired, "ratio")
 
 
-def pooled(first: Any, second: Any, *, paired: Pairs | None = None) -> Figures:
+def pooled(first: Any, second: Any, *, paired: Pairs | None = None) -> Estimates:
     """Estimate the level of two sets of reports together, such as both waves of a panel.
 
     Parameters
     ----------
-    first, second : Figures
+    first, second : Estimates
         The same shares or means of two fitted estimators.
     paired : PairedReports, optional
         As for :func:`difference`. Without it, reports about the same people count as those of
@@ -558,7 +558,7 @@ def pooled(first: Any, second: Any, *, paired: Pairs | None = None) -> Figures:
 
     Returns
     -------
-    Figures
+    Estimates
         Weighted means of the two, with one pair of weights for all rows, so that shares still add
         up to 1: the weights for which the sum of the variances is smallest. If the populations
         differ, the level describes neither.
@@ -597,17 +597,17 @@ def pooled(first: Any, second: Any, *, paired: Pairs | None = None) -> Figures:
     return both._combined(sizes / sizes.sum(), f"level of two: {first.what}", first._n_by)
 
 
-def _compared(first: Any, second: Any, paired: Any, kind: str) -> Figures:
+def _compared(first: Any, second: Any, paired: Any, kind: str) -> Estimates:
     """Subtract or divide the same figures of two sets of reports."""
     both, signs = _two_sets(first, second, paired), np.array([1.0, -1.0])
     what = f"{kind} of two: {first.what}"
     return both._combined(signs, what, first._n_by, is_ratio=kind == "ratio")
 
 
-def _two_sets(first: Any, second: Any, paired: Any) -> Figures:
+def _two_sets(first: Any, second: Any, paired: Any) -> Estimates:
     """Check that two are the same figures, and put them below one another."""
     for one in (first, second):
-        if not isinstance(one, Figures):
+        if not isinstance(one, Estimates):
             raise TypeError(f"figures of two estimators are needed, got {type(one).__name__}.")
     if not (paired is None or isinstance(paired, Pairs)):
         raise TypeError(f"paired must be PairedReports or None, got {type(paired).__name__}.")
@@ -630,11 +630,11 @@ def _two_sets(first: Any, second: Any, paired: Any) -> Figures:
 
 
 def stacked(
-    parts: Sequence[Figures],
+    parts: Sequence[Estimates],
     names: tuple[Any, ...],
     labels: Sequence[tuple[Any, ...]],
     pairs: tuple[Pairs, ...] = (),
-) -> Figures:
+) -> Estimates:
     """Put the same figures of several groups of reports, which have labels, below one another."""
     first, own = parts[0], [one._influence for one in parts if one._influence is not None]
     arrays: dict[str, Any] = {

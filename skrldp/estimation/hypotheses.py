@@ -351,7 +351,7 @@ class DriftTest(HypothesisTest):
             now = (sample.n * now + 0.5 * channel.public) / (sample.n + 0.5)  # keeps cells positive
             chances = Statistic.of(channel, *chances_of_reports(channel.matrix, shape[0]))
             least, most = leakage_within(chances, sample, shape[0], 0.05 / len(blocks))
-            everywhere = np.inf if mechanism.claims is None else mechanism.claims.eps_all
+            everywhere = np.inf if mechanism.claims is None else mechanism.claims.eps_worst_case
             leaks.append((mechanism.leakage(now.reshape(shape)), least, min(most, everywhere)))
         names = "leakage", "leakage_at_least", "leakage_at_most"
         return replace(self, **dict(zip(names, map(max, zip(*leaks, strict=True)), strict=True)))

@@ -71,12 +71,12 @@ class PairedReports(Pairs):
     Notes
     -----
     *Privacy.* Two reports about one person leak more than one. The bound is ``bound_of(2)`` of the
-    mechanism's claims: ε + `eps_all` if it was made with ``eps_all``, and 2ε for GRR and SRR;
-    other mechanisms that are private for a confidence set have none. It is about a secret that
-    stays the same and reports that are drawn afresh, as by :class:`~skrldp.batches.LedgerReporter`
-    with another epoch. A *permanent* report (``memoize``, :class:`~skrldp.batches.Reporter`) is the
-    same while the record is. Another one shows that the record has changed, and no bound covers
-    what that tells.
+    mechanism's claims: ε + `eps_worst_case` if it was made with ``eps_worst_case``, and 2ε for GRR
+    and SRR; other mechanisms that are private for a confidence set have none. It is about a secret
+    that stays the same and reports that are drawn afresh, as by
+    :class:`~skrldp.batches.LedgerReporter` with another epoch. A *permanent* report
+    (``permanent_key``, :class:`~skrldp.batches.Reporter`) is the same while the record is. Another
+    one shows that the record has changed, and no bound covers what that tells.
 
     *Errors.* Fresh reports of unchanged records go together little, as their noise is independent:
     the covariance is that of the records. Permanent reports of unchanged records are the same, and

@@ -29,7 +29,7 @@ from skrldp.estimation.errors_and_intervals import (
     Statistic,
     project,
 )
-from skrldp.estimation.figures import Ends, Figures, Influence, stacked
+from skrldp.estimation.figures import Ends, Estimates, Influence, stacked
 from skrldp.estimation.hypotheses import HypothesisTest, independence_of
 from skrldp.mechanism.mechanism import Mechanism
 
@@ -133,7 +133,7 @@ class FigureMethods(ABC):
     def _cells(self, columns: Any, by: Any, part: str = "all") -> Cells:
         """Return cells that have some columns, or a part if `columns` is None."""
 
-    def marginal(self, columns: Any = None, *, part: str = "all", by: Any = None) -> Figures:
+    def marginal(self, columns: Any = None, *, part: str = "all", by: Any = None) -> Estimates:
         """Estimate the distribution of some columns: shares, or a crosstab.
 
         Parameters
@@ -147,7 +147,7 @@ class FigureMethods(ABC):
 
         Returns
         -------
-        Figures
+        Estimates
             The shares of all combinations of categories that occur in cells.
 
         Raises
@@ -158,7 +158,7 @@ class FigureMethods(ABC):
         cells = self._cells(columns, by, part)
         return _figures(cells, asked_shares(cells, columns, part, by))
 
-    def mean(self, column: Any, *, by: Any = None) -> Figures:
+    def mean(self, column: Any, *, by: Any = None) -> Estimates:
         """Estimate the mean of a column of numbers.
 
         Parameters
@@ -170,7 +170,7 @@ class FigureMethods(ABC):
 
         Returns
         -------
-        Figures
+        Estimates
             Of a column with :class:`~skrldp.Knots`, the mean is unbiased for every population, and
             its `noise_error` includes the rounding. Of a column with :class:`~skrldp.Bins`, it is
             that of the public records' means within the bins, whose variance is included; for
@@ -194,7 +194,7 @@ class FigureMethods(ABC):
 
     def quantile(
         self, column: Any, q: float = 0.5, *, order: Sequence[Any] | None = None, by: Any = None
-    ) -> Figures:
+    ) -> Estimates:
         """Estimate a quantile: the least number or category t that a share q do not exceed.
 
         Parameters
@@ -211,7 +211,7 @@ class FigureMethods(ABC):
 
         Returns
         -------
-        Figures
+        Estimates
             One of the column's numbers or categories each, without a standard error; of a column
             with :class:`~skrldp.Bins` a number or date, by linear interpolation in its bin, or the
             finite edge of an open bin. The interval
@@ -339,7 +339,7 @@ def _members(
     return (groups,), present * groups.indicators
 
 
-def _figures(cells: Cells, asked: Asked, each: int = 1) -> Figures:
+def _figures(cells: Cells, asked: Asked, each: int = 1) -> Estimates:
     """Estimate figures from each group of reports; `each` of them have the same label."""
     of_groups = [_of_one(cells, asked, sample, each) for _, sample in cells.samples]
     if not cells.names:
@@ -347,7 +347,7 @@ def _figures(cells: Cells, asked: Asked, each: int = 1) -> Figures:
     return stacked(of_groups, cells.names, [label for label, _ in cells.samples])
 
 
-def _of_one(cells: Cells, asked: Asked, group: Sample, each: int) -> Figures:
+def _of_one(cells: Cells, asked: Asked, group: Sample, each: int) -> Estimates:
     """Estimate figures from one group of reports."""
     statistic, sample = cells.evaluated(asked, group)
     ends, influence = partial(statistic.ends, sample), None
@@ -358,7 +358,7 @@ def _of_one(cells: Cells, asked: Asked, group: Sample, each: int) -> Figures:
         estimate = np.clip(estimate, *ends(0.95).T)
     if not isinstance(statistic, CellShares):
         influence = Influence(dict([sample.on_whole(statistic.influence(sample))]))
-    return Figures(
+    return Estimates(
         asked.what,
         tuple(name for one in asked.parts for name in one.name),
         tuple(label for label in asked.labels for _ in range(each)),
@@ -397,7 +397,7 @@ def _points(asked: Asked, statistic: Statistic, sample: Sample, likely: Floats |
 Inverse = Callable[[Floats, float], NDArray[Any]]
 
 
-def _quantiles(below: Figures, inverse: Inverse, q: float) -> Figures:
+def _quantiles(below: Estimates, inverse: Inverse, q: float) -> Estimates:
     """Make quantiles of each group from the shares that are at most each of the values."""
     estimate = inverse(below.estimate, q - 1e-12)
     nothing, k = np.full(len(estimate), np.nan), len(below.estimate) // len(estimate)

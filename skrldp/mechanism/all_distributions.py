@@ -28,7 +28,7 @@ def leakage_over_all(mechanism: Form | Floats, n_secrets: int) -> tuple[float, f
     The integers that are sampled are compared, so both are exact up to their last digits, which are
     rounded upwards.
 
-    Shapes: `mechanism` (b, a1 * a2). Returns `eps_all, eps_given_u`: in nats.
+    Shapes: `mechanism` (b, a1 * a2). Returns `eps_worst_case, eps_given_u`: in nats.
     """
     if not isinstance(mechanism, Form):
         table: NDArray[Any] = mechanism

@@ -107,7 +107,7 @@ class Requirements:
         uncertainty: FittedSet,
         eps: float | None = None,
         *,
-        eps_all: float | None = None,
+        eps_worst_case: float | None = None,
         known: Sequence[int] = (),
         observe: str = "all",
         fit: Callable[[JointDistribution], FittedSet] | None = None,
@@ -154,8 +154,8 @@ class Requirements:
             table, layout, cells, compared = _groups(joint, tuple(known), observe)
             owned = set_around(table)
             items.append(required(table, owned, eps, known, layout, cells, compared))
-        if eps_all is not None and not uncertainty.is_everything:
-            items.append(required(joint, _EVERYTHING, eps_all, *plain))
+        if eps_worst_case is not None and not uncertainty.is_everything:
+            items.append(required(joint, _EVERYTHING, eps_worst_case, *plain))
         return cls(tuple(items), observe)
 
     @property

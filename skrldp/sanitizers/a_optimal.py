@@ -38,7 +38,7 @@ class AOptimalSanitizer(ObservingSanitizer):
 
     Parameters
     ----------
-    {eps, eps_all, sensitive, survey, known, categories, min_frequency}
+    {eps, eps_worst_case, sensitive, survey, observer_columns, categories, min_frequency}
     {uncertainty}
     targets : {"nonsensitive", "sensitive", "all"}, Marginal, Mean, Linear or list, optional
         What is estimated: shares of U (None), of S, or the crosstab of both; or `skrldp.targets`:

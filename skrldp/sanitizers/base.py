@@ -273,8 +273,8 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         Every call draws anew, unless `random_state` is an int; workers with copies of one generator
         repeat each other's draws. The guarantee is for one report about each person: keep the
         report instead of calling again. Two reports of GRR or SRR are together private at 2·eps,
-        two of a mechanism with `eps_all` at eps + eps_all; without it, two of a mechanism that is
-        private over a smaller set of distributions may reveal the secret.
+        two of a mechanism with `eps_worst_case` at eps + eps_worst_case; without it, two of a
+        mechanism that is private over a smaller set of distributions may reveal the secret.
 
         Parameters
         ----------

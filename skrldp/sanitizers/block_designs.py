@@ -43,7 +43,7 @@ def checked_base(sanitizer: Any) -> BaseSanitizer:
         raise TypeError(
             f"base must be a sanitizer that designs one block, got {type(sanitizer.base).__name__}."
         )
-    for name in ("sensitive", "known", "eps_all"):
+    for name in ("sensitive", "observer_columns", "eps_worst_case"):
         # A place of the table is another column of a block, and what is asked for is not dropped.
         if (given := getattr(base, name, None)) is not None:
             raise ValueError(
@@ -65,10 +65,13 @@ def checked_base(sanitizer: Any) -> BaseSanitizer:
             f"{type(base).__name__}(survey=...) itself, on the columns of one block and those of "
             "the survey design."
         )
-    if sanitizer.known is not None and not hasattr(base, "known"):
-        raise ValueError(f"known is given, but a {type(base).__name__} has no known columns.")
-    if sanitizer.eps_all is not None and not hasattr(base, "eps_all"):
-        raise ValueError(f"eps_all is given, but a {type(base).__name__} has no eps_all.")
+    if sanitizer.observer_columns is not None and not hasattr(base, "observer_columns"):
+        name = type(base).__name__
+        raise ValueError(f"observer_columns is given, but a {name} has no observer_columns.")
+    if sanitizer.eps_worst_case is not None and not hasattr(base, "eps_worst_case"):
+        raise ValueError(
+            f"eps_worst_case is given, but a {type(base).__name__} has no eps_worst_case."
+        )
     return base
 
 
@@ -130,10 +133,10 @@ def design_of(
         "uncertainty": around,
         "encode": "symbol",
     }
-    if hasattr(one, "eps_all"):
-        own["eps_all"] = sanitizer.eps_all
+    if hasattr(one, "eps_worst_case"):
+        own["eps_worst_case"] = sanitizer.eps_worst_case
     if known:
-        own["known"] = [place[column] for column in known]
+        own["observer_columns"] = [place[column] for column in known]
     return one.set_params(**own)
 
 

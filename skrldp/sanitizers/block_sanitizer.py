@@ -146,21 +146,21 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
     base : sanitizer, optional
         What designs the mechanism of a block; None is ``AOptimalSanitizer(tol=0.1)``, which is
         fast and whose manifests are small. Its `eps` and
-        `categories` are those given here, and so is `beta` of its uncertainty set; `eps_all`,
-        `sensitive`, `known` and columns by place (of targets, say) are given here and not there;
-        its `encode` and `random_state` have no effect; all else (``drift``, ``tol``,
-        ``min_frequency``, …) is its own.
+        `categories` are those given here, and so is `beta` of its uncertainty set;
+        `eps_worst_case`, `sensitive`, `observer_columns` and columns by place (of targets, say) are
+        given here and not there; its `encode` and `random_state` have no effect; all else
+        (``drift``, ``tol``, ``min_frequency``, …) is its own.
     beta : float, default=0.05
         Bound on the probability that the confidence set of any block misses the true distribution:
-        each of m blocks has ``beta / m``. With `known`, each block has a second set with as much,
-        and ``manifest_.claims.beta`` is up to twice `beta`.
-        Where blocks were chosen by looking at the public table, take ``beta`` times their number
-        over that of all blocks among which they were chosen.
-    eps_all : float, optional
+        each of m blocks has ``beta / m``. With `observer_columns`, each block has a second set with
+        as much, and ``manifest_.claims.beta`` is up to twice `beta`. Where blocks were chosen by
+        looking at the public table, take ``beta`` times their number over that of all blocks among
+        which they were chosen.
+    eps_worst_case : float, optional
         Privacy parameter over all distributions, in nats: what each further report about a person,
         of whatever block, may add; and what somebody who knows U learns. None: nothing is promised
         about further reports.
-    known : str, int, list or callable, optional
+    observer_columns : str, int, list or callable, optional
         Columns of U that observers know of a person. They become part of every block. Numbers in
         one bin, and values that are grouped as "other", are one known value.
     categories : "auto", list or dict, default="auto"
@@ -186,7 +186,7 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         that a client needs.
     blocks_ : tuple of m tuples
         Names of the columns of U in each block.
-    shares_ : array of shape (m,)
+    block_probabilities_ : array of shape (m,)
         Probability of each block: those for which the shares of all blocks' values of U together
         have the least variances, if the reports of all blocks are pooled (A-optimality).
     certificate_ : Certificate
@@ -226,8 +226,8 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
     Notes
     -----
     **A person reports one block, ever.** Reports of two blocks about one person are two reports:
-    they leak up to ``eps + eps_all``, and without `eps_all` without a bound. Every call of
-    `transform` draws blocks anew, so keep the reports;
+    they leak up to ``eps + eps_worst_case``, and without `eps_worst_case` without a bound. Every
+    call of `transform` draws blocks anew, so keep the reports;
     :class:`skrldp.batches.BlockReporter` makes block and report functions of a key and the person's
     id. Nobody may refuse a block when they see it: which block was refused, and by whom, would be a
     report that no proof covers.
@@ -254,8 +254,8 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
     blocks: str | Sequence[Any] = "singles"
     base: BaseSanitizer | None = None
     beta: float = 0.05
-    eps_all: float | None = None
-    known: Columns = None
+    eps_worst_case: float | None = None
+    observer_columns: Columns = None
     categories: Categories = "auto"
     time_limit: float | None = 300.0
     n_jobs: int | None = None
@@ -264,7 +264,7 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
 
     manifest_ = FromFit("manifest")
     blocks_ = FromFit("manifest.blocks")
-    shares_ = FromFit("manifest.shares")
+    block_probabilities_ = FromFit("manifest.shares")
     sanitizers_ = FromFit("sanitizers", copied=True)
     certificate_ = FromFit("figures.certificate_")
     certificates_ = FromFit("figures.certificates_")
@@ -311,7 +311,8 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         secret = resolve_columns(X, slice(1) if self.sensitive is None else self.sensitive)
         if len(secret) == len(names):  # none is in every block
             secret = ()
-        known = () if self.known is None else resolve_columns(X, self.known, "known")
+        observed = self.observer_columns
+        known = () if observed is None else resolve_columns(X, observed, "observer")
         mechanisms, fitted = design_blocks(
             self, base, X, sample_weight, names, secret, known, pilots
         )

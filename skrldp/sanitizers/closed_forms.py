@@ -282,7 +282,7 @@ class IRSanitizer(BaseSanitizer):
 
     The promise is for **one report about each person**, to somebody who knows nothing else about
     them. Two reports, or one and U, may even determine S: ``certify(..., reports=k)`` gives the
-    number for k reports, and `eps_all` of :class:`PolyOptSanitizer` bounds it.
+    number for k reports, and `eps_worst_case` of :class:`PolyOptSanitizer` bounds it.
 
     {Read more in the guide}
 

@@ -121,11 +121,11 @@ class ObservingSanitizer(OptimalSanitizer):
 
     Parameters
     ----------
-    eps_all : float, optional
+    eps_worst_case : float, optional
         A limit at all distributions, at least `eps`: for observers who know anything, and for
-        further reports (k leak at most ``eps + (k - 1) * eps_all``). None: two reports, or a report
-        and U, may reveal S.
-    known : str, int, list or callable, optional
+        further reports: k leak at most ``eps + (k - 1) * eps_worst_case``. None: two reports, or
+        a report and U, may reveal S.
+    observer_columns : str, int, list or callable, optional
         Columns of U that observers know of a person. Privacy then holds within each of their
         values, too; values in one group are one known value.
     observe : {"all", "nonsensitive"}, default="all"
@@ -140,19 +140,19 @@ class ObservingSanitizer(OptimalSanitizer):
     what will be sampled and proven private, or else nothing is released.
 
     Further reports: the promise is for **one report about each person**, to somebody who knows
-    nothing else about them. `eps_all` bounds what further reports add and what a report tells
-    somebody who knows U: ``certify(..., reports=k)`` gives the number for k reports. Without it two
-    reports, or one and U, may even determine S, since the distribution of U is then outside the
-    set.
+    nothing else about them. `eps_worst_case` bounds what further reports add and what a report
+    tells somebody who knows U: ``certify(..., reports=k)`` gives the number for k reports. Without
+    it two reports, or one and U, may even determine S, since the distribution of U is then outside
+    the set.
     """
 
-    eps_all: float | None = None
-    known: Columns = None
+    eps_worst_case: float | None = None
+    observer_columns: Columns = None
     observe: str = "all"
 
     _checks: ClassVar[Mapping[str, Check]] = {
         **OptimalSanitizer._checks,
-        "eps_all": or_none(check_eps),
+        "eps_worst_case": or_none(check_eps),
         "observe": one_of(OBSERVED),
     }
 

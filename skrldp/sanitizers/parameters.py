@@ -172,8 +172,8 @@ def known_places(sanitizer: Any, X: Any) -> tuple[int, ...]:
 
     Returns tuple of int: positions in the table.
     """
-    known = getattr(sanitizer, "known", None)
-    return resolve_columns(X, known, "known") if _given(known) else ()
+    columns = getattr(sanitizer, "observer_columns", None)
+    return resolve_columns(X, columns, "observer") if _given(columns) else ()
 
 
 def _groups_what_is_known(codec: CellCodec, known: tuple[int, ...]) -> bool:
@@ -211,7 +211,7 @@ def asked_of(
 ) -> Requirements:
     """List the claims that a sanitizer is asked for, as requirements.
 
-    Raises ValueError if `eps_all` is too small, or a known column is sensitive.
+    Raises ValueError if `eps_worst_case` is too small, or a known column is sensitive.
     """
     names = [str(column.name) for column in codec.columns]
     secret = [names[place] for place in known if place in codec.sensitive]
@@ -225,8 +225,8 @@ def asked_of(
                 )
     if secret:
         raise ValueError(
-            f"column {secret[0]} is sensitive, so it cannot be known: known columns are those of U "
-            "that others know of a person. Leave it out of `known`, or out of `sensitive`."
+            f"column {secret[0]} is both sensitive and in observer_columns, the columns of U that "
+            "observers know. Remove it from one of the two."
         )
     if rounded := [names[place] for place in known if codec.columns[place].is_rounded]:
         raise ValueError(
@@ -239,17 +239,17 @@ def asked_of(
             "all combinations of values of U. Use categories='product'."
         )
     eps = float(sanitizer.eps)
-    eps_all = getattr(sanitizer, "eps_all", None)
-    if eps_all is not None and eps_all < eps:
+    eps_worst_case = getattr(sanitizer, "eps_worst_case", None)
+    if eps_worst_case is not None and eps_worst_case < eps:
         raise ValueError(
-            f"eps_all={eps_all:g} must be at least eps={eps:g}: the set is among all "
-            "distributions. To promise eps_all alone, set eps to it as well."
+            f"eps_worst_case={eps_worst_case:g} must be at least eps={eps:g}: the set is among all "
+            "distributions. To promise eps_worst_case alone, set eps to it as well."
         )
     return Requirements.asked(
         joint,
         uncertainty,
         eps,
-        eps_all=None if eps_all is None else float(eps_all),
+        eps_worst_case=None if eps_worst_case is None else float(eps_worst_case),
         known=[codec.nonsensitive.index(place) for place in known],
         observe=getattr(sanitizer, "observe", "all"),
         fit=fit,

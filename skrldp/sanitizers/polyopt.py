@@ -23,7 +23,7 @@ class PolyOptSanitizer(ObservingSanitizer):
 
     Parameters
     ----------
-    {eps, eps_all, sensitive, survey, known, categories, min_frequency}
+    {eps, eps_worst_case, sensitive, survey, observer_columns, categories, min_frequency}
     {uncertainty}
     objective : {"I(X;Y)", "I(U;Y)"}, default="I(X;Y)"
         The information that is maximised at the public distribution (with half a record more,

@@ -48,7 +48,7 @@ def in_place_of_table(
     needs = {
         "sample_weight": sample_weight is not None,
         "survey": sanitizer.survey is not None,
-        "known": getattr(sanitizer, "known", None) not in (None, [], ()),
+        "observer_columns": getattr(sanitizer, "observer_columns", None) not in (None, [], ()),
         "min_frequency": sanitizer.min_frequency is not None,
         "handle_unknown='infrequent_if_exist'": sanitizer.handle_unknown != "error",
     }

@@ -261,7 +261,7 @@ def _entries(categories: Any) -> Iterable[Any]:
 
 def _refuse_shared_columns(sanitizer: Any) -> None:
     """Refuse columns that are named both for the design and for the record."""
-    for parameter in ("sensitive", "known", "categories"):
+    for parameter in ("sensitive", "observer_columns", "categories"):
         own = getattr(sanitizer, parameter, None)
         named = own if isinstance(own, list | tuple | dict) else [own]
         names = [name for name in named if isinstance(name, str)]

@@ -118,7 +118,7 @@ class RobustMSESanitizer(ObservingSanitizer):
 
     Parameters
     ----------
-    {eps, eps_all, sensitive, survey, known, categories, min_frequency}
+    {eps, eps_worst_case, sensitive, survey, observer_columns, categories, min_frequency}
     {uncertainty}
     utility_uncertainty : RenyiBall or AllDistributions, optional
         The set for the worst expected distance, with a beta of its own. None is the privacy set, or

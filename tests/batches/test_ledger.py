@@ -27,13 +27,13 @@ KEY, OTHER_KEY, LEDGER_KEY = bytes(range(32)), bytes(range(1, 33)), bytes(range(
 N_PERSONS = 60
 
 
-def mechanism(seed=0, eps_all=4.0):
+def mechanism(seed=0, eps_worst_case=4.0):
     """Twenty cells and six reports: a record that changes mostly has another report."""
     matrix = 0.02 + 0.88 * np.random.default_rng(seed).dirichlet(np.full(6, 0.3), size=20).T
     made = Mechanism.from_matrix(matrix, ("no", "yes"), tuple(range(10)))
     around = Around("renyi", {"alpha": 2.0, "radius": 0.1}, "given")
     claims = [Claim(0.75, 0.5, around, ("ill",))]
-    claims += [] if eps_all is None else [Claim(eps_all, 0.0, secret=("ill",))]
+    claims += [] if eps_worst_case is None else [Claim(eps_worst_case, 0.0, secret=("ill",))]
     named = made.named(None, [("ill", True), ("age", False)])
     return replace(named, claims=Claims(tuple(claims)))
 
@@ -373,11 +373,15 @@ def test_no_two_designs_leak_more_than_the_greatest_bound(seed):
 def test_as_many_reports_as_have_a_bound():
     assert reporter(max_reports=3, eps=8.75).bound == 8.75
     assert "at most 3 in a ledger, together eps<=8.75)" in repr(reporter(max_reports=3))
-    unbounded = mechanism(eps_all=None)
+    unbounded = mechanism(eps_worst_case=None)
     options = {"id": "person", "key": KEY}
     assert LedgerReporter(unbounded, **options).bound == 0.75
     for made, more, message in (
-        (unbounded, {"max_reports": 2}, r"bounds one report .* not 2, .*eps_all=.* max_reports=1"),
+        (
+            unbounded,
+            {"max_reports": 2},
+            r"bounds one report .* not 2, .*eps_worst_case=.* max_reports=1",
+        ),
         (replace(unbounded, claims=None), {}, "claims nothing"),
         (DESIGNS[0], {"max_reports": 3, "eps": 8.7}, "3 reports together leak at most 8.75 nats"),
     ):

@@ -259,7 +259,7 @@ def test_requests_are_a_function_of_the_report_alone(person, relay, folder, mani
     seen = []
     for record in list(records(manifest))[::3]:
         key = secrets.token_bytes(32)
-        while client.load(manifest.to_json(), memoize=key).report(record, id=id) != wanted:
+        while client.load(manifest.to_json(), permanent_key=key).report(record, id=id) != wanted:
             key = secrets.token_bytes(32)
         reopen(folder)
         someone = person(id=id, key=key.hex())
@@ -394,7 +394,7 @@ def test_the_preview_compares_what_it_shows_with_the_promise_for_it(person, mani
         ratio, known, alone = map(float, re.findall(r"[\d.]+(?= times)", said))
         assert max(given) / min(given) <= ratio * (1 + 1e-9)
         assert ratio * (1 + 1e-9) <= max(given) / min(given) + 0.0101
-        assert known == float(promise.odds(manifest.claims.eps_all))
+        assert known == float(promise.odds(manifest.claims.eps_worst_case))
         assert alone == float(promise.odds(manifest.eps))
         assert ratio <= known
 
@@ -536,7 +536,7 @@ def twelve(tmp_path_factory):
     """A folder of the whole survey; the design is quick where both bounds are equal."""
     folder = tmp_path_factory.mktemp("twelve")
     closes = dt.datetime.now(dt.UTC) + dt.timedelta(days=1)
-    design.write(folder, SURVEY, people.public_table(), closes, NEEDED, eps=2.0, eps_all=2.0)
+    design.write(folder, SURVEY, people.public_table(), closes, NEEDED, eps=2.0, eps_worst_case=2.0)
     return folder
 
 

@@ -67,8 +67,8 @@ def random_sanitizer(rng):
     if rng.random() < 0.3 and options["categories"] == "auto":
         inner["min_frequency"] = "auto"
     if designed:
-        options |= rng.choice([{}, {"eps_all": 4.0}])
-        known = {"known": "sex"} if options["categories"] == GIVEN or blocks else {}
+        options |= rng.choice([{}, {"eps_worst_case": 4.0}])
+        known = {"observer_columns": "sex"} if options["categories"] == GIVEN or blocks else {}
         options |= rng.choice([{}, known])
         inner |= {"time_limit": 0.02}
     elif rng.random() < 0.3 and not blocks:
@@ -201,7 +201,12 @@ def test_a_changed_claim_is_refused_or_claims_less():
     """Fields that no text can show are listed by the verdict; no other may be changed."""
     with warnings.catch_warnings(), few_iterations(30):
         warnings.simplefilter("ignore")
-        options = {"sensitive": "ill", "known": "sex", "eps_all": 3.0, "categories": GIVEN}
+        options = {
+            "sensitive": "ill",
+            "observer_columns": "sex",
+            "eps_worst_case": 3.0,
+            "categories": GIVEN,
+        }
         fitted = PolyOptSanitizer(1.0, **options).fit(TABLE)
     text, counts = fitted.mechanism_.to_json(), counts_to_json(fitted.joint_)
     texts = text, counts, fitted.certificate_.witness()

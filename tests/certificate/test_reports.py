@@ -67,7 +67,7 @@ def test_no_combination_of_reports_leaks_more_and_one_leaks_as_much(shape, alpha
         assert some <= found.eps + 1e-12
         here = leak(matrix, found.distribution[None], k)[0]
         assert found.eps_attained == pytest.approx(here, abs=1e-9)
-        assert found.eps_attained <= found.eps <= found.eps_all
+        assert found.eps_attained <= found.eps <= found.eps_worst_case
         if math.isfinite(found.eps):
             assert found.eps - found.eps_attained <= 1e-6
             assert some >= 0.7 * found.eps  # so that this can tell
@@ -88,8 +88,12 @@ def test_over_all_distributions_reports_add_up(seed):
     mechanism = Mechanism.from_matrix(matrix, joint.secrets, joint.values)
     one, *more = prove_reports(mechanism, joint, EVERYTHING, (1, 2, 3, 10))
     for found in more:
-        assert found.eps == found.eps_all == pytest.approx(found.reports * one.eps_all, rel=1e-14)
-        assert found.eps >= found.reports * one.eps_all
+        assert (
+            found.eps
+            == found.eps_worst_case
+            == pytest.approx(found.reports * one.eps_worst_case, rel=1e-14)
+        )
+        assert found.eps >= found.reports * one.eps_worst_case
         assert found.eps_given_u == pytest.approx(found.reports * one.eps_given_u, rel=1e-14)
         assert found.eps_attained == pytest.approx(found.eps, abs=1e-9)
     three = leak(mechanism.matrix, more[1].distribution[None], 3)[0]
@@ -102,7 +106,7 @@ def test_what_cannot_be_enumerated_is_a_sum(monkeypatch):
     around = RenyiSet(2.0, 0.05)
     mechanism = Mechanism.from_matrix(matrix, joint.secrets, joint.values)
     exact = prove_reports(mechanism, joint, around, range(1, 5))
-    first, all_ = exact[0], exact[0].eps_all
+    first, all_ = exact[0], exact[0].eps_worst_case
     monkeypatch.setattr(_several_reports.SeveralReports, "_work", lambda self, k: float(k))
     for most in (1, 2, 3):
         found = prove_reports(mechanism, joint, around, (4, 3, 2), first=first, work=most)
@@ -134,16 +138,16 @@ def test_no_number_of_reports_is_too_large():
     numbers = (1, 1000, 10**9, 10**400)
     one, *more = prove_reports(mechanism, joint, RenyiSet(2.0, 0.05), numbers, work=1e5)
     for found in (one, *more):  # NumPy's floats are written otherwise
-        figures = found.eps, found.eps_attained, found.eps_all, found.eps_given_u
+        figures = found.eps, found.eps_attained, found.eps_worst_case, found.eps_given_u
         assert {type(figure) for figure in figures} == {float}
     for found in more:
-        assert one.eps < found.eps_attained <= found.eps <= found.eps_all
-        total = found.reports * one.eps_all if found.reports < 10**300 else math.inf
-        assert found.eps_all == pytest.approx(total, rel=1e-14)
+        assert one.eps < found.eps_attained <= found.eps <= found.eps_worst_case
+        total = found.reports * one.eps_worst_case if found.reports < 10**300 else math.inf
+        assert found.eps_worst_case == pytest.approx(total, rel=1e-14)
     same = np.full((2, 4), 0.5)
     for k in (1, 2, 10**400):
         found = certify(same, RenyiBall(), EVEN, k)
-        assert found.eps_all == found.eps_given_u == found.eps == 0.0
+        assert found.eps_worst_case == found.eps_given_u == found.eps == 0.0
 
 
 @pytest.mark.parametrize("reports", [0, -1, 1.0, "2", None, True])
@@ -179,15 +183,15 @@ def test_the_papers_mechanisms():
         around = LikelihoodRatioSet().fit_set(fitted.joint_)
         proven = prove_reports(fitted.mechanism_, fitted.joint_, around, (1, 2, 3, 4))
         assert proven[0].eps <= 1.0 + 1e-12
-        series[kind] = proven[0].eps_all, np.array([found.eps for found in proven])
+        series[kind] = proven[0].eps_worst_case, np.array([found.eps for found in proven])
     for kind in (SRRSanitizer, IRSanitizer):
-        eps_all, eps = series[kind]
+        eps_worst_case, eps = series[kind]
         steps = np.diff(eps)
-        assert np.all((steps > 0.05) & (steps <= eps_all + 1e-9))
-    eps_all, eps = series[SRRSanitizer]
+        assert np.all((steps > 0.05) & (steps <= eps_worst_case + 1e-9))
+    eps_worst_case, eps = series[SRRSanitizer]
     assert eps[0] < 0.99 and np.all(np.diff(eps) > eps[0])
-    eps_all, eps = series[IRSanitizer]
-    assert eps_all == math.inf and np.all(eps[1:] < 0.9 * np.arange(2, 5) * eps[0])
+    eps_worst_case, eps = series[IRSanitizer]
+    assert eps_worst_case == math.inf and np.all(eps[1:] < 0.9 * np.arange(2, 5) * eps[0])
     assert series[PolyOptSanitizer][1][1] > 5.0
 
 
@@ -252,9 +256,9 @@ def test_large_alphabets_need_no_matrix(monkeypatch):
     joint = JointDistribution(rng.integers(1, 99, (4, 100)))
     mechanism = Mechanism.from_blocks(srr(1.0, 4, 100), joint.secrets, joint.values)
     one, ten = prove_reports(mechanism, joint, RenyiBall().fit_set(joint), (1, 10))
-    assert ten.claim.how == "composition" and one.eps_all == pytest.approx(1.0, abs=1e-6)
-    assert ten.eps == pytest.approx(one.eps + 9.0 * one.eps_all, abs=1e-12)
-    assert one.eps < ten.eps_attained <= ten.eps <= ten.eps_all
+    assert ten.claim.how == "composition" and one.eps_worst_case == pytest.approx(1.0, abs=1e-6)
+    assert ten.eps == pytest.approx(one.eps + 9.0 * one.eps_worst_case, abs=1e-12)
+    assert one.eps < ten.eps_attained <= ten.eps <= ten.eps_worst_case
     joint = JointDistribution(np.ones((4, 250_000), dtype=int))
     mechanism = Mechanism.from_blocks(srr(1.0, 4, 250_000), joint.secrets, joint.values)
     one, ten = prove_reports(mechanism, joint, EVERYTHING, (1, 10))
@@ -282,6 +286,10 @@ def test_several_reports_are_shown():
     around = RenyiBall().fit_set(joint)
     one, three = prove_reports(mechanism, joint, around, (1, 3), work=0)
     assert certify(mechanism, around, joint).eps == one.eps
-    assert "reports=3" in repr(three) and "eps_all<=" in repr(one) and "reports" not in repr(one)
+    assert (
+        "reports=3" in repr(three)
+        and "eps_worst_case<=" in repr(one)
+        and "reports" not in repr(one)
+    )
     html = three._repr_html_()
     assert "for 3 reports about one" in html and "(by composition)" in html and "knows U" in html

@@ -57,16 +57,19 @@ def texts_of(san):
     ("parameters", "shown"),
     [
         (
-            {"sensitive": [0], "eps_all": 3.0},
+            {"sensitive": [0], "eps_worst_case": 3.0},
             [
                 "secret 0, one report",
                 "secret 0, all distributions",
                 "secret 0 to those who know all others",
             ],
         ),
-        ({"sensitive": [0], "known": [1]}, ["secret 0, one report", "secret 0 to those who know"]),
-        ({"sensitive": [0], "known": [1, 2]}, ["secret 0 to those who know"]),
-        ({"sensitive": [0, 1], "known": [3]}, ["secret 0, 1 to those who know 3"]),
+        (
+            {"sensitive": [0], "observer_columns": [1]},
+            ["secret 0, one report", "secret 0 to those who know"],
+        ),
+        ({"sensitive": [0], "observer_columns": [1, 2]}, ["secret 0 to those who know"]),
+        ({"sensitive": [0, 1], "observer_columns": [3]}, ["secret 0, 1 to those who know 3"]),
         ({"sensitive": [0], "observe": "nonsensitive"}, ["secret 0, one report"]),
     ],
 )
@@ -163,7 +166,7 @@ def test_claims_that_are_none_are_refused(old, new, words):
 
 
 def test_further_claims_are_about_secrets():
-    columns = {"sensitive": [0, 1], "known": [2]}
+    columns = {"sensitive": [0, 1], "observer_columns": [2]}
     mechanism, counts, witness = texts_of(fitted(**columns))
     secrets, known = ([], [0], [0, 2]), ([0], [True], [2, 2])
     for name, value in [*(("secret", own) for own in secrets), *(("known", own) for own in known)]:

@@ -42,9 +42,9 @@ CATEGORIES = [["é", "b"], [0, 1.5], ["x", "y"], [False, True]]
 KINDS = {
     "closed form": (SRRSanitizer, {"sensitive": [0]}),
     "matrix of a closed form": (IRSanitizer, {"sensitive": [0]}),
-    "eps_all": (PolyOptSanitizer, {"sensitive": [0], "eps_all": 2.5}),
-    "known": (PolyOptSanitizer, {"sensitive": [0], "known": [1]}),
-    "two secrets, known": (PolyOptSanitizer, {"sensitive": [0, 1], "known": [3]}),
+    "eps_worst_case": (PolyOptSanitizer, {"sensitive": [0], "eps_worst_case": 2.5}),
+    "known": (PolyOptSanitizer, {"sensitive": [0], "observer_columns": [1]}),
+    "two secrets, known": (PolyOptSanitizer, {"sensitive": [0, 1], "observer_columns": [3]}),
     "U alone": (PolyOptSanitizer, {"sensitive": [0], "observe": "nonsensitive"}),
     "all distributions": (IRSanitizer, {"sensitive": [0, 2], "uncertainty": AllDistributions()}),
     "one distribution": (PolyOptSanitizer, {"sensitive": [0], "uncertainty": RenyiBall(radius=0)}),

@@ -36,7 +36,11 @@ def honest(request):
     """The JSON of a mechanism with claims of all kinds."""
     around, factor = SETS[request.param]
     sanitizer = PolyOptSanitizer(
-        sensitive="ill", known="age", eps_all=2.0, categories=KNOWN, uncertainty=around
+        sensitive="ill",
+        observer_columns="age",
+        eps_worst_case=2.0,
+        categories=KNOWN,
+        uncertainty=around,
     )
     return json.loads(sanitizer.fit(records()).mechanism_.to_json()), factor
 

@@ -88,7 +88,7 @@ def test_shares_of_a_column_matter_if_it_is_named(call, folder):
     write(of, folder / "public.parquet")
     asked = ("design", "public.parquet", "-s", "ill", "-e", "1", "--target", "zip", "-o", "m.json")
     code, out, _ = call(*asked)
-    assert code == 0 and "--eps-all bounds both" in " ".join(out.split())
+    assert code == 0 and "--eps-worst-case bounds both" in " ".join(out.split())
     own = AOptimalSanitizer(eps=1.0, sensitive="ill", targets=[Marginal("zip")]).fit(of)
     assert (folder / "m.json").read_text() == own.mechanism_.to_json()
 
@@ -101,7 +101,7 @@ def test_declared_categories_and_an_eps_over_all(call, folder):
     (folder / "values.json").write_text(json.dumps(values))
     asked = ("-s", "ill", "-c", "visits", "-e", "1", "--categories", "values.json")
     for name, options, wanted in (
-        ("public.parquet", ("polyopt", "--eps-all", "2"), [0, 1, 2, 3, 4]),
+        ("public.parquet", ("polyopt", "--eps-worst-case", "2"), [0, 1, 2, 3, 4]),
         ("public.csv", ("ir",), list("01234")),
     ):
         done = call("design", name, *asked, "-o", f"{name}.json", "--sanitizer", *options)
@@ -110,7 +110,7 @@ def test_declared_categories_and_an_eps_over_all(call, folder):
         assert made["values"] == wanted
         first, everywhere, _ = made["claims"]
         assert first["around"]["values_from"] == "declared"
-        assert everywhere["eps"] <= 2 or "--eps-all" not in options
+        assert everywhere["eps"] <= 2 or "--eps-worst-case" not in options
 
 
 def test_all_columns_are_the_whole_record(call, folder):

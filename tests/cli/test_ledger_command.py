@@ -177,7 +177,7 @@ def designs(tmp_path_factory):
     public = write(table(), place / "public.parquet")
     for name, eps, secret in (("a", 1, "ill"), ("b", 1.5, "ill"), ("c", 1, "zip")):
         columns = [word for n in ("ill", "zip") if n != secret for word in ("-c", n)]
-        arguments = ("design", public, "-s", secret, *columns, "-e", eps, "--eps-all", 2)
+        arguments = ("design", public, "-s", secret, *columns, "-e", eps, "--eps-worst-case", 2)
         assert main([*map(str, arguments), "-o", str(place / f"{name}.json")]) == 0
     made = Mechanism.from_matrix(np.full((2, 4), 0.5), ("no", "yes"), ("01", "02"))
     near = Around("renyi", {"alpha": 2.0, "radius": 0.1}, "given")
@@ -208,7 +208,7 @@ def test_at_most_so_many_reports(call, bounded):
     code, _, err = call(*second, "--max-reports", "2", "-o", "3.parquet")
     assert code == 2 and "and 2 would let 2 reports about a person leak eps<=" in err
     bound = re.search(r"eps<=([0-9.]+)", err)[1]
-    assert 1.5 < float(bound) <= 1.5 + 2.0  # eps of one of them, and eps_all of the other
+    assert 1.5 < float(bound) <= 1.5 + 2.0  # eps of one of them, and eps_worst_case of the other
     raised = (*second, "--max-reports", "2", "--raise-max-reports")
     assert call(*raised, "-o", "3.parquet")[0] == 0
     assert len(read("3.parquet")) == 300
@@ -244,7 +244,10 @@ def test_settings_stay(call, bounded):
         ((*one, "--max-reports", "3"), "and 3 would let 3 reports about a person leak eps<="),
         ((*one[:3], *rotated), f"Report with the key whose digits are {key_check(KEY)}"),
         ((one[0], "c.json", *one[2:]), 'counts reports about ["ill"], but this mechanism prot'),
-        ((one[0], "d.json", *one[2:]), "not 2, which may reveal the secret: fit with --eps-all"),
+        (
+            (one[0], "d.json", *one[2:]),
+            "not 2, which may reveal the secret: fit with --eps-worst-case",
+        ),
     ):
         code, _, err = call(*arguments, "-o", "2.csv")
         assert code == 2 and message in err, err

@@ -91,7 +91,9 @@ def test_each_claim_of_a_weakened_mechanism_fails(call, folder):
     """Of S, to observers who know columns, and over all distributions; its claims stayed."""
     records = table().drop_columns(["person", "day"])
     with few_iterations():
-        fitted = AOptimalSanitizer(sensitive="ill", known="zip", eps_all=2.0).fit(records)
+        fitted = AOptimalSanitizer(sensitive="ill", observer_columns="zip", eps_worst_case=2.0).fit(
+            records
+        )
     (folder / "m.json").write_text(fitted.mechanism_.to_json())
     write(records, folder / "public.csv")
     code, out, _ = call("verify", "m.json", "public.csv")
@@ -117,7 +119,7 @@ def test_each_claim_of_a_weakened_mechanism_fails(call, folder):
     everywhere["attained"] = 0.0
     less = raw | {"claims": [one for one in raw["claims"] if one["known"] != "all"]}
     (folder / "less.json").write_text(json.dumps(less))
-    code, _, err = call("verify", "less.json", "public.csv")  # an eps_all that is not true
+    code, _, err = call("verify", "less.json", "public.csv")  # an eps_worst_case that is not true
     assert code == 2 and "but its weights attain eps=" in err
 
 
@@ -248,7 +250,7 @@ def test_a_changed_mechanism_or_smaller_radius_is_not(files, capsys):
 
 
 def test_radii_of_further_claims_are_made_again(tmp_path, capsys):
-    files = designed(tmp_path, "--known", "u")
+    files = designed(tmp_path, "--observer-column", "u")
     capsys.readouterr()
     assert checked(files) == 0
     said = capsys.readouterr().out

@@ -124,7 +124,7 @@ def vector_of(
     key = KEYS[number % len(KEYS)]
     is_long = len(fields.get("symbols", [])) > 100 or len(fields.get("mechanisms", [])) > 100
     texts = texts_of(fields)[: 1 if is_long else 2]
-    device = client.load(texts[0], memoize=key)
+    device = client.load(texts[0], permanent_key=key)
     assert all(client.load(text).digest == device.digest for text in texts)
     reports = [
         [device.report(python_record(record), id=person) for person in IDS] for record in records

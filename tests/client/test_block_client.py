@@ -15,7 +15,7 @@ KEY = bytes(range(32))
 
 
 def test_permanent_reports_are_those_of_the_person_and_the_record():
-    device = client.load(TEXT, memoize=KEY)
+    device = client.load(TEXT, permanent_key=KEY)
     blocks, reports = device.report_many(TABLE, ids=range(500))
     order = np.random.default_rng(0).permutation(500)
     again = device.report_many(TABLE.iloc[order], ids=order.tolist())
@@ -26,13 +26,15 @@ def test_permanent_reports_are_those_of_the_person_and_the_record():
     # The block is the person's, whatever the record is.
     changed = device.report_many([RECORD] * 500, ids=range(500))[0]
     np.testing.assert_array_equal(changed, blocks)
-    other = client.load(TEXT, memoize=bytes(range(1, 33))).report_many(TABLE, ids=range(500))[0]
+    other = client.load(TEXT, permanent_key=bytes(range(1, 33))).report_many(TABLE, ids=range(500))[
+        0
+    ]
     assert not np.array_equal(other, blocks)
 
 
 def test_shares_of_permanent_blocks():
     """False alarms: less than one in a million."""
-    device = client.load(TEXT, memoize=KEY)
+    device = client.load(TEXT, permanent_key=KEY)
     blocks, _ = device.report_many([RECORD] * 30_000, ids=range(30_000))
     expected = 30_000 * device.manifest.shares
     assert (np.abs(np.bincount(blocks) - expected) < 5.3 * np.sqrt(expected)).all()
@@ -57,7 +59,7 @@ def test_every_column_is_checked_whatever_the_block(record, message):
 
 def test_records_in_the_order_of_the_table_are_refused_where_columns_have_names():
     """A manifest has another order of columns than its table: S would be taken for U."""
-    device = client.load(TEXT, memoize=KEY)
+    device = client.load(TEXT, permanent_key=KEY)
     ordered = [tuple(RECORD.values()), tuple(RECORD[name] for name, _ in device.columns)]
     for given in (ordered, np.array(ordered, dtype=object)):
         with pytest.raises(ValueError, match="values by place, but"):
@@ -70,7 +72,7 @@ def test_arrays_are_read_in_the_order_of_the_table(kind):
     sanitizer = BlockSanitizer(
         sensitive=[3], blocks=[[2], [0], [1]], base=SRRSanitizer(), categories=[[0, 1]] * 4
     )
-    device = client.load(sanitizer.fit(table).manifest_.to_json(), memoize=KEY)
+    device = client.load(sanitizer.fit(table).manifest_.to_json(), permanent_key=KEY)
     named = [dict(enumerate(row)) for row in table.tolist()]
     by_name = device.report_many(named, ids=range(400))
     np.testing.assert_array_equal(device.report_many(kind(table), ids=range(400)), by_name)
@@ -95,12 +97,12 @@ def test_digests_and_bad_arguments(tmp_path):
     with pytest.raises(ValueError, match="another mechanism"):
         client.load(TEXT, digest="0" * 64)
     with pytest.raises(ValueError, match="not counted"):
-        client.load(TEXT, limit=client.FreshReports(1, tmp_path / "counts"))
+        client.load(TEXT, limit=client.ReportLimit(1, tmp_path / "counts"))
     with pytest.raises(ValueError, match="need an id"):
-        client.load(TEXT, memoize=KEY).report(RECORD)
+        client.load(TEXT, permanent_key=KEY).report(RECORD)
     with pytest.raises(ValueError, match="no use"):
         client.load(TEXT).report(RECORD, id=1)
     with pytest.raises(ValueError, match="random_state"):
-        client.load(TEXT, memoize=KEY, random_state=0)
+        client.load(TEXT, permanent_key=KEY, random_state=0)
     with pytest.raises(AttributeError, match="cannot be changed"):
         client.load(TEXT).manifest = None

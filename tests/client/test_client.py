@@ -266,7 +266,7 @@ def test_256_values_of_one_secret():
 def test_nothing_in_nothing_out():
     for form in FORMS.values():
         for key, ids in ((None, None), (KEY, [])):
-            client = load(form().to_json(), memoize=key)
+            client = load(form().to_json(), permanent_key=key)
             for records in ([], (), np.empty((0, 3)), pd.DataFrame(columns=["age", "ill", "size"])):
                 assert client.report_many(records, ids=ids).shape == (0,)
 
@@ -375,11 +375,11 @@ for text in {texts!r}:
         else:
             raise AssertionError("reported")
     try:
-        permanent = skrldp.client.load(text, memoize=bytes(range(32)))
+        permanent = skrldp.client.load(text, permanent_key=bytes(range(32)))
         print(*permanent.report_many(rows * 20, ids=range(40)))
     except ImportError as error:
         print(error)
-assert skrldp.client.FreshReports.__name__ == "FreshReports"
+assert skrldp.client.ReportLimit.__name__ == "ReportLimit"
 """
 
 
@@ -391,7 +391,7 @@ def test_numpy_is_all_it_needs(also):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     for text, said in zip(texts, done.stdout.splitlines(), strict=True):
-        reports = load(text, memoize=bytes(range(32))).report_many(ROWS * 20, ids=range(40))
+        reports = load(text, permanent_key=bytes(range(32))).report_many(ROWS * 20, ids=range(40))
         permanent = " ".join(map(str, reports))
         assert (permanent if also else "computed from a key need the package 'crypto") in said
 

@@ -18,16 +18,16 @@ from hypothesis import strategies as st
 
 from skrldp import Mechanism, ReportLimitError, SkrldpError
 from skrldp.claims import Around, Claim, Claims
-from skrldp.client import FreshReports, load
+from skrldp.client import ReportLimit, load
 
 AROUND = Around("renyi", {"alpha": 2.0, "radius": 0.1}, "given")
 ROW = {"ill": "yes", "age": 1}
 
 
-def text_of(eps_all=4.0):
+def text_of(eps_worst_case=4.0):
     claims = [Claim(0.75, 0.5, AROUND, ("ill",))]
-    if eps_all is not None:
-        claims.append(Claim(eps_all, 0.0, secret=("ill",)))
+    if eps_worst_case is not None:
+        claims.append(Claim(eps_worst_case, 0.0, secret=("ill",)))
     mechanism = Mechanism.from_matrix([[0.5, 0.25], [0.5, 0.75]], ("no", "yes"), (1,))
     mechanism = mechanism.named(None, [("ill", True), ("age", False)])
     return replace(mechanism, claims=Claims(tuple(claims))).to_json()
@@ -45,14 +45,14 @@ def counted(path):
 
 def test_the_next_report_is_refused_for_good(path):
     """By this client, a copy, one that is loaded later, and one with another file name for it."""
-    device = load(text_of(), limit=FreshReports(2, path))
+    device = load(text_of(), limit=ReportLimit(2, path))
     assert stat.S_IMODE(path.stat().st_mode) == 0o600 or os.name != "posix"
     assert {device.report(ROW, id="me") for _ in range(2)} <= {0, 1}
     others = [
-        load(text_of(), limit=FreshReports(2, path)),
-        load(text_of(), limit=FreshReports(1, str(path.parent / "." / path.name))),
+        load(text_of(), limit=ReportLimit(2, path)),
+        load(text_of(), limit=ReportLimit(1, str(path.parent / "." / path.name))),
         copy.deepcopy(device),
-        load(text_of(), limit=pickle.loads(pickle.dumps(FreshReports(2, path)))),
+        load(text_of(), limit=pickle.loads(pickle.dumps(ReportLimit(2, path)))),
     ]
     for client in [device, *others]:
         with pytest.raises(ReportLimitError) as caught:
@@ -65,14 +65,17 @@ def test_the_next_report_is_refused_for_good(path):
     assert counted(path) == [2]
     for person in ("you", b"me", 1, "1"):
         assert device.report(ROW, id=person) in (0, 1)
-    assert load(text_of(), limit=FreshReports(3, path)).report(ROW, id="me") in (0, 1)
+    assert load(text_of(), limit=ReportLimit(3, path)).report(ROW, id="me") in (0, 1)
     # Another mechanism counts for itself; asking with it is to ask again.
-    assert load(text_of(eps_all=5.0), limit=FreshReports(1, path)).report(ROW, id="me") in (0, 1)
+    assert load(text_of(eps_worst_case=5.0), limit=ReportLimit(1, path)).report(ROW, id="me") in (
+        0,
+        1,
+    )
     assert b"person" in path.read_bytes() and b"you" not in path.read_bytes()
 
 
 def test_a_batch_is_reported_whole_or_not_at_all(path):
-    device = load(text_of(), limit=FreshReports(2, path))
+    device = load(text_of(), limit=ReportLimit(2, path))
     assert device.report_many([ROW] * 3, ids=[1, 2, 1]).shape == (3,)
     for ids, place in (([3, 4, 1], 2), ([3, 2, 2], 1), ([3, 3, 3], 0), ([5] * 4, 0)):
         with pytest.raises(ReportLimitError, match=f"record {place}:"):
@@ -97,7 +100,7 @@ def test_nobody_has_more_reports_than_are_allowed(tmp_path_factory, batches, mos
     path = tmp_path_factory.mktemp("counts") / "counts.sqlite"
     made = Counter()
     for ids in batches:
-        device = load(text_of(), limit=FreshReports(most, path))
+        device = load(text_of(), limit=ReportLimit(most, path))
         if max((made + Counter(ids)).values(), default=0) > most:
             with pytest.raises(ReportLimitError):
                 device.report_many([ROW] * len(ids), ids=ids)
@@ -109,7 +112,7 @@ def test_nobody_has_more_reports_than_are_allowed(tmp_path_factory, batches, mos
 
 def test_a_report_is_counted_before_it_is_drawn(path, monkeypatch):
     """Otherwise whoever ends the client in between has one report more."""
-    device = load(text_of(), limit=FreshReports(2, path))
+    device = load(text_of(), limit=ReportLimit(2, path))
     seen = []
 
     def ended(*arguments):
@@ -132,8 +135,8 @@ def test_clients_at_the_same_time_share_the_number(path):
         except ReportLimitError:
             return 0
 
-    same = load(text_of(), limit=FreshReports(5, path))
-    clients = [same] * 8 + [load(text_of(), limit=FreshReports(5, path)) for _ in range(8)]
+    same = load(text_of(), limit=ReportLimit(5, path))
+    clients = [same] * 8 + [load(text_of(), limit=ReportLimit(5, path)) for _ in range(8)]
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(ask, clients)) == 5 * 2
     assert counted(path) == [5, 5]
@@ -145,40 +148,42 @@ def test_counted_reports_take_no_seed(path):
     rows = [ROW] * 64
     assert one.report_many(rows).tolist() == other.report_many(rows).tolist()
     with pytest.raises(ValueError, match="counted reports take no random_state"):
-        load(text_of(), limit=FreshReports(2, path), random_state=0)
+        load(text_of(), limit=ReportLimit(2, path), random_state=0)
 
 
 def test_as_many_reports_as_have_a_bound(path):
-    open_end = text_of(eps_all=None)
-    with pytest.raises(ValueError, match=r"one report about each person, not 2.*fit with eps_all="):
-        load(open_end, limit=FreshReports(2, path))
-    one = load(open_end, limit=FreshReports(1, path))
+    open_end = text_of(eps_worst_case=None)
+    with pytest.raises(
+        ValueError, match=r"one report about each person, not 2.*fit with eps_worst_case="
+    ):
+        load(open_end, limit=ReportLimit(2, path))
+    one = load(open_end, limit=ReportLimit(1, path))
     assert one.report(ROW, id=1) in (0, 1)
     with pytest.raises(ReportLimitError, match=r"1 report leaks at most 0\.75 nats"):
         one.report(ROW, id=1)
-    several = load(text_of(), limit=FreshReports(3, path))
+    several = load(text_of(), limit=ReportLimit(3, path))
     assert "eps<=0.75 claimed, eps<=8.75 for 3 about one person" in repr(several)
-    load(text_of(), limit=FreshReports(3, path, eps=8.75))
+    load(text_of(), limit=ReportLimit(3, path, eps=8.75))
     with pytest.raises(ValueError, match=r"3 reports .* 8\.75 nats, more than eps=8\.7"):
-        load(text_of(), limit=FreshReports(3, path, eps=8.7))
+        load(text_of(), limit=ReportLimit(3, path, eps=8.7))
     bare = Mechanism.from_matrix([[1.0, 1.0]], ("no", "yes"), (1,)).to_json()
     with pytest.raises(ValueError, match="claims nothing"):
-        load(bare, limit=FreshReports(1, path))
+        load(bare, limit=ReportLimit(1, path))
 
 
 def test_bad_limits(path):
     for bad in (0, -1, 1.5, True, "2", None, math.inf):
         with pytest.raises(ValueError, match=r"per_person=.* must be an integer >= 1"):
-            FreshReports(bad, path)
+            ReportLimit(bad, path)
     for bad in (0, -1.0, math.nan, True, "1"):
         with pytest.raises(ValueError, match="eps"):
-            FreshReports(1, path, eps=bad)
+            ReportLimit(1, path, eps=bad)
     assert not path.exists()
-    with pytest.raises(TypeError, match="limit must be FreshReports"):
+    with pytest.raises(TypeError, match="limit must be ReportLimit"):
         load(text_of(), limit=3)
-    with pytest.raises(ValueError, match="memoize or limit, not both"):
-        load(text_of(), memoize=bytes(range(32)), limit=FreshReports(3, path))
-    device = load(text_of(), limit=FreshReports(3, path))
+    with pytest.raises(ValueError, match="permanent_key or limit, not both"):
+        load(text_of(), permanent_key=bytes(range(32)), limit=ReportLimit(3, path))
+    device = load(text_of(), limit=ReportLimit(3, path))
     with pytest.raises(ValueError, match=r"counted reports \(limit\) need an id"):
         device.report(ROW)
     with pytest.raises(ValueError, match="an id is of no use: leave it out"):
@@ -187,7 +192,7 @@ def test_bad_limits(path):
 
 def test_without_its_file_nothing_is_reported(tmp_path, path):
     """A file that is gone must not be taken for one in which nothing was counted yet."""
-    device = load(text_of(), limit=FreshReports(2, path))
+    device = load(text_of(), limit=ReportLimit(2, path))
     path.unlink()
     with pytest.raises(OSError, match="Nothing was reported"):
         device.report(ROW, id="me")
@@ -206,7 +211,7 @@ def test_without_its_file_nothing_is_reported(tmp_path, path):
         (other, ValueError),
     ):
         with pytest.raises(error, match=r"cannot be read and written|of another kind"):
-            FreshReports(2, wrong)
+            ReportLimit(2, wrong)
     assert text.read_text() == "a" * 5000
 
 
@@ -214,7 +219,7 @@ def test_no_file_is_in_memory(tmp_path, monkeypatch):
     """SQLite takes these names for databases that end with the connection, and so forget."""
     monkeypatch.chdir(tmp_path)
     for name in (":memory:", "file::memory:", "a?mode=memory", "b#c%20d"):
-        device = load(text_of(), limit=FreshReports(1, name))
+        device = load(text_of(), limit=ReportLimit(1, name))
         monkeypatch.chdir("/")
         assert device.report(ROW, id="me") in (0, 1)
         with pytest.raises(ReportLimitError):
@@ -224,7 +229,7 @@ def test_no_file_is_in_memory(tmp_path, monkeypatch):
 
 
 def test_the_number_of_reports_cannot_be_changed(path):
-    limit = FreshReports(1, path)
+    limit = ReportLimit(1, path)
     device = load(text_of(), limit=limit)
     for changed, name in ((limit, "per_person"), (limit, "path"), (device, "mechanism")):
         with pytest.raises(AttributeError, match=f"{name} of a .* cannot be changed"):

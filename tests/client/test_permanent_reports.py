@@ -26,7 +26,7 @@ from skrldp.client.clients import Client
 
 
 def permanent(mechanism, key=KEY):
-    return load(mechanism.to_json(), memoize=key)
+    return load(mechanism.to_json(), permanent_key=key)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -129,7 +129,7 @@ def test_devices_and_tables_give_the_same_reports(blocks):
     public = wide_table(300)
     made = fitted_blocks().manifest_ if blocks else fitted_blocks().manifest_.mechanisms[0]
     reporter = (BlockReporter if blocks else Reporter)(made, id="person", key=KEY)
-    device = load(made.to_json(), memoize=KEY)
+    device = load(made.to_json(), permanent_key=KEY)
     kinds = (list(range(-150, 150)), [f"p{n}" for n in range(300)], [b"%d" % n for n in range(300)])
     for ids in kinds:
         table = pa.table({**{name: list(public[name]) for name in public}, "person": ids})
@@ -204,14 +204,14 @@ def test_ids_go_with_permanent_reports():
 )
 def test_bad_keys(key, error, message):
     with pytest.raises(error, match=message):
-        load(dense().to_json(), memoize=key)
+        load(dense().to_json(), permanent_key=key)
 
 
 def test_another_mechanism_is_refused():
     mechanism = dense()
     digest = mechanism.digest
     assert load(mechanism.to_json(), digest=digest).digest == digest
-    assert load(mechanism.to_json().encode(), digest=digest, memoize=KEY).digest == digest
+    assert load(mechanism.to_json().encode(), digest=digest, permanent_key=KEY).digest == digest
     text = mechanism.to_json().replace('"S"', '"s"')
     for wrong in (digest, digest.upper(), "", digest[:-1], f"{digest} "):
         with pytest.raises(ValueError, match=r"this is another mechanism: its digest is [0-9a-f]"):
@@ -222,9 +222,9 @@ def test_another_mechanism_is_refused():
 
 
 def test_a_key_leaves_nothing_to_chance():
-    assert load(dense().to_json(), memoize=bytes(range(16))).report(ROWS[0], id=1) in range(4)
+    assert load(dense().to_json(), permanent_key=bytes(range(16))).report(ROWS[0], id=1) in range(4)
     with pytest.raises(ValueError, match="take no random_state"):
-        load(dense().to_json(), memoize=KEY, random_state=0)
+        load(dense().to_json(), permanent_key=KEY, random_state=0)
 
 
 def test_the_key_is_not_written_with_the_client():

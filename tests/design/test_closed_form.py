@@ -130,14 +130,14 @@ SETS = [
 ]
 
 
-def promise(seed, a1, sizes, eps, eps_all=None, known=False, fit=SETS[1]):
+def promise(seed, a1, sizes, eps, eps_worst_case=None, known=False, fit=SETS[1]):
     """A random table whose first column of U is known; its values go with so many of the second."""
     rng = np.random.default_rng(seed)
     values = [(v, w) for v, size in enumerate(sizes) for w in range(size)]
     counts = rng.integers(0, 200, (a1, len(values))) + np.eye(a1, len(values), dtype=int)
     joint = JointDistribution(counts, tuple(range(a1)), tuple(values))
     return Requirements.asked(
-        joint, fit(joint), eps, eps_all=eps_all, known=(0,) if known else (), fit=fit
+        joint, fit(joint), eps, eps_worst_case=eps_worst_case, known=(0,) if known else (), fit=fit
     )
 
 
@@ -183,6 +183,6 @@ def test_private_best_split_and_largest_budget(seed, a1, sizes, eps, more, known
 
 def test_one_secret_may_be_reported_as_it_is():
     joint = JointDistribution([[5, 10, 20]])
-    alone = Requirements.asked(joint, RenyiSet(2.0, 0.05), 1.0, eps_all=2.0)
+    alone = Requirements.asked(joint, RenyiSet(2.0, 0.05), 1.0, eps_worst_case=2.0)
     found = independent_reporting(joint, alone.over())
     assert found.information == pytest.approx(joint.entropy)

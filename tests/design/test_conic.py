@@ -61,7 +61,7 @@ def test_what_the_published_form_hides():
     assert repaired > 1.1 * CASES[2]["NURP"]
 
 
-@pytest.mark.parametrize("options", [{"eps_all": 1.1}, {"known": (0,)}])
+@pytest.mark.parametrize("options", [{"eps_worst_case": 1.1}, {"known": (0,)}])
 @pytest.mark.parametrize("observe", ["all", "nonsensitive"])
 def test_several_requirements_by_the_central_path(options, observe):
     """Over the exact ball, where no linear program is the whole truth."""

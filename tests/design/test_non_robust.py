@@ -145,7 +145,9 @@ def test_nothing_to_hide_or_to_say():
 
 
 @pytest.mark.parametrize(
-    "options", [{"observe": "nonsensitive"}, {"eps_all": 2.0}], ids=["blind", "eps_all"]
+    "options",
+    [{"observe": "nonsensitive"}, {"eps_worst_case": 2.0}],
+    ids=["blind", "eps_worst_case"],
 )
 def test_what_else_is_asked_for_is_searched(options):
     found = best(promise_of(draw(5, (2, 3)), 1.0, **options), time_limit=None)

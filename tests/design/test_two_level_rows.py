@@ -30,7 +30,7 @@ def variance(joint):
     return Variance(joint.smoothed().ravel(), np.tile(np.eye(a2), (1, a1)))
 
 
-@pytest.mark.parametrize("options", [{}, {"eps_all": 3.0}])
+@pytest.mark.parametrize("options", [{}, {"eps_worst_case": 3.0}])
 def test_rows_are_private_and_have_two_levels(options):
     joint, requirements = asked(**options)
     mixture = variance(joint).mixture()
@@ -47,7 +47,7 @@ def test_rows_are_private_and_have_two_levels(options):
         assert mixture.reduced_costs(rows[found.values == value]).max() > 0.0
 
 
-@pytest.mark.parametrize("options", [{}, {"eps_all": 3.0}])
+@pytest.mark.parametrize("options", [{}, {"eps_worst_case": 3.0}])
 def test_each_row_goes_as_it_would_with_the_region_of_its_value_alone(options, monkeypatch):
     monkeypatch.setattr(newton_system, "_ENTRIES", 300)  # so that rows are worked on in parts
     _, requirements = asked(**options)

@@ -11,9 +11,9 @@ from skrldp import (
     AOptimalSanitizer,
     BlockEstimator,
     BlockSanitizer,
-    Calibrator,
     Manifest,
     Mechanism,
+    RakingWeights,
     SRRSanitizer,
     expected_std_error,
 )
@@ -198,7 +198,7 @@ def test_columns_of_reports_are_found_by_name():
 
 def test_columns_that_stand_in_no_block_together():
     estimator = BlockEstimator(fitted_blocks()).fit(fitted_blocks().transform(TABLE))
-    with pytest.raises(ValueError, match=r"no block has the columns .* with Calibrator"):
+    with pytest.raises(ValueError, match=r"no block has the columns .* with RakingWeights"):
         estimator.marginal(["age", "home", "job"])
     with pytest.raises(ValueError, match="no column 'wage'"):
         estimator.marginal("wage")
@@ -214,7 +214,9 @@ def test_calibration_follows_the_reports_as_far_as_it_is_asked_to():
     share = (TABLE["age"] == 0).to_numpy()
     found = {}
     for strength in (1e-3, 100.0, 1e9):
-        own = Calibrator(sanitizer, TABLE, strength=strength).fit(rows, sample_weight=rows["count"])
+        own = RakingWeights(sanitizer, TABLE, strength=strength).fit(
+            rows, sample_weight=rows["count"]
+        )
         assert own.weights_.mean() == pytest.approx(1.0)
         found[strength] = np.average(share, weights=own.weights_)
     assert found[1e-3] == pytest.approx((other["age"] == 0).mean(), abs=1e-3)
@@ -230,7 +232,7 @@ def test_calibrated_weights_are_those_of_a_generic_solver():
     public = wide_table(300, seed=9)
     rows = expected_reports(sanitizer, wide_table(900, seed=4, young=3.0), n=2_000)
     strength = 200.0
-    own = Calibrator(sanitizer, public, strength=strength).fit(rows, sample_weight=rows["count"])
+    own = RakingWeights(sanitizer, public, strength=strength).fit(rows, sample_weight=rows["count"])
     records = own._records
     q = np.bincount(records.kinds, own.weights_) / len(public)
     assert q.sum() == pytest.approx(1.0)
@@ -259,7 +261,7 @@ def test_calibrated_weights_are_those_of_a_generic_solver():
 def test_calibration_helps_where_the_population_moved():
     sanitizer = clone(fitted_blocks()).set_params(random_state=1).fit(TABLE)
     other = wide_table(6_000, seed=3, young=4.0)
-    own = Calibrator(sanitizer, TABLE).fit(sanitizer.transform(other))
+    own = RakingWeights(sanitizer, TABLE).fit(sanitizer.transform(other))
     three = ["age", "home", "job"]  # together in no block
 
     def shares(table, weights=None):
@@ -285,7 +287,7 @@ def test_leakage_is_that_of_the_worst_block_at_the_weights(observe):
     sanitizer = fitted_blocks("singles", 4.0, AOptimalSanitizer(observe=observe))
     other = wide_table(6_000, seed=3, young=4.0)
     reports = sanitizer.transform(other)
-    own = Calibrator(sanitizer, TABLE, strength=50.0).fit(reports)
+    own = RakingWeights(sanitizer, TABLE, strength=50.0).fit(reports)
     with pytest.warns(UserWarning, match=r"differ from the public table in .*'age'"):
         BlockEstimator(sanitizer).fit(reports, sample_weight=np.full(len(reports), 9))
 
@@ -324,11 +326,11 @@ def test_figures_of_two_blocks_are_of_the_same_reports():
 def test_bad_calibration(options, message):
     reports = fitted_blocks().transform(TABLE)
     with pytest.raises(ValueError, match=message):
-        Calibrator(fitted_blocks(), TABLE, **options).fit(reports)
+        RakingWeights(fitted_blocks(), TABLE, **options).fit(reports)
     with pytest.raises(ValueError, match="lacks the column"):
-        Calibrator(fitted_blocks(), TABLE[["ill", "age"]]).fit(reports)
+        RakingWeights(fitted_blocks(), TABLE[["ill", "age"]]).fit(reports)
     with pytest.raises(ValueError, match="n_replicates"):
-        fitted = Calibrator(Manifest.from_json(fitted_blocks().manifest_.to_json()), TABLE)
+        fitted = RakingWeights(Manifest.from_json(fitted_blocks().manifest_.to_json()), TABLE)
         fitted.set_params(strength=100.0).fit(reports).replicate_weights(0)
 
 
@@ -340,7 +342,7 @@ def test_reports_of_another_manifest_are_told():
     for estimator in (
         BlockEstimator(sanitizer),
         BlockEstimator(sanitizer.manifest_),
-        Calibrator(sanitizer, TABLE, strength=1_000.0),
+        RakingWeights(sanitizer, TABLE, strength=1_000.0),
     ):
         with pytest.warns(
             UserWarning, match=r"reports of the block \(.* what this mechanism sent"
@@ -376,7 +378,12 @@ def test_blocks_whose_reports_do_not_determine_all_cells_have_right_errors():
 
 def test_a_calibrator_does_not_print_its_public_table():
     table = pd.DataFrame({"ill": ["no", "yes"], "job": ["VALUE", "VALUE"]})
-    calibrator = Calibrator("{}", table, strength=2.0)
-    assert repr(calibrator) == "Calibrator(mechanism='{}', public=<DataFrame (2, 2)>, strength=2.0)"
+    calibrator = RakingWeights("{}", table, strength=2.0)
+    assert (
+        repr(calibrator) == "RakingWeights(mechanism='{}', public=<DataFrame (2, 2)>, strength=2.0)"
+    )
     assert str(calibrator) == repr(calibrator)
-    assert repr(Calibrator("{}", [["no", "VALUE"]])) == "Calibrator(mechanism='{}', public=<list>)"
+    assert (
+        repr(RakingWeights("{}", [["no", "VALUE"]]))
+        == "RakingWeights(mechanism='{}', public=<list>)"
+    )

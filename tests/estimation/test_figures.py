@@ -418,7 +418,7 @@ def test_groups_of_a_surveys_reports_are_as_each_alone_and_vary_together():
     assert plain.mean(1).difference("north", "south").std_error > 0.1
 
 
-def test_half_a_record_of_the_public_table_keeps_all_weights_finite():
+def test_half_a_record_of_the_public_table_keeps_worst_case_weights_finite():
     """Cells without a public record: the weights are best near the public distribution."""
     X = TABLE.iloc[np.repeat(np.arange(6), [5, 0, 5, 5, 5, 5])]
     categories = [["no", "yes"], [1, 2, 3]]

@@ -221,7 +221,7 @@ def test_another_population_is_named_with_what_it_leaks():
     assert found.columns[0] == "a" and found.leakage == pytest.approx(true, rel=0.3)
     assert found.leakage_at_least <= true <= found.leakage_at_most
     everywhere = fit(fitted.mechanism_, sent, public=fitted.joint_).drift_
-    assert everywhere.leakage_at_most <= fitted.mechanism_.claims.eps_all
+    assert everywhere.leakage_at_most <= fitted.mechanism_.claims.eps_worst_case
 
 
 def test_leakage_elsewhere_is_between_the_bounds_and_said_as_it_is():

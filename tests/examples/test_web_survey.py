@@ -108,7 +108,7 @@ def test_the_design_keeps_its_promise_and_is_made_once(designed):
     assert written.blocks == (("age",), ("place",))
     for mechanism, one in zip(written.mechanisms, sanitizer.sanitizers_, strict=True):
         assert certify(mechanism, one.uncertainty_, one.joint_).holds(1.0)
-        assert mechanism.claims.eps_given_u <= mechanism.claims.eps_all <= 2.0
+        assert mechanism.claims.eps_given_u <= mechanism.claims.eps_worst_case <= 2.0
     with pytest.raises(FileExistsError, match="second report"):
         design.write(folder, few_questions(), people.public_table(), server.now())
     assert (folder / "manifest.json").read_text("utf-8") == text
@@ -494,7 +494,7 @@ def test_statements_round_upwards(manifest):
         float(one) for one in re.findall(r"(?:by|factor is) at most ([\d.]*\d)", said["hidden"])
     )
     assert once >= np.exp(manifest.eps) and once == float(said["times"])
-    known = max(one.claims.eps_all for one in manifest.mechanisms)
+    known = max(one.claims.eps_worst_case for one in manifest.mechanisms)
     assert more >= np.exp(known) and more == float(said["times_known"])
     listed = promise.statements(manifest)
     assert listed[1] == manifest.claims.main.plain() and "not protected" in listed[0]

@@ -75,7 +75,7 @@ def random_conditional(rng, joint, around):
 def test_repaired_mechanisms_keep_every_statement(chosen, observe):
     """At random distributions of each set, by the definition: probabilities of reports."""
     joint, rng = table(11), np.random.default_rng(5)
-    asked = promise(joint, chosen, eps=0.6, eps_all=2.0, known=(0,), observe=observe)
+    asked = promise(joint, chosen, eps=0.6, eps_worst_case=2.0, known=(0,), observe=observe)
     requirements = asked.over()
     assert len(requirements) == 3  # plain, within what is known, and everywhere
     matrix = rng.dirichlet(np.full(6, 0.3), requirements.n_cells).T

@@ -55,7 +55,7 @@ def leakage(reports, groups, different):
     st.sampled_from(["all", "nonsensitive"]),
     st.sampled_from([None, EPS_ALL]),
 )
-def test_no_distribution_of_the_ball_breaks_a_promise(seed, known, observe, eps_all):
+def test_no_distribution_of_the_ball_breaks_a_promise(seed, known, observe, eps_worst_case):
     """Rows that meet the requirements, at many distributions of the ball, by Bayes' rule alone."""
     joint, radius = table(seed), 0.1
     promise = Requirements.asked(
@@ -63,7 +63,7 @@ def test_no_distribution_of_the_ball_breaks_a_promise(seed, known, observe, eps_
         RenyiSet(2.0, radius),
         EPS,
         known=known,
-        eps_all=eps_all,
+        eps_worst_case=eps_worst_case,
         observe=observe,
     )
     requirements = promise.over()
@@ -81,11 +81,11 @@ def test_no_distribution_of_the_ball_breaks_a_promise(seed, known, observe, eps_
             reports, groups = told(fixed, distribution, known)
             apart = leakage(reports, groups, lambda g, h: g[0] != h[0] and g[1] == h[1])
             assert apart <= EPS + 1e-9
-    if eps_all is not None:
+    if eps_worst_case is not None:
         by_secret = fixed.reshape(-1, 3, 5)
         for s, t in itertools.permutations(range(3), 2):
             ratio = by_secret[:, s].max(axis=1) / by_secret[:, t].min(axis=1)
-            assert np.log(ratio.max()) <= eps_all + 1e-9
+            assert np.log(ratio.max()) <= eps_worst_case + 1e-9
 
 
 def test_knowing_all_of_u_is_privacy_at_equal_values():
@@ -102,13 +102,15 @@ def test_knowing_all_of_u_is_privacy_at_equal_values():
     np.testing.assert_allclose(within.shifts(rows), expected, rtol=1e-8, atol=1e-12)
 
 
-@pytest.mark.parametrize("eps_all", [EPS, EPS_ALL])
-def test_what_follows_is_not_required_twice(eps_all):
+@pytest.mark.parametrize("eps_worst_case", [EPS, EPS_ALL])
+def test_what_follows_is_not_required_twice(eps_worst_case):
     joint = table(3)
-    found = Requirements.asked(joint, RenyiSet(2.0, 0.1), EPS, eps_all=eps_all).over()
-    assert len(found) == (1 if eps_all == EPS else 2)
-    assert found.items[-1].everywhere and found.items[-1].eps == eps_all
-    same = Requirements.asked(joint, RenyiSet(2.0, np.inf), EPS, eps_all=eps_all).over()
+    found = Requirements.asked(joint, RenyiSet(2.0, 0.1), EPS, eps_worst_case=eps_worst_case).over()
+    assert len(found) == (1 if eps_worst_case == EPS else 2)
+    assert found.items[-1].everywhere and found.items[-1].eps == eps_worst_case
+    same = Requirements.asked(
+        joint, RenyiSet(2.0, np.inf), EPS, eps_worst_case=eps_worst_case
+    ).over()
     assert len(same) == 1 and same.least_eps == EPS
 
 
@@ -146,9 +148,9 @@ def test_searches_begin_with_rows_of_the_right_length():
     """Whatever the layout of the first requirement is: parts may overlap, or have copies."""
     for observe, shape in (("all", (3, 5)), ("nonsensitive", (1, 5))):
         options = {"known": (0,), "observe": observe}
-        for eps_all in (None, EPS, EPS_ALL):
+        for eps_worst_case in (None, EPS, EPS_ALL):
             found = Requirements.asked(
-                table(6), RenyiSet(2.0, 0.1), EPS, eps_all=eps_all, **options
+                table(6), RenyiSet(2.0, 0.1), EPS, eps_worst_case=eps_worst_case, **options
             ).over()
             assert found.shape == shape
             parts, size = Requirements(found.items).shape

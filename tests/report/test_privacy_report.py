@@ -136,7 +136,7 @@ def test_dict_and_immutability():
 WARNINGS = [
     ("random_state=3", {"random_state": 3}, {}),
     ("weak promise", {"eps": 2.5, "uncertainty": RenyiBall()}, {"eps": 2.2}),
-    ("one report to an observer who knows nothing else", {}, {"eps_all": 3.0}),
+    ("one report to an observer who knows nothing else", {}, {"eps_worst_case": 3.0}),
     ("one report to an observer who knows nothing else", {}, {"uncertainty": AllDistributions()}),
     ("time limit", {"time_limit": 1e-9}, {}),
     ("given as a number", {"uncertainty": RenyiBall(radius=0.01)}, {}),
@@ -370,7 +370,7 @@ def test_words_never_promise_more_than_is_proven():
     assert "S nothing 1 all 0.123457 0.123457 0.123456 proof" in words and "at most 1.2" in words
     claims = Claims((Claim(0.1234567891, 0.1 - 1e-12),))
     found = replace(fitted(GRRSanitizer).certificate_, claims=claims)
-    assert "eps<=0.12345679, attained 0.0999999999," in repr(found)
+    assert "eps<=0.1235, attained 0.09999," in repr(found)
     words = " ".join(words for _, words in claims.lines())
     assert "eps <= 0.12345679" in words and "0.0999999999 at the worst distribution" in words
 
@@ -485,10 +485,12 @@ def test_the_first_part_has_figures_but_no_terms_of_the_trade(cls):
         assert word not in first
     text, claims = " ".join(first.split()), report.claims
     assert f"values of column 0 by at most {odds(claims.eps)}" in text
-    if claims.eps_all <= claims.eps:
+    if claims.eps_worst_case <= claims.eps:
         assert "holds whatever else an observer knows about the person" in text
-    elif claims.eps_all < 10:
-        assert f"for one who knows more the factor is at most {odds(claims.eps_all)}." in text
+    elif claims.eps_worst_case < 10:
+        assert (
+            f"for one who knows more the factor is at most {odds(claims.eps_worst_case)}." in text
+        )
     else:
         assert "one who knows more may learn column 0 from one report" in text
     assert ("warning" in first) == (len(report.warnings) > 0)

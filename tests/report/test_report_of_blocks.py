@@ -50,7 +50,7 @@ def test_figures_are_those_of_all_blocks_together():
     report = privacy_report(FrozenEstimator(sanitizer))
     each = [privacy_report(one) for one in sanitizer.sanitizers_]
     assert report.claims.eps == max(one.claims.eps for one in each) == sanitizer.certificate_.eps
-    for name in ("eps_all", "eps_given_u"):
+    for name in ("eps_worst_case", "eps_given_u"):
         assert getattr(report.claims, name) == max(getattr(one.claims, name) for one in each)
     for name in ("eps_record", "eps_at_public"):
         assert getattr(report, name) == max(getattr(one, name) for one in each)
@@ -80,7 +80,7 @@ def test_the_page_says_what_holds_for_the_whole():
 
 def test_known_columns_have_their_own_line():
     with few_iterations():
-        sanitizer = fitted(base=None, known="age")
+        sanitizer = fitted(base=None, observer_columns="age")
     report = privacy_report(sanitizer)
     assert report.claims.known.known == ("age",)
     assert report.claims.known.eps == max(one.claims.known.eps for one in sanitizer.certificates_)
@@ -129,6 +129,6 @@ def test_a_worst_block_that_holds_everywhere_says_nothing_of_the_others():
     sanitizer = BlockSanitizer(sensitive="ill", categories=categories, base=base).fit(table)
     report = privacy_report(sanitizer)
     said = lines(report)
-    assert report.claims.eps_all > 1.01 * report.claims.eps
+    assert report.claims.eps_worst_case > 1.01 * report.claims.eps
     assert "for every population" not in report.summary()
     assert "each counted record" in said["assumes"]

@@ -75,8 +75,8 @@ def leakage(of_secret, pairs):
 @pytest.mark.parametrize(
     ("cls", "parameters"),
     [
-        (PolyOptSanitizer, {"eps_all": 3.0}),
-        (PolyOptSanitizer, {"known": [1]}),
+        (PolyOptSanitizer, {"eps_worst_case": 3.0}),
+        (PolyOptSanitizer, {"observer_columns": [1]}),
         (IRSanitizer, {}),
         (SRRSanitizer, {}),
         (NonRobustSanitizer, {}),
@@ -87,7 +87,10 @@ def test_reports_about_one_person(cls, parameters):
     sanitizer = fitted(cls, **parameters)
     report, certificate = privacy_report(sanitizer), sanitizer.certificate_
     claims = report.claims
-    assert (claims.eps_all, claims.eps_given_u) == (certificate.eps_all, certificate.eps_given_u)
+    assert (claims.eps_worst_case, claims.eps_given_u) == (
+        certificate.eps_worst_case,
+        certificate.eps_given_u,
+    )
     rows, shape = sanitizer.mechanism_.matrix, sanitizer.joint_.counts.shape
     conditionals = sanitizer.joint_.conditionals
     for k in (1, 2, 3, 10):
@@ -95,7 +98,7 @@ def test_reports_about_one_person(cls, parameters):
         proof = certify(sanitizer.mechanism_, around, sanitizer.joint_, reports=k)
         assert proof.eps <= eps * (1.0 + 1e-9)  # certify may look at more combinations
         assert claims.find(reports=k).attained <= eps
-        assert k == 1 or eps <= certificate.eps + (k - 1) * certificate.eps_all + 1e-9
+        assert k == 1 or eps <= certificate.eps + (k - 1) * certificate.eps_worst_case + 1e-9
         if k <= 3:
             products = [np.prod(some, axis=0) for some in itertools.product(rows, repeat=k)]
             of_secret = np.einsum("ysu,su->ys", np.reshape(products, (-1, *shape)), conditionals)
@@ -106,7 +109,7 @@ def test_reports_about_one_person(cls, parameters):
         else:
             assert stated in ("no bound", None)
     said = "one report to an observer who knows nothing else" in " ".join(report.warnings)
-    assert said == (cls is not SRRSanitizer and "eps_all" not in parameters)
+    assert said == (cls is not SRRSanitizer and "eps_worst_case" not in parameters)
 
 
 def test_who_knows_one_of_several_grouped_values_is_told_apart(monkeypatch):
@@ -114,7 +117,7 @@ def test_who_knows_one_of_several_grouped_values_is_told_apart(monkeypatch):
     monkeypatch.setattr(report_module, "_WORK", 1)
     rows = [[s, k, u] for s in (0, 1) for k in "A" for u in (0, 1)]
     rare = [[s, f"{kind}{i}", s ^ kind] for s in (0, 1) for i in range(2) for kind in (0, 1)]
-    own = {"sensitive": 0, "known": [1], "categories": "product"}
+    own = {"sensitive": 0, "observer_columns": [1], "categories": "product"}
     own["uncertainty"] = RenyiBall(radius=0.01)
     counts = [900] * len(rows) + [200] * len(rare)
     sanitizer = fitted(PolyOptSanitizer, rows + rare, counts, min_frequency=500, **own)
@@ -132,14 +135,14 @@ def test_who_knows_one_of_several_grouped_values_is_told_apart(monkeypatch):
     assert words not in str(lines_of(plain.mechanism_))
 
 
-@pytest.mark.parametrize("eps_all", [None, 2.0])
-def test_reports_about_a_record_that_changes_are_told_apart(eps_all):
+@pytest.mark.parametrize("eps_worst_case", [None, 2.0])
+def test_reports_about_a_record_that_changes_are_told_apart(eps_worst_case):
     """U2 = U1 xor S: each is distributed as in the table, and both together tell S."""
     rows, counts = [[s, u] for s in (0, 1) for u in (0, 1)], [4000] * 4
     sanitizer = IRSanitizer(0.5, categories=[[0, 1], [0, 1]], sensitive=0)
-    if eps_all is not None:
+    if eps_worst_case is not None:
         sanitizer = AOptimalSanitizer(
-            0.5, eps_all=eps_all, categories=[[0, 1], [0, 1]], sensitive=0
+            0.5, eps_worst_case=eps_worst_case, categories=[[0, 1], [0, 1]], sensitive=0
         )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
@@ -153,10 +156,10 @@ def test_reports_about_a_record_that_changes_are_told_apart(eps_all):
         leakage(np.transpose(of_secret), [(0, 1), (1, 0)]) > report.claims.find(reports=2).eps + 0.1
     )
     said = row(report, reports="2")
-    if eps_all is None:
+    if eps_worst_case is None:
         assert said == "no bound"
     else:
-        bound = report.claims.eps + report.claims.eps_all
+        bound = report.claims.eps + report.claims.eps_worst_case
         assert leakage(np.transpose(of_secret), [(0, 1), (1, 0)]) <= bound
         assert said == at_most(bound, ".6g")
 
@@ -164,7 +167,7 @@ def test_reports_about_a_record_that_changes_are_told_apart(eps_all):
 def test_what_is_not_bounded_is_said():
     sanitizer = fitted()
     assert row(privacy_report(sanitizer), reports="2") == "no bound"
-    late = privacy_report(sanitizer.set_params(eps_all=3.0))  # asked for after fit: too late
+    late = privacy_report(sanitizer.set_params(eps_worst_case=3.0))  # asked for after fit: too late
     assert "an observer who knows nothing else" in " ".join(late.warnings)
     blind = privacy_report(fitted(observe="nonsensitive"))
     assert blind.claims.eps_given_u == 0.0 and row(blind, "all of U") == "0"
@@ -182,7 +185,9 @@ def test_what_is_not_bounded_is_said():
 )
 def test_known_columns_and_how_often_sets_miss(uncertainty, more, together, words, monkeypatch):
     monkeypatch.setattr(report_module, "REPORTS", (1, 2))  # quick
-    sanitizer = fitted(rows=PEOPLE, counts=RECORDS, known="age", uncertainty=uncertainty, **more)
+    sanitizer = fitted(
+        rows=PEOPLE, counts=RECORDS, observer_columns="age", uncertainty=uncertainty, **more
+    )
     report, proof = privacy_report(sanitizer), sanitizer.certificate_
     known = proof.claims.known
     assert report.claims.known == known and known.known == ("age",)

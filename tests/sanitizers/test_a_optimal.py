@@ -57,7 +57,7 @@ def test_known_columns():
     """What is promised besides is kept, and costs something."""
     table, weights = people((0, 4)), [90, 40, 131, 40, 125, 14, 133, 56]
     options = {"targets": Marginal("visits")} | FEW
-    known = AOptimalSanitizer(sensitive="ill", known="job", **options)
+    known = AOptimalSanitizer(sensitive="ill", observer_columns="job", **options)
     plain = AOptimalSanitizer(sensitive="ill", **options)
     for sanitizer in (known, plain):
         assert sanitizer.fit(table, sample_weight=weights).certificate_.holds(1.0)

@@ -10,7 +10,6 @@ from skrldp import (
     AOptimalSanitizer,
     BlockEstimator,
     BlockSanitizer,
-    Calibrator,
     FrequencyEstimator,
     GRRSanitizer,
     IRSanitizer,
@@ -18,6 +17,7 @@ from skrldp import (
     Mechanism,
     NonRobustSanitizer,
     PolyOptSanitizer,
+    RakingWeights,
     RenyiBall,
     RobustMSESanitizer,
     SRRSanitizer,
@@ -71,7 +71,7 @@ def test_every_row_as_sampled_has_at_most_the_ratio(cls, columns, sensitive):
 
 def test_a_set_of_distributions_plays_no_part():
     plain = fitted(PolyOptSanitizer)
-    other = fitted(PolyOptSanitizer, uncertainty=RenyiBall(radius=0.0), eps_all=2.0)
+    other = fitted(PolyOptSanitizer, uncertainty=RenyiBall(radius=0.0), eps_worst_case=2.0)
     assert other.mechanism_.digest == plain.mechanism_.digest
     assert other.certificate_.uncertainty.is_everything
 
@@ -113,7 +113,10 @@ def test_variances_are_those_of_the_estimates():
         (PolyOptSanitizer(min_frequency="auto"), "secrets are never grouped: leave it out"),
         (IRSanitizer(), "all sensitive, but .*: use PolyOptSanitizer or AOptimalSanitizer"),
         (RobustMSESanitizer(), "all sensitive, but .*: use PolyOptSanitizer or AOptimalSanitizer"),
-        (AOptimalSanitizer(known="ill"), "column ill is sensitive, so it cannot be known"),
+        (
+            AOptimalSanitizer(observer_columns="ill"),
+            "column ill is both sensitive and in observer_columns",
+        ),
         (AOptimalSanitizer(targets="nonsensitive"), "all columns are sensitive"),
     ],
 )
@@ -192,8 +195,8 @@ def test_blocks_of_secrets_speak_of_the_whole_record():
     estimator = BlockEstimator(sanitizer).fit(sanitizer.transform(WIDE))
     with pytest.raises(ValueError, match="no block has the whole record"):
         estimator.marginal(part="sensitive")
-    with pytest.raises(ValueError, match="column ill is sensitive, so it cannot be known"):
-        BlockSanitizer(sensitive=slice(None), known="ill").fit(WIDE)
+    with pytest.raises(ValueError, match="column ill is both sensitive and in observer_columns"):
+        BlockSanitizer(sensitive=slice(None), observer_columns="ill").fit(WIDE)
     records = WIDE.head(500)
-    calibrator = Calibrator(sanitizer, records).fit(sanitizer.transform(WIDE))
+    calibrator = RakingWeights(sanitizer, records).fit(sanitizer.transform(WIDE))
     assert calibrator.weights_.mean() == pytest.approx(1.0)

@@ -1,4 +1,4 @@
-"""eps_all and known: what fit promises is proven, and paid for."""
+"""eps_worst_case and known: what fit promises is proven, and paid for."""
 
 import numpy as np
 import pandas as pd
@@ -53,23 +53,23 @@ def leakage_over_all(mechanism):
 
 @pytest.mark.parametrize("kind", [PolyOptSanitizer, RobustMSESanitizer])
 def test_what_a_bound_over_all_distributions_costs(kind):
-    found = [fitted(kind, eps_all=eps_all) for eps_all in (1.0, 2.0, None)]
+    found = [fitted(kind, eps_worst_case=eps_worst_case) for eps_worst_case in (1.0, 2.0, None)]
     values = [utility(sanitizer) for sanitizer in found]
     assert np.all(np.diff(values) > -1e-6)  # a larger one allows more
     assert values[0] < values[-1]
     for sanitizer in found[:2]:
         certificate = sanitizer.certificate_
         assert certificate.eps <= 1.0
-        assert leakage_over_all(sanitizer.mechanism_) <= certificate.eps_all + 1e-12
-        assert certificate.eps_all <= sanitizer.eps_all
-        assert certificate.eps_all > sanitizer.eps_all - 1e-3
+        assert leakage_over_all(sanitizer.mechanism_) <= certificate.eps_worst_case + 1e-12
+        assert certificate.eps_worst_case <= sanitizer.eps_worst_case
+        assert certificate.eps_worst_case > sanitizer.eps_worst_case - 1e-3
     assert leakage_over_all(found[1].mechanism_) > 1.5
 
 
 @pytest.mark.parametrize("kind", [PolyOptSanitizer, RobustMSESanitizer])
 def test_all_solvers_hold_it(kind):
     solvers = ("columns", "alternation") if kind is PolyOptSanitizer else ("auto",)
-    options = {"uncertainty": RenyiBall(), "eps_all": 2.5}
+    options = {"uncertainty": RenyiBall(), "eps_worst_case": 2.5}
     if kind is PolyOptSanitizer:  # over the joint ball both take seconds
         options["uncertainty"] = RenyiBall(region="lower")
     values = [utility(fitted(kind, solver=solver, **options)) for solver in solvers]
@@ -79,12 +79,12 @@ def test_all_solvers_hold_it(kind):
     if kind is PolyOptSanitizer:  # the optimum over lower bounds, by enumeration
         pytest.importorskip("cdd", reason="pycddlib-standalone (extra: vertices) is missing")
         best = fitted(kind, solver="vertices", **options)
-        assert best.certificate_.eps_all <= 2.5
+        assert best.certificate_.eps_worst_case <= 2.5
         assert utility(best) >= max(values) - 1e-6
         return
     for region in ("product", "lower", "box"):
         sanitizer = fitted(kind, **options | {"uncertainty": RenyiBall(region=region)})
-        assert sanitizer.certificate_.eps_all <= 2.5
+        assert sanitizer.certificate_.eps_worst_case <= 2.5
         assert utility(sanitizer) <= max(values) + 1e-4
 
 
@@ -128,7 +128,7 @@ def probabilities(sanitizer, distribution, by):
 def test_known_columns_and_two_secrets(observe):
     """Also about each of the two by itself, for which nothing was asked."""
     small = RenyiBall(radius=0.001)
-    sanitizer = survey(uncertainty=small, known="sex", observe=observe)
+    sanitizer = survey(uncertainty=small, observer_columns="sex", observe=observe)
     certificate = sanitizer.certificate_
     assert certificate.eps <= 0.5 and certificate.claims.known.eps <= 0.5
     rng, joint = np.random.default_rng(1), sanitizer.joint_
@@ -151,9 +151,9 @@ def test_known_columns_and_two_secrets(observe):
 @pytest.mark.parametrize(
     ("kind", "options", "message"),
     [
-        (PolyOptSanitizer, {"eps_all": 0.5}, r"eps_all=0.5 must be at least eps=1"),
-        (PolyOptSanitizer, {"known": [0]}, r"column 0 is sensitive, so it cannot be known"),
-        (PolyOptSanitizer, {"known": ["age"]}, r"known column 'age' not found"),
+        (PolyOptSanitizer, {"eps_worst_case": 0.5}, r"eps_worst_case=0.5 must be at least eps=1"),
+        (PolyOptSanitizer, {"observer_columns": [0]}, "sensitive and in observer_columns"),
+        (PolyOptSanitizer, {"observer_columns": ["age"]}, "observer column 'age' not found"),
     ],
 )  # fmt: skip
 def test_bad_requests_say_how_to_mend_them(kind, options, message):
@@ -162,7 +162,7 @@ def test_bad_requests_say_how_to_mend_them(kind, options, message):
         fitted(kind, eps, **options)
 
 
-@pytest.mark.parametrize("name", ["eps_all", "known"])
+@pytest.mark.parametrize("name", ["eps_worst_case", "observer_columns"])
 @pytest.mark.parametrize("kind", [SRRSanitizer, GRRSanitizer, IRSanitizer, NonRobustSanitizer])
 def test_more_is_asked_of_optimised_mechanisms_alone(kind, name):
     with pytest.raises(TypeError, match=name):

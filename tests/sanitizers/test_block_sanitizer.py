@@ -58,7 +58,7 @@ def test_blocks_follow_from_what_is_asked(options, expected):
 
 def test_known_columns_are_part_of_every_block():
     with few_iterations():
-        found = blocks(base=None, known="age").fit(TABLE)
+        found = blocks(base=None, observer_columns="age").fit(TABLE)
     assert set(found.blocks_) == {("age", "home"), ("age", "job")}
     assert all(one.claims.known is not None for one in found.certificates_)
 
@@ -69,7 +69,7 @@ def test_every_block_is_proven_at_its_share_of_beta():
     for one, mechanism in zip(sanitizer.sanitizers_, sanitizer.manifest_.mechanisms, strict=True):
         around = LikelihoodRatioSet(beta=0.05 / 3)
         assert certify(mechanism, around, one.joint_).holds(2.0)
-        assert mechanism.claims.eps_all <= 4.0
+        assert mechanism.claims.eps_worst_case <= 4.0
         assert mechanism.claims.beta == pytest.approx(0.05 / 3)
     assert sanitizer.certificate_.eps == max(one.eps for one in sanitizer.certificates_)
     assert sanitizer.certificate_.holds(2.0)
@@ -272,14 +272,14 @@ def test_the_first_column_is_protected_with_a_warning():
         ({"blocks": "triples"}, "must be 'singles', 'pairs' or a list"),
         ({"beta": 0.0}, "beta"),
         ({"eps": 0.0}, "eps"),
-        ({"eps_all": 2.0}, "GRRSanitizer has no eps_all"),
-        ({"known": "age"}, "GRRSanitizer has no known"),
+        ({"eps_worst_case": 2.0}, "GRRSanitizer has no eps_worst_case"),
+        ({"observer_columns": "age"}, "GRRSanitizer has no observer_columns"),
         # Of a block, column 1 is its own one: the report told what nobody had proven.
         (
-            {"base": AOptimalSanitizer(known=[1])},
-            r"base has known=\[1\].*give it to BlockSanitizer",
+            {"base": AOptimalSanitizer(observer_columns=[1])},
+            r"base has observer_columns=\[1\].*give it to BlockSanitizer",
         ),
-        ({"base": AOptimalSanitizer(eps_all=2.0)}, "leave eps_all out of the base"),
+        ({"base": AOptimalSanitizer(eps_worst_case=2.0)}, "leave eps_worst_case out of the base"),
         ({"base": GRRSanitizer(sensitive="age")}, "leave sensitive out of the base"),
         # In silence, each block was designed for a column of its own.
         (

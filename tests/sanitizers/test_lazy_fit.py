@@ -22,7 +22,7 @@ def test_an_engine(engine):
     "sanitizer",
     [
         IRSanitizer(sensitive=["s", "flag"]),
-        RobustMSESanitizer(sensitive=-1, known=day, eps_all=4.0),
+        RobustMSESanitizer(sensitive=-1, observer_columns=day, eps_worst_case=4.0),
     ],
 )
 def test_every_sanitizer_takes_a_lazy_frame(sanitizer):

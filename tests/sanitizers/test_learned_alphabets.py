@@ -231,7 +231,7 @@ def test_columns_have_frequent_values():
 def test_groups_by_learned_values_have_the_budgets_of_the_whole_u():
     X = table(4_000, columns=("u", "v"))
     options = {"time_limit": 1e-6, "distance": "hamming", "categories": "product"}
-    sanitizer = RobustMSESanitizer(sensitive="s", known="v", **options)
+    sanitizer = RobustMSESanitizer(sensitive="s", observer_columns="v", **options)
     found = sanitizer.fit(X)
     assert found.joint_.alphabet == "frequent"
     assert found.certificate_.claims.known.around == found.certificate_.claims.main.around

@@ -16,7 +16,6 @@ from skrldp import (
     Bins,
     BlockEstimator,
     BlockSanitizer,
-    Calibrator,
     FrequencyEstimator,
     GRRSanitizer,
     IRSanitizer,
@@ -24,6 +23,7 @@ from skrldp import (
     Knots,
     Manifest,
     Mechanism,
+    RakingWeights,
     RenyiBall,
     SurveyDesign,
     batches,
@@ -108,7 +108,7 @@ def test_bins_are_categories_of_a_table_that_was_cut_before():
     assert own.score(table()[names]) == pytest.approx(found.score(before))
     estimates = BlockEstimator(own).fit(own.transform(table()[names]))
     assert estimates.marginal("age").labels == tuple((age,) for age in AGES.labels)
-    weights = Calibrator(own, table()).fit(own.transform(table()[names])).weights_
+    weights = RakingWeights(own, table()).fit(own.transform(table()[names])).weights_
     assert len(weights) == len(table())
 
 
@@ -187,7 +187,7 @@ def test_clients_and_reporters_take_numbers(kind):
     again = (Manifest if kind == "blocks" else Mechanism).from_json(text)
     assert again.to_json() == text
     ids = list(range(len(people)))
-    device = client.load(text, memoize=KEY)
+    device = client.load(text, permanent_key=KEY)
     made = np.array(device.report_many(people, ids=ids)).T.reshape(len(people), -1)
     reporter = (batches.BlockReporter if kind == "blocks" else batches.Reporter)(
         text, id="person", key=KEY
@@ -205,7 +205,7 @@ def test_clients_and_reporters_take_numbers(kind):
 
 def test_a_key_keeps_the_rounded_number_of_a_person():
     """The knot is a function of key, person, column and knots, and rises with the number."""
-    device = client.load(text_of(fitted("one")), memoize=KEY)
+    device = client.load(text_of(fitted("one")), permanent_key=KEY)
     draws = device._memory.draws(lambda n: [b"s%d" % person for person in range(n)])
     knots = np.array(HOURS.points)
 
@@ -217,7 +217,9 @@ def test_a_key_keeps_the_rounded_number_of_a_person():
     assert abs((rounded(people) == 38).mean() - 0.4) < 0.047
     np.testing.assert_array_equal(rounded(people), rounded(people))
     assert (rounded(people + 3) >= rounded(people)).all()
-    other = client.load(text_of(sanitizer("one", eps=2.0).fit(table()[SHAPES["one"]])), memoize=KEY)
+    other = client.load(
+        text_of(sanitizer("one", eps=2.0).fit(table()[SHAPES["one"]])), permanent_key=KEY
+    )
     assert other.digest != device.digest  # another mechanism, the same knots
     again = other._memory.draws(lambda n: [b"s%d" % person for person in range(n)])
     np.testing.assert_array_equal(again("hours", HOURS, 99), draws("hours", HOURS, 99))
@@ -476,7 +478,7 @@ def test_a_secret_with_knots_needs_the_whole_record():
 
 
 def test_a_known_column_has_no_knots():
-    own = AOptimalSanitizer(sensitive="ill", known="hours", categories=CUT, tol=0.1)
+    own = AOptimalSanitizer(sensitive="ill", observer_columns="hours", categories=CUT, tol=0.1)
     with pytest.raises(ValueError, match="column hours is known and has Knots"):
         own.fit(table())
 

@@ -76,7 +76,7 @@ def worst_by_programs(mechanism, box, shape=SHAPE):
         (AOptimalSanitizer, {}),
         (AOptimalSanitizer, {"uncertainty": LikelihoodRatioSet(drift=0.1)}),
         (AOptimalSanitizer, {"uncertainty": LikelihoodRatioSet(radius="asymptotic")}),
-        (AOptimalSanitizer, {"observe": "nonsensitive", "eps_all": 3.0}),
+        (AOptimalSanitizer, {"observe": "nonsensitive", "eps_worst_case": 3.0}),
         (PolyOptSanitizer, {"uncertainty": LikelihoodRatioSet(region="lower")}),
         (RobustMSESanitizer, {"robust_utility": False, "utility_uncertainty": RenyiBall(radius=0)}),
         (IRSanitizer, {}),
@@ -138,7 +138,7 @@ def test_without_a_table_all_combinations_are_equally_likely():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"known": "age"}, "known needs the records"),
+        ({"observer_columns": "age"}, "observer_columns needs the records"),
         ({"min_frequency": "auto"}, "min_frequency needs"),
         ({"handle_unknown": "infrequent_if_exist"}, "handle_unknown"),
         ({"uncertainty": RenyiBall()}, "no ball of joint"),

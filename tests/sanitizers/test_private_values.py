@@ -95,10 +95,10 @@ def fitted():
         "blind": blind.fit(FRAME),
         "two": GRRSanitizer(sensitive=["s", "t"]).fit(FRAME.assign(t=FRAME["s"])),
         "pairs": GRRSanitizer(sensitive="s").fit(FRAME.assign(w=FRAME["u"])),
-        "known": AOptimalSanitizer(sensitive="s", known="u").fit(FRAME),
+        "known": AOptimalSanitizer(sensitive="s", observer_columns="u").fit(FRAME),
     }
     device = client.load(found["frame"].mechanism_.to_json())
-    key = client.load(found["frame"].mechanism_.to_json(), memoize=bytes(range(32)))
+    key = client.load(found["frame"].mechanism_.to_json(), permanent_key=bytes(range(32)))
     reporter = batches.Reporter(found["frame"].mechanism_, id="id", key=bytes(range(32)))
     return {**found, "reporter": reporter, "client": device, "permanent": key}
 

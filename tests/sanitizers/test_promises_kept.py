@@ -98,8 +98,8 @@ def test_what_is_known_of_a_record_is_not_grouped_with_what_is_not():
     """Else ("a", 3) would be reported as ("other", "other"): another cell to whoever knows "a"."""
     options = {"sensitive": 0, "handle_unknown": "infrequent_if_exist", **FAST}
     with pytest.raises(ValueError, match=r"needs all combinations.*categories='product'"):
-        RobustMSESanitizer(known=[1], **options).fit(CELLS, sample_weight=RECORDS)
+        RobustMSESanitizer(observer_columns=[1], **options).fit(CELLS, sample_weight=RECORDS)
     # Nothing but known values, or all combinations: each record keeps what is known of it.
-    for other in ({"known": [1, 2]}, {"known": [1], "categories": "product"}):
+    for other in ({"observer_columns": [1, 2]}, {"observer_columns": [1], "categories": "product"}):
         found = RobustMSESanitizer(**other, **options).fit(CELLS, sample_weight=RECORDS)
         assert found.certificate_.claims.known.eps <= 1.0

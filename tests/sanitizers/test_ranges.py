@@ -48,11 +48,13 @@ def test_eps_out_of_range(cls):
             fit(cls(eps))
     with pytest.raises(ValueError, match=r"^eps=a number of 16,610 bits must be a positive finite"):
         fit(cls(HUGE))
-    if hasattr(cls(), "eps_all"):
-        with pytest.raises(ValueError, match=r"^eps_all=.* must be a positive finite number"):
-            fit(cls(eps_all=HUGE))
-        with pytest.raises(ValueError, match=r"^eps_all=1e-310 must be at least 1e-09 nats"):
-            fit(cls(eps_all=1e-310))
+    if hasattr(cls(), "eps_worst_case"):
+        with pytest.raises(
+            ValueError, match=r"^eps_worst_case=.* must be a positive finite number"
+        ):
+            fit(cls(eps_worst_case=HUGE))
+        with pytest.raises(ValueError, match=r"^eps_worst_case=1e-310 must be at least 1e-09 nats"):
+            fit(cls(eps_worst_case=1e-310))
 
 
 @pytest.mark.parametrize("cls", [SRRSanitizer, GRRSanitizer, IRSanitizer, PolyOptSanitizer])

@@ -39,7 +39,7 @@ def expected():
 def results(sanitizer, table):
     """What is made of a table: reports of three kinds, and the counts of its rows as reports."""
     ids = [3, 4, 5, 6]
-    device = client.load(sanitizer.mechanism_.to_json(), memoize=KEY)
+    device = client.load(sanitizer.mechanism_.to_json(), permanent_key=KEY)
     one_by_one = [
         device.report({"s": s, "u": u}, id=i)
         for s, u, i in zip(table["s"], table["u"], ids, strict=True)

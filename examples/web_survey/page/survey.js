@@ -35,7 +35,7 @@ async function start() {
   find("promise").hidden = false;
 
   text = await read("manifest.json");
-  client = await load(text, { digest: survey.digest, memoize: random(32) });
+  client = await load(text, { digest: survey.digest, permanentKey: random(32) });
   find("asked").replaceChildren(...survey.questions.map(question));
   form.hidden = false;
 }

@@ -258,7 +258,7 @@ def lists():
     joint = JointDistribution(TABLES["3x3"], secrets, values)
     ball = RenyiSet(2.0, 0.05)
     for options in (
-        {"eps": 0.5, "eps_all": 1.2},
+        {"eps": 0.5, "eps_worst_case": 1.2},
         {"eps": 0.5, "known": (0,)},
     ):
         for observe in ("all", "nonsensitive"):

@@ -1,14 +1,13 @@
-"""What a bound over all distributions costs: information against eps_all.
+"""What a bound over all distributions costs: information against eps_worst_case.
 
-Run it with ``python benchmarks/bench_eps_all.py [--quick]``: two hours on one core, or half a
-minute. For each table, ε and eps_all it prints the information of PolyOpt's mechanism as it is
-sampled, at the public distribution, divided by H(X). Beside them: SRR and independent reporting,
-which hold a bound over all distributions by themselves, and the baseline of *mixing*: the
-mechanism without the bound, mixed with SRR, GRR or noise (on the same reports) until the bound
-holds, the best of the three.
-Designs have ``--seconds`` of processor time, whatever else the machine does.
-The tables of Adult need its file: ``SKRLDP_ADULT``, or ``../shared/data/adult/adult.data``; Fair's
-survey needs statsmodels.
+Run it with ``python benchmarks/bench_eps_worst_case.py [--quick]``: two hours on one core, or half
+a minute. For each table, ε and eps_worst_case it prints the information of PolyOpt's mechanism as
+it is sampled, at the public distribution, divided by H(X). Beside them: SRR and independent
+reporting, which hold a bound over all distributions by themselves, and the baseline of *mixing*:
+the mechanism without the bound, mixed with SRR, GRR or noise (on the same reports) until the bound
+holds, the best of the three. Designs have ``--seconds`` of processor time, whatever else the
+machine does. The tables of Adult need its file: ``SKRLDP_ADULT``, or
+``../shared/data/adult/adult.data``; Fair's survey needs statsmodels.
 """
 
 import argparse
@@ -78,7 +77,7 @@ def over_all(matrix, shape):
         return float(np.log(most[:, :, None] / least[:, None])[:, apart].max())
 
 
-def mixed(without, others, eps_all):
+def mixed(without, others, eps_worst_case):
     """The most information of the mechanism without a bound, mixed with others on its reports."""
     matrix, joint = without.mechanism_.matrix, without.joint_
     best, x = 0.0, joint.probabilities.ravel()
@@ -90,12 +89,14 @@ def mixed(without, others, eps_all):
         np.add.at(moved, to, other.mechanism_.matrix)
         spread.append(moved)
     for noise in spread:
-        if over_all(noise, joint.counts.shape) > eps_all:
+        if over_all(noise, joint.counts.shape) > eps_worst_case:
             continue
         low, high = 0.0, 1.0
         for _ in range(50):
             share = (low + high) / 2.0
-            inside = over_all(share * matrix + (1 - share) * noise, joint.counts.shape) <= eps_all
+            inside = (
+                over_all(share * matrix + (1 - share) * noise, joint.counts.shape) <= eps_worst_case
+            )
             low, high = (share, high) if inside else (low, share)
         best = max(best, mutual_information(low * matrix + (1 - low) * noise, x))
     return best / joint.entropy
@@ -115,17 +116,17 @@ def informative(name, eps, limit, kind):
     ir, _ = fit(IRSanitizer(eps, **options), records)
     found = {}
     for level in LEVELS:
-        eps_all = eps if level is None else level
-        if eps_all < eps:
+        eps_worst_case = eps if level is None else level
+        if eps_worst_case < eps:
             continue
-        asked = None if np.isinf(eps_all) else eps_all
-        sanitizer = PolyOptSanitizer(eps, eps_all=asked, time_limit=limit, **options)
+        asked = None if np.isinf(eps_worst_case) else eps_worst_case
+        sanitizer = PolyOptSanitizer(eps, eps_worst_case=asked, time_limit=limit, **options)
         sanitizer, seconds = fit(sanitizer, records)
         assert sanitizer.certificate_.eps <= eps
-        assert asked is None or sanitizer.certificate_.eps_all <= asked
+        assert asked is None or sanitizer.certificate_.eps_worst_case <= asked
         found[level] = sanitizer
         print(
-            f"  {name}, eps {eps}, eps_all {eps_all:g}: "
+            f"  {name}, eps {eps}, eps_worst_case {eps_worst_case:g}: "
             f"{sanitizer.normalized_mutual_information_:.4f} {sanitizer.solution_.status} "
             f"{seconds:.0f} s",
             flush=True,
@@ -137,7 +138,8 @@ def informative(name, eps, limit, kind):
     )
     print(
         f"{name:<36} {eps:>4} {srr.normalized_mutual_information_:>7.4f} "
-        f"{ir.normalized_mutual_information_:>7.4f} ({ir.certificate_.eps_all:>5.2f}) {cells}",
+        f"{ir.normalized_mutual_information_:>7.4f} "
+        f"({ir.certificate_.eps_worst_case:>5.2f}) {cells}",
         flush=True,
     )
     mixes = " ".join(

@@ -41,7 +41,7 @@ def test_a_model_learns_the_people_and_not_the_noise(grr, method):
     share = COUNTS / COUNTS.sum()
     reports = 10**12 * (grr.mechanism_.matrix @ share)  # so many that there is no sampling error
     from_records = learnt(TABLE[FEATURES], TABLE["label"], COUNTS)
-    X, y, weights = estimate(grr.mechanism_, reports, method=method).training_rows(
+    X, y, weights = estimate(grr.mechanism_, reports, method=method).to_training_data(
         FEATURES, "label"
     )
     assert list(X) == FEATURES
@@ -56,10 +56,10 @@ def test_the_weights_sum_to_the_effective_number_of_records(grr):
     share = COUNTS / COUNTS.sum()
     told = Mechanism.from_matrix(np.eye(len(share)), ["no", "yes"], grr.mechanism_.values)
     told = told.named(None, [(name, name == "ill") for name in COLUMNS])
-    weights = estimate(told, 50_000 * share).training_rows(FEATURES, "label")[2]
+    weights = estimate(told, 50_000 * share).to_training_data(FEATURES, "label")[2]
     assert weights.sum() == pytest.approx(50_000, rel=1e-3)  # no noise: every report is a record
     noisy = estimate(grr.mechanism_, 50_000 * (grr.mechanism_.matrix @ share))
-    found = noisy.training_rows(FEATURES, "label")[2].sum()
+    found = noisy.to_training_data(FEATURES, "label")[2].sum()
     of_cells = noisy.marginal([*FEATURES, "label"])
     raw = of_cells.unbiased * (1.0 - of_cells.unbiased) / found
     assert raw.sum() == pytest.approx(np.sum(of_cells.std_error**2), rel=1e-3)
@@ -71,7 +71,7 @@ def test_negative_estimates_are_no_weights(grr):
     reports[:3] = 12  # a few of the others less than the noise alone makes
     estimator = estimate(grr.mechanism_, reports)
     assert estimator.marginal([*FEATURES, "label"]).unbiased.min() < 0
-    X, y, weights = estimator.training_rows(FEATURES, "label")
+    X, y, weights = estimator.to_training_data(FEATURES, "label")
     assert len(X) == len(y) == len(weights) <= 12
     assert weights.min() > 0
 
@@ -81,14 +81,14 @@ def test_weights_that_reports_do_not_determine(grr):
     blind = Mechanism.from_matrix(half, ["no", "yes"], grr.mechanism_.values)
     blind = blind.named(None, [(name, name == "ill") for name in COLUMNS])
     with pytest.warns(UserWarning, match="12 of 12 frequencies of features and label"):
-        weights = estimate(blind, [600, 400]).training_rows(FEATURES, "label")[2]
+        weights = estimate(blind, [600, 400]).to_training_data(FEATURES, "label")[2]
     assert weights.sum() == pytest.approx(1_000)
 
 
 def test_columns_are_named_once(grr):
     fitted = estimate(grr.mechanism_, np.full(len(CELLS), 100))
-    assert list(fitted.training_rows("age", "label")[0]) == ["age"]
+    assert list(fitted.to_training_data("age", "label")[0]) == ["age"]
     with pytest.raises(ValueError, match="each once"):
-        fitted.training_rows(["age", "label"], "label")
+        fitted.to_training_data(["age", "label"], "label")
     with pytest.raises(ValueError, match="name at least one column"):
-        fitted.training_rows([], "label")
+        fitted.to_training_data([], "label")

@@ -28,7 +28,7 @@ _STEPS = 500
 _EVEN = 0.01  # share of the even distribution in the one at which reports are weighted
 
 
-class Calibrator(ReadOnlyFit, BaseEstimator):
+class RakingWeights(ReadOnlyFit, BaseEstimator):
     """Weights of public records that make their margins agree with reports.
 
     Reports tell the margins of blocks of columns; public records tell how all columns go together,
@@ -85,13 +85,13 @@ class Calibrator(ReadOnlyFit, BaseEstimator):
     --------
     >>> import numpy as np
     >>> import pandas as pd
-    >>> from skrldp import BlockSanitizer, Calibrator
+    >>> from skrldp import BlockSanitizer, RakingWeights
     >>> rng = np.random.default_rng(0)
     >>> table = pd.DataFrame(rng.integers(0, 2, (4000, 3)), columns=["ill", "a", "b"])
     >>> known = {name: [0, 1] for name in table}
     >>> sanitizer = BlockSanitizer(sensitive="ill", categories=known, random_state=0).fit(table)
     >>> others = table[rng.random(4000) < np.where(table["a"] == 1, 1.0, 0.3)]
-    >>> calibrated = Calibrator(sanitizer, table).fit(sanitizer.transform(others))
+    >>> calibrated = RakingWeights(sanitizer, table).fit(sanitizer.transform(others))
     >>> share = np.average(table["a"], weights=calibrated.weights_)
     >>> print(f"public {table['a'].mean():.2f}, now {share:.2f}, truth {others['a'].mean():.2f}")
     public 0.51, now 0.76, truth 0.77
@@ -115,7 +115,7 @@ class Calibrator(ReadOnlyFit, BaseEstimator):
         own = {**self.get_params(deep=False), "public": _Unshown(self.public)}
         return BaseEstimator.__repr__(type(self)(**own), N_CHAR_MAX)
 
-    def fit(self, Y: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> "Calibrator":
+    def fit(self, Y: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> "RakingWeights":
         """Find the weights.
 
         Parameters
