@@ -6,12 +6,12 @@ May I ask the same person twice?
 A report a week from the same phone, a survey every year, an app that is installed again: sooner or
 later the same person is asked twice. Under plain local differential privacy k reports leak at most
 k·ε. For mechanisms that are private over a confidence set of distributions **this is false**. Such
-a mechanism relies on what the harmless columns U say about the secret under the distributions of
-the set. The first report changes what is known of U, and the distribution given this report may be
-outside the set.
+a mechanism relies on the correlation of the harmless columns U with the secret, which the set
+bounds. The first report changes what an observer knows about U, and the distribution given this
+report may be outside the set.
 
-This page computes what one, two, three and more reports about one person say together, about the
-affairs in Fair's survey (6,366 married women, Redbook, 1974). It also shows what can be done.
+This page computes what one, two, three and more reports reveal together about a person's affair, in
+Fair's survey (6,366 married women, Redbook, 1974). It also shows what to do.
 """
 
 import secrets
@@ -48,7 +48,7 @@ public = survey.sample(frac=0.5, random_state=0)
 # %%
 # Two of these sanitizers are private for all distributions: SRR and GRR (two kinds of randomised
 # response). PolyOpt can be designed for all distributions, too. The other two are private for the
-# confidence set. For any mechanism, ``certify`` says for which ε it is private for all
+# confidence set. For any mechanism, ``certify`` computes the ε at which it is private for all
 # distributions.
 
 sanitizers = {
@@ -70,9 +70,9 @@ for name, sanitizer in sanitizers.items():
 # Many reports are one
 # --------------------
 # k independent reports about a record are one report of a larger mechanism, whose columns are
-# products. Only how often each symbol came matters, not the order. So ``certify`` with
-# ``reports=k`` compares a short list of products, and proves what k reports leak at most over a set
-# of distributions, here the one that the sanitizer is proven for.
+# products. Only the number of times each symbol occurs matters, not the order. Therefore
+# ``certify`` with ``reports=k`` compares a short list of products. It proves a bound on what k
+# reports leak over a set of distributions, here the sanitizer's confidence set.
 
 MOST = 6
 steps = np.arange(1, MOST + 1)
@@ -113,9 +113,9 @@ figure.legend(loc="outside right upper", fontsize=9)
 # %%
 # Draw once, then send the same report again
 # ------------------------------------------
-# A client that keeps its report may send it as often as it likes. ``skrldp.client`` needs no
-# storage for that: a secret key determines the report for a person and a record, the same each
-# time.
+# A client that stores its report may send it as often as it likes. ``skrldp.client`` needs no
+# storage for that: a secret key determines the report for a person and a record, so it is the same
+# each time.
 
 device = client.load(
     sanitizers["PolyOpt"].mechanism_.to_json(), permanent_key=secrets.token_bytes(32)
@@ -141,9 +141,9 @@ print(
 print(f"affair, and for {no[no > 100 * yes].sum():.0%} of those without.")
 
 # %%
-# Two reports of PolyOpt may give the secret away completely. That is not an error of the design: it
-# was asked to protect one report. IR here reports the harmless column with noise, so many reports
-# say what that column itself says, and no more. But that is also more than ε.
+# Two reports of PolyOpt may reveal the secret completely. That is not an error of the design,
+# because it was only required to protect one report. IR here reports the harmless column with
+# noise, so many reports reveal as much as that column itself, which is also more than ε.
 #
 # - Ask once, and let devices repeat their report (``permanent_key=``). When the *record* changes, a
 #   new report is drawn, and then this page applies.
@@ -151,6 +151,6 @@ print(f"affair, and for {no[no > 100 * yes].sum():.0%} of those without.")
 #   Only for mechanisms that are private for all distributions do k reports leak at most k·ε.
 # - Or ask for ``eps_worst_case``, a second and larger ε for all distributions: k reports then leak
 #   at most ε + (k - 1)·eps_worst_case. See ``plot_second_report.py`` for its price.
-# - Two *surveys* with different columns about the same people are two reports as well.
+# - Two *surveys* of the same people with different columns are two reports as well.
 
 plt.show()

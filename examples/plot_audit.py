@@ -4,41 +4,35 @@ Does my sampler do what was certified?
 ======================================
 
 A certificate is about the probabilities in a mechanism. Between them and the reports there is code:
-an app in another language, a shortcut taken for speed, a test switch that was left on. None of this
-changes the certificate, and all of it may give people away.
+an app in a different language, a shortcut for speed, a test switch that was left on. None of this
+changes the certificate, but any of it may reveal people's secrets.
 
-``audit`` sees records go in and reports come out, and nothing else. It computes a lower bound on
-the leakage and looks for typical faults. It can show that something is wrong. Only a proof can show
-that nothing is wrong.
+``audit`` observes only records and their reports. It computes a lower bound on the leakage and
+tests for typical faults. It can show that something is wrong, but only a proof can show that
+nothing is wrong.
 
 Here a sanitizer for Fair's survey (6,366 married women, Redbook, 1974; bundled with statsmodels) is
-audited, and then some other samplers for the same mechanism. Most of these have faults on purpose.
+audited, and then several other samplers for the same mechanism. Most of them are faulty on purpose.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from statsmodels.datasets import fair
 
 from skrldp import PolyOptSanitizer, audit
+from skrldp.datasets import load_affairs
 
 EPS = 0.5
-answers = fair.load_pandas().data
-survey = pd.DataFrame(
-    {
-        "affair": np.where(answers["affairs"] > 0, "yes", "no"),
-        "religious": answers["religious"].astype(int),
-    }
-)
-public = survey.sample(frac=0.5, random_state=0)
-sanitizer = PolyOptSanitizer(EPS, sensitive="affair", time_limit=4.0).fit(public)
+public, _, answers = load_affairs(["affair", "religious"])
+sanitizer = PolyOptSanitizer(EPS, sensitive="affair", categories=answers, time_limit=4.0)
+sanitizer.fit(public)
 print(audit(sanitizer, n=30_000, level=0.99))
 
 # %%
 # Other samplers
 # --------------
-# The audit takes any function that maps an array of records, secrets first, to reports. It needs
-# the ε that is claimed, and the distribution to draw records from, here the public one.
+# The audit accepts any function that maps an array of records, secrets first, to reports. It needs
+# the claimed ε, and a distribution from which to draw records, here the public one.
 
 mechanism, joint = sanitizer.mechanism_, sanitizer.joint_
 known = pd.MultiIndex.from_tuples(mechanism.cells)
@@ -81,8 +75,8 @@ for name, audits in found.items():
 # What cannot be seen in a function
 # ---------------------------------
 # One more sampler sends the most probable report, without noise, for one record in twenty. As a
-# function it may pass, because this need not raise the leakage above ε. A *sanitizer* states what
-# its reports should be, and the audit compares its reports with that.
+# function it may pass, because this need not raise the leakage above ε. A *sanitizer* specifies the
+# distribution of its reports, so the audit can compare them with it.
 
 
 def hasty(records):
@@ -103,7 +97,7 @@ class HastySanitizer(PolyOptSanitizer):
         return reports.assign(report=np.where(lucky, likely, reports["report"]))
 
 
-broken = HastySanitizer(EPS, sensitive="affair", time_limit=4.0).fit(public)
+broken = HastySanitizer(EPS, sensitive="affair", categories=answers, time_limit=4.0).fit(public)
 found["hasty, a function"] = [
     audit(hasty, n=n, distribution=joint, eps=EPS, level=0.99) for n in SIZES
 ]
@@ -115,9 +109,9 @@ for name in list(found)[-2:]:
 # %%
 # How many records it takes
 # -------------------------
-# The picture has lower bounds on the leakage at confidence 0.99, with a cross where a fault was
-# found. Bounds grow towards the leakage at the public distribution. Those of the correct sampler
-# exceed ε in at most one audit in a hundred.
+# The picture shows lower bounds on the leakage at confidence 0.99, with a cross if a fault was
+# found. The bounds grow towards the leakage at the public distribution. Those of the correct
+# sampler exceed ε in at most one audit in a hundred.
 
 STYLES = {
     "sound": ("black", "o"),
@@ -141,10 +135,10 @@ axes.minorticks_off()
 figure.legend(loc="outside right upper")
 
 # %%
-# Sending the harmless column as it is leaks more than ε, which the bound shows once there are
-# enough records. Randomness that is used twice need not leak anything in one report, so only the
-# check for repetition finds it. Leaving the noise out now and then is the hardest fault to find:
-# only a comparison with the mechanism shows it, after thousands of records.
+# Sending the harmless column unchanged leaks more than ε, which the bound shows once there are
+# enough records. Reused randomness need not leak anything in one report, so only the check for
+# repetition detects it. Occasionally omitted noise is the hardest fault to detect: only a
+# comparison with the mechanism reveals it, after thousands of records.
 #
 # That ``sound`` passes the audit proves nothing. The proof is its certificate, for code that draws
 # from the certified probabilities.

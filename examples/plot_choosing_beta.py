@@ -4,12 +4,12 @@ How sure should I be of the public table?
 =========================================
 
 The confidence set around the public table misses the distribution that the table was drawn from
-with probability β at most. A smaller β makes a larger set and a safer promise, and leaves fewer
-mechanisms to choose from. How much utility does it cost? And how accurate is β with few records?
+with probability at most β. A smaller β means a larger set and a safer promise, but fewer private
+mechanisms. How much utility does it cost? And how accurate is β with few records?
 
-To answer this one has to know the true distribution. So a large survey *is* the truth here. Small
-public tables are drawn from it again and again, a mechanism is designed from each, and its reports
-are measured at the truth. The survey is the RAND Health Insurance Experiment (20,190 person-years,
+To answer this, the true distribution must be known. Therefore a large survey *is* the truth here.
+Small public tables are drawn from it repeatedly, a mechanism is designed from each, and its reports
+are evaluated at the truth. The survey is the RAND Health Insurance Experiment (20,190 person-years,
 bundled with statsmodels). S is whether health was called fair or poor. U is the number of visits to
 a doctor, where 5 stands for five and more. Reports should be close to U.
 """
@@ -45,13 +45,13 @@ print(table.unstack())
 # %%
 # How often is the truth in the set?
 # ----------------------------------
-# No design is needed for this: draw tables of n records, and count the sets that miss the truth.
-# The default set is about the distributions of visits given each health, so each table has the
-# expected number of records of either health. A table's statistic of a health is the number of its
-# records times the divergence of the true distribution from the table's. The set holds the truth if
-# no statistic is above one bound, nor their sum above another. The ball of the papers is about the
-# joint distribution. Seeds are fixed on this page so that it can be repeated; nothing here protects
-# anybody.
+# This needs no design: draw tables of n records, and count the sets that miss the truth. The
+# default set is about the distribution of visits given health, so each table has the expected
+# number of records with good and poor health. The statistic for each is the number of its records
+# times the divergence of the true distribution from the table's. The set contains the truth if each
+# statistic is below one bound, and their sum below another. The ball of the papers is about the
+# joint distribution. Seeds are fixed on this page so that its results are reproducible. Nothing
+# here protects anybody.
 
 SIZES = (200, 1_000, 5_000, 20_000)
 BETAS = (0.5, 0.2, 0.05, 0.01, 0.001)
@@ -90,16 +90,16 @@ for beta in BETAS:
     print(f"{beta:>8}" + "".join(f"{share:>26}" for share in shares))
 
 # %%
-# The default set is valid for every n, and misses less often than β says. The asymptotic one is
-# right for very many records, and misses about as often as β says. So does the ball of order 2; but
-# with 200 records and β = 0.001 it misses twice as often, because some cells then have fewer than
-# five records.
+# The default set is valid for every n, and misses less often than β. The asymptotic set is accurate
+# for very many records, and misses about as often as β. So does the ball of order 2, but with 200
+# records and β = 0.001 it misses twice as often, because some cells then have fewer than five
+# records.
 #
 # What does it cost?
 # ------------------
-# From each of some tables a mechanism is designed for each β, and one without any set (radius 0).
-# At the truth each has a mean squared distance between number and report, and a leakage. The tables
-# that are drawn are the same for all β.
+# From several tables, a mechanism is designed for each β, and one without a set (radius 0). Each is
+# evaluated at the truth, by the mean squared distance between number and report, and by its
+# leakage. All β use the same tables.
 
 TABLES = 6
 SETS = {"no set": RenyiBall(radius=0.0)}
@@ -143,8 +143,8 @@ for (n, name), values in measured.items():
     )
 
 # %%
-# In the middle picture the mean squared distance is shown as a share of that of the best report
-# that is the same for everybody, which says nothing.
+# The middle picture shows the mean squared distance relative to that of the best constant report,
+# which reveals nothing.
 
 figure, (left, middle, right) = plt.subplots(1, 3, figsize=(11.0, 4.2), layout="constrained")
 for n, color, marker in ((200, "#D55E00", "o"), (5_000, "#0072B2", "s")):
@@ -205,16 +205,17 @@ for n in SIZES:
     )
 
 # %%
-# A smaller β is cheap compared with more public records: the bounds of the statistics grow like
-# log(1/β), and those of divergences are these by the number of records. From β = 0.05 to 0.001 they
-# less than double here, and ten times the records make them a tenth. So take β as small as your
-# promise needs, and spend your effort on the public table.
+# A smaller β is cheap compared with more public records, because the bounds on the statistics grow
+# in proportion to log(1/β), and the bounds on divergences are these divided by the number of
+# records. From β = 0.05 to 0.001 they less than double here, whereas ten times the records make
+# them a tenth. So choose β as small as your promise needs, and spend your effort on the public
+# table.
 #
-# Even where the set misses the truth, a design need not exceed ε. For that the truth must be
-# outside the set *in the direction in which the design is sensitive*. So β is a cautious figure.
-# That is no reason to raise it, because this direction cannot be known.
+# Even if the set misses the truth, a design need not exceed ε. It does so only if the truth is
+# outside the set *in a direction in which the design is sensitive*. Therefore β is conservative.
+# That is not a reason to raise it, because this direction cannot be known.
 #
-# Asymptotic sets miss more often than β says where cells are rare, and skrldp warns of it. The
-# default set does not.
+# Asymptotic sets miss more often than β if cells are rare, and skrldp warns about it. The default
+# set does not.
 
 plt.show()

@@ -3,20 +3,20 @@
 How good is a classifier that is trained on reports instead of records?
 =======================================================================
 
-A model is to learn from people who will not hand over their records. Each sends one sanitized
-report, and the model is trained on reports alone. What is done with a report afterwards is
-post-processing: it costs no privacy, however often the report is used.
+A model should learn from people who will not hand over their records. Each of them sends one
+sanitized report, and the model is trained only on reports. Processing a report afterwards costs no
+privacy, however often it is used.
 
 First decide what is protected. A *label* that is sensitive belongs to the secret S; otherwise it
 would be reported along with U, the rest of the record. Here the label is harmless: in Fair's survey
 (6,366 married women, Redbook, 1974) the model predicts whether a woman has children from her age
 and the years she has been married. The secret is whether she had an affair. All of these columns
-say something about it. The record (S, U) has all four columns, so the certificate covers the label
+are correlated with it. The record (S, U) has all four columns, so the certificate covers the label,
 too.
 
-For comparison, one model is trained on the raw private records, which is the best that can be had,
-and one on the public records alone, which needs no reports. All are tested on raw records that no
-model has seen.
+For comparison, one model is trained on the raw private records, which is the best possible, and one
+only on the public records, which needs no reports. All are tested on raw records that no model has
+seen.
 """
 
 import matplotlib.pyplot as plt
@@ -51,8 +51,8 @@ print(f"{len(public):,} public records, {len(private):,} private ones, {len(test
 # ---------------
 # All are designed on the public records. PolyOpt and IR protect the affair for every distribution
 # of the confidence set, SRR protects it for all distributions, and GRR protects the whole record. A
-# private record may have a combination of values that no public one has, so all combinations are
-# declared: ``categories="product"``.
+# private record may have a combination of values that is not in the public table, so all
+# combinations are declared: ``categories="product"``.
 
 sanitizers = {
     "PolyOpt": PolyOptSanitizer(time_limit=8.0),
@@ -68,7 +68,7 @@ reports = {
 }
 
 # %%
-# The private records are not used any more, except by the raw model.
+# From here on, only the raw model uses the private records.
 #
 # Two ways to learn from reports
 # ------------------------------
@@ -76,9 +76,9 @@ reports = {
 # row, and train as if it were a record. This is simple, and biased, because noise is treated as
 # data.
 #
-# *By their distribution.* ``FrequencyEstimator`` knows the probabilities of the noise and estimates
-# the distribution of the records. The model is trained on the cells of the table, weighted by their
-# estimated probabilities.
+# *By their distribution.* ``FrequencyEstimator`` uses the known probabilities of the noise to
+# estimate the distribution of the records. The model is trained on the cells of the table, weighted
+# by their estimated probabilities.
 
 
 def score(table, weights=None):
@@ -120,8 +120,8 @@ print(f"{'public records alone':<48}{alone[0]:>9.3f}{alone[1]:>7.3f}")
 # %%
 # What is lost
 # ------------
-# The log-loss measures whether the predicted probabilities are right, the AUC only whether their
-# order is.
+# The log-loss measures whether the predicted probabilities are correct, and the AUC only whether
+# their order is.
 
 STYLES = {
     "PolyOpt": {"color": "#0072B2", "marker": "o"},
@@ -157,25 +157,25 @@ handles, labels = panels[0].get_legend_handles_labels()
 figure.legend(handles, labels, loc="outside lower center", ncols=6)
 
 # %%
-# PolyOpt's reports are the best ones to be used as rows, because they hide the secret and little
-# else. Rows of the others are mostly noise. Noise that is treated as data makes the model's
-# probabilities wrong; the order of its predictions suffers less. An estimate of the distribution
-# takes the noise into account. Its quality depends on how much the reports say. With IR the model
-# is close to that of the raw records, and with SRR in most runs. With GRR, from so few people, it
-# may be anything, and PolyOpt's reports do not determine the distribution.
+# PolyOpt's reports work best as rows, because they hide the secret and little else. Rows of the
+# others are mostly noise. Noise that is treated as data makes the model's probabilities wrong,
+# while the order of its predictions suffers less. An estimate of the distribution corrects for the
+# noise. Its quality depends on the information in the reports. With IR the model is close to that
+# of the raw records, and with SRR in most runs. With GRR and so few people it is unreliable, and
+# PolyOpt's reports do not determine the distribution.
 #
-# But look at the dashed line first: here the public records alone are enough for so simple a model.
-# **Train on them first.** Reports are worth collecting where the public table is too small for the
-# model, or where the private people differ from the public ones. In the second case read in
-# ``plot_distribution_shift.py`` what is left of the promise.
+# But look at the dashed line first: here the public records alone suffice for such a simple model.
+# **Train on them first.** Reports are worth collecting if the public table is too small for the
+# model, or if the private people differ from the public table. In the second case,
+# ``plot_distribution_shift.py`` shows what remains of the promise.
 #
 # A model that reads reports
 # --------------------------
-# The other way round, the model is trained on public records. Private people send a report of what
-# it needs for a prediction, here without the label, which nobody reports. ``encode="posterior"``
-# turns a report into numbers: the probability of each category given the report. The model must be
-# trained on *reports* of the public records, because reports are what it will see. A pipeline does
-# that. It would also fit the sanitizer again, which ``FrozenEstimator`` prevents.
+# Conversely, a model can be trained on public records. Private people then report what it needs for
+# a prediction, here without the label. ``encode="posterior"`` turns a report into numbers: the
+# probability of each category given the report. The model must be trained on *reports* of the
+# public records, because reports are what it will see. A pipeline does that. It would also fit the
+# sanitizer again, which ``FrozenEstimator`` prevents.
 
 KNOWN = ["affair", *FEATURES]
 sender = PolyOptSanitizer(EPS, sensitive="affair", categories="product", time_limit=4.0)
@@ -186,7 +186,7 @@ read = roc_auc_score(test[LABEL] == "yes", reader.predict_proba(test[KNOWN])[:, 
 print(f"AUC for people who send one report each: {read:.3f}; for raw records: {alone[1]:.3f}")
 
 # %%
-# A report has so much noise that a prediction about one person suffers; that is its purpose. If the
-# model can run on the phone, it needs no report at all.
+# A report contains so much noise that predictions about one person suffer, which is its purpose. If
+# the model can run on the phone, it needs no report.
 
 plt.show()

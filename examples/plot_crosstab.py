@@ -3,10 +3,10 @@
 Can I estimate a crosstab that nobody has seen?
 ===============================================
 
-Each report is noisy. What you want to know is a table: how many of those who pay nothing for a
-doctor see one often, and how that depends on health. ``FrequencyEstimator`` knows the probabilities
-of the noise and estimates shares of the records from the reports, with intervals. It also says
-which questions the reports cannot answer, however many there are.
+Each report is noisy. You want to estimate a table: how many of those who pay nothing for a doctor
+see one often, and how this depends on health. ``FrequencyEstimator`` uses the known probabilities
+of the noise to estimate shares of the records from the reports, with intervals. It also shows which
+questions the reports cannot answer, however many there are.
 
 The data are the RAND Health Insurance Experiment (20,190 person-years, bundled with statsmodels),
 which asked what people do if they pay for their doctor. Each row stands for a person here. The
@@ -37,7 +37,7 @@ public, private = survey[:2000], survey[2000:]
 # %%
 # Three mechanisms
 # ----------------
-# GRR (randomised response) protects the whole record. IR and PolyOpt protect health alone, for all
+# GRR (randomised response) protects the whole record. IR and PolyOpt protect only health, for all
 # distributions that are plausible given the public records.
 
 sanitizers = {
@@ -55,8 +55,8 @@ for name, sanitizer in sanitizers.items():
 # ------------------------------
 # GRR's reports, written as cells (combinations of values), have shares that are much closer to
 # equal than those of the records. The estimate removes this effect of the noise. ``unbiased`` is a
-# mean of weights of the reports; it may be negative, which says that there are too few reports for
-# this cell. ``estimate`` is the closest distribution.
+# mean of weights of the reports. A negative value means that there are too few reports for this
+# cell. ``estimate`` is the closest distribution.
 
 columns = ["pays", "visits"]
 truth = private.groupby(columns).size() / len(private)
@@ -73,8 +73,8 @@ print(frame.drop(columns="n").round(3).to_string())
 # %%
 # What can be answered
 # --------------------
-# A mechanism may leave a question open. ``unbiased`` is NaN where the reports do not determine a
-# share. The interval then has all shares that they allow.
+# Some questions cannot be answered from a mechanism's reports. If the reports do not determine a
+# share, ``unbiased`` is NaN, and the interval contains every share that they allow.
 
 questions = {"pays x visits": columns, "health x visits": ["health", "visits"]}
 estimates = {
@@ -88,8 +88,8 @@ for name, sanitizer in sanitizers.items():
     print(f"{name:<10}{sanitizer.mechanism_.shape[0]:>8}" + "".join(f"{each:>18}" for each in told))
 
 # %%
-# For this table, the best way for IR to divide its ε leaves nothing for health. So its reports
-# answer questions about the harmless columns, and answer them well, but none about health.
+# For this table, IR divides its ε best if it spends nothing on health. Its reports therefore answer
+# questions about the harmless columns well, but none about health.
 #
 # The estimate from the public table alone is shown for comparison: reports are useful if they
 # improve on it.
@@ -149,13 +149,15 @@ for name in STYLES:
 print(f"{len(private):,} reports, {len(public):,} public records")
 
 # %%
-# For a crosstab of harmless columns, ask with IR. It protects the secret by leaving it out, and
-# reports the rest nearly as it is. Its intervals need no public table, and are narrow. PolyOpt's
-# reports say more about each *record*, health included, but they mix all columns, so by themselves
-# they determine single cells weakly. With the public table they do well for both questions. GRR's
-# intervals are wider than those of the public table, so its reports are not worth the effort.
+# For a crosstab of harmless columns, use IR. It protects the secret by leaving it out, and reports
+# the rest almost unchanged, so its intervals are narrow without the public table. PolyOpt's reports
+# contain more information about each *record*, including health, but they mix all columns, so on
+# their own they determine single cells imprecisely. Combined with the public table, they are
+# precise for both questions. GRR's intervals are wider than those of the public table, so its
+# reports are not worth the effort.
 #
-# Nobody learns much about the secret from reports that protect it. In the right picture, whatever
-# is better than the public table alone owes it to the table and to the harmless column.
+# Nobody learns much about the secret from reports that protect it. If an estimate in the right
+# picture is better than that of the public table alone, the improvement comes from the table and
+# the harmless column.
 
 plt.show()

@@ -4,18 +4,17 @@ What if the private people are not like the public ones?
 ========================================================
 
 A mechanism is designed from a public table and used on people who differ from it. If the design
-takes the table as exactly true, its reports may then say more about the secret than it claims. If
-the design is robust, it keeps its promise for every distribution of the confidence set F: those
-that the table might well have been drawn from.
+treats the table as exactly true, its reports may then reveal more about the secret than it claims.
+If the design is robust, it keeps its promise for every distribution in the confidence set F, which
+contains those that the table might plausibly have been drawn from.
 
-That set is made for the error of *sampling*. A population that is really a different one, older or
-with more children, may be far outside, and there nothing is promised. A set can be made wider for
-this: with a *drift*.
+That set allows for *sampling* error. A different population, older or with more children, may be
+far outside it, and there nothing is promised. A *drift* enlarges the set for this purpose.
 
 This page uses Fair's survey (6,366 married women, Redbook, 1974). The secret is an affair. How long
 a woman has been married and how she rates her marriage are the other columns. Half of the women are
-the public table. The private ones come from all of them, and then from groups of them, such as the
-women under 25, who differ from the table as such groups do.
+the public table. The private records come from all of them, and then from groups, such as the women
+under 25, which differ from the table.
 """
 
 import warnings
@@ -56,7 +55,7 @@ print(f"{len(public):,} public records of {len(survey):,}")
 # %%
 # Four designs
 # ------------
-# *Non-robust* takes the table as exactly true. *PolyOpt* is private for the 95 % confidence set,
+# *Non-robust* treats the table as exactly true. *PolyOpt* is private for the 95 % confidence set,
 # the default. *PolyOpt, drift* is private for a wider set: the distribution of the other columns
 # given each secret (a *conditional*) may be further from the public one than sampling explains, by
 # 0.2 nats of Kullback-Leibler divergence. *SRR* (secret randomised response) is private for all
@@ -87,11 +86,11 @@ for name, sanitizer in sanitizers.items():
 # %%
 # Other people
 # ------------
-# How far is a group from the public table? Privacy depends on conditionals alone, so D is the
-# divergence of the public conditional from that of the group, for the secret where it is greater.
-# How frequent affairs are does not matter. Half a record is added to each cell of a group, because
-# an empty cell would make D infinite. ``mechanism_.leakage`` computes what a mechanism leaks at one
-# distribution, and ``contains`` says whether a set has it.
+# How far is a group from the public table? Privacy depends only on conditionals, so D is the
+# divergence of the public conditional from that of the group, for the secret with the larger
+# divergence. The frequency of affairs does not matter. Half a record is added to each cell of a
+# group, because an empty cell would make D infinite. ``mechanism_.leakage`` computes what a
+# mechanism leaks at one distribution, and ``contains`` tests whether a set contains it.
 
 GROUPS = {
     "all women": answers["age"] > 0,
@@ -174,21 +173,21 @@ for name, sanitizer in sanitizers.items():
     )
 
 # %%
-# Within its set no robust design exceeds ε: that is proven. The non-robust one exceeds it for every
-# population here, even for the one that its table was drawn from.
+# Within its set, no robust design exceeds ε, because that is proved. The non-robust design exceeds
+# it for every population here, even for the one that its table was drawn from.
 #
-# Outside the set nothing is promised, and the picture shows it. A little way outside, the robust
-# designs still leak less than the non-robust one; far away they may leak as much. The confidence
-# set is made for the error of sampling. It does not cover women under 25 if the table has women of
-# every age. What can be done:
+# Outside the set nothing is promised, as the picture shows. Slightly outside, the robust designs
+# still leak less than the non-robust one, but far away they may leak as much. The confidence set
+# allows for sampling error, so it does not cover women under 25 if the table has women of every
+# age. What can you do?
 #
-# - design from a public table that is like the private people, group by group if necessary;
-# - allow for a drift, ``LikelihoodRatioSet(drift=...)``, if you can say how far they may differ. It
-#   costs utility, and nobody but you can justify the figure;
-# - take SRR, which is private for all distributions, if you cannot say.
+# - Design from a public table that resembles the private people, group by group if necessary.
+# - Allow for a drift, ``LikelihoodRatioSet(drift=...)``, if you can bound the difference. It costs
+#   utility, and only you can justify the bound.
+# - Use SRR, which is private for all distributions, if you cannot bound it.
 #
-# Whether the private people are like the public ones cannot be seen beforehand, because their
+# Whether the private people resemble the public table cannot be tested beforehand, because their
 # records are private. Afterwards ``FrequencyEstimator`` estimates their distribution from the
-# reports; but then the reports have been sent.
+# reports; but by then the reports have been sent.
 
 plt.show()

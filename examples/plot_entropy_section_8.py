@@ -5,10 +5,11 @@ How much may a report tell if it must be private at every distribution?
 
 Lopuhaä-Zwakenberg and Goseling compare mechanisms in section 8 of *Mechanisms for Robust Local
 Differential Privacy* (Entropy 2024), on the Adult data and on synthetic tables of 32,561 records.
-They ask three questions. How much does a report say about the record, in per cent of all the
-information in the record (I(X; Y) / H(X))? How much does it say about the secret, under the
-distribution that the table was drawn from? And does the table predict well how informative the
-reports will be? This page repeats their Figures 2 to 5 and Table 2, and adds the designs of skrldp:
+They ask three questions. How much information does a report contain about the record, as a
+percentage of all the information in the record (I(X; Y) / H(X))? How much does it reveal about the
+secret, under the distribution that the table was drawn from? And does the table predict well how
+informative the reports will be? This page repeats their Figures 2 to 5 and Table 2, and adds the
+designs of skrldp:
 
 ==============  =================================================================================
 GRR             plain local differential privacy of the whole record
@@ -20,10 +21,10 @@ joint           PolyOpt on the exact set of distributions, our default, for larg
 IR, tight       independent reports with the largest budget that is private
 ==============  =================================================================================
 
-As a script this page computes a few distributions. ``--full`` takes a hundred, as the paper does,
-and hours. ``--tables DIR`` computes nothing, and draws from the tables that ``entropy_section_8.py
---save DIR`` has written. The computation is in ``entropy_section_8.py``;
-``docs/reproduced.md`` says what agrees with the paper, and what does not.
+As a script, this page computes a few distributions. ``--full`` computes a hundred, as in the paper,
+which takes hours. ``--tables DIR`` computes nothing and plots the tables that
+``entropy_section_8.py --save DIR`` has written. The computation is in ``entropy_section_8.py``.
+``docs/reproduced.md`` lists what agrees with the paper, and what does not.
 """
 
 from pathlib import Path
@@ -134,8 +135,8 @@ def information(frame, figure):
 # %%
 # Figure 2: the Adult data
 # ------------------------
-# The scales of the lower panels are logarithmic: there the paper has GRR, SRR and IR alone, and the
-# optimised designs are an order of magnitude above them.
+# The scales of the lower panels are logarithmic, because the paper's GRR, SRR and IR are an order
+# of magnitude below the optimised designs.
 
 if shown["2"] is None:
     print("Figure 2 left out: give Adult's records by --adult or SKRLDP_ADULT.")
@@ -146,8 +147,8 @@ else:
 # Figure 3: synthetic tables
 # --------------------------
 # Means over distributions from Jeffreys' prior, with bars of one standard error. Our designs are
-# computed for fewer distributions than the paper's methods. What is drawn is the mean of the
-# paper's method plus the mean difference on the same distributions, and the bars are those of the
+# computed for fewer distributions than the paper's methods. The points are the mean of the paper's
+# method plus the mean difference on the same distributions, and the bars are those of the
 # difference.
 
 drawings["3"] = information(shown["3"], "3")
@@ -155,8 +156,8 @@ drawings["3"] = information(shown["3"], "3")
 # %%
 # Figure 4: what is leaked at the true distribution
 # -------------------------------------------------
-# Medians of ε*, and bands from the lower to the upper quartile. Above the dotted line a report says
-# more about the secret than was promised.
+# Medians of ε*, and bands from the lower to the upper quartile. Above the dotted line, a report
+# reveals more about the secret than promised.
 
 drawings["4"], panels = plt.subplots(1, 2, figsize=(9.5, 4.6), layout="constrained")
 for axes, shape in zip(panels, SIZES[:2], strict=True):
@@ -188,7 +189,7 @@ legend_below(drawings["4"], panels, 4)
 # Figure 5: does the table predict how informative the reports will be?
 # ---------------------------------------------------------------------
 # (I at the public distribution − I at the true distribution) / I at the public distribution, at ε =
-# 1.5. Boxes are quartiles; whiskers reach the least and the greatest value.
+# 1.5. Boxes show quartiles, and whiskers reach the minimum and maximum.
 
 drawings["5"], panels = plt.subplots(1, 4, figsize=(9.5, 4.2), layout="constrained", sharey=True)
 for axes, shape in zip(panels, SIZES, strict=True):

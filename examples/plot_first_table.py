@@ -4,13 +4,13 @@ How do I share a table without giving a secret away?
 ====================================================
 
 You have a table with one sensitive column, the *secret*. Deleting that column is not enough,
-because the other columns say something about it: women who have been married long and unhappily
-have had an affair more often than others. Adding noise to every column is too much, because little
-is then left of the harmless ones.
+because the other columns are correlated with it: women who have been married long and unhappily
+have had an affair more often than others. Adding noise to every column is too much, because it
+destroys the harmless ones as well.
 
-A *sanitizer* does something in between. It is fitted on a *public* table, from which it learns how
-much the harmless columns say about the secret. Then it turns each *private* record into a *report*.
-A report changes the odds of the secret by a factor of at most e^ε. This holds for every
+A *sanitizer* is a compromise. It is fitted on a *public* table, from which it learns how strongly
+the harmless columns are correlated with the secret. Then it turns each *private* record into a
+*report*. A report changes the odds of the secret by a factor of at most e^ε. This holds for every
 distribution of the data that is plausible given the public table: the *confidence set*.
 
 The data are Fair's survey of 6,366 married women (Redbook, 1974; bundled with statsmodels). Half of
@@ -47,20 +47,19 @@ public, private = survey[: len(survey) // 2], survey[len(survey) // 2 :]
 print(pd.crosstab(public["affair"], public["marriage"], normalize="columns").round(2))
 
 # %%
-# Even one harmless column changes the odds of an affair. All of them together say more.
+# Even one harmless column changes the odds of an affair, and all of them together change them more.
 #
 # Fit, transform
 # --------------
 # ``sensitive`` names the secret. ``eps=1`` allows a report to change the odds of the secret by a
-# factor of e at most. The columns say by their dtype which values there are, and
-# ``categories="dtype"`` that these were fixed before the public table was seen, so that nothing
-# about them has to be learned from it; all combinations of them may occur. ``encode="cells"`` asks
-# for reports that look like records: a data frame comes in, and one with the same columns comes
-# out.
+# factor of at most e. ``categories="dtype"`` reads the possible values from the dtypes of the
+# columns. You assert that they were fixed before the public table was seen, so nothing about them
+# has to be learned from it, and all combinations may occur. ``encode="cells"`` returns reports that
+# look like records, in a data frame with the same columns.
 #
 # Randomness comes from the operating system, so your reports will differ from those on this page.
-# (An integer ``random_state`` would make them repeatable, and therefore useless as protection:
-# whoever knows it can undo the noise.)
+# (An integer ``random_state`` would make them repeatable, and therefore useless as protection,
+# because whoever knows it can remove the noise.)
 
 known = {"sensitive": "affair", "categories": "dtype"}
 sanitizer = PolyOptSanitizer(eps=1.0, **known, time_limit=20.0, encode="cells")
@@ -69,23 +68,23 @@ reports = sanitizer.transform(private)
 print(private.join(reports.add_suffix(" (report)")).head(8).to_string(index=False))
 
 # %%
-# Each person sends one report. Asking again is another matter: see ``plot_asking_twice.py``.
+# Each person sends one report. A second report is a different matter: see ``plot_asking_twice.py``.
 #
 # What was promised
 # -----------------
-# ``certificate_.eps`` is a proven upper bound on what any report says about the secret, for every
-# distribution of the confidence set and for the very numbers that are sampled. The privacy report
-# states it together with all its conditions.
+# ``certificate_.eps`` is a proved upper bound on what any report reveals about the secret, for
+# every distribution in the confidence set and for the exact integers that the sampler uses. The
+# privacy report states it together with all its conditions.
 
 print(privacy_report(sanitizer))
 
 # %%
 # What is left of the table
 # -------------------------
-# For comparison there are two other sanitizers, which do not use the public distribution at all.
-# GRR (generalised randomised response) is plain local differential privacy: it protects every
-# column as if it were the secret. SRR (secret randomised response) protects the secret alone, but
-# for all distributions, also for those in which the harmless columns give it away.
+# For comparison, here are two other sanitizers, which do not use the public distribution. GRR
+# (generalised randomised response) is plain local differential privacy: it protects every column as
+# if it were the secret. SRR (secret randomised response) protects only the secret, but for all
+# distributions, even those in which the harmless columns determine it.
 
 others = {"GRR": GRRSanitizer(**known), "SRR": SRRSanitizer(**known)}
 kept = {
@@ -97,9 +96,9 @@ kept = pd.DataFrame(kept)
 print(kept.assign(guess=guess).to_string(float_format="{:.0%}".format))
 
 # %%
-# The next question is what a report says about the secret. Compare the share of affairs among the
-# public records that would send this report with the share among all records. If nothing is known
-# about a person but the report, nobody can do better than these shares.
+# The next question is what a report reveals about the secret. Compare the share of affairs among
+# the public records that would send this report with the share among all records. Whoever knows
+# only the report about a person cannot do better than these shares.
 
 distribution, secrets = sanitizer.joint_.probabilities, sanitizer.joint_.secrets
 by_report = sanitizer.mechanism_.report_distribution(distribution)
@@ -161,11 +160,11 @@ print(
 )
 
 # %%
-# PolyOpt's reports keep most of the harmless columns and say little about the secret itself. Plain
-# local differential privacy, at the same ε, loses nearly everything.
+# PolyOpt's reports keep most of the harmless columns and reveal little about the secret. Plain
+# local differential privacy loses nearly everything at the same ε.
 #
-# A table of reports is not a table of records, however. Its rows tend towards what is frequent, and
-# counting them gives biased shares. ``plot_crosstab.py`` shows how to estimate from them, and
-# ``plot_classifier.py`` how to train a model.
+# A table of reports is not a table of records, however. Its rows are biased towards frequent
+# values, so counting them gives wrong shares. ``plot_crosstab.py`` shows how to estimate from them,
+# and ``plot_classifier.py`` how to train a model.
 
 plt.show()

@@ -3,17 +3,16 @@
 How small may ε be?
 ===================
 
-A larger ε always gives more utility, so a grid search by utility would choose the largest. The
-question is the other way round: what is the *smallest* ε that still leaves nearly all of the
-utility? :func:`~skrldp.model_selection.smallest_eps` answers it inside scikit-learn's
-``GridSearchCV``.
+A larger ε always has more utility, so a grid search by utility would choose the largest. The useful
+question is the reverse: what is the *smallest* ε that keeps nearly all of the utility?
+:func:`~skrldp.model_selection.smallest_eps` answers it inside scikit-learn's ``GridSearchCV``.
 
-The search sees **public data only**. Its scores depend on each record that it is given, and they
-are not protected. It needs no private records: the utility of a mechanism is computed at the
-distribution of the public records that are left out.
+The search sees **public data only**. Its scores depend on each record, and they are not protected.
+It needs no private records: the utility of a mechanism is computed at the distribution of the
+public records that are left out.
 
 The data are scikit-learn's bundled breast cancer set (569 tumours). The secret is the diagnosis.
-What is to be reported is one measurement, the texture of the cell nuclei, in five bins. Half of the
+The reports are about one measurement, the texture of the cell nuclei, in five bins. Half of the
 records are public here.
 """
 
@@ -37,13 +36,13 @@ public, private = train_test_split(
 # %%
 # A pipeline to search
 # --------------------
-# ``KBinsDiscretizer`` makes categories of numbers. It is fitted on public data too, because bins
-# learned from private records would say something about them. ``categories`` lists the bins, in
+# ``KBinsDiscretizer`` turns numbers into categories. It is fitted on public data, too, because bins
+# learned from private records would reveal something about them. ``categories`` lists the bins, in
 # case a fold has no record in one of them.
 #
 # The score of ``RobustMSESanitizer`` is minus the mean squared distance between the bin and its
-# report. The rule compares a score with the best one by their ratio. For this a score with a
-# natural scale is better: like R², it is 1 if all reports are true and 0 if all are the same.
+# report. The rule compares each score with the best one by their ratio, so it needs a score with a
+# natural zero. Like R², this one is 1 if all reports are true and 0 if all are the same.
 
 BINS = 5
 pipe = Pipeline(
@@ -73,8 +72,8 @@ for eps, score, deviation in zip(EPS, mean, spread, strict=True):
 # The choice
 # ----------
 # All scores within a tenth of the best are good enough, and the smallest ε among these is chosen.
-# The right picture has the same design on all public records, measured by squared distance, and the
-# optimum that takes the public table as exactly true.
+# The right picture shows the same design on all public records, measured by squared distance, and
+# the optimum that treats the public table as exactly true.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.4), layout="constrained")
 left.errorbar(
@@ -108,11 +107,11 @@ print("bins reported for the first ten:", reports[:10].ravel().astype(int))
 print("their own bins:                 ", best["bins"].transform(private)[:10, 1].astype(int))
 
 # %%
-# The rule does not consider privacy: where utility keeps rising it chooses a large ε. So put into
-# the grid only values that you are prepared to promise, and think of them as odds: ε = 1 lets a
-# report change the odds by a factor of 2.7, ε = 2 by 7.4, ε = 4 by 55.
+# The rule does not consider privacy. If utility keeps rising, it chooses a large ε. So include only
+# values in the grid that you are prepared to promise, and think of them as odds: with ε = 1 a
+# report may change the odds by a factor of 2.7, with ε = 2 by 7.4, and with ε = 4 by 55.
 #
 # A fold has fewer public records than the whole table, so its confidence set is larger and its
-# reports are noisier. The fitted pipeline is somewhat better than its score says.
+# reports are noisier. The fitted pipeline is therefore slightly better than its score.
 
 plt.show()

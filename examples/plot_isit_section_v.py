@@ -5,15 +5,15 @@ How private is a design when it trusts a small public table?
 
 You have a public table of 75 records, or of 15,000, and design a mechanism from it: each person's
 number U is reported as closely as possible, but no report may change the odds of the secret S by
-more than a factor of e^ε. The distribution that the table was drawn from is not the table. How much
-do the reports say about S under the true distribution? And what does it cost to be private for
+more than a factor of e^ε. The table differs from the distribution that it was drawn from. How much
+do the reports reveal about S under the true distribution? And what does it cost to be private for
 every distribution that the table might have come from?
 
 Goseling and Lopuhaä-Zwakenberg asked this in section V of *Robust Optimization for Local
 Differential Privacy* (ISIT 2022), and this page repeats their experiment with
 :class:`~skrldp.RobustMSESanitizer`. True distributions P* of a secret with three values and a
 number from 0 to 4 are drawn from Jeffreys' prior, n public records are drawn from each, and four
-mechanisms are designed from the records alone, with ε = 0.5 and a 95 % confidence set:
+mechanisms are designed from these records, with ε = 0.5 and a 95 % confidence set:
 
 ========  =================================  ==================================
 problem   the utility is that of             the privacy holds for
@@ -24,11 +24,11 @@ NURP      the public table                   every distribution of the set
 RURP      the worst distribution of the set  every distribution of the set
 ========  =================================  ==================================
 
-Each mechanism is then measured at the true distribution, which the design did not know: ε* is how
-much its reports really leak, and D* the mean squared distance of the reports from U.
+Each mechanism is then evaluated at the true distribution, which the design did not use: ε* is the
+actual leakage of its reports, and D* the mean squared distance of the reports from U.
 
-As a script, this page computes 30 instances. ``--full`` takes the thousand of the paper and, on two
-cores, less than ten minutes. The computation is in ``isit_section_v.py``.
+As a script, this page computes 30 instances. ``--full`` computes a thousand, as in the paper, in
+less than ten minutes on two cores. The computation is in ``isit_section_v.py``.
 """
 
 import argparse
@@ -49,8 +49,8 @@ options = parser.parse_args()
 # %%
 # The computation
 # ---------------
-# Every instance has its own random stream: neither the number of jobs nor the number of instances
-# changes what comes out for it. The pictures of single instances show the first 30.
+# Every instance has its own random stream, so its result does not depend on the number of jobs or
+# instances. The pictures of single instances show the first 30.
 
 instances = 1_000 if options.full else 1 if options.quick else 30
 experiment = run(instances, SIZES, jobs=options.jobs)
@@ -85,10 +85,10 @@ def draw_eps_axis(axes, scale, **options):
 # %%
 # What single designs leak
 # ------------------------
-# One point for each instance and problem. Points above the dotted line leak more than was asked.
-# The scales of ε* differ. The left one is linear below 0.1, because at 75 records some private
-# designs send the same report for everybody and leak nothing. A report that rules a secret out has
-# ε* = ∞ and cannot be drawn; the legend counts such instances.
+# One point for each instance and problem. Points above the dotted line leak more than promised. The
+# scales of ε* differ. The left one is linear below 0.1, because at 75 records some private designs
+# send the same report for everybody and leak nothing. A report that rules a secret out has ε* = ∞
+# and cannot be drawn; the legend counts such instances.
 
 scatter, panels = plt.subplots(1, 2, figsize=(9.5, 5.0), sharex=True, layout="constrained")
 for axes, n in zip(panels, (small, large), strict=True):
@@ -176,23 +176,23 @@ for n in (small, large):
     )
 
 # %%
-# The paper's three findings come out again. A design that takes the table as exactly true leaks
-# more than it claims, several times as much if the table is small. Robust privacy costs utility: at
-# five records for each cell most of it, and less with more records. Once privacy is robust, robust
+# The paper's three findings are confirmed. A design that treats the table as exactly true leaks
+# more than it claims, several times as much if the table is small. Robust privacy costs utility:
+# most of it at five records per cell, and less with more records. Once privacy is robust, robust
 # utility changes little. As the table grows, the differences between the four vanish.
 #
 # Two things differ. In the paper a few designs with robust privacy leak more than ε. None of ours
-# does, though the set misses the true distribution about as often as it says. More is needed for
-# that: the edge of the set is nearly five standard deviations away in every direction (√23.7, the
-# root of the χ² quantile), and a design is sensitive to a few directions only. The points above the
-# line in the paper need not be caused by the distribution either. A conic solver leaves reports of
-# probability 1e-11 whose odds are its rounding errors; here such reports are repaired before
-# anything is proven.
+# does, although the set misses the true distribution about as often as β. A miss alone is not
+# enough: the edge of the set is nearly five standard deviations away in every direction (√23.7, the
+# square root of the χ² quantile), and a design is sensitive to only a few directions. The points
+# above the line in the paper need not be caused by the distribution either. A conic solver leaves
+# reports of probability 1e-11 whose odds are rounding errors. Here, such reports are repaired
+# before anything is proved.
 #
-# And no ε* is infinite, because our designs come from inside the set of private mechanisms and have
-# no zeros. Where the table has no records, a design that takes it as exactly true may have any
-# probabilities. Its ε* then depends on the solver: look at NUNP's order of magnitude rather than
-# its digits.
+# And no ε* is infinite, because our designs approach the optimum from inside the set of private
+# mechanisms and have no zeros. In cells without records, a design that treats the table as exactly
+# true may have any probabilities. Its ε* then depends on the solver, so consider NUNP's order of
+# magnitude rather than its digits.
 
 if options.save:
     options.save.mkdir(parents=True, exist_ok=True)

@@ -3,11 +3,11 @@
 Can private reports replace a table?
 ====================================
 
-Designs that protect one secret learn the population from a public table, and often there is none.
-A pilot reports whole records, which needs no table, because plain local privacy holds for every
-population. Its private reports then replace the table, so that for everybody else the secret alone
-is protected. The picture shows how many pilot reports that takes. Errors are relative to those of
-raw records.
+Designs that protect one secret learn about the population from a public table, and often there is
+none. A pilot reports whole records, which needs no table, because plain local privacy holds for
+every population. Its private reports then replace the table, so that for everybody else only the
+secret has to be protected. The picture shows how many pilot reports that takes. Errors are relative
+to those of raw records.
 """
 
 import matplotlib.pyplot as plt
@@ -25,8 +25,8 @@ raw = np.sqrt((raw * (1 - raw)).sum())
 
 
 # %%
-# The pilot's design needs the categories alone. More of its reports narrow the bounds of the
-# population, and the next design comes near raw records.
+# The pilot's design needs only the categories. More pilot reports narrow the bounds on the
+# population, so the next design approaches the precision of raw records.
 shared = {"eps": 1.0, "categories": answers, "random_state": 0}
 pilot = AOptimalSanitizer(sensitive=slice(None), targets="all", **shared).fit()
 sizes, errors = [1_000, 3_000, 10_000, 30_000, 100_000], []

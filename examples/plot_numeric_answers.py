@@ -3,13 +3,13 @@
 How do I ask for a number that tells about a secret?
 ====================================================
 
-How often somebody sees a doctor is on every bill, but it says something about their health. You
-want reports that are numbers, each as close as possible to the person's own, so that they can be
-used as numbers. And no report may change the odds of bad health by more than a factor of e^ε.
+How often somebody sees a doctor is on every bill, but it is correlated with their health. You want
+reports that are numbers, each as close as possible to the person's own, so that they can be used as
+numbers. But no report may change the odds of bad health by more than a factor of e^ε.
 
-:class:`~skrldp.RobustMSESanitizer` finds the mechanism with the least expected distance between the
-number and its report. You decide what *close* means: squared distance, absolute distance, whether
-it is exactly the same number, or any other distance.
+:class:`~skrldp.RobustMSESanitizer` designs the mechanism with the smallest expected distance
+between the number and its report. You decide what *close* means: squared distance, absolute
+distance, whether the numbers are equal, or any other distance.
 
 The data are the RAND Health Insurance Experiment (20,190 person-years, bundled with statsmodels).
 Each row stands for a person here. S is whether health was called fair or poor, U is the number of
@@ -36,13 +36,13 @@ public, private = survey[:4000], survey[4000:]
 print(public.groupby("health")["visits"].agg(["size", "mean"]).round(2))
 
 # %%
-# People who are ill see a doctor more often, so a report must not give the number as it is.
+# People who are ill see a doctor more often, so a report must not contain the number unchanged.
 #
 # Three distances
 # ---------------
 # Here are three distances at the same ε. For comparison, GRR (randomised response) hides
-# everything, and PolyOpt says as much as possible about the record but does not know that numbers
-# have a distance.
+# everything, and PolyOpt reports as much information as possible about the record, but ignores the
+# distance between numbers.
 
 sanitizers = {
     "squared distance": RobustMSESanitizer(distance="squared"),
@@ -61,8 +61,8 @@ names = ["root mean square", "mean distance", "the same"]
 print(pd.DataFrame(figures, index=list(sanitizers), columns=names).round(3).to_string())
 
 # %%
-# Each design is the best by its own measure, among those here. The pictures show, for the two
-# groups, how often each number was reported for each true number of visits.
+# Among these designs, each is the best by its own measure. The pictures show, for the two groups,
+# how often each number was reported for each true number of visits.
 
 figure, panels = plt.subplots(
     2, 3, figsize=(9.5, 6.2), sharex=True, sharey=True, layout="constrained"
@@ -94,18 +94,18 @@ for column, (name, title) in enumerate(
 figure.colorbar(image, ax=panels, label="share of the reports", shrink=0.8)
 
 # %%
-# Most people are in good health, and their reports are mostly their own numbers. The numbers of
-# the others are changed until both groups give the same reports about equally often: by RobustMSE
-# as little as possible, by PolyOpt to whatever costs the least information. GRR nearly always
-# reports something other than the truth.
+# Most people are in good health, and usually their own numbers are reported. The numbers of the
+# others are changed until both groups send the same reports about equally often. RobustMSE changes
+# them as little as possible, and PolyOpt to whatever loses the least information. GRR almost always
+# reports something false.
 #
 # The mean
 # --------
-# The mean of the reports may be near the mean of the records, but it is biased, and nothing in the
-# reports says by how much. The estimator corrects this if the reports determine the mean.
-# RobustMSE's reports do not determine it, because there are fewer symbols than cells in the table.
-# (PolyOpt's do not either, if several symbols are written as the same cell.) Then the interval
-# allows for the greatest bias that any population could cause.
+# The mean of the reports may be close to the mean of the records, but it is biased, and the reports
+# do not show by how much. The estimator corrects this if the reports determine the mean.
+# RobustMSE's reports do not determine it, because there are fewer possible reports than cells in
+# the table. (PolyOpt's do not either, if several symbols are written as the same cell.) Then the
+# interval allows for the largest bias that any population could cause.
 
 truth = private["visits"].mean()
 half = 1.96 * public["visits"].sem()
@@ -143,12 +143,12 @@ for name, length in lengths.items():
     print(f"{name:<22}{length / lengths['public records alone']:>6.1f}")
 
 # %%
-# If reports are to be used as numbers, take RobustMSE, with the distance that suits their use.
-# Squared distance avoids large errors, absolute distance leaves more numbers as they are, and
-# Hamming's distance looks only at whether they are the same. If a mean is to be estimated, design
-# for it: ``AOptimalSanitizer(targets=Mean("visits"))``.
+# If reports will be used as numbers, use RobustMSE with a distance that suits the purpose. Squared
+# distance avoids large errors, absolute distance leaves more numbers unchanged, and Hamming
+# distance only compares whether they are equal. To estimate a mean, design for it:
+# ``AOptimalSanitizer(targets=Mean("visits"))``.
 #
-# The leakage is bounded for one report of each person. Before you ask again next year, read
+# The leakage is bounded for one report about each person. Before you ask again next year, read
 # ``plot_asking_twice.py``.
 
 plt.show()

@@ -3,13 +3,13 @@
 A logistic regression without seeing anyone's answers?
 ======================================================
 
-Are affairs rarer in happy marriages, when faith is held fixed? A regression answers such questions,
-and needs everybody's answers, one of which many would rather not give. Here nobody gives them: each
-person sends one private report, and the regression is fitted to the estimated distribution of the
-records, with errors that know the noise of the reports.
+Are affairs rarer in happy marriages if faith is held fixed? A regression answers such questions,
+but it needs everybody's answers, one of which many people would rather not give. Here nobody gives
+them: each person sends one private report, and the regression is fitted to the estimated
+distribution of the records, with standard errors that include the noise of the reports.
 
-The data are the Fair survey of 1974, which statsmodels brings: whether a married woman reports an
-affair is the secret; how religious she is and how she rates her marriage are not.
+The data are the Fair survey of 1974, which is part of statsmodels. The secret is whether a married
+woman reports an affair. How religious she is and how she rates her marriage are not secret.
 """
 
 import matplotlib.pyplot as plt
@@ -35,8 +35,8 @@ others = records.sample(40_000, replace=True, random_state=1)  # people like the
 # %%
 # One report from each person
 # ---------------------------
-# A regression needs to know how all its columns go together, so the design is one for the crosstab
-# of all of them: ``targets="all"``.
+# A regression depends on how all its columns are correlated, so design for the crosstab of all of
+# them: ``targets="all"``.
 
 known = {"affair": ["no", "yes"], "faith": [1, 2, 3, 4], "marriage": [2, 3, 4, 5]}
 sanitizer = AOptimalSanitizer(
@@ -49,11 +49,11 @@ print(found)
 # %%
 # Against the answers themselves
 # ------------------------------
-# Here we know the answers. A regression of the answers has small errors; that of the reports has
-# larger ones, and the answers' coefficients are within them. A third one is what not to do: to take
-# the most probable record for each report, as if that were the person's. It has small errors and is
-# wrong by more of them than chance allows: what it finds is a mixture of the relation in the public
-# table and of the design's.
+# Here we know the answers. The regression of the answers has small standard errors. That of the
+# reports has larger ones, and its intervals contain the answers' coefficients. The third regression
+# shows what not to do: it treats the most probable record of each report as if it were the
+# person's. Its standard errors are small, but it is wrong by more of them than chance allows,
+# because it mixes the relation in the public table with that of the design.
 
 wanted = ["faith", "marriage"]
 design = sm.add_constant(others[wanted])

@@ -3,15 +3,15 @@
 What does a promise cost that survives a second report?
 =======================================================
 
-A mechanism that is private over a confidence set of distributions promises one report to somebody
-who knows nothing else of the person. A second report, or somebody who knows the harmless columns U,
-may reveal the secret: see ``plot_asking_twice.py``. A mechanism that is private for all
-distributions has neither weakness, but says much less.
+If a mechanism is private over a confidence set of distributions, its promise covers one report and
+an observer who knows nothing else about the person. A second report, or knowledge of the harmless
+columns U, may reveal the secret: see ``plot_asking_twice.py``. A mechanism that is private for all
+distributions has neither weakness, but its reports contain much less information.
 
-``eps_worst_case`` is what lies between. The mechanism is private at ε over the set, and besides at
-a larger ``eps_worst_case`` over all distributions. Then k reports leak at most ε + (k -
-1)·eps_worst_case, and somebody who knows U learns at most eps_worst_case. How much utility does
-that cost?
+``eps_worst_case`` is a compromise. The mechanism is private at ε over the set, and at a larger
+``eps_worst_case`` over all distributions. Then k reports leak at most ε + (k - 1)·eps_worst_case,
+and one report leaks at most eps_worst_case to an observer who knows U. How much utility does that
+cost?
 
 The data are the affairs in Fair's survey (6,366 married women, Redbook, 1974).
 """
@@ -42,7 +42,7 @@ public = survey.sample(frac=0.5, random_state=0)
 # Three numbers in place of "one report only"
 # -------------------------------------------
 # ``certify`` with ``reports=k`` proves what k reports about the same person leak together over the
-# set, in nats. The certificate of one report also states what it leaks to somebody who knows U,
+# set, in nats. The certificate of one report also states what it leaks to an observer who knows U,
 # ``eps_given_u``.
 
 template = PolyOptSanitizer(EPS, sensitive="affair", time_limit=20.0)
@@ -69,13 +69,13 @@ for name, sanitizer in sanitizers.items():
 print(pd.DataFrame(facts).T.round(2).to_string())
 
 # %%
-# Without ``eps_worst_case`` the second report adds some 20 nats, which is everything. With it, each
-# further report adds at most ``eps_worst_case``.
+# Without ``eps_worst_case``, the second report adds about 20 nats, so it may reveal everything.
+# With it, each further report adds at most ``eps_worst_case``.
 #
 # The price
 # ---------
-# The information that is kept, for several ``eps_worst_case``. At ``eps_worst_case`` = ε the
-# promise is that of SRR, which is private at ε for all distributions.
+# The picture shows the information that is kept, for several ``eps_worst_case``. At
+# ``eps_worst_case`` = ε the promise is that of SRR, which is private at ε for all distributions.
 
 ALL = [0.5, 1, 2, 3, 4, 6]
 kept = [
@@ -106,9 +106,9 @@ right.legend(loc="lower right", fontsize="small")
 # %%
 # If only some columns are known
 # ------------------------------
-# Others may know whether a person has children, and no more. ``observer_columns=`` names such
-# columns: ε then holds within each of their values too. That costs less than a bound for all
-# distributions, and promises less: nothing is said about a second report.
+# Suppose that others only know whether a person has children. ``observer_columns=`` names such
+# columns, and ε then also holds within each of their values. That costs less than a bound for all
+# distributions, but it also promises less, because it does not cover a second report.
 
 survey["children"] = np.where(answers["children"] > 0, "some", "none")
 survey["happy"] = np.where(answers["rate_marriage"] >= 4, "yes", "no")
@@ -135,11 +135,11 @@ print(f"eps_worst_case=3 keeps {share['PolyOpt, eps_worst_case=3']:.0%} of PolyO
 print(f"eps_worst_case=1 {share['PolyOpt, eps_worst_case=1']:.0%}, and SRR {share['SRR']:.0%}.")
 
 # %%
-# - If a person is asked once, and whoever sees the report knows nothing else of them, leave out
-#   ``eps_worst_case``.
-# - If there may be k reports, choose ε + (k - 1)·eps_worst_case as what all of them may leak, and
-#   read the price from the left picture. The bound is on the safe side; ``certify`` states a
-#   smaller one.
+# - If a person is asked once, and nobody who sees the report knows anything else about them, leave
+#   out ``eps_worst_case``.
+# - If there may be k reports, choose ε + (k - 1)·eps_worst_case as the leakage of all of them
+#   together, and read the price from the left picture. The bound is conservative, and ``certify``
+#   proves a smaller one.
 # - If others know columns of U, name them in ``observer_columns``, or ask for ``eps_worst_case``,
 #   which covers whatever they may know.
 

@@ -4,12 +4,11 @@ What can a survey tell when nobody's answer leaves the phone?
 =============================================================
 
 Whether somebody has an affair is nobody's business. How religious they are and how they rate their
-marriage is harmless, but says something about it. A *server* has half of Fair's survey (Redbook,
-1974; 6,366 women, bundled with statsmodels) as a public table. It designs a mechanism (the
-probabilities of the reports) and publishes it as JSON. A hundred thousand *clients*, drawn here
-from the other half, load it on their phones. Each sends one report: a whole number. An
-*aggregator*, who has the JSON and these numbers and nothing else, estimates the distribution of the
-answers, with intervals.
+marriage is harmless, but correlated with it. A *server* has half of Fair's survey (Redbook, 1974;
+6,366 women, bundled with statsmodels) as a public table. It designs a mechanism (the probabilities
+of the reports) and publishes it as JSON. A hundred thousand *clients*, drawn here from the other
+half, load it on their phones. Each sends one report, an integer. An *aggregator*, who has only the
+JSON and these integers, estimates the distribution of the answers, with intervals.
 
 How much is gained over plain local differential privacy, which hides the harmless answers as well?
 """
@@ -36,10 +35,10 @@ public, rest = survey[: len(survey) // 2], survey[len(survey) // 2 :]
 # %%
 # The server
 # ----------
-# The server designs three mechanisms from the public half. IR and A-optimal protect the affair
-# alone, for every distribution that is plausible given the public table. IR reports the harmless
-# columns by a randomised response of their own; A-optimal is designed for the crosstab of all
-# columns. GRR protects the whole record, for all distributions. What the server publishes is text.
+# The server designs three mechanisms from the public half. IR and A-optimal protect only the
+# affair, for every distribution that is plausible given the public table. IR reports the harmless
+# columns by a separate randomised response, and A-optimal is designed for the crosstab of all
+# columns. GRR protects the whole record, for all distributions. The server publishes text.
 
 sanitizers = {
     "IR": IRSanitizer(eps=EPS, sensitive="affair"),
@@ -59,8 +58,8 @@ for name, sanitizer in sanitizers.items():
 # The clients
 # -----------
 # Each client loads the JSON and reports its record. On a phone this is ``device.report(record)``,
-# with NumPy alone; ``report_many`` stands for all phones at once. Randomness is the operating
-# system's: if you run this page twice, the reports differ.
+# which needs only NumPy. ``report_many`` stands for all phones at once. The reports are drawn from
+# the operating system's randomness, so they differ if you run this page twice.
 
 people = rest.sample(CLIENTS, replace=True, random_state=1)
 record = people.iloc[0].to_dict()
@@ -75,8 +74,8 @@ for name, text in published.items():
 # The aggregator
 # --------------
 # Reports determine only what the mechanism reports on. GRR reports on everything. IR here reports
-# on the harmless columns only, because the best way to divide its ε leaves nothing for the affair:
-# its intervals for the affair are everything.
+# only on the harmless columns, because it divides its ε best if it spends nothing on the affair.
+# Its intervals for the affair are therefore the full range.
 
 estimators = {name: FrequencyEstimator(published[name]).fit(reports[name]) for name in published}
 
@@ -104,8 +103,8 @@ off = {
 }
 
 # %%
-# The picture has the same for one harmless question and for one about the secret. Black lines are
-# the truth among the clients; bars are 95 % intervals.
+# The picture shows the same for one harmless question and for one about the secret. Black lines are
+# the truth among the clients, and bars are 95 % intervals.
 
 STYLES = {"IR": ("#009E73", "^"), "A-optimal": ("#0072B2", "o"), "GRR": ("#E69F00", "D")}
 figure, panels = plt.subplots(1, 2, figsize=(9.5, 4.6), layout="constrained")
@@ -134,9 +133,9 @@ figure.legend(handles, labels, loc="outside lower center", ncols=4)
 # %%
 # What was gained
 # ---------------
-# Errors shrink as one over the square root of the number of clients: a tenth of the error is worth
-# a hundred times as many people. A mechanism that protects the secret alone gives a gain of this
-# kind: IR for the harmless columns, of which alone it tells, A-optimal for the crosstab too.
+# Errors shrink in proportion to one over the square root of the number of clients, so a tenth of
+# the error is worth a hundred times as many people. Mechanisms that protect only the secret gain
+# this much: IR for the harmless columns, and A-optimal for the crosstab as well.
 
 print(f"\n{'root mean square error':<26}" + "".join(f"{name:>18}" for name in estimators))
 for question, errors in off.items():

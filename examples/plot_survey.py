@@ -3,17 +3,17 @@
 What if people were asked place by place?
 =========================================
 
-Many public tables are surveys: places were drawn, and then people in these places, some of them
-with greater probability than others. People of one place are alike, so that ten thousand records of
-62 places say far less than ten thousand records from the whole country. A confidence set that takes
-them for independent is too small, and nothing shows it.
+Many public tables are surveys: places were sampled, and then people in these places, with unequal
+probabilities. People in the same place are alike, so ten thousand records from 62 places contain
+far less information than ten thousand records from the whole country. A confidence set that treats
+them as independent is too small, and nothing shows it.
 
 Here a mechanism is designed twice from one table: once as if its records were independent, once
 with the survey's design. How much does the first one leak within the set of the second?
 
 The data are the second National Health and Nutrition Examination Survey of the United States
 (10,335 persons in 31 strata of two places each, with weights), if the package samplics is
-installed. If not, a sample is drawn that resembles it. S is whether somebody has diabetes. U is the
+installed. Otherwise, a similar sample is drawn. S is whether somebody has diabetes. U is the
 region, and whether blood pressure is high.
 """
 
@@ -62,10 +62,10 @@ print(sample.head())
 # %%
 # Two sets around one table
 # -------------------------
-# Codes of places begin anew in each stratum, which ``nest=True`` says. The columns of the design
-# are no part of the record: those who report need not have them. The region of a place is the same
-# for all its people, so that the table says least about regions: of them the 62 places are as good
-# as 62 records.
+# Codes of places are only unique within each stratum, which ``nest=True`` specifies. The columns of
+# the design are not part of the record, so those who report need not have them. The region is the
+# same for all people in a place, so the table contains least information about regions: for them,
+# the 62 places are worth 62 records.
 
 values = {"diabetes": [0, 1], "region": [1, 2, 3, 4], "pressure": [0, 1]}
 many = LikelihoodRatioSet(radius="asymptotic")
@@ -88,7 +88,7 @@ for secret, records in stated.survey_.effective:
 # What silence would have cost
 # ----------------------------
 # Each design is certified over the set that the survey allows, around the weighted distribution.
-# The first one keeps its promise over a set that is far too small, and no further.
+# The first one keeps its promise only over a set that is far too small.
 
 ROWS = (0.5, 1.0, 1.5, 2.0)
 leaks, kept = {}, {}
@@ -103,8 +103,8 @@ for name, survey in {"taken for independent": None, "as the survey was drawn": d
         print(f"{name:<24} eps={eps}: leaks at most {leak:.2f}, keeps {share:.0%} of the record")
 
 # %%
-# The grey line is what was promised. What the first design seems to keep more of the record, it
-# keeps by leaking.
+# The grey line is the promised ε. The first design seems to keep more information about the record,
+# but it does so by leaking.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
 left.plot(ROWS, ROWS, color="grey", linewidth=1)

@@ -3,18 +3,18 @@
 Does a model that is trained on reports learn their noise too?
 ==============================================================
 
-A bank wants to know which customers leave. It may ask them, but the answer must not tell who is
-ill. There is no public table of customers who left and who stayed, so the promise must not rest on
-one: :class:`~skrldp.SRRSanitizer` protects the illness for *all* distributions.
+A bank wants to know which customers leave. It may ask them, but the answers must not reveal who is
+ill. There is no public table of customers who left and who stayed, so the promise must not depend
+on one: :class:`~skrldp.SRRSanitizer` protects the illness for *all* distributions.
 
-The label ("stays") is something that is known about a person, like the features. So it is a column
-of the record, and one report is drawn about illness, age, number of accounts and label together.
-A raw label beside a report would not be covered by the promise. Everything after the report is
-post-processing, and costs no privacy.
+The label ("stays") belongs to a person like the features. So it is a column of the record, and one
+report is drawn about illness, age, number of accounts and label together. A raw label beside a
+report would not be covered by the promise. Everything after the report is post-processing, and
+costs no privacy.
 
 The people here are made up, so that the truth is known. Two models are trained on the same reports.
-One takes them for records. The other knows with what probabilities the noise was drawn, and
-has it taken away first.
+One treats them as records. For the other, the noise is removed first, because its probabilities are
+known.
 """
 
 import itertools
@@ -53,7 +53,7 @@ def customers(n):
 # %%
 # One mechanism for features and label
 # ------------------------------------
-# SRR needs to know which records there can be, and nothing about how frequent they are.
+# SRR needs the list of possible records, but not their frequencies.
 
 possible = itertools.product([False, True], AGES, ACCOUNTS, [False, True])
 possible = pd.DataFrame(list(possible), columns=["ill", *FEATURES, LABEL])
@@ -65,10 +65,9 @@ print(f"for all distributions: ε is at most {sanitizer.certificate_.eps_worst_c
 # -----------------
 # *As rows.* A report has the form of a record, so any model can be trained on it as it is.
 #
-# *With known noise.* ``to_training_data`` gives all combinations of features and label, each
-# weighted by its frequency as estimated from the reports. Any model that takes ``sample_weight``
-# can be trained on them. The weights sum to the effective number of records, which tells the model
-# how little can be known from so much noise.
+# *With known noise.* ``to_training_data`` returns all combinations of features and label, each
+# weighted by its estimated frequency. Any model that accepts ``sample_weight`` can be trained on
+# them. The weights sum to the effective number of records, which is small because of the noise.
 
 
 def train(X, y, weights):
@@ -103,8 +102,8 @@ models = {"raw records": train_on(records), **train_both(reports)}
 # %%
 # What each has learnt
 # --------------------
-# The test is on raw records of others. The log-loss measures whether the predicted probabilities
-# are right.
+# The models are tested on raw records of other people. The log-loss measures whether the predicted
+# probabilities are correct.
 
 others = customers(50_000)
 for name, model in models.items():
@@ -126,8 +125,8 @@ for place, draw in itertools.product(range(len(SIZES)), range(DRAWS)):
 
 # %%
 # Left: for each combination of age and accounts, what is predicted and what is true. A model of the
-# reports as rows predicts about one half for everybody, because that is what most reports say. More
-# reports do not help it, as the right picture shows: the noise is not an error that averages out.
+# reports as rows predicts about one half for everybody, because most reports are noise. More
+# reports do not help, as the right picture shows, because this error does not average out.
 
 STYLES = {
     "raw records": {"color": "black", "marker": "x"},
@@ -167,10 +166,10 @@ right.set_title(f"log-loss (less is better): mean and range of {DRAWS} draws")
 right.legend()
 
 # %%
-# With a few thousand reports nothing can be learnt at this ε, in whatever way. From some ten
-# thousand on, the model with known noise approaches the one of the raw records.
+# With a few thousand reports, no method can learn anything at this ε. From about ten thousand on,
+# the model with known noise approaches that of the raw records.
 #
 # The guide says more about :doc:`models trained on reports </guide/models>`: other ways to use
-# known noise, which sanitizer to take, and what to do where a public table has labels.
+# known noise, which sanitizer to choose, and what to do if a public table has labels.
 
 plt.show()

