@@ -104,13 +104,18 @@ class Ours(Approach):
         )
         if self.targets is not None:
             sanitizer.set_params(targets=self.targets(task))
-        with warnings.catch_warnings():
-            for kind in (ConvergenceWarning, PrivacyLeakWarning):
-                warnings.simplefilter("ignore", kind)
-            sanitizer.fit(task.rows, sample_weight=task.counts.ravel())
+        quietly_fitted(sanitizer, task.rows, task.counts.ravel())
         secrets = [(secret,) for secret in task.categories[0]]
         table = reordered(sanitizer.mechanism_, secrets, task.values)
         return Mechanism.from_matrix(table, list(task.categories[0]), task.values)
+
+
+def quietly_fitted(sanitizer, X, sample_weight=None):
+    """Fit a sanitizer without its warnings."""
+    with warnings.catch_warnings():
+        for kind in (ConvergenceWarning, PrivacyLeakWarning):
+            warnings.simplefilter("ignore", kind)
+        return sanitizer.fit(X, sample_weight=sample_weight)
 
 
 def reordered(mechanism, secrets, values):

@@ -28,8 +28,8 @@ CSV = Path(__file__).parent / "results.csv"
 WIDE = "Adult: twelve columns"
 RAW = "Raw records"
 IN_README = (
-    "A-optimal", "A-optimal, crosstab", "PolyOpt", "SRR", "GRR", "OUE", "SMP", "LIP", "PRAM of S",
-    "CorrelationRemover",
+    "A-optimal", "A-optimal, crosstab", "A-optimal in three phases, no public table", "PolyOpt",
+    "SRR", "GRR", "OUE", "SMP", "LIP", "PRAM of S", "CorrelationRemover",
 )  # fmt: skip
 PICTURED = (
     *IN_README, "RobustMSE", "IR", "A-optimal, columns, eps_worst_case = ε", "RS+FD", "Non-robust",

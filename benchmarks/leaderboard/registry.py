@@ -33,6 +33,7 @@ from .known import (
     Raw,
     UnseenSecret,
 )
+from .phases import ThreePhases
 from .plain import OLH, OUE, RSFD, RSRFD, SMP, SPL, CorrRR, SubsetSelection
 
 APPROACHES: list[Approach | Ours] = [
@@ -40,6 +41,7 @@ APPROACHES: list[Approach | Ours] = [
     Ours("A-optimal, crosstab", lambda eps: AOptimalSanitizer(eps, targets="all")),
     Ours("A-optimal, columns", AOptimalSanitizer, targets=each_column),
     Ours("A-optimal, S", lambda eps: AOptimalSanitizer(eps, targets="sensitive")),
+    ThreePhases("A-optimal in three phases, no public table"),
     Ours("PolyOpt", PolyOptSanitizer),
     Ours("RobustMSE", RobustMSESanitizer),
     Ours("IR", IRSanitizer),

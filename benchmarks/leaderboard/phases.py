@@ -1,0 +1,46 @@
+"""Three phases without a public table: each is designed from the reports of those before it."""
+
+import numpy as np
+
+from skrldp import AOptimalSanitizer, FrequencyEstimator, Mechanism
+
+from .approaches import Ours, quietly_fitted, reordered
+from .measures import sample
+
+PEOPLE = 100_000
+SHARES = (0.1, 0.2, 0.7)  # of the people in each phase
+
+
+class ThreePhases(Ours):
+    """Whole records, then all cells, then U; errors are those of all people together.
+
+    The matrix is that of a person whose phase is drawn at random, so that its information is the
+    average over all people.
+    """
+
+    lines = 7  # a sanitizer of each phase, their fits, and the estimators of the first two
+    epsilons = (1.0,)
+
+    def __init__(self, name):
+        super().__init__(name, AOptimalSanitizer)
+
+    def result(self, task, eps):
+        """Design and measure; what is proven is proven over the set of each phase's reports."""
+        self.proven = []
+        return {**super().result(task, eps), "eps_proven": max(self.proven)}
+
+    def design(self, task, eps):
+        categories = dict(zip(task.columns, map(list, task.categories), strict=True))
+        secrets = [(secret,) for secret in task.categories[0]]
+        rng, reports, parts = np.random.default_rng(task.n), [], []
+        whole, cells = {"sensitive": slice(None), "targets": "all"}, {"targets": "all"}
+        for share, options in zip(SHARES, (whole, cells, {}), strict=True):
+            options = {"sensitive": task.columns[0], "categories": categories, **options}
+            sanitizer = quietly_fitted(self.make(eps).set_params(**options), reports or None)
+            matrix = reordered(sanitizer.mechanism_, secrets, task.values)
+            counts = sample(matrix, task.truth, round(share * PEOPLE), rng)
+            estimator = FrequencyEstimator(sanitizer, encode="symbol")
+            reports.append(estimator.fit(range(len(counts)), sample_weight=counts))
+            parts.append(share * matrix)
+            self.proven.append(sanitizer.certificate_.eps)
+        return Mechanism.from_matrix(np.concatenate(parts), list(task.categories[0]), task.values)
