@@ -24,7 +24,7 @@ tables or uncertainty sets: a ball is its order and radius here.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -94,7 +94,7 @@ class SupportProblem(Batch):
 
 @dataclass(frozen=True)
 class DualPoint(Batch):
-    """The dual function at given slacks, with its derivatives."""
+    """The dual function at given slacks, with its derivatives if no conditional has a limit."""
 
     value: Floats  # (N,)
     means: Floats  # (N,)  A^{-1/theta} N_sigma, the part subtracted from the slacks
@@ -178,11 +178,6 @@ def dual(problem: SupportProblem, slack: Floats) -> DualPoint:
             terms = np.exp(log_mean[is_capped] + spent[is_capped])
             means[is_capped] = terms.sum(axis=1)
             mass[is_capped] = terms * slope[is_capped]
-            hessian[is_capped] = 0.0
-            for i in range(2):
-                hessian[is_capped, i, i] = mass[is_capped, i] * (
-                    bend[is_capped, i] - slope[is_capped, i]
-                )
     return DualPoint(slack.sum(axis=1) - means, means, mass, hessian)
 
 
@@ -253,6 +248,7 @@ def prepare(
     shrink = support_shrink(weight, alpha, radius)
     floored = ~(np.where(gaps <= 0.0, p, 0.0).sum(axis=-1) > 0.0)
     radius = np.broadcast_to(np.asarray(radius, dtype=float), len(q))
+    own = None if own is None else np.minimum(own, radius[:, None])
     return SupportProblem(gaps, p, weight, shrink, floored, radius, own, alpha), top, scale
 
 
@@ -267,7 +263,124 @@ def value(problem: SupportProblem, slack: Floats) -> tuple[Floats, Floats]:
     return slack.sum(axis=1) - means, means
 
 
-# --- Newton's method on the dual function ---------------------------------------------------------
+# --- Slacks of conditionals that have a budget each -----------------------------------------------
+
+
+# Logarithms of slacks are right to the square of the last step. Twice as large would save no step.
+_SETTLED = 1e-7
+# From 4 to 10 steps are usual; more are taken where budgets are so small that rounding hides them.
+# Bisection alone would close the bracket in 60.
+_ROOT_STEPS = 60
+_SHARED_STEPS = 12  # of pairs; 4 to 8 are usual, and Newton's method on the dual takes the rest
+_LONGEST = 3.0  # step of a log slack; 2 or 5: as many steps
+_LEAST_DIVERGENCE = 1e-300  # stands for zero, whose logarithm is finite then
+
+
+def is_constant(problem: SupportProblem) -> NDArray[np.bool_]:
+    """Tell which conditionals have the same gap wherever the public one is positive, (N, T)."""
+    gaps, seen = problem.gaps, problem.p > 0
+    return np.where(seen, gaps, 0.0).max(axis=-1) <= np.where(seen, gaps, np.inf).min(axis=-1)
+
+
+def single_slacks(problem: SupportProblem, divergence: Floats) -> Floats:
+    """Slacks at which the maximisers have given divergences, which minimises each by itself.
+
+    The divergence is the log of the power mean plus that of its slope. It falls as the slack grows,
+    and is nearly linear in logarithms, so that few of Newton's steps reach the root.
+
+    Shapes: `divergence` (N, T); returns (N, T).
+    """
+    shape, lowest = problem.weight.shape, np.log(FLOOR)
+    gaps = problem.gaps.reshape(-1, 1, problem.gaps.shape[2])
+    p, target = problem.p.reshape(gaps.shape), np.log(divergence).ravel()
+    slack = np.full(len(gaps), FLOOR)  # right where the maximiser is the same at every slack
+    active = np.flatnonzero(~is_constant(problem).ravel())
+    point = np.log(np.maximum(start(problem), FLOOR)).ravel()
+    low, high = np.full(len(gaps), -np.inf), np.full(len(gaps), _MOST_LOG_SLACK)
+    gaps, p, target, point, low, high = (
+        values[active] for values in (gaps, p, target, point, low, high)
+    )
+    for _ in range(_ROOT_STEPS):
+        log_mean, slope, bend = (
+            values[:, 0]
+            for values in power_mean(np.exp(point)[:, None, None] + gaps, p, problem.alpha)
+        )
+        reached = np.maximum(log_mean + np.log(slope), _LEAST_DIVERGENCE)
+        excess = np.log(reached) - target
+        low, high = np.where(excess > 0, point, low), np.where(excess > 0, high, point)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            newton = point + excess * reached * problem.alpha / (np.exp(point) * (bend - slope))
+        at_floor = (newton <= lowest) & (low < lowest)
+        outside = ~((newton > low) & (newton < high))
+        middle = (np.maximum(low, lowest) + high) / 2.0
+        moved = np.where(at_floor, lowest, np.where(outside, middle, newton))
+        going = np.abs(moved - point) > _SETTLED
+        slack[active] = np.exp(moved)
+        if not going.any():
+            break
+        active, gaps, p, target, point, low, high = (
+            values[going] for values in (active, gaps, p, target, moved, low, high)
+        )
+    return slack.reshape(shape)
+
+
+def minimise_with_limits(problem: SupportProblem) -> Floats:
+    """Slacks for pairs, at order 1, of which each conditional may take a part of the budget.
+
+    A limit binds if the price of the budget is higher there than what the other one would pay for
+    the rest; then the other one has the rest. Otherwise the budget is shared freely.
+    """
+    assert problem.own is not None
+    own, radius = problem.own, problem.radius[:, None]
+    rest = radius - own[:, ::-1]
+    twice = problem[np.tile(np.arange(len(own)), 2)]
+    budgets = np.concatenate([own, rest])
+    slacks = single_slacks(
+        twice, np.where(budgets > 0, budgets, np.tile(own, (2, 1))) / twice.weight
+    )
+    log_mean = power_mean(slacks[..., None] + twice.gaps, twice.p, 1.0)[0]
+    log_price = log_mean - budgets / twice.weight - np.log(twice.weight)
+    log_price[(budgets <= 0) & ~is_constant(twice)] = np.inf
+    at_limit, at_rest = np.split(log_price, 2)
+    slack_at_limit, slack_at_rest = np.split(slacks, 2)
+    both_fit = own.sum(axis=1, keepdims=True) <= radius
+    binds = (at_limit > at_rest[:, ::-1]) | both_fit
+    slack = np.where(binds, slack_at_limit, slack_at_rest)
+    free = np.flatnonzero(~binds.any(axis=1))
+    if len(free):
+        shared = replace(problem[free], own=None)
+        between = _shared_slacks(shared, slack_at_limit[free], slack_at_rest[free])
+        slack[free], _ = minimise(shared, between)
+    return slack
+
+
+def _shared_slacks(problem: SupportProblem, least: Floats, greatest: Floats) -> Floats:
+    """Slacks between bounds at which a pair pays equal prices and spends the budget, (N, 2).
+
+    Newton's method in logarithms; it starts :func:`minimise`, which checks the result.
+    """
+    weight, log_radius = problem.weight, np.log(problem.radius)
+    slack = (least + greatest) / 2.0
+    for _ in range(_SHARED_STEPS):
+        log_mean, slope, bend = power_mean(slack[..., None] + problem.gaps, problem.p, 1.0)
+        log_price = -np.log(slope) - np.log(weight)
+        spent = weight * np.maximum(log_mean + np.log(slope), _LEAST_DIVERGENCE)
+        total = spent.sum(axis=1)
+        excess = np.log(total) - log_radius
+        rise, fall = slack * bend, weight * slack * (bend - slope) / total[:, None]
+        apart = log_price[:, 1] - log_price[:, 0]
+        determinant = np.maximum((rise * fall[:, ::-1]).sum(axis=1), _LEAST_CURVATURE)
+        step = rise[:, ::-1] * excess[:, None] + np.stack([apart, -apart], axis=1) * fall[:, ::-1]
+        moved = slack * np.exp(np.clip(step / determinant[:, None], -_LONGEST, _LONGEST))
+        moved = np.clip(moved, least, greatest)
+        is_settled = np.abs(moved - slack).max(initial=0.0) <= _SETTLED * moved.max(initial=0.0)
+        slack = moved
+        if is_settled:
+            break
+    return slack
+
+
+# --- Newton's method on the dual function of pairs ------------------------------------------------
 
 
 # When a problem is done. Every point gives a valid bound, so these decide only how tight it is:
@@ -311,11 +424,9 @@ def start(problem: SupportProblem) -> Floats:
 
 
 def _newton_step(problem: SupportProblem, slack: Floats, point: DualPoint) -> Floats:
-    """Minimiser of the quadratic model that keeps the slacks positive (T = 1 or 2)."""
+    """Minimiser of the quadratic model that keeps the slacks positive."""
     gradient, hessian = 1.0 - point.mass, point.hessian
     lowest = np.where(problem.floored, FLOOR - slack, -_SHRINK * slack)
-    if slack.shape[1] == 1:
-        return np.maximum(-gradient / np.maximum(hessian[:, 0], _LEAST_CURVATURE), lowest)
     g1, g2 = gradient.T
     low1, low2 = lowest.T
     h12 = hessian[:, 0, 1]
@@ -361,7 +472,7 @@ def _descend(
 
 
 def minimise(problem: SupportProblem, slack: Floats) -> tuple[Floats, NDArray[np.intp]]:
-    """Slacks that minimise the dual function, by a bounded Newton method for all at once.
+    """Slacks that minimise the dual function of pairs, by a bounded Newton method for all at once.
 
     Returns the problems that did not converge too.
     """
@@ -560,13 +671,16 @@ class Support:
 
 def _solve(problem: SupportProblem) -> Floats:
     """Minimise by Newton's method, and by roots in brackets where that is known to fail or did."""
-    pairs = problem.weight.shape[1] == 2
-    if pairs and problem.alpha == 0.5:
+    if problem.weight.shape[1] == 1:
+        return single_slacks(problem, problem.shrink[:, None])
+    if problem.own is not None:
+        return minimise_with_limits(problem)
+    if problem.alpha == 0.5:
         return minimise_at_half(problem)
-    if pairs and 0.5 < problem.alpha <= _NEAR_HALF:
+    if 0.5 < problem.alpha <= _NEAR_HALF:
         return minimise_by_price(problem)
     point, stuck = minimise(problem, np.maximum(start(problem), FLOOR))
-    if pairs and problem.alpha < 1.0 and len(stuck):
+    if problem.alpha < 1.0 and len(stuck):
         alternative = minimise_by_price(problem[stuck])
         better = value(problem[stuck], alternative)[0] < value(problem[stuck], point[stuck])[0]
         point[stuck] = np.where(better[:, None], alternative, point[stuck])
