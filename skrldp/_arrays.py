@@ -51,7 +51,7 @@ def real_numbers(values: ArrayLike, name: str) -> NDArray[Any]:
     refuse_masked(values, name)
     array = np.asarray(values)
     if array.dtype == object and all(isinstance(x, Real | Decimal) for x in array.ravel()):
-        try:  # whole numbers beyond 64 bits, fractions
+        try:  # integers beyond 64 bits, fractions
             array = array.astype(float)
         except OverflowError as error:
             raise ValueError(f"{name} must be finite numbers.") from error

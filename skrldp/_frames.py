@@ -49,7 +49,7 @@ def values_of(column: Any) -> Any:
 def decoded(column: Any) -> Any:
     """Return an Arrow column, in chunks or not, in chunks without dictionaries.
 
-    NumPy's array of a dictionary has the last value in place of a missing one.
+    NumPy's array of a dictionary has the last value instead of a missing one.
     """
     import pyarrow as pa
 

@@ -41,12 +41,12 @@ def is_finite(value: Any) -> TypeGuard[float]:
         return False
     try:
         return math.isfinite(float(value))
-    except OverflowError:  # a whole number or a fraction that no float can hold
+    except OverflowError:  # an integer or a fraction that no float can hold
         return False
 
 
 def is_whole(value: Any) -> TypeGuard[int]:
-    """Whether a value is of a type of whole numbers and no truth value.
+    """Whether a value has an integer type and is not a boolean.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def check_positive(name: str, value: Any, unit: str = "") -> None:
 
 
 def check_eps(name: str, value: Any) -> None:
-    """Refuse what is no privacy parameter that a mechanism can be proven for.
+    """Refuse what is no privacy parameter that a mechanism can be proved for.
 
     Raises ValueError if it is no positive finite number, or so small that nothing could be told.
 
@@ -158,7 +158,7 @@ def check_seed(random_state: Any) -> None:
     """Refuse what is no source of randomness.
 
     Raises ValueError if it is not None, an integer >= 0, or a `Generator` or `RandomState` of
-    NumPy. A truth value is no number: False would be the seed 0, and reads like None.
+    NumPy. A truth value is not a number: False would be the seed 0, and reads like None.
 
     Examples
     --------

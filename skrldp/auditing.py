@@ -1,9 +1,9 @@
 r"""Audits: a lower bound on what a black box leaks, from its reports alone.
 
 An audit is not a proof of privacy; the certificate is. It tests whether the reports that are drawn
-are those of the mechanism that was certified, drawn anew in each call.
+are those of the mechanism that was certified, drawn again in each call.
 
-**The bound.** Every event A, a set of reports, and every two secrets have
+**The bound.** Every event A, a set of reports, and every pair of secrets satisfy
 :math:`\log P(A|s_1)/P(A|s_2)\le\epsilon`. A quarter of the records, the pilot, chooses the pair and
 the event; the other records are all of that pair, and Clopper and Pearson's interval for each of
 the two probabilities bounds their ratio. The choice does not depend on the records of the test, so
@@ -209,7 +209,7 @@ def audit(
     records serve to choose the pair of secrets and the event A, a set of reports, with the greatest
     ratio; the others bound :math:`\log P(A|s_1)/P(A|s_2)` from below with Clopper and Pearson's
     intervals. Then the draws are checked: whether reports follow the certified mechanism, whether
-    each call draws anew, and whether unknown values are refused.
+    each call draws again, and whether unknown values are refused.
 
     **An audit proves no privacy**; the certificate does. An audit finds faults in the sampling.
 

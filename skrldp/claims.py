@@ -39,7 +39,7 @@ RULES = {
     "likelihood-ratio": ("finite-sample", "asymptotic", "survey", "given"),
     "box": ("reports", "reports-asymptotic"),
 }
-#: Bounds from private reports are whole numbers of 1/8192.
+#: Bounds from private reports are multiples of 1/8192.
 UNITS = 8192
 
 _EXACT = ("finite-sample", "reports")  # rules that hold for every number of records
@@ -112,7 +112,7 @@ class BoxBounds:
 
 
 def _whole_table(name: str, rows: Any) -> tuple[tuple[int, ...], ...]:
-    """Return a table of whole numbers as tuples."""
+    """Return a table of integers as tuples."""
     good = isinstance(rows, list | tuple) and all(isinstance(row, list | tuple) for row in rows)
     if not good or not all(is_whole(x) and x >= 0 for row in rows for x in row):
         raise ValueError(f"{name} must be a table of whole numbers.")
@@ -458,7 +458,7 @@ def about_others(eps: float, asked: float) -> str:
 
 
 def over_a_set(eps: float, asked: float) -> str:
-    """Say what leaks where privacy is proven at the public distribution alone."""
+    """Say what leaks where privacy is proved at the public distribution alone."""
     leak = "any amount" if math.isinf(eps) else f"eps = {at_most(eps, '.4g')}"
     return (
         f"{POINT_ALONE.capitalize()}: over a confidence set {leak} can leak, where "
@@ -492,7 +492,7 @@ class Claim:
     asked : float or None
         The bound that was asked for.
     how : {"proof", "composition"}
-        Whether it is proven as it stands, or a sum of bounds of fewer reports.
+        Whether it is proved as it stands, or a sum of bounds of fewer reports.
 
     Raises
     ------
@@ -537,7 +537,7 @@ class Claim:
             raise ValueError(f"columns are secret and known: {self.secret!r} and {self.known!r}.")
 
     def proven(self, eps: float, attained: float) -> Claim:
-        """Return it with the bound that was proven, and what is attained of it."""
+        """Return it with the bound that was proved, and what is attained of it."""
         return replace(self, eps=eps, attained=min(attained, eps))
 
     @property
@@ -747,7 +747,7 @@ class Claims:
         Of several reports about a record that may change, it is the sum of the bounds of the first
         one and, for each further one, of the bound for all distributions (docs/proofs.md, Theorem
         27): the first report changes what is known of U. The smallest of these and of what is
-        proven about the same record, if `record` is not given.
+        proved about the same record, if `record` is not given.
         """
         check_reports(reports)
         same = self._stated(known, int(reports), "same")

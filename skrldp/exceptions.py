@@ -14,7 +14,7 @@ class SolverError(SkrldpError):
 
 
 class CertificateError(SkrldpError):
-    """A mechanism's privacy could not be proven, so it is not released."""
+    """A mechanism's privacy could not be proved, so it is not released."""
 
 
 class ReportLimitError(SkrldpError):

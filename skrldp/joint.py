@@ -70,14 +70,14 @@ class JointDistribution(ReadOnly):
         Weighted totals of the cells, where the records are a survey's: all distributions are then
         those of the totals, while `counts` and `n` are still about records.
     reports : tuple of CountedReports, optional
-        The private reports that replace a public table: `counts` are then whole numbers in
+        The private reports that replace a public table: `counts` are then integers in
         proportion to an estimate, and `n` is the number of reports. An empty tuple: there is
         neither a table nor a report. None: the counts are those of public records.
 
     Raises
     ------
     ValueError
-        If the counts are not a finite, non-negative table of whole numbers with a record in it,
+        If the counts are not a finite, non-negative table of integers with a record in it,
         if some are masked, or if there are more than 2**53 records; if `alphabet` is none of
         these, or `most_values` less than are listed.
 
@@ -174,7 +174,7 @@ class JointDistribution(ReadOnly):
         names : pair of sequences
             The secrets and the values the codes stand for.
         sample_weight : array of shape (n,), optional
-            How many records each row stands for: whole numbers, zero allowed.
+            How many records each row stands for: integers, zero allowed.
         alphabet : {"declared", "frequent", "cut", "learned"}, optional
             Where the values come from.
 
@@ -213,7 +213,7 @@ class JointDistribution(ReadOnly):
 
     @cached_property
     def people(self) -> NDArray[np.int64]:
-        """Whole numbers in proportion to the distribution, (a1, a2): `counts`, or as weighted."""
+        """Integers in proportion to the distribution, (a1, a2): `counts`, or as weighted."""
         if self.survey is None:
             return self.counts
         return read_only(self.survey.shares.reshape(self.counts.shape))

@@ -27,7 +27,7 @@ __all__ = [
 _PILOTS, _MIDDLES = (0.02, 0.05, 0.1, 0.2), (0.0, 0.15, 0.3)
 
 _SUMMARIES = ("worst", "rms")
-_MOST_REPORTS = 2**53  # beyond, whole numbers are not exact as floats
+_MOST_REPORTS = 2**53  # larger integers are not exact as floats
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def smallest_eps(
         Name of the parameter that is ε, such as ``"priv__eps"``. None takes the one that is called
         ``eps`` or ends in ``__eps``.
     std_error : float, optional
-        A wanted standard error, in place of the tolerance: the smallest ε is taken whose mean
+        A wanted standard error, instead of the tolerance: the smallest ε is taken whose mean
         error is at most this. The score must be that of :func:`neg_std_error_scorer`.
 
     Returns
@@ -242,7 +242,7 @@ class _NegStdError:
         try:
             distribution = joint_of(estimator, X)
         except TypeError as error:  # the sanitizer is not the last step
-            return error  # no number: a search raises at it, but makes NaN of what is raised
+            return error  # not a number: a search raises at it, but makes NaN of what is raised
         try:
             errors = expected_std_error(
                 estimator,
@@ -296,7 +296,7 @@ def neg_std_error_scorer(
     callable
         ``scorer(estimator, X, y=None)`` for fitted sanitizers and pipelines that end in one. NaN
         where the reports do not determine all of these shares: a search ranks that last and warns
-        of it. For columns that the records do not have, no number but what is wrong: of what a
+        of it. For columns that the records do not have, not a number but what is wrong: of what a
         scorer raises, a search makes NaN, and then takes any candidate; at this it raises.
 
     Raises
@@ -370,7 +370,7 @@ def smallest_n(
     TypeError
         If `mechanism` is no such thing.
     ValueError
-        If the reports do not determine some of the shares, so that no number suffices; if
+        If the reports do not determine some of the shares, so that not a number suffices; if
         `std_error` or `difference` is not positive, or both are given or none; as by
         :func:`detectable_difference`.
 

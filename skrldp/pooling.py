@@ -214,7 +214,8 @@ class Pool:
     def gains(self, functions: Sequence[tuple[int, Floats]]) -> tuple[float, Floats]:
         """Return the sum of the functions' variances, and by how much each block lowers the sum.
 
-        The second, (m,), is minus the derivative by a factor of the block's reports, at 1.
+        The second, (m,), is minus the derivative with respect to a factor of the block's reports,
+        at 1.
         """
         total = 0.0
         spread = np.zeros((self.margins.n_shared, self.margins.n_shared))

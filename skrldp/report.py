@@ -79,7 +79,7 @@ class PrivacyReport(ReadOnly):
     digest : str
         The digest of the mechanism, or of the manifest of blocks, that this is about.
     claims : Claims
-        All that is proven, also of 2, 3 and 10 reports about one person, with the sets of
+        All that is proved, also of 2, 3 and 10 reports about one person, with the sets of
         distributions; all bounds are read from these.
     sensitive, nonsensitive : tuple
         The columns of S, which are protected, and those of U; positions where they have no names.
@@ -89,7 +89,7 @@ class PrivacyReport(ReadOnly):
         Leakage at the public distribution, in nats; None if there are too many reports to compute
         it.
     eps_over_set : float or None
-        Where privacy is proven at the public distribution alone, what can leak over a confidence
+        Where privacy is proved at the public distribution alone, what can leak over a confidence
         set: the sanitizer's own, or the default one if it has none (of a survey, with its
         asymptotic radius). None otherwise.
     eps_record : float
@@ -416,7 +416,7 @@ def _of_all_blocks(
 
 
 def claims_of(fitted: Any) -> Claims:
-    """Return the claims of a sanitizer, and what is proven of several reports."""
+    """Return the claims of a sanitizer, and what is proved of several reports."""
     certificate, numbers = fitted.certificate_, REPORTS[1:]
     fitted_set, joint = certificate.uncertainty, fitted.joint_
     proofs = prove_reports(

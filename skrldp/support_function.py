@@ -102,7 +102,7 @@ class DualPoint(Batch):
     hessian: Floats  # (N, T, T)
 
     def overwrite(self, rows: NDArray[np.bool_], point: "DualPoint") -> None:
-        """Put other problems' numbers in place of some."""
+        """Replace the numbers of some problems by others."""
         for name, values in vars(self).items():
             values[rows] = getattr(point, name)
 
@@ -198,7 +198,7 @@ def split_budget(
     """
     both_fit = own.sum(axis=-1) <= radius  # then nothing is shared
     total = weight.sum(axis=-1)
-    # On the line k1 + k2 = B the derivatives by k1 and k2 are equal.
+    # On the line k1 + k2 = B the derivatives with respect to k1 and k2 are equal.
     apart = log_mean[..., 0] - log_mean[..., 1] - np.log(weight[..., 0] / weight[..., 1])
     first = weight.prod(axis=-1) / total * apart + weight[..., 0] / total * radius
     allowed = np.clip(first, radius - own[..., 1], own[..., 0])  # the latter where they cross

@@ -55,7 +55,7 @@ class Factorized:
 
 OTHER = "other"  # the value that stands for a column's rare and unknown values
 
-# By the bytes of a float, the bits of whole numbers that it holds without rounding.
+# By the bytes of a float, the bits of integers that it holds without rounding.
 _DIGITS = {2: 11, 4: 24, 8: 53}
 
 # Up to this many numbers are looked up in a dictionary. An attacker can choose n numbers with equal
@@ -318,7 +318,7 @@ class _Places(dict[Any, int]):
     def _bisected(self, value: Any) -> int:
         try:
             place = bisect_left(self._numbers, value)
-        except (TypeError, ArithmeticError):  # it is no number
+        except (TypeError, ArithmeticError):  # it is not a number
             return -1
         if place == len(self._numbers):
             return -1

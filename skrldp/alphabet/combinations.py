@@ -337,7 +337,7 @@ def numbers_of_cells(
     """Read the categories of one column as numbers, those of bins by their public means.
 
     Returns `numbers` (a,): each cell's number, 0 where it is missing; `present` (a,): 1 where there
-    is a number, 0 where it is missing. Raises ValueError if a category is no number, or all are
+    is a number, 0 where it is missing. Raises ValueError if a category is not a number, or all are
     missing.
     """
     numbers = []

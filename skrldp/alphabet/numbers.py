@@ -23,7 +23,7 @@ Draws = Callable[[Any, "Knots", int], "NDArray[np.uint32]"]
 
 OUTSIDE = ("error", "clip")
 
-_EXACT = 2**53  # whole numbers up to here are floats
+_EXACT = 2**53  # integers up to here are floats
 _MOST_BINS = 100  # of quantiles: each needs many records
 _SCALE = 2.0**32  # of the thresholds that 32 bits are compared with
 _LARGEST = float(np.finfo(float).max)
@@ -45,7 +45,7 @@ class Bins:
         In increasing order. ``-inf`` as the first or ``inf`` as the last edge leaves that end open,
         also for dates. The edges must not be chosen by looking at the counted records. An integer
         is a number of bins between rounded quantiles of the public column, with open ends; claims
-        then say that beta is simulated, not proven.
+        then say that beta is simulated, not proved.
     outside : {"error", "clip"}, default="error"
         What becomes of a number outside the edges: it is refused, or counted in the nearest bin.
         Missing and infinite numbers are refused in both cases.
@@ -312,7 +312,7 @@ def _measured(value: Any, kind: str) -> float | int | None:
     try:
         value = plain(value)
         return _position(value, kind) if _kind_of(value) == kind else None
-    except OverflowError:  # a whole number beyond all floats
+    except OverflowError:  # an integer beyond all floats
         return _LARGEST if value > 0 else -_LARGEST
     except (ValueError, ArithmeticError, ImportError):  # infinite, or out of a library's range
         return None

@@ -238,7 +238,7 @@ def chance_of_infrequent(n: int, fewest: int) -> float:
 
 @lru_cache(1 << 10)
 def _chance(n: int, least: int) -> float:
-    """Bound the probability of Theorem 36 at the best expected count, a whole number."""
+    """Bound the probability of Theorem 36 at the best expected count, an integer."""
     means = range(SEEN_OFTEN + 1, least)
     return min((_bound(n, mean, least) for mean in means), default=math.inf)
 

@@ -279,7 +279,7 @@ def _source_of(key: Any) -> KeySource:
 
 
 def _refuse_keys(reference: str, takes: str, lengths: Container[int]) -> None:
-    """Raise a ValueError if a key is given in place of its place: references are shown."""
+    """Raise a ValueError if a key is given instead of its place: references are shown."""
     text = reference.strip()
     digits = re.fullmatch(r"(0[xX])?([0-9a-fA-F][:\s-]?){32,}", text)
     bare = text.rstrip("=")

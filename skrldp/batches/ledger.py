@@ -71,7 +71,7 @@ class LedgerReporter(Reporter):
         The most that all reports about a person may leak together, in nats: a mechanism whose
         claims allow more is refused. None takes any finite bound.
     ledger_key : KeyFile, KeyVariable, bytes or function, optional
-        The key of the ledger, under which it knows persons. It stays as long as the ledger. The
+        The key of the ledger, under which it knows people. It stays as long as the ledger. The
         key of the reports if not given.
     ledger_key_check : str, optional
         What :func:`key_check` says of it; as `key_check`.
@@ -389,7 +389,7 @@ def _stream_of_ledger(reporter: LedgerReporter, domain: bytes) -> KeyedStream:
 
 
 def _native(frame: Any) -> Any:
-    """Return a frame of its own library, whose rows pandas numbers anew."""
+    """Return a frame of its own library, whose rows pandas renumbers."""
     import narwhals.stable.v2 as nw
 
     if isinstance(frame, nw.DataFrame):

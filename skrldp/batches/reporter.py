@@ -292,7 +292,7 @@ class Reporter(SetOnce):
         return self._stream
 
     def _draws(self, ids: IntegerIds | OctetIds) -> Draws:
-        """Return the draws that round the numbers of persons."""
+        """Return the draws that round the numbers of people."""
         self._keyed()
         assert self._rounding is not None
         return self._rounding.draws(lambda stream, zeros: stream.tapes(zeros, ids))
@@ -438,7 +438,7 @@ class BlockReporter(Reporter):
     """A reporter of a manifest: one block of columns of each record, and the report of the block.
 
     Block and report are functions of the key, the row's id, its record and the manifest; the block
-    does not depend on the record. So a person has one block for ever, whatever becomes of the
+    does not depend on the record. So a person has one block forever, whatever becomes of the
     record, and one key and manifest. Every column is checked, whatever block a person has.
 
     Parameters

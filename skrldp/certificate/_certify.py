@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Certificate(ReadOnly):
-    """What is proven about a mechanism's leakage: its claims, and the worst distribution found.
+    """What is proved about a mechanism's leakage: its claims, and the worst distribution found.
 
     Attributes
     ----------
     claims : Claims
-        All that is proven; the figures below are read from them.
+        All that is proved; the figures below are read from them.
     distribution : array of shape (a1, a2)
         The worst distribution found, inside the set.
     uncertainty : FittedSet
@@ -128,7 +128,7 @@ class Certificate(ReadOnly):
         return witness_of(*self._subject, several, self.reports)
 
     def holds(self, eps: float) -> bool:
-        """Whether the mechanism is proven private at this ε.
+        """Whether the mechanism is proved private at this ε.
 
         Parameters
         ----------
@@ -362,7 +362,7 @@ _LAST_DIGITS = 4
 
 
 def checked_matrix(matrix: ArrayLike, joint: JointDistribution) -> Floats:
-    """Check that an array is a mechanism as it stands, so that what is proven is about it."""
+    """Check that an array is a mechanism as it stands, so that what is proved is about it."""
     of_blocks = isinstance(matrix, Manifest) or hasattr(matrix, "manifest_")
     if of_blocks or hasattr(matrix, "get_params"):
         way = "give its `mechanism_` after fit."

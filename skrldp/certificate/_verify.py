@@ -1,4 +1,4 @@
-"""Check a proof of privacy, from a mechanism, public counts and a witness, in whole numbers.
+"""Check a proof of privacy, from a mechanism, public counts and a witness, in integers.
 
 This file needs Python alone and no floating point. Run it by ``python _verify.py mechanism.json
 counts.json witness.json``. The mechanism has what is claimed: integers, ε and a set. The witness
@@ -30,7 +30,7 @@ NUMBERS = {
     "likelihood-ratio": {"single", "pair", "drift"},
     "box": {"drift", "lower", "upper"},
 }
-UNITS = 8192  # bounds of a box are whole numbers of 1/8192
+UNITS = 8192  # bounds of a box are multiples of 1/8192
 STATED = ("asked", "attained", "rule", "beta", "n_values", "values_from", "reports")
 MECHANISM = {"skrldp-mechanism": 5}
 MANIFEST = {"skrldp-manifest": 2}
@@ -505,7 +505,7 @@ def verify(
     eps: float | str | Fraction | None = None,
     reports: int = 1,
 ) -> Verdict:
-    """Check that a mechanism is as private as it claims, with whole numbers alone.
+    """Check that a mechanism is as private as it claims, with integers alone.
 
     Parameters
     ----------

@@ -16,9 +16,9 @@ from skrldp.privacy.screening import Screened, WorstPairs
 from skrldp.sets.fitted_sets import FittedSet
 
 # Least rise of the trial ε while closing in on the proven one, in nats; it doubles from there. What
-# is proven is at most about as much above what is true; twice as much saves a step at most.
+# is proved is at most about as much above what is true; twice as much saves a step at most.
 _STEP = 1e-12
-# Pairs that are looked at closely at a time to begin with; twice as many each time all are proven.
+# Pairs that are looked at closely at a time to begin with; twice as many each time all are proved.
 _FIRST_PAIRS = 64
 _HOPELESS = 1e3  # nats: where a greater rise is needed, the bound is infinite
 
@@ -89,7 +89,7 @@ def least_provable(
 
     Each step goes to the greatest log-ratio among the worst conditionals found, which cannot pass
     the true leakage; once that stalls, the trial rises by tiny, growing steps to cover rounding.
-    The rows are taken part by part: what is proven stays so as ε grows.
+    The rows are taken part by part: what is proved stays so as ε grows.
     """
     eps, worst_pair = start, None
     for batch in view.region.parts(len(view.rows)):
@@ -102,7 +102,7 @@ def least_provable(
 
 
 def _raised(screened: Screened, eps: float) -> tuple[float, Pair | None]:
-    """Raise ε until it is proven for some rows; give the last pair that called for more.
+    """Raise ε until it is proved for some rows; give the last pair that called for more.
 
     The pairs that seem to leak most come first, few at a time: they raise ε, and most of the
     others are then cleared by bounds of each secret alone.

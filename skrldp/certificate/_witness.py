@@ -1,4 +1,4 @@
-"""The witness of a proof: multipliers from which anybody can check it in whole numbers.
+"""The witness of a proof: multipliers from which anybody can check it in integers.
 
 Multipliers of every report, group and side that extremes alone do not clear, as short decimals.
 They come from the certificate's search (docs/proofs.md, Theorem 12, Theorem 15, Theorem 37), are
@@ -40,7 +40,7 @@ def counts_to_json(joint: JointDistribution | Sequence[JointDistribution]) -> st
     ----------
     joint : JointDistribution or list of them
         The public table, or that of each block of a manifest. All its counts are written, of a
-        survey whole numbers in proportion to its weighted totals, and the records of each cell:
+        survey integers in proportion to its weighted totals, and the records of each cell:
         publish them only if they are public.
 
     Returns

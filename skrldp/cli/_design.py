@@ -136,7 +136,7 @@ def design(
     Writes the mechanism, all that is needed to report, and prints its privacy report: what is
     proven, and what is not promised. For a table of many columns, --blocks writes a manifest of
     mechanisms, which inspect, report and estimate take like a mechanism. The exit code is 1 if the
-    mechanism cannot be proven private; nothing is written then.
+    mechanism cannot be proved private; nothing is written then.
 
     A public table that is a survey, with weights or clusters, needs Python: SurveyDesign.
     """

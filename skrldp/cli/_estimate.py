@@ -104,7 +104,7 @@ def _fitted(own: Any, path: str, counts: str | None) -> Any:
 
 
 def _count(sizes: tuple[int, ...], path: str, columns: Sequence[str], counts: str | None) -> Any:
-    """Count how often the whole numbers of some columns are there, each below its size."""
+    """Count the combinations of several columns of integers, each below its size."""
     found = np.zeros(sizes, dtype=np.int64)
     table = Table(path, with_counts(columns, counts, path))
     for batch, weights, first in weighted(progress(table.batches(), path), counts, path):

@@ -33,7 +33,7 @@ def inspect(
     """Say what a mechanism, or a manifest of several, protects and claims; or what a ledger holds.
 
     Prints what it was designed for, what its maker claims to have proven, and the bounds that
-    follow from the mechanism alone, which are proven here. The exit code is 1 if it has another
+    follow from the mechanism alone, which are proved here. The exit code is 1 if it has another
     digest than --digest, or leaks more than it claims at its own public counts. Of a ledger: its
     designs, how many people reported in each epoch, and how much all reports about a person may
     leak together.
@@ -103,7 +103,7 @@ def _lines(own: Any, proven: Claims | None) -> list[tuple[str, str]]:
 
 
 def _figures(own: Any, proven: Claims | None) -> dict[str, Any]:
-    """Return what is claimed, and what was proven here."""
+    """Return what is claimed, and what was proved here."""
 
     def of(claims: Claims | None) -> Any:
         return None if claims is None else claims.figures()

@@ -112,11 +112,11 @@ def report(
 ) -> None:
     """Report private records.
 
-    Writes a column "report" with a whole number for each record, in the records' order: what may
+    Writes a column "report" with an integer for each record, in the records' order: what may
     leave in their place. All records are reported or none. Of a manifest, there is a column
     "block", too: which block of columns the report is about. Both leave together.
 
-    Without a key every run draws anew, so a second run is a second report about each person, and
+    Without a key every run draws again, so a second run is a second report about each person, and
     two reports tell more than one: inspect says how much. With --id and a key the reports are the
     same in every run, as long as key, mechanism and record are. With a ledger, too, people report
     at most K times whatever changes: a first report is repeated, and those who have no report left

@@ -453,7 +453,7 @@ def weighted(
 
 
 def whole_numbers(batch: Any, name: str, path: str, first: int) -> NDArray[np.int64]:
-    """Read a column of whole numbers from 0.
+    """Read a column of integers from 0.
 
     Shapes: returns (n,). Raises CommandError if there is another value, or none.
     """

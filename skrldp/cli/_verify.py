@@ -66,9 +66,9 @@ def verify(
 ) -> int:
     """Verify that a mechanism is as private as it claims.
 
-    From the public table, the bounds are proven anew, for the set of distributions that the
+    From the public table, the bounds are proved again, for the set of distributions that the
     mechanism states, fitted to this table. With --witness the proof of somebody else is checked, in
-    whole numbers and without trust in who made it: against --public-counts, or the public table.
+    integers and without trust in who made it: against --public-counts, or the public table.
     With --pilot, bounds are computed again from the counts of private reports that the mechanism
     states.
     The exit code is 1 if the claim is not shown.
@@ -104,7 +104,7 @@ def verify(
     return 0 if holds else FAILED
 
 
-# --- Proven anew ---------------------------------------------------------------------------------
+# --- Proved again ---------------------------------------------------------------------------------
 
 
 def _counted(
@@ -228,7 +228,7 @@ def _set_as_stated(around: Around, joint: JointDistribution) -> FittedSet:
 def _proven_again(
     own: Mechanism, joint: JointDistribution, one: Claim, start: float = 0.0
 ) -> Claim | None:
-    """Prove what a claim is about, for the set that it states; None if nothing is proven of it."""
+    """Prove what a claim is about, for the set that it states; None if nothing is proved of it."""
     from skrldp.certificate import prove
     from skrldp.privacy.requirements import Requirements
 
@@ -245,9 +245,9 @@ def _proven_again(
 
 
 def _false_claims(own: Mechanism, joint: JointDistribution) -> tuple[list[Claim], list[str]]:
-    """Prove all claims of a mechanism anew; also say which of them are false, and how.
+    """Prove all claims of a mechanism again; also say which of them are false, and how.
 
-    Every claim is compared with what is proven for the set that it states, and the set's numbers
+    Every claim is compared with what is proved for the set that it states, and the set's numbers
     with those that its rule makes of this table. Nothing that the file says is taken as shown.
     """
     proven, false = [], []

@@ -46,7 +46,7 @@ def load(
         A secret key of at least 16 bytes, such as ``secrets.token_bytes(32)``. Reports are then
         permanent: the same person with the same record always gives the same report; and of a
         manifest the same block, whatever the record. They are those of :mod:`skrldp.batches` with
-        the same key and ids. Without a key every report is drawn anew.
+        the same key and ids. Without a key every report is drawn again.
         **Whoever has the key can undo the randomisation**; so such a client cannot be pickled: a
         pickle would hold the key.
     limit : ReportLimit, optional

@@ -1,4 +1,4 @@
-"""Loaded mechanisms that turn raw records into reports: drawn anew, counted, or permanent."""
+"""Loaded mechanisms that turn raw records into reports: drawn again, counted, or permanent."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def checked_key(key: Any, what: str, make: str = "secrets.token_hex(32)") -> byt
 
 
 class Memory:
-    """Permanent reports of persons and their records: those of batches with the same key and ids.
+    """Permanent reports of people and their records: those of batches with the same key and ids.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class Memory:
         return self  # nothing in it changes
 
     def draws(self, persons: Callable[[int], Sequence[bytes]]) -> Draws:
-        """Return draws that round the numbers of n persons, given the function from n to them."""
+        """Return draws that round the numbers of n people, given the function from n to them."""
         return self._rounding.draws(
             lambda stream, zeros: self.octets(zeros, persons(len(zeros)), stream)
         )
@@ -112,7 +112,7 @@ class Memory:
     def sample(
         self, table: AliasTable | BlockTable, cells: NDArray[Any], persons: Sequence[bytes]
     ) -> NDArray[Any]:
-        """Draw the permanent report of each record; persons are as `octets_of` writes them.
+        """Draw the permanent report of each record; people are as `octets_of` writes them.
 
         Shapes: `cells` (n,); returns (n,).
         """
@@ -125,7 +125,7 @@ class Memory:
     def octets(
         self, cells: NDArray[Any], persons: Sequence[bytes], stream: KeyedStream | None = None
     ) -> NDArray[np.uint8]:
-        """Compute the tapes of persons, given by what `octets_of` writes, and their cells.
+        """Compute the tapes of people, given by what `octets_of` writes, and their cells.
 
         Shapes: `cells` (n,); returns (n, 16). The stream is that of reports if not given.
         """
@@ -226,7 +226,7 @@ class ReportLimit(SetOnce):
     """At most a stated number of fresh reports about each person, and none after that.
 
     The reports are counted in a file, which all clients and processes that report about the same
-    persons must share: ``client.load(text, limit=ReportLimit(3, "counts.sqlite"))``. A report is
+    people must share: ``client.load(text, limit=ReportLimit(3, "counts.sqlite"))``. A report is
     counted before it is drawn, so a crash between the two loses one, and never gives one more.
 
     Parameters
@@ -245,8 +245,8 @@ class ReportLimit(SetOnce):
     Raises
     ------
     ValueError
-        If `per_person` is no whole number of at least 1 or `eps` no number above 0, or the file is
-        of another kind.
+        If `per_person` is not an integer of at least 1, or `eps` not a number above 0, or the file
+        is of another kind.
     OSError
         If the file cannot be read and written.
 
@@ -325,7 +325,7 @@ class ReportLimit(SetOnce):
         ----------
         digest : str
             Digest of the mechanism, in hexadecimal.
-        persons : sequence of n str, bytes or int
+        people : sequence of n str, bytes or int
             Whom the records are about.
         bound : float
             What :meth:`check` returned.

@@ -215,7 +215,7 @@ def _column(name: Any, values: Any) -> Any:
         return values
     _refuse_masked(values)
     if hasattr(values, "to_pylist") and values.null_count:
-        return _listed(values)  # as arrays, Arrow's dictionaries have a value in place of nulls
+        return _listed(values)  # as arrays, Arrow's dictionaries have a value instead of nulls
     try:
         array = np.asarray(values)
     except Exception:  # libraries have errors of their own, as Polars for integers of 128 bits

@@ -30,7 +30,7 @@ class KeptRounding:
         }
 
     def draws(self, tapes: Callable[[KeyedStream, NDArray[np.int64]], NDArray[np.uint8]]) -> Draws:
-        """Return draws of persons, given the function from a stream and n zeros to their tapes."""
+        """Return draws of people, given the function from a stream and n zeros to their tapes."""
 
         def draws(name: Any, knots: Knots, n: int) -> NDArray[np.uint32]:
             octets = tapes(self._streams[name], np.zeros(n, dtype=np.int64))[:, :4]

@@ -177,10 +177,10 @@ class PairFunction:
     def __call__(self, x: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         r"""Evaluate φ and what its derivatives are made of.
 
-        Shapes: `x` (b, m, 2, k); returns `value` (b, m). Returns `slope` (b, m, 2): derivatives by
-        the two means; `curvature` (b, m, 2, 2): minus the second derivatives by the means, and
-        minus the part :math:`f_i (1-\theta) / M_i` of theirs that is not diagonal in x; `gradient`
-        (b, m, 2, k): gradients of the means.
+        Shapes: `x` (b, m, 2, k); returns `value` (b, m). Returns `slope` (b, m, 2): derivatives
+        with respect to the two means; `curvature` (b, m, 2, 2): minus the second derivatives with
+        respect to the means, and minus the part :math:`f_i (1-\theta) / M_i` of theirs that is not
+        diagonal in x; `gradient` (b, m, 2, k): gradients of the means.
         """
         mean, gradient = concave_mean(x, self.p, self.theta)
         slope = np.broadcast_to(self.scale, mean.shape).copy()
@@ -209,8 +209,8 @@ class PairFunction:
     def _together(self, mean: Floats) -> tuple[Floats, Floats, NDArray[np.bool_] | None]:
         """Couple the means of the pairs that share a budget.
 
-        Returns φ, its derivatives by the means, and where none of them depends on the means,
-        because the best split of the budget is not allowed; None for nowhere.
+        Returns φ, its derivatives with respect to the means, and where none of them depends on the
+        means, because the best split of the budget is not allowed; None for nowhere.
         """
         part = self._shared
         weight = self.weight[part]
@@ -366,8 +366,9 @@ class PairBlock(Block):
                 lam_hessian[..., i, i] += sum_last(diagonal[..., i, :])
             inner = _inverse_2x2(lam_hessian)
             gradient_form += curvature - mixed @ inner @ np.swapaxes(mixed, -1, -2)
-        # Of the means and of φ: gradients, derivatives by the means, and by λ of φ - Σλ. The
-        # Hessian by (q, λ) is -(diagonal + gradient mixed); inner is the inverse of that by λ.
+        # Of the means and of φ: gradients, derivatives with respect to the means, and by λ of φ -
+        # Σλ. The Hessian by (q, λ) is -(diagonal + gradient mixed); inner is the inverse of that by
+        # λ.
         self._gradient, self._slope, self._lam_slope = gradient, slope, lam_slope
         self._diagonal, self._mixed, self._inner = diagonal, mixed, inner
         self._residual = value - sum_last(self._lam) - slack  # what a step makes up for

@@ -1,9 +1,10 @@
 r"""What every criterion of a design by rows offers to the solvers.
 
 A mechanism is a sum of rows, :math:`\sum_v \theta_v v = 1` with weights :math:`\theta_v \ge 0` on
-private rows v of any scale. A criterion is a concave function of the weights. Its derivative by
-the weight of a row v is the *price* of the row, which is convex and homogeneous of degree 1 in v.
-So there is an optimal mechanism of extreme rows, and each solver needs only one of three views:
+private rows v of any scale. A criterion is a concave function of the weights. Its derivative with
+respect to the weight of a row v is the *price* of the row, which is convex and homogeneous of
+degree 1 in v. So there is an optimal mechanism of extreme rows, and each solver needs only one of
+three views:
 
 - the best weights of given rows, and what a further row would be worth (:class:`Mixture`);
 - the linear cost that touches the criterion at a mechanism, for a way along the central path, which

@@ -123,7 +123,7 @@ class _CriterionSearch(Search):
         return self.decomposed(more)
 
     def bounded(self, solution: Solution) -> Solution:
-        """Bound what was not proven optimal by pricing all extreme rows, where that is quick.
+        """Bound what was not proved optimal by pricing all extreme rows, where that is quick.
 
         The rows that are found on the way make the mechanism a little better.
         """

@@ -31,10 +31,10 @@ _ROWS = 50
 _PATIENCE = 6
 # Rounds that are the last ones. So many times as many must gain too little where they promised more
 # than the gap of the first mixture: those are degenerate. Without, 7 x 16 cells end after 9 rounds
-# at 22.5, in place of 17.
+# at 22.5, instead of 17.
 _LATELY = 3
 # Gap of a mixture, in units of what the best rows of the last rounds promised, and that of the
-# first. Prices of a mixture in the middle of its path make better rows: 1e-3 in place of the second
+# first. Prices of a mixture in the middle of its path make better rows: 1e-3 instead of the second
 # takes a quarter longer at 6 x 15 cells.
 _GAP, _MOST_GAP = 0.03, 0.1
 # Promise of the last rounds, relative, from which on a search is degenerate. At .1 tables of 24 to

@@ -6,7 +6,7 @@ for all conditionals of the region. Any finite number of these constraints, the 
 linear program, whose value is a lower bound; its solution, repaired, is a private mechanism,
 whose cost is an upper bound. The region's worst conditionals (:meth:`Region.worst`) are cuts that
 the solution violates, and so on until the bounds meet. The first cuts come from a central path
-where there is one (:mod:`skrldp.design.central_path`); mostly it closes the gap alone. RobustMSE
+where there is one (:mod:`skrldp.design.central_path`); usually it closes the gap alone. RobustMSE
 is such a program, and so is a step of PolyOpt's alternation.
 """
 
@@ -202,7 +202,7 @@ class _Search:
     def drop_rare_reports(self) -> None:
         """Drop reports that are hardly ever sent, if that costs next to nothing.
 
-        Without, 4x8 cells with 200 records have 8 reports in place of 3.
+        Without, 4x8 cells with 200 records have 8 reports instead of 3.
         """
         used = self.best.max(axis=1) > LITTLE
         private = repair(np.where(used[:, None], self.best, 0.0), self.requirements)

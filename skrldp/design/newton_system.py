@@ -146,7 +146,7 @@ def dual_step(target: Floats, amount: Floats, step: Floats, dual: Floats) -> Flo
 
 # Numbers in the Hessians of one part: so many that threads seldom wait for one another, and so few
 # that there is a part for each. Fixed, so that sums are the same however many threads work. With
-# twice as many, single rows take 1.6 times as long at 90 cells: memory is asked for anew.
+# twice as many, single rows take 1.6 times as long at 90 cells: memory is asked for again.
 _ENTRIES = 250_000
 
 

@@ -88,7 +88,7 @@ class Solution(ReadOnly):
     matrix : array of shape (b, a) or None
         The design; None for closed forms.
     estimate : float or None
-        What the optimum is about, which is not proven: no row that the last rounds of a search
+        What the optimum is about, which is not proved: no row that the last rounds of a search
         found would lead beyond it. None where the search has none.
     """
 

@@ -353,7 +353,7 @@ def optimal_response(counts: NDArray[np.int64], eps: float, *, gap: float = 1e-6
     Maximises the mutual information between value and report over all mechanisms in which no two
     values differ by more than :math:`e^\epsilon` in the probability of any report.
 
-    Shapes: `counts` (k,). Returns LocalOptimum: its bound is proven, whatever the tolerance of the
+    Shapes: `counts` (k,). Returns LocalOptimum: its bound is proved, whatever the tolerance of the
     linear programs.
 
     For small ε the optimum asks whether the value is in one set that has about half of the

@@ -3,12 +3,12 @@ r"""The least variance where the whole record is the secret: mixtures of thresho
 Nothing is left of U, so a row is private if its greatest entry is at most :math:`e^\epsilon` times
 its least, whatever the distribution. The extreme rows of that cone have two levels: they are
 :math:`e^\epsilon` on a set of cells and 1 elsewhere. GRR mixes the sets of one cell; subset
-selection mixes all sets of one size, some :math:`k / (1 + e^\epsilon)` of k cells (Ye and Barg,
+selection mixes all sets of equal size, some :math:`k / (1 + e^\epsilon)` of k cells (Ye and Barg,
 IEEE Transactions on Information Theory 2018), and is the best mechanism that treats all cells
 alike. Where the public distribution is not uniform, other mixtures have less variance.
 
-There are too many sets of one size. But some hundred sets do as well where all cells are equally
-likely, if every two cells are together in equally many of them: a *design* of sets. The search
+There are too many sets of equal size. But some hundred sets do as well where all cells are equally
+likely, if every pair of cells is together in equally many of them: a *design* of sets. The search
 begins with the translates of a few sets, which nearly are one, finds the best mixture of the known
 rows, and adds sets that are worth more than they cost. A local search finds them: it moves one cell
 at a time into a set, or out of it.
@@ -115,12 +115,12 @@ class _Sets:
 
 
 def balanced_sets(n_cells: int, eps: float) -> Booleans:
-    """List sets that have every cell, and nearly every two cells, equally often.
+    """List sets that contain every cell, and nearly every pair of cells, equally often.
 
     The cells are residues modulo a prime, or some of them. Each set of a few is a union of
-    *cyclotomic classes*, and all its translates are listed. Together they have every two cells
-    equally often if the squared sums of the roots of unity over the sets add up to the same at
-    every frequency. There are as many frequencies as half of the classes, so that a local search
+    *cyclotomic classes*, and all its translates are listed. Together they contain every pair of
+    cells equally often if the squared sums of the roots of unity over the sets add up to the same
+    at every frequency. There are as many frequencies as half of the classes, so that a local search
     among unions nearly succeeds.
 
     Shapes: returns (m, n_cells); m is at least n_cells.

@@ -179,7 +179,7 @@ class CurveDisplay:
         """Keep curves as arrays sorted by their first.
 
         Shapes: x (m,) and y (m,) or, where displays allow it, (m, k). Raises ValueError if there is
-        no curve, or the arrays are not of one length.
+        no curve, or the arrays are not of equal length.
         """
         if not curves:
             raise ValueError("there is no curve to draw: curves is empty.")
@@ -285,7 +285,7 @@ class PrivacyUtilityDisplay(CurveDisplay):
     Parameters
     ----------
     curves : dict of name to (eps, utility)
-        Two arrays of one length for each curve.
+        Two arrays of equal length for each curve.
     utility : str, optional
         Label of the utility axis.
     baselines : sequence of names

@@ -54,7 +54,7 @@ class BlockDesign:
     def read(cls, mechanism: Any, distribution: Any = None) -> "BlockDesign":
         """Read a manifest, its JSON, or a fitted BlockSanitizer.
 
-        `distribution` has a JointDistribution for each block, in place of the manifest's public
+        `distribution` has a JointDistribution for each block, instead of the manifest's public
         ones.
         """
         sanitizer = as_block_sanitizer(mechanism)
@@ -224,7 +224,7 @@ class _PooledStatistic(Statistic):
         return self.spread(self.channel.expected) ** 2
 
     def noise_errors(self, sample: Sample) -> Floats:
-        """Not known: blocks are of different persons."""
+        """Not known: blocks are of different people."""
         return np.full(len(self.c), np.nan)
 
     def bias(self, theta: Floats) -> tuple[Floats, Floats]:
@@ -369,7 +369,7 @@ class BlockEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         y : ignored
             Not used; present for API consistency.
         sample_weight : array of shape (n,), optional
-            How many reports each row stands for: whole numbers, zero allowed.
+            How many reports each row stands for: integers, zero allowed.
 
         Returns
         -------

@@ -126,7 +126,7 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
     them. Figures that the reports do not determine, or that fewer than 30 of them would decide,
     have intervals that allow for a bias (Donoho 1994).
 
-    Reports must be about different persons: repeated reports about one person are not independent,
+    Reports must be about different people: repeated reports about one person are not independent,
     and the standard errors would be too small.
 
     References
@@ -190,7 +190,7 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         y : ignored
             Not used; present for API consistency.
         sample_weight : array of shape (n,), optional
-            How many reports each row stands for: whole numbers, zero allowed. To fit counts, use
+            How many reports each row stands for: integers, zero allowed. To fit counts, use
             ``fit(range(b), sample_weight=counts)``. Not for lazy frames, whose rows have no order.
 
         Returns

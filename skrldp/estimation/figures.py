@@ -65,11 +65,11 @@ class Influence:
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """How many persons sent each two symbols to two samples."""
+    """Number of people who sent each pair of symbols to two samples."""
 
     samples: tuple[Sample, Sample]
     symbols: tuple[Indices, Indices]  # (p,) of each kind of pair
-    numbers: Floats  # (p,), persons of each kind
+    numbers: Floats  # (p,), people of each kind
 
     def moves(self, influence: Influence) -> list[Floats]:
         """Return what the reports of each kind of pair add to figures, (k, p) of each sample."""
@@ -100,7 +100,7 @@ class Estimates(ReadOnly):
         30 reports would decide it: the interval is still right.
     noise_error : array of shape (m,)
         The part of the standard errors that the mechanism adds: by how much the figures vary around
-        those of the same persons' raw answers.
+        those of the same people' raw answers.
     unbiased : array of shape (m,)
         The estimates as the weights of the reports make them, which may be negative; NaN where the
         figure is not identifiable.
@@ -464,7 +464,7 @@ def difference(first: Any, second: Any, *, paired: Pairs | None = None) -> Estim
     first, second : Estimates
         The same figures of two fitted estimators, such as their means of a column.
     paired : PairedReports, optional
-        Which reports are about the same persons, as in a panel; None if all are different persons.
+        Which reports are about the same people, as in a panel; None if all are different people.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Which reports of two waves are about the same persons."""
+"""Which reports of two waves are about the same people."""
 
 import math
 import warnings
@@ -29,30 +29,30 @@ _FALSE_ALARMS = 1e-6  # of pairs of independent reports
 
 
 class PairedReports(Pairs):
-    """Two waves of reports in which some persons, or all, report twice.
+    """Two waves of reports in which some people, or all, report twice.
 
     :func:`difference` and :func:`ratio` take it as `paired`: the errors of both waves are then
-    not independent. Only how many persons sent each two symbols is kept, neither ids nor rows.
+    not independent. Only the number of people per pair of symbols is stored, neither ids nor rows.
 
     Parameters
     ----------
     first, second : FrequencyEstimator
-        Fitted to all reports of each wave, also to those of persons who are in one wave alone. The
+        Fitted to all reports of each wave, also to those of people who are in one wave alone. The
         mechanisms may differ.
     Y_first, Y_second : array, list, series or data frame
         Reports in the forms in which the estimators were fitted. Without ids of n rows each, row by
-        row about the same persons: those who are in both waves. With ids all rows of each wave, or
+        row about the same people: those who are in both waves. With ids all rows of each wave, or
         some.
     ids : pair of arrays, lists or series, optional
-        The person of each row of `Y_first`, and of `Y_second`: whole numbers, texts or bytes.
+        The person of each row of `Y_first`, and of `Y_second`: integers, texts or bytes.
         Persons who are in one wave alone are no pair. 17 and ``"17"`` are one person.
     sample_weight : array of shape (n,), optional
-        How many persons each row stands for, for pairs that were counted elsewhere; without ids.
+        How many people each row stands for, for pairs that were counted elsewhere; without ids.
 
     Attributes
     ----------
     n_pairs : int
-        Number of persons who are in both waves.
+        Number of people who are in both waves.
 
     Raises
     ------
@@ -97,7 +97,7 @@ class PairedReports(Pairs):
     >>> one, two = (FrequencyEstimator(sanitizer).fit(sent) for sent in (spring, autumn))
     >>> pairs = PairedReports(one, two, spring, autumn)
     >>> pairs
-    PairedReports(5,000 persons in both waves)
+    PairedReports(5,000 people in both waves)
     >>> for paired in (None, pairs):
     ...     print(difference(two.mean(1), one.mean(1), paired=paired).std_error.round(3))
     [0.038]
@@ -158,7 +158,7 @@ class PairedReports(Pairs):
 
     @property
     def n_pairs(self) -> int:
-        """Number of persons who are in both waves."""
+        """Number of people who are in both waves."""
         return int(self.numbers.sum())
 
     def __repr__(self) -> str:
@@ -185,7 +185,7 @@ def _warn_of_equal_noise(estimators: Sequence[Any], equal: float, n: float) -> N
 
 
 def _check_rows(first: Any, second: Any) -> None:
-    """Refuse rows whose labels say that they are not about the same persons."""
+    """Refuse rows whose labels say that they are not about the same people."""
     labels: Any = getattr(first, "index", None)
     others: Any = getattr(second, "index", None)
     if hasattr(labels, "equals") and hasattr(others, "equals") and not labels.equals(others):
@@ -253,7 +253,7 @@ def same_distribution_test(
     columns : name, position or list of them
         The columns.
     paired : PairedReports, optional
-        Which reports are about the same persons; None if all are different persons.
+        Which reports are about the same people; None if all are different people.
 
     Returns
     -------

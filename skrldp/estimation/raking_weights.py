@@ -163,7 +163,7 @@ class RakingWeights(ReadOnlyFit, BaseEstimator):
         return self
 
     def replicate_weights(self, n_replicates: int = 100, *, random_state: Any = None) -> Floats:
-        """Weights from reports that are drawn anew from the reports (bootstrap).
+        """Weights from resampled reports (bootstrap).
 
         Parameters
         ----------

@@ -451,7 +451,7 @@ def _unit_of(value: Any) -> Any:
 
 
 def _ranked(group: CellGroups, order: Sequence[Any]) -> tuple[CellGroups, tuple[Any, ...]]:
-    """Put ranks in place of categories."""
+    """Replace categories by their ranks."""
     names = tuple(order) if isinstance(order, Iterable) else ()
     lacks = [c for c in group.categories if c is not None and c not in names]
     if isinstance(order, str) or lacks or len(set(names)) < len(names) or None in names:

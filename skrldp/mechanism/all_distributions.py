@@ -101,7 +101,7 @@ def inwards(value: float) -> float:
 
 
 def times(count: int, eps: float) -> float:
-    """Multiply a bound by a whole number, rounding upwards; 0 and one time are exact."""
+    """Multiply a bound by an integer, rounding upwards; 0 and one time are exact."""
     if eps == 0.0 or count == 0:
         return 0.0
     if count == 1:

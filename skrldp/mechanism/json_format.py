@@ -46,14 +46,14 @@ MOST_BRACKETS = 1 << 22
 # Of numbers above all: the largest matrix that is made has 16 million weights, its table a million
 # counts.
 MOST_COMMAS = 17 << 20
-_LONG = re.compile("(?<![0-9])[0-9]{4301}")  # more digits than Python's whole numbers may have
+_LONG = re.compile("(?<![0-9])[0-9]{4301}")  # more digits than Python's integers may have
 
 FORMAT = "skrldp-mechanism"
 VERSION = 5
 MANIFEST = "skrldp-manifest"
 MANIFEST_VERSION = 2
 _VERSIONS = {FORMAT: VERSION, MANIFEST: MANIFEST_VERSION}
-# What to say where one of the two formats stands in place of the other.
+# What to say where one of the two formats stands instead of the other.
 _INSTEAD = {
     MANIFEST: " It is a manifest of several mechanisms: read it with Manifest.from_json.",
     FORMAT: " It is a single mechanism: read it with Mechanism.from_json.",

@@ -172,7 +172,7 @@ def scalars(names: Iterable[Any]) -> tuple[Any, ...]:
     """Turn NumPy's scalars into Python's, in a sequence of categories or of tuples of them.
 
     Dates, times and durations become those of :mod:`datetime`, as they do in tables: NumPy itself
-    would turn those in nanoseconds into whole numbers.
+    would turn those in nanoseconds into integers.
     """
     return tuple(_scalar(name) for name in names)
 

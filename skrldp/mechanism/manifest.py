@@ -31,7 +31,7 @@ MOST_BLOCKS = 10_000
 
 
 def weights_of(shares: ArrayLike) -> NDArray[np.int64]:
-    """Round the blocks' probabilities to whole numbers whose sum is a power of two, (m,)."""
+    """Round the blocks' probabilities to integers whose sum is a power of two, (m,)."""
     probabilities = real_numbers(shares, "shares").astype(float)
     if (
         probabilities.ndim != 1
@@ -370,7 +370,7 @@ class Manifest(ReadOnly):
         table : data frame or array of shape (n, n_columns)
             The records, with the manifest's columns; further columns are ignored.
         sample_weight : array of shape (n,), optional
-            How many persons each record stands for.
+            How many people each record stands for.
 
         Returns
         -------

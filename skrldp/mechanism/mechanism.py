@@ -65,7 +65,7 @@ class Mechanism:
         The weights, in one of three forms: the whole matrix, the columns of U's values alone, or
         four weights without a matrix (``form.blocks`` is then not None).
     claims : Claims or None
-        What is proven of its privacy; None for mechanisms that no sanitizer made.
+        What is proved of its privacy; None for mechanisms that no sanitizer made.
     others : tuple or None
         For each column of U, which values are reported as its value "other": True for all that are
         no values of it, a tuple of values, or None. None if no column has others.

@@ -104,7 +104,7 @@ class Layout:
         return self._gathered(parts.reshape(len(parts), -1), 1)
 
     def gather_forms(self, forms: Floats) -> Floats:
-        """Add up what belongs to each two entries of a row.
+        """Add up what belongs to every pair of entries of a row.
 
         Shapes: `forms` (b, p * k, p * k). Returns (b, n_cells, n_cells): the same forms of the
         rows.
@@ -462,7 +462,7 @@ class PointRegion(Region):
         return value + rounding, found if conditionals else None
 
     def pull_in(self, first: Indices, second: Indices, conditionals: Floats) -> Floats:
-        """Put the public conditionals in place of others; see :meth:`Region.pull_in`.
+        """Replace conditionals by the public ones; see :meth:`Region.pull_in`.
 
         Shapes: `first` and `second` (m,); `conditionals` (m, 2, a2); returns (m, 2, a2).
         """

@@ -45,7 +45,7 @@ class Requirement:
 
     @property
     def part_pairs(self) -> tuple[Indices, Indices]:
-        """The parts of a row that are compared, each two once; two arrays of shape (m,).
+        """The parts of a row that are compared, every pair once; two arrays of shape (m,).
 
         Where secrets share their part, pairs of secrets may say the same.
         """

@@ -182,7 +182,7 @@ def screened_maxima(
 
     Shapes: `upper` (n, m). Returns (n,): greatest values, or 0 if those are negative.
     """
-    left = np.where(np.isnan(upper), np.inf, upper)  # of what is no number nothing is known
+    left = np.where(np.isnan(upper), np.inf, upper)  # of what is not a number nothing is known
     greatest = np.zeros(len(upper))
     width = min(first, upper.shape[1])
     active = np.flatnonzero(left.max(axis=1, initial=-np.inf) > 0.0)

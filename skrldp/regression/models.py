@@ -552,9 +552,9 @@ def _fitted(kind: str, formula: str, estimator: Any) -> RegressionResults:
 
 
 def _solution(regression: Regression, family: Family, weights: Floats) -> tuple[Floats, Floats]:
-    """Coefficients (p, j), and their derivatives by the frequencies of cells, (j * p, a).
+    """Return coefficients, and their derivatives with respect to the frequencies of cells.
 
-    Shapes: weights (g,). The derivatives are those of complete records alone.
+    Shapes: weights (g,); returns (p, j) and (j * p, a). Only complete records have derivatives.
     """
     seen = weights > _NO_RECORD
     regressors, outcomes = regression.regressors, regression.outcomes

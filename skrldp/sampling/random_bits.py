@@ -239,7 +239,7 @@ class Tapes:
         self._place = end
 
 
-# --- Which texts are whole numbers: those that their decimal digits are written as, and no others -
+# --- Which texts are integers: those that their decimal digits are written as, and no others -
 
 
 _LONGEST = 20  # characters of 2**64 - 1, and of -2**63
@@ -306,7 +306,7 @@ class Written(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IntegerIds:
-    """Ids that are whole numbers.
+    """Ids that are integers.
 
     Attributes
     ----------
@@ -464,7 +464,7 @@ class KeyedStream:
     does not depend on, so they agree with probability :math:`2^{-128}`. Unless two inputs agree,
     this is the same as E. The tapes are the outputs at the leaves, which no input depends on. So
     tapes differ from uniform ones by at most :math:`m^2 / 2^{129}` in total variation. A random
-    permutation in place of the function adds at most as much again: together
+    permutation instead of the function adds at most as much again: together
     :math:`m^2 / 2^{128}`, plus what tells AES-256 from a random permutation, and HMAC-SHA256 from a
     random function. For :math:`10^{12}` ids of two blocks the first is about :math:`10^{-14}`.
 

@@ -62,7 +62,7 @@ class AOptimalSanitizer(ObservingSanitizer):
     solution_ : Solution
         How the mechanism was found: solver, status, time, and as objective the weighted sum of the
         variances, with a bound that no mechanism passes. After ``solver="decomposition"`` its
-        ``estimate`` says what the optimum is about: an estimate, which is not proven, from the
+        ``estimate`` says what the optimum is about: an estimate, which is not proved, from the
         slopes of the best rows that the last rounds found.
     variances_ : array of shape (m,)
         Variance of each estimate at the public distribution, times the number of reports: the

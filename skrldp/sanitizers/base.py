@@ -129,7 +129,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         y : ignored
             Not used; present for API consistency.
         sample_weight : array of shape (n,), optional
-            How many records each row stands for: whole numbers, zero allowed. A table can thus be
+            How many records each row stands for: integers, zero allowed. A table can thus be
             given by its distinct rows and their counts. Survey weights, which state how many people
             a record represents, are not counts, and privacy depends on the number of records.
             Weights are therefore refused where rows repeat and the weights are more than three a
@@ -150,7 +150,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         RuntimeError
             If an engine fails to count the rows of a lazy frame.
         CertificateError
-            If the mechanism cannot be proven private; nothing can be transformed then.
+            If the mechanism cannot be proved private; nothing can be transformed then.
 
         Warns
         -----
@@ -270,11 +270,11 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
     def transform(self, X: Any) -> Any:
         """Report each record.
 
-        Every call draws anew, unless `random_state` is an int; workers with copies of one generator
-        repeat each other's draws. The guarantee is for one report about each person: keep the
-        report instead of calling again. Two reports of GRR or SRR are together private at 2·eps,
-        two of a mechanism with `eps_worst_case` at eps + eps_worst_case; without it, two of a
-        mechanism that is private over a smaller set of distributions may reveal the secret.
+        Every call draws again, unless `random_state` is an int; workers with copies of one
+        generator repeat each other's draws. The guarantee is for one report about each person: keep
+        the report instead of calling again. Two reports of GRR or SRR are together private at
+        2·eps, two of a mechanism with `eps_worst_case` at eps + eps_worst_case; without it, two of
+        a mechanism that is private over a smaller set of distributions may reveal the secret.
 
         Parameters
         ----------

@@ -141,7 +141,7 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         sensitive, ``slice(None)``, each block is the secret of its own mechanism: plain local
         differential privacy, at all distributions.
     blocks : {"singles", "pairs"} or list, default="singles"
-        The blocks: each column of U, or each two of them; or a list of columns and lists of
+        The blocks: each column of U, or every pair of them; or a list of columns and lists of
         columns, which together are all of U.
     base : sanitizer, optional
         What designs the mechanism of a block; None is ``AOptimalSanitizer(tol=0.1)``, which is
@@ -211,7 +211,7 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
     ValueError
         By `fit` and `transform`, for parameters and tables that are not as described.
     CertificateError
-        By `fit`, if the mechanism of a block cannot be proven private.
+        By `fit`, if the mechanism of a block cannot be proved private.
 
     Warns
     -----
@@ -227,7 +227,7 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
     -----
     **A person reports one block, ever.** Reports of two blocks about one person are two reports:
     they leak up to ``eps + eps_worst_case``, and without `eps_worst_case` without a bound. Every
-    call of `transform` draws blocks anew, so keep the reports;
+    call of `transform` draws blocks again, so keep the reports;
     :class:`skrldp.batches.BlockReporter` makes block and report functions of a key and the person's
     id. Nobody may refuse a block when they see it: which block was refused, and by whom, would be a
     report that no proof covers.
@@ -288,7 +288,7 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         y : ignored
             Not used; present for API consistency.
         sample_weight : array of shape (n,), optional
-            How many records each row stands for: whole numbers, zero allowed.
+            How many records each row stands for: integers, zero allowed.
 
         Returns
         -------
@@ -342,7 +342,7 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
     def transform(self, X: Any) -> Any:
         """Draw a block for each record, and report the record's block.
 
-        Every call draws anew, unless `random_state` is an int. The guarantee is for one report
+        Every call draws again, unless `random_state` is an int. The guarantee is for one report
         about each person: keep it. All columns of every record are checked before anything is
         drawn, so that a refusal does not depend on the block.
 

@@ -1,4 +1,4 @@
-"""Sanitizers with closed forms, whose sampled weights are proven private: GRR, SRR and IR."""
+"""Sanitizers with closed forms, whose sampled weights are proved private: GRR, SRR and IR."""
 
 import time
 from abc import abstractmethod

@@ -106,7 +106,7 @@ def check_seconds(name: str, value: Any) -> None:
 
 
 def check_jobs(name: str, value: Any) -> None:
-    """Refuse what is no number of threads."""
+    """Refuse what is not a number of threads."""
     if not (is_whole(value) and value != 0):
         raise ValueError(
             f"{name}={value!r} must be a number of threads or processes, -1 for one for each "
@@ -143,7 +143,7 @@ def default_uncertainty() -> Any:
 
 
 def check_verbose(name: str, value: Any) -> None:
-    """Refuse a verbosity that is not a whole number >= 0."""
+    """Refuse a verbosity that is not an integer >= 0."""
     if not isinstance(value, Integral | np.bool_) or value < 0:
         raise ValueError(f"{name}={value!r} must be an integer >= 0.")
 
@@ -335,7 +335,7 @@ class Parameters(BaseEstimator):
     ValueError
         By `fit` and `transform`, for parameters and tables that are not as described.
     CertificateError
-        By `fit`, if the mechanism cannot be proven private.
+        By `fit`, if the mechanism cannot be proved private.
 
     Notes
     -----

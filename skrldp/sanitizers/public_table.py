@@ -66,7 +66,7 @@ def public_joint(
     source, most, totals = codec.source, codec.most_values, None
     if survey is not None and survey.records is not None:
         totals = SurveyTotals.of(survey.records, cells, codec.n_cells)
-        if source == "frequent":  # no number of dependent records is known to be enough
+        if source == "frequent":  # not a number of dependent records is known to be enough
             source, most = "learned", None
     return JointDistribution(
         counts,
@@ -101,7 +101,7 @@ def check_weights(weights: Floats, cells: NDArray[Any]) -> None:
     rows repeat, each row is one record, and weights far above one per row state how many people the
     record represents, not how many records there are, on which privacy depends.
 
-    Shapes: `weights` (n,), whole numbers; `cells` (n,).
+    Shapes: `weights` (n,), integers; `cells` (n,).
     """
     seen = cells[weights > 0]
     check_counts(int(weights.sum()), len(seen), len(np.unique(seen)))

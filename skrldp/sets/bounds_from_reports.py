@@ -1,4 +1,4 @@
-"""Bounds of the conditionals of U given S from private reports, in place of a public table.
+"""Bounds of the conditionals of U given S from private reports, instead of a public table.
 
 The probability of value u given secret s is at most θ if and only if E h ≤ 0, where the function
 h is 1[x = (s, u)] − θ·1[x has secret s] of a record x. Weights of the reports estimate E h. If
@@ -103,7 +103,7 @@ def conditional_bounds(
 ) -> tuple[Indices, Indices]:
     """Bound all conditionals together, with probability at least 1 − β.
 
-    A mechanism may have been chosen after the reports of the sources before it, whose persons are
+    A mechanism may have been chosen after the reports of the sources before it, whose people are
     different ones.
 
     Returns arrays of shape (a1, a2): lower and upper bounds, in units of 1/8192.
@@ -349,7 +349,7 @@ class BoxSet(FittedSet):
         return replace(self, lower=self.lower[cells], upper=self.upper[cells])
 
     def centred(self, joint: JointDistribution) -> JointDistribution:
-        """Pull the conditionals of an estimate between the bounds, as counts are whole numbers."""
+        """Pull the conditionals of an estimate between the bounds, as counts are integers."""
         inner, scale = self.box.pulled_in(joint.conditionals, margin=_MARGIN), joint.counts.sum()
         while True:
             counts = np.rint(scale * np.maximum(joint.marginal, UNSEEN)[:, None] * inner)

@@ -455,7 +455,8 @@ class ConditionalsSet(FittedSet):
 
     With the public marginal w of S and :math:`k_s = w_s D(\hat P_{U|s} \| R_s)`, the set has all
     distributions with :math:`k_s \le b_1 + w_s\delta` for each secret and
-    :math:`k_s + k_t \le b_2 + (w_s + w_t)\delta` for each two. Their marginal of S is anything.
+    :math:`k_s + k_t \le b_2 + (w_s + w_t)\delta` for every pair of secrets. Their marginal of S is
+    anything.
 
     Parameters
     ----------
@@ -478,7 +479,7 @@ class ConditionalsSet(FittedSet):
     >>> around = ConditionalsSet(single=0.072, pair=0.098, n_records=200)
     >>> print(around.describe())  # doctest: +NORMALIZE_WHITESPACE
     the distributions whose conditionals of U have log likelihood ratios of at most 14.4 for each
-    secret and 19.6 for each two
+    secret and 19.6 for every pair
     >>> around.shares_budget
     True
     >>> ConditionalsSet(0.05, 0.1).shares_budget
@@ -592,7 +593,7 @@ class ConditionalsSet(FittedSet):
         return float(missed.mean())
 
     def contains(self, joint: JointDistribution, distribution: Floats) -> bool:
-        """Whether each conditional, and each two of them, are near the public ones.
+        """Whether each conditional, and every pair of them, are near the public ones.
 
         What a distribution says about a secret of probability zero counts for nothing.
         """

@@ -241,9 +241,9 @@ class LikelihoodRatioSet(BaseEstimator):
     With :math:`N_s` public records of the secret s, the log likelihood ratio of the public
     conditional against another one, R, is :math:`G_s(R) = N_s D(\hat P_{U|s} \| R)`. The set has
     all distributions with :math:`G_s \le c_1` for each secret, and :math:`G_s + G_t \le c_2` for
-    each two. The marginal of S may be anything: the privacy of a mechanism does not depend on it.
-    So the set covers less than a ball of joint distributions does, and is much smaller where there
-    are many secrets.
+    every pair of secrets. The marginal of S may be anything: the privacy of a mechanism does not
+    depend on it. So the set covers less than a ball of joint distributions does, and is much
+    smaller where there are many secrets.
 
     Parameters
     ----------
@@ -253,7 +253,7 @@ class LikelihoodRatioSet(BaseEstimator):
         the way that ``joint.alphabet == "frequent"`` states.
     radius : {"finite-sample", "asymptotic"} or float, default="finite-sample"
         ``"finite-sample"`` holds for every number of records and every distribution, with
-        constants that are proven (docs/proofs.md). ``"asymptotic"`` is what they tend to with many
+        constants that are proved (docs/proofs.md). ``"asymptotic"`` is what they tend to with many
         records of each cell, some 1.2 to 1.6 times smaller; a fit warns where rare cells make it
         miss more often than ``beta`` says.
         Of a survey it is corrected for the design. A number is the radius of the ball that any two
@@ -317,7 +317,7 @@ class LikelihoodRatioSet(BaseEstimator):
         Returns
         -------
         ConditionalsSet or BoxSet
-            The set with its budgets, and where those come from; of private reports in place of a
+            The set with its budgets, and where those come from; of private reports instead of a
             table, bounds of the conditionals.
 
         Raises

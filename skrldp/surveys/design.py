@@ -280,15 +280,15 @@ class SurveyDesign:
         Column of primary sampling units, such as households, schools or places; of several columns,
         the combinations. None: records were drawn one by one.
     nest : bool, default=False
-        Whether the clusters' codes begin anew in each stratum. If not, as in R's ``survey``, a code
-        in two strata is an error.
+        Whether the clusters' codes are unique only within each stratum. If not, as in R's
+        ``survey``, a code in two strata is an error.
     singleton : {"error", "center", "certainty"}, default="error"
         What to do with a stratum of one cluster, of which no variance can be estimated: refuse it;
         take its distance from the mean of all clusters, which is cautious (R: "adjust"); or take it
         for drawn with certainty, so that it adds no variance.
     replicate_weights : sequence of str or int, optional
         Columns of replicate weights (balanced repeated replication, jackknife, bootstrap), from
-        which variances are estimated in place of `strata` and `clusters`.
+        which variances are estimated instead of `strata` and `clusters`.
     scale : float, optional
         What the sum of squared deviations of the replicates is multiplied by: 1/R for R balanced
         half samples, 1/(R (1 - k)²) with Fay's k, (R - 1)/R for the jackknife.

@@ -172,7 +172,7 @@ class SurveyRecords:
 
 
 MOST_CELLS = 2_000  # of which a covariance is kept: 32 megabytes
-# People that the whole numbers of `shares` stand for, and the fewest that a cell may have: its
+# People that the integers of `shares` stand for, and the fewest that a cell may have: its
 # share is then exact to 5e-5 of itself. A survey of a hundred million records is far above that.
 _SCALE = 10**15
 _FEWEST = 10**4
@@ -254,7 +254,7 @@ class SurveyTotals(ReadOnly):
 
     @cached_property
     def shares(self) -> NDArray[np.int64]:
-        """Whole numbers in proportion to the totals, at least 10,000 where a cell has records."""
+        """Integers in proportion to the totals, at least 10,000 where a cell has records."""
         return read_only(np.rint(self.totals * (_SCALE / self.totals.sum())).astype(np.int64))
 
     def arranged(self, cells: NDArray[np.integer[Any]], n_cells: int) -> "SurveyTotals":
@@ -306,7 +306,7 @@ def independent_part(
     as a sample of the population would have (Theorem 39).
 
     The coins come from a digest of the sorted table, with a fixed salt: nobody can toss again until
-    they like the result, and the order of the rows does not matter. Whatever is proven about the
+    they like the result, and the order of the rows does not matter. Whatever is proved about the
     result takes that digest for a random oracle.
 
     Parameters

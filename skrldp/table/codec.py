@@ -466,7 +466,7 @@ class CellCodec:
         strange: tuple[int, Any] | None = None,
         raw: bool = False,
     ) -> Any:
-        """Turn cell codes into rows; `raw` ones have numbers in place of the names of bins.
+        """Turn cell codes into rows; `raw` ones have numbers instead of the names of bins.
 
         Shapes: `cells` (n,). Returns (n, n_columns): with the dtypes of the public table if that
         was of the same library, else of `like`, with the categories as levels; an array for a list

@@ -110,7 +110,7 @@ def learn_column(
     The alphabet is what the user lists, else the levels that the dtype lists, else the values
     that rows have, sorted.
 
-    Returns `codes` (n_rows,): indices into its categories. None in place of both if there are more
+    Returns `codes` (n_rows,): indices into its categories. None instead of both if there are more
     than `MOST_CATEGORIES` different values. Raises ValueError if the column has values that are not
     in `given`, unless they become "other".
     """

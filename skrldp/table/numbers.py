@@ -75,7 +75,7 @@ def split_counts(
 
 
 _MOST_NUMBERS = 12  # distinct ones of a column that a search takes as categories
-# Whole numbers without gaps, with so many values and so few records of each, are identifiers.
+# Integers without gaps, with so many values and so few records of each, are identifiers.
 _MANY_VALUES, _FEW_OF_EACH = 50, 3
 _FEW_RECORDS = 200  # smaller tables are examples, and are searched in no time
 _BINS, _KNOTS = (0.2, 0.4, 0.6, 0.8), (0.1, 0.3, 0.5, 0.7, 0.9)
@@ -113,7 +113,7 @@ def _round_step(most: float) -> float:
 
 
 def refuse_numbers(name: Any, values: Sequence[Any], counts: NDArray[Any]) -> None:
-    """Refuse a column of many distinct numbers, and say what to give in place of it.
+    """Refuse a column of many distinct numbers, and say what to give instead of it.
 
     Shapes: `values` (k,), `counts` (k,). Raises ValueError.
     """

@@ -123,7 +123,7 @@ def column_reader(X: Any, what: str) -> Callable[[Any], NDArray[Any]]:
 
 
 def numbers_of(table: Table, place: int) -> NDArray[Any]:
-    """Return the values of a column; of a category, texts of whole numbers become these numbers."""
+    """Return the values of a column; of a category, texts of integers become these numbers."""
     dtype = None if table.is_array else table.source[:, place].dtype
     if not isinstance(dtype, nw.Categorical | nw.Enum):
         return table.array(place)
