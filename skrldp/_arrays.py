@@ -1,4 +1,4 @@
-"""Arrays: real numbers from what is given, values that stay as they are, chunks of rows."""
+"""Arrays: real numbers from what is given, values that stay unchanged, chunks of rows."""
 
 from __future__ import annotations
 

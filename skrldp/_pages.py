@@ -38,7 +38,7 @@ def printable(text: str) -> str:
     """Write hidden characters as Python writes them, and leave line ends.
 
     Names and values may come from a stranger: printed as they are, they could clear a terminal or
-    show a line in another order.
+    show a line in a different order.
     """
     return _HIDDEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 

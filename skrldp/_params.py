@@ -116,7 +116,7 @@ def check_positive(name: str, value: Any, unit: str = "") -> None:
 def check_eps(name: str, value: Any) -> None:
     """Refuse what is no privacy parameter that a mechanism can be proved for.
 
-    Raises ValueError if it is no positive finite number, or so small that nothing could be told.
+    Raises ValueError if it is not a positive finite number, or so small that nothing could be told.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def check_beta(name: str, value: Any) -> float:
 
 
 def check_seed(random_state: Any) -> None:
-    """Refuse what is no source of randomness.
+    """Refuse what is not a source of randomness.
 
     Raises ValueError if it is not None, an integer >= 0, or a `Generator` or `RandomState` of
     NumPy. A truth value is not a number: False would be the seed 0, and reads like None.
@@ -255,7 +255,7 @@ def _rounded(value: float, spec: str, rounding: str) -> str:
 
 
 def check_level(level: Any) -> float:
-    """Refuse what is no confidence level."""
+    """Refuse what is not a confidence level."""
     if not (is_finite(level) and 0.0 < level < 1.0):
         raise ValueError(f"level={level!r} must be a number between 0 and 1.")
     return float(level)

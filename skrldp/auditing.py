@@ -206,7 +206,7 @@ def audit(
     r"""Bound from below what a sanitizer, or any black box, leaks, and check its randomness.
 
     Records are drawn from the public distribution, and their reports are counted. Some of the
-    records serve to choose the pair of secrets and the event A, a set of reports, with the greatest
+    records serve to choose the pair of secrets and the event A, a set of reports, with the largest
     ratio; the others bound :math:`\log P(A|s_1)/P(A|s_2)` from below with Clopper and Pearson's
     intervals. Then the draws are checked: whether reports follow the certified mechanism, whether
     each call draws again, and whether unknown values are refused.
@@ -228,7 +228,7 @@ def audit(
         of the records. A sanitizer has its own, `joint_`.
     eps : float, optional
         Of a function: the claim, in nats, about observers who know nothing but the report. A
-        sanitizer has the claims of its certificate, each of which gets a bound of its own.
+        sanitizer has the claims of its certificate, each of which gets its own bound.
     level : float, default=0.95
         Confidence. Half of ``1 - level`` is spent on the bounds, the rest on the checks.
     mechanism : Mechanism, optional
@@ -569,7 +569,7 @@ def _bound_leakage(
 def _choose(
     groups: Sequence[_Group], pilot: Sequence[Integers], step: float
 ) -> tuple[tuple[_Group, _Group], Integers]:
-    """Choose the pair of groups and the event of the greatest expected bound.
+    """Choose the pair of groups and the event of the largest expected bound.
 
     The events of a pair are the first few reports in the order of their ratio on one half of the
     pilot; the other half judges them.

@@ -600,7 +600,7 @@ class Claim:
         )
 
     def to_json(self, place: Callable[[Any], Any] = lambda name: name) -> dict[str, Any]:
-        """Return what JSON holds: columns by their places, without what goes without saying."""
+        """Return what JSON holds: columns by their positions, omitting defaults."""
         known = self.known if isinstance(self.known, str) else sorted(map(place, self.known))
         found = {
             "secret": sorted(map(place, self.secret)),
@@ -875,7 +875,7 @@ class Claims:
             sets = [one.around for one in own if one is not None]
             around = next((one for one in sets if not one.is_everything), EVERYTHING)
             items += _worst(own, around)
-        # Blocks may have secrets of their own: a report is about those of one of them.
+        # Blocks may have their own secrets: a report is about those of one of them.
         secret = tuple(dict.fromkeys(name for one in mains for name in one.secret))
         return Claims(tuple(replace(one, secret=secret) for one in items), tuple(parts))
 
@@ -1073,7 +1073,7 @@ class Claims:
     def to_json(self, columns: Sequence[Any] | None = None) -> list[dict[str, Any]]:
         """Return what JSON holds of the claims that bound something, as a list.
 
-        Columns are named by their places in `columns`, counted from 0, if these are given.
+        Columns are named by their positions in `columns`, counted from 0, if these are given.
         """
         place = (lambda name: name) if columns is None else list(columns).index
         return [one.to_json(place) for one in self.items if math.isfinite(one.eps)]
@@ -1102,7 +1102,7 @@ def _worst(claims: Sequence[Claim | None], around: Around) -> list[Claim]:
 def bound_of_reports(
     claims: Claims | None, reports: int, eps: float | None, allow_one: str
 ) -> float:
-    """Return the bound of so many reports about one person, if there is one up to `eps`, in nats.
+    """Return the bound of this many reports about one person, if there is one up to `eps`, in nats.
 
     Raises ValueError if there is no such bound.
     """
@@ -1142,7 +1142,7 @@ def _claim_from(found: Any, columns: Sequence[tuple[Any, bool]]) -> Claim:
 
 
 def _names(places: Any, columns: Sequence[tuple[Any, bool]], sensitive: bool) -> tuple[Any, ...]:
-    """Return the names of columns by their ascending places."""
+    """Return the names of columns by their ascending positions."""
     good = isinstance(places, list) and all(type(place) is int for place in places)
     own = [place for place, (_, flag) in enumerate(columns) if flag is sensitive]
     if not good or places != sorted(set(places) & set(own)):
@@ -1173,7 +1173,7 @@ def check_object(found: Any, needed: Sequence[str], optional: Sequence[str], whe
 
 
 def check_reports(reports: Any) -> None:
-    """Refuse a number of reports that is no integer of at least 1."""
+    """Refuse a number of reports that is not an integer of at least 1."""
     _check_number("reports", reports)
 
 

@@ -289,7 +289,7 @@ def neg_std_error_scorer(
     n : int, default=10_000
         Number of reports that there will be.
     summary : {"worst", "rms"}, default="worst"
-        The greatest of the shares' errors, or the root of the mean of their squares.
+        The largest of the shares' errors, or the root of the mean of their squares.
 
     Returns
     -------
@@ -427,7 +427,7 @@ def detectable_difference(
     by: Any = None,
     distribution: Any = None,
 ) -> NDArray[np.float64]:
-    """Return the smallest difference of each share that so many reports are likely to detect.
+    """Return the smallest difference of each share that this many reports are likely to detect.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ class BlockModel(ReadOnly):
     # (p_shared,), places, among the p parameters, of those that other blocks have too
     shared: NDArray[np.intp]
     numbers: NDArray[np.intp]  # (p_shared,), numbers of these among all shared parameters
-    own: NDArray[np.intp]  # (p - p_shared,), places of the parameters that no other block has
+    own: NDArray[np.intp]  # (p - p_shared,), positions of the parameters that no other block has
 
     @cached_property
     def back(self) -> Floats:

@@ -94,7 +94,7 @@ class PrivacyReport(ReadOnly):
         asymptotic radius). None otherwise.
     eps_record : float
         What a report reveals about the whole record at most, so about U too: the logarithm of the
-        greatest factor by which it changes the odds of two records. Infinite if a report rules a
+        largest factor by which it changes the odds of two records. Infinite if a report rules a
         record out.
     worst_distribution : array of shape (a1, a2)
         The worst distribution found.
@@ -144,7 +144,7 @@ class PrivacyReport(ReadOnly):
         Of a :class:`~skrldp.BlockSanitizer`, each block's "columns", "share" (the probability that
         a person reports it) and "claims". The worst case and the utility are then those of the
         block that leaks most; ``eps_at_public``, ``eps_over_set`` and ``eps_record`` are the
-        greatest of all blocks, and ``expected_errors`` are about all reports. Cells are counted in
+        largest of all blocks, and ``expected_errors`` are about all reports. Cells are counted in
         all blocks. Empty for other sanitizers.
     warnings, notes : tuple of str
         The warnings state what protects less than a user may think, or what cannot be estimated
@@ -299,7 +299,7 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
     Raises
     ------
     TypeError
-        If it is no sanitizer.
+        If it is not a sanitizer.
     NotFittedError
         If it has not been fitted.
 
@@ -450,7 +450,7 @@ def _over_set(fitted: Any) -> float:
 
 
 def _over_records(mechanism: Mechanism) -> float:
-    """Return the logarithm of the greatest ratio of a report's probabilities given two records."""
+    """Return the logarithm of the largest ratio of a report's probabilities given two records."""
     a1, a2 = len(mechanism.secrets), len(mechanism.values)
     if mechanism.form.blocks is None:
         n_columns = a2 if mechanism.observe == "nonsensitive" else a1 * a2
@@ -549,8 +549,8 @@ def _error(value: float) -> str:
 def _warnings_of_errors(report: PrivacyReport) -> list[str]:
     """Warn of shares that reports do not determine, or that they tell nothing about.
 
-    That a mechanism which does not see S does not determine its shares is no surprise, and stands
-    in a note; of targets `fit` warns.
+    That a mechanism which does not see S does not determine its shares is not a surprise, and
+    stands in a note; of targets `fit` warns.
     """
     texts, names = [], list(report.expected_errors)
     remedy = "AOptimalSanitizer(targets='all') determines all shares."

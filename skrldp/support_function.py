@@ -72,7 +72,7 @@ FLOOR = 1e-25
 # free, which takes a logarithm to infinity, and where a part of a budget is taken off the whole,
 # rounding errs on the safe side. Twice as much would widen balls by some 1e-15.
 _OUTWARDS = 16.0 * np.finfo(float).eps
-_LARGE = 30.0  # exponents above it, exp(30) = 1e13, are centred at the greatest
+_LARGE = 30.0  # exponents above it, exp(30) = 1e13, are centred at the largest
 
 
 @dataclass(frozen=True)
@@ -385,7 +385,7 @@ def _shared_slacks(problem: SupportProblem, least: Floats, greatest: Floats) -> 
 
 # When a problem is done. Every point gives a valid bound, so these decide only how tight it is:
 # twice as large, a step is saved here and there, and bounds are looser by at most as much.
-_TOLERANCE = 1e-13  # Newton decrement, relative to the range of q: some 450 units of rounding
+_TOLERANCE = 1e-13  # Newton decrement, relative to the range of q: about 450 units of rounding
 _BALANCE = 1e-9  # how far from 1 the mass of the worst conditional may be
 
 # Bounds of a step, so that slacks stay positive and no step leaves where the model is any good.
@@ -503,8 +503,8 @@ def minimise(problem: SupportProblem, slack: Floats) -> tuple[Floats, NDArray[np
 # Logarithms that are looked at, relative to the range of q: exp(60) is as good as infinite. Twice
 # as wide would cost one step more.
 _WIDEST = 60.0
-# The outer root: by chords, some 10 where the function is smooth, and every third time, or after so
-# many, by the middle. The most close the bracket where it jumps.
+# The outer root: by chords, about 10 where the function is smooth, and every third time, or after
+# so many, by the middle. The most close the bracket where it jumps.
 _CHORDS, _MOST_POINTS = 24, 80
 _MET, _NARROW = 1e-12, 1e-15  # of equation and bracket; every slack gives a valid bound
 _NO_SLACK = 1e-14  # last digits of a slack: taken for zero. Twice as much would loosen bounds by it
@@ -770,7 +770,7 @@ def conditional_radius(marginal: ArrayLike, alpha: float, radius: float | Floats
 def cell_bounds(
     p: ArrayLike, marginal: ArrayLike, alpha: float, radius: float | Floats
 ) -> tuple[Floats, Floats]:
-    """Least and greatest probability of each value in what the ball allows (Entropy (29)).
+    """Smallest and largest probability of each value in what the ball allows (Entropy (29)).
 
     Shapes: `p` (a1, k); `marginal` (a1,); `radius` (a1,); returns `lower, upper` (a1, k).
 
@@ -920,7 +920,7 @@ class Ball(Batch):
     own: Floats | None  # (N, T)
 
     def pull_in(self, conditionals: Floats) -> Floats:
-        """Mix with the centre, each conditional by itself and then all alike."""
+        """Mix with the centre, each conditional by itself and then all equal."""
         if self.own is not None:
             keep = _share_kept(self.own_cost(conditionals), self.own)[..., None]
             conditionals = keep * conditionals + (1.0 - keep) * self.p

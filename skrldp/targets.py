@@ -170,8 +170,8 @@ class WeightedFunctions(NamedTuple):
 def functions_of(targets: Any, record: Record, distribution: Floats) -> WeightedFunctions:
     """Write targets as linear functions of the distribution of X.
 
-    Shapes: `distribution` (a,). Raises ValueError if a target is none of these, has no such column,
-    or has a weight that is not positive, or if all functions are 0.
+    Shapes: `distribution` (a,). Raises ValueError if a target is not one of these, has no such
+    column, or has a weight that is not positive, or if all functions are 0.
     """
     several = isinstance(targets, Sequence) and not isinstance(targets, str)
     target_list = list(targets) if several else [targets]

@@ -59,7 +59,7 @@ OTHER = "other"  # the value that stands for a column's rare and unknown values
 _DIGITS = {2: 11, 4: 24, 8: 53}
 
 # Up to this many numbers are looked up in a dictionary. An attacker can choose n numbers with equal
-# hashes, which take n**2 steps: at most some 10 ms here. More numbers are found by bisection.
+# hashes, which take n**2 steps: at most about 10 ms here. More numbers are found by bisection.
 _FEW_NUMBERS = 1000
 
 
@@ -182,8 +182,8 @@ class Column:
     ) -> NDArray[Any]:
         """Find the index of each value among the categories; `draws` are for rounding alone.
 
-        Shapes: `values` (n,). Returns (n,): -1 for a value that is no category. Raises TypeError if
-        a value cannot be a category: lists, for example.
+        Shapes: `values` (n,). Returns (n,): -1 for a value that is not a category. Raises TypeError
+        if a value cannot be a category: lists, for example.
         """
         if isinstance(self.numbers, Knots):
             return self._rounded(self.numbers, values, draws)
@@ -288,7 +288,7 @@ def _distinct(values: list[Any]) -> list[Any]:
 
 
 class _Places(dict[Any, int]):
-    """Places of categories; -1 for other values."""
+    """Positions of categories; -1 for other values."""
 
     def __init__(self, entries: Sequence[tuple[Any, int]]) -> None:
         super().__init__()
@@ -329,7 +329,7 @@ class _Places(dict[Any, int]):
 # --- Texts about columns and values, for messages; they contain nothing of private records --------
 
 
-_SHOWN, _WIDE = 8, 60  # at most so many values, and in all so many characters
+_SHOWN, _WIDE = 8, 60  # at most this many values, and this many characters in all
 # How texts may differ that people take for the same.
 _WAYS: dict[str, Callable[[str], str]] = {
     "how accents are encoded (Unicode NFC)": lambda text: normalize("NFC", text),

@@ -33,8 +33,8 @@ class Alphabet:
     No columns have one combination, the empty tuple: U where all columns are sensitive.
 
     A key stands for a combination. Column by column, `keys[j]` holds the sorted keys
-    ``prefix * len(columns[j + 1]) + category`` of the combinations that exist; a key's place in it
-    numbers the prefix that is one column longer.
+    ``prefix * len(columns[j + 1]) + category`` of the combinations that exist; a key's position in
+    it numbers the prefix that is one column longer.
     """
 
     columns: tuple[Column, ...]
@@ -413,7 +413,7 @@ def _ordered(prefixes: Sequence[Sequence[Any]], own: Sequence[Any]) -> list[Any]
     sorter = TopologicalSorter(before)
     try:
         sorter.prepare()
-    except CycleError:  # the alphabet is in another order
+    except CycleError:  # the alphabet is in a different order
         return list(rank)
     found: list[Any] = []
     ready: list[Any] = []

@@ -308,7 +308,7 @@ def _position(value: Any, kind: str) -> float | int:
 
 
 def _measured(value: Any, kind: str) -> float | int | None:
-    """Place one value of a table on a scale; None if it is missing, infinite or of another kind."""
+    """Place a value of a table on a scale; None if it is missing, infinite or unsuitable."""
     try:
         value = plain(value)
         return _position(value, kind) if _kind_of(value) == kind else None

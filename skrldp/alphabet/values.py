@@ -78,7 +78,7 @@ def in_other_type(day: date) -> date:
     """Return a date as the midnight at which it begins, and such a midnight as a date.
 
     Libraries differ in which of both types a column of days has. A time zone or another time of the
-    day makes a moment, which is returned as it is.
+    day makes a moment, which is returned unchanged.
     """
     if not isinstance(day, datetime):
         return datetime(day.year, day.month, day.day)
@@ -191,9 +191,9 @@ def weakest_source(sources: Collection[str | None]) -> str | None:
 # --- Learned values that a confidence level can allow for -----------------------------------------
 
 
-#: Values with so many records count towards the number of values that a confidence set allows for.
-#: Fixed in advance, as the theorem wants; at 1 a single record would count, at 10 `frequent_from`
-#: is 6 to 8 records more.
+#: Values with this many records count towards the number of values that a confidence set allows
+#: for. Fixed in advance, as the theorem wants; at 1 a single record would count, at 10
+#: `frequent_from` is 6 to 8 records more.
 SEEN_OFTEN = 5
 
 # The part of beta that pays for having learned which values are frequent. It costs the set 2 % of
@@ -226,7 +226,7 @@ def frequent_from(n: int, beta: float) -> int:
 
 
 def chance_of_infrequent(n: int, fewest: int) -> float:
-    """Bound the probability of Theorem 36 where each value that is kept has so many records.
+    """Bound the probability of Theorem 36 where each value that is kept has this many records.
 
     Examples
     --------

@@ -84,7 +84,7 @@ def check_columns(needed: Sequence[str], names: Sequence[Any]) -> None:
 
 
 def check_id_type(name: str, dtype: Any) -> None:
-    """Raise a ValueError if a column's type is none of ids."""
+    """Raise a ValueError if a column's type is not a type of ids."""
     types = pyarrow().types
     if types.is_dictionary(dtype):
         dtype = dtype.value_type
@@ -134,7 +134,7 @@ def read_ids(name: str, column: Any) -> IntegerIds | OctetIds:
     pa = pyarrow()
     column = bare(column)
     rows = np.arange(0)
-    if _is_octets(column.type):  # the empty text is no id: files have it where one is missing
+    if _is_octets(column.type):  # the empty text is not an id: files have it where one is missing
         lengths = pa.compute.binary_length(column)
         lengths = lengths.fill_null(0) if lengths.null_count else lengths
         rows = np.flatnonzero(numbers_of(lengths) == 0)
@@ -448,7 +448,7 @@ def any_twice(hashes: NDArray[np.uint64]) -> bool:
     return bool(np.any(ordered[1:] == ordered[:-1]))
 
 
-# --- A check of a whole table: each record has an id of its own -----------------------------------
+# --- A check of a whole table: each record has its own id -----------------------------------
 
 
 def check_ids(frame: Any, id: str) -> None:
@@ -468,9 +468,9 @@ def check_ids(frame: Any, id: str) -> None:
     Raises
     ------
     TypeError
-        If `frame` is no data frame.
+        If `frame` is not a data frame.
     ValueError
-        If there is no such column, its type is none of ids, an id is missing or empty, or
+        If there is no such column, its type is not a type of ids, an id is missing or empty, or
         one occurs twice.
 
     Examples

@@ -227,7 +227,7 @@ class CheckedKey:
     def of(cls, key: Any, check: str | None, name: str = "key_check") -> CheckedKey:
         """Take a key, and read it if no check is given.
 
-        Raises TypeError if the key is none of these. Raises ValueError if bytes are too few, the
+        Raises TypeError if the key is not one of these. Raises ValueError if bytes are too few, the
         function cannot be imported by name, the check is none, or there is none and the key cannot
         be read.
         """

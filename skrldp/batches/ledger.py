@@ -88,9 +88,9 @@ class LedgerReporter(Reporter):
     Raises
     ------
     TypeError
-        If an argument is of another type.
+        If an argument is of the wrong type.
     ValueError
-        As of :class:`Reporter`; if the claims do not bound so many reports, or by more than
+        As of :class:`Reporter`; if the claims do not bound this many reports, or by more than
         `eps`; or if a number is out of its range.
 
     Notes
@@ -102,9 +102,9 @@ class LedgerReporter(Reporter):
     *The bound across designs.* Let all designs protect the same secret (and the same pairs of its
     values, where some pairs are not protected), be used with the same `max_reports`, and the
     distribution be in the sets of all of them. Then all reports about a person together leak at
-    most the greatest `bound` of these designs, and so at most `eps`. (Of reports i with bounds e(i)
+    most the largest `bound` of these designs, and so at most `eps`. (Of reports i with bounds e(i)
     of the first and n(i) of each further one, any may be counted as the first. So they leak at most
-    the sum of n(i), less the greatest n(i) − e(i). For k reports this is at most the mean of
+    the sum of n(i), less the largest n(i) − e(i). For k reports this is at most the mean of
     k·n(i) − (n(i) − e(i)), which are the bounds of k reports of one design.)
 
     *Candidates* may be computed again: those of epoch 0 are the reports of :class:`Reporter`.
@@ -297,7 +297,7 @@ class LedgerReporter(Reporter):
                 )
         self._check(past)
         made = made.with_columns(nw.col(_HOLDER).cast(nw.String()))
-        # In the ledger's order: some engines append by place.
+        # In the ledger's order: some engines append by position.
         return made, past.select(*(name for name in names if name in _COLUMNS))
 
     def _check(self, past: Any) -> None:

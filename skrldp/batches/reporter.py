@@ -60,7 +60,8 @@ class Reporter(SetOnce):
         The mechanism, or what its ``to_json()`` wrote. Its columns need names.
     id : str
         The column that says whom a record is about: integers, strings or bytes (UUIDs are 16
-        bytes). 7 and "7" are the same person; "007" and b"7" are others. The empty text is no id.
+        bytes). 7 and "7" are the same person; "007" and b"7" are others. The empty text is not an
+        id.
     key : KeyFile, KeyVariable, bytes or function
         The secret key, of at least 16 bytes: a reference to where each process reads it; or a
         function without arguments that returns it and that workers can import; or the key itself,
@@ -87,11 +88,11 @@ class Reporter(SetOnce):
     Raises
     ------
     TypeError
-        If an argument is of another type.
+        If an argument is of the wrong type.
     ValueError
-        If the JSON is no mechanism of this version, or a manifest; if the mechanism's columns have
-        no names, the key is too short, or cannot be read although there is no `key_check`, `id` or
-        `keep` names a column of the mechanism, or `type` is too narrow.
+        If the JSON is not a mechanism of this version, or a manifest; if the mechanism's columns
+        have no names, the key is too short, or cannot be read although there is no `key_check`,
+        `id` or `keep` names a column of the mechanism, or `type` is too narrow.
 
     Notes
     -----
@@ -267,7 +268,7 @@ class Reporter(SetOnce):
         Raises
         ------
         ValueError
-            If a column is missing or there twice, or the id's type is none of ids.
+            If a column is missing or there twice, or the id's type is not a type of ids.
         """
         check_columns(self.columns, schema.names)
         check_id_type(self._id, schema.field(self._id).type)

@@ -57,7 +57,7 @@ class Certificate(ReadOnly):
 
     @property
     def claim(self) -> Claim:
-        """The claim about so many reports, to an observer who knows nothing else."""
+        """The claim about this many reports, to an observer who knows nothing else."""
         found = self.claims.find(reports=self.reports, record="same")
         found = found or self.claims.find(reports=self.reports)
         assert found is not None
@@ -292,7 +292,7 @@ def _bound(
         views = list(mechanism_views(mechanism, region))
     else:
         rows = mechanism.matrix if isinstance(mechanism, Mechanism) else mechanism
-        if not plain:  # all columns are alike where the secret is not observed
+        if not plain:  # without the secret, all columns are equal
             rows = layout.spread(rows[:, : layout.n_cells])
         views = [dense_view(rows, region)]
     around = region.uncertainty
@@ -387,7 +387,7 @@ def checked_matrix(matrix: ArrayLike, joint: JointDistribution) -> Floats:
 def order_in_table(joint: JointDistribution, mechanism: Mechanism) -> tuple[Indices, Indices]:
     """Find the mechanism's secrets and values in the alphabets of the public table.
 
-    Returns `secrets, values` (a1,): for each secret and value of the mechanism its place in the
+    Returns `secrets, values` (a1,): for each secret and value of the mechanism its position in the
     table. Raises ValueError if the mechanism has other secrets or values than the table.
     """
     theirs, own = (mechanism.secrets, mechanism.values), (joint.secrets, joint.values)

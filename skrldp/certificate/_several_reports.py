@@ -198,7 +198,7 @@ def product(first: Rounded, second: Rounded) -> Rounded:
 
 
 def scaled(rows: Rounded) -> Rounded:
-    """Multiply each row by a power of two that brings its greatest entry to 1/2 or above."""
+    """Multiply each row by a power of two that brings its largest entry to 1/2 or above."""
     exponent = np.frexp(rows[0].max(axis=1, keepdims=True))[1]
     upwards = np.maximum(-exponent, 0)
     return np.ldexp(rows[0], upwards), np.ldexp(rows[1], upwards)

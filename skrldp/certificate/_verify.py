@@ -92,7 +92,7 @@ def exp(y: int) -> tuple[int, int]:
         term, i = (term * rest >> WORK) // i, i + 1
     for _ in range(8):
         total = total * total >> WORK
-    # Of the 2**WORK or more, some 2**20 may be wrong: k and the squarings multiply a few units.
+    # Of the 2**WORK or more, about 2**20 may be wrong: k and the squarings multiply a few units.
     error, k = (total >> (BITS + 8)) + 1, k - (WORK - BITS)
     low, minus_high = (x << k if k >= 0 else x >> -k for x in (total - error, -total - error))
     return low, -minus_high
@@ -276,7 +276,7 @@ _HIDDEN = re.compile(
 
 
 def _columns(own: dict[str, Any]) -> tuple[list[Any], list[int], list[int]]:
-    """Return the names of the columns, and the places of the secret ones and of the others."""
+    """Return the names of the columns, and the positions of the secret ones and of the others."""
     _need_keys(own, OF_MECHANISM | (OF_BLOCKS if "blocks" in own else OF_MATRIX))
     pairs = [tuple(_list(column)) for column in _list(own["columns"])]
     good = all(len(pair) == 2 and type(pair[1]) is bool for pair in pairs)

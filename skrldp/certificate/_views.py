@@ -1,4 +1,4 @@
-"""The rows that a proof compares over a region, the least ε that holds, and the worst found."""
+"""The rows that a proof compares over a region, the smallest ε that holds, and the worst found."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator
@@ -53,7 +53,7 @@ def mechanism_views(mechanism: Mechanism, region: Region) -> Iterator[View]:
 def block_views(blocks: Blocks, region: Region, against: Blocks | None = None) -> Iterator[View]:
     """One view for each value of U, of two cells each, of a mechanism of four numbers.
 
-    The second secret's part may have numbers of its own, such as those rounded the other way.
+    The second secret's part may have its own numbers, such as those rounded the other way.
 
     A row of a block mechanism is constant apart from one value of U, and all secrets other than
     its own look alike. So three pairs of parts cover everything: the row's own secret first,
@@ -87,7 +87,7 @@ def least_provable(
 ) -> tuple[float, Pair | None]:
     """Smallest ε >= start that the dual bound proves, by Dinkelbach steps from below.
 
-    Each step goes to the greatest log-ratio among the worst conditionals found, which cannot pass
+    Each step goes to the largest log-ratio among the worst conditionals found, which cannot pass
     the true leakage; once that stalls, the trial rises by tiny, growing steps to cover rounding.
     The rows are taken part by part: what is proved stays so as ε grows.
     """
@@ -182,7 +182,7 @@ def _ratio_of(view: View, conditionals: Floats, seen: NDArray[np.bool_]) -> floa
 def _greatest_ratio(
     rows: Floats, against: Floats, conditionals: Floats, pairs: tuple[Indices, Indices]
 ) -> float:
-    """Log of the greatest ratio of two secrets' probabilities of a report; at least 0."""
+    """Log of the largest ratio of two secrets' probabilities of a report; at least 0."""
     numerator = np.einsum("bsu,su->bs", rows, conditionals)
     denominator = np.einsum("bsu,su->bs", against, conditionals)
     upper, lower = numerator[:, pairs[0]], denominator[:, pairs[1]]
@@ -193,7 +193,7 @@ def _greatest_ratio(
     upper, lower = np.where(upper > 0, upper, 1.0), np.where(lower > 0, lower, 1.0)
     with np.errstate(over="ignore"):
         greatest = (upper / lower).max()
-    if np.isinf(greatest):  # the quotient is no float any more, its logarithm is
+    if np.isinf(greatest):  # the quotient is not a float any more, its logarithm is
         return float((np.log(upper) - np.log(lower)).max())
     return max(0.0, float(np.log(greatest)))
 

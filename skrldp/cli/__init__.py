@@ -46,7 +46,7 @@ def main(args: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return 2
-    if args is None:  # in a process of its own, whose end by a signal leaves no files behind either
+    if args is None:  # in its own process, whose end by a signal leaves no files behind either
         handler = _interrupt if hasattr(signal, "setitimer") else signal.default_int_handler
         for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM"):
             number = getattr(signal, name, None)  # not every system has all

@@ -170,7 +170,7 @@ class Ledger:
             )
 
     def bound(self, reports: int) -> float:
-        """Bound what so many reports about one person leak together, in nats: of every design."""
+        """Bound what this many reports about one person leak together, in nats: of every design."""
         bounds = (eps + (reports - 1) * further for _, _, eps, further in self.designs)
         return math.nextafter(max(bounds, default=0.0), math.inf)
 

@@ -71,8 +71,8 @@ def kind_of(path: str, *, packed: bool = True) -> str:
 class Table:
     """A table that is read batch by batch.
 
-    Raises CommandError if it is no table, lacks a column, or its files differ; while it is read, if
-    it is cut off or damaged.
+    Raises CommandError if it is not a table, lacks a column, or its files differ; while it is read,
+    if it is cut off or damaged.
 
     Parameters
     ----------

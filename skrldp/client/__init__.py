@@ -70,7 +70,7 @@ def load(
         reports as the limit allows; for two of a key, a limit and a random state, or a manifest and
         a limit.
     TypeError
-        If the text, the digest, the key or the limit is of another type.
+        If the text, the digest, the key or the limit is of the wrong type.
 
     Notes
     -----

@@ -186,7 +186,7 @@ def _checked_ids(ids: Any, n_records: int, kind: str | None) -> list[Any]:
 def octets_of(person: Any) -> bytes:
     """Write an id as a letter and bytes: texts and numbers, which are texts of digits; or bytes.
 
-    Raises ValueError if it is none of these, or empty: people without an id would share their
+    Raises ValueError if it is not one of these, or empty: people without an id would share their
     randomness, and one who knows their own report would learn who has the same record.
     """
     if isinstance(person, bytes | str) and not person:
@@ -246,7 +246,7 @@ class ReportLimit(SetOnce):
     ------
     ValueError
         If `per_person` is not an integer of at least 1, or `eps` not a number above 0, or the file
-        is of another kind.
+        is of a different kind.
     OSError
         If the file cannot be read and written.
 
@@ -297,7 +297,7 @@ class ReportLimit(SetOnce):
                 )
 
     def check(self, claims: Claims | None) -> float:
-        """Check that so many reports have a bound.
+        """Check that this many reports have a bound.
 
         Parameters
         ----------
@@ -335,7 +335,7 @@ class ReportLimit(SetOnce):
         ReportLimitError
             If a person has fewer reports left than there are records about them.
         ValueError
-            If an id is of another type.
+            If an id is of the wrong type.
         OSError
             If the file cannot be read and written.
         """

@@ -133,7 +133,7 @@ class RecordReader:
     # -- shapes of records ------------------------------------------------------------------------
 
     def _picked(self, record: Any, what: str) -> dict[int, Any]:
-        """Pick the values of the columns that are needed, by their places."""
+        """Pick the values of the columns that are needed, by their positions."""
         if hasattr(record, "keys"):
             self._check_names(record.keys(), what)  # a default must not replace a value
             return {place: record[self._names[place]] for place in self._wanted}
@@ -148,7 +148,7 @@ class RecordReader:
         return dict(zip(self._wanted, self._in_order(record, len(record), what), strict=True))
 
     def _columns(self, records: Any) -> dict[int, Any]:
-        """Take columns apart, as arrays or lists, by their places."""
+        """Take columns apart, as arrays or lists, by their positions."""
         if isinstance(records, np.ndarray):
             _refuse_masked(records)
             if records.ndim != 2 or records.dtype.kind in "cV":
@@ -218,7 +218,7 @@ def _column(name: Any, values: Any) -> Any:
         return _listed(values)  # as arrays, Arrow's dictionaries have a value instead of nulls
     try:
         array = np.asarray(values)
-    except Exception:  # libraries have errors of their own, as Polars for integers of 128 bits
+    except Exception:  # libraries have their own errors, as Polars for integers of 128 bits
         return _listed(values)
     if array.ndim != 1:
         raise ValueError(
@@ -248,7 +248,7 @@ def _refuse_masked(array: Any) -> None:
 class BlockReader(RecordReader):
     """Finds the codes of raw records in every column of a manifest, whatever block they report.
 
-    A manifest does not hold the order of its table's columns. Values by place would be those of
+    A manifest does not hold the order of its table's columns. Values by position would be those of
     other columns, and S be reported as U, so they are read only where the names are the places.
     """
 
@@ -319,7 +319,7 @@ class _Part:
             yield column.name, column.numbers or [*own, *column.infrequent]
 
     def number(self, record: Mapping[int, Any]) -> int:
-        """Find the member that one record, given by places, has; -1 if there may be none."""
+        """Find the member that one record, given by positions, has; -1 if there may be none."""
         if self._needs_all:
             return -1
         try:

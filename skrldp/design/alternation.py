@@ -13,7 +13,7 @@ so on, never loses information: a Blahut-Arimoto step, whose first half is a pro
 that RobustMSE solves. Solved to the end each time, these programs go from vertex to vertex and
 soon reach a local optimum. Here the decoder is updated after every Newton step instead, while the
 barrier parameter of the path (:mod:`skrldp.design.central_path`) falls slowly. It acts as the
-temperature does in deterministic annealing (Rose 1998): at first all reports are nearly alike,
+temperature does in deterministic annealing (Rose 1998): at first all reports are nearly equal,
 then they part where most is to be gained.
 """
 
@@ -35,7 +35,7 @@ from skrldp.privacy.requirements import Requirement, Requirements, repair
 # all distributions.
 _SHAPE = 0.5
 # It is multiplied by 1 + this where report y stands for value y: noise alone leaves values without
-# a report of their own, and values alone leave S out. Twice as much loses 1e-4 at 12 cells.
+# their own report, and values alone leave S out. Twice as much loses 1e-4 at 12 cells.
 _BIAS = 4.0
 
 
@@ -213,9 +213,10 @@ class _Schedule:
 # Numbers of reports of the runs. Without the second, 4x8 cells with 200 records lose 2 %; the last
 # alone loses 4 % there. Twice as many take twice the time.
 _RUNS = (16, 16, 40)
-# From so many cells times pairs of secrets on, a step takes a quarter of a second and more, and the
-# last run is the only one. Privacy over all distributions costs little: it is about the extremes of
-# each secret's entries. With twice as many, larger tables take three runs, in twice the time.
+# From this many cells times pairs of secrets on, a step takes a quarter of a second and more, and
+# the last run is the only one. Privacy over all distributions costs little: it is about the
+# extremes of each secret's entries. With twice as many, larger tables take three runs, in twice the
+# time.
 _COSTLY = 200_000
 
 
@@ -242,7 +243,7 @@ def alternate(
     or ``"time_limit"``. Without a limit of time they do not depend on the number of workers.
     """
     size = criterion.distribution.size
-    if not requirements.any_pair:  # nothing is secret, so records are reported as they are
+    if not requirements.any_pair:  # nothing is secret, so records are reported unchanged
         whole = np.eye(size)
         return [Run(whole, criterion.value(whole))], "converged"
     most = max(MOST_IN_HESSIANS // size**2, _RUNS[0] // 2)

@@ -7,7 +7,7 @@ mixture of the rows that are known, δ comes from all extreme rows; rows that ar
 are mixed in, and λ with them.
 
 The entries of a row are compared with one another, whatever the values of U. With the least and the
-greatest entry of each part, :math:`l_s` and :math:`h_s`, a row is private if and only if
+largest entry of each part, :math:`l_s` and :math:`h_s`, a row is private if and only if
 :math:`h_s \le e^{\epsilon_{st}} l_t` for every pair of parts. These are a cone K of few dimensions.
 An extreme row has all its entries at these ends, and (l, h) on an extreme ray of K: along such a
 ray a price less :math:`\lambda \cdot v` is a sum over cells, but for a term of the row's mass m,

@@ -4,7 +4,7 @@ The maximum of :math:`R\cdot q` over the conditionals with :math:`l \le R \le h`
 least value of :math:`(1 - \sum l)\lambda + l\cdot q + (h - l)\cdot t` over λ and
 :math:`t \ge 0` with :math:`t_u \ge q_u - \lambda`. So a row is private if and only if some λ and t
 for each secret and side, and a number above each of these values, keep one inequality for each
-pair. A *side* is q = v, the greatest probability of the report, or q = -v, minus the least one.
+pair. A *side* is q = v, the largest probability of the report, or q = -v, minus the least one.
 Where a share of each conditional may be anything, that share times a number above all entries of q
 is added.
 """
@@ -21,7 +21,7 @@ from skrldp.design.programs import Cuts
 from skrldp.privacy.private_rows import Layout
 from skrldp.privacy.requirements import Requirement
 
-# Part of the room that privacy leaves which each of the six steps from the entries to the greatest
+# Part of the room that privacy leaves which each of the six steps from the entries to the largest
 # probabilities begins with. Twice as much leaves nearly none.
 _MARGIN = 0.125
 _SIGNS = np.array([1.0, -1.0])[:, None]  # of the sides

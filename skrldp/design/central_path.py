@@ -2,10 +2,10 @@ r"""The central path: a near-optimal mechanism, and the conditionals that prove 
 
 The programs of RobustMSE minimise an expected cost over mechanisms whose every row meets a list of
 requirements. Each of these is a *block* of constraints on each row. With the λ of each pair of
-secrets as variables of their own, privacy over a set is one smooth concave inequality for each row
+secrets as additional variables, privacy over a set is one smooth concave inequality for each row
 and pair, :math:`\varphi(x_1, x_2) - \lambda_1 - \lambda_2 \ge 0` with
 :math:`x_i = \lambda_i - q_i \ge 0` (:class:`PairBlock`); privacy over all distributions is
-linear in the greatest and least entries (:class:`RangeBlock`); and a robust cost is one more
+linear in the largest and smallest entries (:class:`RangeBlock`); and a robust cost is one more
 concave inequality, with a single mean. A primal-dual interior-point method (Nocedal and Wright,
 *Numerical Optimization*, chapters 14 and 19) follows their central path. A Newton step costs what
 the structure allows: a block's own variables are eliminated first, each row of the mechanism has a
@@ -79,7 +79,7 @@ class CentralPath:
     scale : float, optional
         Unit of the costs; None is their own.
     gap : float, optional
-        Duality gap to begin with; None is one that suits a cost that stays as it is.
+        Duality gap to begin with; None is one that suits a cost that stays unchanged.
     workers : Workers, optional
         Who does the work; None is the thread that calls.
 

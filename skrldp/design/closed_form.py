@@ -32,9 +32,9 @@ _Budget = Callable[[Floats], Floats]
 
 
 def value_budget(requirements: Requirements) -> Callable[[Any], Any]:
-    """Find δ, the budget of the report of U, as a function of what is left of the least ε.
+    """Find δ, the budget of the report of U, as a function of what is left of the smallest ε.
 
-    Returns callable: from ε2, the least ε less that of the report of S, to δ, which may be
+    Returns callable: from ε2, the smallest ε less that of the report of S, to δ, which may be
     infinite; or from an array of some ε2 to one of their δ, which takes little longer than one.
     """
     least = requirements.least_eps
@@ -109,7 +109,7 @@ def least_odds(gap: Floats, room: Floats) -> Floats:
         return np.where(gap > 0, gap / np.where(gap > 0, room, 1.0), 0.0)
 
 
-# Nats: a value reported with a larger budget is reported as it is. Other reports would have
+# Nats: a value reported with a larger budget is reported unchanged. Other reports would have
 # probabilities below exp(-60), which the integers of a released mechanism cannot show; nor do they
 # at half or twice as many.
 _UNLIMITED = 60.0
@@ -173,7 +173,7 @@ class IndependentReporting:
 
     blocks: Blocks  # the mechanism
     secret_eps: float  # budget of the report of S, ε1 = ε − ε2
-    value_eps: float  # budget of the report of U, δ; infinite if U is reported as it is
+    value_eps: float  # budget of the report of U, δ; infinite if U is reported unchanged
     information: float  # I(X; Y) at the public distribution, in nats
 
 
@@ -193,7 +193,7 @@ def independent_reporting(
 
     Examples
     --------
-    A bound over all distributions limits the report of U, which could else be sent as it is:
+    A bound over all distributions limits the report of U, which could else be sent unchanged:
 
     >>> from skrldp.privacy.requirements import Requirement, Requirements
     >>> from skrldp.privacy.private_rows import privacy_region

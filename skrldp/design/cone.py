@@ -30,7 +30,7 @@ def is_polyhedral(requirements: Requirements) -> bool:
 def range_rows(one: Requirement) -> sp.csr_array:
     """Write privacy over all distributions as functions that must not be positive.
 
-    Returns (m, n_cells + 2 p): the variables are the row, the greatest entries of its p parts, and
+    Returns (m, n_cells + 2 p): the variables are the row, the largest entries of its p parts, and
     the least.
     """
     layout = one.region.rows
@@ -43,7 +43,7 @@ def range_rows(one: Requirement) -> sp.csr_array:
 
 
 def _within(one: Requirement) -> list[list[sp.csr_array | None]]:
-    """Say that entries lie between the least and the greatest of their part."""
+    """Say that entries lie between the smallest and the largest of their part."""
     layout = one.region.rows
     part, place = np.nonzero(layout.real)
     entry, number = layout.parts[part, place], np.arange(len(part))
@@ -54,7 +54,7 @@ def _within(one: Requirement) -> list[list[sp.csr_array | None]]:
 
 
 def beside(tables: Sequence[sp.csr_array], n_cells: int) -> sp.csr_array:
-    """Put functions of one row together, each table with variables of its own after the row.
+    """Put functions of one row together, each table with its own variables after the row.
 
     Shapes: `tables` (m, n_cells + more); returns (sum of m, n_cells + sum of more).
     """

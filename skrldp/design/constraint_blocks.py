@@ -12,7 +12,7 @@ The λ of a pair of secrets occur in one inequality only, so they are eliminated
 complement). What a pair adds to the Hessian of its row is then a diagonal matrix and one of low
 rank, a quadratic form in two vectors for each secret.
 
-**Ranges**: privacy over all distributions, with greatest and least entries as variables. For each
+**Ranges**: privacy over all distributions, with largest and smallest entries as variables. For each
 row and part, :math:`M_s \ge v_{s,u} \ge m_s` for all u, and
 :math:`m_t - e^{-\epsilon} M_s \ge 0` for each pair. These are linear, with two variables for each
 part and a slack for each entry (twice) and pair, where the general form has two variables and two
@@ -41,7 +41,7 @@ from skrldp.support_function import log_mean_exp, split_budget, support_shrink
 
 # Order alpha up to which a shared budget has no central path. At 1/2 sigma is minus infinity and φ
 # is the lesser of two means, which has a kink; near 1/2 Newton steps are short. The path of the
-# product region, or cuts, take its place. At twice the order they would for order 1, too.
+# product region, or cuts, replace it. At twice the order they would for order 1, too.
 _NEAR_HALF = 0.55
 # Part of the room that privacy leaves, which each variable of a block begins with. Twice as much
 # leaves none.
@@ -565,7 +565,7 @@ class RangeBlock(Block):
             dual / amount for amount, dual in zip(self._here, self._duals, strict=True)
         )
         b, p, k = above.shape
-        own = np.zeros((b, 2 * p, 2 * p))  # of the greatest entries, then of the least
+        own = np.zeros((b, 2 * p, 2 * p))  # of the largest entries, then of the least
         part = np.arange(p)
         own[:, part, part] = above.sum(axis=2)
         own[:, p + part, p + part] = below.sum(axis=2)
@@ -611,7 +611,7 @@ class RangeBlock(Block):
         return np.asarray(self._is_second @ of_pairs.T).T
 
     def _solve(self, rhs: Floats) -> Floats:
-        """Return the greatest and least entries, one after the other."""
+        """Return the largest and smallest entries, one after the other."""
         return np.asarray((self._inverse @ rhs[..., None])[..., 0])
 
     def step(self, rows: Floats) -> list[Kind]:

@@ -164,7 +164,7 @@ class Criterion(ABC):
 
     @abstractmethod
     def at(self, distribution: Floats) -> "Criterion":
-        """Return the same criterion at another distribution.
+        """Return the same criterion at a different distribution.
 
         Shapes: `distribution` (a,).
         """
@@ -189,7 +189,7 @@ class Criterion(ABC):
 
     @abstractmethod
     def bound_at(self, distribution: Floats, value: float) -> float:
-        """Bound what readers know of every mechanism at another distribution.
+        """Bound what readers know of every mechanism at a different distribution.
 
         Shapes: `distribution` (a,).
         """
@@ -310,7 +310,7 @@ class Information(Criterion):
         self.scale = max(entropy(self._reduced), TIGHT)
 
     def at(self, distribution: Floats) -> "Information":
-        """Return the same criterion at another distribution."""
+        """Return the same criterion at a different distribution."""
         return Information(distribution, self.about, self.name)
 
     def reduce(self, rows: Floats) -> Floats:
@@ -353,7 +353,7 @@ class Information(Criterion):
         )
 
     def bound_at(self, distribution: Floats, value: float) -> float:
-        r"""Bound the information of every mechanism at another distribution, in nats.
+        r"""Bound the information of every mechanism at a different distribution, in nats.
 
         This distribution is a mixture of the other one, with a share λ, and of a third. Let T tell
         which it was. I(X; Y) is concave in the distribution of X, so it is at least λ times that at

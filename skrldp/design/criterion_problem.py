@@ -25,7 +25,7 @@ from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import repair
 
 SOLVERS = ("auto", "vertices", "columns", "alternation")
-# "decomposition" takes the place of "alternation" for criteria that no central path follows.
+# "decomposition" replaces "alternation" for criteria that no central path follows.
 SOLVERS_OF_MIXTURES = ("auto", "vertices", "columns", "decomposition")
 # Cells times pairs of secrets up to which rows are searched one by one in good time. Twice as many
 # take four times as long.

@@ -71,7 +71,7 @@ def decompose(
     Shapes: `first` (m, a). Returns `matrix` (b, a): the best mechanism, or the first one where time
     was over before any mixture; `n_rows`: number of rows that were mixed; `rounds`: how often some
     ascended; `status`: ``"converged"``, ``"iteration_limit"`` or ``"time_limit"``; `promise`: the
-    greatest reduced cost of the last rounds' rows, for a whole mechanism of such rows, or None if
+    largest reduced cost of the last rounds' rows, for a whole mechanism of such rows, or None if
     there were too few rounds. The search ends when its last rounds have gained less than `gain`,
     relatively.
     """

@@ -27,7 +27,7 @@ from skrldp.privacy.requirements import repair
 from skrldp.sets.fitted_sets import FittedSet
 
 DISTANCES = ("auto", "squared", "absolute", "hamming")
-_LARGEST = 1e100  # greatest size of numbers whose squares are taken: those stay finite
+_LARGEST = 1e100  # largest size of numbers whose squares are taken: those stay finite
 
 
 def distance_matrix(

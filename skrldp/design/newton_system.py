@@ -50,7 +50,7 @@ class LowRank(NamedTuple):
 
 
 class Block(ABC):
-    """One requirement on all rows, with variables of its own and their multipliers.
+    """One requirement on all rows, with its own variables and their multipliers.
 
     The variables occur in this requirement alone, so they are eliminated from the Newton equations:
     what is left is a Hessian and a gradient for each row.
@@ -160,7 +160,7 @@ class Part:
     rows : array of shape (b, a)
         Rows of positive numbers, all equal.
     blocks : list of Block
-        The requirements on each row; each part has blocks of its own.
+        The requirements on each row; each part has its own blocks.
     mean : float
         The product of each positive variable and its multiplier, to begin with.
 

@@ -143,7 +143,7 @@ def coupled(response: Floats, conditionals: Floats) -> Floats:
 
 
 def _with_cells_without_records(matrix: Floats, distribution: Floats) -> Floats:
-    """Report cells whose columns are zero: by reports of their own, or by the rarest one."""
+    """Report cells whose columns are zero: by their own reports, or by the rarest one."""
     empty = ~matrix.any(axis=0)
     own = np.eye(matrix.shape[1])[empty & (distribution > 0)]
     full = np.concatenate([matrix, own])

@@ -41,7 +41,7 @@ _LEAST_EPS = 1e-4  # below, and below twice as much, most_of_small_shares is ε�
 def most_of_small_shares(eps: float) -> float:
     r"""Bound what an ε-LDP report of a value tells about it, whatever the value's distribution is.
 
-    With :math:`M = \epsilon / (e^\epsilon - 1)` it is :math:`M - 1 - \log M`, the greatest
+    With :math:`M = \epsilon / (e^\epsilon - 1)` it is :math:`M - 1 - \log M`, the largest
     :math:`m e^\epsilon \epsilon / p - \log p` with :math:`p = 1 - m + m e^\epsilon`: a report
     that is :math:`e^\epsilon` times as probable under values with a share of m. It is nearly
     attained where there are many values of small shares.
@@ -76,7 +76,7 @@ def mutual_information_bound(joint: Floats, eps: float, marginal: Floats | None 
     return entropy(joint) - secret + told
 
 
-# --- The set with the greatest reduced cost, by branch and bound ----------------------------------
+# --- The set with the largest reduced cost, by branch and bound ----------------------------------
 
 
 # Branches that are looked at together. Twice as many take as long.
@@ -143,7 +143,7 @@ class _Relaxation:
 
 
 def best_set(distribution: Floats, duals: Floats, drop: float, nodes: int = _BRANCHES) -> Found:
-    """Find the set of values whose row has the greatest reduced cost, or a bound on it.
+    """Find the set of values whose row has the largest reduced cost, or a bound on it.
 
     Shapes: `distribution` (k,); `duals` (k,).
     """
@@ -302,7 +302,7 @@ def even_groups(conditionals: Floats, most: int) -> Booleans:
 def _dealt(
     conditionals: Floats, groups: int, partitions: int, rng: np.random.Generator
 ) -> Booleans:
-    """Deal values out, large ones first: each to the group whose greatest sum stays least."""
+    """Deal values out, large ones first: each to the group whose largest sum stays smallest."""
     a1, size = conditionals.shape
     shuffled = np.exp(rng.normal(scale=SPREAD, size=(partitions, size)))
     order = np.argsort(-conditionals.mean(axis=0) * shuffled, axis=1)

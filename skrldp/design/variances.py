@@ -9,7 +9,7 @@ rows and the trace is convex in M, so a design with the least sum is an *A-optim
 private rows. A row v has the price :math:`v^T G v / (v \cdot \pi)` with
 :math:`G = M^{-1} C^T C M^{-1}`.
 
-Reports that are nearly alike are merged, and the best mixture of given rows is found by a
+Reports that are nearly equal are merged, and the best mixture of given rows is found by a
 primal-dual interior-point method.
 """
 
@@ -41,8 +41,8 @@ _CENTRING = 0.1
 # and of the mean price spread evenly. Half or three times as much takes as many steps.
 _SPREAD = 0.1
 # More rows than the first number, and so many for each cell, are reduced to a part of them when
-# others join: those with the least weights. Half as many, as for rough designs, end 3 % higher at
-# 90 cells and 14 % at 112, after 20 s of a processor.
+# others join: those with the smallest weights. Half as many, as for rough designs, end 3 % higher
+# at 90 cells and 14 % at 112, after 20 s of a processor.
 _MOST_ROWS, _ROWS_A_CELL = 350, 4
 # Rows in all, but for the first ones. Twice as many take four times as long at 434 cells.
 _MOST_IN_ALL = 1_000
@@ -194,7 +194,7 @@ class VarianceMixture(Mixture):
         With any matrix H, :math:`\operatorname{tr} C M^{-1} C^T \ge (\operatorname{tr} C H)^2 / h`,
         where h is what a mechanism is worth at most at the prices of :math:`H H^T`. Here H is
         :math:`M^{-1} C^T` at the best weights: its prices are no more than those that the duals
-        bound, up to the greatest reduced cost.
+        bound, up to the largest reduced cost.
         """
         missed = float((self.reduced_costs(rows) / rows.sum(axis=1)).max(initial=0.0))
         worth = float(self.duals.sum()) + len(self.duals) * missed
@@ -387,7 +387,7 @@ def _length(amounts: Floats, changes: Floats, part: float = FRACTION_TO_BOUNDARY
     return min(1.0, part / fastest) if fastest > 0 else 1.0
 
 
-# --- Fewer reports: those that are nearly alike are merged ----------------------------------------
+# --- Fewer reports: those that are nearly equal are merged ----------------------------------------
 
 
 # Part of the rows that are put together with others at once. A quarter leaves up to a tenth more
@@ -455,7 +455,7 @@ class _Merged:
         return cls(matrix, mass, posteriors, variances.T @ posteriors, total)
 
     def paired(self, number: int) -> Floats:
-        """Add up to so many rows to others, each once.
+        """Add up to this many rows to others, each once.
 
         With two rows' posteriors p and q and masses v and w, their sum tells less by the matrix
         D = d dᵀ = vw / (v + w) (p - q)(p - q)ᵀ. The sum of variances tr C M⁻¹ Cᵀ grows by exactly
@@ -512,7 +512,7 @@ class Variance(Criterion):
         self.functions = functions
 
     def at(self, distribution: Floats) -> "Variance":
-        """Return the same criterion at another distribution."""
+        """Return the same criterion at a different distribution."""
         return Variance(distribution, self.functions)
 
     def bound(self, joint: JointDistribution, requirements: Requirements) -> ObjectiveBound:
@@ -556,7 +556,7 @@ class Variance(Criterion):
         return -float(self.variances(matrix).sum())
 
     def bound_at(self, distribution: Floats, value: float) -> float:
-        """Bound the sum of the variances of every mechanism at another distribution.
+        """Bound the sum of the variances of every mechanism at a different distribution.
 
         Where that has at least a share of each probability, its information matrix is at most that
         of this one over the share.

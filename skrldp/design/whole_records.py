@@ -1,6 +1,6 @@
 r"""The least variance where the whole record is the secret: mixtures of threshold rows.
 
-Nothing is left of U, so a row is private if its greatest entry is at most :math:`e^\epsilon` times
+Nothing is left of U, so a row is private if its largest entry is at most :math:`e^\epsilon` times
 its least, whatever the distribution. The extreme rows of that cone have two levels: they are
 :math:`e^\epsilon` on a set of cells and 1 elsewhere. GRR mixes the sets of one cell; subset
 selection mixes all sets of equal size, some :math:`k / (1 + e^\epsilon)` of k cells (Ye and Barg,

@@ -67,7 +67,7 @@ _OF_TABLES = (
 def levels_of(name: str, values: Any) -> list[Any]:
     """Return the values for which sanitizers are compared, sorted.
 
-    Raises ValueError if there are none, or one is no positive number.
+    Raises ValueError if there are none, or one is not a positive number.
     """
     levels: list[Any] = np.sort(np.atleast_1d(np.asarray(values))).tolist()
     if not levels:
@@ -91,7 +91,7 @@ def _by_name(sanitizer: Any) -> dict[Any, Any]:
 def fitted_by_name(sanitizer: Any) -> dict[Any, Any]:
     """Return fitted sanitizers by name, also those of blocks.
 
-    Raises TypeError, NotFittedError if one is no sanitizer, or has not been fitted. Raises
+    Raises TypeError, NotFittedError if one is not a sanitizer, or has not been fitted. Raises
     ValueError if there is none.
     """
 
@@ -106,7 +106,7 @@ def fitted_by_name(sanitizer: Any) -> dict[Any, Any]:
 def templates_of(sanitizer: Any) -> dict[str, Any]:
     """Return templates by name.
 
-    Raises TypeError if one is no sanitizer. Raises ValueError if there is none.
+    Raises TypeError if one is not a sanitizer. Raises ValueError if there is none.
     """
     templates = _by_name(sanitizer)
     for template in templates.values():

@@ -139,7 +139,7 @@ class EstimationErrorDisplay(CurveDisplay):
         Raises
         ------
         TypeError
-            If one is no sanitizer.
+            If one is not a sanitizer.
         ValueError
             As by :func:`~skrldp.expected_std_error`, or if there are no sanitizers or no n.
         """
@@ -255,7 +255,7 @@ class EstimationErrorDisplay(CurveDisplay):
         return cls(curves, against="eps", of=of, baselines=tuple(added)).plot(ax, **options)
 
     def worst(self, name: str) -> Floats:
-        """Return the greatest error of a curve at each x.
+        """Return the largest error of a curve at each x.
 
         Parameters
         ----------

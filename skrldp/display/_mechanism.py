@@ -73,7 +73,7 @@ class MechanismDisplay:
         Raises
         ------
         TypeError, NotFittedError
-            If it is no sanitizer, or has not been fitted.
+            If it is not a sanitizer, or has not been fitted.
         ValueError
             As by :meth:`plot`.
         """

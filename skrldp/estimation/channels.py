@@ -19,7 +19,7 @@ _MOST_PART = 250  # cells of S or U alone up to which that is so: their shares h
 # Singular values of R^{-1/2} Q P^{1/2} are correlations, at most 1. Weights are rounded to 2^-32:
 # a smaller one may be due to rounding; an estimate in its direction would take some 1e16 reports.
 _RANK_TOLERANCE = 1e-8
-_UNBIASED = 1e-6  # difference between Qᵀw and c, relative to the greatest c, that is none
+_UNBIASED = 1e-6  # difference between Qᵀw and c, relative to the largest c, that is none
 _RARE = 1e-12  # least probability of a possible symbol
 
 
@@ -132,7 +132,7 @@ class FourNumbers(NamedTuple):
 
 
 class StructuredChannel(Channel):
-    """A channel of so many cells that its matrix is never made: it has four probabilities.
+    """A channel with so many cells that its matrix is never made: it has four probabilities.
 
     Where Q is invertible there is one unbiased weight; else, by symmetry, those of the uniform
     distribution are taken.

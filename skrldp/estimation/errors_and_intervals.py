@@ -177,7 +177,7 @@ class Statistic:
     of_g: Floats  # (k, b)
     least: Floats  # (k,), NaN where no cell has g
     size: Floats  # (k,), of the range of the figure
-    plain: "Statistic | None" = None  # with unbiased weights, where others took their place
+    plain: "Statistic | None" = None  # with unbiased weights, where others replaced them
     steps: int = _STEPS  # of the table of variances
     # Classes (k, m) where figures θ are true: the same for all weights of the same figures.
     tilted: dict[bytes, Floats] = field(default_factory=dict, repr=False)
@@ -221,7 +221,7 @@ class Statistic:
     def effective(self) -> Floats:
         """Part of the reports that carry a figure, (k,): the inverse kurtosis of its weights.
 
-        The greatest over some values of the figure: of a rare category few records decide, and the
+        The largest over some values of the figure: of a rare category few records decide, and the
         interval knows; that few reports decide of any value is what must not be.
         """
         found, far = np.zeros(len(self.c)), np.where(2.0 * self.public < self.size, self.size, 0.0)
@@ -413,7 +413,7 @@ class Statistic:
         return bool(shares and not self.certain.any())
 
     def bias(self, theta: Floats) -> tuple[Floats, Floats]:
-        """Middle and greatest distance from it of the expected residual, over all cells, (k,)."""
+        """Middle and largest distance from it of the expected residual, over all cells, (k,)."""
         at = theta[:, None]
         off = self._off[0] - at * self._off[1]
         most, least = off.max(axis=1), off.min(axis=1)

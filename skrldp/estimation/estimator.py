@@ -154,7 +154,7 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
     """
 
     _own: "Cells"
-    _kinds: Indices  # (b,), which symbols are written alike
+    _kinds: Indices  # (b,), which symbols are written identically
     _source: Source
 
     def __init__(

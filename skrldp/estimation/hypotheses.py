@@ -29,7 +29,7 @@ from skrldp.mechanism.mechanism import Mechanism
 from skrldp.public_summary import PublicSummary
 from skrldp.sets.radii import tail_bound
 
-_SINGULAR = 1e-9  # eigenvalues of a covariance relative to the greatest that are rounding
+_SINGULAR = 1e-9  # eigenvalues of a covariance relative to the largest that are rounding
 _FALSE_ALARMS = 1e-6  # of samples of a mechanism's own reports that may be warned of, at most
 DRIFT = 1e-3  # p-value from which on a population is said to have moved
 _FAR = 2.0  # leakage over ε beyond which a drift= is not the remedy

@@ -57,7 +57,7 @@ class PairedReports(Pairs):
     Raises
     ------
     TypeError
-        If an estimator is no FrequencyEstimator, or ids are of another type.
+        If an estimator is not a FrequencyEstimator, or ids are of the wrong type.
     ValueError
         If the rows do not fit together, an id is missing or occurs in two rows of a wave, or there
         are reports that an estimator was not fitted to.

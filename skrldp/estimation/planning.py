@@ -65,7 +65,7 @@ def expected_std_error(
     Raises
     ------
     TypeError
-        If `mechanism` is none of these.
+        If `mechanism` is not one of these.
     ValueError
         If there are no such columns, n is not an integer of at least 1, or the distribution is
         missing or not one of the mechanism's cells.

@@ -1,4 +1,4 @@
-"""Weights for public records, so that the records agree with the reports of another population."""
+"""Weights with which public records agree with the reports of a different population."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from skrldp.sanitizers.access import as_block_sanitizer
 from skrldp.table.codec import manifest_codes
 
 _ROUNDS = 2  # of weights of the reports, at the calibrated distribution
-_NO_INFORMATION = 1e-10  # eigenvalues relative to the greatest that count as zero
+_NO_INFORMATION = 1e-10  # eigenvalues relative to the largest that count as zero
 _GRID = 4.0, 2.0  # the least strength that is tried, and the factor to the next one
 _MOST = 24  # strengths that are tried
 _STEPS = 500
@@ -32,12 +32,12 @@ class RakingWeights(ReadOnlyFit, BaseEstimator):
     """Weights of public records that make their margins agree with reports.
 
     Reports tell the margins of blocks of columns; public records tell how all columns go together,
-    perhaps of another population. Calibration, or raking, keeps the public records and changes
+    perhaps of a different population. Calibration, or raking, keeps the public records and changes
     their weights as little as the reports ask for (Deville and Särndal 1992). Figures of the
     weighted records may concern more columns than any block has, and have less error than figures
     of the reports alone. **Where the population has not changed, take the public table without
     weights**: reports then only add noise. A relation between columns that no block holds together
-    stays as it is among the public records.
+    stays unchanged among the public records.
 
     Parameters
     ----------

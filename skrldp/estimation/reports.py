@@ -239,7 +239,7 @@ def _form_and_places(table: Table, source: Source, encode: str) -> tuple[str, li
 
 
 class Reports(NamedTuple):
-    """What each row reports, and which symbols are written alike."""
+    """What each row reports, and which symbols are written identically."""
 
     table: Any  # the reports, as they were given
     read: Callable[[Any], NDArray[Any]]  # the values of another column, by name
@@ -258,7 +258,7 @@ def read_reports(
     """Read reports: a table, a column of it, or the distinct rows of a lazy frame.
 
     No more distinct rows are brought than there are symbols, and one: if there are more, one of
-    them is no report. `others` are columns that are no reports.
+    them is not a report. `others` are columns that are no reports.
     """
     refuse_weights(Y, sample_weight)
     frame = lazy_frame(Y)

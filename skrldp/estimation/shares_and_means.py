@@ -47,7 +47,7 @@ class Cells:
     samples: Samples
     names: tuple[Any, ...] = ()  # of the columns of groups of reports
     method: str = "unbiased"
-    bounded: bool = True  # whether weights of bounded bias take the place of weak ones
+    bounded: bool = True  # whether weights of bounded bias replace weak ones
     kind: type[Statistic] = Statistic
     _kept: dict[Any, Any] = field(default_factory=dict)
 
@@ -195,7 +195,7 @@ class FigureMethods(ABC):
     def quantile(
         self, column: Any, q: float = 0.5, *, order: Sequence[Any] | None = None, by: Any = None
     ) -> Estimates:
-        """Estimate a quantile: the least number or category t that a share q do not exceed.
+        """Estimate a quantile: the smallest number or category t that a share q do not exceed.
 
         Parameters
         ----------
@@ -204,7 +204,7 @@ class FigureMethods(ABC):
         q : float, default=0.5
             Between 0 and 1; 0.5 is the median.
         order : sequence, optional
-            The column's categories from least to greatest, if they are neither numbers nor bins,
+            The column's categories from smallest to largest, if they are neither numbers nor bins,
             such as ``table["size"].cat.categories``.
         by : name, position or list of them, optional
             Columns that make groups of records: the quantiles are those of the groups.

@@ -1,6 +1,6 @@
 r"""What a mechanism leaks at the worst of all distributions of (S, U): ratios of its entries.
 
-Over all distributions of U given S the leakage is the logarithm of the greatest ratio of two
+Over all distributions of U given S the leakage is the logarithm of the largest ratio of two
 entries of a row with different secrets (docs/proofs.md, Theorem 26); to somebody who knows U, of
 two entries with the same value of U (Theorem 29). So no set and no search is needed, and equal
 reports multiply the ratio: k of them leak k times as much.
@@ -35,7 +35,7 @@ def leakage_over_all(mechanism: Form | Floats, n_secrets: int) -> tuple[float, f
     elif isinstance(mechanism, BlockForm):
         table = _like_all_reports(mechanism)
         n_secrets = min(n_secrets, 3)
-    elif isinstance(mechanism, ValuesForm):  # all secrets are alike
+    elif isinstance(mechanism, ValuesForm):  # all secrets are equal
         n_secrets = min(n_secrets, 2)
         table = np.tile(mechanism.table, (1, n_secrets))
     else:
@@ -59,7 +59,7 @@ def _like_all_reports(form: BlockForm) -> NDArray[Any]:
 
 
 def _greatest(largest: NDArray[Any], smallest: NDArray[Any]) -> float:
-    """Log of the greatest ratio of an entry of `most` to one of `least` of another secret.
+    """Log of the largest ratio of an entry of `most` to one of `least` of another secret.
 
     Both have shape (n, a1), and entries of the same row are compared.
     """
@@ -68,14 +68,14 @@ def _greatest(largest: NDArray[Any], smallest: NDArray[Any]) -> float:
     first, last = largest.argmax(axis=1), smallest.argmin(axis=1)
     upper, second = np.partition(largest, [-2, -1], axis=1)[:, :-3:-1].T
     lower, second_least = np.partition(smallest, [0, 1], axis=1)[:, :2].T
-    # The greatest over the least, if their secrets differ; else one of them and the next to the
+    # The largest over the least, if their secrets differ; else one of them and the next to the
     # other. What is taken besides is no greater.
     ends = np.where(first != last, upper, second)
     return max(_log_ratio(upper, second_least), _log_ratio(ends, lower))
 
 
 def _log_ratio(upper: NDArray[Any], lower: NDArray[Any]) -> float:
-    """Bound the greatest log-ratio; 0 / 0 is 1, as a report that nobody sends tells nothing."""
+    """Bound the largest log-ratio; 0 / 0 is 1, as a report that nobody sends tells nothing."""
     differ = upper > lower
     if not differ.any():
         return 0.0
@@ -91,7 +91,7 @@ def _log_ratio(upper: NDArray[Any], lower: NDArray[Any]) -> float:
 
 
 def outwards(value: float) -> float:
-    """Raise a bound by the greatest rounding error."""
+    """Raise a bound by the largest rounding error."""
     return value + _ROUNDING * (1.0 + value)
 
 

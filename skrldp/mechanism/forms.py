@@ -86,7 +86,7 @@ class Form(ReadOnly, ABC):
         return _probabilities(self.weights, self.bits)
 
     def places(self, codes: NDArray[Any]) -> NDArray[Any]:
-        """Places in the sampler's table for cell codes: (n,) to (n,)."""
+        """Positions in the sampler's table for cell codes: (n,) to (n,)."""
         return codes
 
 
@@ -163,7 +163,7 @@ class ValuesForm(Form):
         return AliasTable.from_weights(self.table, self.bits)
 
     def places(self, codes: NDArray[Any]) -> NDArray[Any]:
-        """Places in the sampler's table for codes of cells or of values of U: (n,) to (n,)."""
+        """Positions in the sampler's table for codes of cells or of values of U: (n,) to (n,)."""
         n_values = self.table.shape[1]
         codes = check_codes(codes, self.shape[1])
         if np.iinfo(codes.dtype).max < n_values:  # such codes are all below
@@ -298,7 +298,7 @@ def slot_bits(n_symbols: int) -> int:
 def as_distribution(
     distribution: ArrayLike, secrets: Sequence[Any], values: Sequence[Any]
 ) -> Floats:
-    """Return a distribution of (S, U) as an array; refuse one of another shape."""
+    """Return a distribution of (S, U) as an array; refuse one of a different shape."""
     table, expected = np.asarray(distribution, dtype=float), (len(secrets), len(values))
     if table.shape != expected:
         raise ValueError(f"the distribution must have shape {expected}, got {table.shape}.")
@@ -306,7 +306,7 @@ def as_distribution(
 
 
 def check_matrix(matrix: ArrayLike, n_cells: int) -> Floats:
-    """Refuse what is no matrix of probabilities with a column for each cell."""
+    """Refuse what is not a matrix of probabilities with a column for each cell."""
     probabilities = real_numbers(matrix, "the matrix").astype(float)
     if probabilities.ndim != 2 or probabilities.shape[1] != n_cells or len(probabilities) == 0:
         raise ValueError(

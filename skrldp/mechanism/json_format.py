@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# A parsed text takes some 70 bytes for each list, and twice that where JavaScript runs. The largest
-# mechanism whose values are pairs of dates has 3 million brackets.
+# A parsed text takes about 70 bytes for each list, and twice that where JavaScript runs. The
+# largest mechanism whose values are pairs of dates has 3 million brackets.
 MOST_CHARACTERS = 1 << 28
 MOST_BRACKETS = 1 << 22
 # Of numbers above all: the largest matrix that is made has 16 million weights, its table a million

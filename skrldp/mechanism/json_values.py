@@ -394,7 +394,7 @@ _ENDS = (-math.inf, math.inf)
 
 
 def numbers_as_json(numbers: Numbers | None) -> Any:
-    """Write bins or knots; null for an infinite edge, and without what is the default."""
+    """Write bins or knots; null for an infinite edge, and omitting defaults."""
     if numbers is None:
         return None
     if isinstance(numbers, Knots):

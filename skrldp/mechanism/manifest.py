@@ -147,7 +147,7 @@ def numbers_of(mechanisms: Sequence[Mechanism]) -> dict[Any, Numbers]:
 def orders_of(
     mechanisms: Sequence[Mechanism], columns: Sequence[Column], places: Sequence[Sequence[int]]
 ) -> list[NDArray[np.int64] | None]:
-    """Return the place of each combination among a block's values; None where they are in order."""
+    """Return the index of each combination among a block's values; None if they are in order."""
     found: list[NDArray[np.int64] | None] = []
     for one, own_places in zip(mechanisms, places, strict=True):
         values = alphabets_of(one)[1]
@@ -298,7 +298,7 @@ class Manifest(ReadOnly):
 
     @cached_property
     def places(self) -> tuple[tuple[int, ...], ...]:
-        """Places of each block's columns among those of U."""
+        """Positions of each block's columns among those of U."""
         number = {column.name: place for place, column in enumerate(self.encoders)}
         return tuple(tuple(number[name] for name in block) for block in self.blocks)
 
@@ -363,7 +363,7 @@ class Manifest(ReadOnly):
         return found
 
     def leakage(self, table: Any, sample_weight: ArrayLike | None = None) -> float:
-        """Realised ε among some records: the greatest :meth:`Mechanism.leakage` of a block.
+        """Realised ε among some records: the largest :meth:`Mechanism.leakage` of a block.
 
         Parameters
         ----------
@@ -494,7 +494,7 @@ class Manifest(ReadOnly):
         Raises
         ------
         ValueError
-            If the text is no manifest, or its mechanisms do not fit together.
+            If the text is not a manifest, or its mechanisms do not fit together.
         """
         found = read_json(text, json_format.MANIFEST)
         assert isinstance(found, Manifest)
@@ -520,7 +520,7 @@ def leakage_of(
     values: Sequence[NDArray[Any]],
     sample_weight: ArrayLike | None,
 ) -> float:
-    """Return the greatest leakage of a block among records that are given by codes (n,) each."""
+    """Return the largest leakage of a block among records that are given by codes (n,) each."""
     n = len(secrets)
     weights = np.ones(n) if sample_weight is None else real_numbers(sample_weight, "sample_weight")
     if weights.shape != (n,) or not (weights >= 0).all() or not weights.sum() > 0:

@@ -268,7 +268,7 @@ class Mechanism:
         return self.form.report_distribution(np.asarray(conditionals, dtype=float))
 
     def leakage(self, distribution: ArrayLike) -> float:
-        r"""Realised ε at a distribution: the greatest log-ratio of a report's probabilities.
+        r"""Realised ε at a distribution: the largest log-ratio of a report's probabilities.
 
         :math:`\max_{y, s_1, s_2} \log P(y|s_1) / P(y|s_2)` (ISIT (32)), where 0/0 is 1. Secrets
         to which the distribution gives no mass are left out.
@@ -385,7 +385,7 @@ class Mechanism:
         """SHA-256 of ``to_json(public=False)`` in hexadecimal: it identifies the mechanism.
 
         The public counts are not part of it, because reports do not depend on them: keyed reports
-        and ledgers, which are bound to the digest, stay as they are if an estimate's prior changes.
+        and ledgers, which are bound to the digest, stay unchanged if an estimate's prior changes.
         """
         return hashlib.sha256(self.to_json(public=False).encode()).hexdigest()
 

@@ -122,7 +122,7 @@ class Layout:
 
     @cached_property
     def _groups(self) -> tuple[Indices, Indices]:
-        """The places of the parts by entry, and where those of each entry begin."""
+        """The positions of the parts by entry, and where those of each entry begin."""
         entries = self.parts.ravel()
         order = np.argsort(entries, kind="stable")
         return order, np.searchsorted(entries[order], np.arange(self.n_cells))
@@ -155,7 +155,7 @@ class PowerMeans:
 
 @dataclass(frozen=True, eq=False)
 class Region(ABC):
-    """Conditionals that are free of one another: the worst pair is the worst of each."""
+    """Conditionals that are independent of each other: the worst pair is the worst of each."""
 
     conditionals: Floats  # (a1, a2)
     marginal: Floats  # (a1,), the distribution of the secrets
@@ -189,7 +189,7 @@ class Region(ABC):
 
     @property
     def means(self) -> PowerMeans | None:
-        """The worst conditional of each secret by power means; None if it is none of these."""
+        """The worst conditional of each secret by power means; None if it is not one of these."""
         return None
 
     @property
@@ -328,7 +328,7 @@ class Region(ABC):
     ) -> tuple[Floats, Floats | None]:
         """Bound pairs of parts; give the worst conditionals of those whose bound exceeds a number.
 
-        Where conditionals are free of one another, the rough bounds are as close as any.
+        Where conditionals are independent of each other, the rough bounds are as close as any.
         """
         if not conditionals:
             return pairs.bound, None
@@ -368,7 +368,7 @@ class Region(ABC):
         return replace(self, conditionals=conditionals, layout=None)
 
     def cell_bounds(self) -> tuple[Floats, Floats]:
-        """Least and greatest probability of each value under each secret.
+        """Smallest and largest probability of each value under each secret.
 
         Shapes: returns `lower, upper` (a1, a2).
         """
@@ -389,7 +389,8 @@ class Region(ABC):
         return upper[first, value] - odds_factor(eps) * lower[second, value]
 
 
-# --- Polytopes: one for each secret, free of one another ------------------------------------------
+# --- Polytopes: one for each secret, independent of each other
+# ------------------------------------------
 
 
 _MOST_BOX_VALUES = 6  # of U: a box may have a2 * 2**(a2 - 1) vertices, 192 here and 448 with 7
@@ -397,7 +398,7 @@ _ROUNDING = 1e-15  # of probabilities
 
 
 def summits(q: Floats) -> Floats:
-    """Conditionals with all their mass where q is greatest.
+    """Conditionals with all their mass where q is largest.
 
     Shapes: `q` (n, k); returns (n, k).
     """

@@ -29,7 +29,7 @@ class Requirement:
     region: Region  # the secrets, the pairs of them that are compared, and their conditionals
     eps: float  # privacy parameter, in nats
     # Where it is asked for: the claim that it makes true, with no bound yet; the public counts of
-    # its secrets and values; and (a1 * a2,), for each cell of S and U its place in these.
+    # its secrets and values; and (a1 * a2,), for each cell of S and U its position in these.
     claim: Claim | None = None
     joint: JointDistribution | None = None
     cells: Indices | None = None
@@ -55,11 +55,11 @@ class Requirement:
 
     @property
     def everywhere(self) -> bool:
-        """Whether it is for all distributions: a matter of greatest and least entries."""
+        """Whether it is for all distributions: a matter of largest and smallest entries."""
         return self.region.is_everything
 
     def over(self, kind: str, same_secret: bool = False) -> "Requirement":
-        """Return the same over a region of another kind, of the same set."""
+        """Return the same over a region of a different kind, of the same set."""
         own = self.region
         if kind in ("exact", exact_kind(own.uncertainty)) and not same_secret:
             return self
@@ -194,9 +194,9 @@ class Requirements:
 
     @property
     def of_whole_records(self) -> bool:
-        """Whether every entry is a secret of its own, so that no distribution plays a part.
+        """Whether every entry is its own secret, so that no distribution matters.
 
-        A row is then private if its greatest entry is at most e^ε times its least.
+        A row is then private if its largest entry is at most e^ε times its smallest.
         """
         one = self.only
         if one is None or one.region.compared is not None:
@@ -233,7 +233,7 @@ class Requirements:
 
     @cached_property
     def least_eps(self) -> float:
-        """The least ε, in nats; infinite if nothing is compared."""
+        """The smallest ε, in nats; infinite if nothing is compared."""
         return min((one.eps for one in self if one.n_pairs), default=np.inf)
 
     def describe(self) -> str:

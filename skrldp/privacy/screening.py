@@ -176,11 +176,11 @@ def _gaps(most: Floats, least: Floats, factor: Floats) -> Floats:
 def screened_maxima(
     upper: Floats, exact: Callable[[Indices, Indices], Floats], first: int
 ) -> Floats:
-    """Find the greatest value of each row, evaluating entries in the order of their upper bounds.
+    """Find the largest value of each row, evaluating entries in the order of their upper bounds.
 
-    An entry whose bound does not exceed the greatest value of its row so far is left out.
+    An entry whose bound does not exceed the largest value of its row so far is left out.
 
-    Shapes: `upper` (n, m). Returns (n,): greatest values, or 0 if those are negative.
+    Shapes: `upper` (n, m). Returns (n,): largest values, or 0 if those are negative.
     """
     left = np.where(np.isnan(upper), np.inf, upper)  # of what is not a number nothing is known
     greatest = np.zeros(len(upper))

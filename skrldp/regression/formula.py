@@ -127,7 +127,7 @@ def read_formula(formula: Any, estimator: Any, kind: str) -> Regression:
     """Make the matrices of a formula from the categories of an estimator's columns.
 
     Raises TypeError or ValueError if the formula cannot be read, has unknown columns, or its left
-    side is no response of the family.
+    side is not a response of the family.
     """
     formulaic = _formulaic()
     if not isinstance(formula, str):

@@ -351,7 +351,7 @@ def logit(formula: str, estimator: Any) -> RegressionResults:
     Raises
     ------
     TypeError
-        If the formula is no text or the estimator of another kind.
+        If the formula is not a string or the estimator of a different kind.
     ValueError
         If the formula has unknown columns or another response, regressors are collinear, or
         coefficients are infinite (separation).

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-# Rows per block. A block's buffers take some 25 bytes a row, so that they stay in a core's
+# Rows per block. A block's buffers take about 25 bytes a row, so that they stay in a core's
 # second-level cache, and the interpreter's share of the time stays below a tenth.
 BLOCK = 1 << 15
 
@@ -141,7 +141,7 @@ class AliasTable(ReadOnly):
         """Draw one symbol for each record.
 
         Shapes: `codes` (n,); returns (n,). Raises TypeError if the codes are not integers. Raises
-        ValueError if a code is no cell of the table. Nothing has been drawn then.
+        ValueError if a code is not a cell of the table. Nothing has been drawn then.
         """
         codes = check_codes(codes, self.n_cells)
         out = np.empty(codes.size, dtype=self.alias.dtype)
@@ -230,11 +230,11 @@ class BlockTable:
     same : int
         Weight of the record's own cell.
     same_secret : int
-        Weight of each cell with the record's secret and another value.
+        Weight of each cell with the record's secret and a different value.
     same_value : int
-        Weight of each cell with another secret and the record's value.
+        Weight of each cell with a different secret and the record's value.
     other : int
-        Weight of each cell with another secret and another value.
+        Weight of each cell with a different secret and a different value.
     bits : int
         The weights of all symbols sum to ``2**bits``; from 1 to 63.
 
@@ -294,7 +294,7 @@ class BlockTable:
         """Draw one symbol for each record.
 
         Shapes: `codes` (n,); returns (n,). Raises TypeError if the codes are not integers. Raises
-        ValueError if a code is no cell of the table. Nothing has been drawn then.
+        ValueError if a code is not a cell of the table. Nothing has been drawn then.
         """
         codes = check_codes(codes, self.n_cells)
         out = np.empty(codes.size, dtype=smallest_dtype(self.n_cells))

@@ -69,7 +69,7 @@ class RandomStream:
     Raises
     ------
     ValueError
-        If `random_state` is none of these, a truth value, or a negative int.
+        If `random_state` is not one of these, a truth value, or a negative int.
     ImportError
         If `random_state` is given and the package ``cryptography`` is missing. With
         ``random_state=None`` the stream then reads the operating system's generator directly,
@@ -243,7 +243,7 @@ class Tapes:
 
 
 _LONGEST = 20  # characters of 2**64 - 1, and of -2**63
-_LEAST_LONGEST = np.uint64(10**19)  # the least number of 20 digits; of 19, none is beyond 2**64
+_LEAST_LONGEST = np.uint64(10**19)  # the smallest number of 20 digits; of 19, none is beyond 2**64
 _MOST_NEGATIVE = np.uint64(2**63)
 _ZERO, _NINE, _MINUS = b"09-"
 
@@ -432,7 +432,7 @@ class KeyedStream:
     digest : str
         Digest of the mechanism, in hexadecimal.
     epoch : int, default=0
-        Number of a round of reports, below 2**64. Each has bits of its own.
+        Number of a round of reports, below 2**64. Each has its own bits.
     domain : bytes
         What the bits are for: reports, or the rounding of a column's numbers, where `digest` is of
         the column and its knots.
@@ -457,7 +457,7 @@ class KeyedStream:
     different pairs are written differently. For such inputs CBC-MAC is a pseudorandom function if
     AES is a pseudorandom permutation (Petrank and Rackoff, CBC MAC for real-time data sources, J.
     Cryptology 2000, extending Bellare, Kilian and Rogaway, J. Computer and System Sciences 2000).
-    The proof is short. Let a uniformly random function take the place of E. The beginnings of what
+    The proof is short. Let a uniformly random function replace E. The beginnings of what
     is written form a forest, with m nodes of one block each; the input of E at a node is its block,
     exclusive-or the output at its parent. With independent uniform outputs at all nodes, two inputs
     below one parent differ as the blocks do; of two others, one depends on an output that the other
@@ -511,7 +511,7 @@ class KeyedStream:
         """Draw the report of each row.
 
         Shapes: `cells` (n,); returns (n,). Raises TypeError if the cells are not integers. Raises
-        ValueError if there are not n ids, or a code is no cell of the table.
+        ValueError if there are not n ids, or a code is not a cell of the table.
         """
         cells = check_codes(cells, min(table.n_cells, _CELLS))
         if len(ids) != len(cells):

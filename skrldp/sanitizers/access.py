@@ -47,7 +47,7 @@ def _last_of(candidate: Any, kind: type) -> Any:
 def fitted_sanitizer(candidate: Any) -> Any:
     """Return the sanitizer, or raise an error that states what was given instead.
 
-    Raises TypeError if it is no sanitizer. Raises NotFittedError if it has not been fitted.
+    Raises TypeError if it is not a sanitizer. Raises NotFittedError if it has not been fitted.
     """
     sanitizer = as_sanitizer(candidate)
     if sanitizer is not None:

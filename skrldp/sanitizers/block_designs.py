@@ -78,7 +78,7 @@ def checked_base(sanitizer: Any) -> BaseSanitizer:
 def blocks_of(
     sanitizer: Any, X: Any, names: Sequence[Any], secret: Sequence[int], known: Sequence[int]
 ) -> list[tuple[int, ...]]:
-    """Return the places of each block's columns of U, in the table's order."""
+    """Return the positions of each block's columns of U, in the table's order."""
     numbers = [*range(len(names))]
     if list(names) != numbers and set(names) == set(numbers):
         raise ValueError(
@@ -144,7 +144,7 @@ def design_of(
 
 
 def _places(X: Any, block: Any, names: Sequence[Any], secret: Sequence[int]) -> tuple[int, ...]:
-    """Return the places of a block's columns; refuse secrets, which are in every block anyway."""
+    """Return the positions of a block's columns; reject secrets, which are in every block."""
     places = resolve_columns(X, block, "blocks")
     inside = [names[place] for place in places if place in secret]
     if inside:
@@ -212,7 +212,7 @@ def _without_table(
     names: Sequence[Any],
     sample_weight: Any,
 ) -> tuple[list[tuple[Any, Any]], list[tuple[Any, Any]]]:
-    """Return what each block is fitted with, and a table of its cells; None if all are alike."""
+    """Return what each block is fitted with, and a table of its cells; None if all are the same."""
     fitted_with, read = [], []
     for places in columns:
         own = [names[place] for place in places]

@@ -147,8 +147,8 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         What designs the mechanism of a block; None is ``AOptimalSanitizer(tol=0.1)``, which is
         fast and whose manifests are small. Its `eps` and
         `categories` are those given here, and so is `beta` of its uncertainty set;
-        `eps_worst_case`, `sensitive`, `observer_columns` and columns by place (of targets, say) are
-        given here and not there; its `encode` and `random_state` have no effect; all else
+        `eps_worst_case`, `sensitive`, `observer_columns` and columns by position (of targets, say)
+        are given here and not there; its `encode` and `random_state` have no effect; all else
         (``drift``, ``tol``, ``min_frequency``, …) is its own.
     beta : float, default=0.05
         Bound on the probability that the confidence set of any block misses the true distribution:
@@ -200,7 +200,7 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         Root of the summed variances of the shares of each block's values of U, for one report.
         From n reports of all blocks together the error is this divided by the root of n.
     column_names_ : tuple
-        Names of all columns, or their places, in the table's order.
+        Names of all columns, or their positions, in the table's order.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of str

@@ -22,7 +22,7 @@ from skrldp.sets.fitted_sets import FittedSet
 from skrldp.sets.parameter_objects import AllDistributions
 
 # A dense table is sampled three times as fast as four weights, but its proof looks at every report,
-# pair of secrets and value: at this many combinations it takes a second and some 30 MB.
+# pair of secrets and value: at this many combinations it takes a second and about 30 MB.
 _DENSE_CELLS = 512
 _DENSE_WORK = 5_000_000
 

@@ -157,7 +157,7 @@ class FromFit:
     """An attribute of a fitted sanitizer, read from its state by a dotted name.
 
     Before `fit` there is no such attribute. Of estimators, which can be fitted again, it gives
-    copies, so that the state stays as it is.
+    copies, so that the state stays unchanged.
     """
 
     def __init__(self, source: str, *, copied: bool = False) -> None:

@@ -98,7 +98,7 @@ def or_none(check: Check) -> Check:
 
 
 def check_seconds(name: str, value: Any) -> None:
-    """Refuse a limit of time that is no positive number."""
+    """Refuse a limit of time that is not a positive number."""
     if not (is_finite(value) and value > 0):
         raise ValueError(
             f"{name}={shown(value)} must be a positive number of seconds, or None for no limit."
@@ -279,7 +279,7 @@ class Parameters(BaseEstimator):
         whole record is the secret, and privacy holds at all distributions.
     survey : SurveyDesign, optional
         How the public records were drawn: columns of weights, strata and clusters, which are
-        neither S nor U. None if the records are independent and alike.
+        neither S nor U. None if the records are independent and identically distributed.
     categories : "auto", "dtype", "product", list or dict, default="auto"
         The values of the columns: a list for each column in order, or a dict of some columns. Give
         them, not read off the table, so that beta holds. "auto" learns values and combinations;
@@ -287,8 +287,8 @@ class Parameters(BaseEstimator):
         More: :doc:`values </guide/values>`.
     min_frequency : int, float or "auto", optional
         Values of a column of U with fewer records (a float: a smaller share) are reported as
-        "other". "auto" takes the least number for which beta holds for learned values, some 40 to
-        70, and reports unknown values as "other", too. Secrets are never grouped.
+        "other". "auto" takes the smallest number for which beta holds for learned values, about 40
+        to 70, and reports unknown values as "other", too. Secrets are never grouped.
     uncertainty : LikelihoodRatioSet, RenyiBall or AllDistributions, optional
         The distributions that privacy must hold for; None is ``LikelihoodRatioSet()``. Give one
         with ``drift=`` where people may have changed. More: :doc:`sets </guide/sets>`.

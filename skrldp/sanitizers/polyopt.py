@@ -1,4 +1,4 @@
-"""The private mechanism with the greatest mutual information."""
+"""The private mechanism with the largest mutual information."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -19,7 +19,7 @@ ABOUT_ALL, ABOUT_U = OBJECTIVES = ("I(X;Y)", "I(U;Y)")
 
 @with_parameters
 class PolyOptSanitizer(ObservingSanitizer):
-    """The private mechanism with the greatest mutual information I(X; Y).
+    """The private mechanism with the largest mutual information I(X; Y).
 
     Parameters
     ----------

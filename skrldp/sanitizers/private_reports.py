@@ -39,8 +39,8 @@ def in_place_of_table(
 ) -> tuple[Any, tuple[CountedReports, ...] | None]:
     """Return a row for each cell, and the reports, where these or nothing replace a public table.
 
-    A table is returned as it is, with None. Raises ValueError for parameters that need its records,
-    and for reports that were weighted, or are of mechanisms with different cells.
+    A table is returned unchanged, with None. Raises ValueError for parameters that need its
+    records, and for reports that were weighted, or are of mechanisms with different cells.
     """
     pilots = pilots_of(X)
     if X is not None and pilots is None:
@@ -97,7 +97,7 @@ def _counted(estimator: Any) -> list[Pilot]:
 
 
 def listed_categories(categories: Any) -> tuple[list[Any], list[list[Any]]]:
-    """Return the columns' names, or their places, and the values of each column."""
+    """Return the columns' names, or their positions, and the values of each column."""
     lists = categories.values() if isinstance(categories, dict) else categories
     if isinstance(categories, str) or not all(isinstance(one, list | tuple) for one in lists):
         raise ValueError(

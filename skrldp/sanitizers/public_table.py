@@ -49,7 +49,7 @@ def public_joint(
 ) -> JointDistribution:
     """Count the public records of each cell, of categories that clients can have.
 
-    `weights` gives the counts of so many rows, `survey` how they were drawn. Raises ValueError if
+    `weights` gives the counts of this many rows, `survey` how they were drawn. Raises ValueError if
     the weights cannot be counts. Raises TypeError if a category is of a type that no client could
     have.
     """
@@ -177,7 +177,7 @@ class Survey:
 
 
 def check_survey(name: str, value: Any) -> None:
-    """Refuse what is no survey's design."""
+    """Refuse what is not a survey's design."""
     if not isinstance(value, SurveyDesign | None):
         raise ValueError(
             f"{name}={value!r} must be None or a SurveyDesign, as in "

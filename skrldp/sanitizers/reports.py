@@ -86,7 +86,7 @@ def read_symbols(reports: Any, n_symbols: int) -> tuple[Any, NDArray[Any]]:
 
 
 def as_table(reports: Any) -> Any:
-    """Make a table of one column from one-dimensional reports; leave tables as they are."""
+    """Make a table of one column from one-dimensional reports; leave tables unchanged."""
     series = nw.from_native(reports, pass_through=True, allow_series=True)
     if isinstance(series, nw.Series):
         return series.to_frame().to_native()
@@ -132,7 +132,7 @@ def _common_dtype(codec: CellCodec) -> np.dtype[Any]:
 
 
 def with_index_of(frame: Any, like: Any) -> Any:
-    """Give a pandas frame the index of another one of as many rows; leave the rest as it is."""
+    """Give a pandas frame the index of another one of as many rows; leave the rest unchanged."""
     table = read_table(like)
     if not table.is_array and table.source.implementation.is_pandas_like():
         frame.index = own_index(table.source.to_native().index)
@@ -270,7 +270,7 @@ class ReportsMixin(TableTransformer):
     _state: Callable[[], Fitted]
 
     def decode(self, reports: Any, encode: str = "cells") -> Any:
-        """Write reports that were drawn earlier in another form, without drawing again.
+        """Write reports that were drawn earlier in a different form, without drawing again.
 
         Privacy is as before, since the result is computed from the symbols alone. To call
         `transform` again would make a second report about each person.

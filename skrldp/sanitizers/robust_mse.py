@@ -121,7 +121,7 @@ class RobustMSESanitizer(ObservingSanitizer):
     {eps, eps_worst_case, sensitive, survey, observer_columns, categories, min_frequency}
     {uncertainty}
     utility_uncertainty : RenyiBall or AllDistributions, optional
-        The set for the worst expected distance, with a beta of its own. None is the privacy set, or
+        The set for the worst expected distance, with its own beta. None is the privacy set, or
         for a LikelihoodRatioSet a ball of order 1 with its beta, rule and drift.
     robust_utility : bool, default=True
         Whether the distance is that at the worst distribution of `utility_uncertainty`.

@@ -29,8 +29,8 @@ _TOO_OFTEN = 2.0
 _FEW_RECORDS = 10  # in a cell
 _USELESS = 0.3  # of a figure's range: the standard error from which on an interval has most of it
 _NAMED = 3  # targets
-# A column may look like an identifier with so many values, and with so few records of each: panels
-# have several records of a person.
+# A column may look like an identifier with this many values, and with so few records of each:
+# panels have several records of a person.
 _MANY_VALUES, _FEW_OF_EACH = 50, 3
 _FEW_CLUSTERS = 10  # of a survey
 _SHOWN = 3  # columns that are not protected

@@ -344,7 +344,7 @@ class BoxSet(FittedSet):
         return np.full(len(marginals), math.inf)
 
     def arranged(self, secrets: Indices, values: Indices) -> "BoxSet":
-        """Return the bounds of secrets and values in another order."""
+        """Return the bounds of secrets and values in a different order."""
         cells = np.ix_(secrets, values)
         return replace(self, lower=self.lower[cells], upper=self.upper[cells])
 

@@ -2,7 +2,7 @@
 
 **Rare cells.** :func:`estimated_miss` simulates how far an asymptotic set is from what it says. An
 asymptotic radius is right where each cell has many records. Cells with an expected count of
-some 0.01 to 5 make such sets miss the true distribution more often than they say: at order 2
+about 0.01 to 5 make such sets miss the true distribution more often than they say: at order 2
 those far below 1, each of whose records counts much, at order 1 those of about 2. The table does
 not tell the expected counts of cells that have a record or none, so the worst of some plausible
 ones counts.
@@ -227,7 +227,7 @@ class FittedSet(ABC):
         return None
 
     def arranged(self, secrets: Indices, values: Indices) -> "FittedSet":
-        """Return the set of the same distributions with secrets and values in another order."""
+        """Return the set of the same distributions with secrets and values in a different order."""
         return self
 
     def centred(self, joint: JointDistribution) -> JointDistribution:
@@ -266,9 +266,9 @@ class FittedSet(ABC):
 
 
 def fitted_set(joint: JointDistribution, uncertainty: Any, name: str = "uncertainty") -> FittedSet:
-    """Make a set around a public distribution; one that has been made is left as it is.
+    """Make a set around a public distribution; one that has been made is left unchanged.
 
-    Raises ValueError if it is no set, or was made for a table on which other budgets depend: its
+    Raises ValueError if it is not a set, or was made for a table on which other budgets depend: its
     beta would be false for this one.
     """
     if isinstance(uncertainty, FittedSet):
@@ -650,7 +650,7 @@ class ConditionalsSet(FittedSet):
 # --- How far an asymptotic set is from its promise, where cells are rare --------------------------
 
 
-# A set is taken at its word if each cell has so many records.
+# A set is taken at its word if each cell has this many records.
 _MANY = 10
 # Expected counts that are tried for cells with one record or none, where the table allows them, and
 # the probability with which an interval for them may be wrong on either side.
@@ -694,7 +694,7 @@ def estimated_miss(around: FittedSet, joint: JointDistribution) -> float:
 
 
 def _plausible(none: int, one: int) -> list[float]:
-    """Return expected counts that so many cells with no record and with one may have."""
+    """Return expected counts that this many cells with no record and with one may have."""
     if none + one == 0:
         return [1.0]  # not used
     # Of cells with at most one record, the share with one is e / (1 + e).

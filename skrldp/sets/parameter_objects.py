@@ -43,7 +43,7 @@ class RenyiBall(BaseEstimator):
         Order of the divergence: 2 is the chi-squared test of both papers, 1 the
         Kullback-Leibler divergence. Below 1/2 the exact joint region is not convex, and only
         the regions ``"product"``, ``"box"`` and ``"lower"`` are offered. From 1/2 to 0.55 there is
-        no central path, and linear programs take its place: at 2 x 15 cells PolyOpt takes twice as
+        no central path, and linear programs replace it: at 2 x 15 cells PolyOpt takes twice as
         long as at order 2, and AOptimal minutes for seconds.
     beta : float, default=0.05
         The set misses the true distribution with (about) this probability, if the values of
@@ -254,7 +254,7 @@ class LikelihoodRatioSet(BaseEstimator):
     radius : {"finite-sample", "asymptotic"} or float, default="finite-sample"
         ``"finite-sample"`` holds for every number of records and every distribution, with
         constants that are proved (docs/proofs.md). ``"asymptotic"`` is what they tend to with many
-        records of each cell, some 1.2 to 1.6 times smaller; a fit warns where rare cells make it
+        records of each cell, about 1.2 to 1.6 times smaller; a fit warns where rare cells make it
         miss more often than ``beta`` says.
         Of a survey it is corrected for the design. A number is the radius of the ball that any two
         conditionals share, in nats of the joint distribution: :math:`w_s D_s + w_t D_t` is at most

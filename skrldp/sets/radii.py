@@ -46,8 +46,8 @@ from skrldp.joint import JointDistribution
 from skrldp.public_summary import PublicSummary
 from skrldp.surveys.records import MOST_CELLS
 
-# Less is no set that linear programs can tell from the public distribution alone: at 1e-14 proofs
-# of designs fail on some tables, at 1e-100 programs do not end.
+# Less is not a set that linear programs can tell from the public distribution alone: at 1e-14
+# proofs of designs fail on some tables, at 1e-100 programs do not end.
 _LEAST = 1e-15
 
 
@@ -144,7 +144,7 @@ LARGE = 100
 class _Table:
     """Of one class of steps, at the orders ``lambda`` and at the knots."""
 
-    moments: npt.NDArray[np.float64]  # (orders,): log of the greatest E exp(lambda G) of a step
+    moments: npt.NDArray[np.float64]  # (orders,): log of the largest E exp(lambda G) of a step
     heads: npt.NDArray[np.float64]  # (1 + steps, orders): log of sup_y exp(lambda y) T_j(y)
     tails: npt.NDArray[np.float64]  # (steps, knots): log T_j; between knots, linear
 
@@ -218,7 +218,7 @@ def tail_bound(steps: int, *large: int) -> TailBound:
 
 Tail = Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]
 
-#: Budgets are computed for up to so many values; of more no table has enough records.
+#: Budgets are computed for up to this many values; of more no table has enough records.
 MOST_VALUES = 1_000_000
 # `budgets_up_to` takes every number of values up to here, and then steps of this share.
 _EVERY, _STEP = 40, 0.04
@@ -242,7 +242,7 @@ def likelihood_ratio_budgets(
     """Bounds on the statistics of single secrets and on their sums over pairs, at joint error beta.
 
     With probability at least ``1 - beta`` every secret has ``G_s <= single`` and every pair of
-    secrets has ``G_s + G_t <= pair``. Among such bounds these are of the least mean width of the
+    secrets has ``G_s + G_t <= pair``. Among such bounds these are of the smallest mean width of the
     set of a pair's standardised deviations, ``(2 G_s)^(1/2)`` and ``(2 G_t)^(1/2)``, over some
     ratios ``single / pair``. So it is this width that falls in beta, not each of the two bounds.
 
@@ -280,7 +280,7 @@ def budgets_up_to(
     Theorem 36 needs such bounds where that number is not known in advance, but is at most one that
     the records show: those of fewer values must be no larger than those of more. The bounds of
     :func:`likelihood_ratio_budgets` need not do so by themselves, as their ratio changes. So these
-    are the greatest over all numbers, those between two steps having the bounds of the next step.
+    are the largest over all numbers, those between two steps having the bounds of the next step.
 
     Shapes: `counts` (a1,).
 
@@ -367,7 +367,7 @@ def _finite_sample(records: npt.NDArray[np.integer], steps: int, beta: float) ->
 
 
 def _few(size: int, probability: float) -> float:
-    """Bound of the probability that of so many records fewer than LARGE are of some kind."""
+    """Bound of the probability that of this many records fewer than LARGE are of some kind."""
     share = (LARGE - 1) / size
     if share >= probability:
         return 1.0
@@ -469,7 +469,7 @@ def survey_budgets(joint: JointDistribution, beta: float) -> tuple[float, float]
     """Bounds on the statistics of single secrets and of pairs, at joint error about beta.
 
     Secrets depend on one another, so beta is divided among all bounds. Among bounds of the single
-    secrets, of the pairs, and of both, those of the least mean width are taken.
+    secrets, of the pairs, and of both, those of the smallest mean width are taken.
 
     Returns `single, pair`: in nats, multiplied by records. Raises ValueError if the table has too
     many cells for a covariance.

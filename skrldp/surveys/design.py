@@ -293,8 +293,8 @@ class SurveyDesign:
         What the sum of squared deviations of the replicates is multiplied by: 1/R for R balanced
         half samples, 1/(R (1 - k)²) with Fay's k, (R - 1)/R for the jackknife.
     max_weight : float or str, optional
-        The greatest weight that the design could give a record; with `clusters`, the greatest sum
-        of weights that it could give a cluster. It must be known from the design: the greatest of
+        The largest weight that the design could give a record; with `clusters`, the largest sum
+        of weights that it could give a cluster. It must be known from the design: the largest of
         the table will not do. The exact sets (``radius="finite-sample"``) need it. A str is a
         column with that of each record's stratum: the column of `weights` itself, if the design
         gives all records of a stratum one weight.
@@ -465,7 +465,7 @@ class SurveyDesign:
         )
 
     def _most_of_strata(self, column: Callable[[Any], Any], strata: Indices) -> Floats | None:
-        """Return the greatest weight that the design could give in each stratum, if stated."""
+        """Return the largest weight that the design could give in each stratum, if stated."""
         if self.max_weight is None:
             return None
         if isinstance(self.max_weight, str):
@@ -495,7 +495,7 @@ class SurveyDesign:
         """Read the design of a sample of the package ``svy``; fit sanitizers on ``sample.data``.
 
         Codes of ``psu`` are nested within ``stratum`` there, and so they are here. Replicate
-        weights take the place of strata and clusters, as in svy's estimates. Later stages of
+        weights replace strata and clusters, as in svy's estimates. Later stages of
         sampling (``ssu``) need no column, and ``pop_size`` is not used: without the correction for
         a finite population sets are somewhat wider.
 

@@ -24,7 +24,7 @@ class WeightSums:
     present : array
         How many of them have a weight.
     least, most : arrays
-        The least and the greatest weight.
+        The smallest and the largest weight.
     weights, squares : arrays
         Their sum, and that of their squares.
     """
@@ -60,7 +60,7 @@ class SurveyRecords:
     sums_of_squares : array of shape (n,) or None
         Of their weights.
     max_weights : array of shape (strata,) or None
-        The greatest weight, or sum of a cluster's weights, that the design could give.
+        The largest weight, or sum of a cluster's weights, that the design could give.
     stratum_sizes : array of shape (strata,) or None
         Numbers in proportion to the population's strata.
     """
@@ -302,8 +302,8 @@ def independent_part(
     A record is kept with probability ``weight / max_weight``; of a cluster one record at most, with
     probability ``sum of weights / max_weight``, drawn in proportion to the weights. If records (or
     clusters) were drawn independently with probabilities inverse to their weights, those kept are
-    drawn independently and alike within their stratum. Of several strata, as many of them are kept
-    as a sample of the population would have (Theorem 39).
+    drawn independently, with equal probability within their stratum. Of several strata, as many of
+    them are kept as a sample of the population would have (Theorem 39).
 
     The coins come from a digest of the sorted table, with a fixed salt: nobody can toss again until
     they like the result, and the order of the rows does not matter. Whatever is proved about the
@@ -312,7 +312,7 @@ def independent_part(
     Parameters
     ----------
     records : SurveyRecords
-        With the greatest weight that the design could give, and the sizes of strata.
+        With the largest weight that the design could give, and the sizes of strata.
     content : sequence of n bytes
         What each record says, weights and clusters included.
 
@@ -324,7 +324,7 @@ def independent_part(
     ------
     ValueError
         If there are replicate weights, or strata of unknown sizes; if a weight is greater than the
-        greatest; or a stratum has fewer records than a sample of the population would have.
+        largest; or a stratum has fewer records than a sample of the population would have.
     """
     assert records.max_weights is not None
     if records.replicates is not None:
@@ -349,7 +349,7 @@ def independent_part(
 
 
 def _check_weights(records: SurveyRecords) -> None:
-    """Refuse weights that are greater than the design's greatest."""
+    """Refuse weights that are greater than the design's largest."""
     assert records.max_weights is not None
     mass, strata = records.weights, records.strata
     if records.clusters is not None:
@@ -401,7 +401,7 @@ def _as_drawn_from_all(
 
 
 def _sample_size(there: Indices, shares: Floats) -> int:
-    """Return the greatest size of a sample in which hardly ever a stratum has more than `there`."""
+    """Return the largest size of a sample in which hardly ever a stratum has more than `there`."""
     low, high = 0, int(there.sum()) + 1
     while high - low > 1:
         size = (low + high) // 2

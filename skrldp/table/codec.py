@@ -239,7 +239,7 @@ def _series_of(column: NewColumn, namespace: Any, library: _Library, name: Any) 
     for dtype in (column.dtype, None, *last):
         try:
             native = library.column(namespace, column.values, dtype)
-        except Exception:  # each library has errors of its own for a value that does not fit
+        except Exception:  # each library has its own errors for a value that does not fit
             continue
         series: nw.Series[Any] = nw.from_native(native, series_only=True)
         if _holds(series, column.values):
@@ -562,7 +562,7 @@ _ORDER = (
 
 
 def _reordered(table: Table, fitted: Sequence[Any]) -> bool:
-    """Whether a frame's columns have the numbers of an array's columns, in another order."""
+    """Whether a frame's columns have the numbers of an array's columns, in a different order."""
     names = list(table.names)
     return not table.is_array and names != list(fitted) and set(names) == set(fitted)
 

@@ -76,8 +76,8 @@ def encode_column(
 ) -> tuple[np.ndarray, Counter[Any]]:
     """Write a column as indices into its categories; `draws` are for columns that are rounded.
 
-    Returns `codes` (n_rows,): −1 for a value that is no category; `unknown`: the number of records
-    with each such value. Raises CategoryError for floats that may be categories, rounded.
+    Returns `codes` (n_rows,): −1 for a value that is not a category; `unknown`: the number of
+    records with each such value. Raises CategoryError for floats that may be categories, rounded.
     """
     size = table.float_size(position)
     codes = np.empty(table.n_rows, dtype=smallest_dtype(len(column), signed=True))
@@ -304,7 +304,8 @@ def _rows(n: int) -> str:
     return "1 row that is" if n == 1 else f"{n:,} rows that are"
 
 
-# --- Learned values with so many records that a confidence level can allow for the learning -------
+# --- Learned values with this many records that a confidence level can allow for the learning
+# -------
 
 
 _SHOWN = 3  # rare values that are named

@@ -142,9 +142,9 @@ class LazyTable:
     ) -> tuple[Table, dict[str, NDArray[np.float64]]]:
         """Bring the distinct rows of some columns, and sums of the weights of their records.
 
-        `weights` is the place of a column; None stands for weights of 1. Returns Table, and arrays
-        of shape (n,): how many weights are there, the least and the greatest, their sum and that of
-        their squares. Raises as :meth:`rows`.
+        `weights` is the position of a column; None stands for weights of 1. Returns Table, and
+        arrays of shape (n,): how many weights are there, the smallest and the largest, their sum
+        and that of their squares. Raises as :meth:`rows`.
         """
         records = LazyTable.of(self.frame.select([self.names[place] for place in positions]))
         nan = np.zeros(len(self.names), dtype=int)
@@ -278,7 +278,7 @@ def _asked(frame: nw.LazyFrame[Any], what: str, names: Sequence[Any] = ()) -> It
         ) from error
     except Warning:  # that was made an error
         raise
-    except Exception as error:  # each engine has errors of its own
+    except Exception as error:  # each engine has its own errors
         dotted = [name for name in names if isinstance(name, str) and "." in name]
         odd = f" Not every engine finds names with a dot: rename {dotted}." if dotted else ""
         raise RuntimeError(

@@ -73,7 +73,7 @@ class LearningPlan:
 
     @property
     def knots(self) -> dict[int, Knots]:
-        """The columns whose numbers are rounded, by place."""
+        """The columns whose numbers are rounded, by position."""
         return {place: own for place, own in enumerate(self.given) if isinstance(own, Knots)}
 
 

@@ -75,7 +75,7 @@ def split_counts(
 
 
 _MOST_NUMBERS = 12  # distinct ones of a column that a search takes as categories
-# Integers without gaps, with so many values and so few records of each, are identifiers.
+# Integers without gaps, with this many values and so few records of each, are identifiers.
 _MANY_VALUES, _FEW_OF_EACH = 50, 3
 _FEW_RECORDS = 200  # smaller tables are examples, and are searched in no time
 _BINS, _KNOTS = (0.2, 0.4, 0.6, 0.8), (0.1, 0.3, 0.5, 0.7, 0.9)
@@ -228,7 +228,7 @@ def _summary(
 
 
 def cut(frame: nw.LazyFrame[Any], bins: Mapping[Any, Bins]) -> nw.LazyFrame[Any]:
-    """Replace the values of columns, given by name, by one of their bin; others stay as they are.
+    """Replace the values of columns, given by name, by one of their bin; others stay unchanged.
 
     Raises ValueError if a column's type is not that of its edges.
     """

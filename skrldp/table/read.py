@@ -226,7 +226,7 @@ class Table:
 
     @property
     def is_array(self) -> bool:
-        """Whether the table has no column names of its own."""
+        """Whether the table has no column its own names."""
         return isinstance(self.source, np.ndarray)
 
     @property
@@ -319,7 +319,7 @@ class Table:
 
 
 def read_table(X: Any) -> Table:
-    """Make a table from an array, a list of rows or a data frame; return a table as it is.
+    """Make a table from an array, a list of rows or a data frame; return a table unchanged.
 
     Raises TypeError for sparse matrices, lazy frames, masked arrays and dictionaries. Raises
     ValueError if X is not two-dimensional, or has no rows or columns, duplicate column names or
@@ -410,7 +410,7 @@ def _refuse_other_containers(X: Any) -> None:
 
 
 def _as_arrow_table(X: Any) -> Any:
-    """Turn a record batch into a table of one batch; return anything else as it is."""
+    """Turn a record batch into a table of one batch; return anything else unchanged."""
     if type(X).__name__ == "RecordBatch" and type(X).__module__.startswith("pyarrow"):
         import pyarrow as pa
 

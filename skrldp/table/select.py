@@ -34,7 +34,7 @@ def resolve_columns(
     """Find the positions of the columns that a parameter selects; `names` are those of X, if known.
 
     Returns tuple of int: in the table's order, each once. Raises ValueError if there is no such
-    column, or none is selected. Raises TypeError if the selection is none of the above.
+    column, or none is selected. Raises TypeError if the selection is not one of the above.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def weighted_rows(X: Any, weights: Any, others: Sequence[Any]) -> tuple[Table, A
 
 
 def with_columns(X: Any, places: Sequence[int]) -> Any:
-    """Return some columns of a table or lazy frame, by their places, in its own library."""
+    """Return some columns of a table or lazy frame, by their positions, in its own library."""
     lazy = lazy_frame(X)
     if lazy is not None:
         names = lazy_names(lazy)
@@ -196,7 +196,7 @@ def with_columns(X: Any, places: Sequence[int]) -> Any:
 
 
 def with_values(X: Any, values: Mapping[int, NDArray[Any]]) -> Any:
-    """Return a table with other values in some columns, by their places, in its own library."""
+    """Return a table with other values in some columns, by their positions, in its own library."""
     table = read_table(X)
     if table.is_array:
         dtype = np.result_type(table.source, *values.values())
