@@ -11,7 +11,7 @@ from typing import Any, NoReturn, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-LARGEST_EXPONENT = 700.0  # exp of it, times a few thousand, is a float; exp(710) is none
+LARGEST_EXPONENT = 700.0  # a few thousand times exp(700) is a finite float, but exp(710) is not
 ROWS = 1 << 20  # rows of a table handled at a time: bounds the temporary memory
 
 

@@ -47,7 +47,7 @@ def series(phrases: Sequence[str]) -> str:
 
 
 def known_by_category(columns: Iterable[Any]) -> str:
-    """Say what observers are taken to know of known columns of which values are one category."""
+    """State what observers are assumed to know about known columns whose values are grouped."""
     return (
         f"Of {columns_in_words(columns)}, observers are taken to know the category: values that "
         "are one bin, or 'other', are one known value. An observer who knows which of them a "

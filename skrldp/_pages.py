@@ -37,7 +37,7 @@ def in_one_line(text: str) -> str:
 def printable(text: str) -> str:
     """Write hidden characters as Python writes them, and leave line ends.
 
-    Names and values may come from a stranger: printed as they are, they could clear a terminal or
+    Names and values may come from a stranger: printed verbatim, they could clear a terminal or
     show a line in a different order.
     """
     return _HIDDEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
@@ -128,7 +128,7 @@ def markdown_page(
 
 
 def _escaped(text: str) -> str:
-    """Write a text so that Markdown shows it as it is."""
+    """Escape a text for Markdown."""
     return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", text.replace("\n", " "))
 
 
@@ -193,7 +193,7 @@ def document(title: str, body: str) -> str:
 
 
 def escape(text: str) -> str:
-    """Write a text so that HTML shows it as it is."""
+    """Escape a text for HTML."""
     return html.escape(printable(text))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 OBSERVED = ("all", "nonsensitive")  # what a mechanism sees of a person: S and U, or U alone
 # In nats. Probabilities are rounded to multiples of about 2**-31 or less, and proofs have an error
-# of 1e-11, so nothing can be told at a smaller ε.
+# of 1e-11, so reports reveal nothing at a smaller ε.
 LEAST_EPS = 1e-9
 _LEAST_BETA = 1e-300  # quantiles of less are out of the range of floats
 _LONGEST = 40  # characters of a value in a message
@@ -116,7 +116,8 @@ def check_positive(name: str, value: Any, unit: str = "") -> None:
 def check_eps(name: str, value: Any) -> None:
     """Refuse what is no privacy parameter that a mechanism can be proved for.
 
-    Raises ValueError if it is not a positive finite number, or so small that nothing could be told.
+    Raises ValueError if it is not a positive finite number, or so small that reports could reveal
+    nothing.
 
     Examples
     --------

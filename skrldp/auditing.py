@@ -126,7 +126,7 @@ class Audit:
     n : int
         Number of records of each bound and of each check.
     bounds : tuple of Bound
-        One for each claim. The first is about observers who know nothing but the report.
+        One for each claim. The first is about observers who know only the report.
     checks : tuple of Check
         All checks, in order; one named "bound" for each bound.
     """
@@ -227,7 +227,7 @@ def audit(
         Of a function: the distribution of (S, U) to draw records from, whose names are the values
         of the records. A sanitizer has its own, `joint_`.
     eps : float, optional
-        Of a function: the claim, in nats, about observers who know nothing but the report. A
+        Of a function: the claim, in nats, about observers who know only the report. A
         sanitizer has the claims of its certificate, each of which gets its own bound.
     level : float, default=0.95
         Confidence. Half of ``1 - level`` is spent on the bounds, the rest on the checks.
@@ -588,9 +588,9 @@ def _choose(
         upper, lower = (np.arcsin(np.sqrt(share)) for share in shares)
         low = np.sin(np.maximum(upper - step, 1e-9))
         high = np.sin(np.minimum(lower + step, np.pi / 2.0))
-        # Where no bound above 0 is expected, events that tell the pair apart most surely.
+        # If no bound above 0 is expected, the events that distinguish the pair most reliably.
         score = np.where(low > high, low / high, (upper - lower) / 2.0)
-        score = score[: max(1, len(order) - 1)]  # all reports together tell nothing
+        score = score[: max(1, len(order) - 1)]  # all reports together contain no information
         end = int(score.argmax())
         if score[end] > best[0]:
             best = float(score[end]), (groups[first], groups[second]), distinct[order[: end + 1]]
@@ -770,7 +770,7 @@ def _no_draws(name: Any, knots: Any, n: int) -> Any:
 
 
 def _strange_values(known: Sequence[Any]) -> list[Any]:
-    """Values that are none of a column's categories: one of the same type, and a missing one."""
+    """Values outside a column's categories: one of the same type, and a missing one."""
     present = [value for value in known if value is not None]
     strange: list[Any] = [] if len(present) < len(known) else [None]
     if all(isinstance(value, int | float) for value in present):

@@ -268,7 +268,7 @@ class Around:
 
     @property
     def _likelihood_ratios(self) -> tuple[float, float]:
-        """The budgets as log likelihood ratios; as they are if the number of records is unknown."""
+        """The budgets as log likelihood ratios; unscaled if the number of records is unknown."""
         n = self.n_records or 1
         return n * self.numbers["single"], n * self.numbers["pair"]
 
@@ -484,7 +484,7 @@ class Claim:
     secret : tuple
         The sensitive columns: all of them together. Empty if columns have no names.
     known : tuple or "all"
-        The columns whose values the observer knows besides; "all" for all of U.
+        The columns whose values the observer also knows; "all" for all of U.
     reports : int
         How many independent reports about the person the observer gets.
     record : {"same", "may change"}
@@ -907,7 +907,7 @@ class Claims:
         return who, self.main.plain(), self._from_whom(), self._of_two(), self._if(n_records)
 
     def _from_whom(self) -> str:
-        """Say what observers learn who know more about the person."""
+        """State what observers learn if they know more about the person."""
         if self.eps_worst_case <= self.eps:
             return "This holds whatever else an observer knows about the person."
         said = "This holds for an observer who knows nothing else about the person; "
@@ -1154,7 +1154,7 @@ def _names(places: Any, columns: Sequence[tuple[Any, bool]], sensitive: bool) ->
 def wrong_keys(
     fields: Mapping[str, Any], needed: Sequence[str], optional: Sequence[str], where: str
 ) -> str | None:
-    """Say which key an object lacks, or has besides; None if its keys are right."""
+    """Name a key that an object lacks, or that is unknown; None if its keys are correct."""
     if missing := [key for key in needed if key not in fields]:
         return f"{where} lacks {', '.join(map(repr, missing))}"
     strange = [key for key in fields if key not in needed and key not in optional]

@@ -16,9 +16,9 @@ def load_affairs(
 ) -> "tuple[pd.DataFrame, pd.DataFrame, dict[str, list[Any]]]":
     """Load a survey of 6,366 married women, in which the secret is whether a woman has an affair.
 
-    The women are shuffled, always alike, and split into halves: a public table, and records that
-    stand for what people would enter on their own devices. statsmodels contains the survey
-    (Redbook, 1974; R. Fair, "A theory of extramarital affairs", 1978).
+    The women are shuffled, always in the same way, and split into halves: a public table, and
+    records that stand for what people would enter on their own devices. statsmodels contains the
+    survey (Redbook, 1974; R. Fair, "A theory of extramarital affairs", 1978).
 
     Parameters
     ----------

@@ -105,7 +105,7 @@ def entropy_by_secret(distribution: NDArray[Any]) -> Floats:
 
 
 def information_by_secret(matrix: Floats, distribution: NDArray[Any]) -> Floats:
-    r"""Return what the report tells about U to somebody who knows the secret, for each secret.
+    r"""Return the report's information about U given the secret, for each secret.
 
     :math:`I(U;Y|S=s) = \sum_u P(u|s) \sum_y Q(y|s,u) \log(Q(y|s,u) / P(y|s))`, where
     :math:`P(y|s) = \sum_u P(u|s) Q(y|s,u)`. It is at most H(U | S=s), see
@@ -134,7 +134,7 @@ def information_by_secret(matrix: Floats, distribution: NDArray[Any]) -> Floats:
 
 
 def shares_of_entropy(information: Floats, distribution: NDArray[Any]) -> tuple[Floats, float]:
-    """Divide :func:`information_by_secret` by what could be told, for each secret and over all.
+    """Divide :func:`information_by_secret` by its maximum, for each secret and overall.
 
     Shapes: `told` (a1,), I(U; Y | S=s) in nats; `distribution` (a1, a2), or counts. Returns
     `shares` (a1,), I(U; Y | S=s) / H(U | S=s), NaN for secrets with one value or none; `whole`,

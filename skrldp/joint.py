@@ -245,7 +245,7 @@ class JointDistribution(ReadOnly):
         Parameters
         ----------
         survey_size : float, optional
-            For surveys, how many independent records tell as much of the distribution.
+            For surveys, the effective number of independent records.
 
         Returns
         -------

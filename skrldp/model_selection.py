@@ -311,7 +311,7 @@ def neg_std_error_scorer(
 
     Examples
     --------
-    Which sanitizer tells most about the shares of U?
+    Which sanitizer is most informative about the shares of U?
 
     >>> from sklearn.model_selection import GridSearchCV
     >>> from sklearn.pipeline import Pipeline
@@ -354,8 +354,8 @@ def smallest_n(
     std_error : float, optional
         The largest standard error that is good enough. Pass either this or `difference`.
     difference : float, optional
-        The smallest difference of a share that is to be detected, such as 0.03 to tell 30 % from
-        33 %: the interval then excludes the other value with probability `power`.
+        The smallest difference of a share that is to be detected, such as 0.03 to distinguish 30 %
+        from 33 %: the interval then excludes the other value with probability `power`.
     power, level, waves
         As for :func:`detectable_difference`.
     columns, part, by, distribution

@@ -101,7 +101,7 @@ _DETERMINED = 1e-6
 
 
 class ReportInformation(NamedTuple):
-    """What one report of a block tells about the block's parameters."""
+    """Information of one report of a block about the block's parameters."""
 
     matrix: Floats  # (p, p), Fisher information of a report
     channel: Floats  # (b, p), how the distribution of the report depends on the parameters

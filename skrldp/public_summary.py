@@ -62,7 +62,7 @@ class PublicSummary(ReadOnly):
     survey_records : int or None
         For surveys, the number of records; None if the counts are records.
     survey_size : float or None
-        For surveys, how many independent records tell as much of the distribution; None if that is
+        For surveys, the effective number of independent records; None if that is
         not known, as for tables of very many cells.
     numbers : tuple or None
         For each column with bins or knots of numbers its :class:`PublicNumbers`, else None. None if
@@ -107,7 +107,7 @@ class PublicSummary(ReadOnly):
 
     @property
     def size(self) -> float | None:
-        """How many independent records tell as much of the distribution; None if not known."""
+        """Effective number of independent records; None if unknown."""
         return float(self.n) if self.survey_records is None else self.survey_size
 
     @cached_property

@@ -51,7 +51,7 @@ _ENTRIES = 20_000_000  # of the reports' distribution; the worst report is not s
 _WORK = 1 << 22  # products of rows for each number of reports: a few seconds at most
 N_REPORTS = 10_000
 _MOST_TARGETS = 50
-_USELESS = 1.0  # error of a share beyond which its estimate tells nothing
+_USELESS = 1.0  # error of a share beyond which its estimate is useless
 # Multiplications beyond which a matrix is not decomposed here; that takes one or two seconds.
 _MOST_WORK = 5e8
 _NOT_SAID = (
@@ -113,7 +113,7 @@ class PrivacyReport(ReadOnly):
         Public records of each.
     information_by_secret, normalized_information_by_secret : array of shape (a1,)
         I(U; Y | S=s) at the public distribution, in nats, and as a share of H(U | S=s): what a
-        report tells about U to an observer who knows the secret. NaN where there is nothing to
+        report contains about U for an observer who knows the secret. NaN where there is nothing to
         tell.
     normalized_information_given_secret : float
         The same over all records: I(U; Y | S) as a share of H(U | S). Secrets with less than half
@@ -547,7 +547,7 @@ def _error(value: float) -> str:
 
 
 def _warnings_of_errors(report: PrivacyReport) -> list[str]:
-    """Warn of shares that reports do not determine, or that they tell nothing about.
+    """Warn of shares that reports do not determine, or about which they contain no information.
 
     That a mechanism which does not see S does not determine its shares is not a surprise, and
     stands in a note; of targets `fit` warns.
@@ -657,7 +657,7 @@ def _named(report: PrivacyReport, secret: int) -> str:
 
 
 def _warnings_by_secret(report: PrivacyReport) -> list[str]:
-    """Warn of reports that tell nothing about U, or little about some secrets."""
+    """Warn of reports without information about U, or with little for some secrets."""
     share = report.normalized_information_by_secret
     overall = report.normalized_information_given_secret
     if overall < _NOTHING:

@@ -19,7 +19,7 @@ where :math:`M_\theta` is the power mean of exponent θ under :math:`\hat P_{U|s
 :math:`w_i = \hat P_{s_i}` and :math:`A = \sum w_i + e^{(\alpha-1)B/\alpha} - 1`. For one secret
 this is :math:`\lambda - e^{-B_s} M_\theta(\lambda - q)`. The expression is convex in τ and is an
 upper bound at *every* τ, converged or not: that is what makes a certificate rigorous.
-``docs/mathematics.md`` has the derivation. This room knows arrays and numbers only, not secrets,
+``docs/mathematics.md`` has the derivation. This room is only about arrays and numbers, not secrets,
 tables or uncertainty sets: a ball is its order and radius here.
 """
 
@@ -657,7 +657,7 @@ _NEAR_HALF = 0.52
 # Rounding of a power mean, in units: a few operations at alpha = 2, and elsewhere powers whose
 # exponents multiply relative errors. Twice as much would raise bounds by some 1e-14.
 _UNITS_SQUARE, _UNITS_OTHER = 8.0, 128.0
-_UNITS_SUM = 16  # of the few sums besides the one over the cells
+_UNITS_SUM = 16  # of the few sums other than that over the cells
 
 
 @dataclass(frozen=True)
@@ -853,7 +853,7 @@ def worst_conditionals(
         mass = np.where(np.isfinite(those.shrink)[:, None], dual(those, slack[rows]).mass, 0.0)
         spare = np.where(at_floor[rows], np.clip(1.0 - mass, 0.0, 1.0), 0.0)
         if alpha == 0.5:
-            spare[:] = 0.0  # there the budget alone tells
+            spare[:] = 0.0  # there only the budget matters
         conditionals[rows] += spare[..., None] * (summit[rows] - conditionals[rows])
     conditionals = ball.pull_in(conditionals)
     rows &= ball.room(conditionals)

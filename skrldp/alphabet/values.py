@@ -192,7 +192,7 @@ def weakest_source(sources: Collection[str | None]) -> str | None:
 
 
 #: Values with this many records count towards the number of values that a confidence set allows
-#: for. Fixed in advance, as the theorem wants; at 1 a single record would count, at 10
+#: for. Fixed in advance, as the theorem requires; at 1 a single record would count, at 10
 #: `frequent_from` is 6 to 8 records more.
 SEEN_OFTEN = 5
 

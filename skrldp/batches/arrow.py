@@ -300,7 +300,7 @@ def _listed(column: Any, wrong: str) -> list[Any]:
 
 
 def is_table(records: Any) -> bool:
-    """Tell whether records are a table at hand: of pyarrow, or of a library that narwhals knows.
+    """Whether records are a table: of pyarrow, or of a library that narwhals supports.
 
     Raises TypeError if they are a lazy frame that gives no batches.
     """
@@ -400,7 +400,7 @@ def _converted(frame: Any) -> Any:
 
     if frame.implementation.is_polars() and nw.Object in frame.schema.values():
         raise TypeError("polars gives memory addresses for Python objects")
-    if frame.implementation.is_pandas():  # Arrow does not know all that is missing there
+    if frame.implementation.is_pandas():  # Arrow does not recognise every missing value there
         native = frame.to_native()
         own = [native[name] for name in frame.columns if native[name].dtype == object]
         filled = {str(column.name): column.where(column.notna(), None) for column in own}
@@ -461,7 +461,8 @@ def check_ids(frame: Any, id: str) -> None:
     Parameters
     ----------
     frame : data frame or lazy frame
-        Of any library that narwhals knows: Polars, DuckDB, PySpark, Dask, Ibis, pandas, pyarrow.
+        A table of any library that narwhals supports: Polars, DuckDB, PySpark, Dask, Ibis, pandas,
+        pyarrow.
     id : str
         The column of the ids.
 

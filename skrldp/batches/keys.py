@@ -170,7 +170,7 @@ class _KeyFunction:
 
 @dataclass(frozen=True, repr=False)
 class _KeyBytes:
-    """A key that was given as it is. It can be neither pickled nor shown."""
+    """A key that was passed as bytes. It can be neither pickled nor shown."""
 
     key: bytes
 
@@ -200,7 +200,7 @@ def key_check(key: Any) -> str:
     -------
     str
         16 hexadecimal digits: the beginning of an HMAC-SHA256 under the key. It may be shown and
-        stored: it tells nothing about a key that was drawn at random.
+        stored: it reveals nothing about a key that was drawn at random.
 
     Raises
     ------

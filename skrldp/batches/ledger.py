@@ -71,7 +71,7 @@ class LedgerReporter(Reporter):
         The most that all reports about a person may leak together, in nats: a mechanism whose
         claims allow more is refused. None takes any finite bound.
     ledger_key : KeyFile, KeyVariable, bytes or function, optional
-        The key of the ledger, under which it knows people. It stays as long as the ledger. The
+        The key of the ledger, by which it identifies people. It stays as long as the ledger. The
         key of the reports if not given.
     ledger_key_check : str, optional
         What :func:`key_check` says of it; as `key_check`.

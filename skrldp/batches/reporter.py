@@ -201,7 +201,7 @@ class Reporter(SetOnce):
         ----------
         records : iterable of pyarrow.RecordBatch, pyarrow.Table or data frame
             Batches, or a reader that gives such (what has ``__arrow_c_stream__``); or a whole table
-            of any library that narwhals knows, such as pandas and polars.
+            of any library that narwhals supports, such as pandas and polars.
 
         Returns
         -------
@@ -324,7 +324,7 @@ class Reporter(SetOnce):
 def _report_table(reporter: Reporter, records: Any, kept: list[str]) -> Any:
     """Report the records of a table: all, or none. Reports come in a table of the same library.
 
-    Rows keep their order. `kept` names the columns that stand beside the reports as they are.
+    Rows keep their order. `kept` names the columns that are copied unchanged beside the reports.
     """
     pa = pyarrow()
     if isinstance(records, pa.RecordBatch):

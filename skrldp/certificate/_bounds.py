@@ -60,7 +60,7 @@ def counted_for(pilot: Mechanism, counts: Any, like: Mechanism) -> CountedReport
 def verify_bounds(mechanism: str | bytes, pilots: Sequence[str | bytes]) -> Verdict:
     """Compute the bounds again that a mechanism states to come from private reports.
 
-    :func:`verify` shows that a mechanism is private over the bounds as they are stated. This
+    :func:`verify` shows that a mechanism is private over the stated bounds. This
     function shows that they follow from the counts of reports that the mechanism states. Whether
     these were reported, and by whom, nobody can see from the counts.
 

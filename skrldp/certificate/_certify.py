@@ -213,7 +213,7 @@ def certify(
     fitted = fitted_set(joint, uncertainty)
     if not isinstance(mechanism, Mechanism):
         return prove_reports(checked_matrix(mechanism, joint), joint, fitted, [reports])[0]
-    # The proof is in the mechanism's order; the worst distribution is told in the table's.
+    # The proof is in the mechanism's order; the worst distribution is stated in the table's.
     order = order_in_table(joint, mechanism)
     cells, fitted, survey = np.ix_(*order), fitted.arranged(*order), joint.survey
     if survey is not None:

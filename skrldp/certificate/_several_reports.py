@@ -1,10 +1,10 @@
 r"""What several reports about one record leak, for somebody who gets all of them.
 
 k independent reports are one report of a mechanism whose rows are products of k rows. The order
-of the reports tells nothing, and the number of orders cancels in every ratio, so each multiset of
-rows is compared once. Where there are too many multisets, the bound is a sum: given the first
-reports, the distribution of U may be any, so each further report adds at most the bound over all
-distributions (docs/proofs.md, Theorem 27).
+of the reports contains no information, and the number of orders cancels in every ratio, so each
+multiset of rows is compared once. Where there are too many multisets, the bound is a sum: given the
+first reports, the distribution of U may be any, so each further report adds at most the bound over
+all distributions (docs/proofs.md, Theorem 27).
 """
 
 from bisect import bisect_right

@@ -56,7 +56,7 @@ def block_views(blocks: Blocks, region: Region, against: Blocks | None = None) -
     The second secret's part may have its own numbers, such as those rounded the other way.
 
     A row of a block mechanism is constant apart from one value of U, and all secrets other than
-    its own look alike. So three pairs of parts cover everything: the row's own secret first,
+    its own look the same. So three pairs of parts cover everything: the row's own secret first,
     second, or neither.
     """
     same, same_secret, same_value, different = blocks

@@ -27,10 +27,10 @@ from skrldp.sets.fitted_sets import FittedSet
 from skrldp.support_function import split_budget, support
 
 # Digits of multipliers that are tried, one after the other. Errors count by their squares, so that
-# eight are nearly always enough; with sixteen a float is written as it is.
+# eight are nearly always enough; with sixteen, floats are written exactly.
 _DIGITS = (3, 5, 7, 9, 12, 16)
 
-Couple = tuple[str, str]  # a slack and a multiplier, as they are written
+Couple = tuple[str, str]  # a slack and a multiplier, in their written form
 
 
 def counts_to_json(joint: JointDistribution | Sequence[JointDistribution]) -> str:

@@ -53,7 +53,7 @@ Json = Annotated[bool, Option("--json", help="Print JSON. Infinite numbers are n
 
 
 def for_people() -> bool:
-    """Whether somebody is told what is being done."""
+    """Whether progress is printed."""
     return sys.stderr.isatty()
 
 

@@ -245,7 +245,7 @@ def _blocks(texts: Sequence[str]) -> str | list[list[str]]:
 
 
 def _records(number: str | None) -> int | str | None:
-    """Read a number of records; what is none is left to the sanitizer to refuse."""
+    """Read a number of records; the sanitizer rejects what is not a number."""
     return int(number) if number is not None and number.isdecimal() else number
 
 

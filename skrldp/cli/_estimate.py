@@ -68,7 +68,7 @@ def estimate(
         raise CommandError("--by goes with --of, the column whose shares are estimated.")
     if isinstance(own, Manifest):
         _check_together(own, mechanism, [*(of or named), *(by or ())])
-    kind_of(output, packed=False)  # a name that does not tell is said before anything is read
+    kind_of(output, packed=False)  # an unknown file format is an error before anything is read
     with new_file(output, inputs=[mechanism, reports]) as file:
         found = _fitted(own, reports, counts).marginal(of or None, by=by or None)
         tell("computing confidence intervals")

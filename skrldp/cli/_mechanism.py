@@ -68,7 +68,7 @@ def columns_of(mechanism: Mechanism | Manifest) -> tuple[tuple[Any, bool], ...]:
 
 
 def reader_of(mechanism: Mechanism | Manifest, observe: str | None = None) -> RecordReader:
-    """Return what finds the cells of records, as the mechanism observes them if not told."""
+    """Return the encoder of records; by default, for what the mechanism observes."""
     named = columns_of(mechanism)
     if not all(isinstance(name, str) for name, _ in named):
         raise CommandError(
@@ -151,7 +151,7 @@ def _moment(text: str, kind: str) -> datetime | None:
 
 
 class _Met:
-    """The categories of a column, and which texts meet them: 5 is met by "5" and "5.0" alike."""
+    """The categories of a column, and which texts match them: both "5" and "5.0" match 5."""
 
     def __init__(self, name: str, categories: Sequence[Any]) -> None:
         self._name, self._categories = name, list(categories)

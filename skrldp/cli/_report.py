@@ -45,7 +45,7 @@ def key(file: Annotated[str, o.argument("FILE", "The new file.")]) -> None:
 
     Writes 32 random bytes in hexadecimal into a new file that its owner alone may read, and prints
     16 digits by which the key is known, for report --key-check. Whoever has the key can undo the
-    randomness of the reports; the digits tell nothing. Keep the key where the records are, and as
+    randomness of the reports; the digits reveal nothing. Keep the key where the records are, and as
     long as the reports are to stay the same.
     """
     if file == STANDARD:
@@ -117,7 +117,7 @@ def report(
     "block", too: which block of columns the report is about. Both leave together.
 
     Without a key every run draws again, so a second run is a second report about each person, and
-    two reports tell more than one: inspect says how much. With --id and a key the reports are the
+    two reports reveal more than one, as inspect shows. With --id and a key the reports are the
     same in every run, as long as key, mechanism and record are. With a ledger, too, people report
     at most K times whatever changes: a first report is repeated, and those who have no report left
     are left out.
@@ -153,7 +153,7 @@ def report(
     wait = WAIT if wait is None else wait
     begun: Any = nullcontext() if ledger is None else opened_ledger(ledger, wait)
     ids, inputs = [] if id is None else [id], [mechanism, records, key, ledger]
-    kind_of(output, packed=False)  # a name that does not tell is said before anything is read
+    kind_of(output, packed=False)  # an unknown file format is an error before anything is read
     with (
         begun as book,
         new_file(output, inputs=inputs) as file,

@@ -207,7 +207,7 @@ def with_counts(columns: Sequence[str], counts: str | None, path: str) -> list[s
 
 
 def _own(part: _Part) -> list[str]:
-    """Return the columns of a file; an index that pandas wrote is none."""
+    """Return the columns of a file, except an index that pandas wrote."""
     return [name for name in part.schema.names if not name.startswith("__index_level_")]
 
 
@@ -227,7 +227,7 @@ def _check(part: _Part, columns: Sequence[str], kind: str) -> None:
 
 
 def _refuse_line_ends(batch: Any, columns: Sequence[str], path: str, first: int) -> None:
-    """Refuse line ends in texts that leave as they are.
+    """Reject line ends in texts that are written unchanged.
 
     Two ids that begin with a quote would make one id of all rows between them, secrets and all.
     """
@@ -250,7 +250,7 @@ def _refuse_line_ends(batch: Any, columns: Sequence[str], path: str, first: int)
 
 
 def _csv(path: str) -> _Part | None:
-    """Open a CSV file: its header tells what is between the fields."""
+    """Open a CSV file: its header determines the separator."""
     import pyarrow as pa
     import pyarrow.csv as pacsv
 

@@ -277,7 +277,7 @@ def _false_claims(own: Mechanism, joint: JointDistribution) -> tuple[list[Claim]
 
 
 def _proven(own: Any, joint: JointDistribution, path: str, eps: float | None, reports: int) -> bool:
-    """Prove what is claimed, to whoever knows nothing or some columns; print the page."""
+    """Prove the claims, for observers who know nothing or some columns; print the page."""
     from skrldp.certificate import certify
 
     if own.claims.main.around.rule == "survey":

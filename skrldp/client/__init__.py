@@ -54,7 +54,7 @@ def load(
         is refused. Without it nothing is counted. Reports of manifests are not counted.
     random_state : None, int, Generator or RandomState, default=None
         None takes entropy from the operating system. Anything else makes reports repeatable and is
-        for tests: **it voids the guarantee**, since whoever knows it can undo the randomness.
+        for tests: **it voids the guarantee**, since whoever knows it can remove the noise.
 
     Returns
     -------

@@ -280,7 +280,7 @@ class ReportLimit(SetOnce):
         self.eps = eps
         self.path = Path(path).resolve()  # the same after a change of directory
         with suppress(OSError):  # what SQLite says is clearer
-            # Hashes of ids can be guessed, so that the file tells who was asked.
+            # Hashes of ids can be guessed, so the file reveals who was asked.
             os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
         with self._counts("rwc") as counts:
             (kind,) = counts.execute("PRAGMA application_id").fetchone()

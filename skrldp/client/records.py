@@ -77,7 +77,7 @@ class RecordReader:
 
     @classmethod
     def of(cls, mechanism: Any, observe: str | None = None) -> RecordReader:
-        """Return what finds the cells of records, as the mechanism observes them if not told."""
+        """Return the encoder of records; by default, for what the mechanism observes."""
         named, seen = mechanism.columns, observe or mechanism.observe
         columns = named or (("secret", True), ("value", False))
         own = mechanism
@@ -312,7 +312,7 @@ class _Part:
         self._needs_all = any(one.may_be_rounded or one.is_rounded for one in alphabet.columns)
 
     def known(self) -> Iterator[tuple[Any, list[Any] | Numbers]]:
-        """Yield each column's name and known values; "other" is none where it is for others."""
+        """Yield each column's name and known values; "other" only if it is a value."""
         for column, takes_all in zip(self.alphabet.columns, self._takes_all, strict=True):
             has_others = takes_all or column.infrequent
             own = [value for value in column.categories if not (has_others and value == OTHER)]

@@ -149,7 +149,7 @@ class Annealing:
         self.seconds = limits.elapsed - began
 
     def _centre(self, gap: float, limits: Limits) -> None:
-        """Centre the path at a gap with the decoder as it is, and offer what is found."""
+        """Centre the path at a gap with the present decoder, and offer the result."""
         for _ in range(MOST_ROUNDS):
             if limits.met:
                 break

@@ -48,7 +48,7 @@ from skrldp.design.programs import Cuts, ExpectedCost
 # Doubled one at a time, or half of the way to 1, they change costs by less than the gap of 1e-4
 # that is allowed, information by at most 6e-5, and time by less than its noise, a sixth.
 
-# Range of the centring parameter, which is 1 less the length of the last step: a short step tells
+# Range of the centring parameter, which is 1 minus the length of the last step: a short step shows
 # that the point is far from the path. With at most .9, reports do not part in time: annealing of 16
 # reports ends up to 3 % lower at 252 cells.
 CENTRING_RANGE = (0.1, 0.99)

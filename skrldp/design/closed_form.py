@@ -52,7 +52,7 @@ def _budget(one: Requirement, least: float) -> _Budget:
     """δ as a function of ε2, as far as one requirement goes."""
     first, second = _telling_pairs(one.region)
     spare = one.eps - least
-    if len(first) == 0:  # no report of U tells anything
+    if len(first) == 0:  # no report of U contains information
         return lambda parts: np.full(parts.shape, np.inf)
     if one.everywhere:
         return lambda parts: parts + spare
@@ -189,7 +189,7 @@ def independent_reporting(
     :math:`\max_u R_1(u) - e^{\epsilon_2} R_2(u)`. No larger δ is valid.
 
     Over all distributions it leaks δ, so there :math:`\delta = \epsilon_2`. Where some values of U
-    are known, *u* is one that can be told from another with the same known values.
+    are known, *u* is one that can be distinguished from another with the same known values.
 
     Examples
     --------

@@ -50,7 +50,7 @@ class Optimum(NamedTuple):
 
 
 class Mixture(ABC):
-    r"""Weights on rows that are added as they are found.
+    r"""Weights on rows, which are added as the search finds them.
 
     A row v that is not there yet has the *reduced cost* :math:`\pi(v) - \lambda \cdot v`, with
     its price π at the best weights and the dual variables λ of the columns' sums.
@@ -145,7 +145,7 @@ class Criterion(ABC):
     Attributes
     ----------
     sense : int
-        1 if the quantity that readers know is maximised, -1 if it is minimised.
+        1 if the published quantity is maximised, -1 if it is minimised.
     name : str
         That quantity's name.
     unit : str
@@ -177,7 +177,7 @@ class Criterion(ABC):
         """
 
     def stated(self, matrix: Floats) -> float:
-        """Evaluate a mechanism as readers know it: minus the value if that is minimised.
+        """Evaluate a mechanism with the published sign: minus the value if it is minimised.
 
         Shapes: `matrix` (b, a).
         """
@@ -185,11 +185,11 @@ class Criterion(ABC):
 
     @abstractmethod
     def bound(self, joint: JointDistribution, requirements: Requirements) -> ObjectiveBound:
-        """Bound what readers know of every mechanism that meets some requirements."""
+        """Bound the published quantity over all mechanisms that meet some requirements."""
 
     @abstractmethod
     def bound_at(self, distribution: Floats, value: float) -> float:
-        """Bound what readers know of every mechanism at a different distribution.
+        """Bound the published quantity over all mechanisms at a different distribution.
 
         Shapes: `distribution` (a,).
         """
@@ -200,7 +200,7 @@ class Criterion(ABC):
         Parameters
         ----------
         stated : float
-            What was reached, as readers know it.
+            The value that was reached, with the published sign.
         promise : float
             Greatest reduced cost that was found, for a whole mechanism of such rows.
         """
@@ -223,7 +223,7 @@ class Criterion(ABC):
 
 AT_PUBLIC = "the optimum for the public distribution alone"
 NEAR_PUBLIC = f"an upper bound on {AT_PUBLIC}"
-# Secrets that the linear program tells apart; the others are one: .1 s. Twice as many take ten
+# Secrets that the linear program distinguishes; the others are merged: .1 s. Twice as many take ten
 # times as long.
 _MOST_SECRETS = 30
 
@@ -256,9 +256,9 @@ def information_bound(joint: JointDistribution, requirements: Requirements) -> O
 
 
 def _of_secret(counts: NDArray[np.int64], eps: float) -> tuple[float, bool]:
-    """Bound what ε-LDP reports tell about S, and say whether that is nearly attained.
+    """Bound the information of ε-LDP reports about S, and whether that is nearly attained.
 
-    Rare secrets are told apart by a further report in thought, again of ε-LDP.
+    Rare secrets are distinguished by a hypothetical second ε-LDP report.
     """
     frequent = np.sort(counts[counts > 0])[::-1]
     if len(frequent) < 2 or eps <= 0:

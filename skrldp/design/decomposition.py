@@ -286,11 +286,11 @@ def _blocks(requirements: Iterable[Requirement]) -> list[Block]:
 
 
 def set_indicators(requirements: Requirements) -> Floats:
-    """Write rows that tell whether the value of U, the secret or the cell is in a set.
+    """Write rows that reveal whether the value of U, the secret or the cell is in a set.
 
     Of each, all that follow from a few random sets by turning a random circle of the values: so
     every value is in as many of them. Sets of ``1 / (1 + exp(eps))`` of all values are the best
-    where records are told as values without structure (Ye and Barg 2018).
+    for records without structure (Ye and Barg 2018).
 
     Returns (m, a): rows of 0 and 1, not private.
     """

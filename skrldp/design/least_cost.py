@@ -1,4 +1,4 @@
-r"""Linear programs over whole mechanisms, whose privacy constraints are found as they are needed.
+r"""Linear programs over whole mechanisms, whose privacy constraints are generated as needed.
 
 The cheapest private mechanism minimises a linear cost, or the worst of many, over stochastic
 matrices Q whose every row satisfies :math:`R_1 \cdot v_{s_1} \le e^\epsilon R_2 \cdot v_{s_2}`

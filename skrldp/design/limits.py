@@ -24,7 +24,7 @@ SPREAD = 0.7
 
 # Tolerances. All of them doubled at once, results change by .1 % at most.
 ROUNDING = 1e-12  # what sums of probabilities lose by rounding, at most
-TIGHT = 1e-8  # less is none to linear programs and paths, whose own tolerance is 1e-9
+TIGHT = 1e-8  # smaller values count as zero in programs and paths, whose tolerance is 1e-9
 EQUAL = 1e-6  # relative distance of two objectives that are called equal
 LITTLE = 1e-4  # part of an objective that is no loss: other mechanisms are as good
 TOL = 1e-3  # sums of variances of designs for some ten tables differ by less from run to run

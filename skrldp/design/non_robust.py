@@ -89,7 +89,7 @@ def _response(joint: JointDistribution, eps: float) -> _Response:
     counts = joint.people.sum(axis=1)
     seen = counts > 0
     of_values = joint.entropy - entropy(joint.marginal)
-    # What is told of S may be little beside what is told of U.
+    # The information about S may be small compared with that about U.
     most = mutual_information_bound(joint.marginal[:, None], eps)
     gap = EQUAL * (1.0 + of_values / most) if most > 0 else 1.0
     best = optimal_response(counts[seen], eps, gap=gap)
@@ -102,7 +102,7 @@ def _response(joint: JointDistribution, eps: float) -> _Response:
 
 
 def coupled(response: Floats, conditionals: Floats) -> Floats:
-    """Make reports that tell U, given the secret, of reports of S, at no cost in privacy.
+    """Extend reports of S to reports that reveal U given the secret, at no cost in privacy.
 
     Shapes: `response` (m, a1); `conditionals` (a1, a2). Returns (b, a1 * a2): mechanism; columns of
     cells of probability 0 are zero, unless their secret has none at all. With at most a1 reports of

@@ -41,7 +41,7 @@ class Progress:
     Attributes
     ----------
     bound : float
-        Bound on the quantity of every mechanism; infinite as long as it is not known.
+        Bound on the quantity of every mechanism; infinite while it is unknown.
     stage : str
         What is being done, in a few words.
     """

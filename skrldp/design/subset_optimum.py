@@ -13,7 +13,7 @@ all, are the two branches. No set of a branch has a reduced cost above ρ, for e
 probability, once its bound is at most 0.
 
 **Partitions** have groups of values with the same probability under every secret. Whether U is in
-a set tells little about S if the set has about the same probability under each secret, so reports
+a set reveals little about S if it has about the same probability under each secret, so reports
 may say a lot about it. The groups of a partition also share the values among them evenly. With
 many values they are good sets to begin with.
 """
@@ -39,7 +39,7 @@ _LEAST_EPS = 1e-4  # below, and below twice as much, most_of_small_shares is ε�
 
 
 def most_of_small_shares(eps: float) -> float:
-    r"""Bound what an ε-LDP report of a value tells about it, whatever the value's distribution is.
+    r"""Bound the information of an ε-LDP report about a value, for every distribution of it.
 
     With :math:`M = \epsilon / (e^\epsilon - 1)` it is :math:`M - 1 - \log M`, the largest
     :math:`m e^\epsilon \epsilon / p - \log p` with :math:`p = 1 - m + m e^\epsilon`: a report
@@ -83,8 +83,8 @@ def mutual_information_bound(joint: Floats, eps: float, marginal: Floats | None 
 _BATCH = 64
 # Branches that a search may look at. Twice as many prove little more, in twice the time.
 _BRANCHES = 512
-# How near to the best set a search comes, as a part of what can be told about many values of small
-# shares. Twice as far proves as much.
+# How near to the best set a search comes, relative to the largest information about many values of
+# small shares. Twice as far proves as much.
 _NEAR = 1e-9
 
 
@@ -383,7 +383,7 @@ def optimal_response(counts: NDArray[np.int64], eps: float, *, gap: float = 1e-6
         sets = distinct_sets(np.concatenate([sets, more]))
     mixture = RowMixture(distribution)
     bound = _simple_bound(distribution, eps)
-    unit = bound or 1.0  # a linear program's tolerance is much beside what a small ε lets tell
+    unit = bound or 1.0  # a linear program's tolerance exceeds the information at a small ε
 
     def mixed(more: Booleans) -> tuple[Floats, Floats, float]:
         rows = set_rows(more, drop)

@@ -169,8 +169,9 @@ class VarianceMixture(Mixture):
     def _best_with_cells(self, end: float, gap: float) -> "_Point":
         """Find weights with a little of the variances of all cells, and less while that succeeds.
 
-        The best reports may tell nothing but the functions, so that their information matrix is
-        singular. The functions' sum of variances is at most so much above the least as these add.
+        The best reports may contain information only about the functions, so that their information
+        matrix is singular. The functions' sum of variances is at most so much above the least as
+        these add.
         """
         n_cells = len(self.distribution)
         found, begun = None, None
@@ -401,8 +402,8 @@ _LEAST = 1e-3
 def merged_rows(matrix: Floats, distribution: Floats, functions: Floats, most: float) -> Floats:
     """Put rows together as long as the sum of the variances and squared means is at most `most`.
 
-    A sum of private rows is private. Rows go together in pairs, first those whose sum tells least
-    less than both do.
+    A sum of private rows is private. Rows go together in pairs, first those whose sum loses the
+    least less than both do.
 
     Shapes: `matrix` (b, a), `distribution` (a,), `functions` (m, a); returns (c, a), c at most b.
     """
@@ -426,7 +427,7 @@ def merged_rows(matrix: Floats, distribution: Floats, functions: Floats, most: f
 
 @dataclass(frozen=True, eq=False)
 class _Merged:
-    """A mechanism, and what its reports tell.
+    """A mechanism, and the information in its reports.
 
     `posteriors` (a, b) are in shares of the probability of each cell, in the coordinates in which
     the information matrix M is I; `known` (m, b) are their images by C M⁻¹.
@@ -457,9 +458,9 @@ class _Merged:
     def paired(self, number: int) -> Floats:
         """Add up to this many rows to others, each once.
 
-        With two rows' posteriors p and q and masses v and w, their sum tells less by the matrix
-        D = d dᵀ = vw / (v + w) (p - q)(p - q)ᵀ. The sum of variances tr C M⁻¹ Cᵀ grows by exactly
-        |C M⁻¹ d|² / (1 - dᵀ M⁻¹ d).
+        With two rows' posteriors p and q and masses v and w, their sum has less information, by the
+        matrix D = d dᵀ = vw / (v + w) (p - q)(p - q)ᵀ. The sum of variances tr C M⁻¹ Cᵀ grows by
+        exactly |C M⁻¹ d|² / (1 - dᵀ M⁻¹ d).
         """
         both = self.mass[:, None] * self.mass / (self.mass[:, None] + self.mass)
         left = np.maximum(1.0 - both * _squares(self.posteriors), _LEAST)

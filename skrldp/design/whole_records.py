@@ -50,7 +50,7 @@ def least_variance(
 ) -> tuple[str, Floats]:
     """Search the mixture of threshold rows with the least sum of variances.
 
-    Cells of which all functions say the same are one: a report then need not tell them apart.
+    Cells on which all functions agree are merged, because reports need not distinguish them.
 
     Returns the status, and the mechanism, (b, a).
     """
@@ -156,7 +156,7 @@ def _powers(prime: int) -> Indices:
 
 
 def _flat_unions(classes: Indices, eps: float, number: int) -> tuple[float, Booleans]:
-    """Search unions of classes whose translates tell all cells apart equally well.
+    """Search unions of classes whose translates distinguish all cells equally well.
 
     Shapes: `classes` (size, n), in columns. Returns the mean variance, up to a factor, and the
     unions, (number, n).

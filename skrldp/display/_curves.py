@@ -253,11 +253,11 @@ class CurveDisplay:
         }
 
     def _said(self, name: str) -> str:
-        """Return what the legend says of a curve besides its name."""
+        """Return the legend's text on a curve after its name."""
         return ""
 
     def _draw_beside(self, name: str, style: dict[str, Any]) -> None:
-        """Draw what belongs to a curve besides its line."""
+        """Draw the parts of a curve other than its line."""
 
     def _scale(self) -> None:
         """Scale and name the axes."""

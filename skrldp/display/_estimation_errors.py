@@ -33,7 +33,7 @@ _PARTS = {
     "nonsensitive": "share of a value of U",
 }
 _AXES = {"n": "number of reports n", "eps": "privacy parameter ε (nats)"}
-_USELESS = 1.0  # an error of a share beyond which an estimate tells nothing
+_USELESS = 1.0  # the error of a share beyond which an estimate is useless
 
 
 class EstimationErrorDisplay(CurveDisplay):
@@ -278,7 +278,7 @@ class EstimationErrorDisplay(CurveDisplay):
         ax : matplotlib Axes, optional
             Where to draw; None makes a figure.
         each : bool, default=False
-            Whether to draw the error of each share, as thin lines, besides the worst one.
+            Whether to draw the error of each share, as thin lines, in addition to the worst one.
 
         Returns
         -------
@@ -313,7 +313,7 @@ class EstimationErrorDisplay(CurveDisplay):
         return f": not determined{some}"
 
     def _scale(self) -> None:
-        """Scale by factors, and mark errors beyond which an estimate tells nothing."""
+        """Scale by factors, and mark errors beyond which an estimate is useless."""
         ax = self.ax_
         self._scale_by_factors(named=self.against == "eps")
         drawn = np.concatenate([line.get_ydata() for line in ax.lines])

@@ -17,7 +17,7 @@ BASELINE = "#595959"
 GRID = "#D9D9D9"
 MAP = "cividis"  # perceptually uniform, also for colour-blind readers
 
-_WIDTHS = (24, 36)  # characters of a name; the larger if names would otherwise look alike
+_WIDTHS = (24, 36)  # maximum characters of a name; the larger if names would look the same
 _STEPS = (1, 2, 5)
 _POINTS = 10.0  # font size that the figures' sizes are for
 _LETTER = 0.62  # width of a letter in font sizes; more than DejaVu's average
@@ -135,7 +135,7 @@ class Ticks(NamedTuple):
     period: int | None = None
 
     def set(self) -> None:
-        """Name as many places as there is room for in the axes as they are now."""
+        """Label as many positions as fit into the axes at their present size."""
         name = self.axis.axis_name
         points = font_size(f"{name}tick.labelsize")
         along = self.axis if self.along is None else self.along

@@ -19,7 +19,7 @@ _MOST_PART = 250  # cells of S or U alone up to which that is so: their shares h
 # Singular values of R^{-1/2} Q P^{1/2} are correlations, at most 1. Weights are rounded to 2^-32:
 # a smaller one may be due to rounding; an estimate in its direction would take some 1e16 reports.
 _RANK_TOLERANCE = 1e-8
-_UNBIASED = 1e-6  # difference between Qᵀw and c, relative to the largest c, that is none
+_UNBIASED = 1e-6  # difference between Qᵀw and c, relative to the largest c, that counts as zero
 _RARE = 1e-12  # least probability of a possible symbol
 
 
@@ -77,7 +77,7 @@ class Channel:
 
     @property
     def directions(self) -> Floats:
-        """Weights of the reports that span all that tell of the records, of variance 1: (b, r)."""
+        """Orthonormal weights of reports that span all information about the records: (b, r)."""
         return self._factors[0]
 
     @cached_property

@@ -222,7 +222,7 @@ class Statistic:
         """Part of the reports that carry a figure, (k,): the inverse kurtosis of its weights.
 
         The largest over some values of the figure: of a rare category few records decide, and the
-        interval knows; that few reports decide of any value is what must not be.
+        interval knows; only few reports for every value must be avoided.
         """
         found, far = np.zeros(len(self.c)), np.where(2.0 * self.public < self.size, self.size, 0.0)
         for part in _PARTS:

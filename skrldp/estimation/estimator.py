@@ -57,9 +57,9 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
     ----------
     mechanism : Mechanism, str, fitted sanitizer or Pipeline
         Source of the reports: a mechanism, its JSON, or the sanitizer (or a Pipeline that ends in
-        it), which also knows how it writes symbols as cells. (scikit-learn's ``clone`` unfits a
-        sanitizer; wrap it in :class:`~sklearn.frozen.FrozenEstimator` if this estimator is to be
-        cloned.)
+        it), which also determines how symbols are written as cells. (scikit-learn's ``clone``
+        unfits a sanitizer; wrap it in :class:`~sklearn.frozen.FrozenEstimator` if this estimator is
+        to be cloned.)
     method : {"unbiased", "em"}, default="unbiased"
         The points that are printed. "unbiased": the estimates, shares of a table moved to the
         nearest distribution. "em": those of the most likely distribution of all cells. Errors and
@@ -78,8 +78,8 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         reach whoever collects the reports**: they must follow from what may be known of each
         person.
     groups : str or list of str, optional
-        Columns of `Y` that are no reports, such as a region that is collected as it is: all figures
-        are estimated for each of their groups.
+        Columns of `Y` that are not reports, such as a region that is collected without noise: all
+        figures are estimated for each of their groups.
 
     Attributes
     ----------

@@ -36,7 +36,7 @@ _FAR = 2.0  # leakage over ε beyond which a drift= is not the remedy
 _LEAST_P = 1e-300
 _STEPS = 100  # of EM for the most likely distribution under a hypothesis; 30 or 500 do as well
 _LEAST_EXPECTED = 1.0  # reports of a symbol for it to count: rarer ones are no normal numbers
-_UNKNOWN = 1e-6  # correlation of reports with the tested differences that is none
+_UNKNOWN = 1e-6  # correlation of reports with the tested differences that counts as zero
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,8 @@ def _grouped(channel: Channel, labels: Indices, sample: Sample) -> _Grouped:
     """Take the cells of a channel.
 
     Where no matrix is made of it, reports are grouped as the cells are: by symmetry, the other
-    categories of a report tell nothing of these. Of blocks, only the one of these cells tells.
+    categories of a report contain no information about these. Of blocks, only that of these cells
+    does.
     """
     if sample.strata is not None and (own := np.ptp(channel.matrix, axis=1) > 0).any():
         matrix, shares = channel.matrix[own], sample.shares[own]

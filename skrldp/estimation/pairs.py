@@ -76,7 +76,7 @@ class PairedReports(Pairs):
     that stays the same and reports that are drawn afresh, as by
     :class:`~skrldp.batches.LedgerReporter` with another epoch. A *permanent* report
     (``permanent_key``, :class:`~skrldp.batches.Reporter`) is the same while the record is. Another
-    one shows that the record has changed, and no bound covers what that tells.
+    one shows that the record has changed, and no bound covers what that reveals.
 
     *Errors.* Fresh reports of unchanged records go together little, as their noise is independent:
     the covariance is that of the records. Permanent reports of unchanged records are the same, and

@@ -153,7 +153,7 @@ def expected_std_errors_of_targets(
     Raises
     ------
     TypeError, ValueError
-        As by :func:`expected_std_error`, and for targets that are none of the mechanism's columns.
+        As by :func:`expected_std_error`, and for targets that are not columns of the mechanism.
 
     Examples
     --------

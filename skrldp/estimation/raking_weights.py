@@ -31,13 +31,13 @@ _EVEN = 0.01  # share of the even distribution in the one at which reports are w
 class RakingWeights(ReadOnlyFit, BaseEstimator):
     """Weights of public records that make their margins agree with reports.
 
-    Reports tell the margins of blocks of columns; public records tell how all columns go together,
-    perhaps of a different population. Calibration, or raking, keeps the public records and changes
-    their weights as little as the reports ask for (Deville and Särndal 1992). Figures of the
-    weighted records may concern more columns than any block has, and have less error than figures
-    of the reports alone. **Where the population has not changed, take the public table without
-    weights**: reports then only add noise. A relation between columns that no block holds together
-    stays unchanged among the public records.
+    Reports determine the margins of blocks of columns; public records show how all columns are
+    related, perhaps of a different population. Calibration, or raking, keeps the public records and
+    changes their weights as little as the reports ask for (Deville and Särndal 1992). Figures of
+    the weighted records may concern more columns than any block has, and have less error than
+    figures of the reports alone. **Where the population has not changed, take the public table
+    without weights**: reports then only add noise. A relation between columns that no block holds
+    together stays unchanged among the public records.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class RakingWeights(ReadOnlyFit, BaseEstimator):
     weights_ : array of shape (n,)
         Weights of the public records, with mean 1.
     effective_n_ : float
-        Number of records that would tell as much if all had the same weight (Kish).
+        Effective number of records: as informative if all had the same weight (Kish).
     strength_ : float
         The strength that was used.
     leakage_ : float
@@ -72,7 +72,7 @@ class RakingWeights(ReadOnlyFit, BaseEstimator):
     Minimises ``strength * KL(q || p)`` plus half the squared deviations of the reports' margins,
     in units of their covariance, over distributions q of the public records; p is the public
     table's distribution. The penalty is a bias towards the public table, which no standard error
-    holds: :meth:`replicate_weights` tell how much figures vary with the reports at this strength.
+    holds: :meth:`replicate_weights` show how much estimates vary with the reports at this strength.
     Where reports are few for the noise, the bias is most of the error: with 200 reports about a
     population that had moved, figures were wrong by .22, and varied by .04.
 

@@ -69,13 +69,13 @@ def _greatest(largest: NDArray[Any], smallest: NDArray[Any]) -> float:
     upper, second = np.partition(largest, [-2, -1], axis=1)[:, :-3:-1].T
     lower, second_least = np.partition(smallest, [0, 1], axis=1)[:, :2].T
     # The largest over the least, if their secrets differ; else one of them and the next to the
-    # other. What is taken besides is no greater.
+    # other. The other values are not larger.
     ends = np.where(first != last, upper, second)
     return max(_log_ratio(upper, second_least), _log_ratio(ends, lower))
 
 
 def _log_ratio(upper: NDArray[Any], lower: NDArray[Any]) -> float:
-    """Bound the largest log-ratio; 0 / 0 is 1, as a report that nobody sends tells nothing."""
+    """Bound the largest log-ratio; 0 / 0 is 1, for a report that nobody sends."""
     differ = upper > lower
     if not differ.any():
         return 0.0

@@ -168,8 +168,9 @@ class ValuesForm(Form):
         codes = check_codes(codes, self.shape[1])
         if np.iinfo(codes.dtype).max < n_values:  # such codes are all below
             return codes
-        # For all codes alike: a shorter way for the first secret would tell it by its time, and so
-        # would a remainder, which takes longer for larger numbers; NumPy's quotient does not.
+        # The same for all codes: a shorter way for the first secret would reveal it by its time,
+        # and so would a remainder, which takes longer for larger numbers; NumPy's quotient does
+        # not.
         divisor = codes.dtype.type(n_values)
         return codes - codes // divisor * divisor
 

@@ -423,5 +423,5 @@ def _check(
 
 
 def _table_of(form: Form) -> NDArray[np.int64]:
-    """Weights as they are written: by values of U if the mechanism observes U alone."""
+    """Weights in their written form: by values of U if the mechanism observes U alone."""
     return form.table if isinstance(form, ValuesForm) else form.weights

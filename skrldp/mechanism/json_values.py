@@ -87,7 +87,7 @@ def unique_key(name: Any) -> Any:
     """Return a key that is equal for equal names, and is looked up fast whatever the names are.
 
     Python hashes numbers by a known rule, so that somebody can choose many with one hash, which a
-    dictionary takes quadratic time to tell apart. The hashes of strings depend on a random number.
+    dictionary takes quadratic time to distinguish. The hashes of strings depend on a random number.
     """
     if isinstance(name, tuple):
         return tuple(map(unique_key, name))

@@ -207,7 +207,7 @@ class Mechanism:
             they may be the codes of the values of U instead, since s does not matter.
         random_state : None, int, numpy Generator, RandomState or RandomStream
             None takes entropy from the operating system. An int makes the reports repeatable,
-            for tests: whoever knows it can undo the randomness, and there is no privacy. A stream
+            for tests: whoever knows it can remove the noise, so there is no privacy. A stream
             goes on where it is.
 
         Returns

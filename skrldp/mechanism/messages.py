@@ -27,7 +27,7 @@ def sizes(mechanism: Any) -> str:
 
 
 def claim(mechanism: Any) -> str:
-    """State the claims in short, after a comma; an empty text if there are none."""
+    """State the claims briefly, after a comma; empty if there are none."""
     return "" if mechanism.claims is None else f", {mechanism.claims.brief()}"
 
 
@@ -82,7 +82,7 @@ def lines_of_blocks(own: Any) -> list[Line]:
 
 
 def notes_of(mechanism: Any) -> list[str]:
-    """Say what is to be known of the claims about observers who know columns of U."""
+    """Explain the claims about observers who know columns of U."""
     known = None if mechanism.claims is None else mechanism.claims.known
     coarse = known_in_groups(mechanism, known.known) if known else []
     return [known_by_category(coarse)] if coarse else []

@@ -12,7 +12,7 @@ A region's :class:`Layout` says which entries of a row belong to which secret. W
 U, private under the same condition with :math:`v_s = Q_y` for every secret.
 
 A *requirement* names pairs of secrets, an ε and a region. Designs, repair, release and proof take
-a list of requirements: whatever is promised besides the privacy of S over a set of distributions
-(privacy over all distributions at a larger ε, towards somebody who knows some columns of U, or of
-each sensitive column by itself) is one more entry.
+a list of requirements: whatever is promised in addition to the privacy of S over a set of
+distributions (privacy over all distributions at a larger ε, towards somebody who knows some columns
+of U, or of each sensitive column by itself) is one more entry.
 """

@@ -35,9 +35,9 @@ from skrldp.support_function import (
 class Layout:
     """The entries of a row, in one part for each secret.
 
-    A *secret* is here whatever an observer wants to tell apart: a value of S, or one of several
-    sensitive columns, or a value of S together with known values of U. Its part holds the entries
-    of the cells that are possible under it.
+    A *secret* is here whatever an observer might want to distinguish: a value of S, or one of
+    several sensitive columns, or a value of S together with known values of U. Its part holds the
+    entries of the cells that are possible under it.
     """
 
     # (p, k), the entries of each part. A part with fewer than k of them is filled up with copies of
@@ -426,7 +426,7 @@ class SimplexRegion(Region):
         return q.max(axis=1), summits(q) if conditionals else None
 
     def pull_in(self, first: Indices, second: Indices, conditionals: Floats) -> Floats:
-        """Return the pairs as they are; see :meth:`Region.pull_in`.
+        """Return the pairs unchanged; see :meth:`Region.pull_in`.
 
         Shapes: `first` and `second` (m,); `conditionals` (m, 2, a2); returns (m, 2, a2).
         """

@@ -167,7 +167,7 @@ class Requirements:
 
     @property
     def for_all(self) -> Requirement | None:
-        """The limit for all distributions, where one is asked for besides a set; the last one."""
+        """The limit for all distributions, if one is requested beside a set."""
         last = self.items[-1]
         is_limit = len(self) > 1 and last.claim is not None and not last.claim.known
         return last if is_limit else None
@@ -341,5 +341,5 @@ def repair(
     clean = np.clip(matrix, 0.0, None)
     clean = clean / clean.sum(axis=0)
     shifts = requirements.shifts(clean, rounding, callback)
-    shifts[~clean.any(axis=1)] = 0.0  # a report that is never sent tells nothing
+    shifts[~clean.any(axis=1)] = 0.0  # a report that is never sent reveals nothing
     return (clean + shifts[:, None]) / (1.0 + shifts.sum())

@@ -90,7 +90,7 @@ class Terms:
     formula : str
         Names between backticks, digits and operators.
     calls : dict
-        By name what each name stands for: a call, or a column as it is.
+        What each name stands for: a call, or a column.
     """
 
     formula: str

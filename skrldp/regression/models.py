@@ -148,7 +148,7 @@ def _listed(names: Iterable[str]) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RegressionResults(ReadOnly):
-    """Estimated coefficients of a regression, with errors that know the noise of the reports.
+    """Estimated coefficients of a regression, with errors that include the noise of the reports.
 
     Attributes
     ----------

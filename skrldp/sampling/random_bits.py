@@ -31,7 +31,7 @@ _DRAWS = 1 << 15  # integers drawn at a time
 # Encrypting zeros yields the bare keystream.
 _ZEROS = memoryview(bytes(1 << 16))
 
-# How many forks lie between the first process and this one. The number of a process does not tell
+# How many forks lie between the first process and this one. The number of a process does not show
 # it from its parent if each is the first of its own container; a fork outside of Python does not
 # count here. So a stream remembers both.
 _forks = 0
@@ -61,7 +61,7 @@ class RandomStream:
         - None: 32 bytes of operating-system entropy, fresh for every stream. The only choice that
           gives privacy.
         - int: a hash of the number, so that results can be repeated. **For tests only**: whoever
-          knows or guesses the number can undo the randomisation, and no guarantee holds.
+          knows or guesses the number can remove the noise, so no guarantee holds.
         - generator: 32 bytes are drawn from it. As predictable as the generator: for tests. Copies
           of a generator, as in forked or pickled workers, give the same key, so that reports
           repeat; give each worker one of ``generator.spawn(n)``.
@@ -465,8 +465,9 @@ class KeyedStream:
     this is the same as E. The tapes are the outputs at the leaves, which no input depends on. So
     tapes differ from uniform ones by at most :math:`m^2 / 2^{129}` in total variation. A random
     permutation instead of the function adds at most as much again: together
-    :math:`m^2 / 2^{128}`, plus what tells AES-256 from a random permutation, and HMAC-SHA256 from a
-    random function. For :math:`10^{12}` ids of two blocks the first is about :math:`10^{-14}`.
+    :math:`m^2 / 2^{128}`, plus the advantage in distinguishing AES-256 from a random permutation,
+    and HMAC-SHA256 from a random function. For :math:`10^{12}` ids of two blocks the first is about
+    :math:`10^{-14}`.
 
     The object is immutable, and threads may share it.
 
@@ -543,6 +544,6 @@ class KeyedStream:
 
 def _encrypted(encryptor: Any, blocks: NDArray[Any]) -> NDArray[np.uint64]:
     """Encrypt each row, a block of 16 bytes."""
-    room = np.empty((len(blocks) + 1, 2), dtype=np.uint64)  # the package wants some to spare
+    room = np.empty((len(blocks) + 1, 2), dtype=np.uint64)  # the package needs spare bytes
     encryptor.update_into(blocks.reshape(-1).view(np.uint8), room.reshape(-1).view(np.uint8))
     return room[:-1]

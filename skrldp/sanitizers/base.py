@@ -336,8 +336,8 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Normalised mutual information I(X; Y) / H(X) at the distribution of a table.
 
-        It says how much one report tells about one record. It does not say how well shares are
-        estimated from many reports: for that, give a search the scorer of
+        It measures how much information one report contains about one record, not how well shares
+        are estimated from many reports: for that, give a search the scorer of
         :func:`~skrldp.model_selection.neg_std_error_scorer`.
 
         Parameters

@@ -158,10 +158,10 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         which they were chosen.
     eps_worst_case : float, optional
         Privacy parameter over all distributions, in nats: what each further report about a person,
-        of whatever block, may add; and what somebody who knows U learns. None: nothing is promised
-        about further reports.
+        of whatever block, may add; and what an observer who knows U learns. None: nothing is
+        promised about further reports.
     observer_columns : str, int, list or callable, optional
-        Columns of U that observers know of a person. They become part of every block. Numbers in
+        Columns of U that observers know about a person. They become part of every block. Numbers in
         one bin, and values that are grouped as "other", are one known value.
     categories : "auto", list or dict, default="auto"
         Alphabets of the columns, as in the other sanitizers: a list with one for each column in the

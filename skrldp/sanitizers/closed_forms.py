@@ -116,7 +116,7 @@ def _release_sparse(
 class GRRSanitizer(ResponseSanitizer):
     """Generalised randomised response: report the record, or any other one, all equally likely.
 
-    It is the baseline: local differential privacy for the whole record, S and U alike.
+    It is the baseline: local differential privacy for the whole record, both S and U.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ class IRSanitizer(BaseSanitizer):
     whichever distribution of the uncertainty set is the true one. Nothing is promised about U
     beyond what it reveals about S.
 
-    The promise is for **one report about each person**, to somebody who knows nothing else about
+    The promise is for **one report about each person**, to an observer who knows nothing else about
     them. Two reports, or one and U, may even determine S: ``certify(..., reports=k)`` gives the
     number for k reports, and `eps_worst_case` of :class:`PolyOptSanitizer` bounds it.
 

@@ -102,7 +102,7 @@ class Fitted(ReadOnly):
     reported_itself : bool
         Whether `fit_transform` reported the very table of the fit.
     survey : SurveySummary or None
-        How the design of a survey was taken into account; None if the table is none.
+        How the design of a survey was taken into account; None if the table is not a survey.
     """
 
     columns: Any = field(repr=False)

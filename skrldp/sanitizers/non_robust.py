@@ -65,7 +65,7 @@ class NonRobustSanitizer(OptimalSanitizer):
     :class:`PolyOptSanitizer` to protect people.
 
     The optimum is :math:`H(U|S) + C_\epsilon(S)`, with :math:`C_\epsilon(S)` the most that a local
-    report of S alone tells about S. It is attained: for each secret, the probabilities of that
+    report of S alone contains about S. It is attained: for each secret, the probabilities of that
     report's symbols are laid on an interval, which is cut into the values of U; a report is a part
     of the common refinement, so that S and the report determine U. ``solution_.bound`` proves the
     optimum to a millionth, and bounds every mechanism that is private over a set of distributions:

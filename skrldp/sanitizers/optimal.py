@@ -126,7 +126,7 @@ class ObservingSanitizer(OptimalSanitizer):
         further reports: k leak at most ``eps + (k - 1) * eps_worst_case``. None: two reports, or
         a report and U, may reveal S.
     observer_columns : str, int, list or callable, optional
-        Columns of U that observers know of a person. Privacy then holds within each of their
+        Columns of U that observers know about a person. Privacy then holds within each of their
         values, too; values in one group are one known value.
     observe : {"all", "nonsensitive"}, default="all"
         "nonsensitive" sees U alone, for places where S is not known; `transform` then needs the

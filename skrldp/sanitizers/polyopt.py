@@ -27,7 +27,7 @@ class PolyOptSanitizer(ObservingSanitizer):
     {uncertainty}
     objective : {"I(X;Y)", "I(U;Y)"}, default="I(X;Y)"
         The information that is maximised at the public distribution (with half a record more,
-        spread evenly): about the whole record, which also pays for what is told about S, or about U
+        spread evenly): about the whole record, which also rewards information about S, or about U
         alone.
     {observe}
     solver : {"auto", "vertices", "columns", "alternation"}, default="auto"

@@ -170,7 +170,7 @@ WEIGHTED = "give sanitizers survey=SurveyDesign(weights=...), with a column of t
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """A survey's records, weighted, and what is told of them."""
+    """A survey's records, weighted, and their description."""
 
     summary: SurveySummary
     records: SurveyRecords | None  # None: those kept are independent

@@ -8,7 +8,7 @@ E h ≤ 0, Chernoff's bound for the mean m of the weights of n reports is, for e
 
 with the moments M_x(λ) = Σ_y Q(y|x) exp(λ w(y)). The maximum is attained at one record with h ≤ 0
 or at two with opposite signs, so it has a closed form. It holds for any weights that were fixed
-before the reports were counted, because the moments are those of the weights as they are.
+before the reports were counted, because the moments are those of the actual weights.
 
 Values of θ are tested in a fixed order, upward from 0, until one is not rejected; the lower bound
 is the last that was. It exceeds P(u|s) only if the first true hypothesis was rejected. Upper

@@ -115,7 +115,7 @@ class FittedSet(ABC):
         Probability with which a set made by this rule misses the true distribution; None for given
         radii and for all distributions.
     n_records : int or None
-        Number of public records; None if it is not told.
+        Number of public records; None if it is unknown.
     n_values : int or None
         The number of values of U that there may be, where the population may have more than are
         listed; budgets that come from a beta are for so many. None otherwise.
@@ -204,7 +204,7 @@ class FittedSet(ABC):
     @property
     @abstractmethod
     def joint_radius(self) -> float | None:
-        """Radius of the ball of joint distributions that it is, in nats; None if it is none."""
+        """Radius in nats, if the set is a ball of joint distributions; else None."""
 
     @abstractmethod
     def ball_beside(self) -> tuple[dict[str, Any], float]:
@@ -223,7 +223,7 @@ class FittedSet(ABC):
 
     @property
     def box(self) -> Box | None:
-        """The bounds of the conditionals that it is; None if it is none of bounds."""
+        """The bounds of the conditionals, if the set consists of bounds; else None."""
         return None
 
     def arranged(self, secrets: Indices, values: Indices) -> "FittedSet":

@@ -46,7 +46,7 @@ from skrldp.joint import JointDistribution
 from skrldp.public_summary import PublicSummary
 from skrldp.surveys.records import MOST_CELLS
 
-# Less is not a set that linear programs can tell from the public distribution alone: at 1e-14
+# With less, linear programs cannot distinguish the set from the public distribution: at 1e-14
 # proofs of designs fail on some tables, at 1e-100 programs do not end.
 _LEAST = 1e-15
 
@@ -515,7 +515,7 @@ def survey_budgets(joint: JointDistribution, beta: float) -> tuple[float, float]
 
 
 def effective_records(joint: JointDistribution) -> Floats:
-    """How many independent records tell as much of each secret's conditional, shape (a1,)."""
+    """Effective number of independent records of each secret, shape (a1,)."""
     trace, _ = _of_secrets(joint)
     records = joint.counts.sum(axis=1)
     free = max(joint.most_values - 1, 1)
@@ -596,7 +596,7 @@ def _effects(joint: JointDistribution, groups: int, free: int) -> tuple[Floats, 
     of_value = np.divide(trace, shown, out=np.full(groups, of_all), where=shown > 0)
     least = np.maximum(kish, of_value) * free
     for s in np.flatnonzero(seen):
-        if trace[s] <= 0.0:  # nothing varies: as if all values had this effect alike
+        if trace[s] <= 0.0:  # nothing varies: as if this effect were that of all values
             trace[s], squares[s, s] = least[s], least[s] ** 2 / max(free, 1)
         factor = max(least[s] / trace[s], 1.0) if trace[s] > 0 else 1.0
         trace[s] *= factor

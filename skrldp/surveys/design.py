@@ -583,7 +583,7 @@ class SurveySummary:
     degrees : int
         Degrees of freedom of the estimated covariance.
     effective : tuple of (secret, float)
-        How many independent records tell as much of each secret's conditional; empty if `exact`, or
+        Effective number of independent records of each secret; empty if `exact`, or
         where no confidence set needs it.
     """
 

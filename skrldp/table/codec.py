@@ -142,7 +142,7 @@ class NewColumn:
 
 
 def without_levels(dtype: Any, values: Sequence[Any]) -> Any:
-    """Return a column's type without what tells of its rows: levels, and the width of texts.
+    """Return a column's type without properties of its rows: levels, and the width of texts.
 
     Levels that a table was given are often those that its rows have, and they may be no values
     here. An order of levels is kept if `values` have it, too.
@@ -352,7 +352,7 @@ class CellCodec:
     # the counted ones of which each value has many, or learned from the counted ones
     source: str = field(default="learned", repr=False, compare=False)
     groups_unknown: bool = False  # whether unknown values of U can be reported as "other"
-    # The most values of U that the population may have, in so far as they are told apart; None if
+    # The most values of U that the population may have, as far as they are distinguished; None if
     # they are those listed, or if it is not known
     most_values: int | None = field(default=None, repr=False, compare=False)
     # Bound on the probability that values are called frequent falsely; None if they are not

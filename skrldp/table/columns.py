@@ -333,7 +333,7 @@ class Frequencies:
     """What the records say about the categories of a table's columns."""
 
     # For each column of the table the most categories that the population may have, in so far as
-    # they are told apart; None if the theorem does not hold for it, or it was not looked at
+    # they are distinguished; None if the theorem does not hold for it, or it was not looked at
     sizes: tuple[int | None, ...]
     rare: tuple[Rare, ...]  # the columns for which it does not hold
     least: int  # how many records each category needs
@@ -412,7 +412,7 @@ class Grouping:
     """
 
     # A category with fewer records is rare; a float is a share of the records. "auto": as many
-    # records as Theorem 36 wants; what is rare then takes unknown values, too.
+    # records as Theorem 36 requires; the rare ones then include unknown values, too.
     min_frequency: Any = None
     # Whether unknown values are "other" too, so that U has this value in any case
     unknown: bool = False
@@ -507,7 +507,7 @@ def group_values(
     if combined and grouping.unknown:
         kept &= occurs
     elif combined:
-        kept |= ~occurs  # its combinations are unknown as they are
+        kept |= ~occurs  # its combinations are unknown anyway
     kept |= is_other
     rare = tuple(c for c, k in zip(column.categories, kept.tolist(), strict=True) if not k)
     categories = tuple(c for c, k in zip(column.categories, kept.tolist(), strict=True) if k)

@@ -185,7 +185,7 @@ class LazyTable:
         return Table(frame, names, len(frame), records)
 
     def _value(self, place: int) -> nw.Expr:
-        """Return a column in which NaN is missing, as every engine knows that."""
+        """Return a column with null instead of NaN, which every engine treats as missing."""
         value = nw.col(self.names[place])
         return nw.when(~value.is_nan()).then(value) if self.dtypes[place].is_float() else value
 

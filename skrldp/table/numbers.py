@@ -1,8 +1,8 @@
 """Columns of numbers and dates in public tables: cut where they are, rounded once for each record.
 
 An engine cuts numbers into bins before it counts: each becomes a number of its bin, so that reading
-the result is as reading the table. Numbers that are rounded to knots are counted as they are, and
-each count is split multinomially, as if its records had been rounded one by one.
+the result is as reading the table. Numbers that are rounded to knots are counted without rounding,
+and each count is split multinomially, as if its records had been rounded one by one.
 """
 
 from __future__ import annotations
