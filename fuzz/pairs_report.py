@@ -18,6 +18,7 @@ from pairs_table import (
 from pairs_worst import Ball, Conditionals, greatest_mean, log_ratio, worst
 
 from skrldp import LikelihoodRatioSet
+from skrldp.claims_in_words import claims_table
 
 
 def check_sanitizer(case, sanitizer, report):
@@ -89,7 +90,7 @@ def check_sanitizer(case, sanitizer, report):
             need(known.eps, truth, "known, in the report")
             need(case.parameters["eps"], truth, "known, as asked")
         truth = max(found.values(), default=0.0)
-        for about in (row[1:4] for row in report.claims.table()[2]):
+        for about in (row[:3] for row in claims_table(report.claims)[2]):
             if about[0] not in ("nothing", "all of U"):
                 row_holds(report, about, truth, "the row of known columns")
         others = mechanism.others or (None,) * len(u_columns(mechanism))
@@ -228,13 +229,13 @@ def _check_distance(case, sanitizer, report, rows):
 
 def row_holds(report, about, truth, what):
     """The bound in a row of the report's table must hold; `about`: known, reports and set."""
-    rows = [row for row in report.claims.table()[2] if row[1:4] == about]
+    rows = [row for row in claims_table(report.claims)[2] if row[:3] == about]
     text = " ".join(str(report).split())
     for row in rows:
         shown = " ".join(" ".join(row).split())
         broken = shown.replace("same record", "same")  # of a wide table, and "record" is below
         if shown not in text and broken not in text and max(map(len, row)) < 16:  # not broken
             raise FalseClaimError(f"{what}: the printed table lacks {row}")
-        if row[4] != "no bound":
-            need(float(row[4]), truth, what)
+        if row[3] != "no bound":
+            need(float(row[3]), truth, what)
     return bool(rows)

@@ -39,6 +39,7 @@ from skrldp._params import (
 from skrldp._typing import Floats, Indices, Integers
 from skrldp.alphabet.values import CategoryError, plain
 from skrldp.claims import Around, Claim
+from skrldp.claims_in_words import claim_in_words
 from skrldp.client.records import RecordReader
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.mechanism import Mechanism
@@ -181,7 +182,7 @@ class Audit:
             shares = (k / n for k, n in zip(bound.counts, bound.totals, strict=True))
             frequencies = (f"{p:.2%} of {s!r}" for p, s in zip(shares, bound.secrets, strict=True))
             lines += [
-                ("claimed", bound.claim.in_words()),
+                ("claimed", claim_in_words(bound.claim)),
                 ("leakage", f"at least {at_least(bound.eps, '.4f')} nats"),
                 ("seen in", f"{event}: {', '.join(frequencies)}"),
             ]
@@ -611,7 +612,7 @@ def _check_bound(bound: Bound, miss: float) -> Check:
     (first, second), n = bound.secrets, bound.totals[0]
     message = (
         f"{first!r} and {second!r} are told apart by more than the claim: {bound.counts[0]:,} of "
-        f"{n:,} against {bound.counts[1]:,} of {n:,} ({bound.claim.in_words()})"
+        f"{n:,} against {bound.counts[1]:,} of {n:,} ({claim_in_words(bound.claim)})"
     )
     return Check("bound", False, miss, message)
 

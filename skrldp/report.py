@@ -25,7 +25,18 @@ from skrldp._pages import Section, as_json, document, markdown_page, page, text_
 from skrldp._params import at_most, in_digits
 from skrldp._typing import Floats
 from skrldp.certificate import Certificate, certify, prove_reports
-from skrldp.claims import REPORTS, Claims, about_others, over_a_set, seen_in
+from skrldp.claims import REPORTS, Claims
+from skrldp.claims_in_words import (
+    about_others,
+    claims_table,
+    five_sentences,
+    legend,
+    origin_of,
+    over_a_set,
+    seen_in,
+    set_in_words,
+    warnings_about,
+)
 from skrldp.estimation import expected_std_error
 from skrldp.information import conditionals_of, shares_of_entropy
 from skrldp.mechanism.mechanism import Mechanism
@@ -266,15 +277,15 @@ class PrivacyReport(ReadOnly):
     @property
     def _in_short(self) -> tuple[str, ...]:
         too = self.eps_record <= (self.claims.main.asked or 0.0)
-        return self.claims.plain(self.nonsensitive, too, self.n)
+        return five_sentences(self.claims, self.nonsensitive, too, self.n)
 
     @property
     def _sections(self) -> list[Section]:
         return [
             ("In short", None, self._in_short),
             ("Warnings", None, self.warnings),
-            self.claims.table(),
-            ("Where the claims hold", (), self.claims.legend()),
+            claims_table(self.claims),
+            ("Where the claims hold", (), legend(self.claims)),
             ("Figures", (), _figures_in_words(self)),
             _errors_in_words(self),
             ("Notes", None, self.notes),
@@ -471,7 +482,7 @@ def _set_for_utility(fitted: Any) -> str | None:
     private = fitted.certificate_.claims.main.around
     alphabet = fitted.joint_.alphabet_for(fitted_set.beta)
     states_source = private.beta is None or private.values_from != alphabet
-    return fitted_set.stated(alphabet).in_words(source=states_source)
+    return set_in_words(fitted_set.stated(alphabet), has_source=states_source)
 
 
 # --- What estimates from reports are worth -------------------------------------------------------
@@ -582,7 +593,7 @@ def _figures_in_words(report: PrivacyReport) -> list[tuple[str, str]]:
     """State the figures, as labels and texts."""
     shown = [("digest", report.digest), ("sees", sees(report.observe))]
     a1, a2 = report.shape
-    data, unit = report.claims.main.around.data
+    data, unit = origin_of(report.claims.main.around)
     table = f"{report.n:,} {unit}" if report.n else "none"
     if not report.blocks:
         is_table = report.zero_cells and unit == "records"
@@ -696,7 +707,7 @@ def _warnings_of_use(claims: Claims, fitted: Any) -> list[str]:
             "every record of that table, and this dependence is not private: fit on public "
             "records, then transform private ones."
         )
-    return texts + claims.warnings()
+    return texts + warnings_about(claims)
 
 
 def _warnings_of_design(fitted: Any, eps_over_set: float | None) -> list[str]:

@@ -37,6 +37,7 @@ from skrldp import (
 )
 from skrldp.auditing import _check_mechanism, _check_repeats, _clopper_pearson, _Numbers
 from skrldp.claims import Claim
+from skrldp.claims_in_words import claim_in_words
 from skrldp.client.records import RecordReader
 from skrldp.sanitizers.access import codec_of, write_reports
 
@@ -294,13 +295,13 @@ def test_every_claim_is_tested_by_a_bound_of_its_own():
     assert found.passed, str(found)
     assert [bound.claim for bound in found.bounds] == [proof.claims.main, proof.claims.known]
     assert (found.eps, found.eps_claimed) == (found.bounds[0].eps, proof.eps)
-    assert found.bounds[1].claim.in_words() in " ".join(str(found).split())
+    assert claim_in_words(found.bounds[1].claim) in " ".join(str(found).split())
     faulty = NoiselessNow.__new__(NoiselessNow)
     faulty.__dict__.update(sanitizer.__dict__)
     wrong = audit(faulty, **options)
     checks = [check for check in wrong.findings if check.name == "bound"]
     for check, bound in zip(checks, wrong.bounds, strict=True):
-        assert bound.claim.in_words() in check.message and bound.eps > bound.claim.eps
+        assert claim_in_words(bound.claim) in check.message and bound.eps > bound.claim.eps
         assert check.p_value == pytest.approx(1e-4 / 4.0)  # half for the bounds, half for each
 
 

@@ -2,15 +2,15 @@
 
 import math
 
-from skrldp.claims import odds
+from skrldp.claims_in_words import five_sentences, odds
 
 
 def statements(manifest):
     """List what was promised, for the page of results."""
     others = [name for name, hidden in manifest.columns if not hidden]
-    n_records = manifest.claims.main.around.n_records or 0  # not told where it plays no part
+    n_records = manifest.claims.main.around.n_records or 0  # unknown if it does not matter
     return [
-        *manifest.claims.plain(others, False, n_records),
+        *five_sentences(manifest.claims, others, False, n_records),
         "A report is also about one of the other questions, drawn by chance, and may tell the "
         "answer.",
         "The promise is for one report about each person: an invitation is good for one.",

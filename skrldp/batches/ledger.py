@@ -15,7 +15,7 @@ from skrldp.alphabet.columns import listed
 from skrldp.batches.arrow import as_frame, check_ids, pyarrow
 from skrldp.batches.keys import CheckedKey
 from skrldp.batches.reporter import Reporter
-from skrldp.claims import bound_of_reports, brief_bound
+from skrldp.claims_in_words import bound_of_reports, brief_bound
 from skrldp.sampling.draws import BLOCK
 from skrldp.sampling.random_bits import IntegerIds, KeyedStream, OctetIds
 

@@ -32,7 +32,7 @@ from skrldp.batches.arrow import (
     refuse_duplicates,
 )
 from skrldp.batches.keys import CheckedKey
-from skrldp.claims import claimed
+from skrldp.claims_in_words import claimed
 from skrldp.client.records import BlockReader, RecordReader
 from skrldp.client.rounding import KeptRounding
 from skrldp.mechanism.manifest import Manifest, read_json

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from skrldp.certificate._verify import Verdict
+from skrldp.claims_in_words import set_in_short
 from skrldp.joint import CountedReports
 from skrldp.mechanism.manifest import read_json
 from skrldp.mechanism.mechanism import Mechanism
@@ -96,7 +97,7 @@ def verify_bounds(mechanism: str | bytes, pilots: Sequence[str | bytes]) -> Verd
             of_block = f" of block {number}" * (len(blocks) > 1)
             return Verdict(False, f"not shown: the bounds{of_block} {problem}.")
         assert block.claims is not None
-        shown.append(block.claims.main.around.brief())
+        shown.append(set_in_short(block.claims.main.around))
     return Verdict(True, "holds", tuple(shown), ("reports",))
 
 

@@ -17,7 +17,8 @@ from skrldp.alphabet.values import plain_name
 from skrldp.certificate._several_reports import WORK, SeveralReports
 from skrldp.certificate._views import LeakageBound, bound_over, dense_view, mechanism_views
 from skrldp.certificate._witness import states, witness_of
-from skrldp.claims import Claim, Claims, brief_bound, check_reports
+from skrldp.claims import Claim, Claims, check_reports
+from skrldp.claims_in_words import brief_bound, claim_lines, set_in_short
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.all_distributions import inwards, leakage_over_all, times
 from skrldp.mechanism.manifest import Manifest
@@ -147,11 +148,11 @@ class Certificate(ReadOnly):
             figures.append(f"eps_worst_case<={at_most(self.eps_worst_case, '.4g')}")
         if self.reports > 1:
             figures.append(f"reports={self.reports}")
-        return f"Certificate({', '.join(figures)}, {self.claim.around.brief()})"
+        return f"Certificate({', '.join(figures)}, {set_in_short(self.claim.around)})"
 
     def _repr_html_(self) -> str:
         a1, a2 = self.distribution.shape
-        rows = [*self.claims.lines(), ("cells", cells_in_words(a1, a2))]
+        rows = [*claim_lines(self.claims), ("cells", cells_in_words(a1, a2))]
         return page("Certificate", rows)
 
 

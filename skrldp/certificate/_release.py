@@ -78,7 +78,7 @@ def release_made(
         mechanism = made(slack)
         with _counted("proving", verbose) as callback:
             certificate = prove(mechanism, asked, callback)
-        if certificate.claims.kept:
+        if certificate.claims.is_kept:
             return mechanism, certificate
         slack *= _MORE
     raise CertificateError(_unproven(asked, certificate, mechanism))

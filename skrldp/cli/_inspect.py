@@ -9,7 +9,8 @@ import numpy as np
 
 from skrldp._lists_in_words import columns_in_words
 from skrldp._pages import as_json, text_page
-from skrldp.claims import Claims, brief_bound
+from skrldp.claims import Claims
+from skrldp.claims_in_words import brief_bound, claim_in_words, origin_of
 from skrldp.cli import _common as o
 from skrldp.cli._common import FAILED, tell
 from skrldp.cli._ledger import WAIT, is_ledger, opened_ledger
@@ -94,10 +95,10 @@ def _lines(own: Any, proven: Claims | None) -> list[tuple[str, str]]:
     lines = [("digest", own.digest), *(lines_of_blocks if many else lines_of)(own)]
     told = "the mechanisms" if many else "the mechanism"
     if proven is not None:
-        words = "; ".join(one.in_words() for one in proven)
+        words = "; ".join(claim_in_words(one) for one in proven)
         lines.append(("proven here", f"{words}; this follows from {told}"))
     if own.claims is not None and not own.claims.main.around.is_everything:
-        source = own.claims.main.around.data[0]
+        source = origin_of(own.claims.main.around)[0]
         lines.append(("note", f"skrldp verify proves claims about a set, from the {source}"))
     return lines
 

@@ -19,7 +19,7 @@ import numpy as np
 from skrldp.batches import LedgerReporter
 from skrldp.batches.arrow import arrow_numbers, bare, numbers_of, octets_in
 from skrldp.batches.ledger import RULE, digests_of_ledger
-from skrldp.claims import brief_bound
+from skrldp.claims_in_words import brief_bound
 from skrldp.cli._common import CommandError, heed_signals, tell
 from skrldp.cli._tables import STANDARD, checked_target, new_file
 

@@ -17,6 +17,7 @@ from skrldp._params import at_least
 from skrldp.alphabet.numbers import Bins, Knots, Numbers
 from skrldp.alphabet.values import in_other_type
 from skrldp.batches.arrow import arrow_numbers, read_values
+from skrldp.claims_in_words import bound_in_words
 from skrldp.cli._common import CommandError
 from skrldp.cli._tables import STANDARD, Table, coded, mark_missing
 from skrldp.client.records import BlockReader, RecordReader
@@ -52,7 +53,7 @@ def false_claims(mechanism: Mechanism | Manifest) -> list[str]:
             continue
         leakage = one.leakage(one.public.probabilities)
         if leakage > one.claims.eps + _ROUNDING * (1.0 + leakage):
-            claimed = f"{one.claims.main.bound_in_words()} is claimed"
+            claimed = f"{bound_in_words(one.claims.main)} is claimed"
             statements.append(f"{claimed}, and {at_least(leakage)} leaks at the public counts")
     return statements
 

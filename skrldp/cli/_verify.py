@@ -15,6 +15,12 @@ from skrldp._params import at_least, at_most
 from skrldp.alphabet.columns import Column
 from skrldp.alphabet.values import chance_of_infrequent
 from skrldp.claims import Around, Claim, Claims
+from skrldp.claims_in_words import (
+    bound_in_words,
+    claim_lines,
+    observer_in_words,
+    origin_of,
+)
 from skrldp.cli import _common as o
 from skrldp.cli._common import FAILED, CommandError, progress, tell
 from skrldp.cli._mechanism import (
@@ -257,16 +263,16 @@ def _false_claims(own: Mechanism, joint: JointDistribution) -> tuple[list[Claim]
             # Another machine may round its last digits otherwise: is the stated bound proven?
             shown = _proven_again(own, joint, one, start=one.eps)
         if shown is None:
-            false.append(f"{one.bound_in_words()} is not proven")
+            false.append(f"{bound_in_words(one)} is not proven")
             continue
         proven.append(replace(shown, asked=None, around=_as_counted(one, joint).around))
         if one.attained > shown.eps:
             least = at_least(one.attained)
             words = f"attained {least} is stated, more than {at_most(shown.eps)}"
-            false.append(f"{one.bound_in_words()}: {words}")
+            false.append(f"{bound_in_words(one)}: {words}")
     assert own.claims is not None
     for one, shown in own.claims.below(proven):
-        false.append(f"{one.bound_in_words()} is claimed, and {at_most(shown.eps)} is proven")
+        false.append(f"{bound_in_words(one)} is claimed, and {at_most(shown.eps)} is proven")
     if own.claims.main.around.bounds is not None:  # compared with the reports' counts before
         return proven, false
     for enough, said in _radii_again(own, joint):
@@ -299,13 +305,13 @@ def _proven(own: Any, joint: JointDistribution, path: str, eps: float | None, re
         asked = own.claims.eps if eps is None else eps
     if shown and shown[0].eps > asked:
         words = f"--eps {eps}" if eps is not None else f"the bound of {reports} reports"
-        false.append(f"{words}: {shown[0].bound_in_words()} is proven")
-    data, unit = own.claims.main.around.data
+        false.append(f"{words}: {bound_in_words(shown[0])} is proven")
+    data, unit = origin_of(own.claims.main.around)
     lines = [(data, f"{joint.n:,} {unit} in {joint.counts.size:,} cells")]
     if own.claims.main.around.rule == "given":
         lines.append(("", "the set is stated by its numbers"))
     if proven and proven[0].about == own.claims.main.about:
-        lines += Claims(tuple(proven)).lines("proven")
+        lines += claim_lines(Claims(tuple(proven)), "proved")
     lines += [("FALSE", words) for words in false]
     kept, lost = "the mechanism keeps what it claims", "NOT PROVEN: do not use this mechanism"
     print(text_page(f"Verdict on {path}", [*lines, ("result", lost if false else kept)]))
@@ -345,7 +351,7 @@ def _checked(
     if holds:
         known = claims[0] if isinstance(own, Mechanism) else Claims.merged(claims)
         notes = dict.fromkeys(text for one in blocks for text in notes_of(one))
-        about = [*known.lines(), *(("note", text) for text in notes)]
+        about = [*claim_lines(known), *(("note", text) for text in notes)]
         name = "mechanism" if isinstance(own, Mechanism) else "manifest"
         shown += [f"{label}: {said}" for label, said in [*about, (name, own.digest)]]
     print(*map(in_one_line, [message, *shown]), sep="\n")
@@ -411,6 +417,6 @@ def _radii_again(own: Any, joint: JointDistribution, _: Any = None) -> list[tupl
             said = ", ".join(f"{name}={size!r}" for name, size in numbers.items())
             how = "as large as" if enough else "NOT as large as"
             words = f"{said} is {how} the rule {around.rule!r} makes it"
-        about = f" of {columns_in_words(claim.secret)}" + f" {claim.observer}".rstrip()
+        about = f" of {columns_in_words(claim.secret)}" + f" {observer_in_words(claim)}".rstrip()
         found.append((enough, f"radius{about}: {words}"))
     return found

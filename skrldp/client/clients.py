@@ -18,7 +18,8 @@ import numpy as np
 from skrldp._arrays import SetOnce, chunks
 from skrldp._params import check_positive, is_whole
 from skrldp.alphabet.numbers import Draws, Knots
-from skrldp.claims import Claims, bound_of_reports, brief_bound, claimed, together
+from skrldp.claims import Claims
+from skrldp.claims_in_words import bound_of_reports, brief_bound, claimed, together
 from skrldp.client.records import BlockReader, RecordReader
 from skrldp.client.rounding import KeptRounding
 from skrldp.exceptions import ReportLimitError

@@ -21,7 +21,8 @@ from skrldp._params import as_list
 from skrldp._typing import Floats, Indices
 from skrldp.alphabet.columns import listed
 from skrldp.alphabet.combinations import Record, group_cells
-from skrldp.claims import Claims, moved
+from skrldp.claims import Claims
+from skrldp.claims_in_words import moved
 from skrldp.estimation.channels import Channel, StructuredChannel, gradient, most_likely
 from skrldp.estimation.errors_and_intervals import Sample, Statistic
 from skrldp.estimation.figures import Pairs

@@ -16,7 +16,8 @@ from skrldp._typing import Floats
 from skrldp.alphabet.columns import Column, listed
 from skrldp.alphabet.combinations import Alphabet, combine
 from skrldp.alphabet.numbers import Numbers
-from skrldp.claims import Claims, claimed
+from skrldp.claims import Claims
+from skrldp.claims_in_words import claimed
 from skrldp.mechanism import json_format
 from skrldp.mechanism.forms import round_columns, slot_bits
 from skrldp.mechanism.json_values import Others

@@ -16,6 +16,7 @@ from skrldp._params import OBSERVED, at_least, check_choice
 from skrldp._typing import Floats
 from skrldp.alphabet.numbers import Knots, Numbers
 from skrldp.claims import Claim, Claims
+from skrldp.claims_in_words import bound_in_words
 from skrldp.information import conditionals_of
 from skrldp.mechanism import json_format
 from skrldp.mechanism.all_distributions import inwards, leakage_over_all
@@ -131,12 +132,12 @@ class Mechanism:
                 )
             if one.reports != 1:
                 raise malformed("a claim is about several reports, which those about one bound")
-            if not one.kept:
+            if not one.is_kept:
                 said = f"a claim has eps={one.eps!r}, more than was asked for, {one.asked!r}"
                 raise malformed(said)
         for one, shown in claims.below(self._shown_by_weights(claims, others)):
             raise malformed(
-                f"it claims {one.bound_in_words()}, but its weights attain eps="
+                f"it claims {bound_in_words(one)}, but its weights attain eps="
                 f"{at_least(shown.eps)}: the claim is false"
             )
 

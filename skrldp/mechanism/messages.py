@@ -14,6 +14,7 @@ from skrldp._lists_in_words import (
 )
 from skrldp.alphabet.columns import listed
 from skrldp.alphabet.numbers import Numbers
+from skrldp.claims_in_words import claim_lines, claims_in_short, origin_of
 
 _SHOWN = 20  # blocks
 
@@ -28,7 +29,7 @@ def sizes(mechanism: Any) -> str:
 
 def claim(mechanism: Any) -> str:
     """State the claims briefly, after a comma; empty if there are none."""
-    return "" if mechanism.claims is None else f", {mechanism.claims.brief()}"
+    return "" if mechanism.claims is None else f", {claims_in_short(mechanism.claims)}"
 
 
 def lines_of(mechanism: Any) -> list[Line]:
@@ -51,9 +52,9 @@ def lines_of(mechanism: Any) -> list[Line]:
         return [*shown, ("claimed", "nothing")]
     notes = [("note", text) for text in notes_of(mechanism)]
     around = mechanism.claims.main.around
-    (data, unit), n_records = around.data, around.n_records
+    (data, unit), n_records = origin_of(around), around.n_records
     table = [] if n_records is None else [(data, f"{n_records:,} {unit}")]
-    return [*shown, *mechanism.claims.lines(), *table, *notes]
+    return [*shown, *claim_lines(mechanism.claims), *table, *notes]
 
 
 def lines_of_blocks(own: Any) -> list[Line]:
@@ -77,7 +78,7 @@ def lines_of_blocks(own: Any) -> list[Line]:
     return [
         *lines,
         *lines_of_numbers(own.numbers),
-        *(own.claims.lines() if own.claims else [("claimed", "nothing")]),
+        *(claim_lines(own.claims) if own.claims else [("claimed", "nothing")]),
     ]
 
 

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from skrldp._params import at_most, check_flag
 from skrldp._typing import Floats
 from skrldp.alphabet.combinations import Record
-from skrldp.claims import POINT_ALONE
+from skrldp.claims_in_words import POINT_ALONE
 from skrldp.design.closed_form import closed_forms
 from skrldp.design.distance_problem import (
     SOLVERS_OF_DISTANCES,

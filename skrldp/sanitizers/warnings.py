@@ -14,7 +14,7 @@ from skrldp._params import in_digits
 from skrldp._typing import Floats
 from skrldp.alphabet.columns import listed
 from skrldp.alphabet.values import brief
-from skrldp.claims import POINT_ALONE
+from skrldp.claims_in_words import POINT_ALONE
 from skrldp.design.solution import Solution
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution

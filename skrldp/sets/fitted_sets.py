@@ -19,6 +19,7 @@ from scipy.special import betainccinv, betaincinv, xlogy
 
 from skrldp._typing import Booleans, Floats, Indices
 from skrldp.claims import EVERYTHING, Around
+from skrldp.claims_in_words import describe
 from skrldp.joint import JointDistribution
 from skrldp.support_function import bisect, divergence, pull_in
 
@@ -252,7 +253,7 @@ class FittedSet(ABC):
 
     def describe(self) -> str:
         """Say in words which distributions are inside."""
-        return self.stated().describe()
+        return describe(self.stated())
 
     @property
     @abstractmethod
@@ -316,7 +317,7 @@ class RenyiSet(FittedSet):
     Examples
     --------
     >>> RenyiSet(2.0, 0.0752).describe()
-    'the distributions within Rényi divergence B = 0.0752 (alpha = 2) of the public one'
+    'distributions within Rényi divergence B = 0.0752 (alpha = 2) of the public one'
     >>> RenyiSet(1.0, float("inf")).is_everything
     True
     """
@@ -478,7 +479,7 @@ class ConditionalsSet(FittedSet):
     --------
     >>> around = ConditionalsSet(single=0.072, pair=0.098, n_records=200)
     >>> print(around.describe())  # doctest: +NORMALIZE_WHITESPACE
-    the distributions whose conditionals of U have log likelihood ratios of at most 14.4 for each
+    distributions whose conditionals of U have log-likelihood ratios of at most 14.4 for each
     secret and 19.6 for every pair
     >>> around.shares_budget
     True

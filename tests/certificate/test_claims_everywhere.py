@@ -31,6 +31,7 @@ from skrldp._pages import _LEFT
 from skrldp._params import at_most
 from skrldp.auditing import claims_of
 from skrldp.certificate import counts_to_json, verify, witness_of
+from skrldp.claims_in_words import claims_shown, claims_table
 from skrldp.cli import main
 from skrldp.mechanism.manifest import read_json
 
@@ -134,8 +135,8 @@ def places(sanitizer, tmp_path):
     assert report.claims.items[: len(own.claims.items)] == own.claims.items
     page = report.to_html().replace("&lt;", "<").replace("&#x27;", "'")
     text = " ".join(str(report).split())
-    for one, row in zip(report.claims.told(), report.claims.table()[2], strict=True):
-        assert row[4] in ("no bound", at_most(one.eps, ".6g"))
+    for one, row in zip(claims_shown(report.claims), claims_table(report.claims)[2], strict=True):
+        assert row[3] in ("no bound", at_most(one.eps, ".6g"))
         assert "".join(f"<td {_LEFT}>{cell}</td>" for cell in row[1:]) in page
         assert " ".join(" ".join(row).split()) in text
 

@@ -21,6 +21,7 @@ from skrldp import (
     client,
 )
 from skrldp.batches import BlockReporter, Reporter, key_check
+from skrldp.claims_in_words import claim_lines
 
 call, folder = command_fixtures.call, command_fixtures.folder
 
@@ -229,7 +230,7 @@ def test_a_manifest_is_verified_by_its_proof(call, ready):
     code, out, err = call("verify", "proven.json", *proof)
     assert (code, err) == (0, "") and out.startswith("holds\nblock 0, secret ")
     manifest = Manifest.from_json((ready / "proven.json").read_text())
-    for label, said in manifest.claims.lines():
+    for label, said in claim_lines(manifest.claims):
         assert f"{label}: {said}" in out
     assert out.splitlines()[-1] == f"manifest: {manifest.digest}"
     counts = json.loads((ready / "counts.json").read_text())

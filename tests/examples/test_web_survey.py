@@ -40,6 +40,7 @@ import store  # noqa: E402
 from survey_site import ID, TOKEN, count_reports, few_questions, invite_all, serving  # noqa: E402
 
 from skrldp import certify, client, expected_std_error  # noqa: E402
+from skrldp.claims_in_words import odds_in_words  # noqa: E402
 from skrldp.mechanism.manifest import Manifest  # noqa: E402
 
 # The made-up people who answer are not quite like those of the public table.
@@ -497,8 +498,8 @@ def test_statements_round_upwards(manifest):
     known = max(one.claims.eps_worst_case for one in manifest.mechanisms)
     assert more >= np.exp(known) and more == float(said["times_known"])
     listed = promise.statements(manifest)
-    assert listed[1] == manifest.claims.main.plain() and "not protected" in listed[0]
-    assert "for at most 5 % of such tables" in listed[4]
+    assert listed[1] == odds_in_words(manifest.claims.main) and "not protected" in listed[0]
+    assert "for at most 5 % of such samples" in listed[4]
     unbounded = [
         dataclasses.replace(one, claims=dataclasses.replace(one.claims, items=(one.claims.main,)))
         for one in manifest.mechanisms

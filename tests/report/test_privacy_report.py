@@ -34,7 +34,8 @@ from skrldp import (
 )
 from skrldp import report as report_module
 from skrldp._params import at_most
-from skrldp.claims import Around, Claim, Claims, odds
+from skrldp.claims import Around, Claim, Claims
+from skrldp.claims_in_words import claim_lines, claims_table, five_sentences, odds
 from skrldp.surveys.design import SurveyDesign
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
@@ -353,8 +354,8 @@ def test_html_escapes_names():
 
 
 def test_odds_are_readable():
-    words = "odds of any two values of column 0 by at most 2.8: what was as likely as not is at"
-    assert f"{words} most 74 % likely afterwards." in said_in(privacy_report(fitted(GRRSanitizer)))
+    first = privacy_report(fitted(GRRSanitizer)).summary()
+    assert all(word in first for word in ("column 0", "at most 2.8", "50 %", "at most 74 %"))
     report = privacy_report(fitted(GRRSanitizer, eps=20.5))
     assert f"into e^{at_most(report.claims.eps, '.4g')} : 1" in report.warnings[0]
     assert (odds(math.log(3.0)), odds(1.0), odds(0.0)) == ("3", "2.8", "1")
@@ -365,14 +366,14 @@ def test_words_never_promise_more_than_is_proven():
     proven, attained = 0.12345617, 0.12345699  # to the nearest: .123456 and .123457
     claims = Claims((Claim(attained, proven, asked=0.12345678),))
     report = replace(privacy_report(fitted(GRRSanitizer)), claims=claims)
-    assert claims.table()[2][0][4:7] == ("0.123457", "0.123457", "0.123456")
+    assert claims_table(claims)[2][0][3:6] == ("0.123457", "0.123457", "0.123456")
     words = said_in(report)
-    assert "S nothing 1 all 0.123457 0.123457 0.123456 proof" in words and "at most 1.2" in words
+    assert "nothing 1 all 0.123457 0.123457 0.123456 proof" in words and "at most 1.2" in words
     claims = Claims((Claim(0.1234567891, 0.1 - 1e-12),))
     found = replace(fitted(GRRSanitizer).certificate_, claims=claims)
     assert "eps<=0.1235, attained 0.09999," in repr(found)
-    words = " ".join(words for _, words in claims.lines())
-    assert "eps <= 0.12345679" in words and "0.0999999999 at the worst distribution" in words
+    words = " ".join(words for _, words in claim_lines(claims))
+    assert "eps <= 0.12345679" in words and "0.0999999999 nats" in words
 
 
 # --- Bad input -----------------------------------------------------------------------------------
@@ -484,13 +485,11 @@ def test_the_first_part_has_figures_but_no_terms_of_the_trade(cls):
     for word in ("eps", "nats", "likelihood", "leakage", "beta", "distribution", "U =", "e^"):
         assert word not in first
     text, claims = " ".join(first.split()), report.claims
-    assert f"values of column 0 by at most {odds(claims.eps)}" in text
+    assert f"values of column 0 by a factor of at most {odds(claims.eps)}" in text
     if claims.eps_worst_case <= claims.eps:
         assert "holds whatever else an observer knows about the person" in text
     elif claims.eps_worst_case < 10:
-        assert (
-            f"for one who knows more the factor is at most {odds(claims.eps_worst_case)}." in text
-        )
+        assert f"knows more, the factor is at most {odds(claims.eps_worst_case)}." in text
     else:
         assert "one who knows more may learn column 0 from one report" in text
     assert ("warning" in first) == (len(report.warnings) > 0)
@@ -512,44 +511,44 @@ MOVED = Around(
 @pytest.mark.parametrize(
     ("items", "words"),
     [
-        ([ball("finite-sample", 0.05)], "among them for at most 5 % of such tables, if their"),
-        ([ball("chi2", 0.05)], "for about 5 % of such tables, if their records are a random"),
-        ([ball("survey", 0.05)], "if their records were drawn as the survey's design says."),
+        ([ball("finite-sample", 0.05)], "may fail for at most 5 % of such samples"),
+        ([ball("chi2", 0.05)], "if this table is a random sample"),
+        ([ball("survey", 0.05)], "if this table was drawn as the survey's design says"),
         (
             [ball("finite-sample", 0.05, values_from="learned")],
-            "for about 5 % (more, as rare values were learned from it) of such tables",
+            "about 5 % (more, because rare values were learned from it)",
         ),
-        ([ball("given", None)], "whether the true one is among them is unknown."),
-        ([Claim(0.5, 0.5, MOVED, (0,))], "changed by no more than was allowed for."),
+        ([ball("given", None)], "is unknown."),
+        ([Claim(0.5, 0.5, MOVED, (0,))], "changed by no more than the drift"),
         (
             [ball("chi2", 0.05), replace(ball("chi2", 0.01), known=(1,), eps=0.75)],
-            "for one who knows column 1 the factor is at most 2.2; one who knows more may learn",
+            "knows column 1, the factor is at most 2.2; one who knows more may learn",
         ),
         ([ball("chi2", 0.05), replace(ball("chi2", 0.01), known=(1,))], "for about 6 % of such"),
         (
             [ball("chi2", 0.05), Claim(1.0, 1.0, secret=(0,))],
-            "knows more the factor is at most 2.8.",
+            "knows more, the factor is at most 2.8.",
         ),
         (
             [Claim(0.5, 0.5, Around("renyi", {"alpha": 1, "radius": 0}, "given"), (0,))],
             "only if the population is exactly as the public table of 9 records says.",
         ),
-        ([Claim(0.5, 0.5, secret=(0,))], "proven for every population, whatever the public table"),
-        ([Claim(0.5, 0.5, secret=(0,))], "same person multiply these odds by at most 2.8."),
+        ([Claim(0.5, 0.5, secret=(0,))], "for every population, whatever the public table"),
+        ([Claim(0.5, 0.5, secret=(0,))], "these odds by a factor of at most 2.8."),
         (
             [Claim(0.5, 0.5, secret=(0,)), Claim(0.8, 0.8, secret=(0,), reports=2)],
-            "person multiply these odds by at most 2.8 (2.3 if the record is unchanged).",
+            "at most 2.8 (2.3 if the record is unchanged).",
         ),
         (
             [ball("chi2", 0.05), replace(ball("chi2", 0.05), reports=2, eps=0.8)],
-            "may reveal column 0 (multiply these odds by at most 2.3 if the record is unchanged).",
+            "may reveal column 0 (a factor of at most 2.3 if the record is unchanged).",
         ),
         ([Claim(20.0, 0.0, secret=(0,))], "A report may reveal column 0."),
         ([Claim(20.0, 0.0, secret=(0,))], "reports about the same person may reveal column 0."),
     ],
 )
 def test_five_sentences_say_for_whom_it_holds(items, words):
-    said = Claims(tuple(items)).plain((1, 2), False, 9)
+    said = five_sentences(Claims(tuple(items)), (1, 2), False, 9)
     assert len(said) == 5 and all(one.count(". ") == 0 and one.endswith(".") for one in said)
     assert words in " ".join(said)
 
@@ -563,6 +562,6 @@ def test_the_page_in_html_is_a_file_of_its_own(tmp_path):
     text = path.read_text(encoding="utf-8")
     assert text == report.to_html() and text.startswith("<!DOCTYPE html>")
     assert "<b>" not in text and report.digest in text
-    assert text.index("In short") < text.index("Claims<") < text.index("does not say")
+    assert text.index("In short") < text.index("Claims about") < text.index("does not say")
     assert text.count("<table>") == text.count("</table>") == 3
     assert report.to_markdown().index("In short") < report.to_markdown().index("| shares of U |")

@@ -72,7 +72,7 @@ def test_the_page_says_what_holds_for_the_whole():
     report = privacy_report(fitted_blocks("pairs", 4.0))
     said = lines(report)
     assert said["blocks"].startswith(" 3, of 2 columns each")
-    assert "some one of them with probability at most 0.05" in said["sets"]
+    assert "at least one of them with probability at most 0.05" in said["sets"]
     assert "utility" not in said
     assert max(map(len, str(report).splitlines())) <= 90
     assert "each bound is that of the worst block" in report._repr_html_()
@@ -84,7 +84,7 @@ def test_known_columns_have_their_own_line():
     report = privacy_report(sanitizer)
     assert report.claims.known.known == ("age",)
     assert report.claims.known.eps == max(one.claims.known.eps for one in sanitizer.certificates_)
-    assert "for one who knows 'age' the factor is at most" in " ".join(report.summary().split())
+    assert "for one who knows 'age', the factor is at most" in " ".join(report.summary().split())
     assert report.claims.beta == pytest.approx(0.1)  # of both statements
 
 

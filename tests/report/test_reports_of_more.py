@@ -27,6 +27,7 @@ from skrldp import (
 )
 from skrldp import report as report_module
 from skrldp._params import at_most
+from skrldp.claims_in_words import claims_table, set_lines
 from skrldp.mechanism.manifest import read_json
 from skrldp.mechanism.messages import lines_of, notes_of
 
@@ -57,7 +58,7 @@ def fitted(cls=PolyOptSanitizer, rows=THREE, counts=OF_THREE, **parameters):
 
 def row(report, known="nothing", reports="1"):
     """The bound in a row of the table of claims."""
-    found = [r[4] for r in report.claims.table()[2] if (r[1], r[2]) == (known, reports)]
+    found = [r[3] for r in claims_table(report.claims)[2] if r[:2] == (known, reports)]
     return found[0] if found else None
 
 
@@ -179,7 +180,7 @@ def test_what_is_not_bounded_is_said():
         (None, LISTED, 0.1, "one of them with probability at most 0.1"),
         (None, {}, 0.05, ""),  # the same event, as values are learned
         (LikelihoodRatioSet(0.01, radius="asymptotic"), {}, 0.02, "with probability about 0.02"),
-        (LikelihoodRatioSet(radius=0.01, drift=0.01), {}, None, "how often they miss is not known"),
+        (LikelihoodRatioSet(radius=0.01, drift=0.01), {}, None, "how often they miss is unknown"),
         (RenyiBall(1), {}, 0.05, ""),
     ],
 )
@@ -194,7 +195,7 @@ def test_known_columns_and_how_often_sets_miss(uncertainty, more, together, word
     assert row(report, "'age'") == at_most(known.eps, ".6g")
     assert report.claims.beta == together
     assert words in words_in(report)
-    moved = "that the population has changed by no more than the drift since"
+    moved = "that the population has changed by at most the drift since"
     assert (moved in words_in(report)) == (getattr(uncertainty, "drift", 0.0) > 0.0)
 
 
@@ -211,7 +212,7 @@ def test_pages_for_auditors_and_programs():
     for said in (
         *report.warnings,
         *report.notes,
-        *dict(report.claims.main.around.lines()).values(),
+        *dict(set_lines(report.claims.main.around)).values(),
     ):
         assert said in plain
     assert "same chance, independently" in words_in(report)

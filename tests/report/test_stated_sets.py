@@ -17,6 +17,7 @@ from skrldp import (
 )
 from skrldp import report as report_module
 from skrldp._params import at_most
+from skrldp.claims_in_words import claims_table, legend, set_in_short
 from skrldp.sanitizers.base import BaseSanitizer
 from skrldp.sets.fitted_sets import ConditionalsSet
 
@@ -69,12 +70,12 @@ def test_every_place_states_the_set(uncertainty):
     certificate = sanitizer.certificate_
     around = certificate.uncertainty
     assert around == uncertainty.fit_set(sanitizer.joint_)
-    assert certificate.claim.around.brief() in repr(certificate)
+    assert set_in_short(certificate.claim.around) in repr(certificate)
     assert around.describe().split(",")[0] in certificate._repr_html_().replace("&#x27;", "'")
     report = privacy_report(sanitizer)
-    holds = said("; ".join(words for _, words in report.claims.legend()))
+    holds = said("; ".join(words for _, words in legend(report.claims)))
     if around.is_everything:
-        assert not holds and {row[3] for row in report.claims.table()[2]} == {"all"}
+        assert not holds and {row[2] for row in claims_table(report.claims)[2]} == {"all"}
     else:
         assert said(around.describe()) in holds and holds in said(report).replace(" assumes ", "; ")
     by_rule, asymptotic = around.beta is not None, around.rule in ("chi2", "asymptotic")
@@ -86,11 +87,9 @@ def test_every_place_states_the_set(uncertainty):
     limited = not (around.is_everything or around.is_point)
     assert ("probability of missing is unknown" in holds) == (limited and not by_rule)
     of_conditionals = isinstance(around, ConditionalsSet)
-    assert ("whatever the probabilities of the secrets are" in holds) == (
-        limited and of_conditionals
-    )
+    assert ("whatever the probabilities of the secrets" in holds) == (limited and of_conditionals)
     drift = of_conditionals and around.drift > 0
-    assert ("(drift)" in holds) == ("by no more than the drift since" in holds) == drift
+    assert ("(drift)" in holds) == ("by at most the drift since" in holds) == drift
     claimed = Mechanism.from_json(sanitizer.mechanism_.to_json()).claims.main.around
     assert claimed == around.stated(claimed.values_from)
 

@@ -22,6 +22,7 @@ from skrldp import (
     privacy_report,
 )
 from skrldp.alphabet.values import source_in_words
+from skrldp.claims_in_words import set_in_words
 from skrldp.exceptions import PrivacyLeakWarning
 
 FINITE = RenyiBall(alpha=1, radius="finite-sample")
@@ -124,7 +125,7 @@ def test_beta_is_said_with_its_condition(source):
     assert json.loads(text)["claims"][0]["around"]["values_from"] == source
     claims = Mechanism.from_json(text).claims
     assert claims == found.mechanism_.claims and claims.values_from == source
-    assert claims.main.around.in_words().endswith(words)
+    assert set_in_words(claims.main.around).endswith(words)
     around = replace(claims.main.around, values_from=None)  # which need not be stated
     unsaid = replace(claims, items=(replace(claims.main, around=around), *claims.items[1:]))
     text = replace(found.mechanism_, claims=unsaid).to_json()

@@ -25,6 +25,7 @@ from skrldp import (
     privacy_report,
 )
 from skrldp.certificate import verify_bounds
+from skrldp.claims_in_words import five_sentences
 from skrldp.mechanism.manifest import Manifest
 from skrldp.sets.bounds_from_reports import BoxSet
 from skrldp.table.codec import manifest_codes
@@ -191,7 +192,7 @@ def test_reports_and_pages_name_private_reports(pilot):
     sanitizer = IRSanitizer(sensitive="ill", categories=ANSWERS).fit(pilot)
     report = str(privacy_report(sanitizer))
     assert "private reports" in report and "public table" not in report
-    plain = " ".join(sanitizer.mechanism_.claims.plain(["age"], False, 1))
+    plain = " ".join(five_sentences(sanitizer.mechanism_.claims, ["age"], False, 1))
     assert f"the {pilot.n_reports_:,} private reports do not rule out" in plain
     assert "at most 5 % of such samples" in plain
 

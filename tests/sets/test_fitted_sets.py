@@ -87,24 +87,24 @@ def test_a_completed_distribution_is_inside(alpha, radius):
     [
         (
             ConditionalsSet(0.1, 0.15, n_records=200),
-            "log likelihood ratios of at most 20 for each secret and 30 for each two",
+            "ratios of at most 20 for each secret and 30 for every pair",
         ),
         (
             ConditionalsSet(0.1, 0.2, n_records=200),
-            "log likelihood ratios of at most 20 for each secret",
+            "ratios of at most 20 for each secret",
         ),
         (
             ConditionalsSet(0.1, 0.1, n_records=200),
-            "log likelihood ratios of at most 20 for each two secrets together",
+            "ratios of at most 20 for every pair of secrets together",
         ),
         (
             ConditionalsSet(0.1, 0.1, 0.01, n_records=200),
-            "at most 20 for each secret and each two secrets together, where each divergence may "
-            "be 0.01 nats more (drift)",
+            "and every pair of secrets together, where each divergence may be 0.01 nats larger "
+            "(drift)",
         ),
         (
             ConditionalsSet(0.1, 0.15),
-            "divergences times P(s) of at most 0.1 for each secret and 0.15 for each two",
+            "divergences times P(s) of at most 0.1 for each secret and 0.15 for every pair",
         ),
         (ConditionalsSet(math.inf, math.inf), "all distributions"),
         (ConditionalsSet(0.0, 0.0), "the public conditionals alone"),
