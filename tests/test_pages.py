@@ -66,7 +66,7 @@ def shown():
     uniform = np.full((2, 4), 0.5)
     return {
         "Mechanism": (mechanism, [BAD, "visits & more", "<b>", "matrix", "all distributions"]),
-        "Mechanism blind": (blind.mechanism_, ["U alone", "the distributions whose"]),
+        "Mechanism blind": (blind.mechanism_, ["U alone", "A distributions whose"]),
         "Mechanism bare": (
             Mechanism.from_matrix(uniform, "ab", (1, 2)),
             ["claimed nothing", "not named"],
@@ -77,11 +77,11 @@ def shown():
         "Certificate of a ball": (certify(uniform, RenyiBall(), joint), ["0.07524", "alpha = 2"]),
         "Certificate of all": (
             certify(uniform, AllDistributions(), joint),
-            ["eps <= 0", "0 at the worst distribution"],
+            ["eps <= 0", "0 nats, at the worst distribution"],
         ),
         "Certificate of one": (certify(uniform, RenyiBall(radius=0), joint), ["public"]),
         "Audit": (audit(grr, n=2_000, random_state=0), ["FAULT: reports are repeatable"]),
-        "PrivacyReport": (privacy_report(grr), ["proven", "Claims", "Notes"]),
+        "PrivacyReport": (privacy_report(grr), ["proved", "Claims", "Notes"]),
     }
 
 
