@@ -11,9 +11,10 @@ import hashlib
 import json
 import re
 import sys
+from collections import Counter
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache, reduce
+from functools import cached_property, lru_cache, reduce
 from itertools import combinations_with_replacement, product
 from math import ceil, floor
 from operator import mul
@@ -32,8 +33,7 @@ NUMBERS = {
 }
 UNITS = 8192  # bounds of a box are multiples of 1/8192
 STATED = ("asked", "attained", "rule", "beta", "n_values", "values_from", "reports")
-MECHANISM = {"skrldp-mechanism": 5}
-MANIFEST = {"skrldp-manifest": 2}
+MECHANISM, MANIFEST = {"skrldp-mechanism": 5}, {"skrldp-manifest": 2}
 COUNTS, WITNESS = {"skrldp-counts": 1}, {"skrldp-witness": 1}
 HEAD = {"format", "version"}
 OF_TABLE = {"secrets", "values", "counts", "records"}
@@ -123,6 +123,11 @@ class Statement:
     budgets: tuple[Fraction, ...]  # of one, of two, drift; of divergences times shares of records
     box: tuple[Table, Table] | None = None  # bounds of each group's conditional; then no order
 
+    @cached_property
+    def least_eps(self) -> Fraction:
+        """The least eps of all pairs."""
+        return min((eps for _, _, eps in self.pairs), default=Fraction(0))
+
     def inside(self, part: list[int], s: int, eps: Fraction | None) -> int:
         """Bound a side over a box from above: fill the best cells up to their bounds, then drift.
 
@@ -145,30 +150,29 @@ class Statement:
         self, part: list[int], s: int, eps: Fraction | None, slack: int, kappa: int
     ) -> int | None:
         """Bound U of Theorem 37, or V if eps is given, from above; None if not admissible."""
-        if eps is None:
-            top = (max(part) << BITS) + slack
-            gaps = [((max(part) - v) << BITS) + slack for v in part]
-        else:
-            height = slack - (min(part) << BITS)
-            top = ceil(Fraction(height * odds(eps)[height > 0], ONE))
-            gaps = [((v - min(part)) << BITS) + slack for v in part]
-        counted = [(n, g) for n, g in zip(self.counts[s], gaps, strict=True) if n]
-        total, alpha = sum(n for n, _ in counted), self.alpha
+        end, alpha = max(part) if eps is None else min(part), self.alpha
+        height = slack - (end << BITS)
+        top = (end << BITS) + slack
+        top = top if eps is None else ceil(Fraction(height * odds(eps)[height > 0], ONE))
         if kappa == 0 or alpha is None:
             return top
+        people = Counter[int]()  # of each gap, which many cells may have
+        for v, n in zip(part, self.counts[s], strict=True):
+            people[(abs(end - v) << BITS) + slack] += n
+        counted, total = [(n, g) for g, n in people.items() if n], people.total()
         if not counted or (alpha <= 1 and any(g == 0 for _, g in counted)):
             return None
         if alpha == 1:
             known = ln(kappa) + 4 - floor((eps or 0) * ONE)
             logs = sum(n * (known - ln(g)) for n, g in counted)
             return top - kappa + ceil(Fraction(kappa * logs, total << BITS))
-        theta, end = (alpha - 1) / alpha, int(alpha < 1)  # which end of an interval is safe
-        mean = Fraction(sum(n * power(g, theta)[end] for n, g in counted), total << BITS)
-        inner = abs(theta) * kappa * mean * Fraction(odds((eps or 0) * theta)[end], ONE)
+        theta, safe = (alpha - 1) / alpha, int(alpha < 1)  # the safe end of an interval
+        mean = Fraction(sum(n * power(g, theta)[safe] for n, g in counted), total << BITS)
+        inner = abs(theta) * kappa * mean * Fraction(odds((eps or 0) * theta)[safe], ONE)
         if 2 * alpha == 1:
             return top - kappa if inner <= ONE else None
-        root = power(ceil(inner) if end else floor(inner), 1 / (1 + theta))[end]
-        return top + (-kappa if end else kappa) + ceil((-1 / theta - 1) * root)
+        root = power(ceil(inner) if safe else floor(inner), 1 / (1 + theta))[safe]
+        return top + (-kappa if safe else kappa) + ceil((-1 / theta - 1) * root)
 
 
 @lru_cache(1 << 14)
@@ -186,7 +190,7 @@ class Sides:
     """The bounds of both sides of a row's pairs, each computed once."""
 
     def __init__(self, one: Statement, row: list[int], couples: dict[Any, Any]) -> None:
-        self.one, self.couples = one, couples
+        self.one, self.couples, self.row = one, couples, row
         self.parts = [[row[cell] for cell in cells] for cells in one.groups]
         self.known: dict[tuple[int, Fraction | None], list[tuple[int, int]]] = {}
 
@@ -204,6 +208,11 @@ class Sides:
                 found.append((one.bound(part, s, eps, slack, kappa), kappa))
             self.known[s, eps] = [(bound, kappa) for bound, kappa in found if bound is not None]
         return self.known[s, eps]
+
+    def left(self) -> list[tuple[int, int, Fraction]]:
+        """Return the pairs; none if no two entries of the row differ by more than the least eps."""
+        is_flat = max(self.row) << BITS <= min(self.row) * odds(self.one.least_eps)[0]
+        return [] if is_flat else self.one.pairs
 
     def hold(self, s: int, t: int, eps: Fraction) -> bool:
         """Whether some couples show that a pair is private (Theorem 37 (ii))."""
@@ -453,27 +462,26 @@ def read_claim(
     """
     own, digest = _read(mechanism, MECHANISM | MANIFEST)
     public, of_counts = _read(counts, COUNTS)
-    if own["format"] != "skrldp-manifest":
-        _need_keys(public, HEAD | OF_TABLE)
+    stated: set[str] = set()
+    if own["format"] == "skrldp-manifest":
+        _need(reports == 1, "several reports of blocks are not checked.")
+        _check_together(own)
+        _need_keys(public, HEAD | {"blocks"})
+        found = []
+        for k, (one, table) in enumerate(zip(own["mechanisms"], public["blocks"], strict=True)):
+            pairs = _part(one, table, eps, 1, OF_TABLE, stated)
+            found += [(rows, replace(it, about=f"block {k}, {it.about}")) for rows, it in pairs]
+    else:
         bare = {key: it for key, it in own.items() if key != "public"}
-        found, stated = _part(bare, public, eps, reports)
-        return found, [digest, of_counts], tuple(name for name in STATED if name in stated)
-    _need(reports == 1, "several reports of blocks are not checked.")
-    _check_together(own)
-    _need_keys(public, HEAD | {"blocks"})
-    found, stated = [], set()
-    for k, (one, table) in enumerate(zip(own["mechanisms"], public["blocks"], strict=True)):
-        _need_keys(table, OF_TABLE)
-        pairs, more = _part(one, table, eps, 1)
-        found += [(rows, replace(it, about=f"block {k}, {it.about}")) for rows, it in pairs]
-        stated |= more
+        found = _part(bare, public, eps, reports, HEAD | OF_TABLE, stated)
     return found, [digest, of_counts], tuple(name for name in STATED if name in stated)
 
 
 def _part(
-    own: dict[str, Any], public: dict[str, Any], eps: Fraction | None, reports: int
-) -> tuple[list[tuple[Table, Statement]], set[str]]:
-    """Read the rows and statements of one mechanism, and the fields that are only stated."""
+    own: Any, public: Any, eps: Fraction | None, reports: int, keys: set[str], stated: set[str]
+) -> list[tuple[Table, Statement]]:
+    """Read the rows and statements of one mechanism; add the fields that are only stated."""
+    _need_keys(public, keys)
     for key in ("secrets", "values"):
         names = own[key]
         _need(type(names) is list and repr(names) == repr(public[key]), f"the {key} differ.")
@@ -487,7 +495,7 @@ def _part(
         eps = None  # what is stated says more
     statements, rows = _statements(own, tables, eps), _rows(own, a1, a2)
     sets = [one["around"] for one in own["claims"] if one["around"] != "all"]
-    stated = {name for one in (*own["claims"], *sets) for name in one if name in STATED}
+    stated |= {name for one in (*own["claims"], *sets) for name in one if name in STATED}
     if reports > 1:  # one row for each multiset of reports
         _need("knots" not in repr(own.get("numbers")), "reports with knots may be rounded anew.")
         _need(eps is not None, "say which eps so many reports should keep.")
@@ -495,7 +503,7 @@ def _part(
         rows = [[reduce(mul, cell) for cell in zip(*some, strict=True)] for some in several]
         subject = statements[0].about.removesuffix("one report")
         statements = [replace(statements[0], about=f"{subject}{reports} reports")]
-    return [(rows, one) for one in statements], stated
+    return [(rows, one) for one in statements]
 
 
 def verify(
@@ -537,8 +545,7 @@ def verify(
         for name, own in zip(("mechanism", "counts", "reports"), (*digests, reports), strict=True):
             _need(repr(given[name]) == repr(own), f"the witness does not fit the {name}.")
         both = zip(pairs, map(_list, _list(given["couples"])), strict=True)
-        shown = tuple(_shown(*pair, some) for pair, some in both)
-        return Verdict(True, "holds", shown, stated)
+        return Verdict(True, "holds", tuple(_shown(*pair, some) for pair, some in both), stated)
     except NotShown as problem:
         return Verdict(False, f"not shown: {problem}")
     except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as problem:
@@ -554,7 +561,7 @@ def _shown(rows: Table, one: Statement, couples: list[list[Any]]) -> str:
         given[y].setdefault((s, side), []).append(couple)
     for y, row in enumerate(rows):
         sides = Sides(one, row, given[y])
-        for s, t, eps in one.pairs:
+        for s, t, eps in sides.left():
             _need(sides.hold(s, t, eps), f"{one.about}: report {y}, groups {s} and {t}.")
     number, most = len(one.pairs), float(max(eps for _, _, eps in one.pairs))
     return f"{one.about}: eps <= {most} for {number} pairs of {len(one.groups)} groups"
@@ -563,6 +570,5 @@ def _shown(rows: Table, one: Statement, couples: list[list[Any]]) -> str:
 if __name__ == "__main__":
     files: Any = [Path(name).read_bytes() for name in sys.argv[1:4]]
     verdict = verify(*files, *sys.argv[4:5])
-    print(verdict.message, *verdict.shown, sep="\n")
-    print("only stated:", *verdict.stated)
+    print(verdict.message, *verdict.shown, " ".join(["only stated:", *verdict.stated]), sep="\n")
     sys.exit(not verdict.holds)

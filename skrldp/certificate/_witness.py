@@ -152,7 +152,7 @@ def _couples(one: Statement, rows: list[list[int]]) -> Iterator[str]:
     """Write the couples of all reports: report, group, side, slack, multiplier."""
     for y, row in enumerate(rows):
         sides = Sides(one, row, {})
-        left = [pair for pair in one.pairs if not sides.hold(*pair)]
+        left = [pair for pair in sides.left() if not sides.hold(*pair)]
         if not left:
             continue
         if one.alpha is None:
