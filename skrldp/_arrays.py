@@ -103,7 +103,7 @@ class ReadOnlyDict(dict[Any, Any]):
 
 
 class ReadOnlyFit:
-    """Base of estimators whose fitted figures stay read-only in pickles and deep copies."""
+    """Base of estimators whose fitted results stay read-only in pickles and deep copies."""
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Set what was fitted, which NumPy forgot to be read-only."""
@@ -124,7 +124,7 @@ class Batch:
 class SetOnce:
     """Base of objects whose public attributes are set when they are made, and never again.
 
-    An object whose attributes were changed would state figures that do not hold for what it does.
+    An object whose attributes were changed would state results that do not describe it.
     """
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -133,7 +133,7 @@ def _escaped(text: str) -> str:
 
 
 def as_json(value: Any, indent: int | None = 2) -> str:
-    """Write figures as JSON.
+    """Write numbers as JSON.
 
     Returns str: numbers that are infinite or not determined are null.
     """

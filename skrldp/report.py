@@ -81,7 +81,7 @@ class PrivacyReport(ReadOnly):
     """What a fitted sanitizer promises; made by :func:`privacy_report`.
 
     It begins with five sentences for who decides on a survey, and goes on with a table of the
-    claims and all figures. Printing it gives text of at most 90 columns; notebooks show tables.
+    claims and all numbers. Printing it gives text of at most 90 columns; notebooks show tables.
 
     Attributes
     ----------
@@ -211,7 +211,7 @@ class PrivacyReport(ReadOnly):
         return text_page(self._title, (), self._sections[:1])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figures as a dict, arrays as lists.
+        """Return the numbers as a dict, arrays as lists.
 
         Returns
         -------
@@ -224,7 +224,7 @@ class PrivacyReport(ReadOnly):
         }
 
     def to_json(self) -> str:
-        """Write all figures, warnings and notes as JSON.
+        """Write all numbers, warnings and notes as JSON.
 
         Numbers that are infinite or not determined are null.
 
@@ -362,11 +362,11 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
     return replace(report, warnings=tuple(warned), notes=tuple(notes))
 
 
-# --- Its figures ---------------------------------------------------------------------------------
+# --- Its numbers ---------------------------------------------------------------------------------
 
 
 def _figures(fitted: Any) -> dict[str, Any]:
-    """Return the figures of a sanitizer, by the names of the report's attributes."""
+    """Return the numbers of a sanitizer, by the names of the report's attributes."""
     joint, certificate, mechanism = fitted.joint_, fitted.certificate_, fitted.mechanism_
     few = mechanism.shape[0] * len(joint.secrets) <= _ENTRIES
     report, pair = worst_case(mechanism, certificate) if few else (None, None)
@@ -408,7 +408,7 @@ def _figures(fitted: Any) -> dict[str, Any]:
 def _of_all_blocks(
     manifest: Any, by_block: Sequence[dict[str, Any]], worst: dict[str, Any]
 ) -> dict[str, Any]:
-    """Put the figures of all blocks together: the worst case is that of the worst block."""
+    """Put the numbers of all blocks together: the worst case is that of the worst block."""
     combined = dict(worst)
     for name in ("eps_at_public", "eps_over_set", "eps_record"):
         figures = [block_figures[name] for block_figures in by_block]
@@ -590,7 +590,7 @@ def _warnings_of_errors(report: PrivacyReport) -> list[str]:
 
 
 def _figures_in_words(report: PrivacyReport) -> list[tuple[str, str]]:
-    """State the figures, as labels and texts."""
+    """State the numbers, as labels and texts."""
     shown = [("digest", report.digest), ("sees", sees(report.observe))]
     a1, a2 = report.shape
     data, unit = origin_of(report.claims.main.around)

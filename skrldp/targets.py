@@ -117,12 +117,12 @@ class Linear:
 
 @dataclass(frozen=True, eq=False)
 class Contrast:
-    """A weighted sum of groups' figures, such as the difference between two groups.
+    """A weighted sum of groups' estimates, such as the difference between two groups.
 
     Parameters
     ----------
     of : Marginal or Mean
-        The figures, with `by`: a share, or a mean, of each group.
+        The estimates, with `by`: a share, or a mean, of each group.
     coefficients : dict
         Number of each group, of several columns of each tuple of categories; 0 for others.
     weight : float, default=1.0
@@ -157,7 +157,7 @@ class WeightedFunctions(NamedTuple):
     weights : array of shape (m,)
         What their variances count.
     scales : array of shape (m,)
-        How far each figure can lie from another: 1 for a share, the range of its numbers for a
+        How far each estimate can lie from another: 1 for a share, the range of its numbers for a
         mean.
     """
 

@@ -37,13 +37,13 @@ class Certificate(ReadOnly):
     Attributes
     ----------
     claims : Claims
-        All that is proved; the figures below are read from them.
+        All that is proved; the numbers below are read from them.
     distribution : array of shape (a1, a2)
         The worst distribution found, inside the set.
     uncertainty : FittedSet
         The set of distributions that ``eps`` holds for.
     reports : int
-        How many independent reports about one record an observer gets. The figures are about that
+        How many independent reports about one record an observer gets. The numbers are about that
         many; those of k reports over all distributions are k times those of one.
     distribution_known : array of shape (a1, a2) or None
         The worst distribution found for an observer who knows columns of U, inside their set.

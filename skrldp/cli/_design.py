@@ -77,7 +77,7 @@ def design(
         o.option(
             "--blocks COLUMNS",
             'Each person reports one block of columns: "age,job", or "singles", each column, or '
-            '"pairs", each two; repeat it. A manifest of mechanisms is written.',
+            '"pairs", every pair; repeat it. A manifest of mechanisms is written.',
         ),
     ] = None,
     bins: Annotated[

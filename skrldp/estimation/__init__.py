@@ -1,4 +1,4 @@
-"""From reports to figures of the records, with their uncertainty."""
+"""From reports to estimates of the records, with their uncertainty."""
 
 from skrldp.estimation.blocks import BlockEstimator
 from skrldp.estimation.estimator import FrequencyEstimator

@@ -1,4 +1,4 @@
-"""Figures from the reports of all blocks of a wide table."""
+"""Quantities from the reports of all blocks of a wide table."""
 
 import warnings
 from collections.abc import Sequence
@@ -203,11 +203,11 @@ class _PooledStatistic(Statistic):
     """Estimates from the reports of all blocks; intervals by the variance of the reports alone."""
 
     channel: _PooledChannel
-    known: Booleans | bool = True  # (k,), which figures enough reports carry
+    known: Booleans | bool = True  # (k,), which quantities enough reports carry
 
     @cached_property
     def determined(self) -> Booleans:
-        """Which figures have an unbiased estimate, (k,)."""
+        """Which quantities have an unbiased estimate, (k,)."""
         return self.certain | (super().determined & self.known)
 
     @property
@@ -228,11 +228,11 @@ class _PooledStatistic(Statistic):
         return np.full(len(self.c), np.nan)
 
     def bias(self, theta: Floats) -> tuple[Floats, Floats]:
-        """Nothing bounds the bias of a figure that no block determines."""
+        """Nothing bounds the bias of a quantity that no block determines."""
         return np.zeros(len(theta)), np.full(len(theta), np.inf)
 
     def with_bounded_bias(self, n: float) -> "_PooledStatistic":
-        """Say that figures which too few of n reports carry may have any value."""
+        """Say that quantities which too few of n reports carry may have any value."""
         return replace(self, known=~self.is_weak(n), plain=self)
 
 
@@ -291,8 +291,8 @@ def expected_cells(
 class BlockEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
     """Shares, means and crosstabs from the reports of a :class:`~skrldp.BlockSanitizer`.
 
-    The margins of different blocks overlap, so that a figure is estimated from all blocks that bear
-    on it: by generalised least squares over the reports of all blocks.
+    The margins of different blocks overlap, so that a quantity is estimated from all blocks that
+    bear on it: by generalised least squares over the reports of all blocks.
 
     Parameters
     ----------
@@ -316,15 +316,15 @@ class BlockEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
     ------
     TypeError, ValueError
         By `fit`, for a mechanism and reports that are not as described; nothing is changed then.
-        By figures, if no block has their columns together.
+        By estimates, if no block has their columns together.
 
     Warns
     -----
     UserWarning
         By `fit`, if no distribution of records explains the reports of a block, as where they are
         those of another manifest; if the population is not that of the public table (p < 0.001),
-        unless privacy was promised for all distributions. By figures, if no report is of the block
-        that has their columns.
+        unless privacy was promised for all distributions. By estimates, if no report is of the
+        block that has their columns.
 
     Notes
     -----
@@ -456,7 +456,7 @@ def count_blocks(Y: Any, sample_weight: ArrayLike | None, manifest: Manifest) ->
     return np.split(counts.astype(float), ends[:-1])
 
 
-# -- the cells of one mechanism or a block, for figures that are functions of them ----------------
+# -- the cells of one mechanism or a block, for quantities that are functions of them --------------
 
 
 class EstimatedCells(NamedTuple):

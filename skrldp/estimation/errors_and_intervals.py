@@ -1,18 +1,18 @@
-r"""One statistic for every figure, and one interval.
+r"""One statistic for every quantity, and one interval.
 
-A figure is a ratio :math:`\theta = c\cdot\pi / g\cdot\pi` of two linear functions of the
-distribution π of the records; g is 1 for figures of all records, and the indicator of a group for
-those within it. With weights w of the reports for which :math:`Q^T w = c`, the mean of w(Y) is an
-exactly unbiased estimate of c·π, whatever π is. The weights depend on the mechanism and the public
-distribution alone, never on the reports.
+A quantity is a ratio :math:`\theta = c\cdot\pi / g\cdot\pi` of two linear functions of the
+distribution π of the records; g is 1 for quantities of all records, and the indicator of a group
+for those within it. With weights w of the reports for which :math:`Q^T w = c`, the mean of w(Y) is
+an exactly unbiased estimate of c·π, whatever π is. The weights depend on the mechanism and the
+public distribution alone, never on the reports.
 
 The interval has all θ at which the residual :math:`h_\theta = c - \theta g`, whose mean is 0 if θ
 is true, is estimated within z standard errors of 0. The variance is the greater of two: that of
 the reports, and that at the distribution next to the public one at which θ is true (tilted
 exponentially). It is Wilson's interval with the noise of privacy in it, and for ratios Fieller's.
 
-Where no weights are unbiased, or fewer than 30 reports would decide whatever the figure is (n over
-the kurtosis of w(Y)), weights of bounded bias are taken, and the interval allows for the bias
+Where no weights are unbiased, or fewer than 30 reports would determine every value (n
+over the kurtosis of w(Y)), weights of bounded bias are taken, and the interval allows for the bias
 (Donoho 1994; Armstrong and Kolesár 2018).
 """
 
@@ -27,14 +27,14 @@ from scipy.special import ndtr, ndtri
 from skrldp._typing import Booleans, Floats, Indices
 from skrldp.estimation.channels import Channel, FourNumbers, StructuredChannel
 
-LEAST_REPORTS = 30.0  # that must carry a figure, effectively
+LEAST_REPORTS = 30.0  # minimum number that effectively determine a quantity
 _PRICES = 0.01, 0.05, 0.2, 1.0, 4.0, 20.0, 100.0, 1e3, 1e4  # of the bias that are tried
 _MOST_WEIGHTS = 400  # independent ones for which biased weights are searched
 _ROUNDS, _MOST_PRODUCTS = 12, 2_000_000_000  # of a search, in about a second
 _SPREAD = 0.01  # of the shares of cells that all have alike
 _NO_PENALTY = 1e-10  # of a variance: rounding would decide below it
 LEAST_SHARE = 4.0  # of a group, in its standard errors, for a standard error within it
-_PARTS = 0.0, 0.25, 0.5  # of the way from the public figure to the farther end of its range
+_PARTS = 0.0, 0.25, 0.5  # of the way from the public value to the farther end of its range
 _LARGEST_TILT = 500.0  # of a logarithm of a probability
 _TILTS, _HALVINGS = 60, 30  # steps of the tilt, and of an end of an interval
 # Steps of a table of variances: errors are wrong by less than a thousandth, and while weights are
@@ -46,7 +46,7 @@ _STEPS, _FEW_STEPS = 96, 16
 class Sample:
     """The shares of the reports, and how they vary from sample to sample.
 
-    Without `design` there may be r samples at once, of shares (r, b): figures are then (r, k).
+    Without `design` there may be r samples at once, of shares (r, b): quantities are then (r, k).
     """
 
     shares: Floats  # (b,)
@@ -164,10 +164,10 @@ def tilted_cells(public: Floats, tilt: Floats, residual: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Statistic:
-    """Estimates of k figures from reports.
+    """Estimates of k quantities from reports.
 
-    The least figure that there may be is taken from c for each g, so that little cancels out:
-    figures are θ = `least` + c·π / g·π, and a figure that is certain has c = 0.
+    The smallest possible value is subtracted from c for each g, so that little cancels out:
+    quantities are θ = `least` + c·π / g·π, and a quantity that is certain has c = 0.
     """
 
     channel: Channel
@@ -176,10 +176,10 @@ class Statistic:
     of_c: Floats  # (k, b), weights of the reports
     of_g: Floats  # (k, b)
     least: Floats  # (k,), NaN where no cell has g
-    size: Floats  # (k,), of the range of the figure
+    size: Floats  # (k,), of the range of the quantity
     plain: "Statistic | None" = None  # with unbiased weights, where others replaced them
     steps: int = _STEPS  # of the table of variances
-    # Classes (k, m) where figures θ are true: the same for all weights of the same figures.
+    # Classes (k, m) where quantities θ are true: the same for all weights of the same quantities.
     tilted: dict[bytes, Floats] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -201,27 +201,27 @@ class Statistic:
 
     @cached_property
     def certain(self) -> Booleans:
-        """Which figures are the same in all distributions, or none as a group is empty, (k,)."""
+        """Which quantities are equal everywhere, or undefined as a group is empty, (k,)."""
         return ~(self.size > 0.0)
 
     @cached_property
     def determined(self) -> Booleans:
-        """Which figures have an unbiased estimate, (k,)."""
+        """Which quantities have an unbiased estimate, (k,)."""
         of_g = self.channel.determines(self.g, self.of_g)
         return self.certain | (self.channel.determines(self.c, self.of_c) & of_g)
 
     @cached_property
     def public(self) -> Floats:
-        """Figures of the public distribution, less the least ones, (k,)."""
+        """Values at the public distribution, minus the smallest ones, (k,)."""
         share = self.g @ self.channel.public
         found = np.full_like(share, np.nan)
         return np.divide(self.c @ self.channel.public, share, out=found, where=share > 0)
 
     @cached_property
     def effective(self) -> Floats:
-        """Part of the reports that carry a figure, (k,): the inverse kurtosis of its weights.
+        """Part of the reports that carry a quantity, (k,): the inverse kurtosis of its weights.
 
-        The largest over some values of the figure: of a rare category few records decide, and the
+        The largest over some values of the quantity: of a rare category few records decide, and the
         interval knows; only few reports for every value must be avoided.
         """
         found, far = np.zeros(len(self.c)), np.where(2.0 * self.public < self.size, self.size, 0.0)
@@ -294,7 +294,7 @@ class Statistic:
     def influence(self, sample: Sample) -> Floats:
         """Return what one report adds to the estimates, times the number of reports: (k, b).
 
-        It is 0 for figures of which no record is seen.
+        It is 0 for quantities without a record.
         """
         seen = self.moments(sample)
         apart = sample.centred(self._residual_weights(seen.at))
@@ -334,7 +334,7 @@ class Statistic:
         return np.where(known, found, np.nan)
 
     def variances(self, sample: Sample) -> Floats:
-        """Variances of the points where the public figure is true, (k,): they weigh points."""
+        """Variances at the public value, (k,), as weights of the points."""
         share = np.maximum(self.moments(sample).share, 1e-12)
         found: Floats = self.model_variances(self.public) / share**2 / sample.n
         if self.plain is None:
@@ -358,7 +358,7 @@ class Statistic:
         seen = self.moments(sample)
         if self.are_plain and self.determined.all():
             return _wilson(seen, self.classes[5].T, ndtri(0.5 + level / 2.0))
-        # A residual that has one sign at all figures counts as 0 where it is next to 0.
+        # A residual that has one sign at all values counts as 0 where it is next to 0.
         whole = np.stack([np.zeros_like(seen.top), np.broadcast_to(self.size, seen.top.shape)])
         low, high = seen.top - whole * seen.share - self._tabled(whole)[1]
         left = np.where(low * high > 0, np.where(np.abs(low) < np.abs(high), low, high), 0.0)
@@ -382,7 +382,7 @@ class Statistic:
 
     @cached_property
     def _table(self) -> tuple[Floats, Floats]:
-        """Tabulate what intervals need of figures at x of their ranges: x (g,), (3, k, g).
+        """Tabulate what intervals need, at x of the quantities' ranges: x (g,), (3, k, g).
 
         These are model variances, and the middle and size of the bias.
         """
@@ -396,7 +396,7 @@ class Statistic:
         return x, np.nan_to_num(found, posinf=1e100)
 
     def _tabled(self, theta: Floats) -> Floats:
-        """Look up the table, (3, ..., k), at figures less the least ones."""
+        """Look up the table, (3, ..., k), at values minus the smallest ones."""
         x, table = self._table
         at = np.clip(np.nan_to_num(theta / np.where(self.certain, 1.0, self.size)), 0.0, 1.0)
         steps = np.arccos(1.0 - 2.0 * at) * (self.steps / np.pi)
@@ -473,7 +473,7 @@ class Statistic:
         return of_c, of_g
 
     def _expected_lengths(self, n: float) -> Floats:
-        """Lengths of the intervals for the expected reports, in ranges of the figures, (k,).
+        """Lengths of the intervals for the expected reports, in ranges of the quantities, (k,).
 
         Infinite where too few of n reports carry the weights.
         """
@@ -628,7 +628,7 @@ def _wilson(seen: Moments, squares: Floats, quantile: float) -> Floats:
     return np.clip(np.stack([low, high], axis=-1), 0.0, 1.0)
 
 
-# -- several figures ------------------------------------------------------------------------------
+# -- several quantities ----------------------------------------------------------------------------
 
 
 def project(values: Floats, variances: Floats) -> Floats:
@@ -651,10 +651,10 @@ def project(values: Floats, variances: Floats) -> Floats:
 def combined_ends(
     coefficients: Floats, values: Floats, ends: Floats, correlation: Floats
 ) -> Floats:
-    """Intervals of weighted sums, from those of the figures and their correlations.
+    """Intervals of weighted sums, from those of the quantities and their correlations.
 
     Each side has the variance that the length of the intervals shows there (Zou and Donner 2008).
-    Figures whose correlation is not known (NaN) may move so that the sum moves most.
+    Quantities whose correlation is not known (NaN) may move so that the sum moves most.
 
     Shapes: `coefficients` (k,), `values` (k, m), `ends` (k, m, 2), `correlation` (k, k, m).
     """

@@ -1,4 +1,4 @@
-"""Figures of the records estimated from reports, as a scikit-learn estimator."""
+"""Estimates of the records' distribution from reports, as a scikit-learn estimator."""
 
 import warnings
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ from skrldp.table.read import lazy_frame
 if TYPE_CHECKING:
     import pandas as pd
 
-_FEW = 5  # reports of which a figure says so little that a warning names the reason
+_FEW = 5  # minimum number of reports without a warning
 
 METHODS = ("unbiased", "em")
 
@@ -50,8 +50,8 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
     """Shares, means and quantiles of the records, estimated from the reports of a mechanism.
 
     A report about a record of cell x has distribution Q_x, the column x of the mechanism's matrix
-    Q. Each figure is a mean of weights of the reports, which make it exactly unbiased whatever the
-    population is.
+    Q. Each estimate is a mean of weights of the reports, which make it exactly unbiased whatever
+    the population is.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         person.
     groups : str or list of str, optional
         Columns of `Y` that are not reports, such as a region that is collected without noise: all
-        figures are estimated for each of their groups.
+        everything is estimated for each of their groups.
 
     Attributes
     ----------
@@ -116,15 +116,15 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         By `fit`, if no distribution of records explains the reports, as if they were raw records:
         a false alarm in at most one of a million samples. If the population is not that of the
         public table (p < 0.001), unless privacy was promised for all distributions. And if there
-        are fewer than five reports, of all or of a group: their figures have no standard errors.
+        are fewer than five reports, of all or of a group: their estimates have no standard errors.
 
     Notes
     -----
-    Intervals have all values of the figure that the estimate is within z standard errors of, the
+    Intervals contain all values of which the estimate is within z standard errors, the
     variance being the greater of that of the reports and that at the distribution next to the
     public one which has the value: Wilson's and Fieller's intervals with the noise of privacy in
-    them. Figures that the reports do not determine, or that fewer than 30 of them would decide,
-    have intervals that allow for a bias (Donoho 1994).
+    them. Estimates that the reports do not determine, or that fewer than 30 of them would
+    determine, have intervals that allow for a bias (Donoho 1994).
 
     Reports must be about different people: repeated reports about one person are not independent,
     and the standard errors would be too small.
@@ -245,7 +245,7 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         self.__dict__.update(fitted)
         return self
 
-    # -- beside the figures -----------------------------------------------------------------------
+    # -- beside the estimates ----------------------------------------------------------------------
 
     def _cells(self, columns: Any, by: Any, part: str = "all") -> Cells:
         check_is_fitted(self)

@@ -1,4 +1,4 @@
-"""Figures with errors and intervals, as tables, and their differences and ratios."""
+"""Estimates with errors and intervals, as tables, and their differences and ratios."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,7 +30,7 @@ Ends = Callable[[float], NDArray[Any]]  # of intervals, for a level
 
 @dataclass(frozen=True, eq=False)
 class Influence:
-    """What single reports add to k figures, times their number, in independent samples."""
+    """Contributions of single reports to k estimates, times their number, by sample."""
 
     parts: dict[Sample, Floats]  # weights (k, b), of mean 0
     pairs: "tuple[Pairs, ...]" = ()
@@ -39,7 +39,7 @@ class Influence:
     def together(
         cls, several: "Sequence[Influence]", pairs: "tuple[Pairs, ...]" = ()
     ) -> "Influence":
-        """Of as many figures of each, one after the other."""
+        """Of as many estimates of each, one after the other."""
         found: dict[Sample, Floats] = {}
         for unit, one in zip(np.eye(len(several)), several, strict=True):
             for sample, own in one.parts.items():
@@ -48,7 +48,7 @@ class Influence:
         return cls(found, pairs + tuple(pair for one in several for pair in one.pairs))
 
     def covariance(self) -> Floats:
-        """Covariance of the figures, (k, k)."""
+        """Covariance of the estimates, (k, k)."""
         found = sum(sample.covariance(own, own) for sample, own in self.parts.items())
         for pairs in self.pairs:
             one, two = pairs.moves(self)
@@ -56,7 +56,7 @@ class Influence:
         return np.asarray(found)
 
     def times(self, slopes: Floats) -> "Influence":
-        """Of linear functions of the figures, (m, k) to m figures."""
+        """Of linear functions of the estimates, (m, k) to m estimates."""
         return replace(self, parts={sample: slopes @ own for sample, own in self.parts.items()})
 
     def __getitem__(self, rows: Indices) -> "Influence":
@@ -72,7 +72,7 @@ class Pairs:
     numbers: Floats  # (p,), people of each kind
 
     def moves(self, influence: Influence) -> list[Floats]:
-        """Return what the reports of each kind of pair add to figures, (k, p) of each sample."""
+        """Return what the reports of each kind of pair add to estimates, (k, p) of each sample."""
         found, k = [], len(next(iter(influence.parts.values())))
         for sample, symbols in zip(self.samples, self.symbols, strict=True):
             weights = influence.parts.get(sample, np.zeros((k, len(sample.shares))))
@@ -82,7 +82,7 @@ class Pairs:
 
 @dataclass(frozen=True, eq=False)
 class Estimates(ReadOnly):
-    """Figures estimated from reports: shares, means or quantiles, a row each.
+    """Estimates from reports: shares, means or quantiles, a row each.
 
     Attributes
     ----------
@@ -91,19 +91,19 @@ class Estimates(ReadOnly):
     names : tuple of str
         Names of the columns that the labels are categories of, those of groups first.
     labels : tuple of m tuples
-        Which figure each row is.
+        Which estimate each row is.
     estimate : array of shape (m,)
         The estimates. Shares of one table are a distribution: the one next to the unbiased shares.
         NaN where no record of the group is seen.
     std_error : array of shape (m,)
-        Standard errors; NaN where the figure is not identifiable from these reports, or fewer than
-        30 reports would decide it: the interval is still right.
+        Standard errors; NaN where the estimate is not identifiable from these reports, or fewer
+        than 30 reports would determine it: the interval is still valid.
     noise_error : array of shape (m,)
-        The part of the standard errors that the mechanism adds: by how much the figures vary around
-        those of the same people' raw answers.
+        The part of the standard errors that the mechanism adds: by how much the estimates vary
+        around those of the same people' raw answers.
     unbiased : array of shape (m,)
         The estimates as the weights of the reports make them, which may be negative; NaN where the
-        figure is not identifiable.
+        estimate is not identifiable.
     n_reports : int
         Number of reports.
 
@@ -129,18 +129,18 @@ class Estimates(ReadOnly):
     _ends: Ends = field(repr=False)
     _influence: Influence | None = field(default=None, repr=False)  # None: of quantiles
     _n_by: int = field(default=0, repr=False)  # columns of groups, which come first
-    _n_quantiles: int = field(default=0, repr=False)  # that each figure is made of
-    _n: NDArray[Any] | None = field(default=None, repr=False)  # reports of each figure's group
+    _n_quantiles: int = field(default=0, repr=False)  # that each estimate is made of
+    _n: NDArray[Any] | None = field(default=None, repr=False)  # reports of each estimate's group
 
     def confidence_interval(
         self, level: float = 0.95, *, simultaneous: bool = False
     ) -> NDArray[Any]:
-        """Confidence interval of each figure.
+        """Confidence interval of each estimate.
 
         Parameters
         ----------
         level : float, default=0.95
-            Probability that an interval contains the true figure.
+            Probability that an interval contains the true value.
         simultaneous : bool, default=False
             Whether `level` is the probability that all do so at once (Šidák's bound).
 
@@ -162,12 +162,13 @@ class Estimates(ReadOnly):
         Returns
         -------
         array of shape (m, m)
-            NaN where a figure has no standard error.
+            NaN where an estimate has no standard error.
 
         Raises
         ------
         ValueError
-            If the figures are quantiles, or single cells of a mechanism with too many for a matrix.
+            If the estimates are quantiles, or single cells of a mechanism with too many for a
+            matrix.
         """
         if self._influence is None:
             raise ValueError(f"{self.what}: these figures have no covariance matrix.")
@@ -177,7 +178,7 @@ class Estimates(ReadOnly):
         return found
 
     def to_frame(self, level: float = 0.95) -> Any:
-        """Write the figures as a pandas frame.
+        """Write the estimates as a pandas frame.
 
         Parameters
         ----------
@@ -216,7 +217,7 @@ class Estimates(ReadOnly):
         return [one[0] if len(one) == 1 else one for one in found]
 
     def difference(self, first: Any, second: Any) -> "Estimates":
-        """Estimate by how much a group's figures exceed those of another group.
+        """Estimate by how much one group exceeds another group.
 
         Parameters
         ----------
@@ -232,12 +233,12 @@ class Estimates(ReadOnly):
         Raises
         ------
         ValueError
-            If there is no such group, both are the same, or the figures are categories.
+            If there is no such group, both are the same, or the estimates are categories.
         """
         return self._of_two(first, second, "less")
 
     def contrast(self, coefficients: Mapping[Any, float]) -> "Estimates":
-        """Estimate a weighted sum of the groups' figures.
+        """Estimate a weighted sum over groups.
 
         Parameters
         ----------
@@ -251,13 +252,13 @@ class Estimates(ReadOnly):
         Raises
         ------
         ValueError
-            If there is no such group, all numbers are 0, or the figures are categories.
+            If there is no such group, all numbers are 0, or the estimates are categories.
         """
         numbers = contrast_of(coefficients, self.groups)
         return self._combined(numbers, f"{self.what}: a contrast of groups")
 
     def ratio(self, first: Any, second: Any) -> "Estimates":
-        """Estimate how many times a group's figures are those of another group.
+        """Estimate the ratio of one group to another group.
 
         Parameters
         ----------
@@ -267,13 +268,13 @@ class Estimates(ReadOnly):
         Returns
         -------
         Estimates
-            Intervals are Fieller's: they reach to infinity where the second group's figure may be
+            Intervals are Fieller's: they reach to infinity where the second group's estimate may be
             0. The estimate is NaN where it is estimated as 0.
 
         Raises
         ------
         ValueError
-            If there is no such group, both are the same, or the figures are categories.
+            If there is no such group, both are the same, or the estimates are categories.
         """
         return self._of_two(first, second, "over")
 
@@ -283,7 +284,7 @@ class Estimates(ReadOnly):
         Parameters
         ----------
         size : float, or dict of group to float
-            The number of people in the population, or in each group if the figures have groups.
+            The number of people in the population, or in each group if the estimates have groups.
 
         Returns
         -------
@@ -293,7 +294,7 @@ class Estimates(ReadOnly):
         Raises
         ------
         ValueError
-            If a size is not a positive number, a group has none, or the figures are quantiles.
+            If a size is not a positive number, a group has none, or the estimates are quantiles.
 
         Examples
         --------
@@ -365,7 +366,7 @@ class Estimates(ReadOnly):
     def _combined(
         self, numbers: Floats, what: str, n_by: int = 0, *, is_ratio: bool = False
     ) -> "Estimates":
-        """Weighted sums of the groups' figures, or the ratio of the one of 1 to the one of -1."""
+        """Weighted sums of the groups' estimates, or the ratio of the one of 1 to the one of -1."""
         if self.estimate.dtype.kind != "f":
             raise ValueError(
                 f"{self.what}: these are categories, which have no differences and ratios. Compare "
@@ -457,25 +458,25 @@ def _digits(value: Any) -> str:
 
 
 def difference(first: Any, second: Any, *, paired: Pairs | None = None) -> Estimates:
-    """Estimate by how much figures of one set of reports exceed those of another one.
+    """Estimate by how much estimates from one set of reports exceed those from another one.
 
     Parameters
     ----------
     first, second : Estimates
-        The same figures of two fitted estimators, such as their means of a column.
+        The same estimates of two fitted estimators, such as their means of a column.
     paired : PairedReports, optional
         Which reports are about the same people, as in a panel; None if all are different people.
 
     Returns
     -------
     Estimates
-        The first less the second. Intervals are made of those of both figures and their
+        The first less the second. Intervals are made of those of both estimates and their
         correlation (Zou and Donner 2008); those of quantiles hold whatever the dependence is.
 
     Raises
     ------
     TypeError
-        If they are no figures.
+        If they are not estimates.
     ValueError
         If they are about other columns or categories, or are categories; if the pairs are those of
         other estimators.
@@ -503,7 +504,7 @@ def difference(first: Any, second: Any, *, paired: Pairs | None = None) -> Estim
 
 
 def ratio(first: Any, second: Any, *, paired: Pairs | None = None) -> Estimates:
-    """Estimate how many times figures of one set of reports are those of another one.
+    """Estimate the ratio of estimates from one set of reports to those from another one.
 
     Parameters
     ----------
@@ -566,7 +567,7 @@ def pooled(first: Any, second: Any, *, paired: Pairs | None = None) -> Estimates
     Raises
     ------
     TypeError, ValueError
-        As by :func:`difference`, and if the figures are quantiles.
+        As by :func:`difference`, and if the estimates are quantiles.
 
     Examples
     --------
@@ -598,14 +599,14 @@ def pooled(first: Any, second: Any, *, paired: Pairs | None = None) -> Estimates
 
 
 def _compared(first: Any, second: Any, paired: Any, kind: str) -> Estimates:
-    """Subtract or divide the same figures of two sets of reports."""
+    """Subtract or divide the same estimates of two sets of reports."""
     both, signs = _two_sets(first, second, paired), np.array([1.0, -1.0])
     what = f"{kind} of two: {first.what}"
     return both._combined(signs, what, first._n_by, is_ratio=kind == "ratio")
 
 
 def _two_sets(first: Any, second: Any, paired: Any) -> Estimates:
-    """Check that two are the same figures, and put them below one another."""
+    """Check that two are the same estimates, and stack them."""
     for one in (first, second):
         if not isinstance(one, Estimates):
             raise TypeError(f"figures of two estimators are needed, got {type(one).__name__}.")
@@ -635,7 +636,7 @@ def stacked(
     labels: Sequence[tuple[Any, ...]],
     pairs: tuple[Pairs, ...] = (),
 ) -> Estimates:
-    """Put the same figures of several groups of reports, which have labels, below one another."""
+    """Stack the same estimates of several groups of reports, which have labels."""
     first, own = parts[0], [one._influence for one in parts if one._influence is not None]
     arrays: dict[str, Any] = {
         name: np.concatenate([getattr(one, name) for one in parts])
@@ -661,7 +662,7 @@ def stacked(
 
 
 def _stacked_ends(parts: Sequence[Ends], level: float) -> NDArray[Any]:
-    """Return the ends of the intervals of the figures of several groups."""
+    """Return the ends of the intervals of the estimates of several groups."""
     return np.concatenate([ends(level) for ends in parts])
 
 
@@ -675,7 +676,7 @@ def _combined_ends(
     is_ratio: bool,
     level: float,
 ) -> Floats:
-    """Return the ends of the intervals of weighted sums of figures, in rows of places.
+    """Return the ends of the intervals of weighted sums of estimates, in rows of places.
 
     Two quantiles' intervals hold at once for their sum; each further one adds its misses.
     """
@@ -686,7 +687,7 @@ def _combined_ends(
 
 
 def _widened_ends(ends: Ends, estimate: Floats, added: Floats, level: float) -> Floats:
-    """Widen intervals for a further, independent variance of the figures."""
+    """Widen intervals for a further, independent variance of the estimates."""
     found = ends(level)
     half = np.sqrt(
         (found - estimate[:, None]) ** 2 + (ndtri(0.5 + level / 2.0) ** 2 * added)[:, None]

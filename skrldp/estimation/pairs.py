@@ -162,7 +162,7 @@ class PairedReports(Pairs):
         return int(self.numbers.sum())
 
     def __repr__(self) -> str:
-        return f"PairedReports({self.n_pairs:,} persons in both waves)"
+        return f"PairedReports({self.n_pairs:,} people in both waves)"
 
 
 def _warn_of_equal_noise(estimators: Sequence[Any], equal: float, n: float) -> None:
@@ -201,7 +201,7 @@ def _symbols(estimator: Any, Y: Any, wave: str) -> Indices:
     if lazy_frame(Y) is not None:
         raise ValueError(
             f"Y_{wave} is a lazy frame, whose rows have no order. Join both waves by the ids, "
-            "count the rows of each two reports, and pass the counts as sample_weight."
+            "count the rows of each pair of reports, and pass the counts as sample_weight."
         )
     reports = read_reports(Y, estimator._source, estimator.encode)
     if not np.array_equal(reports.kinds, estimator._kinds):

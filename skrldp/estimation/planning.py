@@ -73,7 +73,7 @@ def expected_std_error(
     Notes
     -----
     The variance is that of the estimator's weights at the distribution. Where fewer than 30 reports
-    would decide a figure (PolyOpt has such), the estimator prints an interval alone.
+    would determine an estimate (as with PolyOpt), the estimator prints only an interval.
 
     Examples
     --------
@@ -147,8 +147,8 @@ def expected_std_errors_of_targets(
     Returns
     -------
     dict
-        From the name of each figure, as in ``targets_`` of AOptimalSanitizer, to its standard
-        error: infinite where the reports do not determine the figure.
+        From the name of each estimate, as in ``targets_`` of AOptimalSanitizer, to its standard
+        error: infinite where the reports do not determine the estimate.
 
     Raises
     ------
@@ -199,7 +199,7 @@ def _planned(
 
 
 def _errors(cells: Cells, asked: Asked, follows: Floats, design_effect: float) -> Floats:
-    """Return standard errors of figures, infinite where the reports do not determine them."""
+    """Return standard errors of estimates, infinite where the reports do not determine them."""
     _, whole = cells.samples[0]
     statistic, sample = cells.evaluated(asked, whole)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -211,7 +211,7 @@ def _errors(cells: Cells, asked: Asked, follows: Floats, design_effect: float) -
 
 
 def _of_records(statistic: Statistic, sample: Sample, follows: Floats) -> Floats:
-    """Variances of single records' part in the figures, (k,)."""
+    """Variances of single records' contributions to the estimates, (k,)."""
     theta = statistic.estimates(sample) - statistic.least
     if statistic.c.shape[1] == len(follows):
         share = statistic.g @ follows

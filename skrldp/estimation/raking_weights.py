@@ -33,9 +33,9 @@ class RakingWeights(ReadOnlyFit, BaseEstimator):
 
     Reports determine the margins of blocks of columns; public records show how all columns are
     related, perhaps of a different population. Calibration, or raking, keeps the public records and
-    changes their weights as little as the reports ask for (Deville and Särndal 1992). Figures of
+    changes their weights as little as the reports ask for (Deville and Särndal 1992). Estimates of
     the weighted records may concern more columns than any block has, and have less error than
-    figures of the reports alone. **Where the population has not changed, take the public table
+    estimates of the reports alone. **Where the population has not changed, take the public table
     without weights**: reports then only add noise. A relation between columns that no block holds
     together stays unchanged among the public records.
 
@@ -74,7 +74,7 @@ class RakingWeights(ReadOnlyFit, BaseEstimator):
     table's distribution. The penalty is a bias towards the public table, which no standard error
     holds: :meth:`replicate_weights` show how much estimates vary with the reports at this strength.
     Where reports are few for the noise, the bias is most of the error: with 200 reports about a
-    population that had moved, figures were wrong by .22, and varied by .04.
+    population that had moved, estimates were wrong by .22, and varied by .04.
 
     References
     ----------
@@ -175,7 +175,7 @@ class RakingWeights(ReadOnlyFit, BaseEstimator):
         Returns
         -------
         array of shape (n, n_replicates)
-            The standard error of a figure is the standard deviation of the figures with these
+            The standard error of an estimate is the standard deviation of the estimates with these
             weights. Neither the bias towards the public table nor the public records' own error is
             in it: the stronger the calibration holds on to the table, the smaller it is.
         """

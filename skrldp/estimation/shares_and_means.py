@@ -1,4 +1,4 @@
-"""The figures that every estimator has: shares, means and quantiles of the columns of records."""
+"""The methods of every estimator: shares, means and quantiles of the columns of records."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -33,7 +33,7 @@ from skrldp.estimation.figures import Ends, Estimates, Influence, stacked
 from skrldp.estimation.hypotheses import HypothesisTest, independence_of
 from skrldp.mechanism.mechanism import Mechanism
 
-_MOST_NUMBERS = 25_000_000  # of figures times cells: some hundred megabytes
+_MOST_NUMBERS = 25_000_000  # of estimates times cells: some hundred megabytes
 # Of the most likely distribution: nats per report that are nothing, and steps.
 _TOL, _STEPS = 1e-10, 10_000
 
@@ -71,7 +71,7 @@ class Cells:
     def statistic(
         self, c: Floats, g: Floats | None, sample: Sample, channel: Channel | None = None
     ) -> Statistic:
-        """Make the statistic of figures c·π / g·π, (k, a); biased weights are kept."""
+        """Make the statistic of estimates c·π / g·π, (k, a); biased weights are kept."""
         found = self.kind.of(channel or self.channel, c, g)
         if not (self.bounded and found.is_weak(sample.n).any()):
             return found
@@ -84,7 +84,7 @@ class Cells:
         return self.kind.of(self.channel, functions)
 
     def evaluated(self, asked: "Asked", sample: Sample) -> tuple[Statistic, Sample]:
-        """Make the statistic of figures, and the reports that it takes.
+        """Make the statistic of estimates, and the reports that it takes.
 
         Without a matrix the shares of S or U alone are of the S or U that is reported.
         """
@@ -286,12 +286,12 @@ class FigureMethods(ABC):
 
 
 class Asked(NamedTuple):
-    """Figures that are asked for."""
+    """The requested estimates."""
 
     what: str
-    groups: tuple[CellGroups, ...]  # within which the figures are, if any
+    groups: tuple[CellGroups, ...]  # within which the estimates are, if any
     shares: CellGroups | None  # the categories of which they are shares, if they are
-    c: Floats | None = None  # (k, a), of figures c·π / g·π; None: the shares of all records
+    c: Floats | None = None  # (k, a), of estimates c·π / g·π; None: the shares of all records
     g: Floats | None = None  # None: 1
 
     @property
@@ -301,7 +301,7 @@ class Asked(NamedTuple):
 
     @property
     def labels(self) -> list[tuple[Any, ...]]:
-        """The label of each figure."""
+        """The label of each estimate."""
         own = ([c if len(one.name) > 1 else (c,) for c in one.categories] for one in self.parts)
         return [tuple(chain(*label)) for label in product(*own)]
 
@@ -340,7 +340,7 @@ def _members(
 
 
 def _figures(cells: Cells, asked: Asked, each: int = 1) -> Estimates:
-    """Estimate figures from each group of reports; `each` of them have the same label."""
+    """Estimate from each group of reports; `each` of them have the same label."""
     of_groups = [_of_one(cells, asked, sample, each) for _, sample in cells.samples]
     if not cells.names:
         return of_groups[0]
@@ -348,7 +348,7 @@ def _figures(cells: Cells, asked: Asked, each: int = 1) -> Estimates:
 
 
 def _of_one(cells: Cells, asked: Asked, group: Sample, each: int) -> Estimates:
-    """Estimate figures from one group of reports."""
+    """Estimate from one group of reports."""
     statistic, sample = cells.evaluated(asked, group)
     ends, influence = partial(statistic.ends, sample), None
     estimate = _points(
@@ -464,6 +464,6 @@ def _ranked(group: CellGroups, order: Sequence[Any]) -> tuple[CellGroups, tuple[
 
 
 def check_size(k: int, n_cells: int) -> None:
-    """Refuse so many figures that memory does not hold them."""
+    """Reject more estimates than fit into memory."""
     if k * n_cells > _MOST_NUMBERS:
         raise ValueError(f"{k:,} figures of {n_cells:,} cells are too many; take fewer columns.")

@@ -42,7 +42,7 @@ class AOptimalSanitizer(ObservingSanitizer):
     {uncertainty}
     targets : {"nonsensitive", "sensitive", "all"}, Marginal, Mean, Linear or list, optional
         What is estimated: shares of U (None), of S, or the crosstab of both; or `skrldp.targets`:
-        shares of some columns, means, linear functions, with weights. Other figures may be
+        shares of some columns, means, linear functions, with weights. Other estimates may be
         estimated badly. None is the whole record where all columns are sensitive, and adds the mean
         of each column with Knots.
     {observe}

@@ -27,7 +27,7 @@ from skrldp.targets import WeightedFunctions, target_in_words
 # estimates from a table are too inexact, and sets that are nearly right would be warned of.
 _TOO_OFTEN = 2.0
 _FEW_RECORDS = 10  # in a cell
-_USELESS = 0.3  # of a figure's range: the standard error from which on an interval has most of it
+_USELESS = 0.3  # part of the range: with larger standard errors, intervals contain most of it
 _NAMED = 3  # targets
 # A column may look like an identifier with this many values, and with so few records of each:
 # panels have several records of a person.
