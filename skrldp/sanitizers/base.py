@@ -143,8 +143,8 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         Raises
         ------
         ValueError
-            If a parameter, the table or the weights are not as described, or a column of U looks
-            like an identifier, where the design would take long.
+            If a parameter, the table or the weights are not as described, or if, before a search, a
+            column of U has too many distinct values.
         TypeError
             If the table has values of a type that no client could have, such as bytes.
         RuntimeError
@@ -216,7 +216,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         sets = [own for own, _ in tables]
         warn_of_weak_sets(around, joint, tables)
         survey_told = told_of_survey(survey, joint, around, codes)
-        warn_of_identifiers(codec, joint, joint.counts.size > self._slow_from)
+        warn_of_identifiers(codec, joint)
         if not getattr(uncertainty, "drift", 0.0):
             warn_of_empty_values(joint, sets)
         warned = warn_of_rare_values(joint, sets, codec, self._most_cells)

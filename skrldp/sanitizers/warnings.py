@@ -21,6 +21,7 @@ from skrldp.joint import JointDistribution
 from skrldp.sets.fitted_sets import FittedSet, estimated_miss
 from skrldp.table.codec import CellCodec
 from skrldp.table.columns import Rare
+from skrldp.table.numbers import FEW_OF_EACH
 from skrldp.targets import WeightedFunctions, target_in_words
 
 # Warn of an asymptotic set that may miss the truth so many times as often as beta says. Below that,
@@ -29,9 +30,7 @@ _TOO_OFTEN = 2.0
 _FEW_RECORDS = 10  # in a cell
 _USELESS = 0.3  # part of the range: with larger standard errors, intervals contain most of it
 _NAMED = 3  # targets
-# A column may look like an identifier with this many values, and with so few records of each:
-# panels have several records of a person.
-_MANY_VALUES, _FEW_OF_EACH = 50, 3
+_MANY_VALUES = 50  # from which a column may look like an identifier
 _FEW_CLUSTERS = 10  # of a survey
 _SHOWN = 3  # columns that are not protected
 _LONGEST = 80  # characters of rare values that are named: combinations of many columns are not
@@ -151,20 +150,17 @@ def _of_product(codec: CellCodec) -> int:
     return math.prod(map(len, codec.columns))
 
 
-def warn_of_identifiers(codec: CellCodec, joint: JointDistribution, is_slow: bool) -> None:
-    """Warn of columns of U with few records of each of many values, and refuse a slow design."""
-    most = max(_MANY_VALUES, joint.n / _FEW_OF_EACH)
+def warn_of_identifiers(codec: CellCodec, joint: JointDistribution) -> None:
+    """Warn of columns of U with few records of each of many values."""
+    least = max(_MANY_VALUES, joint.n / FEW_OF_EACH)
     for column in (codec.columns[place] for place in codec.nonsensitive):
-        if column.declared or len(column) < most or _is_fold():
-            continue
-        said = (
-            f"{_named([column.name])} looks like an identifier: it has {len(column):,} values in "
-            f"{joint.n:,} records, so reports say next to nothing about each. Leave it out (in the "
-            "command, --column names the others), or put numbers into bins."
-        )
-        if is_slow:
-            raise ValueError(said)
-        _warn(said, UserWarning)
+        if not column.declared and len(column) >= least and not _is_fold():
+            _warn(
+                f"{_named([column.name])} looks like an identifier: it has {len(column):,} values "
+                f"in {joint.n:,} records, so reports say next to nothing about each. Drop it (with "
+                "--column, in the command), or give Bins.",
+                UserWarning,
+            )
 
 
 def warn_of_empty_values(joint: JointDistribution, sets: Iterable[FittedSet]) -> None:

@@ -33,7 +33,7 @@ from skrldp.table.numbers import (
     cut,
     cut_at_quantiles,
     fixed_draws,
-    refuse_numbers,
+    refuse_many_values,
     split_counts,
 )
 from skrldp.table.read import Table, lazy_frame, read_table, without_rows
@@ -54,11 +54,11 @@ class LearningPlan:
     grouping: Grouping
     max_cells: int = MAX_CELLS
     advice: str = ""  # sentence for the message if there are more cells
-    is_searched: bool = False  # whether a search follows, for which numbers need few categories
+    is_searched: bool = False  # whether a search follows, for which columns need few categories
     is_cut: bool = False  # whether edges of bins are quantiles of the counted records
 
-    def refuses_numbers(self, position: int) -> bool:
-        """Whether a column may not have many distinct numbers as its categories."""
+    def refuses_many_values(self, position: int) -> bool:
+        """Whether a column may not have many distinct values as its categories."""
         is_free = self.given[position] is None and not self.grouping.is_used
         return self.is_searched and is_free and position in self.values
 
@@ -161,12 +161,9 @@ def bring(lazy: LazyTable, plan: LearningPlan) -> Table:
     if numbers.n_rows == 0:
         raise without_rows(0, len(lazy.names))
     for place, dtype in enumerate(lazy.dtypes):
-        distinct = numbers.distinct[place]
-        if plan.refuses_numbers(place) and dtype.is_numeric() and distinct <= MOST_CATEGORIES:
-            column = lazy.rows([place], MOST_CATEGORIES)
-            positions, values = column.factorize(0, slice(0, column.n_rows))
-            counts = np.bincount(positions + 1, column.records)[1:]
-            refuse_numbers(lazy.names[place], values[: len(counts)], counts)
+        is_free = plan.refuses_many_values(place) and not isinstance(dtype, nw.Enum)
+        if is_free and numbers.distinct[place] <= MOST_CATEGORIES:
+            refuse_many_values(lazy.names[place], *_distinct_values(lazy, place, None))
     sizes = [_size(lazy, place, numbers, plan) for place in range(len(lazy.names))]
     _check_listed(lazy, numbers, plan)
     if any(size.is_open for size in sizes):
@@ -316,9 +313,9 @@ def learn(
     ]
     learnt = [pair for pair in found if pair is not None]
     for place, pair in enumerate(found):
-        if pair is not None and plan.refuses_numbers(place):
+        if pair is not None and plan.refuses_many_values(place) and not pair[0].declared:
             of_each = np.bincount(pair[1], record_counts, len(pair[0]))
-            refuse_numbers(pair[0].name, pair[0].categories, of_each)
+            refuse_many_values(pair[0].name, pair[0].categories, of_each)
 
     def check(n_cells: int) -> None:
         if n_cells > max_cells or len(learnt) < len(found):
@@ -443,7 +440,7 @@ def _public_table(
     is_cut = False
     for place, own in enumerate(given):
         if isinstance(own, Bins) and own.is_number_of_bins:
-            counted = _distinct_numbers(source, place, weights)
+            counted = _distinct_values(source, place, weights)
             given[place], is_cut = cut_at_quantiles(own, names[place], *counted), True
     plan = LearningPlan(
         secrets, values, given, everything, grouping, max_cells, advice, is_searched, is_cut
@@ -454,7 +451,7 @@ def _public_table(
     return bring(LazyTable.of(cut(source.frame, bins)) if bins else source, plan), plan
 
 
-def _distinct_numbers(
+def _distinct_values(
     source: Table | LazyTable, place: int, weights: Callable[[int], np.ndarray] | None
 ) -> tuple[Sequence[Any], np.ndarray]:
     """Return the distinct values of a column, (k,), and how many records have each, (k,)."""

@@ -8,6 +8,7 @@ and each count is split multinomially, as if its records had been rounded one by
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -74,11 +75,13 @@ def split_counts(
 # --- Edges and knots that are read from a public column -------------------------------------------
 
 
-_MOST_NUMBERS = 12  # distinct ones of a column that a search takes as categories
-# Integers without gaps, with this many values and so few records of each, are identifiers.
-_MANY_VALUES, _FEW_OF_EACH = 50, 3
+# Distinct numbers or dates, and strings, of a column that a search takes as categories. There are
+# more in a column of free text, and fewer countries, states and occupations.
+_MOST_NUMBERS, _MOST_STRINGS = 12, 200
+FEW_OF_EACH = 3  # records of each value of an identifier: panels have several of a person
 _FEW_RECORDS = 200  # smaller tables are examples, and are searched in no time
-_BINS, _KNOTS = (0.2, 0.4, 0.6, 0.8), (0.1, 0.3, 0.5, 0.7, 0.9)
+_BINS, _KNOTS, _DATES = (0.2, 0.4, 0.6, 0.8), (0.1, 0.3, 0.5, 0.7, 0.9), (1 / 3, 2 / 3)
+_DATE_TEXT = re.compile(r"(\d{4}([-/.]\d\d?){2}|(\d\d?[-/.]){2}(\d{4}|\d\d))([ T].*)?")
 
 
 def round_points(
@@ -112,27 +115,65 @@ def _round_step(most: float) -> float:
     return next(power * factor for factor in (5.0, 2.0, 1.0) if power * factor <= most * 1.000001)
 
 
-def refuse_numbers(name: Any, values: Sequence[Any], counts: NDArray[Any]) -> None:
-    """Refuse a column of many distinct numbers, and say what to give instead of it.
+def refuse_many_values(name: Any, values: Sequence[Any], counts: NDArray[Any]) -> None:
+    """Refuse, before a search, a column of many distinct values, and state what to use instead.
 
     Shapes: `values` (k,), `counts` (k,). Raises ValueError.
     """
-    is_number = [isinstance(v, Real) and not isinstance(v, bool) for v in values if v is not None]
-    if len(is_number) <= _MOST_NUMBERS or not all(is_number) or np.sum(counts) < _FEW_RECORDS:
+    n_records = np.sum(counts)
+    distinct = {v: n for v, n in zip(values, counts, strict=True) if v is not None and n > 0}
+    if len(distinct) <= _MOST_NUMBERS or n_records < _FEW_RECORDS:
         return
-    pairs = sorted((float(v), n) for v, n in zip(values, counts, strict=True) if v is not None)
-    numbers, counted = (np.array(part) for part in zip(*pairs, strict=True))
-    is_dense = np.all(np.diff(numbers) == 1.0) and len(numbers) >= np.sum(counts) / _FEW_OF_EACH
-    if is_dense and len(numbers) >= _MANY_VALUES:  # an identifier, of which fit says so
-        return
-    edges, knots = (round_points(numbers, counted, shares) for shares in (_BINS, _KNOTS))
+    numbers = [float(v) for v in distinct if isinstance(v, Real) and not isinstance(v, bool)]
+    is_dense = len(numbers) >= n_records / FEW_OF_EACH and np.all(np.diff(sorted(numbers)) == 1.0)
+    kind, remedy = "values", ""
+    if len(numbers) == len(distinct) and not is_dense:
+        kind, remedy = "numbers", _remedy_for_numbers(name, distinct)
+    elif all(isinstance(value, date) for value in distinct):
+        kind, remedy = "dates", _remedy_for_dates(name, distinct)
+    elif all(isinstance(v, str) and _DATE_TEXT.fullmatch(v) for v in distinct):
+        kind, remedy = "dates that are text", "Convert them to dates, and give Bins of dates."
+    elif len(distinct) >= n_records / FEW_OF_EACH:
+        remedy = (
+            "It looks like an identifier or free text: drop it (with --column, in the command)."
+        )
+    elif len(distinct) > _MOST_STRINGS:
+        remedy = "Set min_frequency='auto' to report rare ones as 'other', or list fewer groups."
+    if remedy:
+        raise ValueError(
+            f"column {brief(repr(name))} has {len(distinct):,} distinct {kind}. {remedy}"
+        )
+
+
+_LEARNED = "Edges read from this table are learned."
+
+
+def _remedy_for_numbers(name: Any, counts: Mapping[Any, Any]) -> str:
+    numbers, counted = (
+        np.array(column, dtype=float) for column in zip(*sorted(counts.items()), strict=True)
+    )
+    edges = round_points(numbers, counted, _BINS)
+    # Rounding errors are least if knots are denser with a root of the density, and reach the tail.
+    knots = round_points(numbers, np.sqrt(counted), _KNOTS)
     if edges[-1] == numbers[-1]:  # a bin does not include its upper edge
         edges[-1] += 1
-    raise ValueError(
-        f"column {brief(repr(name))} has {len(numbers):,} distinct numbers. Give categories="
-        f"{{{name!r}: Bins({edges})}} for shares or Knots({knots}) for means, or list codes. Edges "
-        "read from this table are learned."
+    return (
+        f"Give categories={{{name!r}: Bins({edges})}} for shares or Knots({knots}) for means, or "
+        f"list codes. {_LEARNED}"
     )
+
+
+def _remedy_for_dates(name: Any, counts: Mapping[Any, Any]) -> str:
+    if any(getattr(value, "tzinfo", None) for value in counts):
+        return "Give Bins with edges that have a time zone."
+    moments = np.sort(np.array([*counts], dtype="M8[us]"))
+    for unit in ("Y", "M", "D", "h", "m", "s"):
+        units = moments.astype(f"M8[{unit}]")
+        if len(np.unique(units)) > 2 * len(_DATES):
+            break
+    inner = np.quantile(units.astype(int), _DATES, method="lower").astype(units.dtype)
+    edges = ", ".join(f"np.datetime64('{edge}')" for edge in np.unique([units[0], *inner]))
+    return f"Give categories={{{name!r}: Bins([{edges}, np.inf])}}. {_LEARNED}"
 
 
 def cut_at_quantiles(bins: Bins, name: Any, values: Sequence[Any], counts: NDArray[Any]) -> Bins:

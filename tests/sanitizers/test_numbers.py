@@ -398,7 +398,10 @@ def test_edges_that_are_read_from_the_public_column_are_said_to_be():
         own.fit(public.assign(job="a").assign(job=public["ill"]))
 
 
-@pytest.mark.parametrize("library", [pl.from_pandas, lambda frame: pl.from_pandas(frame).lazy()])
+MAKERS = [pl.from_pandas, lambda frame: pl.from_pandas(frame).lazy()]
+
+
+@pytest.mark.parametrize("library", MAKERS)
 def test_many_numbers_stop_a_search_with_a_repair_that_works(library):
     public = earners(2_000, 0)
     own = AOptimalSanitizer(sensitive="ill", tol=0.5)
@@ -413,6 +416,34 @@ def test_many_numbers_stop_a_search_with_a_repair_that_works(library):
     codes = public.assign(hours=public["hours"] // 5)
     own.set_params(categories={"hours": list(range(20))})
     assert own.fit(library(codes)).certificate_.holds(1.0)
+
+
+ODD_COLUMNS = {
+    "It looks like an identifier or free text": lambda n: [f"user{k}@example" for k in range(n)],
+    "300 distinct values. Set min_frequency='auto'": lambda n: [f"9{k % 300}" for k in range(n)],
+    "dates that are text. Convert them": lambda n: [f"{k % 28}/{k % 12}/2024" for k in range(n)],
+    r"distinct dates. Give categories={'day': Bins\(": lambda n: pd.date_range("2020", periods=n),
+    r"2,000 distinct dates. .*Bins\(": lambda n: pd.date_range("2020", periods=n, freq="s"),
+    "Bins with edges that have a time zone": lambda n: pd.date_range("2020", periods=n, tz="UTC"),
+}
+
+
+@pytest.mark.parametrize("words", ODD_COLUMNS)
+@pytest.mark.parametrize("library", [pd.DataFrame.copy, *MAKERS])
+def test_columns_of_many_values_stop_a_search(words, library):
+    public = pd.DataFrame({"ill": [0, 1] * 1_000, "day": ODD_COLUMNS[words](2_000)})
+    own = AOptimalSanitizer(sensitive="ill", tol=0.5)
+    with pytest.raises(ValueError, match=words) as error:
+        own.fit(library(public))
+    assert len(str(error.value)) <= 250
+    if "Bins\\(" in words:
+        given = eval(str(error.value).partition("categories=")[2].partition(". Edges")[0])
+        counts = own.set_params(categories=given).fit(library(public)).joint_.counts
+        assert counts.sum() == 2_000 and counts.sum(axis=0).min() > 300
+    if "min_frequency" in words:
+        many = pd.concat([public, public.assign(day="often")] * 2)
+        grouped = GRRSanitizer(sensitive="ill", min_frequency="auto").fit(library(many))
+        assert grouped.joint_.values == ("often", "other")
 
 
 def test_a_design_for_knots_is_for_the_mean_beside_the_shares():

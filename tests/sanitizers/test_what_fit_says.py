@@ -83,13 +83,13 @@ def test_what_looks_like_an_identifier_is_warned_of():
         UserWarning, match="'id' looks like an identifier: it has 1,000 values in 1,0"
     ):
         GRRSanitizer(sensitive="ill", categories="product").fit(frame)
-    with pytest.raises(ValueError, match=r"'id' looks like an identifier.* --column names"):
+    with pytest.raises(ValueError, match=r"'id' has 1,000 distinct values. It looks like an ident"):
         AOptimalSanitizer(sensitive="ill").fit(frame)  # which would take minutes
     few = frame[:40].assign(id=range(40))  # so few may be ages
     GRRSanitizer(sensitive="ill", categories="product").fit(few)
     GRRSanitizer(sensitive="ill", categories="product").fit(frame.assign(id=frame["id"] // 4))
     panel = frame.assign(id=frame["id"] // 3)
-    with pytest.raises(ValueError, match="'id' looks like an identifier: it has 334 values in 1,0"):
+    with pytest.raises(ValueError, match=r"'id' has 334 distinct values. It looks like an ident"):
         AOptimalSanitizer(sensitive="ill").fit(panel)
     with pytest.raises(ValueError, match=r"rare: each has fewer than \d+ records. Join them"):
         GRRSanitizer(sensitive="ill", min_frequency="auto").fit(frame[["ill", "id"]])
