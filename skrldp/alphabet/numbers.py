@@ -183,8 +183,8 @@ class Knots:
     Examples
     --------
     >>> from skrldp import Knots
-    >>> Knots([0, 15, 30, 38, 42, 60, 99]).points
-    (0, 15, 30, 38, 42, 60, 99)
+    >>> Knots([0, 20, 30, 40, 50, 60, 99]).points
+    (0, 20, 30, 40, 50, 60, 99)
     """
 
     points: Sequence[Any]

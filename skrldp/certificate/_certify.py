@@ -323,7 +323,9 @@ def prove_reports(
     if first is None:
         first = prove(mechanism, asked)
     if isinstance(mechanism, Mechanism) and mechanism.is_rounded:
-        # A number that is rounded again is another record (docs/proofs.md, Theorem 41).
+        # A number that is rounded again is another record (docs/proofs.md, Theorem 41). Keyed
+        # reports keep the rounding, so that the bound of an unchanged record holds for them. It is
+        # not stated, because a mechanism's claims go to clients without a key as well.
         summed = {k: first.claims.find(reports=int(k)) for k in reports}
         return tuple(
             replace(first, claims=first.claims.with_more([claim] * (k > 1)), reports=int(k))

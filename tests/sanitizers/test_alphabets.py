@@ -86,16 +86,16 @@ def test_record_batches_in_tables_out():
 
 def test_who_holds_larger_tables_is_told():
     """The numbers in the message are the sanitizers' own."""
-    X = np.stack([np.arange(5000) % 2, np.arange(5000)], axis=1)
+    X = [[row % 2, f"{row // 50}", f"{row % 50}"] for row in range(5000)]
     with pytest.raises(
-        ValueError, match=r"10,000 cells, .*GRRSanitizer 1,000,000, BlockSanitizer"
+        ValueError, match=r"at least 5,000 cells, .*GRRSanitizer 1,000,000, BlockSanitizer"
     ) as caught:
-        PolyOptSanitizer(sensitive=0).fit(X)
+        PolyOptSanitizer(sensitive=0, categories="product").fit(X)
     assert "IRSanitizer 4,000" in str(caught.value)
     with pytest.raises(
         ValueError, match=r"Others hold more: SRRSanitizer 1,000,000, GRRSanitizer 1,000,000, Block"
     ):
-        IRSanitizer(sensitive=0).fit(X)
+        IRSanitizer(sensitive=0, categories="product").fit(X)
     assert larger_designs(GRRSanitizer._most_cells) == "Others hold more: BlockSanitizer."
     classes = [getattr(skrldp, name) for name in skrldp.__all__ if name.endswith("Sanitizer")]
     most = {cls.__name__: cls._most_cells for cls in classes if cls is not skrldp.BlockSanitizer}
