@@ -244,6 +244,21 @@ def in_digits(value: float, digits: int = 4) -> str:
     return f"{value:,.0f}" if 10.0 ** (digits - 1) <= abs(value) < 1e7 else f"{value:.{digits}g}"
 
 
+def decimals(sizes: Iterable[float], largest: float, digits: int) -> int:
+    """Return the number of decimals with which the smallest size has so many digits.
+
+    Numbers in one column have the same number of decimals. `largest` has at most seven digits.
+
+    Examples
+    --------
+    >>> decimals([0.0123, 0.2], 0.5, 3), decimals([12.0], 41023.0, 3), decimals([1e-9], 0.5, 3)
+    (4, 1, 6)
+    """
+    positive = [size for size in sizes if math.isfinite(size) and size > 0.0]
+    exponents = [math.floor(math.log10(size)) for size in (min(positive, default=1.0), largest)]
+    return max(0, min(digits - 1 - exponents[0], 6 - max(exponents[1], 0)))
+
+
 def _rounded(value: float, spec: str, rounding: str) -> str:
     if not math.isfinite(value):
         return format(float(value), spec)

@@ -22,7 +22,7 @@ from skrldp._lists_in_words import (
     series,
 )
 from skrldp._pages import Section, as_json, document, markdown_page, page, text_page
-from skrldp._params import at_most, in_digits
+from skrldp._params import at_most, decimals, in_digits
 from skrldp._typing import Floats
 from skrldp.certificate import Certificate, certify, prove_reports
 from skrldp.claims import REPORTS, Claims
@@ -543,18 +543,22 @@ def _summary(errors: Floats) -> dict[str, float]:
 
 def _errors_in_words(report: PrivacyReport) -> Section:
     """State the errors in a table, which is empty if they are not known."""
-    rows = []
-    for name, errors in report.expected_errors.items():
-        unknown, of = errors["not_determined"], errors["of"]
-        lacks = f"{unknown:,} of {of:,} are not determined" if unknown else ""
+    rows, all_errors = [], report.expected_errors
+    sizes = [errors[name] for errors in all_errors.values() for name in ("median", "worst")]
+    largest = max(filter(math.isfinite, sizes), default=1.0)
+    n_decimals = decimals(sizes, max(largest, 1e-6), 2)
+    for name, errors in all_errors.items():
+        unknown, total = errors["not_determined"], errors["of"]
+        note = f"{unknown:,} of {total:,} are not determined" if unknown else ""
         label = name if name.startswith("target: ") else f"shares of {name}"
-        rows.append((label, _error(errors["median"]), _error(errors["worst"]), lacks))
+        written = (_error(errors[kind], n_decimals) for kind in ("median", "worst"))
+        rows.append((label, *written, note))
     title = f"Standard errors from {N_REPORTS:,} reports (unbiased)"
     return title, ("", "median", "worst", ""), rows
 
 
-def _error(value: float) -> str:
-    return in_digits(value, 2) if math.isfinite(value) else "none"
+def _error(value: float, n_decimals: int) -> str:
+    return f"{value:,.{n_decimals}f}" if math.isfinite(value) else "none"
 
 
 def _warnings_of_errors(report: PrivacyReport) -> list[str]:
@@ -580,8 +584,8 @@ def _warnings_of_errors(report: PrivacyReport) -> list[str]:
         elif not errors["not_determined"] and errors["worst"] > _USELESS:
             texts.append(
                 f"{N_REPORTS:,} reports tell nothing about the share of some category of {name}: "
-                f"the standard error of an unbiased one is {_error(errors['worst'])}. smallest_n "
-                "says how many reports it takes."
+                f"the standard error of an unbiased one is {in_digits(errors['worst'], 2)}. "
+                "smallest_n says how many reports it takes."
             )
     return texts
 

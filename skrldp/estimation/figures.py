@@ -1,5 +1,6 @@
 """Estimates with errors and intervals, as tables, and their differences and ratios."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -11,7 +12,7 @@ from scipy.special import ndtri
 
 from skrldp._arrays import ReadOnly
 from skrldp._pages import in_one_line, page
-from skrldp._params import check_level, check_positive, in_digits, sidak
+from skrldp._params import check_level, check_positive, decimals, in_digits, sidak
 from skrldp._typing import Floats, Indices
 from skrldp.alphabet.columns import listed
 from skrldp.estimation.errors_and_intervals import (
@@ -235,7 +236,7 @@ class Estimates(ReadOnly):
         ValueError
             If there is no such group, both are the same, or the estimates are categories.
         """
-        return self._of_two(first, second, "less")
+        return self._of_two(first, second, "−")
 
     def contrast(self, coefficients: Mapping[Any, float]) -> "Estimates":
         """Estimate a weighted sum over groups.
@@ -276,7 +277,7 @@ class Estimates(ReadOnly):
         ValueError
             If there is no such group, both are the same, or the estimates are categories.
         """
-        return self._of_two(first, second, "over")
+        return self._of_two(first, second, "/")
 
     def total(self, size: Any) -> "Estimates":
         """Estimate totals of a population from shares or means: how many people, or how much.
@@ -356,12 +357,13 @@ class Estimates(ReadOnly):
         if self._n_quantiles:
             raise ValueError(f"{self.what}: quantiles have no {what}. Take shares or a mean.")
 
-    def _of_two(self, first: Any, second: Any, verb: str) -> "Estimates":
+    def _of_two(self, first: Any, second: Any, sign: str) -> "Estimates":
         numbers = contrast_of({first: 1.0, second: -1.0}, self.groups)
         if numbers.sum():  # both are one entry of the dict
             raise ValueError(f"both groups are {first!r}: compare two of [{listed(self.groups)}].")
-        what = f"{self.what}: {first!r} {verb} {second!r}"
-        return self._combined(numbers, what, is_ratio=verb == "over")
+        names = ", ".join(map(_text, self.names[: self._n_by]))
+        what = f"{self.what}: {names} {first!r} {sign} {second!r}"
+        return self._combined(numbers, what, is_ratio=sign == "/")
 
     def _combined(
         self, numbers: Floats, what: str, n_by: int = 0, *, is_ratio: bool = False
@@ -421,12 +423,12 @@ class Estimates(ReadOnly):
     def _shown(self) -> tuple[list[str], list[list[str]]]:
         """Header and rows of a printed table."""
         header = [*map(_text, self.names), "estimate", "std. error", "95 % interval"]
-        ends, rows = self.confidence_interval(), []
-        for k, label in enumerate(self.labels[:_SHOWN]):
-            low, high = map(_digits, ends[k])
-            shown = f"{low} to {high}" if low else ""
-            figures = [_digits(self.estimate[k]), _digits(self.std_error[k]), shown]
-            rows.append([*map(_text, label), *figures])
+        ends, errors = self.confidence_interval()[:_SHOWN], self.std_error[:_SHOWN]
+        columns = _aligned([self.estimate[:_SHOWN], errors, *ends.T], errors)
+        rows = []
+        for label, estimate, error, low, high in zip(self.labels, *columns, strict=False):
+            interval = f"{low} to {high}" if low.strip() else ""
+            rows.append([*map(_text, label), estimate, error, interval])
         return header, rows
 
     def __repr__(self) -> str:
@@ -448,10 +450,27 @@ def _text(value: Any) -> str:
     return in_one_line(str(value))
 
 
-def _digits(value: Any) -> str:
-    if isinstance(value, float):
-        return "" if np.isnan(value) else in_digits(value)
-    return str(value)
+def _aligned(columns: Sequence[NDArray[Any]], errors: Floats) -> list[list[str]]:
+    """Write columns with the same number of decimals, which shows three digits of each error."""
+    if columns[0].dtype.kind != "f":
+        texts = [list(map(str, column.tolist())) for column in columns]
+        texts[1] = [""] * len(errors)  # categories have no standard errors
+    else:
+        values = np.abs(np.concatenate(columns))
+        largest = float(np.max(values, where=np.isfinite(values), initial=1e-6))
+        sizes = errors if (errors > 0).any() else values
+        n_decimals = decimals(sizes.tolist(), largest, 3)
+        if np.isnan(errors).all() and not np.any(np.fmod(values, 1.0) > 0.0):
+            n_decimals = 0  # quantiles of integers
+        texts = [[_decimal(value, n_decimals) for value in column] for column in columns]
+    return [[text.rjust(max(map(len, column))) for text in column] for column in texts]
+
+
+def _decimal(value: float, n_decimals: int) -> str:
+    if math.isnan(value):
+        return ""
+    text = f"{value:,.{n_decimals}f}" if abs(value) < 1e7 else in_digits(value)
+    return text.removeprefix("-") if not float(text.replace(",", "")) else text
 
 
 # -- of two sets of reports, or two groups --------------------------------------------------------

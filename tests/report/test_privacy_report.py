@@ -423,8 +423,9 @@ def test_expected_errors(cls):
         assert (found["not_determined"], found["of"]) == (unknown, len(errors))
         assert said(report, f"categories of {name}, however") == (int(unknown > 0), 0)
         assert said(report, f"some category of {name}: the") == (int(1 < errors.max() < np.inf), 0)
-        known = [f"{found[kind]:.2g}" for kind in ("median", "worst") if np.isfinite(found[kind])]
-        assert row_of(report, name)[:2] == [*known, "none", "none"][:2]
+        for kind, written in zip(("median", "worst"), row_of(report, name), strict=False):
+            value = float(written.replace("none", "inf"))
+            assert value == pytest.approx(found[kind], rel=0.05)
 
 
 def test_errors_are_stated_by_columns():
@@ -436,7 +437,8 @@ def test_errors_are_stated_by_columns():
     for place in (1, 2):
         errors = expected_std_error(sanitizer, 10_000, place)
         assert report.expected_errors[f"column {place}"]["worst"] == pytest.approx(errors.max())
-        assert row_of(report, f"column {place}")[1] == f"{errors.max():.2g}"
+        written = row_of(report, f"column {place}")[1]
+        assert float(written) == pytest.approx(errors.max(), rel=0.05)
     assert report.expected_errors["column 2"]["worst"] > 1.4 * report.expected_errors["U"]["worst"]
     several = fitted(SRRSanitizer, rows, [50, 20, 10, 70] * 4, sensitive=[0, 2], eps=0.005)
     report = privacy_report(several)
