@@ -451,15 +451,15 @@ def _text(value: Any) -> str:
 
 
 def _aligned(columns: Sequence[NDArray[Any]], errors: Floats) -> list[list[str]]:
-    """Write columns with the same number of decimals, which shows three digits of each error."""
+    """Write columns with the same number of decimals, which shows two digits of each error."""
     if columns[0].dtype.kind != "f":
         texts = [list(map(str, column.tolist())) for column in columns]
         texts[1] = [""] * len(errors)  # categories have no standard errors
     else:
         values = np.abs(np.concatenate(columns))
         largest = float(np.max(values, where=np.isfinite(values), initial=1e-6))
-        sizes = errors if (errors > 0).any() else values
-        n_decimals = decimals(sizes.tolist(), largest, 3)
+        sizes, n_digits = (errors, 2) if (errors > 0).any() else (values, 4)
+        n_decimals = decimals(sizes.tolist(), largest, n_digits)
         if np.isnan(errors).all() and not np.any(np.fmod(values, 1.0) > 0.0):
             n_decimals = 0  # quantiles of integers
         texts = [[_decimal(value, n_decimals) for value in column] for column in columns]
