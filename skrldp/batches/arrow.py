@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 
 _SHOWN = 8  # rows that a message lists
-_HELD_WITHIN = ("struct", "view", "dictionary")  # nested types of which Arrow copies too much
 
 
 def pyarrow() -> Any:
@@ -192,45 +191,28 @@ def on_its_own(column: Any) -> Any:
     is beneath a missing value, the rows from which a slice was cut, and the text, such as a line
     with the answers, of which a view is a piece. So dictionaries and views become plain columns.
     """
-    pa, name = pyarrow(), str(column.type)
+    pa = pyarrow()
     if isinstance(column, pa.ExtensionArray):
-        own = on_its_own(column.storage)
-        if own.type != column.type.storage_type:
-            own = pa.array(own.to_pylist(), column.type.storage_type)
-        return pa.ExtensionArray.from_storage(column.type, own)
-    if isinstance(column, pa.RunEndEncodedArray):
-        column = pa.compute.run_end_decode(column)
-    elif any(kind in name for kind in _HELD_WITHIN) and column.type.num_fields:
-        return pa.array(column.to_pylist(), _without_dictionaries(column.type))
+        return pa.ExtensionArray.from_storage(column.type, on_its_own(column.storage))
     while isinstance(column, pa.DictionaryArray):  # or a dictionary of dictionaries
         column = bare(column)
     plain = without_views(column)
-    if plain.null_count or plain.type.num_fields:  # beneath what is missing may be anything
+    if plain.null_count:  # beneath what is missing may be anything
         return plain.take(arrow_numbers(np.arange(len(plain))))
     return pa.concat_arrays([plain, plain[:0]])
 
 
-def _without_dictionaries(dtype: Any) -> Any:
-    """Return a nested type with plain values: older versions of Arrow build few dictionaries."""
-    pa = pyarrow()
-    if pa.types.is_dictionary(dtype):
-        return dtype.value_type
-    if pa.types.is_struct(dtype):
-        return pa.struct([field.with_type(_without_dictionaries(field.type)) for field in dtype])
-    if pa.types.is_map(dtype):
-        return pa.map_(*map(_without_dictionaries, (dtype.key_type, dtype.item_type)))
-    for is_list, make in (
-        (pa.types.is_list, pa.list_),
-        (pa.types.is_large_list, pa.large_list),
-        (pa.types.is_fixed_size_list, lambda field: pa.list_(field, dtype.list_size)),
-    ):
-        if is_list(dtype):
-            return make(dtype.value_field.with_type(_without_dictionaries(dtype.value_type)))
-    return dtype
+def own_type(name: str, dtype: Any) -> Any:
+    """Return the type of the columns that :func:`on_its_own` makes of those of a type.
 
-
-def own_type(dtype: Any) -> Any:
-    """Return the type of the columns that :func:`on_its_own` makes of those of a type."""
+    Raises ValueError if values are nested, because other rows' values may stand within them.
+    """
+    storage = getattr(dtype, "storage_type", dtype)
+    if storage.num_fields or (storage is not dtype and hasattr(storage, "index_type")):
+        raise ValueError(
+            f"column {brief(repr(name))} of the type {kind(dtype)} cannot be kept: keep columns of "
+            "strings, numbers, dates or bytes. Nothing was reported."
+        )
     return on_its_own(pyarrow().nulls(0, dtype)).type
 
 
@@ -406,21 +388,10 @@ def _converted(frame: Any) -> Any:
         filled = {str(column.name): column.where(column.notna(), None) for column in own}
         frame = nw.from_native(native.assign(**filled))
     table = frame.to_arrow()
-    if frame.implementation.is_pandas_like():
-        for name in frame.columns:
-            if _is_binary(table.schema.field(name).type) and _has_texts(frame[name]):
-                raise TypeError("Arrow writes texts as bytes where some values are bytes")
+    binary = (f.name for f in table.schema if "binary" in str(f.type) and f.name in frame.columns)
+    if any(isinstance(value, str) for name in binary for value in frame[name].to_list()):
+        raise TypeError("Arrow writes strings as bytes where some values are bytes")
     return table
-
-
-def _is_binary(dtype: Any) -> bool:
-    types = pyarrow().types
-    held = dtype.value_type if types.is_dictionary(dtype) else dtype
-    return bool(types.is_binary(held) or types.is_large_binary(held))
-
-
-def _has_texts(column: Any) -> bool:
-    return any(isinstance(value, str) for value in column.to_list())
 
 
 # --- Ids that occur in several rows of a batch ----------------------------------------------------
@@ -557,15 +528,6 @@ def _groupable(frame: Any, id: str) -> Any:
     if isinstance(frame, pa.RecordBatch):
         frame = pa.Table.from_batches([frame])
     if isinstance(frame, pa.Table) and id in frame.column_names:
-        dtype = frame.schema.field(id).type
-        held = dtype
-        if isinstance(dtype, pa.BaseExtensionType):
-            held = dtype.storage_type
-        elif pa.types.is_dictionary(dtype):
-            held = dtype.value_type
-        elif str(dtype) in ("string_view", "binary_view"):  # Arrow cannot group by these
-            held = pa.large_string() if str(dtype) == "string_view" else pa.large_binary()
-        if held is not dtype:
-            place = frame.column_names.index(id)
-            frame = frame.set_column(place, id, frame[id].cast(held))
+        chunks = [*frame[id].chunks, pa.nulls(0, frame.schema.field(id).type)]
+        frame = pa.table({id: pa.chunked_array([bare(chunk) for chunk in chunks])})
     return as_frame(frame)

@@ -254,8 +254,8 @@ class CheckedKey:
         key = self.source.read()
         if _check_of(key) != self.check:
             raise ValueError(
-                f"the key read here ({self.source!r}) is not the one that key_check is of: "
-                "give every process the same key. Nothing was reported."
+                f"the key ({self.source!r}) does not match key_check={self.check}: use the same "
+                "key everywhere, because another one reports everybody again. Nothing was reported."
             )
         return key
 

@@ -28,17 +28,14 @@ _CANDIDATE, _HOLDER, _EPOCH, _DIGEST = "candidate", "holder", "epoch", "digest"
 _COLUMNS = {_HOLDER: "string", "key": "string", _EPOCH: "int64", _DIGEST: "string"}
 _COLUMNS |= {"report": "int64"}
 # Columns that the rule adds to candidates.
-_GIVEN, _LATEST, _LATEST_EPOCH = "reports in ledger", "report of ledger", "epoch of ledger"
-# The rule, for a ledger's file and the holders of numbered rows: who may report. Others repeat the
-# latest report of this design, or are left out (-1).
-RULE = """
-SELECT row, count(epoch) AS given,
-  coalesce(max(epoch) FILTER (design = $design AND epoch <= $epoch), -1) AS latest,
-  coalesce(arg_max(report, epoch) FILTER (design = $design AND epoch <= $epoch), 0) AS report,
-  (latest <> $epoch AND given < $max_reports)::UTINYINT AS is_new
-FROM (SELECT row, holder::UUID AS holder FROM candidates) LEFT JOIN reports USING (holder)
-GROUP BY row ORDER BY row
-"""
+_GIVEN, IS_NEW, SETTLED, SETTLED_AT = (
+    "reports given",
+    "is new",
+    "settled report",
+    "settled epoch",
+)
+EPOCHS = 1 << 31  # epochs are below it, so that epoch and report fit one integer
+_REPORTS = 1 << 32  # reports are below it
 _MOST_ROWS = (1 << 26) - 1  # of a batch: strings of Arrow have 2 GB at most, holders 32 bytes
 
 
@@ -142,11 +139,11 @@ class LedgerReporter(Reporter):
         super().__init__(mechanism, **options)
         if not is_whole(max_reports) or max_reports < 1:
             raise ValueError(f"max_reports={max_reports!r} must be an integer >= 1.")
-        if not is_whole(epoch) or not 0 <= epoch < 2**63:
-            raise ValueError(f"epoch={epoch!r} must be an integer from 0 to 2**63 - 1.")
+        if not is_whole(epoch) or not 0 <= epoch < EPOCHS:
+            raise ValueError(f"epoch={epoch!r} must be an integer from 0 to 2**31 - 1.")
         if eps is not None:
             check_positive("eps", eps)
-        made = (_CANDIDATE, _HOLDER, _EPOCH, _GIVEN, _LATEST, _LATEST_EPOCH)
+        made = (_CANDIDATE, _HOLDER, _EPOCH, _GIVEN, IS_NEW, SETTLED, SETTLED_AT)
         taken = [own for own in (self._id, *self._keep) if own in made]
         if taken or self._name in (_HOLDER, _EPOCH):
             raise ValueError(
@@ -208,15 +205,13 @@ class LedgerReporter(Reporter):
 
         check_ids(candidates, self._id)
         made, past = self._frames(candidates, ledger)
-        has_none = nw.col(_LATEST_EPOCH).is_null() | (nw.col(_LATEST_EPOCH) < self.epoch)
-        may_report = nw.col(_GIVEN).is_null() | (has_none & (nw.col(_GIVEN) < self.max_reports))
-        entries = self._settled(made, past).filter(may_report)
+        entries = self._settled(made, past).filter(nw.col(IS_NEW))
         # Not in `select`, where the oldest narwhals gives literals a row beside no entries.
         entries = entries.with_columns(
             nw.lit(self.ledger_key_check).cast(nw.String()).alias("key"),
-            nw.lit(self.epoch).cast(nw.Int64()).alias(_EPOCH),
             nw.lit(self.digest).cast(nw.String()).alias(_DIGEST),
-            nw.col(_CANDIDATE).cast(nw.Int64()).alias("report"),
+            nw.col(SETTLED_AT).cast(nw.Int64()).alias(_EPOCH),
+            nw.col(SETTLED).cast(nw.Int64()).alias("report"),
         )
         return _native(entries.select(*past.collect_schema()))
 
@@ -247,32 +242,21 @@ class LedgerReporter(Reporter):
         made, past = self._frames(candidates, ledger)
         schema = made.collect_schema()
         others = [name for name in schema if name not in (self._id, _CANDIDATE, _HOLDER)]
-        made = self._settled(made, past).filter(~nw.col(_LATEST).is_null())
+        made = self._settled(made, past).filter(~nw.col(IS_NEW) & (nw.col(SETTLED_AT) >= 0))
         return _native(
             made.select(
                 nw.col(self._id),
-                nw.col(_LATEST).cast(schema[_CANDIDATE]).alias(self._name),
-                nw.col(_LATEST_EPOCH).cast(nw.Int64()).alias(_EPOCH),
+                nw.col(SETTLED).cast(schema[_CANDIDATE]).alias(self._name),
+                nw.col(SETTLED_AT).cast(nw.Int64()).alias(_EPOCH),
                 *(nw.col(name) for name in others),
             )
         )
 
     def _settled(self, made: Any, past: Any) -> Any:
-        """Join to candidates the number of their person's reports, and the latest of this design.
-
-        This is the rule of `RULE`, for libraries that read no SQL; null where there is none.
-        """
         import narwhals.stable.v2 as nw
 
-        past = past.join(made.select(_HOLDER), on=_HOLDER, how="semi")
         past = past.unique([_HOLDER, _EPOCH, _DIGEST, "report"])  # entries may be written twice
-        given = past.group_by(_HOLDER).agg(nw.len().alias(_GIVEN))
-        past = past.filter((nw.col(_DIGEST) == self.digest) & (nw.col(_EPOCH) <= self.epoch))
-        latest = past.group_by(_HOLDER).agg(nw.col(_EPOCH).max())
-        latest = past.join(latest, on=[_HOLDER, _EPOCH], how="inner")
-        latest = latest.group_by(_HOLDER, _EPOCH).agg(nw.col("report").min())
-        latest = latest.rename({"report": _LATEST, _EPOCH: _LATEST_EPOCH})
-        return made.join(given, on=_HOLDER, how="left").join(latest, on=_HOLDER, how="left")
+        return settled(made, past, nw.col(_DIGEST) == self.digest, self.epoch, self.max_reports)
 
     def _frames(self, candidates: Any, ledger: Any) -> tuple[Any, Any]:
         """Return both as frames of narwhals: the candidates, and the ledger's columns."""
@@ -320,10 +304,11 @@ class LedgerReporter(Reporter):
             "the ledger began; the key of the reports may be another one.": (
                 (nw.col("key") != self.ledger_key_check) | nw.col("key").is_null()
             ),
-            "rows without a report, an epoch >= 0 or a digest. Restore them.": (
+            "rows without a report, an epoch from 0 to 2**31 - 1 or a digest. Restore them.": (
                 report.is_null()
                 | nw.col(_EPOCH).is_null()
                 | (nw.col(_EPOCH) < 0)
+                | (nw.col(_EPOCH) >= EPOCHS)
                 | nw.col(_DIGEST).is_null()
             ),
             f"a report of this mechanism that is none of 0 to {self._n_symbols - 1}, and would "
@@ -370,6 +355,34 @@ class LedgerReporter(Reporter):
     def __repr__(self) -> str:
         more = f"at most {self.max_reports} in a ledger, together {brief_bound(self.bound)})"
         return f"{super().__repr__()[:-1]}, {more}"
+
+
+def settled(candidates: Any, ledger: Any, is_design: Any, epoch: int, max_reports: int) -> Any:
+    """Add to candidates whether they are new, and what may leave and of which epoch: the rule.
+
+    Frames of narwhals; `is_design` picks the entries of this design. People with no report left
+    repeat their latest report of this design, or are left out if its epoch is -1.
+    """
+    import narwhals.stable.v2 as nw
+
+    packed = nw.col(_EPOCH).cast(nw.Int64()) * _REPORTS + nw.col("report").cast(nw.Int64())
+    counts = is_design & (nw.col(_EPOCH) <= epoch)
+    past = ledger.join(candidates.select(_HOLDER), on=_HOLDER, how="semi")
+    past = past.with_columns(nw.when(counts).then(packed).otherwise(-_REPORTS).alias(SETTLED))
+    past = past.group_by(_HOLDER).agg(nw.len().alias(_GIVEN), nw.col(SETTLED).max())
+    past = past.with_columns(
+        nw.col(SETTLED) % _REPORTS, (nw.col(SETTLED) // _REPORTS).alias(SETTLED_AT)
+    )
+    joined = candidates.join(past, on=_HOLDER, how="left").with_columns(
+        nw.col(_GIVEN, SETTLED).fill_null(0), nw.col(SETTLED_AT).fill_null(-1)
+    )
+    is_new = (nw.col(SETTLED_AT) < epoch) & (nw.col(_GIVEN) < max_reports)
+    joined = joined.with_columns(is_new.alias(IS_NEW))
+    candidate = nw.when(nw.col(IS_NEW)).then(nw.col(_CANDIDATE).cast(nw.Int64()))
+    return joined.with_columns(
+        candidate.otherwise(nw.col(SETTLED)).alias(SETTLED),
+        nw.when(nw.col(IS_NEW)).then(nw.lit(epoch)).otherwise(nw.col(SETTLED_AT)).alias(SETTLED_AT),
+    )
 
 
 def digests_of_ledger(reporter: LedgerReporter, domain: bytes) -> Callable[[Any, Any], Any]:

@@ -268,13 +268,13 @@ class Reporter(SetOnce):
         Raises
         ------
         ValueError
-            If a column is missing or there twice, or the id's type is not a type of ids.
+            If a column is missing or there twice, the id's type is not a type of ids, or that of a
+            kept column is nested.
         """
         check_columns(self.columns, schema.names)
         check_id_type(self._id, schema.field(self._id).type)
-        types = [own_type(schema.field(name).type) for name in (self._id, *self._keep)]
-        own, *kept = zip((self._id, *self._keep), types, strict=True)
-        return pyarrow().schema([own, *self._made_fields(), *kept])
+        id, *kept = ((n, own_type(n, schema.field(n).type)) for n in (self._id, *self._keep))
+        return pyarrow().schema([id, *self._made_fields(), *kept])
 
     def _made_fields(self) -> list[Any]:
         """Return what is made of each record: the report, and what stands beside it."""

@@ -58,7 +58,7 @@ def _main(
     """Robust local differential privacy for tables.
 
     Design a mechanism from a public table, report private records with it, and estimate from the
-    reports. Tables are CSV, Parquet or Arrow files, or JSON lines.
+    reports. Tables are CSV, Parquet or Arrow files.
 
     Exit codes: 0 all is well; 1 a check failed: something is not proved, or a digest differs; 2
     wrong usage or bad input; 130 interrupted. After an error nothing has been written, and files

@@ -30,13 +30,9 @@ def option(declared: str, words: str, **limits: Any) -> Any:
     return Option(*names, metavar=metavar, help=words, show_default=False, **limits)
 
 
-TABLE = (
-    "a CSV, Parquet or Arrow file, JSON lines, or a folder of such. - is CSV from standard input."
-)
+TABLE = "a CSV, Parquet or Arrow file, or a folder of such. - is CSV from standard input."
 _JSON = "The mechanism's JSON, as design wrote it. - is standard input."
-_OUTPUT = (
-    "Where the table goes: .csv, .jsonl, .parquet or .arrow. Standard output in CSV if not given."
-)
+_OUTPUT = "Where the table goes: .csv, .parquet or .arrow. Standard output in CSV if not given."
 _MISSING = "A text that stands for a missing value, as empty fields do; repeat it."
 
 Names = list[str] | None
@@ -94,6 +90,7 @@ _AS_COMMANDS = {
         "Give each combination of values one row; survey weights need Python: SurveyDesign"
     ),
     r"Use min_frequency='auto'": "Use --min-frequency auto",
+    r"\bkey_check=": "--key-check ",
     r"\beps_worst_case=(?=\d)": "--eps-worst-case ",
     r"\beps_worst_case=": "--eps-worst-case",
     r"\bobserver_columns\b": "--observer-column",

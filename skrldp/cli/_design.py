@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json as js
 import sys
-import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, redirect_stdout
 from csv import reader
 from datetime import datetime
-from decimal import Decimal
 from inspect import signature
 from typing import Annotated, Any, Literal
 
@@ -18,24 +16,21 @@ from typer import Option
 
 from skrldp.alphabet.columns import listed
 from skrldp.alphabet.numbers import Bins, Knots, Numbers
-from skrldp.alphabet.values import brief
 from skrldp.batches.arrow import arrow_numbers, numbers_of
 from skrldp.cli import _common as o
 from skrldp.cli._common import CommandError, for_people, of_commands, progress, tell
-from skrldp.cli._mechanism import NUMBER, read_numbers, read_text
+from skrldp.cli._files import new_file
+from skrldp.cli._mechanism import read_numbers, read_text
 from skrldp.cli._tables import (
     STANDARD,
     Table,
     mark_missing,
-    new_file,
     new_name,
-    text_of,
     weighted,
     with_counts,
 )
 from skrldp.targets import Marginal
 
-_SPELLINGS = 3  # columns that the note names
 _ROWS_HELD = 1 << 20  # rows that are read before equal ones are put together
 
 
@@ -266,7 +261,7 @@ def _categories(path: str | None, *, is_text: bool) -> dict[str, Any]:
             f"{path} must be a JSON object with a list of values for each column, as in "
             '{"hours": ["0-34", "35-40", "41-"]}.'
         )
-    return {name: list(map(text_of, own)) for name, own in found.items()} if is_text else found
+    return found
 
 
 def _numbers(option: str, text: str, kind: type[Bins] | type[Knots]) -> tuple[str, Numbers]:
@@ -314,13 +309,13 @@ def _read(
     plain = not any(is_dictionary(of.type) or of.type.num_fields for of in source.schema)
     batches = progress(source.batches(), source.path)
     for batch, weights, first in weighted(batches, counts, source.path):
-        read = mark_missing(batch.select(columns), columns, missing)
         where = f"{source.path}: row {{:,}} (counted from 0)"
+        arrays = [mark_missing(batch.column(name), missing) for name in columns]
         arrays = [
             read_numbers(array, name, cut[name], where, first)
             if source.is_text and name in cut
             else array
-            for name, array in zip(columns, read.columns, strict=True)
+            for name, array in zip(columns, arrays, strict=True)
         ]
         held.append(pa.table([*map(_normal, arrays), arrow_numbers(weights)], own))
         n_rows += int(np.count_nonzero(weights))
@@ -338,7 +333,6 @@ def _read(
             for name in columns
         ]
         table = pa.table(encoded, columns)
-        _note_spellings(table, [name for name in columns if name not in cut], source.path)
     return table, weights
 
 
@@ -360,21 +354,3 @@ def _distinct(tables: Sequence[Any]) -> Any:
     *keys, number = table.column_names
     grouped = table.group_by(keys, use_threads=False).aggregate([(number, "sum")])
     return grouped.select([*keys, f"{number}_sum"]).rename_columns([*keys, number])
-
-
-def _note_spellings(table: Any, columns: Sequence[str], path: str) -> None:
-    """Name numbers that are written in two ways: they are two values."""
-    noted = []
-    for name in columns:
-        spelled: dict[Decimal, str] = {}
-        for text in table[name].chunk(0).dictionary.to_pylist():
-            if NUMBER.fullmatch(text) and spelled.setdefault(Decimal(text), text) != text:
-                noted.append(f"{spelled[Decimal(text)]!r} and {text!r} in column {name!r}")
-                break
-    if noted:
-        warnings.warn(
-            f"{path}: {brief('; '.join(noted[:_SPELLINGS]))} are two values, as values of CSV and "
-            "JSON are texts. Write a number in one way if they are the same.",
-            UserWarning,
-            stacklevel=2,
-        )

@@ -13,14 +13,13 @@ from skrldp._lists_in_words import columns_in_words
 from skrldp.alphabet.columns import listed
 from skrldp.cli import _common as o
 from skrldp.cli._common import CommandError, progress, tell
+from skrldp.cli._files import new_file, table_writer
 from skrldp.cli._mechanism import columns_of, read_true_mechanism
 from skrldp.cli._report import BLOCK, REPORT
 from skrldp.cli._tables import (
     STANDARD,
     Table,
     kind_of,
-    new_file,
-    table_writer,
     weighted,
     whole_numbers,
     with_counts,

@@ -18,10 +18,11 @@ import numpy as np
 
 from skrldp.batches import LedgerReporter
 from skrldp.batches.arrow import arrow_numbers, bare, numbers_of, octets_in
-from skrldp.batches.ledger import RULE, digests_of_ledger
+from skrldp.batches.ledger import IS_NEW, SETTLED, SETTLED_AT, digests_of_ledger, settled
 from skrldp.claims_in_words import brief_bound
 from skrldp.cli._common import CommandError, heed_signals, tell
-from skrldp.cli._tables import STANDARD, checked_target, new_file
+from skrldp.cli._files import checked_target, new_file
+from skrldp.cli._tables import STANDARD
 
 _VERSION = 1
 _DOMAIN = b"skrldp ledger file, version 1\0"
@@ -67,7 +68,7 @@ def opened_ledger(path: str, wait: float, *, read_only: bool = False) -> Iterato
 
     if path == STANDARD:
         raise CommandError("a ledger is a DuckDB file; give its name.")
-    place, book = checked_target(path, replace=True), None
+    place, book = checked_target(path, may_exist=True), None
     try:
         if not place.exists():
             _create(path, place)
@@ -257,7 +258,7 @@ class Ledger:
             values = (len(digests), *self.designs[-1])
             self._engine.execute("INSERT INTO designs VALUES (?, ?, ?, ?, ?)", values)
         design = 1 + digests.index(reporter.digest)
-        self._given = {"epoch": reporter.epoch, "design": design, "max_reports": self.max_reports}
+        self._design, self._epoch = design, reporter.epoch
 
     def _digested(self, rows: Any, number: int = 0, digest: str = _NOTHING) -> tuple[int, str]:
         """Count rows, and add up keyed digests: of each the tape of its design and its 32 bytes."""
@@ -281,38 +282,34 @@ class Ledger:
 
     def settle(self, batches: Iterable[Any], schema: Any) -> Iterator[Any]:
         """Yield what may leave of batches of candidates, and insert the new entries."""
+        import narwhals.stable.v2 as nw
         import pyarrow as pa
+        import pyarrow.compute as pc
 
-        engine, given = self._engine, self._given
+        engine, design, epoch = self._engine, self._design, self._epoch
         for table in _in_chunks(batches):
             if len(table) > _ROWS:
                 engine.execute(f"SET memory_limit = '{_MEMORY}'")
             # DuckDB finds tables by their names here; those that are registered stay in memory.
-            row = arrow_numbers(np.arange(len(table)))
-            candidates = pa.table({"row": row, "holder": table["holder"]})  # noqa: F841
-            found = engine.sql(RULE, params=given).to_arrow_table()
-            is_new = _numbers(found, "is_new") == 1
-            reports = np.where(is_new, _numbers(table, "candidate"), _numbers(found, "report"))
-            epochs = np.where(is_new, given["epoch"], _numbers(found, "latest"))
-            made = {"report": arrow_numbers(reports), "epoch": arrow_numbers(epochs)}
-            rows = {"holder": table["holder"], "is_new": found["is_new"], **made}
-            entries = pa.table(rows)  # noqa: F841
+            columns = {name: table[name] for name in ("holder", "candidate")}
+            numbered = pa.table(columns | {"row": arrow_numbers(np.arange(len(table)))})  # noqa: F841
+            candidates = engine.sql("SELECT * REPLACE (holder::UUID AS holder) FROM numbered")
+            frames = (nw.from_native(own) for own in (candidates, engine.table("reports")))
+            found = settled(*frames, nw.col("design") == design, epoch, self.max_reports)
+            outcomes = found.sort("row").to_native().to_arrow_table()
             new = engine.sql(
-                f"SELECT holder::UUID AS holder, epoch, {given['design']} AS design, report "
-                "FROM entries WHERE is_new = 1"
+                f'SELECT holder, {epoch} AS epoch, {design} AS design, "{SETTLED}" AS report '
+                f'FROM outcomes WHERE "{IS_NEW}"'
             )
             self._n_reports, self._digest = self._digested(new, self._n_reports, self._digest)
             new.insert_into("reports")
-            stays = np.flatnonzero(epochs >= 0)
-            self._n_rows += len(epochs)
-            self._n_left_out += len(epochs) - len(stays)
-            kind = schema.field("report").type.to_pandas_dtype()
-            made["report"] = arrow_numbers(reports.astype(kind))
+            kind = schema.field("report").type
+            made = {"report": outcomes[SETTLED].cast(kind), "epoch": outcomes[SETTLED_AT]}
             columns = [made[name] if name in made else table[name] for name in schema.names]
-            out = pa.table(columns, schema=schema)
-            yield from (
-                out.take(arrow_numbers(stays)) if len(stays) < len(out) else out
-            ).to_batches()
+            out = pa.table(columns, schema=schema).filter(pc.greater_equal(outcomes[SETTLED_AT], 0))
+            self._n_rows += len(table)
+            self._n_left_out += len(table) - len(out)
+            yield from out.to_batches()
 
     def enter(self) -> None:
         """Commit the new entries to the file, before anything leaves."""
@@ -353,8 +350,3 @@ def _in_chunks(batches: Iterable[Any]) -> Iterator[Any]:
             held.clear()
     if held:
         yield pa.Table.from_batches(held)
-
-
-def _numbers(table: Any, name: str) -> Any:
-    """Read a column of numbers, of one or several chunks."""
-    return np.concatenate([numbers_of(chunk) for chunk in table[name].chunks])

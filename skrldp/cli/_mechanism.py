@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from skrldp._params import at_least
-from skrldp.alphabet.numbers import Bins, Knots, Numbers
+from skrldp.alphabet.numbers import Knots, Numbers
 from skrldp.alphabet.values import in_other_type
 from skrldp.batches.arrow import arrow_numbers, read_values
 from skrldp.claims_in_words import bound_in_words
@@ -25,7 +25,6 @@ from skrldp.mechanism.manifest import Manifest, read_json
 from skrldp.mechanism.mechanism import Mechanism
 
 _ROUNDING = 1e-9  # of a leakage that is computed in floating point
-_ROUNDED = 2**53  # integers from here on may have been rounded if they are written as floats
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,9})?")
 
 
@@ -87,7 +86,7 @@ def reader_of(mechanism: Mechanism | Manifest, observe: str | None = None) -> Re
 def read_records(
     reader: RecordReader, table: Table, missing: Sequence[str], batches: Iterator[Any]
 ) -> Iterator[Any]:
-    """Yield a table's batches; texts of a mechanism's columns become the categories they meet."""
+    """Yield a table's batches; strings in a mechanism's columns become the categories they mean."""
     if not table.is_text:
         if missing:
             raise CommandError(f"--missing is for texts, and {table.path} has types.")
@@ -95,27 +94,15 @@ def read_records(
         return
     import pyarrow as pa
 
-    known = reader.known
-    wanted = {n: own if isinstance(own, Bins | Knots) else _Met(n, own) for n, own in known.items()}
-    first = 0
-    may_be_empty = [n for n, met in wanted.items() if isinstance(met, _Met) and met.takes_empty]
+    known, first, where = reader.known, 0, f"{table.path}: row {{:,}} (counted from 0)"
     for batch in batches:
-        if table.kind == "CSV":  # where an empty field may be the empty text
-            batch = pa.RecordBatch.from_arrays(
-                [
-                    column.fill_null("") if name in may_be_empty else column
-                    for name, column in zip(batch.schema.names, batch.columns, strict=True)
-                ],
-                schema=batch.schema,
-            )
-        marked = mark_missing(batch, list(wanted), missing)
-        arrays = dict(zip(marked.schema.names, marked.columns, strict=True))
-        for name, met in wanted.items():
-            where = f"{table.path}: row {{:,}} (counted from 0)"
-            if isinstance(met, _Met):
-                arrays[name] = met.array(arrays[name], where, first)
-            else:
-                arrays[name] = read_numbers(arrays[name], name, met, where, first)
+        arrays = dict(zip(batch.schema.names, batch.columns, strict=True))
+        for name, values in known.items():
+            array = arrays[name]
+            if "" in (listed := values if isinstance(values, list) else []) and None not in listed:
+                array = array.fill_null("")  # an empty field may be the empty string
+            read: Any = read_categories if isinstance(values, list) else read_numbers
+            arrays[name] = read(mark_missing(array, missing), name, values, where, first)
         yield pa.RecordBatch.from_arrays(list(arrays.values()), names=list(arrays))
         first += batch.num_rows
 
@@ -151,76 +138,58 @@ def _moment(text: str, kind: str) -> datetime | None:
     return None
 
 
-class _Met:
-    """The categories of a column, and which texts match them: both "5" and "5.0" match 5."""
+def read_categories(
+    column: Any, name: str, categories: Sequence[Any], where: str, first: int
+) -> Any:
+    """Read strings as the categories that they mean: 5 is meant by "5" and "5.0" alike.
 
-    def __init__(self, name: str, categories: Sequence[Any]) -> None:
-        self._name, self._categories = name, list(categories)
-        self._keys = {_key_of(own): own for own in reversed(categories) if own is not None}
-        self._are_texts = all(isinstance(own, str) for own in self._keys.values())
-        self.takes_empty = self._are_texts and "" in categories and None not in categories
+    A string that means none is missing, if no category is; where these are strings, it stays.
+    """
+    import pyarrow as pa
 
-    def array(self, column: Any, where: str, first: int) -> Any:
-        """Return the categories that texts meet, of the categories' own type.
-
-        A text that meets none is missing, if no category is; where these are texts, it stays.
-        """
-        import pyarrow as pa
-
-        if self._are_texts:
-            return column
-        codes, texts = coded(column)
-        found = [next((self._keys[k] for k in _keys(t) if k in self._keys), None) for t in texts]
-        unknown = np.array([own is None for own in found] + [False])[codes]
-        if None in self._categories and unknown.any():
-            row = where.format(first + int(np.argmax(unknown)))
-            raise CommandError(
-                f"{row} has a text in column {self._name!r} that is none of the mechanism's "
-                "values (not shown). Map it to one of them, or to a missing value."
-            )
-        try:
-            kind = pa.array(self._categories).type
-            met = pa.array([*found, None], kind)
-        except OverflowError:
-            raise CommandError(
-                f"column {self._name!r}: the mechanism's categories are integers of more than 64 "
-                "bits, which no column of a file holds; report in Python or JavaScript."
-            ) from None
-        except (pa.ArrowInvalid, pa.ArrowTypeError):
-            raise CommandError(
-                f"column {self._name!r}: the mechanism's categories are of several kinds, which "
-                "texts cannot tell apart; give a Parquet or an Arrow file."
-            ) from None
-        return met.take(arrow_numbers(np.where(codes < 0, len(texts), codes)))
+    by_meaning = {_meaning_of(category): category for category in reversed(categories)}
+    if not {type(category) for category in categories} - {str, type(None)}:
+        return column
+    codes, texts = coded(column)
+    meant = [next((m for m in _meanings(text) if m in by_meaning), None) for text in texts]
+    is_unknown = np.array([meaning is None for meaning in meant] + [False])[codes]
+    if None in categories and is_unknown.any():
+        row = where.format(first + int(np.argmax(is_unknown)))
+        raise CommandError(
+            f"{row} has a text in column {name!r} that is none of the mechanism's values (not "
+            "shown). Map it to one of them, or to a missing value."
+        )
+    try:
+        kind = pa.array(categories).type
+        values = pa.array([*(None if m is None else by_meaning[m] for m in meant), None], kind)
+    except (OverflowError, pa.ArrowInvalid, pa.ArrowTypeError):
+        raise CommandError(
+            f"column {name!r}: the mechanism's categories are of several types, or integers of "
+            "more than 64 bits, which no column of a file holds; report in Python or JavaScript."
+        ) from None
+    return values.take(arrow_numbers(np.where(codes < 0, len(texts), codes)))
 
 
-def _key_of(category: Any) -> tuple[str, Any]:
-    """Return the kind of a category, and what it is compared by."""
-    if isinstance(category, bool):
-        return "truth", category
-    if isinstance(category, int) and abs(category) >= _ROUNDED:
-        return "large", Decimal(category)
-    if isinstance(category, int | float):
-        return "number", Decimal(repr(category))
+def _meaning_of(category: Any) -> tuple[type, Any]:
+    """Return what a category is compared by."""
+    if isinstance(category, int | float) and not isinstance(category, bool):
+        return Decimal, Decimal(repr(category))
     if isinstance(category, date) and not isinstance(category, datetime):
         category = in_other_type(category)
-    return type(category).__name__, category
+    return type(category), category
 
 
-def _keys(text: str) -> Iterator[tuple[str, Any]]:
-    """Yield what a text may mean: itself, a number, true or false, a date or a time."""
-    yield "str", text
+def _meanings(text: str) -> Iterator[tuple[type, Any]]:
+    """Yield what a string may mean: itself, a number, true or false, a date or a time."""
+    yield str, text
     if NUMBER.fullmatch(text):
-        yield "number", Decimal(text)
-        if text.lstrip("+-").isdecimal():
-            yield "large", Decimal(text)
-    elif text.lower() in ("true", "false"):
-        yield "truth", text.lower() == "true"
-    else:
-        kinds: tuple[Any, ...] = (datetime, time)  # a date is read as its midnight
-        for kind in kinds:
-            with suppress(ValueError):
-                yield kind.__name__, kind.fromisoformat(text)
+        yield Decimal, Decimal(text)
+    if text.lower() in ("true", "false"):
+        yield bool, text.lower() == "true"
+    kinds: tuple[Any, ...] = (datetime, time)  # a date is read as its midnight
+    for kind in kinds:
+        with suppress(ValueError):
+            yield kind, kind.fromisoformat(text)
 
 
 def values_of(batch: Any, columns: Sequence[str]) -> dict[str, Any]:

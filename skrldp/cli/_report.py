@@ -22,15 +22,14 @@ from skrldp.batches.arrow import any_twice, arrow_numbers
 from skrldp.batches.reporter import reported
 from skrldp.cli import _common as o
 from skrldp.cli._common import CommandError, progress
+from skrldp.cli._files import new_file, table_writer
 from skrldp.cli._ledger import WAIT, opened_ledger
 from skrldp.cli._mechanism import placed, read_records, read_true_mechanism, reader_of
 from skrldp.cli._tables import (
     STANDARD,
     Table,
     kind_of,
-    new_file,
     new_name,
-    table_writer,
 )
 from skrldp.mechanism.manifest import Manifest
 
@@ -147,9 +146,10 @@ def report(
     reader = reader_of(own)
     needed = list(reader.known)
     # Else the key is one of this run alone, and the ids are the rows' numbers.
-    secret = secrets.token_bytes(_BYTES) if key is None else _key(key, key_check)
+    secret = secrets.token_bytes(_BYTES) if key is None else KeyFile(key).read()
     rows = new_name([*needed, *kept, BLOCK, REPORT])
     options: dict[str, Any] = {"id": id or rows, "key": secret, "keep": kept, "name": REPORT}
+    options["key_check"] = None if key_check is None else key_check.strip().lower()
     wait = WAIT if wait is None else wait
     begun: Any = nullcontext() if ledger is None else opened_ledger(ledger, wait)
     ids, inputs = [] if id is None else [id], [mechanism, records, key, ledger]
@@ -168,10 +168,10 @@ def report(
         table = Table(records, [*ids, *needed, *kept])
         batches = progress(table.batches(of_one_line=[*ids, *kept]), records)
         read = read_records(reader, table, missing or [], batches)
-        source = table.schema
+        given = table.schema
         if id is None:
-            source, read = source.append(pa.field(rows, pa.int64())), _numbered(read, rows)
-        schema = reporter.output_schema(source)
+            given, read = given.append(pa.field(rows, pa.int64())), _numbered(read, rows)
+        schema = reporter.output_schema(given)
         reports = _reports(read, reporter, id, records)
         if id is None:
             schema = schema.remove(0)
@@ -188,7 +188,7 @@ def report(
     if id is not None and ledger is None and key_check is None:
         warnings.warn(
             "this key was not checked against earlier runs; with another key every person "
-            f"would report a second time. Add --key-check {check_of(secret)} in later runs.",
+            f"would report a second time. Add --key-check {reporter.key_check} in later runs.",
             UserWarning,
             stacklevel=1,
         )
@@ -203,16 +203,6 @@ def _numbered(batches: Iterable[Any], name: str) -> Iterator[Any]:
         rows = arrow_numbers(np.arange(first, first + len(batch)))
         yield pa.RecordBatch.from_arrays([*batch.columns, rows], [*batch.schema.names, name])
         first += len(batch)
-
-
-def _key(path: str, wanted: str | None) -> bytes:
-    key = KeyFile(path).read()
-    if wanted is not None and wanted.strip().lower() != check_of(key):
-        raise CommandError(
-            f"the key is another one than that of --key-check: its digits are {check_of(key)}. "
-            "Reports with another key are second reports about the same persons."
-        )
-    return key
 
 
 def _reports(

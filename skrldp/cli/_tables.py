@@ -1,40 +1,32 @@
-"""Tables in files, read batch by batch: CSV, Parquet, Arrow and JSON lines; one file or a folder.
+"""Tables in files, read batch by batch: CSV, Parquet and Arrow; one file or a folder.
 
-Values of CSV and JSON are texts, always; an empty field and null are missing. Parquet and Arrow
-have types. Arrow's own messages quote rows and values, which may be secrets: none is passed on.
+Values of CSV are strings, always; an empty field is missing. Parquet and Arrow have types. Arrow's
+own messages quote rows and values, which may be secrets: none is passed on.
 """
 
 from __future__ import annotations
 
 import csv
-import gzip
 import io
-import json
 import os
 import re
-import secrets
-import shutil
-import stat
 import sys
-import tempfile
 import warnings
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
-from pathlib import Path, PurePath
-from typing import IO, TYPE_CHECKING, Any
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skrldp._pages import as_json
 from skrldp.alphabet.columns import listed
 from skrldp.alphabet.values import brief
 from skrldp.batches.arrow import arrow_numbers, numbers_of, octets_in
-from skrldp.cli._common import CommandError, heed_signals
+from skrldp.cli._common import CommandError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,13 +35,10 @@ if TYPE_CHECKING:
 STANDARD = "-"  # standard input or output
 _ENDINGS = {
     "CSV": (".csv", ".tsv"),
-    "JSON": (".jsonl", ".ndjson"),
     "Parquet": (".parquet", ".pq"),
     "Arrow": (".arrow", ".feather", ".ipc"),
 }
-_OF_TEXT = ("CSV", "JSON")
 _ROWS = 1 << 16  # of a batch, at most
-_LINES = 1 << 14  # of a batch of JSON lines
 _HEAD = 1 << 16  # bytes of a CSV file that are looked at at a time: its header must end in them
 _DELIMITERS = ",;\t|"
 _PRINTED = 32  # bytes below it are line ends and their like
@@ -62,7 +51,7 @@ def kind_of(path: str, *, packed: bool = True) -> str:
     plain = name.removesuffix(".gz") if packed else name
     ending = ".csv" if path == STANDARD else PurePath(plain).suffix
     for kind, endings in _ENDINGS.items():
-        if ending in endings and (plain == name or kind in _OF_TEXT):
+        if ending in endings and (plain == name or kind == "CSV"):
             return kind
     known = ", ".join(ending for endings in _ENDINGS.values() for ending in endings)
     raise CommandError(f"{path}: the name does not tell the format; name the file {known}.")
@@ -83,10 +72,10 @@ class Table:
 
     Attributes
     ----------
-    kind : {"CSV", "JSON", "Parquet", "Arrow"}
+    kind : {"CSV", "Parquet", "Arrow"}
         The format.
     is_text : bool
-        Whether all values are texts.
+        Whether all values are strings, as those of CSV are.
     schema : Schema
         Of the batches.
     """
@@ -99,11 +88,11 @@ class Table:
         if len(kinds) > 1:
             raise CommandError(f"{path}: the files have several formats; keep one in the folder.")
         self.path, self.kind = path, kinds.pop()
-        self.is_text = self.kind in _OF_TEXT
+        self.is_text = self.kind == "CSV"
         self._parts: list[_Part] = []
         for file in files:
             with _in_words(file, self.kind):
-                part = _OPEN.get(self.kind, _typed)(file)
+                part = (_csv if self.is_text else _typed)(file)
             if part is not None:
                 self._parts.append(part)
         if not self._parts:
@@ -126,7 +115,7 @@ class Table:
                         f"{brief(str(there))} in {first.path}. Write all files of a table with "
                         "the same types."
                     )
-        if columns is None and self.kind == "CSV" and "" in wanted:
+        if columns is None and self.is_text and "" in wanted:
             warnings.warn(
                 f"{path}: a column without a name is read like the others. Lines that end in a "
                 "comma make such a column, and so does the index that pandas writes. Remove it, or "
@@ -142,14 +131,14 @@ class Table:
         for part in self._parts:
             with _in_words(part.path, self.kind):
                 for batch in part.batches(self.schema.names):
-                    if self.kind == "CSV":
+                    if self.is_text:
                         _refuse_line_ends(batch, of_one_line, self.path, n_rows)
                     n_rows += batch.num_rows
                     if batch.num_rows:
                         yield batch
         if not n_rows:
             raise CommandError(f"{self.path} has no rows.")
-        if self.kind == "CSV":
+        if self.is_text:
             self._warn_of_lines(n_rows)
 
     def _warn_of_lines(self, n_rows: int) -> None:
@@ -240,9 +229,9 @@ def _refuse_line_ends(batch: Any, columns: Sequence[str], path: str, first: int)
         if is_end.any():
             row = first + np.searchsorted(own.ends, own.ends[0] + is_end.argmax(), "right") - 1
             raise CommandError(
-                f"{path}: row {row:,} (counted from 0) has a line end in column {name!r}. If there "
-                "is a quote too many, all rows up to the next one are one field: fix it. Texts of "
-                "several lines are read from JSON lines, Parquet and Arrow."
+                f"{path}: row {row:,} (counted from 0) has a line end in column {name!r}. If "
+                "there is a quote too many, all rows up to the next one are one field. Parquet and "
+                "Arrow hold strings of several lines."
             )
 
 
@@ -343,91 +332,18 @@ def _typed(path: str) -> _Part:
     return _Part(path, schema, lambda columns: scanner(columns=columns).to_batches())
 
 
-def _json_lines(path: str) -> _Part | None:
-    """Open a file of JSON lines; the first of them have the names of all columns."""
-    import pyarrow as pa
-
-    first = next(_json_rows(path), None)
-    if first is None:
-        return None
-    names = list(dict.fromkeys(name for row in first for name in row))
-
-    def batches(columns: list[str]) -> Iterator[Any]:
-        start = 0
-        for rows in _json_rows(path):
-            for number, row in enumerate(rows, start):
-                if not row.keys() <= set(names) and set(columns) == set(names):
-                    raise CommandError(
-                        f"{path}: row {number:,} (counted from 0) has a column that the first rows "
-                        "lack. Name those to be read, with --column."
-                    )
-            read = [[text_of(row.get(name)) for row in rows] for name in columns]
-            arrays = [pa.array(texts, pa.string()) for texts in read]
-            yield pa.RecordBatch.from_arrays(arrays, names=columns)
-            start += len(rows)
-
-    return _Part(path, pa.schema([(name, pa.string()) for name in names]), batches)
-
-
-def _json_rows(path: str) -> Iterator[list[dict[str, Any]]]:
-    """Yield the objects of some lines; their numbers are the texts that are written."""
-    first = 0
-    with gzip.open(path) if path.lower().endswith(".gz") else open(path, "rb") as file:
-        lines = (line for line in file if not line.isspace())
-        while block := list(islice(lines, _LINES)):
-            found = []
-            for number, line in enumerate(block, first):
-                try:
-                    row = _DECODER.decode(line.decode("utf-8-sig"))
-                    sound = all(not isinstance(value, dict | list) for value in row.values())
-                except (ValueError, RecursionError, AttributeError):
-                    sound = False
-                if not sound:
-                    raise CommandError(
-                        f"{path}: row {number:,} (counted from 0) is not a JSON object of texts "
-                        "and numbers, has a name twice, or is cut off."
-                    )
-                found.append(row)
-            yield found
-            first += len(found)
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse an object with the same name twice, of which JSON's readers take the last."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError
-    return found
-
-
-_DECODER = json.JSONDecoder(
-    object_pairs_hook=_object, parse_int=str, parse_float=str, parse_constant=str
-)
-
-
-def text_of(value: Any) -> str | None:
-    """Return a value of JSON, whose numbers were left as texts, as a text; None if missing."""
-    return str(value).lower() if isinstance(value, bool) else value
-
-
-_OPEN: dict[str, Callable[[str], _Part | None]] = {"CSV": _csv, "JSON": _json_lines}
-
-
 # --- Values --------------------------------------------------------------------------------------
 
 
-def mark_missing(batch: Any, columns: Sequence[str], missing: Sequence[str]) -> Any:
-    """Take texts of columns as missing."""
+def mark_missing(column: Any, missing: Sequence[str]) -> Any:
+    """Take some strings of a column as missing."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    found = list(batch.columns)
-    for name in columns:
-        place = batch.schema.get_field_index(name)
-        for text in missing:
-            gone = pc.equal(found[place], text)
-            found[place] = pc.if_else(gone, pa.scalar(None, pa.string()), found[place])
-    return pa.RecordBatch.from_arrays(found, schema=batch.schema)
+    if not missing:
+        return column
+    is_missing = pc.is_in(column, pa.array(missing, pa.string()))
+    return pc.if_else(is_missing, pa.scalar(None, pa.string()), column)
 
 
 def coded(column: Any) -> tuple[NDArray[Any], list[Any]]:
@@ -512,191 +428,3 @@ def _problem(message: str, kind: str) -> str:
             "the column without a dictionary."
         )
     return f"is no {kind} file, or is cut off or damaged."
-
-
-# --- Files that are written whole or not at all ---------------------------------------------------
-
-
-if sys.platform != "win32":
-    import fcntl
-
-
-_EXISTS = "{} exists; give another name, or remove it first."
-_MOST = 80  # characters of a file's name in that of its temporary file
-
-
-@contextmanager
-def new_file(
-    target: str,
-    *,
-    inputs: Sequence[str | None] = (),
-    replace: bool = False,
-    mode: int | None = None,
-) -> Iterator[IO[bytes]]:
-    """Open a file that gets its name when it is complete.
-
-    Until then it is a temporary file in the same folder, which goes away after an error. If the
-    process is killed it stays, until the same output is written again. What goes to standard output
-    is kept until it is complete, too. Who may read it: as of the file that it replaces; `mode` is
-    for a file that was not there.
-
-    Raises CommandError if there is such a file, or no such folder.
-    """
-    if target == STANDARD:
-        with tempfile.TemporaryFile() as spool:
-            yield spool
-            heed_signals()
-            spool.seek(0)
-            sys.stdout.flush()
-            try:
-                shutil.copyfileobj(spool, sys.stdout.buffer)
-                sys.stdout.buffer.flush()
-            except BaseException as error:
-                error.add_note("Standard output may have a part of it.")
-                raise
-        return
-    path = checked_target(target, replace=replace, inputs=inputs)
-    _remove_left(path)
-    while True:
-        # Its name is known before the file is there: so whenever a signal comes, it goes away.
-        name = path.with_name(f"{_prefix(path)}{secrets.token_hex(8)}.part")
-        try:
-            with _created(name, target) as file:
-                with suppress(OSError):  # without locks, no file is taken for left behind
-                    _lock(file)
-                if not os.fstat(file.fileno()).st_nlink:
-                    continue  # another process took it for left behind before it was locked
-                yield file
-                heed_signals()  # the last moment: what is there now stays
-                file.flush()
-                os.fsync(file.fileno())
-                os.chmod(name, _mode_of(path, mode))
-                if sys.platform == "win32":  # where no open file is removed or renamed
-                    file.close()
-                _give_name(name, path, target, replace=replace)  # before the lock goes
-                return
-        except BaseException as error:
-            if isinstance(error, OSError) and error.filename is None:
-                error.filename = target  # such as of a full disk
-            with suppress(OSError):
-                os.unlink(name)
-            raise
-
-
-def _give_name(name: Path, path: Path, target: str, *, replace: bool) -> None:
-    """Rename a complete file; unless `replace`, in a step that fails if another has that name."""
-    try:
-        if replace:
-            os.replace(name, path)
-        elif sys.platform == "win32":
-            os.rename(name, path)
-        else:
-            try:
-                os.link(name, path)
-            except FileExistsError:
-                raise
-            except OSError:  # file systems without links: an empty file holds the name until then
-                os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
-                try:
-                    os.replace(name, path)
-                except BaseException:
-                    os.unlink(path)
-                    raise
-            else:
-                os.unlink(name)
-    except FileExistsError:
-        raise CommandError(_EXISTS.format(target)) from None
-
-
-def table_writer(file: IO[bytes], target: str, schema: Any) -> Any:
-    """Return what writes batches in the format of the target's name, by ``write_batch``."""
-    import pyarrow as pa
-
-    kind = kind_of(target, packed=False)
-    for field in schema if kind in _OF_TEXT else ():
-        if "binary" in str(field.type) or isinstance(field.type, pa.BaseExtensionType):
-            raise CommandError(
-                f"column {field.name!r} has the type {field.type}, for which CSV and JSON have no "
-                "words; write Parquet or Arrow."
-            )
-    if kind == "CSV":
-        import pyarrow.csv as pacsv
-
-        return pacsv.CSVWriter(file, schema)
-    if kind == "Parquet":
-        import pyarrow.parquet as pq
-
-        return pq.ParquetWriter(file, schema)
-    return pa.ipc.new_file(file, schema) if kind == "Arrow" else nullcontext(_JsonLines(file))
-
-
-class _JsonLines:
-    """Writes rows as JSON objects, each in a line."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-
-    def write_batch(self, batch: Any) -> None:
-        for row in batch.to_pylist():
-            self._file.write(as_json(row, indent=None).encode() + b"\n")
-
-
-def _created(name: Path, target: str) -> IO[bytes]:
-    try:
-        return open(name, "xb", opener=partial(os.open, mode=0o600))
-    except OSError as error:
-        raise CommandError(
-            f"{target}: the folder {name.parent} cannot be written to ({error.strerror})."
-        ) from None
-
-
-def _remove_left(path: Path) -> None:
-    """Remove the temporary files of processes that were killed: those that nobody has locked."""
-    ours = re.compile(re.escape(_prefix(path)) + r"[0-9a-f]{16}\.part")
-    with suppress(OSError):  # a folder that cannot be read
-        for name in filter(ours.fullmatch, os.listdir(path.parent)):
-            with suppress(OSError), open(path.parent / name, "r+b") as left:
-                _lock(left, wait=False)
-                os.unlink(left.name)
-
-
-def _lock(file: IO[bytes], *, wait: bool = True) -> None:
-    if sys.platform != "win32":
-        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-def _prefix(path: Path) -> str:
-    return f".{path.name[:_MOST]}."
-
-
-def checked_target(target: str, *, replace: bool, inputs: Sequence[str | None] = ()) -> Path:
-    """Return where to write, through links."""
-    if os.path.islink(target) and not os.path.exists(target):
-        raise CommandError(
-            f"{target} is a symbolic link to a file that is not there; remove the link, or give "
-            "another name."
-        )
-    path = Path(target).resolve()
-    if not path.parent.is_dir():
-        raise CommandError(f"{target}: there is no folder {path.parent}; make it first.")
-    for name in inputs:
-        if name not in (None, STANDARD) and Path(str(name)).resolve() in (path, path.parent):
-            raise CommandError(f"{target} is to be read and written; give the output another name.")
-    if path.is_dir():
-        raise CommandError(f"{target} is a folder; give the name of a file.")
-    if path.exists() and not path.is_file():
-        raise CommandError(f"{target} is not a regular file; '-' is standard output.")
-    if path.exists() and not replace:
-        raise CommandError(_EXISTS.format(target))
-    return path
-
-
-def _mode_of(path: Path, new: int | None) -> int:
-    """Return the permissions of a file, or what a new one gets: by default the usual ones."""
-    with suppress(FileNotFoundError):
-        return stat.S_IMODE(path.stat().st_mode) & 0o777
-    if new is not None:
-        return new
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

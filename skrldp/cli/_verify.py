@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import json as js
-import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
 from skrldp._lists_in_words import columns_in_words
-from skrldp._pages import in_one_line, text_page
-from skrldp._params import at_least, at_most
+from skrldp._pages import in_one_line
 from skrldp.alphabet.columns import Column
 from skrldp.alphabet.values import chance_of_infrequent
 from skrldp.claims import Around, Claim, Claims
 from skrldp.claims_in_words import (
-    bound_in_words,
     claim_lines,
     observer_in_words,
-    origin_of,
 )
 from skrldp.cli import _common as o
 from skrldp.cli._common import FAILED, CommandError, progress, tell
@@ -33,15 +29,13 @@ from skrldp.cli._mechanism import (
     values_of,
 )
 from skrldp.cli._tables import Table, weighted, with_counts
+from skrldp.exceptions import CertificateError
 from skrldp.mechanism.manifest import Manifest
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.mechanism.messages import notes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from skrldp.joint import JointDistribution
-    from skrldp.sets.fitted_sets import FittedSet
 
 
 def verify(
@@ -80,37 +74,39 @@ def verify(
     The exit code is 1 if the claim is not shown.
     """
     own = read_mechanism(mechanism)
-    if isinstance(own, Manifest) and public is not None:
-        raise CommandError(
-            f"{mechanism} is a manifest, whose blocks are verified by their proof: give --witness "
-            "and --public-counts, as design wrote them. In Python, certify proves each block anew."
-        )
     if own.claims is None:
         raise CommandError(f"{mechanism} claims nothing that could be verified.")
-    if pilot and witness is None and public is None and public_counts is None:
-        blocks = own.mechanisms if isinstance(own, Manifest) else [own]
-        joints = [_from_reports(block, pilot) for block in blocks]
-        if None in joints:
-            return FAILED
-        both = zip(blocks, joints, strict=True)
-        proven = [_proven(*one, mechanism, eps, reports) for one in both]
-        return 0 if all(proven) else FAILED
-    if (public is None) == (public_counts is None) or (public_counts and witness is None):
+    from_reports = bool(pilot) and witness is public is public_counts is None
+    if not from_reports and (
+        (public is None) == (public_counts is None) or (public_counts and witness is None)
+    ):
         raise CommandError("give the public table; or --witness, and it or --public-counts.")
-    joint = None if public is None else _counted(own, public, counts, missing or [])
-    tell("proving")
-    if witness is None:
-        assert joint is not None
-        holds = _proven(own, joint, mechanism, eps, reports)
+    if reports > 1 and own.claims.known is not None:
+        raise CommandError("--reports is for mechanisms that promise nothing about known columns.")
+    if eps is None and reports > 1:
+        eps = own.claims.bound_of(reports)
+    from skrldp.certificate import counts_to_json, witness_of
+
+    is_manifest = isinstance(own, Manifest)
+    blocks = own.mechanisms if is_manifest else [own]
+    if public_counts is None:
+        joints = [
+            _joint_of(one, np.ones((len(one.secrets), len(one.values))))
+            if from_reports
+            else _counted(one, str(public), counts, missing or [])
+            for one in blocks
+        ]
+        joint = joints if is_manifest else joints[0]
+        table = counts_to_json(joint).encode()
     else:
-        from skrldp.certificate import counts_to_json
-
-        table = read_text(str(public_counts)) if joint is None else counts_to_json(joint).encode()
-        holds = _checked(own, table, read_text(witness), eps, reports, pilot)
-    return 0 if holds else FAILED
-
-
-# --- Proved again ---------------------------------------------------------------------------------
+        table = read_text(public_counts)
+    tell("proving")
+    try:
+        proof = witness_of(own, joint, eps, reports) if witness is None else read_text(witness)
+    except (CertificateError, ValueError) as problem:
+        print(f"not shown: {problem}")
+        return FAILED
+    return 0 if _checked(own, table, proof, eps, reports, pilot) else FAILED
 
 
 def _counted(
@@ -120,31 +116,12 @@ def _counted(
     reader = reader_of(own, "all")
     names = list(reader.known)
     cells_of = placed(lambda batch: reader.cells(values_of(batch, names)), path)
-    found = np.zeros(len(own.secrets) * len(own.values))
+    totals = np.zeros(len(own.secrets) * len(own.values))
     table = Table(path, with_counts(names, counts, path))
     batches = read_records(reader, table, missing, progress(table.batches(), path))
     for batch, weights, _ in weighted(batches, counts, path):
-        found += np.bincount(cells_of(batch), weights, len(found))
-    return _joint_of(own, found)
-
-
-def _from_reports(own: Any, pilots: list[str]) -> JointDistribution | None:
-    """Return the estimate that a mechanism states, with the reports that its bounds come from.
-
-    None if the bounds do not follow from them; the reason is printed then.
-    """
-    from skrldp.certificate import stated_reports, verify_bounds
-    from skrldp.joint import JointDistribution
-
-    texts = [read_text(name) for name in pilots]
-    verdict = verify_bounds(own.to_json(), texts)
-    if not verdict.holds:
-        print(in_one_line(verdict.message))
-        return None
-    reports = stated_reports(own, texts)
-    names = own.secrets, own.values
-    counts = np.ones((len(names[0]), len(names[1]))) if own.public is None else own.public.counts
-    return JointDistribution(counts, *names, alphabet="declared", reports=reports)
+        totals += np.bincount(cells_of(batch), weights, len(totals))
+    return _joint_of(own, totals)
 
 
 def _joint_of(own: Any, counts: Any) -> JointDistribution:
@@ -213,118 +190,10 @@ def _set_by_rule(around: Around) -> Any:
     return LikelihoodRatioSet(around.beta, radius=around.rule, drift=around.numbers["drift"])
 
 
-def _set_as_stated(around: Around, joint: JointDistribution) -> FittedSet:
-    """Make the set that a claim is about from the numbers that it states."""
-    from skrldp.sets.bounds_from_reports import BoxSet
-    from skrldp.sets.fitted_sets import ConditionalsSet, RenyiSet
-
-    if around.is_everything:
-        return RenyiSet(1.0, math.inf)
-    if around.bounds is not None:
-        if joint.reports is None:
-            raise CommandError("the bounds come from private reports: give --pilot, not a table.")
-        assert around.rule is not None and around.beta is not None
-        lower, upper = np.array(around.bounds.lower), np.array(around.bounds.upper)
-        drift, n_reports = around.numbers["drift"], around.bounds.n_reports
-        return BoxSet(lower, upper, drift, around.rule, around.beta, n_reports, joint.reports)
-    numbers: Mapping[str, Any] = around.numbers  # the names are checked by Around
-    return (RenyiSet if around.kind == "renyi" else ConditionalsSet)(**numbers)
-
-
-def _proven_again(
-    own: Mechanism, joint: JointDistribution, one: Claim, start: float = 0.0
-) -> Claim | None:
-    """Prove what a claim is about, for the set that it states; None if nothing is proved of it."""
-    from skrldp.certificate import prove
-    from skrldp.privacy.requirements import Requirements
-
-    columns = columns_of(own)
-    others = [name for name, flag in columns if not flag]
-    known = [] if isinstance(one.known, str) else [others.index(name) for name in one.known]
-    around = _set_as_stated(one.around, joint)
-    centre = around.centred(joint)
-    asked = Requirements.asked(
-        centre, around, one.eps, known=known, observe=own.observe, columns=columns
-    )
-    found = prove(own, asked, start=start).claims
-    return next((each for each in found if each.about == one.about), None)
-
-
-def _false_claims(own: Mechanism, joint: JointDistribution) -> tuple[list[Claim], list[str]]:
-    """Prove all claims of a mechanism again; also say which of them are false, and how.
-
-    Every claim is compared with what is proved for the set that it states, and the set's numbers
-    with those that its rule makes of this table. Nothing that the file says is taken as shown.
-    """
-    proven, false = [], []
-    for one in own.claims or ():
-        shown = _proven_again(own, joint, one)
-        if shown is not None and shown.attained <= one.eps < shown.eps:
-            # Another machine may round its last digits otherwise: is the stated bound proven?
-            shown = _proven_again(own, joint, one, start=one.eps)
-        if shown is None:
-            false.append(f"{bound_in_words(one)} is not proven")
-            continue
-        proven.append(replace(shown, asked=None, around=_as_counted(one, joint).around))
-        if one.attained > shown.eps:
-            least = at_least(one.attained)
-            words = f"attained {least} is stated, more than {at_most(shown.eps)}"
-            false.append(f"{bound_in_words(one)}: {words}")
-    assert own.claims is not None
-    for one, shown in own.claims.below(proven):
-        false.append(f"{bound_in_words(one)} is claimed, and {at_most(shown.eps)} is proven")
-    if own.claims.main.around.bounds is not None:  # compared with the reports' counts before
-        return proven, false
-    for enough, said in _radii_again(own, joint):
-        false += [] if enough else [said]
-    stated = {one.around.n_records for one in own.claims} - {None, joint.n}
-    false += [f"{n:,} public records are stated, and the table has {joint.n:,}" for n in stated]
-    return proven, false
-
-
-def _proven(own: Any, joint: JointDistribution, path: str, eps: float | None, reports: int) -> bool:
-    """Prove the claims, for observers who know nothing or some columns; print the page."""
-    from skrldp.certificate import certify
-
-    if own.claims.main.around.rule == "survey":
-        raise CommandError(
-            "the set is that of a survey, whose weights a table of records does not have: give a "
-            "proof (--witness) and its --public-counts, or certify it in Python."
-        )
-    if reports > 1 and own.claims.known is not None:
-        raise CommandError("--reports is for mechanisms that promise nothing about known columns.")
-    proven, false = _false_claims(own, joint)
-    shown = proven[:1]
-    if reports > 1:
-        main = own.claims.main
-        several = certify(own, _set_as_stated(main.around, joint), joint, reports=reports).claim
-        shown = [replace(several, secret=main.secret, around=main.around)]
-        asked = own.claims.bound_of(reports) if eps is None else eps
-        proven += shown
-    else:
-        asked = own.claims.eps if eps is None else eps
-    if shown and shown[0].eps > asked:
-        words = f"--eps {eps}" if eps is not None else f"the bound of {reports} reports"
-        false.append(f"{words}: {bound_in_words(shown[0])} is proven")
-    data, unit = origin_of(own.claims.main.around)
-    lines = [(data, f"{joint.n:,} {unit} in {joint.counts.size:,} cells")]
-    if own.claims.main.around.rule == "given":
-        lines.append(("", "the set is stated by its numbers"))
-    if proven and proven[0].about == own.claims.main.about:
-        lines += claim_lines(Claims(tuple(proven)), "proved")
-    lines += [("FALSE", words) for words in false]
-    kept, lost = "the mechanism keeps what it claims", "NOT PROVEN: do not use this mechanism"
-    print(text_page(f"Verdict on {path}", [*lines, ("result", lost if false else kept)]))
-    return not false
-
-
-# --- The proof of somebody else ------------------------------------------------------------------
-
-
 def _checked(
     own: Mechanism | Manifest,
     counts: bytes,
-    witness: bytes,
+    witness: bytes | str,
     eps: float | None,
     reports: int,
     pilots: list[str] | None,

@@ -73,7 +73,8 @@ def pilots_of(X: Any) -> list[Pilot] | None:
 
 def _is_estimator(X: Any) -> bool:
     """Whether it is an estimator from reports, or the reports that one counted."""
-    return isinstance(X, Pilot) or (hasattr(X, "mechanism") and hasattr(X, "fit"))
+    # Of the type: a frame of Spark Connect seems to have any attribute.
+    return isinstance(X, Pilot) or (hasattr(X, "mechanism") and hasattr(type(X), "fit"))
 
 
 def _counted(estimator: Any) -> list[Pilot]:

@@ -58,7 +58,7 @@ def test_the_check_is_made_with_the_reporter_and_goes_with_it(tmp_path, monkeypa
     write(tmp_path / "key", KEY[::-1].hex())
     monkeypatch.setenv(VARIABLE, KEY[::-1].hex())
     for plan in plans.values():
-        with pytest.raises(ValueError, match="is not the one that key_check is of") as caught:
+        with pytest.raises(ValueError, match="does not match key_check=") as caught:
             next(pickle.loads(plan)(iter(records().to_batches())))
         assert KEY[::-1].hex() not in str(caught.value)
 

@@ -4,7 +4,6 @@ import hashlib
 import hmac
 import itertools
 import pickle
-import re
 from dataclasses import replace
 
 import duckdb
@@ -14,12 +13,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from conftest import ROOT
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from skrldp import AllDistributions, JointDistribution, Mechanism, certify
 from skrldp.batches import KeyVariable, LedgerReporter, Reporter, key_check
-from skrldp.batches.ledger import RULE
 from skrldp.claims import Around, Claim, Claims
 from skrldp.sampling.random_bits import Tapes
 
@@ -153,11 +150,6 @@ def test_columns_of_a_ledger_in_another_order():
     assert len(found[0]) == 20 and found[0] == found[1]
 
 
-def test_the_page_shows_the_statement_of_the_command():
-    text = (ROOT / "docs" / "guide" / "engine_ledgers.md").read_text("utf-8")
-    assert re.findall(r"```sql\n(.*?)```", text, re.DOTALL) == [RULE.lstrip()]
-
-
 def test_what_is_done_twice_changes_nothing():
     """Entries computed, or appended, a second time; a job that ended before anything left."""
     rng = np.random.default_rng(5)
@@ -206,7 +198,7 @@ def expected_tape(derived, block):
 def test_holders_and_candidates_by_the_description():
     persons = [5, 2**40, -1]
     table = records(np.array(persons), np.random.default_rng(0))
-    for epoch in (0, 1, 2**40):
+    for epoch in (0, 1, 2**31 - 1):
         made = reporter(epoch=epoch)(table)
         derived = hmac.new(LEDGER_KEY, b"skrldp ledger, version 1\0", hashlib.sha256).digest()
         derived = hmac.new(
@@ -249,7 +241,7 @@ def test_the_ledger_holds_neither_ids_nor_keys(monkeypatch):
     assert again(table) == reporter(epoch=3)(table)
     assert (again.max_reports, again.epoch, again.bound) == (2, 3, 4.75)
     monkeypatch.setenv("SKRLDP_B", KEY.hex())
-    with pytest.raises(ValueError, match="is not the one that key_check is of"):
+    with pytest.raises(ValueError, match="does not match key_check="):
         pickle.loads(sent)(table)
 
 
@@ -401,7 +393,7 @@ def test_as_many_reports_as_have_a_bound():
         ({"epoch": 1.5}, "epoch=1.5 must be an integer"),
         ({"eps": 0.0}, "eps"),
         ({"keep": ["holder"]}, "'holder' would be there twice"),
-        ({"keep": ["report of ledger"]}, "'report of ledger' would be there twice"),
+        ({"keep": ["settled report"]}, "'settled report' would be there twice"),
         ({"name": "epoch"}, "'epoch' would be there twice"),
         ({"ledger_key": None, "ledger_key_check": "0" * 16}, "goes with ledger_key"),
         ({"ledger_key_check": "abc"}, "ledger_key_check must be the 16 hexadecimal digits"),

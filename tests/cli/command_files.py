@@ -1,7 +1,6 @@
 """A table and its files, for the tests of the command line."""
 
 import datetime
-import json
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
@@ -35,10 +34,6 @@ def write(records, path):
         options = pacsv.WriteOptions(delimiter="\t" if name.endswith(".tsv") else ",")
         with pa.output_stream(path) as sink:  # compresses by the name
             pacsv.write_csv(records, sink, options)
-    elif name.endswith((".jsonl", ".jsonl.gz")):
-        rows = "".join(f"{json.dumps(row, default=str)}\n" for row in records.to_pylist())
-        with pa.output_stream(path) as sink:
-            sink.write(rows.encode())
     else:
         with pa.ipc.new_file(path, records.schema) as sink:
             sink.write_table(records, max_chunksize=100)
@@ -60,7 +55,4 @@ def read(path):
         return pq.read_table(path)
     if name.endswith(".csv"):
         return pacsv.read_csv(path)
-    if name.endswith(".jsonl"):
-        with open(path, encoding="utf-8") as file:
-            return pa.Table.from_pylist([json.loads(line) for line in file])
     return pa.ipc.open_file(path).read_all()

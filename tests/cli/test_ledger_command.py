@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import duckdb
+import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -25,7 +26,7 @@ from hypothesis import strategies as st
 
 from skrldp import Mechanism, SRRSanitizer
 from skrldp.batches import LedgerReporter, key_check
-from skrldp.batches.ledger import RULE
+from skrldp.batches.ledger import IS_NEW, SETTLED, SETTLED_AT, settled
 from skrldp.claims import Around, Claim, Claims
 from skrldp.cli import _ledger, main
 
@@ -79,39 +80,44 @@ PEOPLE = [f"{person:032x}" for person in range(1, 6)]
     st.integers(0, 3),
     st.integers(1, 3),
 )
-def test_statement_and_joins_follow_the_rule(entries, asked, epoch, most):
-    """The SQL of a ledger's file, and the joins of frames."""
+def test_the_joins_follow_the_rule(entries, asked, epoch, most):
+    """Those of DuckDB, of the command's tables, and of the reporter, in which rows are doubled."""
     expected = {}
     for person in asked:
         own = {key[1:]: report for key, report in entries.items() if key[0] == person}
         found, is_new = by_the_rule(own, person, 1, epoch, most, candidate=1)
-        expected[person] = (*(found or (None, None)), is_new)
+        expected[person] = (*(found or (0, -1)), is_new)
 
     with duckdb.connect() as engine:
         engine.execute(_ledger._TABLES)
         if entries:
             values = [(person, e, d, report) for (person, d, e), report in entries.items()]
             engine.executemany("INSERT INTO reports VALUES (?, ?, ?, ?)", values)
-        engine.register("candidates", pa.table({"row": range(len(asked)), "holder": asked}))
-        given = {"design": 1, "epoch": epoch, "max_reports": most}
-        out = engine.execute(RULE, given).fetchall()
-    for person, (_, _, latest, report, is_new) in zip(asked, out, strict=True):
-        kept = (report, latest) if latest >= 0 else (None, None)
-        assert ((1, epoch) if is_new else kept) + (bool(is_new),) == expected[person]
+        engine.register("made", pa.table({"holder": asked, "candidate": [1] * len(asked)}))
+        candidates = engine.sql("SELECT holder::UUID AS holder, candidate FROM made")
+        frames = (nw.from_native(own) for own in (candidates, engine.table("reports")))
+        found = settled(*frames, nw.col("design") == 1, epoch, most).to_native()
+        columns = f'holder, "{SETTLED}", "{SETTLED_AT}", "{IS_NEW}"'
+        out = {holder.hex: tuple(row) for holder, *row in found.project(columns).fetchall()}
+    assert out == expected
 
     one = LedgerReporter(MECHANISM, id="person", key=KEY, max_reports=most, epoch=epoch)
     columns = [(p, one.ledger_key_check, e, (DIGEST, "b" * 64)[d - 1]) for p, d, e in entries]
     columns = dict(zip(one.schema().names, [*zip(*columns, strict=True)] or [()] * 4, strict=False))
     ledger = pa.table({**columns, "report": list(entries.values())}, one.schema())
+    ledger = pa.concat_tables([ledger, ledger])
     texts = pa.array(asked, pa.string())
     made = {"person": texts, "candidate": pa.array([1] * len(asked), pa.uint8()), "holder": texts}
-    candidates = pa.table(made)
-    new = one.entries(candidates, ledger)
-    assert sorted(new["holder"].to_pylist()) == sorted(p for p in asked if expected[p][2])
-    leaves = one.reports(candidates, pa.concat_tables([ledger, new.cast(ledger.schema)]))
-    wanted = {p: found[:2] for p, found in expected.items() if found[0] is not None}
-    found = zip(*(leaves[name].to_pylist() for name in leaves.column_names), strict=True)
-    assert {person: (report, epoch) for person, report, epoch in found} == wanted
+    for library in ("pyarrow", "pandas", "polars"):
+        own = [nw.from_arrow(t, backend=library).to_native() for t in (pa.table(made), ledger)]
+        new = nw.from_native(one.entries(*own)).to_arrow()
+        assert sorted(new["holder"].to_pylist()) == sorted(p for p in asked if expected[p][2])
+        grown = pa.concat_tables([ledger, new.cast(ledger.schema)])
+        grown = nw.from_arrow(grown, backend=library).to_native()
+        leaves = nw.from_native(one.reports(own[0], grown)).to_arrow()
+        wanted = {p: tuple(found[:2]) for p, found in expected.items() if found[1] >= 0}
+        found = zip(*(leaves[name].to_pylist() for name in leaves.column_names), strict=True)
+        assert {person: (report, epoch) for person, report, epoch in found} == wanted
 
 
 # Runs

@@ -85,7 +85,7 @@ def test_designs_that_are_refused(call, ready):
     assert not (ready / "made.json").exists()
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_keyed_reports_and_estimates(call, ready, ending):
     arguments = ("report", "manifest.json", "records.csv", *KEYED, "-o", f"out.{ending}")
     assert call(*arguments) == (0, "", "")
@@ -94,7 +94,6 @@ def test_keyed_reports_and_estimates(call, ready, ending):
     found = {
         "csv": pd.read_csv,
         "parquet": lambda path: pq.read_table(path).to_pandas(),
-        "jsonl": lambda path: pd.read_json(path, lines=True),
     }[ending](ready / f"out.{ending}")
     assert found.columns.tolist() == ["person", "block", "report"]
     assert found.astype(str).equals(expected.astype(str))
@@ -115,7 +114,7 @@ def test_keyed_reports_and_estimates(call, ready, ending):
     np.testing.assert_allclose(found[FIGURES], by[FIGURES], rtol=1e-12)
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_records_have_numbers_where_a_manifest_has_bins(call, ready, ending):
     """Reports are those of the bins, whatever numbers of a bin the records have."""
     asked = (*ASKED, "--blocks", "singles", "--bins", "age=0,1,10", "-o", "cut.json")
@@ -127,7 +126,6 @@ def test_records_have_numbers_where_a_manifest_has_bins(call, ready, ending):
     write = {
         "csv": lambda table: table.to_csv(path, index=False),
         "parquet": lambda table: table.to_parquet(path),
-        "jsonl": lambda table: table.to_json(path, orient="records", lines=True),
     }[ending]
     for number, ages in enumerate((RECORDS["age"], RECORDS["age"].astype(float) * 4 + 0.25)):
         write(RECORDS.assign(age=ages))
@@ -191,7 +189,6 @@ def test_what_manifests_do_not_go_with(call, ready):
     estimate = ("estimate", "manifest.json")
     records = ("report", "manifest.json", "records.csv")
     for arguments, message in (
-        (("verify", "manifest.json", "public.csv"), "give --witness and --public-counts"),
         ((*records, *KEYED, "--ledger", "l.duckdb"), "--ledger is for single mechanisms"),
         ((*estimate, "out.csv"), "no block of manifest.json has the columns"),
         ((*estimate, "out.csv", "--of", "age", "--by", "wage"), "has no column 'wage' (--by)"),

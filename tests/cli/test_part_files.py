@@ -1,4 +1,4 @@
-"""Files that are not complete: whatever ends a run, they do not stay, and nobody else's go away."""
+"""Files that are not complete: whatever ends a run but a kill, they do not stay."""
 
 import os
 import signal
@@ -10,12 +10,11 @@ import command_fixtures
 import pytest
 
 from skrldp.cli._common import CommandError
-from skrldp.cli._tables import new_file
+from skrldp.cli._files import new_file
 
 call, designed = command_fixtures.call, command_fixtures.designed
 folder, ready = command_fixtures.folder, command_fixtures.ready
 
-fcntl = pytest.importorskip("fcntl", reason="locks are POSIX's")
 COMMAND = "import sys; from skrldp.cli import main; sys.exit(main())"
 GOOD = ("report", "mechanism.json", "records.csv", "-o", "out.csv")
 
@@ -91,11 +90,11 @@ def test_a_signal_in_an_import_ends_the_command(ready):
 
 
 def test_a_signal_while_the_file_is_made_leaves_nothing(folder, monkeypatch):
-    def interrupted(file, how):
+    def interrupted():
         assert len(parts(folder)) == 1
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(fcntl, "flock", interrupted)
+    monkeypatch.setattr("skrldp.cli._files.heed_signals", interrupted)
     with pytest.raises(KeyboardInterrupt), new_file("out"):
         pass
     assert os.listdir(folder) == []
@@ -108,34 +107,6 @@ def test_what_is_to_outlive_its_terminal_does(ready):
     _, err = process.communicate((ready / "records.csv").read_bytes(), timeout=60)
     assert process.returncode == 0, err
     assert (ready / "out.csv").exists()
-
-
-def test_the_next_run_removes_what_a_killed_one_left(call, ready):
-    """Of the same output alone, and not of a run that lives."""
-    dead, alive = started(ready), started(ready)
-    dead.kill()
-    dead.communicate()
-    both = parts(ready)
-    assert len(both) == 2
-    (ready / ".other.csv.abcdefgh.part").write_text("another output's")
-    assert call(*GOOD) == (0, "", "")
-    left = set(parts(ready)) - {".other.csv.abcdefgh.part"}
-    assert len(left) == 1 and left < set(both)
-    _, err = alive.communicate((ready / "records.csv").read_bytes(), timeout=60)
-    assert b"out.csv exists" in err  # since the other run wrote it
-    assert parts(ready) == [".other.csv.abcdefgh.part"]
-
-
-def test_runs_at_the_same_time_do_not_take_each_others_files(folder):
-    """Whenever in a run another one begins: also between its last byte and its name."""
-    for _ in range(3):
-        with new_file("out", replace=True) as outer:
-            outer.write(b"outer")
-            with new_file("out", replace=True) as inner:
-                inner.write(b"inner")
-            assert (folder / "out").read_bytes() == b"inner"
-        assert (folder / "out").read_bytes() == b"outer"
-    assert os.listdir(folder) == ["out"]
 
 
 @pytest.mark.parametrize("has_links", [True, False])
@@ -151,7 +122,7 @@ def test_a_file_that_is_there_at_the_last_moment_is_not_replaced(folder, monkeyp
         file.write(b"whole")
     assert (folder / "first").read_text() == "whole"
     chmod = os.chmod
-    monkeypatch.setattr("skrldp.cli._tables.checked_target", lambda target, **_: folder / target)
+    monkeypatch.setattr("skrldp.cli._files.checked_target", lambda target, **_: folder / target)
 
     def with_other_run(*names):
         chmod(*names)
@@ -164,52 +135,20 @@ def test_a_file_that_is_there_at_the_last_moment_is_not_replaced(folder, monkeyp
     assert sorted(os.listdir(folder)) == ["first", "out"]
 
 
-@pytest.mark.parametrize("replace", [True, False])
-def test_a_link_to_no_file_is_refused(folder, replace):
+def test_a_link_to_no_file_is_refused(folder):
     """Whoever made the link would choose which file is written."""
     (folder / "out").symlink_to("elsewhere")
     wrong = "out is a symbolic link to a file that is not there"
-    with pytest.raises(CommandError, match=wrong), new_file("out", replace=replace):
+    with pytest.raises(CommandError, match=wrong), new_file("out"):
         pass
     assert os.listdir(folder) == ["out"]
 
 
-def test_a_file_is_made_again_if_it_is_taken_before_it_is_locked(folder, monkeypatch):
-    """Another run may take a new file for a dead one's until it is locked."""
-    lock, taken = fcntl.flock, []
-
-    def late(file, how):
-        if not taken:
-            taken.append(parts(folder))
-            os.unlink(folder / parts(folder)[0])
-        return lock(file, how)
-
-    monkeypatch.setattr(fcntl, "flock", late)
-    with new_file("out") as file:
-        file.write(b"whole")
-    assert len(taken) == 1
-    assert (folder / "out").read_bytes() == b"whole"
-
-
-def test_a_file_that_is_replaced_keeps_its_permissions(folder):
-    """Reports that the owner alone could read were for all to read after a replacement."""
-    for path, before, mode, after in [
-        ("own", 0o600, None, 0o600),
-        ("shared", 0o664, None, 0o664),
-        ("shared", 0o664, 0o600, 0o664),
-        ("new", None, 0o600, 0o600),
-        ("usual", None, None, 0o666 & ~_umask()),
-    ]:
-        if before is not None:
-            (folder / path).touch()
-            (folder / path).chmod(before)
-        with new_file(str(folder / path), replace=True, mode=mode) as file:
-            file.write(b"new")
-        assert (folder / path).read_bytes() == b"new"
-        assert (folder / path).stat().st_mode & 0o777 == after, path
-
-
-def _umask():
+def test_who_may_read_a_file(folder):
     mask = os.umask(0)
     os.umask(mask)
-    return mask
+    for name, mode, expected in (("own", 0o600, 0o600), ("usual", None, 0o666 & ~mask)):
+        with new_file(name, mode=mode) as file:
+            assert (folder / parts(folder)[0]).stat().st_mode & 0o777 == 0o600
+            file.write(b"new")
+        assert (folder / name).stat().st_mode & 0o777 == expected

@@ -1,0 +1,140 @@
+"""Files that are written whole or not at all, and tables in them."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+from skrldp.cli._common import CommandError, heed_signals
+from skrldp.cli._tables import STANDARD, kind_of
+
+_EXISTS = "{} exists; give another name, or remove it first."
+_NAME = 80  # characters of a file's name that its temporary file has
+
+
+@contextmanager
+def new_file(
+    target: str, *, inputs: Sequence[str | None] = (), mode: int | None = None
+) -> Iterator[IO[bytes]]:
+    """Open a file that gets its name when it is complete.
+
+    Until then it is a hidden file in the same folder, for its owner alone, which goes away after an
+    error and stays if the process is killed. Standard output is kept until it is complete, too.
+
+    Raises CommandError if there is such a file, or no such folder.
+    """
+    if target == STANDARD:
+        with tempfile.TemporaryFile() as spool:
+            yield spool
+            heed_signals()
+            spool.seek(0)
+            sys.stdout.flush()
+            try:
+                shutil.copyfileobj(spool, sys.stdout.buffer)
+                sys.stdout.buffer.flush()
+            except BaseException as error:
+                error.add_note("Standard output may have a part of it.")
+                raise
+        return
+    path = checked_target(target, inputs=inputs)
+    # Its name is known before the file is there: so whenever a signal comes, it goes away.
+    name = path.with_name(f".{path.name[:_NAME]}.{secrets.token_hex(8)}.part")
+    try:
+        with _created(name, target) as file:
+            yield file
+            heed_signals()  # the last moment: what is there now stays
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, _usual_mode() if mode is None else mode)
+        _give_name(name, path, target)
+    except BaseException as error:
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = target  # such as of a full disk
+        with suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+def _created(name: Path, target: str) -> IO[bytes]:
+    try:
+        return open(name, "xb", opener=partial(os.open, mode=0o600))
+    except OSError as error:
+        raise CommandError(
+            f"{target}: the folder {name.parent} cannot be written to ({error.strerror})."
+        ) from None
+
+
+def _give_name(name: Path, path: Path, target: str) -> None:
+    """Rename a complete file, in a step that fails if another has that name."""
+    try:
+        try:
+            os.link(name, path)
+        except FileExistsError:
+            raise
+        except OSError:  # file systems without links: an empty file holds the name until then
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
+            os.replace(name, path)
+        else:
+            os.unlink(name)
+    except FileExistsError:
+        raise CommandError(_EXISTS.format(target)) from None
+
+
+def checked_target(
+    target: str, *, may_exist: bool = False, inputs: Sequence[str | None] = ()
+) -> Path:
+    """Return where to write, through links."""
+    if os.path.islink(target) and not os.path.exists(target):
+        raise CommandError(
+            f"{target} is a symbolic link to a file that is not there; remove the link, or give "
+            "another name."
+        )
+    path = Path(target).resolve()
+    if not path.parent.is_dir():
+        raise CommandError(f"{target}: there is no folder {path.parent}; make it first.")
+    for name in inputs:
+        if name not in (None, STANDARD) and Path(str(name)).resolve() in (path, path.parent):
+            raise CommandError(f"{target} is to be read and written; give the output another name.")
+    if path.is_dir():
+        raise CommandError(f"{target} is a folder; give the name of a file.")
+    if path.exists() and not path.is_file():
+        raise CommandError(f"{target} is not a regular file; '-' is standard output.")
+    if path.exists() and not may_exist:
+        raise CommandError(_EXISTS.format(target))
+    return path
+
+
+def _usual_mode() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def table_writer(file: IO[bytes], target: str, schema: Any) -> Any:
+    """Return what writes batches in the format of the target's name, by ``write_batch``."""
+    import pyarrow as pa
+
+    kind = kind_of(target, packed=False)
+    if kind == "Parquet":
+        import pyarrow.parquet as pq
+
+        return pq.ParquetWriter(file, schema)
+    if kind == "Arrow":
+        return pa.ipc.new_file(file, schema)
+    for field in schema:
+        if "binary" in str(field.type) or isinstance(field.type, pa.BaseExtensionType):
+            raise CommandError(
+                f"column {field.name!r} has the type {field.type}, for which CSV has no words; "
+                "write Parquet or Arrow."
+            )
+    import pyarrow.csv as pacsv
+
+    return pacsv.CSVWriter(file, schema)
