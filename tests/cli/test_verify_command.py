@@ -255,7 +255,7 @@ def test_radii_of_further_claims_are_made_again(tmp_path, capsys):
     capsys.readouterr()
     assert checked(files) == 0
     said = capsys.readouterr().out
-    assert "radius of 's' for an observer who knows 'u': there is none, as all distributions" in said
+    assert "radius of 's' for an observer who knows 'u': there is none, as all" in said
 
 
 @pytest.mark.parametrize(
