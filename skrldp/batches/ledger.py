@@ -253,10 +253,8 @@ class LedgerReporter(Reporter):
         )
 
     def _settled(self, made: Any, past: Any) -> Any:
-        import narwhals.stable.v2 as nw
-
         past = past.unique([_HOLDER, _EPOCH, _DIGEST, "report"])  # entries may be written twice
-        return settled(made, past, nw.col(_DIGEST) == self.digest, self.epoch, self.max_reports)
+        return settled(made, past, (_DIGEST, self.digest), self.epoch, self.max_reports)
 
     def _frames(self, candidates: Any, ledger: Any) -> tuple[Any, Any]:
         """Return both as frames of narwhals: the candidates, and the ledger's columns."""
@@ -357,17 +355,21 @@ class LedgerReporter(Reporter):
         return f"{super().__repr__()[:-1]}, {more}"
 
 
-def settled(candidates: Any, ledger: Any, is_design: Any, epoch: int, max_reports: int) -> Any:
+def settled(
+    candidates: Any, ledger: Any, design: tuple[str, Any], epoch: int, max_reports: int
+) -> Any:
     """Add to candidates whether they are new, and what may leave and of which epoch: the rule.
 
-    Frames of narwhals; `is_design` picks the entries of this design. People with no report left
-    repeat their latest report of this design, or are left out if its epoch is -1.
+    Frames are of any library, the one that is returned of narwhals; `design` is a column of the
+    ledger and its value for this design. People with no report left repeat their latest report of
+    this design, or are left out if its epoch is -1.
     """
     import narwhals.stable.v2 as nw
 
     packed = nw.col(_EPOCH).cast(nw.Int64()) * _REPORTS + nw.col("report").cast(nw.Int64())
-    counts = is_design & (nw.col(_EPOCH) <= epoch)
-    past = ledger.join(candidates.select(_HOLDER), on=_HOLDER, how="semi")
+    counts = (nw.col(design[0]) == design[1]) & (nw.col(_EPOCH) <= epoch)
+    candidates, past = nw.from_native(candidates), nw.from_native(ledger)
+    past = past.join(candidates.select(_HOLDER), on=_HOLDER, how="semi")
     past = past.with_columns(nw.when(counts).then(packed).otherwise(-_REPORTS).alias(SETTLED))
     past = past.group_by(_HOLDER).agg(nw.len().alias(_GIVEN), nw.col(SETTLED).max())
     past = past.with_columns(

@@ -282,7 +282,6 @@ class Ledger:
 
     def settle(self, batches: Iterable[Any], schema: Any) -> Iterator[Any]:
         """Yield what may leave of batches of candidates, and insert the new entries."""
-        import narwhals.stable.v2 as nw
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -294,8 +293,8 @@ class Ledger:
             columns = {name: table[name] for name in ("holder", "candidate")}
             numbered = pa.table(columns | {"row": arrow_numbers(np.arange(len(table)))})  # noqa: F841
             candidates = engine.sql("SELECT * REPLACE (holder::UUID AS holder) FROM numbered")
-            frames = (nw.from_native(own) for own in (candidates, engine.table("reports")))
-            found = settled(*frames, nw.col("design") == design, epoch, self.max_reports)
+            frames = candidates, engine.table("reports")
+            found = settled(*frames, ("design", design), epoch, self.max_reports)
             outcomes = found.sort("row").to_native().to_arrow_table()
             new = engine.sql(
                 f'SELECT holder, {epoch} AS epoch, {design} AS design, "{SETTLED}" AS report '

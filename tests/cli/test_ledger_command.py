@@ -95,10 +95,11 @@ def test_the_joins_follow_the_rule(entries, asked, epoch, most):
             engine.executemany("INSERT INTO reports VALUES (?, ?, ?, ?)", values)
         engine.register("made", pa.table({"holder": asked, "candidate": [1] * len(asked)}))
         candidates = engine.sql("SELECT holder::UUID AS holder, candidate FROM made")
-        frames = (nw.from_native(own) for own in (candidates, engine.table("reports")))
-        found = settled(*frames, nw.col("design") == 1, epoch, most).to_native()
+        found = settled(candidates, engine.table("reports"), ("design", 1), epoch, most)
         columns = f'holder, "{SETTLED}", "{SETTLED_AT}", "{IS_NEW}"'
-        out = {holder.hex: tuple(row) for holder, *row in found.project(columns).fetchall()}
+        out = {
+            holder.hex: tuple(row) for holder, *row in found.to_native().project(columns).fetchall()
+        }
     assert out == expected
 
     one = LedgerReporter(MECHANISM, id="person", key=KEY, max_reports=most, epoch=epoch)
