@@ -1,17 +1,19 @@
 """The base class of the sanitizers: from a public table to a mechanism, and on to reports."""
 
 import math
-from abc import ABC, abstractmethod
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
 from functools import cache, partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
-from numpy.typing import ArrayLike
-from sklearn.base import TransformerMixin
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from skrldp._frames import refuse_index
 from skrldp._lists_in_words import protected
+from skrldp._params import check_choice, check_eps, check_seed
 from skrldp.alphabet.combinations import Record
 from skrldp.alphabet.numbers import Draws
 from skrldp.joint import JointDistribution, as_counts
@@ -28,23 +30,45 @@ from skrldp.sanitizers.fitted_state import (
 )
 from skrldp.sanitizers.parameters import (
     MOST_CELLS,
-    Parameters,
+    Categories,
+    Check,
+    Columns,
+    Seed,
+    UncertaintySet,
     asked_of,
+    check_verbose,
+    default_uncertainty,
     grouping_of,
     known_places,
     larger_designs,
+    one_of,
+    or_none,
+    set_such_as,
+    with_parameters,
 )
 from skrldp.sanitizers.private_reports import estimated_joint, in_place_of_table
 from skrldp.sanitizers.public_table import (
+    UNKNOWN,
     WEIGHTED,
     check_columns,
+    check_survey,
     public_joint,
     public_numbers,
     read_survey,
     records_of,
     told_of_survey,
 )
-from skrldp.sanitizers.reports import ReportsMixin, blank_table
+from skrldp.sanitizers.reports import (
+    ENCODINGS,
+    TableTransformer,
+    as_categories,
+    as_frame,
+    blank_table,
+    posterior,
+    read_symbols,
+    to_container,
+    with_index_of,
+)
 from skrldp.sanitizers.warnings import (
     warn_of_combinations,
     warn_of_empty_values,
@@ -57,19 +81,117 @@ from skrldp.sanitizers.warnings import (
 from skrldp.sets.fitted_sets import FittedSet
 from skrldp.sets.parameter_objects import AllDistributions
 from skrldp.sets.radii import summary_of
+from skrldp.surveys.design import SurveyDesign
 from skrldp.table.codec import Codes
 from skrldp.table.learned_categories import learn
 from skrldp.table.read import Table, lazy_frame, read_table
 
+# Parameters that may be None, which has no parameters, and a set to state instead.
+_SETS = {"uncertainty": "LikelihoodRatioSet()", "utility_uncertainty": "RenyiBall()"}
 
-class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it has no types
-    ReportsMixin, TransformerMixin, Parameters, ABC, auto_wrap_output_keys=None
-):
+
+@with_parameters
+class BaseSanitizer(TableTransformer):
     """Base class of all sanitizers; a subclass designs the mechanism.
 
-    scikit-learn's own wrapping of outputs is switched off (``auto_wrap_output_keys=None``): it
-    would turn frames into arrays and back, which loses dtypes and the order of categories.
+    Parameters
+    ----------
+    eps : float, default=1.0
+        One report changes the odds of two secrets by a factor of at most exp(eps). Smaller protects
+        better; 1 is a strong promise, 3 a weak one.
+    sensitive : str, int, list or callable, default=None
+        The columns of the secret S, selected as in :class:`~sklearn.compose.ColumnTransformer`; all
+        others together are U. None is the first column, with a warning. With ``slice(None)`` the
+        whole record is the secret, and privacy holds at all distributions.
+    survey : SurveyDesign, optional
+        How the public records were drawn: columns of weights, strata and clusters, which are
+        neither S nor U. None if the records are independent and identically distributed.
+    categories : "auto", "dtype", "product", list or dict, default="auto"
+        The values of the columns: a list for each column in order, or a dict of some columns. Give
+        them, not read off the table, so that beta holds. "auto" learns values and combinations;
+        "dtype" says that the levels of dtypes were fixed before; "product" allows all combinations.
+        More: :doc:`values </guide/values>`.
+    min_frequency : int, float or "auto", optional
+        Values of a column of U with fewer records (a float: a smaller share) are reported as
+        "other". "auto" takes the smallest number for which beta holds for learned values, about 40
+        to 70, and reports unknown values as "other", too. Secrets are never grouped.
+    uncertainty : LikelihoodRatioSet, RenyiBall or AllDistributions, optional
+        The distributions that privacy must hold for; None is ``LikelihoodRatioSet()``. Give one
+        with ``drift=`` where people may have changed. More: :doc:`sets </guide/sets>`.
+    encode : {"symbol", "onehot", "posterior", "cells"}, optional
+        Form of the reports: a number, columns of 0 and 1, probabilities of each category given the
+        report, or a record again, the cell that was drawn (None).
+    handle_unknown : {"error", "infrequent_if_exist"}, default="error"
+        Unknown values of U are an error, or "other" in `fit`, in `transform` and on devices; a
+        combination that is unknown is then "other" in each column. Unknown secrets are an error.
+    random_state : None, int, Generator or RandomState, default=None
+        None is the operating system's entropy. An int repeats reports, for tests: **it voids the
+        guarantee**, since whoever knows it can undo the noise. `fit` does not use it.
+    verbose : int, default=0
+        If positive, `fit` prints what it does.
+
+    Attributes
+    ----------
+    joint_ : JointDistribution
+        The public distribution: counts, probabilities, secrets and values.
+    uncertainty_ : LikelihoodRatioSet, RenyiBall or AllDistributions
+        The distributions that privacy holds for, with what was fitted, in nats: the radius ``B_``
+        of a ball, or the bounds ``single_`` and ``pair_`` of log likelihood ratios.
+    mechanism_ : Mechanism
+        The mechanism that is sampled; ``mechanism_.to_json()`` is all that a client needs.
+    certificate_ : Certificate
+        Proof that ``mechanism_`` leaks at most ``certificate_.eps <= eps`` at all those
+        distributions.
+    solution_ : Solution
+        How the mechanism was found: solver, status, objective and its bound, time.
+    mutual_information_ : float
+        I(X; Y) at the public distribution, in nats, of the mechanism as it is sampled.
+    normalized_mutual_information_ : float
+        The same divided by H(X).
+    information_by_secret_, normalized_information_by_secret_ : ndarray of shape (a1,)
+        I(U; Y | S=s) for each secret, in nats, and divided by H(U | S=s); NaN where there is
+        nothing to tell.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of str
+        Names of the columns, if all are strings.
+
+    Raises
+    ------
+    ValueError
+        By `fit` and `transform`, for parameters and tables that are not as described.
+    CertificateError
+        By `fit`, if the mechanism cannot be proved private.
+
+    Notes
+    -----
+    Read more in the guide: :doc:`which sanitizer to take </guide/designs>` and
+    :doc:`what a report looks like </guide/reports>`.
     """
+
+    eps: float = field(default=1.0, kw_only=False)
+    sensitive: Columns = None
+    survey: SurveyDesign | None = None
+    categories: Categories = "auto"
+    min_frequency: float | str | None = None
+    uncertainty: UncertaintySet | None = None
+    encode: str | None = None
+    handle_unknown: str = "error"
+    random_state: Seed = None
+    verbose: int = 0
+
+    # How each parameter is checked without a table; `fit` goes through the list first.
+    _checks: ClassVar[Mapping[str, Check]] = {
+        "eps": check_eps,
+        "encode": or_none(one_of(ENCODINGS)),
+        "handle_unknown": one_of(UNKNOWN),
+        "uncertainty": or_none(
+            set_such_as("LikelihoodRatioSet(), RenyiBall() or AllDistributions()")
+        ),
+        "survey": check_survey,
+        "random_state": lambda _, value: check_seed(value),
+        "verbose": check_verbose,
+    }
 
     _default_encode = "cells"  # what encode=None stands for
     _most_cells = MOST_CELLS  # what a design of this kind can hold
@@ -89,17 +211,14 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
     n_features_in_ = FromFit("columns.n_features_in_")
     feature_names_in_ = FromFit("columns.feature_names_in_")
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
-
     # -- what a subclass decides ------------------------------------------------------------------
 
-    @abstractmethod
     def _design(self, asked: Requirements, around: FittedSet, record: Record) -> Designed:
         """Return a mechanism, its proof, and the solution behind it.
 
         `around` is the set of the parameter `uncertainty`; `record` names the columns.
         """
+        raise NotImplementedError
 
     def _why_u(self) -> str:
         """Say why some columns must not be sensitive; nothing if all may be."""
@@ -110,6 +229,40 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
     def _private_set(self, uncertainty: FittedSet) -> FittedSet:
         """Return the set that privacy must hold for, given that of the parameter."""
         return uncertainty
+
+    def _uncertainty_set(self) -> Any:
+        """Return a copy of the uncertainty set, which `fit` may change."""
+        if self.uncertainty is None:
+            return default_uncertainty()
+        return clone(self.uncertainty, safe=False)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, also those of the sets of distributions: ``uncertainty__beta=0.01``.
+
+        Parameters
+        ----------
+        **params
+            Values by name. A set must be stated, here or before, to have parameters: None, which
+            stands for the default, has none.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter.
+        """
+        for name in params:
+            outer, _, inner = name.partition("__")
+            if inner and outer in _SETS and params.get(outer, getattr(self, outer, "")) is None:
+                raise ValueError(
+                    f"{name} cannot be set where {outer} is None. State a set, as in "
+                    f"{type(self).__name__}({outer}={_SETS[outer]})."
+                )
+        found: Self = super().set_params(**params)
+        return found
 
     # -- from a public table to a mechanism -------------------------------------------------------
 
@@ -306,6 +459,83 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         reports = fitted.mechanism.sample(cells, stream)
         return self._emitted(reports, table, fitted, self._encoding())
 
+    def decode(self, reports: Any, encode: str = "cells") -> Any:
+        """Write reports that were drawn earlier in a different form, without drawing again.
+
+        Privacy is as before, since the result is computed from the symbols alone. To call
+        `transform` again would make a second report about each person.
+
+        Parameters
+        ----------
+        reports : array or list of shape (n,) or (n, 1), series, or data frame of one column
+            Symbols, from 0 to b − 1: what `transform` returns with ``encode="symbol"``, or what
+            clients with this ``mechanism_`` send.
+        encode : {"symbol", "onehot", "posterior", "cells"}, default="cells"
+            The form to write them in, as in the parameter `encode`.
+
+        Returns
+        -------
+        array or data frame of n rows
+            What `transform` would have returned with this `encode`. It is in the container of
+            `reports` (for a series, a data frame), unless `set_output` asks for another.
+
+        Raises
+        ------
+        NotFittedError
+            If the sanitizer has not been fitted.
+        ValueError
+            If `reports` has more than one column, or a value is not a symbol of ``mechanism_``.
+
+        Examples
+        --------
+        >>> from skrldp import SRRSanitizer
+        >>> X = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
+        >>> sanitizer = SRRSanitizer(eps=1.0, sensitive=0).fit(X, sample_weight=[7, 10, 26, 57])
+        >>> sanitizer.decode([3, 0])
+        array([['yes', 'rare'],
+               ['no', 'often']], dtype=object)
+        >>> sanitizer.decode([3, 0], encode="onehot")
+        array([[0., 0., 0., 1.],
+               [1., 0., 0., 0.]])
+        """
+        fitted = self._state()
+        check_choice("encode", encode, ENCODINGS)
+        table, symbols = read_symbols(reports, fitted.mechanism.shape[0])
+        if encode != "cells":
+            return self._emitted(symbols, table, fitted, encode)
+        names = self._report_names(fitted, fitted.names, encode)
+        written = self._written(symbols, encode, names, blank_table(fitted.codec, table), fitted)
+        return to_container(with_index_of(written, table), names, self._container())
+
+    def _emitted(self, symbols: NDArray[Any], X: Any, fitted: Fitted, encode: str) -> Any:
+        """Return the reports, given by their symbols, about the rows of X as `transform` does."""
+        names = self._report_names(fitted, fitted.names, encode)
+        written = self._written(symbols, encode, names, X, fitted)
+        written = to_container(written, names, chosen := self._container())
+        if encode != "symbol":
+            return written
+        return as_categories(written, dict.fromkeys(names, fitted.mechanism.shape[0]), chosen)
+
+    def _written(
+        self, symbols: NDArray[Any], encode: str, names: Sequence[str], like: Any, fitted: Fitted
+    ) -> Any:
+        if encode == "cells":
+            return fitted.codec.decode(fitted.design.reported_cells[symbols], like=like)
+        if encode == "symbol":
+            numbers: NDArray[Any] = symbols.astype(np.int64)[:, None]
+        elif encode == "onehot":
+            numbers = np.zeros((len(symbols), fitted.mechanism.shape[0]))
+            numbers[np.arange(len(symbols)), symbols] = 1.0
+        else:
+            numbers = posterior(fitted.mechanism, fitted.joint, fitted.codec)[symbols]
+        return as_frame(numbers, names, like)
+
+    def _encoding(self) -> str:
+        if self.encode is None:
+            return self._default_encode
+        check_choice("encode", self.encode, ENCODINGS)
+        return self.encode
+
     def _state(self) -> Fitted:
         """Return the results of `fit`. Read them once per call: another `fit` may replace them."""
         check_is_fitted(self)
@@ -367,3 +597,49 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         if sample_weight is not None:
             sample_weight = as_counts(sample_weight, len(codes.secrets), table=X, weighted=WEIGHTED)
         return JointDistribution.from_codes(codes.secrets, codes.values, names, sample_weight)
+
+    # -- scikit-learn's conventions ---------------------------------------------------------------
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Names of the columns of `transform`'s output.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            The names seen in `fit`, if the table had names; otherwise the names to use.
+
+        Returns
+        -------
+        ndarray of str objects
+        """
+        fitted = self._state()
+        seen, n_columns = fitted.names, len(fitted.codec.columns)
+        names: Any = seen
+        if input_features is not None:
+            names = np.asarray(input_features, dtype=object)
+        if names is not None and len(names) != n_columns:
+            raise ValueError(
+                "input_features should have length equal to number of features "
+                f"({n_columns}), got {len(names)}"
+            )
+        if seen is not None and not np.array_equal(seen, names):
+            raise ValueError("input_features is not equal to feature_names_in_")
+        return np.array(self._report_names(fitted, names, self._encoding()), dtype=object)
+
+    def _report_names(
+        self, fitted: Fitted, columns: Sequence[Any] | None, encode: str
+    ) -> list[str]:
+        """Names of the columns that hold the reports."""
+        if encode == "symbol":
+            return ["report"]
+        if encode == "onehot":
+            return [f"report_{symbol}" for symbol in range(fitted.mechanism.shape[0])]
+        if columns is None:
+            columns = [f"x{place}" for place in range(len(fitted.codec.columns))]
+        if encode == "cells":
+            return list(columns)
+        return [
+            f"{name}_{category}"
+            for name, column in zip(columns, fitted.codec.columns, strict=True)
+            for category in column.categories
+        ]

@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skrldp._arrays import ReadOnly
@@ -118,9 +117,7 @@ class _FittedBlocks(ReadOnly):
 
 
 @with_parameters
-class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it has no types
-    TableTransformer, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
-):
+class BlockSanitizer(TableTransformer):
     """Wide tables: each person reports one block of columns, which is drawn once and for all.
 
     A design holds a thousand cells, and a dozen columns have millions. So a mechanism is designed

@@ -6,15 +6,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
+from typing import Any, TypeVar, dataclass_transform
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
 
 from skrldp._params import (
     check_choice,
-    check_eps,
-    check_seed,
     is_finite,
     is_number,
     is_whole,
@@ -23,11 +20,8 @@ from skrldp._params import (
 from skrldp.alphabet.values import spent_on_values
 from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Requirements
-from skrldp.sanitizers.public_table import UNKNOWN, check_survey
-from skrldp.sanitizers.reports import ENCODINGS
 from skrldp.sets.fitted_sets import FittedSet
 from skrldp.sets.parameter_objects import AllDistributions, LikelihoodRatioSet, RenyiBall
-from skrldp.surveys.design import SurveyDesign
 from skrldp.table.codec import CellCodec
 from skrldp.table.columns import Grouping
 from skrldp.table.select import resolve_columns
@@ -255,148 +249,3 @@ def asked_of(
         fit=fit,
         columns=[(c.name, place in codec.sensitive) for place, c in enumerate(codec.columns)],
     )
-
-
-# --- The parameters -------------------------------------------------------------------------------
-
-
-# Parameters that may be None, which has no parameters, and a set to state instead.
-_SETS = {"uncertainty": "LikelihoodRatioSet()", "utility_uncertainty": "RenyiBall()"}
-
-
-@with_parameters
-class Parameters(BaseEstimator):
-    """The parameters that all sanitizers have, and what their docstrings share.
-
-    Parameters
-    ----------
-    eps : float, default=1.0
-        One report changes the odds of two secrets by a factor of at most exp(eps). Smaller protects
-        better; 1 is a strong promise, 3 a weak one.
-    sensitive : str, int, list or callable, default=None
-        The columns of the secret S, selected as in :class:`~sklearn.compose.ColumnTransformer`; all
-        others together are U. None is the first column, with a warning. With ``slice(None)`` the
-        whole record is the secret, and privacy holds at all distributions.
-    survey : SurveyDesign, optional
-        How the public records were drawn: columns of weights, strata and clusters, which are
-        neither S nor U. None if the records are independent and identically distributed.
-    categories : "auto", "dtype", "product", list or dict, default="auto"
-        The values of the columns: a list for each column in order, or a dict of some columns. Give
-        them, not read off the table, so that beta holds. "auto" learns values and combinations;
-        "dtype" says that the levels of dtypes were fixed before; "product" allows all combinations.
-        More: :doc:`values </guide/values>`.
-    min_frequency : int, float or "auto", optional
-        Values of a column of U with fewer records (a float: a smaller share) are reported as
-        "other". "auto" takes the smallest number for which beta holds for learned values, about 40
-        to 70, and reports unknown values as "other", too. Secrets are never grouped.
-    uncertainty : LikelihoodRatioSet, RenyiBall or AllDistributions, optional
-        The distributions that privacy must hold for; None is ``LikelihoodRatioSet()``. Give one
-        with ``drift=`` where people may have changed. More: :doc:`sets </guide/sets>`.
-    encode : {"symbol", "onehot", "posterior", "cells"}, optional
-        Form of the reports: a number, columns of 0 and 1, probabilities of each category given the
-        report, or a record again, the cell that was drawn (None).
-    handle_unknown : {"error", "infrequent_if_exist"}, default="error"
-        Unknown values of U are an error, or "other" in `fit`, in `transform` and on devices; a
-        combination that is unknown is then "other" in each column. Unknown secrets are an error.
-    random_state : None, int, Generator or RandomState, default=None
-        None is the operating system's entropy. An int repeats reports, for tests: **it voids the
-        guarantee**, since whoever knows it can undo the noise. `fit` does not use it.
-    verbose : int, default=0
-        If positive, `fit` prints what it does.
-
-    Attributes
-    ----------
-    joint_ : JointDistribution
-        The public distribution: counts, probabilities, secrets and values.
-    uncertainty_ : LikelihoodRatioSet, RenyiBall or AllDistributions
-        The distributions that privacy holds for, with what was fitted, in nats: the radius ``B_``
-        of a ball, or the bounds ``single_`` and ``pair_`` of log likelihood ratios.
-    mechanism_ : Mechanism
-        The mechanism that is sampled; ``mechanism_.to_json()`` is all that a client needs.
-    certificate_ : Certificate
-        Proof that ``mechanism_`` leaks at most ``certificate_.eps <= eps`` at all those
-        distributions.
-    solution_ : Solution
-        How the mechanism was found: solver, status, objective and its bound, time.
-    mutual_information_ : float
-        I(X; Y) at the public distribution, in nats, of the mechanism as it is sampled.
-    normalized_mutual_information_ : float
-        The same divided by H(X).
-    information_by_secret_, normalized_information_by_secret_ : ndarray of shape (a1,)
-        I(U; Y | S=s) for each secret, in nats, and divided by H(U | S=s); NaN where there is
-        nothing to tell.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : ndarray of str
-        Names of the columns, if all are strings.
-
-    Raises
-    ------
-    ValueError
-        By `fit` and `transform`, for parameters and tables that are not as described.
-    CertificateError
-        By `fit`, if the mechanism cannot be proved private.
-
-    Notes
-    -----
-    Read more in the guide: :doc:`which sanitizer to take </guide/designs>` and
-    :doc:`what a report looks like </guide/reports>`.
-    """
-
-    eps: float = field(default=1.0, kw_only=False)
-    sensitive: Columns = None
-    survey: SurveyDesign | None = None
-    categories: Categories = "auto"
-    min_frequency: float | str | None = None
-    uncertainty: UncertaintySet | None = None
-    encode: str | None = None
-    handle_unknown: str = "error"
-    random_state: Seed = None
-    verbose: int = 0
-
-    # How each parameter is checked without a table; `fit` goes through the list first.
-    _checks: ClassVar[Mapping[str, Check]] = {
-        "eps": check_eps,
-        "encode": or_none(one_of(ENCODINGS)),
-        "handle_unknown": one_of(UNKNOWN),
-        "uncertainty": or_none(
-            set_such_as("LikelihoodRatioSet(), RenyiBall() or AllDistributions()")
-        ),
-        "survey": check_survey,
-        "random_state": lambda _, value: check_seed(value),
-        "verbose": check_verbose,
-    }
-
-    def _uncertainty_set(self) -> Any:
-        """Return a copy of the uncertainty set, which `fit` may change."""
-        if self.uncertainty is None:
-            return default_uncertainty()
-        return clone(self.uncertainty, safe=False)
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters, also those of the sets of distributions: ``uncertainty__beta=0.01``.
-
-        Parameters
-        ----------
-        **params
-            Values by name. A set must be stated, here or before, to have parameters: None, which
-            stands for the default, has none.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            If there is no such parameter.
-        """
-        for name in params:
-            outer, _, inner = name.partition("__")
-            if inner and outer in _SETS and params.get(outer, getattr(self, outer, "")) is None:
-                raise ValueError(
-                    f"{name} cannot be set where {outer} is None. State a set, as in "
-                    f"{type(self).__name__}({outer}={_SETS[outer]})."
-                )
-        found: Self = super().set_params(**params)
-        return found
