@@ -104,6 +104,7 @@ bench:
 
 coverage: $(VENV)/.stamp-test
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) benchmarks/bench_coverage.py $(ARGS)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) benchmarks/bench_set_coverage.py --quick --reports
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) benchmarks/bench_numbers.py
 
 # What is there already is kept (make leaderboard ARGS="--task adult_hours --eps 1" for a part of it).

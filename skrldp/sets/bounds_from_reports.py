@@ -32,7 +32,7 @@ from skrldp.sets.fitted_sets import UNSEEN, Box, ConditionalsSet, DivergenceLimi
 # Bounds are multiples of 1/UNITS. Twice as many take twice the time and narrow one by 0.00006.
 # Units from one coarse hypothesis to the next. Coarse ones only choose where the fine ones begin,
 # for a hundredth of the error. Half as many units take as long: fewer fine tests, more coarse ones.
-_COARSE = 256
+COARSE = 256
 _COARSE_SHARE = 0.01
 _BATCH = 32  # hypotheses of each bound that are tested at a time; twice as many waste half of them
 _MOST_ENTRIES = 1 << 21  # of the arrays of one step: 16 megabytes each
@@ -83,19 +83,88 @@ class _Source:
         roots = np.sqrt(self.channel.mean(axis=1))
         scaled = self.channel / roots[:, None] / math.sqrt(a)
         left, values, right = np.linalg.svd(scaled, full_matrices=False)
-        kept = values > _SINGULAR
-        inverse = (right[kept].T / values[kept]) @ (left[:, kept] / roots[:, None]).T
+        determined = values > _SINGULAR
+        inverse = (right[determined].T / values[determined]) @ (
+            left[:, determined] / roots[:, None]
+        ).T
         return inverse / math.sqrt(a)
 
 
 @dataclass(frozen=True, eq=False)
 class _Hypotheses:
-    """A hypothesis for each of some bounds: P(u|s) is at most θ, or at least θ."""
+    """A hypothesis for each of m bounds: P(u|s) is at most θ, or at least θ."""
 
     secret: Indices  # (m,)
     value: Indices  # (m,)
     is_upper: Booleans  # (m,), whether it is for an upper bound: P(u|s) is at least θ
     theta: Floats  # (m,)
+
+
+_LogP = Callable[[_Source, _Hypotheses, tuple[int, int], Floats, bool], tuple[Floats, Floats]]
+
+
+class BoundTests:
+    """Tests of the hypotheses of all 2·a1·a2 bounds, by the reports of all sources together.
+
+    Bounds are numbered: lower ones in the order of the cells, then upper ones. The steps of their
+    hypotheses are units, upward from 0 for lower bounds and downward from 1 for upper ones.
+    """
+
+    def __init__(
+        self, reports: Sequence[CountedReports], shape: tuple[int, int], beta: float, rule: str
+    ) -> None:
+        self.sources, self.shape = [_Source(one) for one in reports], shape
+        self.n_bounds = 2 * shape[0] * shape[1]
+        self._log_p: _LogP = {"reports": _chernoff, "reports-asymptotic": _normal}[rule]
+        #: Logarithms of the critical values of coarse and of fine steps.
+        self.levels = [
+            log_critical_product(share * beta / self.n_bounds, len(self.sources))
+            for share in (_COARSE_SHARE, 1.0 - _COARSE_SHARE)
+        ]
+
+    def log_p(
+        self, bounds: Indices, steps: Indices, scale: Floats | None = None
+    ) -> tuple[Floats, Floats]:
+        """Bound the logarithm of the product of the sources' p-values, (m,).
+
+        `scale` (sources, m) multiplies the λ of the normal approximation; without it the best λ is
+        searched for. Returns the scales as well.
+        """
+        is_upper, cell = np.divmod(bounds, self.n_bounds // 2)
+        theta = np.where(is_upper, 1.0 - steps / UNITS, steps / UNITS)
+        secret, value = np.divmod(cell, self.shape[1])
+        about = _Hypotheses(secret, value, is_upper == 1, theta)
+        search, total = scale is None, np.zeros(len(bounds))
+        scale = np.ones((len(self.sources), len(bounds))) if scale is None else scale.copy()
+        for row, source in enumerate(self.sources):
+            log_p, scale[row] = self._log_p(source, about, self.shape, scale[row], search)
+            total += log_p
+        return total, scale
+
+    def rejected(self, bounds: Indices) -> Indices:
+        """Test the hypotheses of m bounds in their order; the last step that is rejected, or 0."""
+        last = np.zeros(len(bounds), dtype=np.intp)
+        for step, level in zip((COARSE, 1), self.levels, strict=True):
+            scale = np.ones((len(self.sources), len(bounds)))
+            # At the coarse level nothing is rejected yet, not even θ = 0 (P(u|s) is 0, or is 1).
+            following = last.copy() if step > 1 else last + 1
+            active = np.arange(len(bounds))
+            while len(active):
+                steps = (following[active, None] + step * np.arange(_BATCH)).ravel()
+                repeated = np.repeat(active, _BATCH)
+                log_p, _ = self.log_p(bounds[repeated], steps, scale[:, repeated])
+                passed = ((log_p < level) & (steps < UNITS)).reshape(-1, _BATCH)
+                n_passed = np.where(passed.all(axis=1), _BATCH, passed.argmin(axis=1))
+                following[active] += step * n_passed
+                # Where one is not rejected, by λ as it was: find the best λ for it, and go on if
+                # that rejects it.
+                stuck = active[n_passed < _BATCH]
+                log_p, scale[:, stuck] = self.log_p(bounds[stuck], following[stuck])
+                is_rejected = (log_p < level) & (following[stuck] < UNITS)
+                following[stuck[is_rejected]] += step
+                active = np.setdiff1d(active, stuck[~is_rejected])
+            last = np.maximum(following - step, last)
+        return last
 
 
 def conditional_bounds(
@@ -108,81 +177,14 @@ def conditional_bounds(
 
     Returns arrays of shape (a1, a2): lower and upper bounds, in units of 1/8192.
     """
-    a1, a2 = shape
-    if a2 == 1:
+    if shape[1] == 1:
         return np.full(shape, UNITS), np.full(shape, UNITS)
-    sources = [_Source(one) for one in reports]
-    log_p = {"reports": _chernoff, "reports-asymptotic": _normal}[rule]
-    delta = beta / (2 * a1 * a2)
-    levels = [
-        log_critical_product(share * delta, len(sources))
-        for share in (_COARSE_SHARE, 1.0 - _COARSE_SHARE)
-    ]
-    n_entries = sum(max(source.channel.shape) for source in sources) * _BATCH
+    tests = BoundTests(reports, shape, beta, rule)
+    n_entries = sum(max(source.channel.shape) for source in tests.sources) * _BATCH
     size = max(1, _MOST_ENTRIES // n_entries)
-    bounds = np.arange(2 * a1 * a2)
-    steps = np.concatenate(
-        [
-            _rejected(sources, shape, part, log_p, levels)
-            for part in np.array_split(bounds, math.ceil(len(bounds) / size))
-        ]
-    ).reshape(2, a1, a2)
+    parts = np.array_split(np.arange(tests.n_bounds), math.ceil(tests.n_bounds / size))
+    steps = np.concatenate([tests.rejected(part) for part in parts]).reshape(2, *shape)
     return steps[0], UNITS - steps[1]
-
-
-def _rejected(
-    sources: Sequence[_Source],
-    shape: tuple[int, int],
-    bounds: Indices,
-    log_p: "_LogP",
-    levels: Sequence[float],
-) -> Indices:
-    """Test the hypotheses of some bounds in their order; how far each gets, in units."""
-    upper, cell = np.divmod(bounds, shape[0] * shape[1])
-    secret, value = np.divmod(cell, shape[1])
-    start = np.zeros(len(bounds), dtype=np.intp)  # the last rejected, or nothing
-    for step, level in zip((_COARSE, 1), levels, strict=True):
-        scale = np.ones((len(sources), len(bounds)))
-        # At the coarse level nothing is rejected yet, not even θ = 0 (P(u|s) is 0, or is 1).
-        next_one = start.copy() if step > 1 else start + 1
-        active = np.arange(len(bounds))
-        while len(active):
-            units = next_one[active, None] + step * np.arange(_BATCH)
-
-            def tested(
-                who: Indices,
-                units: Indices,
-                scale: Floats,
-                search: bool = False,
-                level: float = level,
-            ) -> tuple[Booleans, Floats]:
-                theta = units / UNITS
-                about = _Hypotheses(
-                    secret[who], value[who], upper[who] == 1, np.where(upper[who], 1 - theta, theta)
-                )
-                total, best = np.zeros(len(who)), np.empty_like(scale)
-                for i, source in enumerate(sources):
-                    found, best[i] = log_p(source, about, shape, scale[i], search)
-                    total += found
-                return (total < level) & (units < UNITS), best
-
-            who = np.repeat(active, _BATCH)
-            passed, _ = tested(who, units.ravel(), scale[:, who])
-            passed = passed.reshape(len(active), _BATCH)
-            n_passed = np.where(passed.all(axis=1), _BATCH, passed.argmin(axis=1))
-            next_one[active] += step * n_passed
-            # Where one is not rejected, by λ as it was: find the best λ for it, and go on if that
-            # rejects it.
-            stuck = active[n_passed < _BATCH]
-            again, best = tested(stuck, next_one[stuck], scale[:, stuck], search=True)
-            scale[:, stuck] = best
-            next_one[stuck[again]] += step
-            active = np.setdiff1d(active, stuck[~again])
-        start = np.maximum(next_one - step, start)
-    return start
-
-
-_LogP = Callable[[_Source, _Hypotheses, tuple[int, int], Floats, bool], tuple[Floats, Floats]]
 
 
 def _statistics(source: _Source, about: _Hypotheses, shape: tuple[int, int]) -> Floats:
@@ -209,17 +211,16 @@ def _chernoff(
     square = weights**2
     variance = square @ source.shares - mean**2 + square.max(axis=1) / source.n  # never 0
     normal = np.maximum(mean, 0.0) / variance
-    found = np.zeros(len(mean))
+    log_p = np.zeros(len(mean))
     for trials in (_TRIALS, *_CLOSER) if search else (np.ones(1),):
-        centre = scale.copy() if trials is not _TRIALS else np.ones(len(mean))
+        centre = scale.copy()
         for trial in trials:
-            log_p = source.n * _exponents(
-                source, about, shape, weights, mean, normal * trial * centre
-            )
-            better = log_p < found
-            found = np.where(better, log_p, found)
-            scale = np.where(better, trial * centre, scale)
-    return found, scale
+            lam = normal * trial * centre
+            bound = source.n * _exponents(source, about, shape, weights, mean, lam)
+            is_less = bound < log_p
+            log_p = np.where(is_less, bound, log_p)
+            scale = np.where(is_less, trial * centre, scale)
+    return log_p, scale
 
 
 def _exponents(
@@ -235,14 +236,14 @@ def _exponents(
     shift = powers.max(axis=1)
     moments = (np.exp(powers - shift[:, None]) @ source.channel).reshape(-1, *shape)
     index = np.arange(len(mean))
-    own = moments[index, about.secret, about.value]
+    of_cell = moments[index, about.secret, about.value]
     moments[index, about.secret, about.value] = 0.0
-    others = moments[index, about.secret].max(axis=1)
+    of_secret = moments[index, about.secret].max(axis=1)
     moments[index, about.secret] = 0.0
     outside = moments.max(axis=(1, 2))
-    single = np.where(about.is_upper, own, others)
-    both = about.theta * own + (1.0 - about.theta) * others
-    greatest = np.maximum(np.maximum(outside, single), both)
+    single = np.where(about.is_upper, of_cell, of_secret)
+    pair = about.theta * of_cell + (1.0 - about.theta) * of_secret
+    greatest = np.maximum(np.maximum(outside, single), pair)
     logs = np.log(np.maximum(greatest, np.finfo(float).tiny))  # underflow must not reject
     return logs + shift - lam * mean + _ROUNDING * (1.0 + np.abs(shift))
 
@@ -353,16 +354,16 @@ class BoxSet(FittedSet):
         inner, scale = self.box.pulled_in(joint.conditionals, margin=_MARGIN), joint.counts.sum()
         while True:
             counts = np.rint(scale * np.maximum(joint.marginal, UNSEEN)[:, None] * inner)
-            found = replace(joint, counts=counts.astype(np.int64))
-            if counts.any(axis=1).all() and self.box.contains(found.conditionals).all():
-                return found
+            pulled = replace(joint, counts=counts.astype(np.int64))
+            if counts.any(axis=1).all() and self.box.contains(pulled.conditionals).all():
+                return pulled
             scale *= 10
 
     def contains(self, joint: JointDistribution, distribution: Floats) -> bool:
         """Whether the conditionals of a distribution lie in the box, as far as it has them."""
         total = distribution.sum(axis=1, keepdims=True)
-        held = total[:, 0] > 0
-        return bool(self.box.contains(distribution / np.where(total > 0, total, 1.0))[held].all())
+        seen = total[:, 0] > 0
+        return bool(self.box.contains(distribution / np.where(total > 0, total, 1.0))[seen].all())
 
     def distribution_with(
         self, joint: JointDistribution, conditionals: Floats, secrets: Indices
