@@ -26,6 +26,7 @@ from skrldp.estimation.hypotheses import (
     chances_of_reports,
     drift_of,
     leakage_within,
+    warn_of_broken_bounds,
     warn_of_contradiction,
     warn_of_drift,
 )
@@ -381,6 +382,10 @@ class BlockEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         design.warn_of_contradictions(counts)
         self.drift_ = design.drift(counts)
         warn_of_drift(self.drift_, design.manifest.claims)
+        for channel, own, mechanism in zip(
+            design.channels, counts, design.manifest.mechanisms, strict=True
+        ):
+            warn_of_broken_bounds(mechanism, channel.matrix, own, len(counts))
         self._design, self._reports = design, BlockReports(design, counts)
         self.manifest_ = design.manifest
         self.counts_ = tuple(read_only(own.astype(np.int64)) for own in counts)

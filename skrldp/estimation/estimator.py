@@ -10,15 +10,16 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skrldp._arrays import ReadOnlyFit, read_only
-from skrldp._params import as_list, check_choice
+from skrldp._params import as_list, check_beta, check_choice
 from skrldp._typing import Floats, Indices
 from skrldp.alphabet.combinations import group_cells
-from skrldp.certificate import certify, counted_for
 from skrldp.estimation.channels import Channel, StructuredChannel, channel_of
 from skrldp.estimation.errors_and_intervals import LEAST_REPORTS, Sample, Statistic
 from skrldp.estimation.hypotheses import (
     DriftTest,
     drift_of,
+    leakage_bound,
+    warn_of_broken_bounds,
     warn_of_contradiction,
     warn_of_drift,
 )
@@ -34,7 +35,6 @@ from skrldp.estimation.shares_and_means import Cells, FigureMethods, check_size
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.public_summary import PublicSummary
-from skrldp.sets.parameter_objects import LikelihoodRatioSet
 from skrldp.surveys.design import SurveyDesign
 from skrldp.table.read import lazy_frame
 
@@ -236,6 +236,8 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         if is_tested and public is not None and public.size is not None:
             found.drift_ = drift_of(channel, counts, public, source.mechanism)
             warn_of_drift(found.drift_, source.mechanism.claims)
+        if self.survey is None and not isinstance(channel, StructuredChannel):
+            warn_of_broken_bounds(source.mechanism, channel.matrix, counts)
         frequencies, known = found._own.frequencies()
         shape = len(source.mechanism.secrets), len(source.mechanism.values)
         found.frequencies_, found.identifiable_ = frequencies.reshape(shape), known.reshape(shape)
@@ -332,8 +334,7 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         Raises
         ------
         ValueError
-            If the reports are weighted, several symbols were written as the same cell, or no
-            distribution explains the reports.
+            If the reports are weighted.
 
         Examples
         --------
@@ -348,18 +349,12 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         1.1
         """
         check_is_fitted(self)
-        own = self.mechanism_
         if self.survey is not None:
             raise ValueError("the reports have survey weights, for which no exact bound is known.")
-        reports = (counted_for(own, self.counts_, own),)
-        shape = len(own.secrets), len(own.values)
-        joint = JointDistribution(np.ones(shape), own.secrets, own.values, reports=reports)
-        box = LikelihoodRatioSet(beta).fit_set(joint)
-        joint = JointDistribution(
-            box.centred(joint).counts, own.secrets, own.values, reports=reports
-        )
-        everywhere = np.inf if own.claims is None else own.claims.eps_worst_case
-        return float(min(certify(own, box, joint).eps, everywhere))
+        channel = self._own.channel
+        is_structured = isinstance(channel, StructuredChannel)
+        matrix = self.mechanism_.matrix if is_structured else channel.matrix
+        return leakage_bound(self.mechanism_, matrix, self._own.counts, check_beta("beta", beta))
 
     def to_training_data(
         self, features: Any, label: Any

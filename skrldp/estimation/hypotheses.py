@@ -21,13 +21,16 @@ from skrldp._params import as_list
 from skrldp._typing import Floats, Indices
 from skrldp.alphabet.columns import listed
 from skrldp.alphabet.combinations import Record, group_cells
-from skrldp.claims import Claims
+from skrldp.certificate import certify
+from skrldp.claims import UNITS, Claims
 from skrldp.claims_in_words import moved
 from skrldp.estimation.channels import Channel, StructuredChannel, gradient, most_likely
 from skrldp.estimation.errors_and_intervals import Sample, Statistic
 from skrldp.estimation.figures import Pairs
+from skrldp.joint import CountedReports, JointDistribution
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.public_summary import PublicSummary
+from skrldp.sets.bounds_from_reports import BoxSet, conditional_bounds, is_empty
 from skrldp.sets.radii import tail_bound
 
 _SINGULAR = 1e-9  # eigenvalues of a covariance relative to the largest that are rounding
@@ -352,9 +355,9 @@ class DriftTest(HypothesisTest):
             now = most_likely(channel, sample.shares, 1e-10, 10_000).distribution
             now = (sample.n * now + 0.5 * channel.public) / (sample.n + 0.5)  # keeps cells positive
             chances = Statistic.of(channel, *chances_of_reports(channel.matrix, shape[0]))
-            least, most = leakage_within(chances, sample, shape[0], 0.05 / len(blocks))
-            everywhere = np.inf if mechanism.claims is None else mechanism.claims.eps_worst_case
-            leaks.append((mechanism.leakage(now.reshape(shape)), least, min(most, everywhere)))
+            least, _ = leakage_within(chances, sample, shape[0], 0.05 / len(blocks))
+            most = leakage_bound(mechanism, channel.matrix, counts, 0.025 / len(blocks))
+            leaks.append((mechanism.leakage(now.reshape(shape)), least, most))
         names = "leakage", "leakage_at_least", "leakage_at_most"
         return replace(self, **dict(zip(names, map(max, zip(*leaks, strict=True)), strict=True)))
 
@@ -450,6 +453,23 @@ def leakage_within(
     return max(0.0, least), most
 
 
+def leakage_bound(mechanism: Mechanism, matrix: Floats, counts: Floats, beta: float) -> float:
+    """Bound the leakage at the population that reported, by the certificate over its own bounds.
+
+    Shapes: `matrix` (b, a), the probabilities of the reports as they were counted; `counts` (b,).
+    """
+    shape = len(mechanism.secrets), len(mechanism.values)
+    reports = (CountedReports(matrix, np.rint(counts).astype(np.int64)),)
+    names = mechanism.secrets, mechanism.values
+    joint = JointDistribution(np.ones(shape), *names, reports=reports)
+    everywhere = np.inf if mechanism.claims is None else mechanism.claims.eps_worst_case
+    lower, upper = conditional_bounds(reports, shape, beta, "reports")
+    if is_empty(lower, upper).any():  # no distribution explains the reports
+        return everywhere
+    box = BoxSet(lower, upper, 0.0, "reports", beta, joint.n, reports)
+    return float(min(certify(mechanism, box, box.centred(joint)).eps, everywhere))
+
+
 def warn_of_drift(test: DriftTest | None, claims: Claims | None) -> None:
     """Warn of a population that is not that of the public table, if it matters to claims."""
     if test is None or test.p_value >= DRIFT:
@@ -467,6 +487,33 @@ def warn_of_drift(test: DriftTest | None, claims: Claims | None) -> None:
         UserWarning,
         stacklevel=3,
     )
+
+
+def warn_of_broken_bounds(
+    mechanism: Mechanism, matrix: Floats, counts: Floats, tests: int = 1
+) -> None:
+    """Warn if reports contradict the earlier ones whose bounds the mechanism's promise is about.
+
+    Shapes as in :func:`leakage_bound`; `tests` is the number of blocks.
+    """
+    around = None if mechanism.claims is None else mechanism.claims.main.around
+    if around is None or around.bounds is None or not counts.any():
+        return
+    bounds, stays = around.bounds, math.exp(-around.numbers["drift"])
+    reports = CountedReports(matrix, np.rint(counts).astype(np.int64))
+    shape = len(mechanism.secrets), len(mechanism.values)
+    lower, upper = conditional_bounds([reports], shape, DRIFT / tests, "reports")
+    too_high = lower > stays * np.array(bounds.upper) + (1.0 - stays) * UNITS
+    if (too_high | (upper < stays * np.array(bounds.lower))).any():
+        most = leakage_bound(mechanism, matrix, counts, 0.05)
+        change = "without a bound" if math.isinf(most) else f"by at most e^{most:.2f}"
+        warnings.warn(
+            f"respondents contradict the {bounds.n_reports:,} private reports behind this design "
+            f"(p < {DRIFT:g}): for them a report changes the odds {change}, with 95 % confidence. "
+            "Redesign from their reports.",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 # -- do these reports come from this mechanism? ---------------------------------------------------

@@ -273,6 +273,11 @@ def log_critical_product(delta: float, n_sources: int) -> float:
     return -float(chdtri(2 * n_sources, delta)) / 2.0
 
 
+def is_empty(lower: Indices, upper: Indices) -> Booleans:
+    """Whether no conditional lies between the bounds (a1, a2) of each secret."""
+    return (lower.sum(axis=1) > UNITS) | (upper.sum(axis=1) < UNITS)
+
+
 @dataclass(frozen=True, eq=False)
 class BoxSet(FittedSet):
     """The distributions whose conditionals of U lie between bounds; the marginal of S is free.
@@ -317,7 +322,7 @@ class BoxSet(FittedSet):
 
     def __post_init__(self) -> None:
         """Refuse an empty set, over which every mechanism would be private."""
-        empty = (self.lower.sum(axis=1) > UNITS) | (self.upper.sum(axis=1) < UNITS)
+        empty = is_empty(self.lower, self.upper)
         if empty.any():
             raise ValueError(
                 f"the reports contradict each other: no distribution of U given secret "

@@ -1,6 +1,7 @@
 """Private reports in the place of a public table: what is designed, promised and refused."""
 
 import json
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -208,6 +209,7 @@ def test_bounds_follow_secrets_and_values_into_any_order(pilot):
     assert certify(sanitizer.mechanism_, box, other).eps > 1.1
 
 
+@pytest.mark.filterwarnings("ignore:respondents contradict")
 def test_leakage_is_bounded_at_the_population_that_reported(pilot):
     sanitizer = AOptimalSanitizer(sensitive="ill", categories=ANSWERS, targets="all").fit(pilot)
     others = np.array([[0.02, 0.25, 0.33], [0.20, 0.10, 0.10]])
@@ -217,6 +219,28 @@ def test_leakage_is_bounded_at_the_population_that_reported(pilot):
     assert sorted(bounds, reverse=True) == bounds
     assert true < bounds[-1] < true + 0.02
     assert pilot.leakage_bound() <= 1.0
+
+
+@pytest.mark.parametrize(("drift", "n_warnings"), [(0.0, 1), (0.2, 0)])
+def test_reports_that_contradict_the_bounds_of_their_design_are_warned_of(pilot, drift, n_warnings):
+    around = LikelihoodRatioSet(drift=drift)
+    sanitizer = AOptimalSanitizer(
+        sensitive="ill", categories=ANSWERS, targets="all", uncertainty=around
+    ).fit(pilot)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        reports_of(sanitizer, OF_ILL, 20_000)
+    others = 0.85 * OF_ILL + 0.15 * np.array([[0.0, 0.0, 0.7], [0.3, 0.0, 0.0]])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        estimator = reports_of(sanitizer, others, 10**6)
+    assert len(caught) == n_warnings
+    for one in caught:
+        bound = f"at most e^{estimator.leakage_bound():.2f}, with 95 % confidence"
+        assert "contradict the 50,000 private reports" in str(one.message)
+        assert bound in str(one.message) and len(str(one.message)) <= 250
+    again = AOptimalSanitizer(sensitive="ill", categories=ANSWERS).fit(estimator)
+    assert again.mechanism_.leakage(others) <= 1.0  # a new design for them is private
 
 
 # --- Blocks ---------------------------------------------------------------------------------------
