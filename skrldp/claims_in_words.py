@@ -80,6 +80,12 @@ def moved(eps: float, lower: float, upper: float) -> str:
     return f"a report changes the odds by an estimated e^{eps:.2f} ({interval})"
 
 
+def changed_at_most(eps: float) -> str:
+    """Say what a report does to odds at the population that reported, at most."""
+    change = "without a bound" if math.isinf(eps) else f"by at most e^{at_most(eps, '.3g')}"
+    return f"a report changes the odds {change}, with 95 % confidence"
+
+
 def together(reports: int, eps: float) -> str:
     """Say what several reports about one person leak together."""
     subject = "report leaks" if reports == 1 else "reports together leak"

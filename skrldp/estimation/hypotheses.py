@@ -23,7 +23,7 @@ from skrldp.alphabet.columns import listed
 from skrldp.alphabet.combinations import Record, group_cells
 from skrldp.certificate import certify
 from skrldp.claims import UNITS, Claims
-from skrldp.claims_in_words import moved
+from skrldp.claims_in_words import changed_at_most, moved
 from skrldp.estimation.channels import Channel, StructuredChannel, gradient, most_likely
 from skrldp.estimation.errors_and_intervals import Sample, Statistic
 from skrldp.estimation.figures import Pairs
@@ -506,11 +506,9 @@ def warn_of_broken_bounds(
     too_high = lower > stays * np.array(bounds.upper) + (1.0 - stays) * UNITS
     if (too_high | (upper < stays * np.array(bounds.lower))).any():
         most = leakage_bound(mechanism, matrix, counts, 0.05)
-        change = "without a bound" if math.isinf(most) else f"by at most e^{most:.2f}"
         warnings.warn(
             f"respondents contradict the {bounds.n_reports:,} private reports behind this design "
-            f"(p < {DRIFT:g}): for them a report changes the odds {change}, with 95 % confidence. "
-            "Redesign from their reports.",
+            f"(p < {DRIFT:g}): for them {changed_at_most(most)}. Redesign from their reports.",
             UserWarning,
             stacklevel=3,
         )

@@ -25,6 +25,7 @@ from skrldp import (
     certify,
     privacy_report,
 )
+from skrldp._params import at_most
 from skrldp.certificate import verify_bounds
 from skrldp.claims_in_words import five_sentences
 from skrldp.mechanism.manifest import Manifest
@@ -236,7 +237,7 @@ def test_reports_that_contradict_the_bounds_of_their_design_are_warned_of(pilot,
         estimator = reports_of(sanitizer, others, 10**6)
     assert len(caught) == n_warnings
     for one in caught:
-        bound = f"at most e^{estimator.leakage_bound():.2f}, with 95 % confidence"
+        bound = f"at most e^{at_most(estimator.leakage_bound(), '.3g')}, with 95 % confidence"
         assert f"contradict the {pilot.n_reports_:,} private reports" in str(one.message)
         assert bound in str(one.message) and len(str(one.message)) <= 250
     again = AOptimalSanitizer(sensitive="ill", categories=ANSWERS).fit(estimator)
