@@ -5,12 +5,7 @@ comes from dual expressions of the support function, which are upper bounds wher
 evaluated, with the rounding of the arithmetic added. No solver's status or tolerance enters.
 """
 
-from skrldp.certificate._bounds import (
-    cells_by_record,
-    counted_for,
-    stated_reports,
-    verify_bounds,
-)
+from skrldp.certificate._bounds import cells_by_record, counted_for, verify_bounds
 from skrldp.certificate._certify import (
     Certificate,
     certify,
@@ -33,7 +28,6 @@ __all__ = [
     "prove_reports",
     "release",
     "release_made",
-    "stated_reports",
     "verify",
     "verify_bounds",
     "witness_of",

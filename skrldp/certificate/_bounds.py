@@ -107,38 +107,25 @@ def _mechanisms(text: str | bytes) -> tuple[Mechanism, ...]:
     return getattr(mechanism, "mechanisms", (mechanism,))
 
 
-def stated_reports(
-    mechanism: Mechanism, pilots: Sequence[str | bytes]
-) -> tuple[CountedReports, ...]:
-    """Return the reports that a mechanism's bounds come from, read from its pilots.
-
-    Raises ValueError if it states no such bounds, or a pilot is missing or has other cells.
-    """
+def _problem_of(mechanism: Mechanism, pilots: Sequence[str | bytes]) -> str:
+    """Say why the stated bounds are not shown; empty if they are."""
     around = None if mechanism.claims is None else mechanism.claims.main.around
     if around is None or around.bounds is None:
-        raise ValueError("are not stated")
+        return "are not stated"
     known = {one.digest: one for text in pilots for one in _mechanisms(text)}
     missing = [digest for digest, _ in around.bounds.reports if digest not in known]
     if missing:
-        raise ValueError(f"come from reports of the mechanism {missing[0]}, which is not given")
-    stated = around.bounds.reports
-    return tuple(counted_for(known[digest], counts, mechanism) for digest, counts in stated)
-
-
-def _problem_of(mechanism: Mechanism, pilots: Sequence[str | bytes]) -> str:
-    """Say why the stated bounds are not shown; empty if they are."""
+        return f"come from reports of the mechanism {missing[0]}, which is not given"
     try:
-        reports = stated_reports(mechanism, pilots)
+        stated = around.bounds.reports
+        reports = [counted_for(known[digest], counts, mechanism) for digest, counts in stated]
     except ValueError as error:
-        return str(error).rstrip(".")
-    assert mechanism.claims is not None
-    around = mechanism.claims.main.around
-    assert around.bounds is not None
+        return f"do not follow: {error}".rstrip(".")
     shape = len(mechanism.secrets), len(mechanism.values)
     lower, upper = conditional_bounds(reports, shape, around.beta or 0.0, around.rule or "")
-    stated = np.array(around.bounds.lower), np.array(around.bounds.upper)
-    if stated[0].shape != shape or stated[1].shape != shape:
+    stated_lower, stated_upper = np.array(around.bounds.lower), np.array(around.bounds.upper)
+    if stated_lower.shape != shape or stated_upper.shape != shape:
         return "are not of these secrets and values"
-    if (stated[0] > lower + _TIES).any() or (stated[1] < upper - _TIES).any():
+    if (stated_lower > lower + _TIES).any() or (stated_upper < upper - _TIES).any():
         return "are narrower than the reports allow"
     return ""

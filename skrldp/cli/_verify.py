@@ -263,7 +263,8 @@ def _bounds_again(own: Any, _: Any, pilots: list[str] | None) -> list[tuple[bool
     if not pilots:
         return [(True, "bounds: as stated; --pilot computes them from the counts of reports")]
     verdict = verify_bounds(own.to_json(), [read_text(name) for name in pilots])
-    return [(verdict.holds, verdict.message if not verdict.holds else verdict.shown[0])]
+    problem = verdict.message.removeprefix("not shown: ")
+    return [(verdict.holds, verdict.shown[0] if verdict.holds else problem)]
 
 
 def _radii_again(own: Any, joint: JointDistribution, _: Any = None) -> list[tuple[bool, str]]:
