@@ -1,6 +1,7 @@
 """What `certify` is given: alphabets in another order or of others, and arrays that are none."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -111,6 +112,8 @@ def test_a_set_of_another_number_of_records_is_refused(chosen):
     large = chosen.fit_set(JointDistribution(300 * COUNTS))
     with pytest.raises(ValueError, match="another table than this one of 300 records"):
         certify(MATRIX, large, JOINT)
+    with pytest.raises(ValueError, match="another table than this one of 300 records"):
+        certify(MATRIX, replace(large, table=None), JOINT)  # as read from JSON
     assert certify(MATRIX, large, JointDistribution(300 * COUNTS)).uncertainty is large
 
 

@@ -184,3 +184,25 @@ def test_sizes_that_contradict_the_weights_of_a_lazy_frame_are_warned_of():
     table = pl.from_pandas(frame().assign(people=DRAWN[STRATA]))
     with pytest.warns(PrivacyLeakWarning, match="has 50.0% of the population, .* 20.0% of the w"):
         fit(table.lazy(), uncertainty=LikelihoodRatioSet(radius="asymptotic"))
+
+
+def test_all_tables_keep_as_many_records():
+    """A stratum without enough records is an error, since fewer would depend on the records.
+
+    It is to happen in at most one of 1,000 tables of a size, here in .98 of 1,000 of them.
+    """
+    strata, records = np.repeat([0, 1], [10, 10]), [bytes([i]) for i in range(20)]
+    design = SurveyRecords(
+        np.ones(20), strata, None, max_weights=np.ones(2), stratum_sizes=np.array([1.0, 1.0])
+    )
+    n_kept, n_refused = set(), 0
+    for table in range(4_000):
+        try:
+            kept = independent_part(design, [table.to_bytes(2) + record for record in records])
+        except ValueError as error:
+            assert "a stratum has too few records" in str(error)
+            n_refused += 1
+        else:
+            n_kept.add(int(kept.sum()))
+    assert len(n_kept) == 1
+    assert 0 < n_refused <= stats.binom.isf(1e-6, 4_000, 1e-3)
