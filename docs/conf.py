@@ -42,6 +42,7 @@ toc_object_entries_show_parents = "hide"
 myst_enable_extensions = ["amsmath", "attrs_block", "dollarmath"]
 myst_heading_anchors = 3
 myst_dmath_double_inline = True
+suppress_warnings = ["misc.highlighting_failure"]  # DuckDB's SQL has parameters like $epoch
 
 # -- the reference -------------------------------------------------------------------------------
 

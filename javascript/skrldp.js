@@ -25,7 +25,7 @@ export async function load(text, options = {}) {
   const hashOf = async (own) => new Uint8Array(await subtle.digest("SHA-256", encoded(own)));
   const hash = await hashOf(canonical);
   const digest = Array.from(hash, (octet) => octet.toString(16).padStart(2, "0")).join("");
-  if ("digest" in options && options.digest !== digest) fail(`this is another mechanism: its digest is ${digest}.`);
+  if ("digest" in options && options.digest !== digest) fail(`this is a different mechanism: its digest is ${digest}.`);
   const tapeOf = isPermanent && (await tapes(subtle, secret, DOMAIN, hash));
   const roundings = new Map(); // of each column with knots, the tapes of persons
   for (const column of isPermanent ? rounded : [])

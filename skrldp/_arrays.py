@@ -131,7 +131,7 @@ class SetOnce:
         """Set an attribute, unless it is a public one that is there."""
         if not name.startswith("_") and name in vars(self):
             raise AttributeError(
-                f"{name} of a {type(self).__name__} cannot be changed: make another one."
+                f"{name} of a {type(self).__name__} cannot be changed: create a new one."
             )
         super().__setattr__(name, value)
 

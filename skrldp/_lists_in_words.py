@@ -49,8 +49,9 @@ def series(phrases: Sequence[str]) -> str:
 def known_by_category(columns: Iterable[Any]) -> str:
     """State what observers are assumed to know about known columns whose values are grouped."""
     return (
-        f"Of {columns_in_words(columns)}, observers are taken to know the category: values that "
-        "are one bin, or 'other', are one known value. An observer who knows which of them a "
+        f"Of {columns_in_words(columns)}, observers are assumed to know the category: "
+        "values in the same bin, or in 'other', are one known value. An observer who "
+        "knows which of them a "
         "person has may learn more, up to the bound for anything else that is known."
     )
 

@@ -640,8 +640,8 @@ def _check_draws(
         alone = int((np.bincount(drawn) == 1).sum())
         if alone > len(drawn) / 2:
             raise ValueError(
-                f"{alone:,} of {len(drawn):,} reports are like no other, so there is nothing to "
-                "count: leave out what each has of its own, or give a larger n."
+                f"{alone:,} of {len(drawn):,} reports are unique, so there is nothing to "
+                "count: drop id columns, or pass a larger n."
             )
     else:
         verdict = _check_mechanism(box, cells, np.concatenate([drawn_cells, drawn_cells]), drawn)

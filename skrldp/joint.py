@@ -300,9 +300,9 @@ def as_counts(
     index: Any = getattr(sample_weight, "index", None)
     if hasattr(rows, "equals") and hasattr(index, "equals") and not rows.equals(index):
         raise ValueError(
-            "sample_weight has another index than X, which leaves open what row a weight belongs "
-            "to. Give sample_weight.loc[X.index] if that is what the labels say, and "
-            "sample_weight.to_numpy() if the order does."
+            "sample_weight has a different index than X, so it is ambiguous which row a "
+            "weight belongs to. Give sample_weight.loc[X.index] if the labels identify "
+            "rows, and sample_weight.to_numpy() if the order does."
         )
     refuse_masked(sample_weight, "sample_weight")
     if hasattr(getattr(sample_weight, "type", None), "index_type"):
@@ -321,8 +321,8 @@ def as_counts(
     missing = np.flatnonzero(np.isnan(numbers))
     if missing.size:
         raise ValueError(
-            f"sample_weight has no value in {numbered(missing)} of {n_rows:,}. Give 0 to rows that "
-            "stand for no record."
+            f"sample_weight has no value in {numbered(missing)} of {n_rows:,}. Use 0 for "
+            "rows that stand for no record."
         )
     wrong = ~np.isfinite(numbers) | (numbers < 0) | (numbers != np.floor(numbers))
     if wrong.any():

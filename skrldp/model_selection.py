@@ -165,9 +165,9 @@ def _wanted(std_error: float, best: float) -> float:
         )
     if -best > std_error:
         raise ValueError(
-            f"no candidate has an error of at most {std_error:g}; the least is {-best:.4g}. "
-            "Ask for more reports (the error falls with the root of n), allow greater eps, or try "
-            "other sanitizers."
+            f"no candidate has an error of at most {std_error:g}; the smallest is "
+            f"{-best:.4g}. Plan more reports (the error falls like 1/√n), allow a larger "
+            "eps, or try other sanitizers."
         )
     return -std_error
 
@@ -183,8 +183,9 @@ def _eps_of(candidates: list[dict[str, Any]], param: str | None) -> NDArray[np.f
         }
         if len(names) > 1:
             raise ValueError(
-                f"several parameters of the search may be eps: {', '.join(sorted(names))}. Say "
-                "which, as in smallest_eps(param='priv__eps')."
+                "several parameters of the search may be eps: "
+                f"{', '.join(sorted(names))}. Name one, as in "
+                "smallest_eps(param='priv__eps')."
             )
         if not names:
             searched = ", ".join(sorted({name for candidate in candidates for name in candidate}))
@@ -196,8 +197,8 @@ def _eps_of(candidates: list[dict[str, Any]], param: str | None) -> NDArray[np.f
     for place, candidate in enumerate(candidates):
         if param not in candidate:
             raise ValueError(
-                f"candidate {place} ({candidate}) does not say what {param} is: give it in every "
-                "grid of the search."
+                f"candidate {place} ({candidate}) does not set {param}: include it in "
+                "every grid of the search."
             )
         if not is_finite(candidate[param]):
             raise ValueError(
@@ -214,7 +215,7 @@ def _scores(
     names = [name.removeprefix(prefix) for name in cv_results if name.startswith(prefix)]
     if scoring is None and len(names) > 1:
         raise ValueError(
-            f"the search has several scores: {', '.join(names)}. Say which, as in "
+            f"the search has several scores: {', '.join(names)}. Name one, as in "
             f"smallest_eps(scoring={names[0]!r})."
         )
     name = names[0] if scoring is None else scoring
@@ -410,7 +411,7 @@ def smallest_n(
     needed = ratio * ratio  # infinite where a power would be an error
     if needed > _MOST_REPORTS:
         raise ValueError(
-            f"{name}={wanted!r} would take more than 2**53 reports; allow a greater one."
+            f"{name}={wanted!r} would take more than 2**53 reports; allow a larger one."
         )
     return max(1, math.ceil(needed))
 
@@ -481,7 +482,7 @@ def _errors_apart(power: Any, level: Any, waves: Any) -> float:
     if not (is_finite(power) and 0.5 <= power < 1.0):
         raise ValueError(f"power={shown(power)} must be a number from 0.5 to below 1, such as 0.8.")
     if waves not in (1, 2):
-        raise ValueError(f"waves={shown(waves)} must be 1 (a known value) or 2 (another wave).")
+        raise ValueError(f"waves={shown(waves)} must be 1 (a known value) or 2 (a second wave).")
     return math.sqrt(waves) * float(ndtri(0.5 + check_level(level) / 2.0) + ndtri(power))
 
 

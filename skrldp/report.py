@@ -69,7 +69,8 @@ _NOT_SAID = (
     "That what is assumed is true: neither the table nor a report can show how records were drawn.",
     "That a program reports by this mechanism, with fresh randomness or one secret key: audit it.",
     "Who reported, when and from where: the promise is about the report alone.",
-    "What a report tells together with other knowledge about a person, beyond the table of claims.",
+    "What a report reveals together with other knowledge about a person, beyond the "
+    "table of claims.",
 )
 
 
@@ -677,9 +678,9 @@ def _warnings_by_secret(report: PrivacyReport) -> list[str]:
     overall = report.normalized_information_given_secret
     if overall < _NOTHING:
         return [
-            f"Reports tell next to nothing about U: {overall:.1%} of H(U|S=s). U has "
-            f"{report.shape[1]:,} values; with fewer, by bins or groups, or with another "
-            "sanitizer, reports tell more."
+            f"Reports contain almost no information about U: {overall:.1%} of H(U|S=s). U has "
+            f"{report.shape[1]:,} values; with fewer, by bins or groups, or with a "
+            "different sanitizer, they contain more."
         ]
     poor = np.flatnonzero(share < _LITTLE * overall)
     if not len(poor):

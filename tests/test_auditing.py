@@ -589,7 +589,7 @@ def test_reports_that_are_all_different_are_refused(kind):
             return records[:, 0] + rng.normal(0.0, 1e-6, size=len(records))
         return [[secret, next(numbers)] for secret in records[:, 0]]
 
-    with pytest.raises(ValueError, match="reports are like no other, so there is nothing to"):
+    with pytest.raises(ValueError, match="reports are unique, so there is nothing to"):
         audit(report, n=2_000, distribution=JOINT, eps=1.0, random_state=0)
 
 

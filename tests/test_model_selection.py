@@ -92,7 +92,7 @@ def test_several_scores_need_a_name():
     found = results([1, 2], [0.5, 1.0], name="a") | results([1, 2], [1.0, 0.9], name="b")
     assert smallest_eps(0.0, scoring="a")(found) == 1
     assert smallest_eps(0.0, scoring="b")(found) == 0
-    with pytest.raises(ValueError, match=r"several scores: a, b\. Say which.*scoring='a'"):
+    with pytest.raises(ValueError, match=r"several scores: a, b\. Name one.*scoring='a'"):
         smallest_eps()(found)
     with pytest.raises(ValueError, match=r"no score 'c', only: a, b"):
         smallest_eps(scoring="c")(found)
@@ -108,7 +108,7 @@ def test_which_parameter_is_eps():
         smallest_eps()(found)
     with pytest.raises(ValueError, match=r"no parameter that is called eps.*only: steps"):
         smallest_eps()(results([1], [1.0], param="steps"))
-    with pytest.raises(ValueError, match=r"candidate 1 \(\{'C': 3\}\) does not say what eps is"):
+    with pytest.raises(ValueError, match=r"candidate 1 \(\{'C': 3\}\) does not set eps"):
         smallest_eps()(found | {"params": [{"eps": 1}, {"C": 3}]})
     with pytest.raises(ValueError, match="candidate 0 has eps='1', which is not a finite number"):
         smallest_eps()(found | {"params": [{"eps": "1"}, {"eps": 3}]})

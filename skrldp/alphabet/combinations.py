@@ -281,8 +281,8 @@ def group_cells(record: Record, columns: Any, part: str) -> CellGroups:
         of_value = tuple(name for name, sensitive in named if not sensitive)
         if part == "nonsensitive" and not of_value:
             raise ValueError(
-                "all columns are sensitive, so there are no others whose shares could be "
-                "estimated: use part='all'."
+                "all columns are sensitive, so there are no other columns to estimate: "
+                "use part='all'."
             )
         if part == "sensitive" or not of_value:
             return CellGroups(of_secret, record.secrets, secret)

@@ -91,7 +91,7 @@ def check_id_type(name: str, dtype: Any) -> None:
     if not any(kinds):
         more = ""
         if types.is_floating(dtype) or types.is_decimal(dtype):
-            more = " Cast whole numbers to int64, before they become floats."
+            more = " Cast integers to int64, before they become floats."
         raise ValueError(
             f"the ids in column {brief(repr(name))} must be integers, strings or bytes, not "
             f"{kind(dtype)}.{more}"
@@ -142,8 +142,7 @@ def read_ids(name: str, column: Any) -> IntegerIds | OctetIds:
     if len(rows):
         raise ValueError(
             f"column {brief(repr(name))} has no id in {_rows(rows)} of a batch of {len(column):,} "
-            "rows. Give each record an id, or leave out those without. Nothing of the batch was "
-            "reported."
+            "rows. Give each record an id, or drop the others. Nothing of the batch was reported."
         )
     if pa.types.is_null(column.type):  # and there are no rows
         return IntegerIds(np.zeros(0, dtype=np.int64))
@@ -371,7 +370,8 @@ def as_arrow(frame: Any) -> Any:
         except Exception:
             raise ValueError(
                 f"column {brief(repr(name))} holds values of several types, or of one that Arrow "
-                "lacks (values are not shown): write it with one type, strings or integers, say. "
+                "lacks (values are not shown): write it with a single type, for example "
+                "strings or integers. "
                 "Nothing was reported."
             ) from None
     raise ValueError("Arrow cannot hold the table. Nothing was reported.")

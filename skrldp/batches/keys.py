@@ -130,8 +130,8 @@ class KeyVariable:
         """
         if self.name not in os.environ:
             raise ValueError(
-                f"the environment variable {self.name!r} is not set: every process that makes "
-                f"reports needs the same key there. If there is none yet, {_MAKE}"
+                f"the environment variable {self.name!r} is not set: every process that "
+                f"reports needs the same key there. If there is no key yet, {_MAKE}"
             )
         return _of_digits(os.environ[self.name], f"the environment variable {self.name!r}")
 

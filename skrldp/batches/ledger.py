@@ -298,8 +298,8 @@ class LedgerReporter(Reporter):
         is_symbol = (report >= 0) & (report < self._n_symbols)  # of others they may be greater
         faults = {
             f"entries under another key than that of ledger_key, whose check is "
-            f"{self.ledger_key_check}: it would know nobody. Give ledger_key= the key with which "
-            "the ledger began; the key of the reports may be another one.": (
+            f"{self.ledger_key_check}: it would recognise nobody. Pass the ledger's first "
+            "key as ledger_key=; the key of the reports may be different.": (
                 (nw.col("key") != self.ledger_key_check) | nw.col("key").is_null()
             ),
             "rows without a report, an epoch from 0 to 2**31 - 1 or a digest. Restore them.": (
@@ -311,8 +311,8 @@ class LedgerReporter(Reporter):
             ),
             f"a report of this mechanism that is none of 0 to {self._n_symbols - 1}, and would "
             "leave as another one. Restore it.": (nw.col(_DIGEST) == self.digest) & ~is_symbol,
-            "rows whose holder is not 32 hexadecimal digits, in small letters and with nothing "
-            "beside them, as entries() writes them: it would not know these persons, and give "
+            "rows whose holder is not 32 hexadecimal digits, in lower case, as entries() "
+            "writes them: it would not recognise these people, and give "
             "them further reports. Restore them.": holder.is_null() | ~is_holder,
         }
         wrong = nw.any_horizontal(*faults.values(), ignore_nulls=True)

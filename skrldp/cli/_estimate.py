@@ -95,7 +95,7 @@ def _fitted(own: Any, path: str, counts: str | None) -> Any:
         block, report = wrong[0].tolist()
         raise CommandError(
             f"{path} has a report {report} of block {block}, whose mechanism has "
-            f"{sizes[block]:,} reports. These are reports of another manifest."
+            f"{sizes[block]:,} reports. These are reports of a different manifest."
         )
     from skrldp.estimation import BlockEstimator
 
@@ -113,8 +113,8 @@ def _count(sizes: tuple[int, ...], path: str, columns: Sequence[str], counts: st
                 row = first + int(np.argmax(own >= size))
                 raise CommandError(
                     f"{path}: row {row:,} (counted from 0) has a number in column {column!r} "
-                    f"that is no {column}: the mechanism's are numbered 0 to {size - 1}. These "
-                    "are reports of another mechanism, or none."
+                    f"that is no {column}: the mechanism's are numbered 0 to {size - 1}. "
+                    "These are not reports, or reports of a different mechanism."
                 )
         np.add.at(found, tuple(numbers), weights)
     tell("estimating")

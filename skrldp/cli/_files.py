@@ -16,7 +16,7 @@ from typing import IO, Any
 from skrldp.cli._common import CommandError, heed_signals
 from skrldp.cli._tables import STANDARD, kind_of
 
-_EXISTS = "{} exists; give another name, or remove it first."
+_EXISTS = "{} exists; choose a different name, or remove it first."
 _NAME = 80  # characters of a file's name that its temporary file has
 
 
@@ -94,15 +94,17 @@ def checked_target(
     """Return where to write, through links."""
     if os.path.islink(target) and not os.path.exists(target):
         raise CommandError(
-            f"{target} is a symbolic link to a file that is not there; remove the link, or give "
-            "another name."
+            f"{target} is a symbolic link to a file that is not there; remove the link, "
+            "or choose a different name."
         )
     path = Path(target).resolve()
     if not path.parent.is_dir():
-        raise CommandError(f"{target}: there is no folder {path.parent}; make it first.")
+        raise CommandError(f"{target}: there is no folder {path.parent}; create it first.")
     for name in inputs:
         if name not in (None, STANDARD) and Path(str(name)).resolve() in (path, path.parent):
-            raise CommandError(f"{target} is to be read and written; give the output another name.")
+            raise CommandError(
+                f"{target} is both input and output; give the output a different name."
+            )
     if path.is_dir():
         raise CommandError(f"{target} is a folder; give the name of a file.")
     if path.exists() and not path.is_file():

@@ -164,8 +164,7 @@ class Ledger:
             )
         if not settings:
             warnings.warn(
-                f"there is no ledger {path}: a new one begins, which knows of no report given "
-                "before.",
+                f"there is no ledger {path}: a new one begins, which contains no earlier reports.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -229,8 +228,8 @@ class Ledger:
         claims, key_check = reporter.mechanism.claims, reporter.ledger_key_check
         if self.key_check not in (None, key_check):
             raise CommandError(
-                f"{self._path} has reports under another key, by which it would know nobody. "
-                f"Report with the key whose digits are {self.key_check}."
+                f"{self._path} has reports under another key, by which it would recognise "
+                f"nobody. Report with the key whose digits are {self.key_check}."
             )
         tell("checking the ledger")
         self._reporter, self._n_rows, self._n_left_out = reporter, 0, 0
@@ -240,7 +239,7 @@ class Ledger:
         if rows != (self._n_reports, self._digest) or not is_sealed:
             raise CommandError(
                 f"{self._path} is damaged, or was changed by another program: it does not match "
-                "its keyed digest. Restore a copy that has all reports. Nothing was reported."
+                "its keyed digest. Restore a copy that contains all reports. Nothing was reported."
             )
         secret = json.dumps(sorted(claims.main.secret))
         for _, other, *_ in self.designs:
@@ -314,8 +313,9 @@ class Ledger:
         """Commit the new entries to the file, before anything leaves."""
         if self._n_left_out:
             warnings.warn(
-                f"{self._n_left_out:,} of {self._n_rows:,} records were left out: these persons "
-                f"have no report left in the ledger {self._path} (--max-reports "
+                f"{self._n_left_out:,} of {self._n_rows:,} records were left out: these "
+                f"people have used their reports in the ledger {self._path} "
+                "(--max-reports "
                 f"{self.max_reports}).",
                 UserWarning,
                 stacklevel=2,

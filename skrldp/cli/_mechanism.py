@@ -118,7 +118,8 @@ def read_numbers(column: Any, name: str, numbers: Numbers, where: str, first: in
     if not sound.all():
         row = where.format(first + int(np.argmin(sound)))
         raise CommandError(
-            f"{row} has a text in column {name!r} that is not a {kind} (not shown), and the column "
+            f"{row} has a string in column {name!r} that is not a {kind} (not shown), and "
+            "the column "
             f"has {type(numbers).__name__}."
         )
     found = pa.array([*read, None], pa.float64() if kind == "number" else None)
@@ -156,7 +157,7 @@ def read_categories(
     if None in categories and is_unknown.any():
         row = where.format(first + int(np.argmax(is_unknown)))
         raise CommandError(
-            f"{row} has a text in column {name!r} that is none of the mechanism's values (not "
+            f"{row} has a string in column {name!r} that is not one of the mechanism's values (not "
             "shown). Map it to one of them, or to a missing value."
         )
     try:

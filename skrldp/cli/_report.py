@@ -51,8 +51,8 @@ def key(file: Annotated[str, o.argument("FILE", "The new file.")]) -> None:
         raise CommandError("a key is not written to standard output; give the name of a file.")
     if os.path.lexists(file):
         raise CommandError(
-            f"{file} exists, and a key in it may be in use: with another key every "
-            "person reports a second time. Give another name."
+            f"{file} exists, and a key in it may be in use: with a different key "
+            "everybody would report a second time. Choose a different name."
         )
     with new_file(file, mode=0o600) as target:
         target.write(secrets.token_hex(_BYTES).encode() + b"\n")
@@ -140,8 +140,8 @@ def report(
     own, kept = read_true_mechanism(mechanism), keep or []
     if ledger is not None and isinstance(own, Manifest):
         raise CommandError(
-            "--ledger is for single mechanisms. Of a manifest, --id and a key give each person "
-            "one block for ever; keep the key, and give its digits as --key-check."
+            "--ledger is for single mechanisms. Of a manifest, --id and a key give each "
+            "person one block forever; keep the key, and give its digits as --key-check."
         )
     reader = reader_of(own)
     needed = list(reader.known)
@@ -187,8 +187,9 @@ def report(
             book.enter()
     if id is not None and ledger is None and key_check is None:
         warnings.warn(
-            "this key was not checked against earlier runs; with another key every person "
-            f"would report a second time. Add --key-check {reporter.key_check} in later runs.",
+            "this key was not checked against earlier runs; with a different key "
+            f"everybody would report a second time. Add --key-check {reporter.key_check} "
+            "in later runs.",
             UserWarning,
             stacklevel=1,
         )

@@ -172,8 +172,8 @@ def _files_of(path: str) -> list[str]:
     files = sorted({os.path.realpath(file): file for file in paths}.values())
     if inner := [file for file in files if os.path.isdir(file)]:
         raise CommandError(
-            f"{path} holds folders, such as {inner[0]}: give one of them. What folders' names say "
-            "is not read."
+            f"{path} holds folders, such as {inner[0]}: give one of them. Values in "
+            "folders' names are not read."
         )
     if not files:
         raise CommandError(f"{path} is a folder without files of a table.")

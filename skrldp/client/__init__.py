@@ -84,7 +84,7 @@ def load(
         raise TypeError(f"digest must be a str of hexadecimal digits, got {type(digest).__name__}.")
     found = read_json(text)
     if digest is not None and digest != found.digest:
-        raise ValueError(f"this is another mechanism: its digest is {found.digest}.")
+        raise ValueError(f"this is a different mechanism: its digest is {found.digest}.")
     if isinstance(found, Manifest):
         if limit is not None:
             raise ValueError(

@@ -399,8 +399,8 @@ class BlockEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         if not self.block_counts_[number]:
             names = ", ".join(map(repr, self.manifest_.blocks[number]))
             warnings.warn(
-                f"no report is of the block ({names}): figures of these columns rest on the "
-                "reports of other blocks. Fit more reports.",
+                f"nobody reported the block ({names}): estimates of these columns rest on "
+                "the reports of other blocks. Fit more reports.",
                 UserWarning,
                 stacklevel=3,
             )

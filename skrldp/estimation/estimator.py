@@ -480,6 +480,6 @@ def _check_possible(counts: Floats, channel: Channel) -> None:
     wrong = np.flatnonzero((counts > 0) & ~channel.possible)
     if wrong.size:
         raise ValueError(
-            f"there are {int(counts[wrong[0]]):,} reports of symbol {wrong[0]}, which this "
-            "mechanism never sends: these are reports of another mechanism."
+            f"there are {int(counts[wrong[0]]):,} reports of symbol {wrong[0]}, which "
+            "this mechanism never sends: these are reports of a different mechanism."
         )

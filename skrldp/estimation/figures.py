@@ -633,7 +633,7 @@ def _two_sets(first: Any, second: Any, paired: Any) -> Estimates:
         raise TypeError(f"paired must be PairedReports or None, got {type(paired).__name__}.")
     if (first.names, first.labels) != (second.names, second.labels):
         raise ValueError(
-            f"the two are about different columns or categories: {len(first.labels)} of "
+            f"the two estimates have different columns or categories: {len(first.labels)} of "
             f"{list(first.names)}, and {len(second.labels)} of {list(second.names)}. Give the same "
             "categories to both designs."
         )

@@ -117,7 +117,7 @@ def independence_of(
     sizes = [len(group_cells(record, part, "all").categories) if part else 1 for part in parts]
     if len(table.categories) < np.prod(sizes):
         raise ValueError(
-            f"{what}: some combinations of these columns are no cells of the mechanism. Fit it "
+            f"{what}: the mechanism lacks some combinations of these columns. Fit it "
             "with categories='product'."
         )
     return _independent(what, _grouped(channel, table.labels, sample), sizes)
@@ -133,7 +133,8 @@ def equality_of(
     tables = [group_cells(record, as_list(columns), "all") for _, record, _ in populations]
     if tables[0].categories != tables[1].categories:
         raise ValueError(
-            f"the mechanisms have other categories of {columns!r}. Give both the same categories."
+            f"the mechanisms have different categories of {columns!r}. Fit both with the "
+            "same categories."
         )
     names = list(map(repr, as_list(columns)))
     both = [

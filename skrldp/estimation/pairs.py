@@ -190,9 +190,9 @@ def _check_rows(first: Any, second: Any) -> None:
     others: Any = getattr(second, "index", None)
     if hasattr(labels, "equals") and hasattr(others, "equals") and not labels.equals(others):
         raise ValueError(
-            "Y_first and Y_second have other indexes, which leaves open which rows are about the "
-            "same persons. Pass ids=(Y_first.index, Y_second.index) if the labels say it, and "
-            "arrays if the order does."
+            "Y_first and Y_second have different indexes, so it is ambiguous which rows "
+            "are about the same people. Pass ids=(Y_first.index, Y_second.index) if the "
+            "labels identify them, and arrays if the order does."
         )
 
 

@@ -123,7 +123,9 @@ def read_terms(formula: str) -> Terms:
         if call is not None:
             is_word = token in (".", "Intercept") or token.isdecimal()  # of formulaic
             if is_word or calls.setdefault(token, call).columns != call.columns:
-                raise FormulaError(f"{token!r} has another meaning in formulas: rename the column")
+                raise FormulaError(
+                    f"{token!r} has a different meaning in formulas: rename the column"
+                )
             token = f"`{token}`"
         written.append(token)
     return Terms(" ".join(written), calls)

@@ -252,7 +252,7 @@ def _outcomes(left: "pd.DataFrame", formula: str, kind: str) -> tuple[Floats, tu
                 "strings as float(y) ~ x."
             )
         if kind == "poisson" and (numbers < 0).any():
-            raise ValueError(f"formula {formula!r}: a Poisson response has no negative numbers.")
+            raise ValueError(f"formula {formula!r}: a Poisson response must not be negative.")
         return numbers, names
     if len(names) == 1:
         values = np.array([0.0, 1.0]) if kind == "logit" else np.unique(numbers)

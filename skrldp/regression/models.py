@@ -134,8 +134,8 @@ def _check_collinear(regressors: Floats, weights: Floats, names: Sequence[str]) 
     if dependent:
         raise ValueError(
             f"the columns are collinear: {_listed([names[k] for k in dependent])} follows from the "
-            "others, or is 0 in every record that the reports let expect. Leave it out, or join "
-            "its category with another."
+            "others, or is 0 in every record that the reports suggest. Leave it out, or "
+            "merge its category with another one."
         )
 
 

@@ -73,7 +73,7 @@ def _where(candidate: Any) -> str:
         while isinstance(step, FrozenEstimator):
             step = step.estimator
         if isinstance(step, BaseSanitizer):
-            return f" A sanitizer is its step {name!r}, which is not the last: give that step."
+            return f" A sanitizer is its step {name!r}, which is not the last: pass that step."
     return ""
 
 

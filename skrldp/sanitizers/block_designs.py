@@ -47,8 +47,8 @@ def checked_base(sanitizer: Any) -> BaseSanitizer:
         # A place of the table is another column of a block, and what is asked for is not dropped.
         if (given := getattr(base, name, None)) is not None:
             raise ValueError(
-                f"base has {name}={given!r}, but what is promised about all "
-                f"blocks is said once: leave {name} out of the base, and give it to BlockSanitizer."
+                f"base has {name}={given!r}, but the promise is the same for all blocks: "
+                f"leave {name} out of the base, and give it to BlockSanitizer."
             )
     for given in as_list(getattr(base, "targets", None)):
         selected = _selections_of(given) or [given]
@@ -56,8 +56,8 @@ def checked_base(sanitizer: Any) -> BaseSanitizer:
         if any(is_whole(name) or isinstance(name, slice) for name in names):
             # Of two blocks, the same place is two columns: each would be designed for another one.
             raise ValueError(
-                f"base has {given!r}, which names a column by its place, and a place is another "
-                "column in each block: name columns."
+                f"base has {given!r}, which selects a column by position, but positions "
+                "differ between blocks: use names."
             )
     if base.survey is not None:
         raise ValueError(
@@ -82,8 +82,9 @@ def blocks_of(
     numbers = [*range(len(names))]
     if list(names) != numbers and set(names) == set(numbers):
         raise ValueError(
-            f"the columns are named [{listed(names)}]: numbers that are not their places, so a "
-            "client could not read an array of records. Give the columns other names."
+            f"the columns are named [{listed(names)}]: numbers that are not their "
+            "positions, so a client could not read an array of records. Rename the "
+            "columns."
         )
     rest = [place for place in numbers if place not in secret]
     free = [place for place in rest if place not in known] or rest

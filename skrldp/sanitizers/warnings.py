@@ -157,7 +157,8 @@ def warn_of_identifiers(codec: CellCodec, joint: JointDistribution) -> None:
         if not column.declared and len(column) >= least and not _is_fold():
             _warn(
                 f"{_named([column.name])} looks like an identifier: it has {len(column):,} values "
-                f"in {joint.n:,} records, so reports say next to nothing about each. Drop it (with "
+                f"in {joint.n:,} records, so reports contain almost no information about "
+                "each. Drop it (with "
                 "--column, in the command), or give Bins.",
                 UserWarning,
             )
@@ -251,7 +252,7 @@ def say_if_slow(sanitizer: Any, joint: JointDistribution) -> None:
         print(
             f"{type(sanitizer).__name__}: {a1} secrets x {a2} values = {a1 * a2:,} cells, "
             f"{pairs:,} pair{'s' * (pairs > 1)} of secrets. Designs of more than {slow_from} cells "
-            "mostly take more than ten seconds; time_limit= ends them."
+            "usually take more than ten seconds; time_limit= ends them."
         )
 
 

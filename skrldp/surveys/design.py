@@ -128,8 +128,9 @@ def within_strata(strata: Indices, clusters: Indices, *, nest: bool) -> Indices:
     spanning = len(distinct) - len(np.unique(clusters))
     if spanning and not nest:
         raise ValueError(
-            f"{spanning:,} codes of clusters are in more than one stratum. If codes begin anew in "
-            "each stratum, say nest=True; if not, a cluster that spans strata cannot have been "
+            f"{spanning:,} codes of clusters are in more than one stratum. If codes are "
+            "unique only within a stratum, pass nest=True; if not, a cluster that spans "
+            "strata cannot have been "
             "drawn within one."
         )
     return codes
@@ -155,8 +156,10 @@ def _codes_of_one(role: str, name: Any, column: Callable[[Any], Any]) -> Indices
     codes = np.array([code_of.setdefault(value, len(code_of)) for value in values.tolist()])
     if len({isinstance(value, str) for value in code_of}) > 1:  # 7 and "7" would be two
         raise ValueError(
-            f"column {name!r} names some {role} by a text and some by a number, as pandas.read_csv "
-            "does in large files, so that one may pass for two: give the column one type, such as "
+            f"column {name!r} names some {role} by a string and some by a number, as "
+            "pandas.read_csv "
+            "does in large files, so that one may count as two: give the column a single "
+            "type, such as "
             f"by astype(str), or read it with dtype={{{name!r}: str}}."
         )
     return codes.astype(np.intp)
@@ -235,7 +238,7 @@ def design_of_svy(sample: Any) -> dict[str, Any]:
         if not all(math.isclose(factor, factors[0]) for factor in factors):
             raise ValueError(
                 "the replicates have coefficients that differ, and SurveyDesign(scale=...) is one "
-                "for all: give strata and clusters in place of replicate weights."
+                "for all: pass strata and clusters instead of replicate weights."
             )
         columns = list(sample.rep_columns)
         return {"weights": design.wgt, "replicate_weights": columns, "scale": float(factors[0])}
@@ -360,7 +363,7 @@ class SurveyDesign:
                 )
             if self.strata is not None or self.clusters is not None:
                 raise ValueError(
-                    "replicate_weights already say what strata and clusters there were: leave "
+                    "replicate_weights already define strata and clusters: leave "
                     "strata and clusters out, or replicate_weights."
                 )
         elif self.scale is not None:

@@ -159,8 +159,9 @@ class SurveyRecords:
         alone = np.flatnonzero(size == 1)
         if alone.size and self.singleton == "error":
             raise ValueError(
-                f"{alone.size:,} of {len(size):,} strata have one cluster, of which no variance "
-                "can be estimated. Join such strata with others, or say singleton='center'."
+                f"{alone.size:,} of {len(size):,} strata have one cluster, so no variance "
+                "can be estimated. Merge such strata with others, or pass "
+                "singleton='center'."
             )
         if alone.size and self.singleton == "center":
             apart = sums[alone] - sums.sum(axis=0) / self.n_clusters
@@ -239,8 +240,9 @@ class SurveyTotals(ReadOnly):
         if smallest * (_SCALE / total) < _FEWEST:
             raise ValueError(
                 f"the weights of a cell's records sum to {smallest:.2g}, and all weights to "
-                f"{total:.2g}: nearly all weight is on few records, and no distribution can be "
-                "estimated. Weights say how many people a record stands for: correct them."
+                f"{total:.2g}: nearly all weight is on few records, and no distribution "
+                "can be estimated. A weight is the number of people a record stands for: "
+                "correct them."
             )
         covariance = None
         if n_cells <= MOST_CELLS:
@@ -363,8 +365,8 @@ def _check_weights(records: SurveyRecords) -> None:
         quantity = "cluster's sum of weights" if records.are_clustered else "weight"
         raise ValueError(
             f"max_weight={max_weights[first]:g} is less than a {quantity} of the table, "
-            f"{mass[first]:g}. It must be the greatest that the design could give, known before "
-            "the records were drawn."
+            f"{mass[first]:g}. It must be the largest that the design allows, known "
+            "before the records were drawn."
         )
 
 

@@ -184,7 +184,7 @@ def cut_at_quantiles(bins: Bins, name: Any, values: Sequence[Any], counts: NDArr
     """
     pairs = [(v, n) for v, n in zip(values, counts, strict=True) if v is not None and n > 0]
     if not all(isinstance(v, Real | Decimal) and not isinstance(v, bool) for v, _ in pairs):
-        raise ValueError(f"column {name!r} has other values than numbers: give Bins(edges).")
+        raise ValueError(f"column {name!r} has values that are not numbers: pass Bins(edges).")
     shares = [k / bins.n_bins for k in range(1, bins.n_bins)]
     numbers, counted = zip(*sorted((float(v), n) for v, n in pairs), strict=True)
     points: list[int | float] = [numbers[0]] if len({*numbers}) < 3 else []

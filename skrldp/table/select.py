@@ -88,8 +88,9 @@ def _position(selection: Any, names: list[Any], what: str) -> int:
         place = int(selection) % len(names)
         if selection in names and names.index(selection) != place:
             raise ValueError(
-                f"{what} column {selection!r} may be the one of this name or the one at this "
-                f"place, {names[place]!r}: the columns are [{listed(names)}]. Rename them "
+                f"{what} column {selection!r} may be the column of this name or the one "
+                f"at this position, {names[place]!r}: the columns are [{listed(names)}]. "
+                "Rename them "
                 "to strings, X.rename(columns=str), and give names."
             )
         return place

@@ -317,7 +317,7 @@ def test_all_rows_of_a_batch_or_none():
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"person": [1.0, 2.0]}, "must be integers, strings or bytes, not double. Cast whole"),
+        ({"person": [1.0, 2.0]}, "must be integers, strings or bytes, not double. Cast integers"),
         ({"person": [float("nan"), 1.0]}, "must be integers, strings or bytes, not double"),
         ({"person": [{"classified": 1}, {"classified": 2}]}, "strings or bytes, not struct."),
         ({"person": [True, False]}, "not bool"),

@@ -131,8 +131,8 @@ def test_a_first_report_is_repeated(call, ready, designed, ending, monkeypatch):
     code, _, err = call(*REPORT, "-o", "a.csv")
     assert code == 0
     assert err == (
-        f"skrldp: warning: there is no ledger {NAME}: a new one begins, which knows of no report "
-        "given before.\n"
+        f"skrldp: warning: there is no ledger {NAME}: a new one begins, which contains no "
+        "earlier reports.\n"
     )
     assert stat.S_IMODE((ready / NAME).stat().st_mode) == 0o600 or os.name != "posix"
     made = LedgerReporter(designed, id="person", key=KEY)(table())
@@ -208,7 +208,7 @@ def test_at_most_so_many_reports(call, bounded):
     second = ("report", "b.json", "records.csv", *KEYED, *LEDGER)
     code, _, err = call(*second, "-o", "2.parquet")
     assert code == 0
-    assert "warning: 200 of 300 records were left out: these persons have no report left" in err
+    assert "warning: 200 of 300 records were left out: these people have used their reports" in err
     people = [str(person) for person in table()["person"].to_pylist()[:100]]
     assert read("2.parquet")["person"].to_pylist() == people  # ids in text files are texts
 
@@ -253,7 +253,7 @@ def test_settings_stay(call, bounded):
         ((one[0], "c.json", *one[2:]), 'counts reports about ["ill"], but this mechanism prot'),
         (
             (one[0], "d.json", *one[2:]),
-            "not 2, which may reveal the secret: fit with --eps-worst-case",
+            "but 2 may reveal the secret. Fit with --eps-worst-case",
         ),
     ):
         code, _, err = call(*arguments, "-o", "2.csv")
@@ -464,7 +464,7 @@ CASES = {
     "empty": ((*KEYED, "--ledger", "empty"), "is not a ledger"),
     "standard": ((*KEYED, "--ledger", "-"), "a ledger is a DuckDB file"),
     "no folder": ((*KEYED, "--ledger", "no/l.duckdb"), "there is no folder"),
-    "the output": ((*KEYED, "--ledger", "out.csv"), "is to be read and written"),
+    "the output": ((*KEYED, "--ledger", "out.csv"), "is both input and output"),
     "eps": ((*KEYED, *LEDGER, "--max-reports", "0"), "--max-reports"),
 }
 

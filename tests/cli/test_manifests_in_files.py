@@ -192,7 +192,7 @@ def test_what_manifests_do_not_go_with(call, ready):
         ((*records, *KEYED, "--ledger", "l.duckdb"), "--ledger is for single mechanisms"),
         ((*estimate, "out.csv"), "no block of manifest.json has the columns"),
         ((*estimate, "out.csv", "--of", "age", "--by", "wage"), "has no column 'wage' (--by)"),
-        ((*estimate, "strange.csv", "--of", "age"), "reports of another manifest"),
+        ((*estimate, "strange.csv", "--of", "age"), "reports of a different manifest"),
         ((*estimate, "other.csv", "--of", "age"), "that is no block"),
         ((*estimate, "records.csv", "--of", "age"), "block"),
     ):

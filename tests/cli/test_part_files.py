@@ -129,7 +129,10 @@ def test_a_file_that_is_there_at_the_last_moment_is_not_replaced(folder, monkeyp
         (folder / "out").write_text("the other run's")
 
     monkeypatch.setattr(os, "chmod", with_other_run)
-    with pytest.raises(CommandError, match="out exists; give another name"), new_file("out") as own:
+    with (
+        pytest.raises(CommandError, match="out exists; choose a different name"),
+        new_file("out") as own,
+    ):
         own.write(b"mine")
     assert (folder / "out").read_text() == "the other run's"
     assert sorted(os.listdir(folder)) == ["first", "out"]

@@ -251,7 +251,7 @@ def test_a_number_that_is_none_is_an_error_with_its_row(call, folder, text):
     (folder / "records.csv").write_text(f'ill,age,home\nno,1e0,a\nno,"{text}",b\n')
     code, out, err = call("report", "m.json", "records.csv")
     assert (code, out) == (2, "") and SECRET not in err and text not in err.replace("counted", "")
-    assert "row 1 (counted from 0) has a text in column 'age' that is not a number" in err
+    assert "row 1 (counted from 0) has a string in column 'age' that is not a number" in err
     (folder / "public.csv").write_text(f'ill,age,home,n\nno,1,a,2\nno,1,b,"{text}"\n')
     code, _, err = call(*asked[:-4], "-c", "home", *asked[-2:], "-o", "n.json")
     assert code == 2 and "row 1 (counted from 0) has no integer" in err
@@ -441,7 +441,7 @@ def test_folders(call, ready, expected, ending):
     one, several = (call("estimate", "mechanism.json", name) for name in ("out.parquet", "reports"))
     assert one == several and one[0] == 0
     done = call("report", "mechanism.json", "parts", "-o", "parts/out.parquet")
-    assert done[0] == 2 and "to be read and written" in done[2]
+    assert done[0] == 2 and "both input and output" in done[2]
 
 
 WRONG = {

@@ -94,7 +94,7 @@ def test_the_format_is_told_by_the_format_alone():
 def test_digests_and_bad_arguments(tmp_path):
     digest = Manifest.from_json(TEXT).digest
     assert client.load(TEXT, digest=digest).digest == digest
-    with pytest.raises(ValueError, match="another mechanism"):
+    with pytest.raises(ValueError, match="different mechanism"):
         client.load(TEXT, digest="0" * 64)
     with pytest.raises(ValueError, match="not counted"):
         client.load(TEXT, limit=client.ReportLimit(1, tmp_path / "counts"))

@@ -154,7 +154,7 @@ def test_counted_reports_take_no_seed(path):
 def test_as_many_reports_as_have_a_bound(path):
     open_end = text_of(eps_worst_case=None)
     with pytest.raises(
-        ValueError, match=r"one report about each person, not 2.*fit with eps_worst_case="
+        ValueError, match=r"one report about each person, but 2.*Fit with eps_worst_case="
     ):
         load(open_end, limit=ReportLimit(2, path))
     one = load(open_end, limit=ReportLimit(1, path))

@@ -117,7 +117,7 @@ def test_a_block_without_reports_says_what_is_not_determined():
     estimator = BlockEstimator(sanitizer).fit(reports[reports["block"] != 1])
     assert estimator.block_counts_[1] == 0
     assert np.isfinite(estimator.marginal("age").std_error).all()  # of another block
-    with pytest.warns(UserWarning, match=r"no report is of the block \('age', 'job'\)") as said:
+    with pytest.warns(UserWarning, match=r"nobody reported the block \('age', 'job'\)") as said:
         crosstab = estimator.marginal(["age", "job"])
     assert said[0].filename == __file__
     assert np.isnan(crosstab.unbiased).all()
@@ -184,7 +184,7 @@ def test_columns_of_one_block_are_tested_for_independence_by_its_reports():
         estimator.test_independence("age", "job", given="home")
     rest = BlockEstimator(sanitizer).fit(reports[reports["block"] != number])
     with (
-        pytest.warns(UserWarning, match="no report is of the block"),
+        pytest.warns(UserWarning, match="nobody reported the block"),
         pytest.raises(ValueError, match="is not identifiable"),
     ):
         rest.test_independence("age", "job")

@@ -271,7 +271,7 @@ def test_a_slow_design_says_so_before_it_begins(cls, capsys):
     make(cls, exact=True, **options).fit(rows)
     first = capsys.readouterr().out.splitlines()[0]
     assert first.startswith(f"{cls.__name__}: 9 secrets x 10 values = 90 cells, 36 pairs of")
-    assert "mostly take more than ten seconds" in first
+    assert "usually take more than ten seconds" in first
 
 
 # --- Which columns are S -------------------------------------------------------------------------

@@ -110,7 +110,9 @@ def test_codes_of_two_types_are_refused(name):
     """pandas reads the parts of a large CSV by themselves: 7 and "7" would be two clusters."""
     table = pd.DataFrame({"school": [7, 7, 8, "7", "8", "9"], "weight": 1.0})
     design = SurveyDesign(weights="weight", **{name: "school"})
-    with pytest.raises(ValueError, match=r"by a text and some by a number.*dtype={'school': str}"):
+    with pytest.raises(
+        ValueError, match=r"by a string and some by a number.*dtype={'school': str}"
+    ):
         design.read(table.get)
     found = design.read(table.astype({"school": str}).get)
     codes = found.clusters if name == "clusters" else found.strata

@@ -201,7 +201,9 @@ def test_numbers_that_are_names_and_places_of_different_columns_are_refused(name
     """Else another column would be protected than the one of this name."""
     X = pd.DataFrame([["no", "a", "x"], ["yes", "b", "y"], ["no", "b", "y"]], columns=names)
     number = int(names[0])
-    with pytest.raises(ValueError, match="may be the one of this name or the one at this place"):
+    with pytest.raises(
+        ValueError, match="may be the column of this name or the one at this position"
+    ):
         resolve_columns(X, [number])
     with pytest.raises(ValueError, match=r"X\.rename\(columns=str\)"):
         GRRSanitizer(sensitive=number).fit(X)
