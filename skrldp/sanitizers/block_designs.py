@@ -31,9 +31,9 @@ from skrldp.table.select import resolve_columns, row_contents, take_rows, with_c
 from skrldp.targets import Contrast
 
 _NAMED = ("singles", "pairs")
-# Of the designs of blocks. The errors of 66 pairs are 2 % greater than at .02, in half the time and
-# with two thirds of the reports.
-_TOL = 0.1
+# Relative optimality tolerance of the designs of blocks. The errors of 66 pairs are 0.6 % larger
+# than at 0.1, in four fifths of the time; at 0.2 they are 1 % larger, in the same time as here.
+_TOL = 0.15
 
 
 def checked_base(sanitizer: Any) -> BaseSanitizer:

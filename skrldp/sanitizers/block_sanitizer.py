@@ -141,7 +141,7 @@ class BlockSanitizer(TableTransformer):
         The blocks: each column of U, or every pair of them; or a list of columns and lists of
         columns, which together are all of U.
     base : sanitizer, optional
-        What designs the mechanism of a block; None is ``AOptimalSanitizer(tol=0.1)``, which is
+        What designs the mechanism of a block; None is ``AOptimalSanitizer(tol=0.15)``, which is
         fast and whose manifests are small. Its `eps` and
         `categories` are those given here, and so is `beta` of its uncertainty set;
         `eps_worst_case`, `sensitive`, `observer_columns` and columns by position (of targets, say)
