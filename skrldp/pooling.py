@@ -143,7 +143,7 @@ class _Block:
 
     @cached_property
     def lift(self) -> Floats:
-        """How the best-fitting parameters follow the shared ones: (p, shared)."""
+        """Derivative of the fitted parameters with respect to the shared ones: (p, shared)."""
         found = np.eye(len(self.information))[:, self.model.shared]
         across = self.information[np.ix_(self.model.own, self.model.shared)]
         found[self.model.own] = -self.inverse.matrix @ across

@@ -85,7 +85,7 @@ class SupportProblem(Batch):
     gaps: Floats  # (N, T, k)  (max q - q) / scale
     p: Floats  # (N, T, k)
     weight: Floats  # (N, T)
-    shrink: Floats  # (N,)  log of what the budget takes off the power means
+    shrink: Floats  # (N,)  log of the reduction of the power means by the budget
     floored: NDArray[np.bool_]  # (N, T)  zero cells hold the maximum: a slack of 0 may be optimal
     radius: Floats  # (N,)  the budget that the conditionals share
     own: Floats | None  # (N, T)  what each may take of it at most; None for all of it
@@ -384,7 +384,7 @@ def _shared_slacks(problem: SupportProblem, least: Floats, greatest: Floats) -> 
 
 
 # When a problem is done. Every point gives a valid bound, so these decide only how tight it is:
-# twice as large, a step is saved here and there, and bounds are looser by at most as much.
+# twice as large, a few steps are saved, and bounds are looser by at most as much.
 _TOLERANCE = 1e-13  # Newton decrement, relative to the range of q: about 450 units of rounding
 _BALANCE = 1e-9  # how far from 1 the mass of the worst conditional may be
 

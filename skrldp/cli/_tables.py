@@ -42,7 +42,7 @@ _ROWS = 1 << 16  # of a batch, at most
 _HEAD = 1 << 16  # bytes of a CSV file that are looked at at a time: its header must end in them
 _DELIMITERS = ",;\t|"
 _PRINTED = 32  # bytes below it are line ends and their like
-_HIDDEN = (".", "_")  # how names begin that are no part of a table, such as _SUCCESS
+_HIDDEN = (".", "_")  # prefixes of names that do not belong to a table, such as _SUCCESS
 
 
 def kind_of(path: str, *, packed: bool = True) -> str:

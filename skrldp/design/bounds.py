@@ -48,7 +48,7 @@ def log_ratios(requirements: Requirements) -> Floats | None:
 
     What follows from a requirement by way of other parts is along the shortest path.
 
-    Returns (m, m) for the m parts of a row, or None if nothing is for all distributions.
+    Returns (m, m) for the m parts of a row, or None if no requirement is for all distributions.
     """
     everywhere = [one for one in requirements if one.everywhere and one.region.rows.in_order]
     if not everywhere:

@@ -189,7 +189,7 @@ class DistanceProblem(Problem):
     gap : float
         Relative distance from the optimum that is allowed.
     simple : callable, optional
-        Makes mechanisms that take no search, of shape (b, n_cells): the solution is not worse, if
+        Makes mechanisms without a search, of shape (b, n_cells): the solution is not worse, if
         their reports are taken for the nearest outputs.
     """
 

@@ -96,7 +96,7 @@ class Found(NamedTuple):
 
 
 class _Branches(NamedTuple):
-    """Sets of values that are in A, and those about which nothing is decided, in sorted order."""
+    """Sets of values that are in A, and those that are undecided, in sorted order."""
 
     inside: Booleans
     free: Booleans

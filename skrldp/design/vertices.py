@@ -22,7 +22,7 @@ from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Requirement, Requirements
 
 # Orders of the cells that are tried in turn: with one, a table of 2 x 5 cells is not listed. Twice
-# as many list no more.
+# as many do not list more.
 _ORDERS = 4
 # Directions in which a list is compared with a linear program: a lost vertex shows if it is the
 # farthest in one of them. Twice as many find no more.

@@ -196,7 +196,7 @@ def _read(figures: Any, level: float) -> tuple[str, str, dict[tuple[Any, ...], F
     """Return what is estimated, the columns' names, and estimates with their intervals by label."""
     if not isinstance(figures, Estimates):
         raise TypeError(
-            "figures are needed, such as estimator.marginal(column) or estimator.mean(column, "
+            "estimates are needed, such as estimator.marginal(column) or estimator.mean(column, "
             f"by=...), got {type(figures).__name__}."
         )
     rows = np.column_stack([figures.estimate, figures.confidence_interval(level)])

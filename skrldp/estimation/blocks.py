@@ -201,7 +201,7 @@ class _PooledChannel(Channel):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _PooledStatistic(Statistic):
-    """Estimates from the reports of all blocks; intervals by the variance of the reports alone."""
+    """Estimates from the reports of all blocks; intervals use only the reports' variance."""
 
     channel: _PooledChannel
     known: Booleans | bool = True  # (k,), which quantities enough reports carry

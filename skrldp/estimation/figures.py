@@ -101,7 +101,7 @@ class Estimates(ReadOnly):
         than 30 reports would determine it: the interval is still valid.
     noise_error : array of shape (m,)
         The part of the standard errors that the mechanism adds: by how much the estimates vary
-        around those of the same people' raw answers.
+        around those of the same people's raw answers.
     unbiased : array of shape (m,)
         The estimates as the weights of the reports make them, which may be negative; NaN where the
         estimate is not identifiable.

@@ -177,7 +177,7 @@ def expected_std_errors_of_targets(
 def _planned(
     mechanism: Any, n: Any, distribution: Any, design_effect: Any, *columns: Any
 ) -> tuple[Cells, Floats]:
-    """Return cells that have columns, with the expected reports, and their distribution."""
+    """Return cells that can report columns, with the expected reports, and their distribution."""
     if not (is_finite(n) and n >= 1 and n == int(n)):
         raise ValueError(f"n={shown(n)} must be an integer of at least 1, the number of reports.")
     check_positive("design_effect", design_effect)

@@ -267,7 +267,7 @@ class FigureMethods(ABC):
         ------
         ValueError
             If there are no such columns, or no block has them together, the reports do not
-            determine their joint distribution, or some combinations of them are no cells.
+            determine their joint distribution, or some combinations of them are not cells.
 
         Examples
         --------

@@ -53,7 +53,7 @@ VERSION = 5
 MANIFEST = "skrldp-manifest"
 MANIFEST_VERSION = 2
 _VERSIONS = {FORMAT: VERSION, MANIFEST: MANIFEST_VERSION}
-# What to say where one of the two formats stands instead of the other.
+# Hints for JSON of the other format.
 _INSTEAD = {
     MANIFEST: " It is a manifest of several mechanisms: read it with Manifest.from_json.",
     FORMAT: " It is a single mechanism: read it with Mechanism.from_json.",

@@ -211,7 +211,7 @@ class AOptimalSanitizer(ObservingSanitizer):
         return -float(self._variances(fitted.design, joint.probabilities, asked) @ asked.weights)
 
 
-# The variance of a mean counts so many times, relative to that of the number itself. The error of
+# Weight of the variance of a mean, relative to that of the number itself. The error of
 # the mean is then 4 % above the least possible, and those of shares 19 %; at twice the size 3 % and
 # 26 % (ages with seven knots, whole records).
 _MEANS = 3.0

@@ -126,7 +126,7 @@ class BaseSanitizer(TableTransformer):
         combination that is unknown is then "other" in each column. Unknown secrets are an error.
     random_state : None, int, Generator or RandomState, default=None
         None is the operating system's entropy. An int repeats reports, for tests: **it voids the
-        guarantee**, since whoever knows it can undo the noise. `fit` does not use it.
+        guarantee**, since whoever knows it can remove the noise. `fit` does not use it.
     verbose : int, default=0
         If positive, `fit` prints what it does.
 

@@ -56,7 +56,7 @@ def factorize(series: nw.Series[Any], texts: Sequence[str] = ()) -> tuple[np.nda
     if not rest.size:
         return positions, list(texts)
     places, distinct = _factorize_any(series[rest])
-    positions = positions.copy()  # the library's memory is not to be written to
+    positions = positions.copy()  # the library's memory must not be written to
     positions[rest] = np.where(places < 0, -1, places + len(texts))
     return positions, [*texts, *distinct]
 
