@@ -266,7 +266,7 @@ TAMPERED = [
     ('"eps":0.75', '"eps":1e999', "1e999 is no finite number"),
     ('"eps":0.75', '"eps":' + "9" * 400, "eps=99999"),
     ('"eps":0.75', '"eps":' + "9" * 5000, "more than 4,300 digits"),
-    ('"eps":0.75', '"eps":0.25', "attained=0.5 is more than eps=0.25"),
+    ('"eps":0.75', '"eps":0.25', "attained=0.5 must be at most eps=0.25"),
     ('"n_records":100', '"n_records":100.0', r"n_records=100\.0"),
     ('"around":{', '"around":"some","laws":{', "unknown key 'laws'"),
     ('"n_records":100', '"n_records":100,"values_from":null', "values_from is null"),
