@@ -230,27 +230,28 @@ class BlockForm(Form):
 
     @cached_property
     def weights(self) -> NDArray[np.int64]:
-        """Integer weights, shape (a, a); built when asked for."""
+        """Integer weights, shape (a, a); built on first use."""
         block = self.table
         a1, a2 = block.n_secrets, block.n_values
-        own = np.full((a2, a2), block.same_secret, dtype=np.int64)
-        np.fill_diagonal(own, block.same)
+        same = np.full((a2, a2), block.same_secret, dtype=np.int64)
+        np.fill_diagonal(same, block.same)
         foreign = np.full((a2, a2), block.other, dtype=np.int64)
         np.fill_diagonal(foreign, block.same_value)
         weights = np.tile(foreign, (a1, a1))
         for s in range(a1):
-            weights[s * a2 : (s + 1) * a2, s * a2 : (s + 1) * a2] = own
+            weights[s * a2 : (s + 1) * a2, s * a2 : (s + 1) * a2] = same
         weights.setflags(write=False)
         return weights
 
     def columns(self, cells: NDArray[Any]) -> Floats:
         """Probabilities of the reports in some cells: (m,) to (a, m)."""
-        same, same_secret, same_value, other = self.blocks
+        same, same_secret, same_value, different = self.blocks
         n_values = self.table.n_values
         reports = np.arange(self.shape[0])[:, None]
-        own = reports // n_values == cells // n_values
-        alike = reports % n_values == cells % n_values
-        return np.where(own, np.where(alike, same, same_secret), np.where(alike, same_value, other))
+        is_same_secret = reports // n_values == cells // n_values
+        is_same_value = reports % n_values == cells % n_values
+        in_block = np.where(is_same_value, same, same_secret)
+        return np.where(is_same_secret, in_block, np.where(is_same_value, same_value, different))
 
     def mutual_information(self, joint: Floats) -> float:
         """Mutual information I(X; Y), in nats, at a distribution of (S, U), shape (a1, a2)."""
@@ -263,13 +264,13 @@ class BlockForm(Form):
     def report_distribution(self, conditionals: Floats) -> Floats:
         """Distribution of the report given each secret: (a1, a2) to (a, a1)."""
         a1, a2 = conditionals.shape
-        same, same_secret, same_value, other = self.blocks
+        same, same_secret, same_value, different = self.blocks
         mass = conditionals.sum(axis=1)[:, None]
-        own = same * conditionals + same_secret * (mass - conditionals)
-        foreign = same_value * conditionals + other * (mass - conditionals)
+        probabilities = same * conditionals + same_secret * (mass - conditionals)
+        foreign = same_value * conditionals + different * (mass - conditionals)
         reports = np.broadcast_to(foreign.T[None, :, :], (a1, a2, a1)).copy()
         diagonal = np.arange(a1)
-        reports[diagonal, :, diagonal] = own
+        reports[diagonal, :, diagonal] = probabilities
         return reports.reshape(a1 * a2, a1)
 
 

@@ -55,8 +55,8 @@ MANIFEST_VERSION = 2
 _VERSIONS = {FORMAT: VERSION, MANIFEST: MANIFEST_VERSION}
 # Hints for JSON of the other format.
 _INSTEAD = {
-    MANIFEST: " It is a manifest of several mechanisms: read it with Manifest.from_json.",
-    FORMAT: " It is a single mechanism: read it with Mechanism.from_json.",
+    MANIFEST: " It is a manifest of several mechanisms. Read it with Manifest.from_json.",
+    FORMAT: " It is a single mechanism. Read it with Mechanism.from_json.",
 }
 _NEEDED = ("format", "version", "columns", "secrets", "values", "denominator_bits")
 
@@ -82,7 +82,7 @@ def write(mechanism: Any, *, public: bool) -> str:
     }
     if isinstance(form, BlockForm):
         if mechanism.symbols != mechanism.cells:
-            raise ValueError("the reports of a block mechanism are its cells; do not rename them.")
+            raise ValueError("the reports of a block mechanism are its cells and keep their names.")
         table = form.table
         fields["blocks"] = [table.same, table.same_secret, table.same_value, table.other]
     else:
@@ -93,7 +93,7 @@ def write(mechanism: Any, *, public: bool) -> str:
     if mechanism.others is not None:
         fields["other"] = [o if o is None or o is True else as_json(o) for o in mechanism.others]
     if mechanism.numbers is not None:
-        fields["numbers"] = [numbers_as_json(own) for own in mechanism.numbers]
+        fields["numbers"] = list(map(numbers_as_json, mechanism.numbers))
     if mechanism.claims is not None:
         fields["claims"] = mechanism.claims.to_json([name for name, _ in mechanism.columns])
     _check(mechanism.secrets, mechanism.values, mechanism.symbols, mechanism.columns, form)
@@ -112,8 +112,8 @@ def write_manifest(
     head["weights"] = list(weights)
     text = json.dumps(head, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     text = f'{text[:-1]},"mechanisms":[{",".join(mechanisms)}]}}'
-    if any(one is not None for one in public):
-        blocks = [None if one is None else _public_as_json(one) for one in public]
+    if any(summary is not None for summary in public):
+        blocks = [None if summary is None else _public_as_json(summary) for summary in public]
         last = json.dumps({"blocks": blocks}, separators=(",", ":"), allow_nan=False)
         text = f'{text[:-1]},"public":{last}}}'
     _check_size(text)
@@ -134,20 +134,20 @@ def read(text: str | bytes, *formats: str) -> tuple[list[Any] | None, list[dict[
     if fields["format"] == FORMAT:
         return None, [_parts(fields, "public")]
     check_keys(fields, ("format", "version", "weights", "mechanisms"), ("public",), "it")
-    parts = []
+    mechanisms = []
     for entry in _list(fields["mechanisms"], "mechanisms"):
         _check_format(entry, FORMAT)
-        parts.append(_parts(entry))
+        mechanisms.append(_parts(entry))
     if "public" in fields:
-        _add_public(fields["public"], parts)
+        _add_public(fields["public"], mechanisms)
     weights = [whole(weight, "weights") for weight in _list(fields["weights"], "weights")]
-    return weights, parts
+    return weights, mechanisms
 
 
 def _fields_of(text: str | bytes, *wanted: str) -> dict[str, Any]:
     """Parse JSON that says which format it has."""
     if not isinstance(text, str | bytes | bytearray):
-        raise TypeError(f"a mechanism is read from str or bytes, got {type(text).__name__}.")
+        raise TypeError(f"Expected a mechanism's JSON as str or bytes, got {type(text).__name__}.")
     try:
         text = text if isinstance(text, str) else bytes(text).decode()
     except UnicodeDecodeError as error:
@@ -160,17 +160,17 @@ def _fields_of(text: str | bytes, *wanted: str) -> dict[str, Any]:
     except RecursionError:
         raise ValueError("not a mechanism: the JSON is nested too deeply.") from None
     except ValueError as error:
-        what = brief(str(error))
-        raise ValueError(f"not a mechanism: the text is not JSON ({what}).") from None
+        problem = brief(str(error))
+        raise ValueError(f"not a mechanism: the text is not JSON ({problem}).") from None
     _check_format(fields, *wanted)
     return fields
 
 
 def _check_format(fields: Any, *wanted: str) -> None:
     if not isinstance(fields, dict) or fields.get("format") not in wanted:
-        found = fields.get("format") if isinstance(fields, dict) else None
-        hint = _INSTEAD.get(found, "") if isinstance(found, str) else ""
-        raise ValueError(f"not a mechanism: the JSON does not say format={wanted[0]!r}.{hint}")
+        stated = fields.get("format") if isinstance(fields, dict) else None
+        hint = _INSTEAD.get(stated, "") if isinstance(stated, str) else ""
+        raise ValueError(f"not a mechanism: the JSON lacks format={wanted[0]!r}.{hint}")
     version, known = fields.get("version"), _VERSIONS[fields["format"]]
     if type(version) is not int or version != known:
         raise ValueError(
@@ -181,14 +181,14 @@ def _check_format(fields: Any, *wanted: str) -> None:
 
 def _check_size(text: str) -> None:
     """Refuse a text that would fill the memory, before it is parsed."""
-    for number, most, what in (
+    for number, limit, unit in (
         (len(text), MOST_CHARACTERS, "characters"),
         (text.count("[") + text.count("{"), MOST_BRACKETS, "opening brackets"),
         (text.count(","), MOST_COMMAS, "commas"),
     ):
-        if number > most:
+        if number > limit:
             raise ValueError(
-                f"not a mechanism: the text has {number:,} {what}, more than {most:,}."
+                f"not a mechanism: the text has {number:,} {unit}, the limit is {limit:,}."
             )
     if _LONG.search(text):
         raise ValueError("not a mechanism: the text has a number of more than 4,300 digits.")
@@ -204,7 +204,7 @@ def _parts(fields: dict[str, Any], *optional: str) -> dict[str, Any]:
     secrets, values = (_alphabet(fields, name) for name in ("secrets", "values"))
     columns = tuple(_column(item) for item in _list(fields["columns"], "columns"))
     if fields.get("observe") == "nonsensitive" and columns and all(flag for _, flag in columns):
-        raise malformed("it observes U alone, and all columns are sensitive")
+        raise malformed("observe='nonsensitive' needs a nonsensitive column")
     bits = whole(fields["denominator_bits"], "denominator_bits")
     symbols: tuple[Any, ...]
     form: Form
@@ -241,41 +241,41 @@ def _public_as_json(public: PublicSummary) -> dict[str, Any]:
     numbers = {key: getattr(public, name) for key, name in _OF_SURVEYS.items()}
     stated = {key: number for key, number in numbers.items() if number is not None}
     if public.numbers is not None:
-        stated["numbers"] = [_public_numbers_as_json(own) for own in public.numbers]
+        stated["numbers"] = list(map(_public_numbers_as_json, public.numbers))
     return {"counts": public.counts.tolist(), **stated}
 
 
-def _public_numbers_as_json(own: PublicNumbers | None) -> dict[str, Any] | None:
-    if own is None or own.rounding is not None:
-        return None if own is None else {"rounding": own.rounding}
-    return {"means": list(own.means), "variances": list(own.variances)}
+def _public_numbers_as_json(numbers: PublicNumbers | None) -> dict[str, Any] | None:
+    if numbers is None or numbers.rounding is not None:
+        return None if numbers is None else {"rounding": numbers.rounding}
+    return {"means": list(numbers.means), "variances": list(numbers.variances)}
 
 
-def _public_numbers(found: Any) -> PublicNumbers | None:
+def _public_numbers(entry: Any) -> PublicNumbers | None:
     """Read what is written of one column."""
-    if found is None:
+    if entry is None:
         return None
-    fields = _object(found, "each of public numbers")
-    parts = ("rounding",) if "rounding" in fields else ("means", "variances")
-    check_keys(fields, parts, (), "each of public numbers")
-    numbers = [fields[part] if part == "rounding" else _list(fields[part], part) for part in parts]
-    lists = [own if isinstance(own, list) else [own] for own in numbers]
-    if any(type(one) is not float and one is not None for own in lists for one in own):
+    fields = _object(entry, "each of public numbers")
+    keys = ("rounding",) if "rounding" in fields else ("means", "variances")
+    check_keys(fields, keys, (), "each of public numbers")
+    numbers = [fields[key] if key == "rounding" else _list(fields[key], key) for key in keys]
+    lists = [values if isinstance(values, list) else [values] for values in numbers]
+    if any(type(value) is not float and value is not None for values in lists for value in values):
         raise malformed("public means and variances must be decimal numbers or null")
-    if parts == ("rounding",):
+    if keys == ("rounding",):
         return PublicNumbers(rounding=fields["rounding"])
     return PublicNumbers(tuple(numbers[0]), tuple(numbers[1]))
 
 
-def _public(found: Any, shape: tuple[int, int]) -> PublicSummary:
+def _public(entry: Any, shape: tuple[int, int]) -> PublicSummary:
     """Read the summary of a public table with so many secrets and values."""
-    fields = _object(found, "public")
+    fields = _object(entry, "public")
     check_keys(fields, ("counts",), (*_OF_SURVEYS, "numbers"), "public")
     counts = _matrix(fields["counts"], *shape, "values", "counts", "secrets")
     if "records" in fields:
         whole(fields["records"], "records")
     if "size" in fields and type(fields["size"]) is not float:
-        raise malformed(f"{fields['size']!r} in size is not a decimal number")
+        raise malformed(f"size must be a decimal number, got {fields['size']!r}")
     try:
         of_survey = {name: fields.get(key) for key, name in _OF_SURVEYS.items()}
         numbers = None
@@ -286,16 +286,17 @@ def _public(found: Any, shape: tuple[int, int]) -> PublicSummary:
         raise malformed(str(error).rstrip(".")) from None
 
 
-def _add_public(found: Any, parts: Sequence[dict[str, Any]]) -> None:
+def _add_public(entry: Any, mechanisms: Sequence[dict[str, Any]]) -> None:
     """Read the summary of each block's table into its parts; null where there is none."""
-    fields = _object(found, "public")
+    fields = _object(entry, "public")
     check_keys(fields, ("blocks",), (), "public")
     blocks = _list(fields["blocks"], "the blocks of public")
-    if len(blocks) != len(parts) or all(one is None for one in blocks):
-        raise malformed(f"public must have an entry for each of {len(parts)} blocks, not all null")
-    for one, part in zip(blocks, parts, strict=True):
-        shape = len(part["secrets"]), len(part["values"])
-        part["public"] = None if one is None else _public(one, shape)
+    if len(blocks) != len(mechanisms) or all(summary is None for summary in blocks):
+        n = len(mechanisms)
+        raise malformed(f"public must have an entry for each of {n} blocks, not all null")
+    for summary, mechanism in zip(blocks, mechanisms, strict=True):
+        shape = len(mechanism["secrets"]), len(mechanism["values"])
+        mechanism["public"] = None if summary is None else _public(summary, shape)
 
 
 def _object(value: Any, where: str) -> dict[str, Any]:
@@ -304,9 +305,9 @@ def _object(value: Any, where: str) -> dict[str, Any]:
     return value
 
 
-def _claims(found: Any, columns: Sequence[tuple[Any, bool]]) -> Claims:
+def _claims(entries: Any, columns: Sequence[tuple[Any, bool]]) -> Claims:
     try:
-        return Claims.from_json(found, columns)
+        return Claims.from_json(entries, columns)
     except ValueError as error:
         raise malformed(f"in its claims, {str(error).rstrip('.')}") from None
 
@@ -325,7 +326,7 @@ def _matrix_form(
 ) -> Form:
     observe = fields.get("observe", "all")
     if observe not in ("all", "nonsensitive"):
-        raise malformed(f"observe is {observe!r}, neither 'all' nor 'nonsensitive'")
+        raise malformed(f"observe must be 'all' or 'nonsensitive', got {observe!r}")
     if observe == "nonsensitive":
         return ValuesForm(
             _matrix(fields["weights"], n_symbols, n_values, "values"), bits, n_secrets
@@ -338,7 +339,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     for key, value in pairs:
         if key in fields:
-            raise ValueError(f"the key {key!r} is there twice")
+            raise ValueError(f"duplicate key {key!r}")
         fields[key] = value
     return fields
 
@@ -346,7 +347,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _finite(number: str) -> float:
     value = float(number)
     if not math.isfinite(value):
-        raise ValueError(f"{number} is no finite number")
+        raise ValueError(f"{number} is not a finite number")
     return value
 
 
@@ -360,7 +361,7 @@ def _matrix(
         raise malformed(shape)
     for row in rows:
         for weight in set(map(type, row)) - {int}:
-            raise malformed(f"{label} hold a {weight.__name__}, not whole numbers only")
+            raise malformed(f"{label} must be integers, got a {weight.__name__}")
     if any(len(row) != width for row in rows):
         raise malformed(shape)
     if any(min(row) < 0 or max(row) >= 1 << 63 for row in rows if row):
@@ -375,13 +376,13 @@ def _alphabet(fields: dict[str, Any], name: str) -> tuple[Any, ...]:
 
 
 def _others(entries: Any) -> tuple[Others, ...]:
-    found: list[Others] = []
+    others: list[Others] = []
     for entry in _list(entries, "other"):
         is_plain = entry is None or entry is True
-        found.append(entry if is_plain else _alphabet({"other": entry}, "other"))
-    if not any(entry is not None for entry in found):
-        raise malformed("other is null for every column")
-    return tuple(found)
+        others.append(entry if is_plain else _alphabet({"other": entry}, "other"))
+    if not any(entry is not None for entry in others):
+        raise malformed("other must not be null for every column")
+    return tuple(others)
 
 
 def _numbers(entries: Any) -> tuple[Numbers | None, ...]:

@@ -23,9 +23,9 @@ MOST_CELLS = 1_000_000
 MOST_SYMBOLS = 1 << 16  # of a matrix of weights
 
 
-def malformed(what: str) -> ValueError:
+def malformed(problem: str) -> ValueError:
     """Return the error that says what is wrong with a mechanism."""
-    return ValueError(f"the mechanism is malformed: {brief(what)}.")
+    return ValueError(f"the mechanism is malformed: {brief(problem)}.")
 
 
 def check_keys(
@@ -41,11 +41,11 @@ def check_columns(columns: Iterable[Any]) -> tuple[tuple[Any, bool], ...]:
     pairs = tuple(columns)
     for pair in pairs:
         if not (isinstance(pair, tuple | list) and len(pair) == 2):
-            raise ValueError(f"columns must be pairs (name, sensitive or not), got {pair!r}.")
-        if not isinstance(pair[1], bool | np.bool_):
             raise ValueError(
-                f"whether column {pair[0]!r} is sensitive must be a bool, got {pair[1]!r}."
+                f"columns must be pairs of a name and whether it is sensitive, got {pair!r}."
             )
+        if not isinstance(pair[1], bool | np.bool_):
+            raise ValueError(f"Expected True or False for column {pair[0]!r}, got {pair[1]!r}.")
     return tuple((name, bool(sensitive)) for name, sensitive in pairs)
 
 
@@ -57,17 +57,17 @@ def check_alphabets(
 ) -> None:
     """Check that no name repeats and that the alphabets are those of the columns."""
     names = [name for name, _ in columns]
-    parts = {"secrets": secrets, "values": values, "column names": names}
+    alphabets = {"secrets": secrets, "values": values, "column names": names}
     if symbols is not None:
-        parts["symbols"] = symbols
-    for where, part in parts.items():
-        if not part and where != "column names":
+        alphabets["symbols"] = symbols
+    for where, alphabet in alphabets.items():
+        if not alphabet and where != "column names":
             raise malformed(f"{where} are empty")
         seen: dict[Any, Any] = {}
-        for name in part:  # 1, 1.0 and True are one category
+        for name in alphabet:  # 1, 1.0 and True are one category
             key = unique_key(name)
             if key in seen:
-                raise malformed(f"{where} repeat: {seen[key]!r} and {name!r} are equal")
+                raise malformed(f"{where} repeat, because {seen[key]!r} and {name!r} are equal")
             seen[key] = name
     if columns:
         _check_arity("secrets", secrets, [name for name, sensitive in columns if sensitive])
@@ -78,9 +78,9 @@ def check_alphabets(
 def check_numbers(n_secrets: int, n_values: int, n_symbols: int = 1) -> None:
     """Check that there are not too many cells, nor too many reports of a matrix."""
     if n_secrets * n_values > MOST_CELLS:
-        raise malformed(f"{n_secrets:,} x {n_values:,} cells are more than {MOST_CELLS:,}")
+        raise malformed(f"{n_secrets:,} x {n_values:,} cells exceed the limit of {MOST_CELLS:,}")
     if n_symbols > MOST_SYMBOLS:
-        raise malformed(f"{n_symbols:,} reports are more than {MOST_SYMBOLS:,}")
+        raise malformed(f"{n_symbols:,} reports exceed the limit of {MOST_SYMBOLS:,}")
 
 
 def unique_key(name: Any) -> Any:
@@ -100,16 +100,16 @@ def unique_key(name: Any) -> Any:
     return f"{int(name):x}" if isinstance(name, int) else name
 
 
-def _check_arity(part: str, names: Sequence[Any], columns: Sequence[Any]) -> None:
+def _check_arity(label: str, names: Sequence[Any], columns: Sequence[Any]) -> None:
     """Check that one column has categories, and others tuples of them: U's may be empty."""
     n = len(columns)
     widths = {len(name) if isinstance(name, tuple) else 1 for name in names}
     if (
-        (n == 0 and part == "secrets")
+        (n == 0 and label == "secrets")
         or widths != {n}
         or (n == 1 and any(isinstance(name, tuple) for name in names))
     ):
-        raise malformed(f"{part} do not fit the {n} column{'' if n == 1 else 's'} {columns}")
+        raise malformed(f"{label} must match the {n} column{'' if n == 1 else 's'} {columns}")
 
 
 def check_blocks(
@@ -117,7 +117,7 @@ def check_blocks(
 ) -> None:
     """Check that four weights are a distribution on the cells."""
     if not 1 <= bits <= 53:
-        raise malformed(f"blocks have 1 to 53 denominator bits, got {bits}")
+        raise malformed(f"blocks must have 1 to 53 denominator bits, got {bits}")
     if min(blocks) < 0 or max(blocks) > 1 << bits:  # also one that no report has
         raise malformed("weights are negative or too large")
     counts = (1, n_values - 1, n_secrets - 1, (n_secrets - 1) * (n_values - 1))
@@ -134,8 +134,8 @@ def check_weights(weights: NDArray[np.int64], bits: int) -> None:
     check_numbers(1, 1, n_symbols)
     if bits != 32 + (n_symbols - 1).bit_length():
         raise malformed(
-            f"{bits} denominator bits do not fit {n_symbols} reports, which have "
-            f"{32 + (n_symbols - 1).bit_length()}"
+            f"{n_symbols} reports need {32 + (n_symbols - 1).bit_length()} denominator bits, got "
+            f"{bits}"
         )
     if weights.min() < 0:
         raise malformed("weights are negative")
@@ -152,7 +152,7 @@ def check_weights(weights: NDArray[np.int64], bits: int) -> None:
 def whole(number: Any, where: str) -> int:
     """Return an integer from the field `where`; True and 1.0 are refused."""
     if type(number) is not int:
-        raise malformed(f"{number!r} in {where} is not a whole number")
+        raise malformed(f"{where} must hold integers, got {number!r}")
     return number
 
 
@@ -189,7 +189,7 @@ def alphabet_of(names: Iterable[Any], where: str) -> tuple[Any, ...]:
     """Return an alphabet as a tuple of Python scalars."""
     alphabet = scalars(names)
     if not alphabet:
-        raise ValueError(f"{where} are empty; a mechanism needs at least one of each.")
+        raise ValueError(f"{where} must not be empty.")
     return alphabet
 
 
@@ -201,20 +201,22 @@ def as_json(value: Any, depth: int = 1) -> Any:
     value = _scalar(value)
     infinite = isinstance(value, float) and math.isinf(value)
     if infinite or (value is not None and is_missing(value)):
-        raise ValueError(f"{value!r} cannot be a category; a missing value is None.")
+        raise ValueError(f"{value!r} cannot be a category. Use None for a missing value.")
     if isinstance(value, str):
         _check_text(value)
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if getattr(value, "nanosecond", 0) or getattr(value, "nanoseconds", 0):
-        raise TypeError(f"{value!r} has nanoseconds, which JSON's dates cannot hold; round it.")
+        raise TypeError(
+            f"{value!r} has nanoseconds, which JSON cannot store. Round it to microseconds."
+        )
     for name, kind in _TIMES.items():  # datetime first: it is a date too
         if isinstance(value, kind):
             return {name: _written(value, kind)}
     if isinstance(value, datetime.timedelta):
         return {"microseconds": value // _MICROSECOND}
     raise TypeError(
-        f"a category of type {type(value).__name__} ({value!r}) cannot be written as JSON; use "
+        f"a category of type {type(value).__name__} ({value!r}) cannot be written as JSON. Use "
         "strings, numbers, booleans or dates."
     )
 
@@ -241,7 +243,7 @@ def check_categories(where: str, categories: Iterable[Any]) -> None:
     --------
     >>> check_categories("column 'day'", [frozenset()])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    TypeError: column 'day' has values of type frozenset, which no client could have...
+    TypeError: column 'day' has values of type frozenset, which clients cannot report....
     """
     for value in categories:
         try:
@@ -256,8 +258,8 @@ def check_categories(where: str, categories: Iterable[Any]) -> None:
             instead = _INSTEAD.get(kind, instead or "strings, numbers, booleans or dates")
             nanoseconds = " with nanoseconds" if kind.startswith("Time") else ""
             raise TypeError(
-                f"{where} has values of type {kind}{nanoseconds}, which no client could have as "
-                f"categories; use {instead}."
+                f"{where} has values of type {kind}{nanoseconds}, which clients cannot report. Use "
+                f"{instead}."
             ) from None
 
 
@@ -270,8 +272,8 @@ def _written(value: Any, kind: Any) -> str:
     except ValueError:
         pass
     raise ValueError(
-        f"{value!r} cannot be written as JSON: {text!r} does not say which moment it is. Use UTC "
-        "or no time zone, and years from 1 to 9999."
+        f"{value!r} cannot be written as JSON, because {text!r} is ambiguous. Use UTC or no time "
+        "zone, and years from 1 to 9999."
     )
 
 
@@ -294,7 +296,7 @@ def revive(value: Any, where: str, depth: int = 2) -> Any:
                 return moment
     except (ValueError, OverflowError):
         pass
-    raise malformed(f"{where} hold {value!r}, which is no date, time or duration")
+    raise malformed(f"{where} hold {value!r}, which is not a date, time or duration")
 
 
 def _check_depth(depth: int) -> None:
@@ -304,7 +306,7 @@ def _check_depth(depth: int) -> None:
 
 def _check_text(text: str) -> None:
     if not is_utf8(text):
-        raise malformed(f"{text!r} has half a surrogate pair, which is no text")
+        raise malformed(f"{text!r} has half a surrogate pair, so it is not valid text")
 
 
 # --- Which values of U are reported as "other" ----------------------------------------------------
@@ -321,24 +323,26 @@ def check_others(others: Any, values: Sequence[Any]) -> None:
     widths = [len(value) if isinstance(value, tuple) else 1 for value in values]
     width = widths[0]
     if set(widths) != {width}:
-        raise malformed("other needs values of U that all have the same number of columns")
+        raise malformed("other requires that all values of U have the same number of columns")
     if not isinstance(others, tuple) or len(others) != width:
         raise malformed(f"other must have an entry for each of the {width} columns of U")
-    for place, entry in enumerate(others):
+    for index, entry in enumerate(others):
         if entry is None:
             continue
-        column = Column.of_values(place, (v[place] if width > 1 else v for v in values))
+        column = Column.of_values(index, (v[index] if width > 1 else v for v in values))
         if column.other is None:
-            raise malformed(f"column {place} of U has others, but no value {OTHER!r}")
+            raise malformed(
+                f"column {index} of U has values grouped as other, but no value {OTHER!r}"
+            )
         if entry is True:
             continue
         if not isinstance(entry, tuple) or not entry:
             raise malformed("each of other must be null, true, or a list of values")
         known = column.codes(entry)
-        if (known >= 0).any() or len(Column.of_values(place, entry)) < len(entry):
-            raise malformed("other has values that repeat, or are values of U as well")
+        if (known >= 0).any() or len(Column.of_values(index, entry)) < len(entry):
+            raise malformed("values in other must be distinct and not values of U")
     if width > 1 and all(entry is True for entry in others) and (OTHER,) * width not in values:
-        raise malformed(f"U has no value in which all columns are {OTHER!r}")
+        raise malformed(f"U lacks the value with {OTHER!r} in every column")
 
 
 # --- Numbers that are cut into bins or rounded to knots -------------------------------------------
@@ -359,35 +363,35 @@ def check_numbers_of(
     if not isinstance(numbers, tuple) or len(numbers) != len(columns) or not any(numbers):
         raise malformed(f"numbers must have an entry for each of {len(columns)} columns")
     for flag, members in ((True, secrets), (False, values)):
-        places = [place for place, (_, sensitive) in enumerate(columns) if sensitive is flag]
-        if not places:
+        indices = [index for index, (_, sensitive) in enumerate(columns) if sensitive is flag]
+        if not indices:
             continue
-        alphabets = list(zip(*members, strict=True)) if len(places) > 1 else [tuple(members)]
-        entries = (others or (None,) * len(places)) if not flag else (None,) * len(places)
-        for place, alphabet, entry in zip(places, alphabets, entries, strict=True):
-            own = numbers[place]
-            if own is None:
+        alphabets = list(zip(*members, strict=True)) if len(indices) > 1 else [tuple(members)]
+        entries = (others or (None,) * len(indices)) if not flag else (None,) * len(indices)
+        for index, alphabet, entry in zip(indices, alphabets, entries, strict=True):
+            column_numbers = numbers[index]
+            if column_numbers is None:
                 continue
             known = {*alphabet, *(entry if isinstance(entry, tuple) else ())}
-            made = set(own.categories)
-            if isinstance(own, Bins):
-                known, made = known - {OTHER}, made - {OTHER}
-            if not (known <= made if entry is True else known == made):
+            categories = set(column_numbers.categories)
+            if isinstance(column_numbers, Bins):
+                known, categories = known - {OTHER}, categories - {OTHER}
+            if not (known <= categories if entry is True else known == categories):
                 raise malformed(
-                    f"the bins or knots of column {columns[place][0]!r} are not its categories"
+                    f"the categories of column {columns[index][0]!r} must be its bins or knots"
                 )
 
 
 def check_public_numbers(public: Sequence[Any], numbers: Sequence[Numbers | None] | None) -> None:
     """Check that public means are of the columns' bins, and rounding of columns with knots."""
     if numbers is None or len(public) != len(numbers) or not any(public):
-        raise malformed("public numbers must be of the columns that have bins or knots")
-    for found, own in zip(public, numbers, strict=True):
-        if found is None:
+        raise malformed("public numbers require columns with bins or knots")
+    for summary, rule in zip(public, numbers, strict=True):
+        if summary is None:
             continue
-        n_bins = len(own.labels) if isinstance(own, Bins) and own.kind == "number" else 0
-        if own is None or len(found.means) != n_bins or (n_bins == 0) != isinstance(own, Knots):
-            raise malformed("public numbers do not fit the bins or knots of their column")
+        n_bins = len(rule.labels) if isinstance(rule, Bins) and rule.kind == "number" else 0
+        if rule is None or len(summary.means) != n_bins or (n_bins == 0) != isinstance(rule, Knots):
+            raise malformed("public numbers do not match the bins or knots of their column")
 
 
 _ENDS = (-math.inf, math.inf)
@@ -398,12 +402,12 @@ def numbers_as_json(numbers: Numbers | None) -> Any:
     if numbers is None:
         return None
     if isinstance(numbers, Knots):
-        found: dict[str, Any] = {"knots": list(numbers.points)}
+        fields: dict[str, Any] = {"knots": list(numbers.points)}
     else:
-        found = {"edges": [None if edge in _ENDS else as_json(edge) for edge in numbers.edges]}
+        fields = {"edges": [None if edge in _ENDS else as_json(edge) for edge in numbers.edges]}
     if numbers.outside != "error":
-        found["outside"] = numbers.outside
-    return found
+        fields["outside"] = numbers.outside
+    return fields
 
 
 def numbers_from_json(entry: Any) -> Numbers | None:
@@ -416,18 +420,18 @@ def numbers_from_json(entry: Any) -> Numbers | None:
     check_keys(entry, (kind,), ("outside",), "each of numbers")
     points, outside = entry[kind], entry.get("outside", "error")
     if not isinstance(points, list) or entry.get("outside") == "error":
-        raise malformed(f"{kind} must be a list, and the default outside is not stated")
+        raise malformed(f"{kind} must be a list, and outside='error' must be omitted")
     if any(isinstance(point, str | bool | list) for point in points):
         raise malformed(f"{kind} must be numbers or dates")
-    own = [revive(point, kind) for point in points]
+    revived = [revive(point, kind) for point in points]
     try:
         if kind == "knots":
-            return Knots(own, outside=outside)
-        ends = dict(zip((0, len(own) - 1), _ENDS, strict=True))
-        edges = [ends.get(place, edge) if edge is None else edge for place, edge in enumerate(own)]
-        found = Bins(edges, outside=outside)
+            return Knots(revived, outside=outside)
+        ends = dict(zip((0, len(revived) - 1), _ENDS, strict=True))
+        edges = [ends.get(k, edge) if edge is None else edge for k, edge in enumerate(revived)]
+        bins = Bins(edges, outside=outside)
     except ValueError as error:
         raise malformed(str(error).rstrip(".")) from None
-    if numbers_as_json(found)["edges"] != points:  # midnight as a time, or another zone than UTC
-        raise malformed("edges hold a date or time that is not written in its shortest form")
-    return found
+    if numbers_as_json(bins)["edges"] != points:  # midnight as a time, or another zone than UTC
+        raise malformed("edges must hold dates and times in their shortest form")
+    return bins

@@ -40,7 +40,7 @@ def weights_of(shares: ArrayLike) -> NDArray[np.int64]:
         or (probabilities < 0).any()
         or abs(probabilities.sum() - 1.0) > 1e-9
     ):
-        raise ValueError("shares must be probabilities, one for each block, with sum 1.")
+        raise ValueError("shares must be one probability for each block, with sum 1.")
     if not len(probabilities):
         raise ValueError("a manifest needs at least one block.")
     weights: NDArray[np.int64] = round_columns(
@@ -77,89 +77,91 @@ def check_together(mechanisms: Sequence[Mechanism]) -> None:
     """Check that mechanisms are those of different blocks of one table."""
     if not 0 < len(mechanisms) <= MOST_BLOCKS:
         raise ValueError(
-            f"a manifest has from 1 to {MOST_BLOCKS:,} mechanisms, got {len(mechanisms):,}."
+            f"a manifest needs 1 to {MOST_BLOCKS:,} mechanisms, got {len(mechanisms):,}."
         )
-    for one in mechanisms:
-        if not one.columns:
-            raise ValueError("the mechanisms of a manifest need names of columns.")
+    for mechanism in mechanisms:
+        if not mechanism.columns:
+            raise ValueError("the mechanisms of a manifest need named columns.")
     first, blocks = mechanisms[0], set()
-    for one in mechanisms:
-        block = block_of(one)
-        if one.observe != first.observe:
-            raise ValueError("some mechanisms of the manifest observe S and others do not.")
-        same = secret_of(one) == secret_of(first)
-        if not same or alphabets_of(one)[0] != alphabets_of(first)[0]:
+    for mechanism in mechanisms:
+        block = block_of(mechanism)
+        if mechanism.observe != first.observe:
+            raise ValueError("observe must be the same for all mechanisms of a manifest.")
+        same = secret_of(mechanism) == secret_of(first)
+        if not same or alphabets_of(mechanism)[0] != alphabets_of(first)[0]:
             raise ValueError(
-                f"the block of {listed(block)} protects another secret than the first block: all "
-                "blocks have the same columns of S, with the same secrets."
+                f"the block of {listed(block)} has a different secret than the first block. All "
+                "blocks need the same sensitive columns with the same secrets."
             )
         if frozenset(block) in blocks:
-            raise ValueError(f"two blocks have the columns {listed(block)}.")
+            raise ValueError(f"duplicate block: two have the columns {listed(block)}.")
         blocks.add(frozenset(block))
 
 
 def others_of(mechanisms: Sequence[Mechanism]) -> dict[Any, Others]:
     """Return which values each column of U has as "other"; refuse blocks that differ."""
-    found: dict[Any, Others] = {}
-    for one in mechanisms:
-        entries = one.others or (None,) * len(block_of(one))
-        for name, entry in zip(block_of(one), entries, strict=True):
-            if found.setdefault(name, entry) != entry:
+    entries_by_name: dict[Any, Others] = {}
+    for mechanism in mechanisms:
+        entries = mechanism.others or (None,) * len(block_of(mechanism))
+        for name, entry in zip(block_of(mechanism), entries, strict=True):
+            if entries_by_name.setdefault(name, entry) != entry:
                 raise ValueError(
-                    f"column {name!r} has other values as 'other' in one block than in another."
+                    f"column {name!r} has different values grouped as 'other' in two blocks."
                 )
-    return found
+    return entries_by_name
 
 
 def columns_of(mechanisms: Sequence[Mechanism], others: dict[Any, Others]) -> tuple[Column, ...]:
     """Return the alphabet of each column of U, in the order in which blocks name them first."""
-    found: dict[Any, Column] = {}
-    for one in mechanisms:
-        names, values = block_of(one), alphabets_of(one)[1]
+    columns_by_name: dict[Any, Column] = {}
+    for mechanism in mechanisms:
+        names, values = block_of(mechanism), alphabets_of(mechanism)[1]
         alphabets = list(zip(*values, strict=True)) if len(names) > 1 else [values]
-        for name, own in zip(names, alphabets, strict=True):
+        for name, alphabet in zip(names, alphabets, strict=True):
             few = others[name]
-            column = Column.of_values(name, own, few if isinstance(few, tuple) else ())
-            if found.setdefault(name, column).categories != column.categories:
+            column = Column.of_values(name, alphabet, few if isinstance(few, tuple) else ())
+            if columns_by_name.setdefault(name, column).categories != column.categories:
                 raise ValueError(
-                    f"column {name!r} has other categories in one block than in another, as where "
-                    "each block learns them from records of its own: declare them (categories=)."
+                    f"column {name!r} has different categories in two blocks, perhaps because each "
+                    "block learned them from its records. Declare them with categories=."
                 )
-        expected = math.prod(len(found[name]) for name in names)
+        expected = math.prod(len(columns_by_name[name]) for name in names)
         if len(values) != expected:
             raise ValueError(
-                f"the block of {listed(names)} has {len(values):,} values, but its columns "
-                f"have {expected:,} combinations of categories: a block's mechanism has all."
+                f"the block of {listed(names)} needs a value for each of the {expected:,} "
+                f"combinations of its columns' categories, got {len(values):,} values."
             )
-    return tuple(found.values())
+    return tuple(columns_by_name.values())
 
 
 def numbers_of(mechanisms: Sequence[Mechanism]) -> dict[Any, Numbers]:
     """Return the bins or knots of the columns that have some; refuse blocks that differ."""
-    found: dict[Any, Numbers | None] = {}
-    for one in mechanisms:
-        stated = one.numbers_by_name
-        for name, _ in one.columns:
-            if found.setdefault(name, stated.get(name)) != stated.get(name):
+    numbers_by_name: dict[Any, Numbers | None] = {}
+    for mechanism in mechanisms:
+        stated = mechanism.numbers_by_name
+        for name, _ in mechanism.columns:
+            if numbers_by_name.setdefault(name, stated.get(name)) != stated.get(name):
                 raise ValueError(f"column {name!r} has different bins or knots in two blocks.")
-    return {name: own for name, own in found.items() if own is not None}
+    return {name: numbers for name, numbers in numbers_by_name.items() if numbers is not None}
 
 
 def orders_of(
-    mechanisms: Sequence[Mechanism], columns: Sequence[Column], places: Sequence[Sequence[int]]
+    mechanisms: Sequence[Mechanism],
+    columns: Sequence[Column],
+    block_columns: Sequence[Sequence[int]],
 ) -> list[NDArray[np.int64] | None]:
     """Return the index of each combination among a block's values; None if they are in order."""
-    found: list[NDArray[np.int64] | None] = []
-    for one, own_places in zip(mechanisms, places, strict=True):
-        values = alphabets_of(one)[1]
+    orders: list[NDArray[np.int64] | None] = []
+    for mechanism, indices in zip(mechanisms, block_columns, strict=True):
+        values = alphabets_of(mechanism)[1]
         key = np.zeros(len(values), dtype=np.int64)
-        for number, place in enumerate(own_places):
-            column = columns[place]
-            own = [v[number] for v in values] if len(own_places) > 1 else values
-            key = key * len(column) + column.codes(own)
+        for number, index in enumerate(indices):
+            column = columns[index]
+            categories = [v[number] for v in values] if len(indices) > 1 else values
+            key = key * len(column) + column.codes(categories)
         order = np.argsort(key)
-        found.append(None if np.array_equal(order, np.arange(len(order))) else order)
-    return found
+        orders.append(None if np.array_equal(order, np.arange(len(order))) else order)
+    return orders
 
 
 # --- The manifest ---------------------------------------------------------------------------------
@@ -211,8 +213,8 @@ class Manifest(ReadOnly):
         check_together(self.mechanisms)
         if len(self.weights) != len(self.mechanisms):
             raise ValueError(
-                f"a manifest has a weight for each block: got {len(self.weights):,} weights and "
-                f"{len(self.mechanisms):,} mechanisms."
+                f"Expected one weight for each of {len(self.mechanisms):,} mechanisms, got "
+                f"{len(self.weights):,} weights."
             )
         _ = self.sampler, self.columns, self.encoders  # which check the rest
 
@@ -243,14 +245,14 @@ class Manifest(ReadOnly):
     @property
     def blocks(self) -> tuple[tuple[Any, ...], ...]:
         """Names of each block's columns: of U, or of S where all columns are sensitive."""
-        return tuple(block_of(one) for one in self.mechanisms)
+        return tuple(block_of(mechanism) for mechanism in self.mechanisms)
 
     @cached_property
     def columns(self) -> tuple[tuple[Any, bool], ...]:
         """All columns, those in every block first, and whether each is sensitive."""
-        whole = not self.in_every_block
+        is_sensitive = not self.in_every_block
         in_every = tuple((name, True) for name in self.in_every_block)
-        return in_every + tuple((column.name, whole) for column in self.encoders)
+        return in_every + tuple((column.name, is_sensitive) for column in self.encoders)
 
     @property
     def in_every_block(self) -> tuple[Any, ...]:
@@ -284,7 +286,8 @@ class Manifest(ReadOnly):
     @cached_property
     def encoders(self) -> tuple[Column, ...]:
         """The alphabet of each column of U, in the order in which blocks name them first."""
-        return tuple(replace(one, numbers=self.numbers.get(one.name)) for one in self._columns)
+        numbers = self.numbers
+        return tuple(replace(column, numbers=numbers.get(column.name)) for column in self._columns)
 
     @cached_property
     def numbers(self) -> dict[Any, Numbers]:
@@ -300,8 +303,8 @@ class Manifest(ReadOnly):
     @cached_property
     def places(self) -> tuple[tuple[int, ...], ...]:
         """Positions of each block's columns among those of U."""
-        number = {column.name: place for place, column in enumerate(self.encoders)}
-        return tuple(tuple(number[name] for name in block) for block in self.blocks)
+        index_of = {column.name: index for index, column in enumerate(self.encoders)}
+        return tuple(tuple(index_of[name] for name in block) for block in self.blocks)
 
     @cached_property
     def _orders(self) -> list[NDArray[np.int64] | None]:
@@ -315,16 +318,16 @@ class Manifest(ReadOnly):
     @property
     def shares(self) -> Floats:
         """Probability of each block, shape (m,)."""
-        found: Floats = self.weights / 2.0 ** slot_bits(len(self.weights))
-        return found
+        shares: Floats = self.weights / 2.0 ** slot_bits(len(self.weights))
+        return shares
 
     # -- what it promises -------------------------------------------------------------------------
 
     @cached_property
     def claims(self) -> Claims | None:
         """What is claimed of a report, which is of one block: the worst; None if nothing is."""
-        parts = [one.claims for one in self.mechanisms if one.claims is not None]
-        return Claims.merged(parts) if len(parts) == len(self.mechanisms) else None
+        claims = [mechanism.claims for mechanism in self.mechanisms if mechanism.claims is not None]
+        return Claims.merged(claims) if len(claims) == len(self.mechanisms) else None
 
     @property
     def eps(self) -> float | None:
@@ -341,11 +344,11 @@ class Manifest(ReadOnly):
         Shapes: `secrets` (n,) and each of `values` (n,): codes of S, and of each column of U in the
         order of `columns`; `rows` (k,), or a slice. Returns (k,).
         """
-        places, order = self.places[block], self._orders[block]
-        value, size = values[places[0]][rows], len(self.encoders[places[0]])
-        for place in places[1:]:
-            width = len(self.encoders[place])
-            value, size = combine(value, values[place][rows], (size, width)), size * width
+        indices, order = self.places[block], self._orders[block]
+        value, size = values[indices[0]][rows], len(self.encoders[indices[0]])
+        for index in indices[1:]:
+            width = len(self.encoders[index])
+            value, size = combine(value, values[index][rows], (size, width)), size * width
         value = value if order is None else order[value]
         if self.observe == "nonsensitive":
             return combine(np.zeros_like(value, np.uint8), value, (1, size))
@@ -360,8 +363,8 @@ class Manifest(ReadOnly):
         if order is None:
             return by_cell
         shape = (*by_cell.shape[:-1], -1, len(order))
-        found: Floats = by_cell.reshape(shape)[..., order].reshape(by_cell.shape)
-        return found
+        ordered: Floats = by_cell.reshape(shape)[..., order].reshape(by_cell.shape)
+        return ordered
 
     def leakage(self, table: Any, sample_weight: ArrayLike | None = None) -> float:
         """Realised ε among some records: the largest :meth:`Mechanism.leakage` of a block.
@@ -406,8 +409,8 @@ class Manifest(ReadOnly):
         blocks, reports : arrays of shape (n,)
             Numbers of the blocks, and of the symbols of their mechanisms.
         """
-        own = isinstance(random_state, RandomStream)
-        stream = random_state if own else RandomStream(random_state)
+        is_stream = isinstance(random_state, RandomStream)
+        stream = random_state if is_stream else RandomStream(random_state)
         drawn = self.sampler.sample(np.zeros(len(secrets), dtype=np.uint8), stream)
         reports = np.empty(len(secrets), dtype=self.report_dtype)
         for block, rows in rows_of_each(drawn, len(self.mechanisms)):
@@ -432,25 +435,25 @@ class Manifest(ReadOnly):
         """
         drawn = np.empty(len(secrets), dtype=self.sampler.alias.dtype)
         reports = np.empty(len(secrets), dtype=self.report_dtype)
-        firsts = np.cumsum([1, *(one.shape[1] for one in self.mechanisms)])
+        firsts = np.cumsum([1, *(mechanism.shape[1] for mechanism in self.mechanisms)])
         for rows in chunks(len(secrets), _ROWS):
             nothing = np.zeros(rows.stop - rows.start, dtype=np.int64)
-            part = self.sampler.sample(nothing, Tapes(tapes(nothing, rows)))
-            rows_of, cells = rows_of_each(part, len(self.mechanisms)), nothing
-            for block, own in rows_of:
-                cells[own] = self.cells(block, secrets, values, own + rows.start)
-            octets = tapes(firsts[part] + cells, rows)
-            for block, own in rows_of:
+            blocks = self.sampler.sample(nothing, Tapes(tapes(nothing, rows)))
+            rows_of, cells = rows_of_each(blocks, len(self.mechanisms)), nothing
+            for block, members in rows_of:
+                cells[members] = self.cells(block, secrets, values, members + rows.start)
+            octets = tapes(firsts[blocks] + cells, rows)
+            for block, members in rows_of:
                 form = self.mechanisms[block].form
-                places = form.places(cells[own])
-                reports[rows][own] = form.sampler.sample(places, Tapes(octets[own]))
-            drawn[rows] = part
+                positions = form.places(cells[members])
+                reports[rows][members] = form.sampler.sample(positions, Tapes(octets[members]))
+            drawn[rows] = blocks
         return drawn, reports
 
     @property
     def report_dtype(self) -> np.dtype[Any]:
         """The smallest unsigned integer type that holds the reports of every block."""
-        return np.min_scalar_type(max(one.shape[0] for one in self.mechanisms) - 1)
+        return np.min_scalar_type(max(mechanism.shape[0] for mechanism in self.mechanisms) - 1)
 
     # -- JSON -------------------------------------------------------------------------------------
 
@@ -467,8 +470,8 @@ class Manifest(ReadOnly):
         str
             The mechanisms' JSON, the weights and the public counts, in canonical form.
         """
-        mechanisms = [one.to_json(public=False) for one in self.mechanisms]
-        summaries = [one.public for one in self.mechanisms] if public else []
+        mechanisms = [mechanism.to_json(public=False) for mechanism in self.mechanisms]
+        summaries = [mechanism.public for mechanism in self.mechanisms] if public else []
         return json_format.write_manifest(self.weights.tolist(), mechanisms, summaries)
 
     @cached_property
@@ -497,9 +500,9 @@ class Manifest(ReadOnly):
         ValueError
             If the text is not a manifest, or its mechanisms do not fit together.
         """
-        found = read_json(text, json_format.MANIFEST)
-        assert isinstance(found, Manifest)
-        return found
+        manifest = read_json(text, json_format.MANIFEST)
+        assert isinstance(manifest, Manifest)
+        return manifest
 
     def __repr__(self) -> str:
         claim = claimed(self.eps)
@@ -507,8 +510,10 @@ class Manifest(ReadOnly):
 
     def _repr_html_(self) -> str:
         rows = [
-            (", ".join(map(str, block)), f"{share:.4f}", f"{len(one.symbols):,}")
-            for block, share, one in zip(self.blocks, self.shares, self.mechanisms, strict=True)
+            (", ".join(map(str, block)), f"{share:.4f}", f"{len(mechanism.symbols):,}")
+            for block, share, mechanism in zip(
+                self.blocks, self.shares, self.mechanisms, strict=True
+            )
         ]
         shown = rows[:50]
         header = ("block", "probability", "reports")
@@ -525,25 +530,27 @@ def leakage_of(
     n = len(secrets)
     weights = np.ones(n) if sample_weight is None else real_numbers(sample_weight, "sample_weight")
     if weights.shape != (n,) or not (weights >= 0).all() or not weights.sum() > 0:
-        raise ValueError(f"sample_weight must be {n:,} numbers >= 0, not all 0, one a record.")
-    found = 0.0
-    for block, one in enumerate(manifest.mechanisms):
+        raise ValueError(
+            f"sample_weight must be {n:,} numbers >= 0, one for each record, not all 0."
+        )
+    largest = 0.0
+    for block, mechanism in enumerate(manifest.mechanisms):
         cells = manifest.cells(block, secrets, values, slice(None)).astype(np.int64)
         if manifest.observe == "nonsensitive":
-            cells += np.asarray(secrets, dtype=np.int64) * len(one.values)
-        table = np.bincount(cells, weights, one.shape[1])
-        table = table.reshape(len(one.secrets), len(one.values)) / table.sum()
-        found = max(found, one.leakage(table))
-    return found
+            cells += np.asarray(secrets, dtype=np.int64) * len(mechanism.values)
+        table = np.bincount(cells, weights, mechanism.shape[1])
+        table = table.reshape(len(mechanism.secrets), len(mechanism.values)) / table.sum()
+        largest = max(largest, mechanism.leakage(table))
+    return largest
 
 
 def read_json(text: str | bytes, *formats: str) -> Mechanism | Manifest:
     """Read what ``to_json()`` of either wrote; raises as :meth:`Manifest.from_json`."""
     formats = formats or (json_format.FORMAT, json_format.MANIFEST)
-    weights, parts = json_format.read(text, *formats)
-    mechanisms = tuple(Mechanism(**part) for part in parts)
+    weights, attributes = json_format.read(text, *formats)
+    mechanisms = tuple(Mechanism(**fields) for fields in attributes)
     if weights is None:
         return mechanisms[0]
     if any(not 0 <= weight < 1 << 62 for weight in weights):
-        raise ValueError("the weights of a manifest are negative or too large.")
+        raise ValueError("the weights of a manifest must be between 0 and 2^62.")
     return Manifest(mechanisms, np.array(weights, dtype=np.int64))

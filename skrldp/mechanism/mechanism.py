@@ -99,13 +99,13 @@ class Mechanism:
         n_reports, n_cells = self.form.shape
         if len(self.symbols) != n_reports:
             raise ValueError(
-                f"there are {len(self.symbols):,} names of reports (symbols), but the mechanism "
-                f"has {n_reports:,} reports; give one name for each."
+                f"Expected one symbol for each of the {n_reports:,} reports, got "
+                f"{len(self.symbols):,} symbols."
             )
         if len(self.secrets) * len(self.values) != n_cells:
             raise ValueError(
-                f"{len(self.secrets):,} secrets x {len(self.values):,} values do not fit the "
-                f"mechanism's {n_cells:,} cells."
+                f"Expected a cell for each of {len(self.secrets):,} secrets x "
+                f"{len(self.values):,} values, got {n_cells:,} columns of the matrix."
             )
         if self.others is not None:
             check_others(self.others, self.values)
@@ -115,40 +115,41 @@ class Mechanism:
             self._check_claims(self.claims)
         shape = len(self.secrets), len(self.values)
         if self.public is not None and self.public.counts.shape != shape:
-            raise malformed(f"public counts have shape {self.public.counts.shape}, not {shape}")
+            raise malformed(
+                f"public counts must have shape {shape}, got {self.public.counts.shape}"
+            )
         if self.public is not None and self.public.numbers is not None:
             check_public_numbers(self.public.numbers, self.numbers)
 
     def _check_claims(self, claims: Claims) -> None:
         """Check that claims are about the columns, and not below what the weights show."""
-        own = tuple(name for name, flag in self.columns if flag)
-        others = {name for name, flag in self.columns if not flag}
-        for one in claims:
-            known = () if isinstance(one.known, str) else one.known
-            if one.secret != own or not set(known) <= others:
+        sensitive = tuple(name for name, flag in self.columns if flag)
+        nonsensitive = {name for name, flag in self.columns if not flag}
+        for stated in claims:
+            known = () if isinstance(stated.known, str) else stated.known
+            if stated.secret != sensitive or not set(known) <= nonsensitive:
                 raise malformed(
-                    f"a claim is about columns {list(one.secret)} and known columns {list(known)}, "
-                    f"but of its {len(self.columns)} columns {list(own)} are sensitive"
+                    f"a claim has secret columns {list(stated.secret)} and known columns "
+                    f"{list(known)}, but the sensitive columns are {list(sensitive)}"
                 )
-            if one.reports != 1:
-                raise malformed("a claim is about several reports, which those about one bound")
-            if not one.is_kept:
-                said = f"a claim has eps={one.eps!r}, more than was asked for, {one.asked!r}"
-                raise malformed(said)
-        for one, shown in claims.below(self._shown_by_weights(claims, others)):
+            if stated.reports != 1:
+                raise malformed("a claim is about several reports, which follow from one report")
+            if not stated.is_kept:
+                raise malformed(f"a claim has eps={stated.eps!r}, more than asked={stated.asked!r}")
+        for stated, proved in claims.below(self._shown_by_weights(claims, nonsensitive)):
             raise malformed(
-                f"it claims {bound_in_words(one)}, but its weights attain eps="
-                f"{at_least(shown.eps)}: the claim is false"
+                f"it claims {bound_in_words(stated)}, but its weights attain eps="
+                f"{at_least(proved.eps)}: the claim is false"
             )
 
-    def _shown_by_weights(self, claims: Claims, others: set[Any]) -> Iterator[Claim]:
+    def _shown_by_weights(self, claims: Claims, nonsensitive: set[Any]) -> Iterator[Claim]:
         """Yield the claims that the weights alone decide, with what they attain."""
-        most, given_u = map(inwards, leakage_over_all(self.form, len(self.secrets)))
-        for one in claims:
-            if one.known == "all" or (one.known and {*one.known} == others):
-                yield replace(one, eps=given_u, attained=given_u)
-            elif not one.known and (one.around.is_everything or len(self.values) == 1):
-                yield replace(one, eps=most, attained=most)
+        bound, given_u = map(inwards, leakage_over_all(self.form, len(self.secrets)))
+        for stated in claims:
+            if stated.known == "all" or (stated.known and {*stated.known} == nonsensitive):
+                yield replace(stated, eps=given_u, attained=given_u)
+            elif not stated.known and (stated.around.is_everything or len(self.values) == 1):
+                yield replace(stated, eps=bound, attained=bound)
 
     @property
     def weights(self) -> NDArray[np.int64]:
@@ -184,19 +185,19 @@ class Mechanism:
     def numbers_by_name(self) -> dict[Any, Numbers]:
         """The bins or knots of each column that has some."""
         stated = zip(self.columns, self.numbers or (), strict=False)
-        return {name: own for (name, _), own in stated if own is not None}
+        return {name: numbers for (name, _), numbers in stated if numbers is not None}
 
     @property
     def public_numbers(self) -> dict[Any, PublicNumbers]:
         """What the public records say of the numbers of each column with bins or knots."""
         stated = None if self.public is None else self.public.numbers
         named = zip(self.columns, stated or (), strict=False)
-        return {name: own for (name, _), own in named if own is not None}
+        return {name: numbers for (name, _), numbers in named if numbers is not None}
 
     @property
     def is_rounded(self) -> bool:
         """Whether a column has knots, so that two reports may be about two rounded records."""
-        return any(isinstance(own, Knots) for own in self.numbers or ())
+        return any(isinstance(numbers, Knots) for numbers in self.numbers or ())
 
     def sample(self, codes: ArrayLike, random_state: Any = None) -> NDArray[Any]:
         """Draw one report for each record.
@@ -217,10 +218,10 @@ class Mechanism:
             Symbol indices, in the smallest unsigned integer dtype.
         """
         refuse_masked(codes, "codes")
-        places = self.form.places(np.asarray(codes))
+        positions = self.form.places(np.asarray(codes))
         is_stream = isinstance(random_state, RandomStream)
         stream = random_state if is_stream else RandomStream(random_state)
-        return self.form.sampler.sample(places, stream)
+        return self.form.sampler.sample(positions, stream)
 
     def mutual_information(self, distribution: ArrayLike) -> float:
         """Mutual information I(X; Y) at a distribution of X.
@@ -293,10 +294,10 @@ class Mechanism:
         """
         table = as_distribution(distribution, self.secrets, self.values)
         report = self.report_distribution(conditionals_of(table))[:, table.sum(axis=1) > 0]
-        most, least = report.max(axis=1), report.min(axis=1)
-        if np.any((least <= 0) & (most > 0)):
-            return float("inf")
-        return float(np.log(np.where(most > 0, most / np.where(least > 0, least, 1.0), 1.0)).max())
+        largest, smallest = report.max(axis=1), report.min(axis=1)
+        largest, smallest = largest[largest > 0], smallest[largest > 0]
+        with np.errstate(divide="ignore"):
+            return float(np.log(largest / smallest).max(initial=0.0))
 
     def likely_cells(self, distribution: ArrayLike) -> NDArray[np.intp]:
         """Most probable cell given each report, at a distribution; the first one in case of ties.
@@ -408,8 +409,8 @@ class Mechanism:
         ValueError
             If the text is not a mechanism, or its weights are not a distribution.
         """
-        _, (parts,) = json_format.read(text, json_format.FORMAT)
-        return Mechanism(**parts)
+        _, (attributes,) = json_format.read(text, json_format.FORMAT)
+        return Mechanism(**attributes)
 
     @staticmethod
     def from_matrix(
@@ -489,9 +490,9 @@ class Mechanism:
         secrets, values = alphabet_of(secrets, "secrets"), alphabet_of(values, "values")
         a1, a2 = len(secrets), len(values)
         unit = 2**_BLOCK_BITS
-        _, same_secret, same_value, other = (int(p * unit) for p in probabilities)
-        same = unit - (a2 - 1) * same_secret - (a1 - 1) * (same_value + (a2 - 1) * other)
-        form = BlockForm(BlockTable(a1, a2, same, same_secret, same_value, other, _BLOCK_BITS))
+        _, same_secret, same_value, different = (int(p * unit) for p in probabilities)
+        same = unit - (a2 - 1) * same_secret - (a1 - 1) * (same_value + (a2 - 1) * different)
+        form = BlockForm(BlockTable(a1, a2, same, same_secret, same_value, different, _BLOCK_BITS))
         symbols = tuple(product(secrets, values))
         return Mechanism(secrets, values, symbols, (), form)
 
@@ -504,4 +505,4 @@ class Mechanism:
 
 def _stated(numbers: Sequence[Numbers | None]) -> tuple[Numbers | None, ...] | None:
     """Return what is given for columns; None where nothing is given for any."""
-    return None if all(one is None for one in numbers) else tuple(numbers)
+    return None if all(entry is None for entry in numbers) else tuple(numbers)

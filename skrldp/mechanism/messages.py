@@ -34,18 +34,16 @@ def claim(mechanism: Any) -> str:
 
 def lines_of(mechanism: Any) -> list[Line]:
     """State what a mechanism is and claims, as labels and texts."""
-    own, other = ([n for n, flag in mechanism.columns if flag is kind] for kind in (True, False))
+    sensitive, nonsensitive = _by_role(mechanism.columns)
     kind = "a matrix of weights" if mechanism.form.blocks is None else "four weights"
+    roles = protected(sensitive, nonsensitive) if mechanism.columns else "S; no column has a name"
     shown: list[Line] = [
-        (
-            "protects",
-            protected(own, other) if mechanism.columns else "S; the columns are not named",
-        ),
+        ("protects", roles),
         ("secrets", _counted(mechanism.secrets)),
-        *([("values of U", _counted(mechanism.values))] if other or not own else []),
+        *([("values of U", _counted(mechanism.values))] if nonsensitive or not sensitive else []),
         ("sees", sees(mechanism.form.observe)),
         ("reports", _counted(mechanism.symbols)),
-        ("weights", f"{kind}, whole numbers over 2^{mechanism.form.bits}"),
+        ("weights", f"{kind}, integers over 2^{mechanism.form.bits}"),
         *lines_of_numbers(mechanism.numbers_by_name),
     ]
     if mechanism.claims is None:
@@ -57,28 +55,24 @@ def lines_of(mechanism: Any) -> list[Line]:
     return [*shown, *claim_lines(mechanism.claims), *table, *notes]
 
 
-def lines_of_blocks(own: Any) -> list[Line]:
+def lines_of_blocks(manifest: Any) -> list[Line]:
     """State what a manifest is and claims, as labels and texts."""
-    secret, other = ([n for n, flag in own.columns if flag is kind] for kind in (True, False))
+    n_blocks = len(manifest.blocks)
     lines: list[Line] = [
-        ("protects", protected(secret, other)),
-        ("sees", sees(own.observe)),
-        (
-            "blocks",
-            f"{len(own.blocks):,}; every person reports one, which is drawn without regard "
-            "to the record",
-        ),
+        ("protects", protected(*_by_role(manifest.columns))),
+        ("sees", sees(manifest.observe)),
+        ("blocks", f"{n_blocks:,}; each person reports one, drawn independently of the record"),
     ]
-    parts = list(zip(own.blocks, own.shares, own.mechanisms, strict=True))
-    for number, (block, share, one) in enumerate(parts[:_SHOWN]):
-        about = f"{columns_in_words(block)}: {one.shape[0]:,} reports, probability {share:.3g}"
-        lines.append((f"block {number}", about + claim(one)))
-    if len(parts) > _SHOWN:
-        lines.append(("", f"and {len(parts) - _SHOWN:,} more"))
+    blocks = list(zip(manifest.blocks, manifest.shares, manifest.mechanisms, strict=True))
+    for number, (block, share, mechanism) in enumerate(blocks[:_SHOWN]):
+        text = f"{columns_in_words(block)}: {mechanism.shape[0]:,} reports, probability {share:.3g}"
+        lines.append((f"block {number}", text + claim(mechanism)))
+    if n_blocks > _SHOWN:
+        lines.append(("", f"and {n_blocks - _SHOWN:,} more"))
     return [
         *lines,
-        *lines_of_numbers(own.numbers),
-        *(claim_lines(own.claims) if own.claims else [("claimed", "nothing")]),
+        *lines_of_numbers(manifest.numbers),
+        *(claim_lines(manifest.claims) if manifest.claims else [("claimed", "nothing")]),
     ]
 
 
@@ -92,15 +86,21 @@ def notes_of(mechanism: Any) -> list[str]:
 def lines_of_numbers(numbers: Mapping[Any, Numbers]) -> list[Line]:
     """State how the numbers of columns become categories."""
     shown = list(numbers.items())[:_SHOWN]
-    return [(f"{name}", f"{own.range}, {own.in_words}") for name, own in shown]
+    return [(f"{name}", f"{rule.range}, {rule.in_words}") for name, rule in shown]
 
 
 def known_in_groups(mechanism: Any, known: Iterable[Any]) -> list[Any]:
     """Return the known columns of which several values are one category."""
     names = [name for name, sensitive in mechanism.columns if not sensitive]
-    own = zip(names, mechanism.others or (None,) * len(names), strict=True)
-    grouped = {name for name, entry in own if entry is not None} | {*mechanism.numbers_by_name}
+    entries = zip(names, mechanism.others or (None,) * len(names), strict=True)
+    grouped = {name for name, entry in entries if entry is not None} | {*mechanism.numbers_by_name}
     return [name for name in known if name in grouped]
+
+
+def _by_role(columns: Iterable[tuple[Any, bool]]) -> tuple[list[Any], list[Any]]:
+    """Return the names of sensitive and of nonsensitive columns."""
+    pairs = list(columns)
+    return [name for name, flag in pairs if flag], [name for name, flag in pairs if not flag]
 
 
 def _counted(names: Sequence[Any]) -> str:

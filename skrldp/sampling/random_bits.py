@@ -190,9 +190,9 @@ def fresh_draws(stream: RandomStream) -> Callable[[Any, Any, int], NDArray[np.ui
     """Return draws that round numbers to knots: the next bits of a stream, whatever the column."""
 
     def draws(name: Any, knots: Any, n: int) -> NDArray[np.uint32]:
-        found = np.empty(n, dtype=np.uint32)
-        stream.fill(found)
-        return found
+        drawn = np.empty(n, dtype=np.uint32)
+        stream.fill(drawn)
+        return drawn
 
     return draws
 
