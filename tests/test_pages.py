@@ -69,7 +69,7 @@ def shown():
         "Mechanism blind": (blind.mechanism_, ["U alone", "A distributions whose"]),
         "Mechanism bare": (
             Mechanism.from_matrix(uniform, "ab", (1, 2)),
-            ["claimed nothing", "not named"],
+            ["claimed nothing", "no column has a name"],
         ),
         "share": (estimator.marginal("visits & more"), ["often", "210 reports", "<b>"]),
         "share of two": (estimator.marginal(), [f"{BAD} often", f"{BAD} visits & more"]),
@@ -112,7 +112,7 @@ def test_long_tables_are_cut():
     words = " ".join(Reader(estimate._repr_html_()).words)
     assert "… and 80 more" in words and "s 19 " in words and "s 20 " not in words
     text = mechanism._repr_html_()
-    assert "(and 92 more)" in text and "four weights, whole numbers over 2^53" in text
+    assert "(and 92 more)" in text and "four weights, integers over 2^53" in text
 
 
 def test_what_is_not_known_is_left_empty():

@@ -492,7 +492,8 @@ def test_questions_that_reports_do_not_tell_have_no_shares(manifest):
 def test_statements_round_upwards(manifest):
     said = promise.promise(manifest)
     once, more = (
-        float(one) for one in re.findall(r"(?:factor of|factor is) at most ([\d.]*\d)", said["hidden"])
+        float(one)
+        for one in re.findall(r"(?:factor of|factor is) at most ([\d.]*\d)", said["hidden"])
     )
     assert once >= np.exp(manifest.eps) and once == float(said["times"])
     known = max(one.claims.eps_worst_case for one in manifest.mechanisms)

@@ -546,7 +546,7 @@ def test_names_of_another_number_are_refused_at_once():
             make()
     with pytest.raises(ValueError, match="3 secrets x 2 values, got 4"):
         dense(secrets=three)
-    with pytest.raises(ValueError, match="values are empty"):
+    with pytest.raises(ValueError, match="must not be empty"):
         Mechanism.from_blocks((1.0, 0.0, 0.0, 0.0), ("a",), ())
     for columns in ([("ill", True, 1)], ["ill"], [("ill", "yes")], [("ill", 1)]):
         with pytest.raises(ValueError, match="column"):
