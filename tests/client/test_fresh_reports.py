@@ -153,13 +153,7 @@ def test_counted_reports_take_no_seed(path):
 
 def test_as_many_reports_as_have_a_bound(path):
     open_end = text_of(eps_worst_case=None)
-<<<<<<< HEAD
-    with pytest.raises(
-        ValueError, match=r"one report about each person, but 2.*Fit with eps_worst_case="
-    ):
-=======
     with pytest.raises(ValueError, match=r"but 2 may reveal the secret.*eps_worst_case="):
->>>>>>> 6d4fc54f (Tests of the mechanism's room match by what was expected)
         load(open_end, limit=ReportLimit(2, path))
     one = load(open_end, limit=ReportLimit(1, path))
     assert one.report(ROW, id=1) in (0, 1)
