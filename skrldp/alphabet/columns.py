@@ -287,6 +287,16 @@ def _distinct(values: list[Any]) -> list[Any]:
     return [values[row] for row in sorted([*first, *others.values()])]
 
 
+def sort_categories(categories: list[Any]) -> list[Any]:
+    """Sort categories, a missing value last; those that cannot be compared by type and text."""
+    known = [category for category in categories if category is not None]
+    try:
+        known.sort()
+    except TypeError:  # numbers beside strings, for example
+        known.sort(key=lambda category: (type(category).__name__, str(category)))
+    return known + [None] * (None in categories)
+
+
 class _Places(dict[Any, int]):
     """Positions of categories; -1 for other values."""
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from skrldp._arrays import chunks, smallest_dtype
 from skrldp._params import as_list, check_choice
 from skrldp._typing import Floats
-from skrldp.alphabet.columns import Column, listed
+from skrldp.alphabet.columns import Column, listed, sort_categories
 from skrldp.alphabet.numbers import Bins, Numbers
 from skrldp.alphabet.values import plain
 
@@ -409,7 +409,7 @@ def _ordered(prefixes: Sequence[Sequence[Any]], own: Sequence[Any]) -> list[Any]
     for row, other in itertools.pairwise(rows):
         if row[:-1] == other[:-1]:
             before[other[-1]].add(row[-1])
-    rank = {category: place for place, category in enumerate(_sorted(list(before)))}
+    rank = {category: place for place, category in enumerate(sort_categories(list(before)))}
     sorter = TopologicalSorter(before)
     try:
         sorter.prepare()
@@ -422,12 +422,3 @@ def _ordered(prefixes: Sequence[Sequence[Any]], own: Sequence[Any]) -> list[Any]
         found.append(ready.pop(0))
         sorter.done(found[-1])
     return found
-
-
-def _sorted(categories: list[Any]) -> list[Any]:
-    """Sort categories, a missing value last; keep their order if they cannot be compared."""
-    try:
-        known = sorted(category for category in categories if category is not None)
-    except TypeError:
-        return categories
-    return known + [None] * (None in categories)

@@ -208,15 +208,24 @@ def build_frame(
     Raises ValueError if the library has no dtype for the values of a column, such as numbers beside
     strings.
     """
-    library = _LIBRARIES["pandas" if like.source.implementation.is_pandas_like() else like.library]
+    is_pandas = bool(like.source.implementation.is_pandas_like())
+    make_column = _MAKE_COLUMN["pandas" if is_pandas else like.library]
     namespace = like.source.__native_namespace__()
-    built = []
-    for column, name in zip(columns, names, strict=True):
-        series = _series_of(column, namespace, library, name)
-        built.append(series[column.positions].to_native())
-    if library is _LIBRARIES["pandas"] and None not in wanted:
-        names = like.source.to_native().columns[list(wanted)]  # keeps the name of the column index
-    return library.table(namespace, built, like, names)
+    series = [
+        _series_of(column, namespace, make_column, name)[column.positions]
+        for column, name in zip(columns, names, strict=True)
+    ]
+    if not is_pandas:
+        return nw.from_dict(dict(zip(names, series, strict=True))).to_native()
+    n_rows = len(series[0])
+    is_same_length = n_rows == like.n_rows
+    index = own_index(like.source.to_native().index) if is_same_length else range(n_rows)
+    natives = (column.to_native().set_axis(index) for column in series)
+    frame = namespace.DataFrame(dict(enumerate(natives)))
+    frame.columns = names
+    if None not in wanted:  # keeps the name of the column index
+        frame.columns = like.source.to_native().columns[list(wanted)]
+    return frame
 
 
 def category_series(values: Sequence[Any]) -> Any:
@@ -233,12 +242,14 @@ def category_series(values: Sequence[Any]) -> Any:
     return pd.Series(values, dtype=object)
 
 
-def _series_of(column: NewColumn, namespace: Any, library: _Library, name: Any) -> nw.Series[Any]:
+def _series_of(
+    column: NewColumn, namespace: Any, make: Callable[..., Any], name: Any
+) -> nw.Series[Any]:
     # "other" beside numbers needs a column of objects, which pyarrow does not have.
     last = [object] if any(isinstance(v, str) and v == OTHER for v in column.values) else []
     for dtype in (column.dtype, None, *last):
         try:
-            native = library.column(namespace, column.values, dtype)
+            native = make(namespace, column.values, dtype)
         except Exception:  # each library has its own errors for a value that does not fit
             continue
         series: nw.Series[Any] = nw.from_native(native, series_only=True)
@@ -255,14 +266,6 @@ def _holds(series: nw.Series[Any], values: Sequence[Any]) -> bool:
     positions, distinct = factorize(series)
     found = [None if position < 0 else distinct[position] for position in positions]
     return found == [plain(value) for value in values]
-
-
-@dataclass(frozen=True)
-class _Library:
-    """How a library makes a column from values and a dtype, and a table from columns."""
-
-    column: Callable[[Any, Sequence[Any], Any], Any]
-    table: Callable[[Any, list[Any], Table, Sequence[Any]], Any]
 
 
 def _pandas_column(pd: Any, values: Sequence[Any], dtype: Any) -> Any:
@@ -303,28 +306,7 @@ def _not_in(values: Sequence[Any], categories: Any) -> list[Any]:
     return [v for v in dict.fromkeys(values) if not is_missing(v) and v not in known]
 
 
-def _pandas_table(pd: Any, columns: list[Any], like: Table, names: Sequence[Any]) -> Any:
-    n_rows = len(columns[0])
-    same = n_rows == like.n_rows
-    index = own_index(like.source.to_native().index) if same else pd.RangeIndex(n_rows)
-    frame = pd.DataFrame({place: c.set_axis(index) for place, c in enumerate(columns)})
-    frame.columns = names
-    return frame
-
-
-def _polars_table(pl: Any, columns: list[Any], like: Table, names: Sequence[Any]) -> Any:
-    return pl.DataFrame(dict(zip(names, columns, strict=True)))
-
-
-def _arrow_table(pa: Any, columns: list[Any], like: Table, names: Sequence[Any]) -> Any:
-    return pa.table(dict(zip(names, columns, strict=True)))
-
-
-_LIBRARIES = {
-    "pandas": _Library(_pandas_column, _pandas_table),
-    "polars": _Library(_polars_column, _polars_table),
-    "pyarrow": _Library(_arrow_column, _arrow_table),
-}
+_MAKE_COLUMN = {"pandas": _pandas_column, "polars": _polars_column, "pyarrow": _arrow_column}
 
 
 # --- The codec ------------------------------------------------------------------------------------

@@ -11,13 +11,13 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from numbers import Integral, Real
 from typing import Any, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._arrays import chunks, smallest_dtype
+from skrldp._params import is_finite, is_whole
 from skrldp.alphabet.columns import (
     OTHER,
     Factorized,
@@ -26,6 +26,7 @@ from skrldp.alphabet.columns import (
     listed,
     named,
     rows_in_words,
+    sort_categories,
 )
 from skrldp.alphabet.columns import Column as Categories
 from skrldp.alphabet.combinations import Alphabet
@@ -174,7 +175,7 @@ def _observe(table: Table, position: int) -> tuple[tuple[Any, ...], np.ndarray] 
         if len(index) > MOST_CATEGORIES:
             return None
         parts.append(to_code.astype(smallest_dtype(len(index)))[positions])
-    categories = (*_sorted(v for v in index if v is not None), *(v for v in index if v is None))
+    categories = tuple(sort_categories([*index]))
     dtype = smallest_dtype(len(categories), signed=True)
     rank = np.empty(len(categories), dtype=dtype)
     rank[[index[category] for category in categories]] = np.arange(len(categories), dtype=dtype)
@@ -182,14 +183,6 @@ def _observe(table: Table, position: int) -> tuple[tuple[Any, ...], np.ndarray] 
     for rows, part in zip(chunks(table.n_rows), parts, strict=True):
         codes[rows] = rank[part]
     return categories, codes
-
-
-def _sorted(values: Iterable[Any]) -> list[Any]:
-    values = list(values)
-    try:
-        return sorted(values)
-    except TypeError:  # numbers beside strings, say
-        return sorted(values, key=lambda value: (type(value).__name__, str(value)))
 
 
 def with_other(categories: Sequence[Any]) -> tuple[Any, ...]:
@@ -422,7 +415,9 @@ class Grouping:
     def __post_init__(self) -> None:
         """Check the numbers."""
         least = self.min_frequency
-        if not (least is None or self.is_auto or _is_whole(least) or _is_share(least)):
+        is_count = is_whole(least) and least >= 1
+        is_share = is_finite(least) and not is_whole(least) and 0.0 < least < 1.0
+        if not (least is None or self.is_auto or is_count or is_share):
             raise ValueError(
                 f"min_frequency={least!r} must be None, an integer >= 1 (of records), a float "
                 "between 0 and 1 (a share of the records), or 'auto'."
@@ -446,17 +441,7 @@ class Grouping:
     def enough(self, n: int, frequent: int) -> int | None:
         """From how many of n records on categories are not rare; None if that does not count."""
         least = frequent if self.is_auto else self.min_frequency
-        return least if least is None or _is_whole(least) else math.ceil(least * n)
-
-
-def _is_whole(number: Any) -> bool:
-    is_integer = isinstance(number, Integral | np.integer) and not isinstance(number, bool)
-    return bool(is_integer and number >= 1)
-
-
-def _is_share(number: Any) -> bool:
-    is_float = isinstance(number, Real) and not isinstance(number, Integral)
-    return bool(is_float and 0.0 < number < 1.0)
+        return least if least is None or is_whole(least) else math.ceil(least * n)
 
 
 @dataclass(frozen=True, eq=False)

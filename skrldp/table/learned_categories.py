@@ -94,15 +94,10 @@ class Size:
 
     @classmethod
     def of(cls, name: object, column: Column | None, codes: np.ndarray | None) -> Size:
-        """Count the levels of a column that was read."""
+        """Count the levels of a column that was read; None if it has more than are counted."""
         if column is None or codes is None:
-            return cls.open(name)
+            return cls(name, MOST_CATEGORIES + 1, MOST_CATEGORIES + 1, True)
         return cls(name, len(column), int(np.count_nonzero(np.bincount(codes))))
-
-    @classmethod
-    def open(cls, name: object) -> Size:
-        """Return the size of a column with more different values than are counted."""
-        return cls(name, MOST_CATEGORIES + 1, MOST_CATEGORIES + 1, True)
 
     def words(self) -> str:
         """Return a text: "'zip': 50,000 (12 of them used)"."""
@@ -197,7 +192,7 @@ def _size(lazy: LazyTable, place: int, numbers: Numbers, plan: LearningPlan) -> 
     if isinstance(own, tuple) and (used <= len(own) or plan.takes_others(place)):
         return Size(name, max(len(own), used), used)
     if used > MOST_CATEGORIES:
-        return Size.open(name)
+        return Size.of(name, None, None)
     levels = 0
     if dtype == nw.Boolean:
         levels = 2
@@ -386,7 +381,7 @@ def learn(
         rare = Rare.of(names, value_alphabet.members(), of_each, least)
         if rare.n:
             frequencies = replace(frequencies, rare=(rare, *frequencies.rare))
-    source = _source(frequencies, learned)
+    source = "learned" if frequencies.rare else "frequent" if learned else "declared"
     if plan.is_cut and source != "declared":
         raise ValueError(
             "Bins with a number of bins read their edges from the records, and a confidence level "
@@ -460,13 +455,6 @@ def _distinct_values(
     positions, distinct = source.factorize(place, slice(0, source.n_rows))
     counts = source.records if weights is None else weights(source.n_rows)
     return distinct, np.bincount(positions + 1, counts, len(distinct) + 1)[1:]
-
-
-def _source(frequencies: Frequencies, learned: Sequence[int]) -> str:
-    """Say where the values come from; columns in `learned` have theirs from counted records."""
-    if frequencies.rare:
-        return "learned"
-    return "frequent" if learned else "declared"
 
 
 def _combined(

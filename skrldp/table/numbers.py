@@ -206,49 +206,44 @@ def summaries_of(
     Shapes: `weights` (n,), of the rows: counts of records, or those of a survey. Columns without
     numbers have None, as those of more distinct numbers than an engine brings.
     """
-    lazy = lazy_frame(X)
-    found: list[dict[str, Any] | None] = []
-    for place, column in enumerate(columns):
-        own = column.numbers
-        if own is None or (isinstance(own, Bins) and own.kind != "number"):
-            found.append(None)
-            continue
-        if lazy is None:
-            table = read_table(X)
-            own_weights = table.records if weights is None else weights
-            positions, distinct = table.factorize(place, slice(0, table.n_rows))
-        else:
-            table = LazyTable.of(lazy).rows([place], _MOST_DISTINCT)
-            own_weights = table.records
-            positions, distinct = table.factorize(0, slice(0, table.n_rows))
-        if lazy is not None and table.n_rows == _MOST_DISTINCT:
-            found.append(None)
-            continue
-        numbers = np.array([np.nan if v is None else float(v) for v in distinct] + [np.nan])
-        found.append(_summary(own, numbers[positions], own_weights, is_survey))
-    return found
+    return [
+        _summary(X, position, column.numbers, weights, is_survey)
+        for position, column in enumerate(columns)
+    ]
 
 
 _MOST_DISTINCT = 1_000_000  # distinct numbers of a column of a lazy frame
 
 
 def _summary(
-    own: Bins | Knots, numbers: NDArray[Any], weights: Any, is_survey: bool
-) -> dict[str, Any]:
-    """Summarise numbers (n,) with weights (n,)."""
+    X: Any, position: int, cut: Bins | Knots | None, weights: Any, is_survey: bool
+) -> dict[str, Any] | None:
+    """Summarise the numbers of one column."""
+    if cut is None or (isinstance(cut, Bins) and cut.kind != "number"):
+        return None
+    frame = lazy_frame(X)
+    if frame is None:
+        table = read_table(X)
+    else:
+        table, position, weights = LazyTable.of(frame).rows([position], _MOST_DISTINCT), 0, None
+        if table.n_rows == _MOST_DISTINCT:
+            return None
+    positions, distinct = table.factorize(position, slice(0, table.n_rows))
+    numbers = np.array([np.nan if v is None else float(v) for v in distinct] + [np.nan])[positions]
+    weights = table.records if weights is None else weights
     weights = np.ones(len(numbers)) if weights is None else np.asarray(weights, dtype=float)
     # Sums over sorted distinct numbers do not depend on the order of rows or on how rows were
     # counted, so that every road writes the same digits.
     numbers, index = np.unique(numbers, return_inverse=True)
     squares, weights = np.bincount(index, weights**2), np.bincount(index, weights)
-    if isinstance(own, Knots):
-        is_valid = own.thresholds(numbers)[0] >= 0
+    if isinstance(cut, Knots):
+        is_valid = cut.thresholds(numbers)[0] >= 0
         return {
             "rounding": float(
-                np.average(own.rounding_variance(numbers[is_valid]), weights=weights[is_valid])
+                np.average(cut.rounding_variance(numbers[is_valid]), weights=weights[is_valid])
             )
         }
-    places, k = own.places(numbers), len(own.labels)
+    places, k = cut.places(numbers), len(cut.labels)
     is_in = places >= 0
     places, numbers, weights, squares = (x[is_in] for x in (places, numbers, weights, squares))
     total, whole = np.bincount(places, weights, k), weights.sum()
