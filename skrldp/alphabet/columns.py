@@ -39,15 +39,15 @@ class Factorized:
         return len(self.positions)
 
     def __getitem__(self, row: int) -> Any:
-        place = int(self.positions[row])
-        return None if place < 0 else self.distinct[place]
+        position = int(self.positions[row])
+        return None if position < 0 else self.distinct[position]
 
-    def spread(self, found: NDArray[Any], missing: Any) -> NDArray[Any]:
+    def spread(self, codes: NDArray[Any], missing: Any) -> NDArray[Any]:
         """Give each row what was found for its value.
 
-        Shapes: `found` (len(distinct),); returns (n,).
+        Shapes: `codes` (len(distinct),); returns (n,).
         """
-        return np.append(found, found.dtype.type(missing)).take(self.positions)
+        return np.append(codes, codes.dtype.type(missing)).take(self.positions)
 
 
 # --- The categories of a column -------------------------------------------------------------------
@@ -89,10 +89,10 @@ class Column:
     @property
     def _entries(self) -> list[tuple[Any, int]]:
         """Every value that can be found, and the index of its category."""
-        entries = [(category, place) for place, category in enumerate(self.categories)]
-        other = self.other
-        if self.infrequent and other is not None:
-            entries += [(value, other) for value in self.infrequent]
+        entries = [(category, code) for code, category in enumerate(self.categories)]
+        other_code = self.other
+        if self.infrequent and other_code is not None:
+            entries += [(value, other_code) for value in self.infrequent]
         return entries
 
     def __len__(self) -> int:
@@ -122,21 +122,21 @@ class Column:
     def _of_numbers(self) -> NDArray[np.int64]:
         """Index of the category of each bin or knot, and -1 for none, (k + 1,)."""
         categories = () if self.numbers is None else self.numbers.categories
-        return np.array([*(self._places[own] for own in categories), -1], dtype=np.int64)
+        return np.array([*(self._places[category] for category in categories), -1], dtype=np.int64)
 
     @cached_property
     def _roundings(self) -> dict[int, set[float]]:
         """By the bytes of a float, the floats that integer categories are rounded to."""
-        found: dict[int, set[float]] = {size: set() for size in _DIGITS}
-        least = 1 << min(_DIGITS.values())
-        large = [v for v, _ in self._entries if type(v) is int and abs(v) >= least]
+        rounded: dict[int, set[float]] = {size: set() for size in _DIGITS}
+        smallest = 1 << min(_DIGITS.values())
+        large = [v for v, _ in self._entries if type(v) is int and abs(v) >= smallest]
         for size, digits in _DIGITS.items():
-            for whole in large:
+            for integer in large:
                 with suppress(OverflowError), np.errstate(over="ignore"):
-                    if abs(whole) >= 1 << digits:
-                        found[size].add(float(np.dtype(f"f{size}").type(whole)))
-            found[size] -= {math.inf, -math.inf}
-        return found
+                    if abs(integer) >= 1 << digits:
+                        rounded[size].add(float(np.dtype(f"f{size}").type(integer)))
+            rounded[size] -= {math.inf, -math.inf}
+        return rounded
 
     @cached_property
     def may_be_rounded(self) -> bool:
@@ -152,10 +152,10 @@ class Column:
         """
         if not self.may_be_rounded:
             return
-        own: Any = values.distinct if isinstance(values, Factorized) else values
-        if isinstance(own, np.ndarray):
-            size, own = own.dtype.itemsize, own.tolist()
-        for value in own:
+        entries: Any = values.distinct if isinstance(values, Factorized) else values
+        if isinstance(entries, np.ndarray):
+            size, entries = entries.dtype.itemsize, entries.tolist()
+        for value in entries:
             if isinstance(value, float | np.floating):
                 width = min(getattr(value, "itemsize", size), 8)
                 if float(value) in self._roundings[width]:
@@ -188,10 +188,10 @@ class Column:
         if isinstance(self.numbers, Knots):
             return self._rounded(self.numbers, values, draws)
         if isinstance(values, Factorized):
-            found = self.codes(values.distinct).astype(smallest_dtype(len(self), signed=True))
-            return values.spread(found, self.code(None))
+            codes = self.codes(values.distinct).astype(smallest_dtype(len(self), signed=True))
+            return values.spread(codes, self.code(None))
         if isinstance(self.numbers, Bins):
-            return self._of_numbers[self.numbers.places(values)]
+            return self._of_numbers[self.numbers.codes(values)]
         if not isinstance(values, np.ndarray):
             return self._codes_of_objects(values)
         if values.dtype.kind in "biuf":
@@ -221,12 +221,12 @@ class Column:
     def _codes_of_numbers(self, values: NDArray[Any]) -> NDArray[np.int64]:
         kind = {"b": "u8", "u": "u8", "i": "i8", "f": "f8"}[values.dtype.kind]
         values = values.astype(kind, copy=False)
-        numbers, places = self._sorted_numbers(kind)
+        numbers, codes_of_numbers = self._sorted_numbers(kind)
         codes = np.full(len(values), -1, dtype=np.int64)
         if len(numbers):
             near = np.searchsorted(numbers, values)
             np.minimum(near, len(numbers) - 1, out=near)
-            codes = np.where(numbers[near] == values, places[near], -1)
+            codes = np.where(numbers[near] == values, codes_of_numbers[near], -1)
         if kind == "f8" and None in self._places:
             codes[np.isnan(values)] = self._places[None]
         return codes
@@ -234,16 +234,16 @@ class Column:
     def _sorted_numbers(self, kind: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Return the categories that a dtype holds exactly, sorted, and their places."""
         if kind not in self._numbers:
-            found = []
-            for category, place in self._entries:
+            pairs = []
+            for category, code in self._entries:
                 if isinstance(category, bool | int | float):
                     number = _exactly(np.dtype(kind), category)
                     if number is not None:
-                        found.append((number, place))
-            found.sort()
+                        pairs.append((number, code))
+            pairs.sort()
             self._numbers[kind] = (
-                np.array([number for number, _ in found], dtype=kind),
-                np.array([place for _, place in found], dtype=np.int64),
+                np.array([number for number, _ in pairs], dtype=kind),
+                np.array([code for _, code in pairs], dtype=np.int64),
             )
         return self._numbers[kind]
 
@@ -277,14 +277,14 @@ def _distinct(values: list[Any]) -> list[Any]:
         return list(dict.fromkeys(values))
     numbers.sort()
     first = [
-        row for place, (value, row) in enumerate(numbers)
-        if not place or value != numbers[place - 1][0]
+        row for rank, (value, row) in enumerate(numbers)
+        if not rank or value != numbers[rank - 1][0]
     ]  # fmt: skip
-    others: dict[Any, int] = {}
+    first_rows: dict[Any, int] = {}
     for row, value in enumerate(values):
         if not isinstance(value, int | float):
-            others.setdefault(value, row)
-    return [values[row] for row in sorted([*first, *others.values()])]
+            first_rows.setdefault(value, row)
+    return [values[row] for row in sorted([*first, *first_rows.values()])]
 
 
 def sort_categories(categories: list[Any]) -> list[Any]:
@@ -307,9 +307,9 @@ class _Places(dict[Any, int]):
         if len(pairs) > _FEW_NUMBERS:
             pairs.sort()
             self._numbers, self._places = zip(*pairs, strict=True)
-        for category, place in entries:
+        for category, code in entries:
             if not self._numbers or not isinstance(category, int | float):
-                self[category] = place
+                self[category] = code
 
     def __missing__(self, value: Any) -> int:
         return self.of_plain(value)
@@ -320,20 +320,20 @@ class _Places(dict[Any, int]):
             value = plain(value)
         except (ValueError, OverflowError, ImportError):  # infinite, or a moment out of range
             return -1
-        place = self.get(value)
-        if place is None and isinstance(value, date):  # or a datetime
-            place = self.get(in_other_type(value))
-        return self._bisected(value) if place is None else place
+        code = self.get(value)
+        if code is None and isinstance(value, date):  # or a datetime
+            code = self.get(in_other_type(value))
+        return self._bisected(value) if code is None else code
 
     def _bisected(self, value: Any) -> int:
         try:
-            place = bisect_left(self._numbers, value)
+            rank = bisect_left(self._numbers, value)
         except (TypeError, ArithmeticError):  # it is not a number
             return -1
-        if place == len(self._numbers):
+        if rank == len(self._numbers):
             return -1
-        found = self._numbers[place]
-        return self._places[place] if found == value and hash(found) == hash(value) else -1
+        number = self._numbers[rank]
+        return self._places[rank] if number == value and hash(number) == hash(value) else -1
 
 
 # --- Texts about columns and values, for messages; they contain nothing of private records --------
@@ -361,8 +361,8 @@ def listed(values: Sequence[Any]) -> str:
     shown = [brief(repr(value)) for value in values[:_SHOWN]]
     while len(shown) > 1 and len(", ".join(shown)) > _WIDE:
         shown.pop()
-    more = len(values) - len(shown)
-    return ", ".join(shown) + (f" (and {more:,} more)" if more > 0 else "")
+    n_hidden = len(values) - len(shown)
+    return ", ".join(shown) + (f" (and {n_hidden:,} more)" if n_hidden > 0 else "")
 
 
 def known_of(column: Column) -> str:
@@ -380,17 +380,17 @@ def named(columns: Sequence[Column]) -> str:
 
 def numbered(rows: NDArray[Any]) -> str:
     """Give the numbers of the first few rows of a public table: "row 3", "rows 0, 2, 5"."""
-    some = ", ".join(map(str, rows[:_SHOWN])) + (", ..." if len(rows) > _SHOWN else "")
-    return f"row{'s' if len(rows) > 1 else ''} {some}"
+    numbers = ", ".join(map(str, rows[:_SHOWN])) + (", ..." if len(rows) > _SHOWN else "")
+    return f"row{'s' if len(rows) > 1 else ''} {numbers}"
 
 
 def hint_of(column: Column, values: Iterable[Any]) -> str:
     """Say how an unknown text differs from a known one, if in one way alone; "" if none does."""
     texts = {value for value in values if isinstance(value, str)}
-    for what, key in _WAYS.items():
+    for way, key in _WAYS.items():
         known = set(map(key, column.texts)) if texts else set()
         if any(key(text) in known for text in texts):
-            return f"A value differs from a known one only in {what}; write it in the same way."
+            return f"A value differs from a known one only in {way}; write it in the same way."
     return ""
 
 
@@ -400,12 +400,12 @@ def rows_in_words(unknown: Counter[Any], *, secret: bool = False) -> str:
     if secret:
         n_rows = sum(unknown.values())
         return f"{n_rows:,} row{'s' if n_rows > 1 else ''} with a value"
-    parts = []
+    phrases = []
     present = [value for value in unknown if not is_missing(value)]
     if present:
         n_rows = sum(unknown.values()) - n_missing
         rows = "1 row" if n_rows == 1 else f"{n_rows:,} rows"
-        parts.append(f"{rows} with {'values' if len(present) > 1 else 'value'} {listed(present)}")
+        phrases.append(f"{rows} with {'values' if len(present) > 1 else 'value'} {listed(present)}")
     if n_missing:
-        parts.append(f"{n_missing:,} missing value{'s' if n_missing > 1 else ''}")
-    return " and ".join(parts)
+        phrases.append(f"{n_missing:,} missing value{'s' if n_missing > 1 else ''}")
+    return " and ".join(phrases)

@@ -75,8 +75,10 @@ class Alphabet:
         prefix, n, keys = codes[0], len(columns[0]), []
         for column, code in zip(columns[1:], codes[1:], strict=True):
             size = len(column)
-            parts = [np.unique(_keys(prefix[rows], code[rows], size)) for rows in chunks(len(code))]
-            known = np.unique(np.concatenate([np.empty(0, np.int64), *parts]))
+            uniques = [
+                np.unique(_keys(prefix[rows], code[rows], size)) for rows in chunks(len(code))
+            ]
+            known = np.unique(np.concatenate([np.empty(0, np.int64), *uniques]))
             check(len(known))
             prefix = _find(prefix, code, size, known, n * size)
             keys.append(known)
@@ -97,17 +99,17 @@ class Alphabet:
         rare = [tuple(map(plain, few)) for few in infrequent or [()] * len(names)]
         cut = numbers or [None] * len(names)
         if len(names) == 1:
-            own = tuple(map(plain, members))
-            return cls((Column(names[0], own, infrequent=rare[0], numbers=cut[0]),))
+            categories = tuple(map(plain, members))
+            return cls((Column(names[0], categories, infrequent=rare[0], numbers=cut[0]),))
         values = list(zip(*members, strict=True))
         columns = [
-            Column.of_values(name, own, few)
-            for name, own, few in zip(names, values, rare, strict=True)
+            Column.of_values(name, categories, few)
+            for name, categories, few in zip(names, values, rare, strict=True)
         ]
-        codes = [column.codes(own) for column, own in zip(columns, values, strict=True)]
-        found, index = cls.observed(columns, codes)
-        columns = [replace(one, numbers=own) for one, own in zip(columns, cut, strict=True)]
-        return cls(tuple(columns), found.keys, np.argsort(index))
+        codes = [column.codes(members) for column, members in zip(columns, values, strict=True)]
+        alphabet, index = cls.observed(columns, codes)
+        columns = [replace(column, numbers=k) for column, k in zip(columns, cut, strict=True)]
+        return cls(tuple(columns), alphabet.keys, np.argsort(index))
 
     # -- contents and look-ups --------------------------------------------------------------------
 
@@ -118,12 +120,12 @@ class Alphabet:
         """
         if not self.columns:
             return np.zeros((1, 0), dtype=np.int64)
-        prefix, parts = np.arange(len(self)), []
+        prefix, codes = np.arange(len(self)), []
         for column, keys in zip(self.columns[:0:-1], self.keys[::-1], strict=True):
             prefix, category = np.divmod(keys[prefix], len(column))
-            parts.append(category)
-        found = np.stack([prefix, *parts[::-1]], axis=1)
-        return found if self.order is None else found[np.argsort(self.order)]
+            codes.append(category)
+        combinations = np.stack([prefix, *codes[::-1]], axis=1)
+        return combinations if self.order is None else combinations[np.argsort(self.order)]
 
     def members(self) -> tuple[Any, ...]:
         """Categories if there is one column, otherwise tuples of them."""
@@ -176,15 +178,15 @@ class Alphabet:
         Shapes: `codes` (n,). Returns (n,): -1 where a column, or the alphabet, has no such
         category.
         """
-        others = [column.other for column in self.columns]
+        other_codes = [column.other for column in self.columns]
         known = [
-            code if other is None else np.where(code < 0, code.dtype.type(other), code)
-            for code, other in zip(codes, others, strict=True)
+            code if other_code is None else np.where(code < 0, code.dtype.type(other_code), code)
+            for code, other_code in zip(codes, other_codes, strict=True)
         ]
         index = self.index(known)
-        if None in others or not (index < 0).any():
+        if None in other_codes or not (index < 0).any():
             return index
-        fallback = self.index([np.array([other]) for other in others])[0]
+        fallback = self.index([np.array([other_code]) for other_code in other_codes])[0]
         return np.where(index < 0, index.dtype.type(fallback), index)
 
 
@@ -206,9 +208,9 @@ def _find(
             out[rows] = table.take(_keys(prefix[rows], code[rows], size + 1))
             continue
         keys = _keys(prefix[rows], code[rows], size)
-        place = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-        place[(known[place] != keys) | (prefix[rows] < 0) | (code[rows] < 0)] = -1
-        out[rows] = place
+        positions = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+        positions[(known[positions] != keys) | (prefix[rows] < 0) | (code[rows] < 0)] = -1
+        out[rows] = positions
     return out
 
 
@@ -295,8 +297,8 @@ def group_cells(record: Record, columns: Any, part: str) -> CellGroups:
         return CellGroups(of_secret + of_value, cells, np.arange(a1 * a2))
     if part != "all":
         raise ValueError(f"columns={columns!r} and part={part!r} exclude each other.")
-    places = _positions(record, columns)
-    read = [_column(record, place) for place in places]
+    positions = _positions(record, columns)
+    read = [_column(record, position) for position in positions]
     key = np.zeros(a1 * a2, dtype=np.int64)
     for categories, codes, sensitive in read:
         key = key * len(categories) + codes[secret if sensitive else value]
@@ -305,9 +307,9 @@ def group_cells(record: Record, columns: Any, part: str) -> CellGroups:
     for categories, _, _ in reversed(read):
         rest, code = np.divmod(rest, len(categories))
         parts.append([categories[c] for c in code])
-    names = tuple(record.columns[place][0] for place in places)
-    found = tuple(zip(*reversed(parts), strict=True)) if len(read) > 1 else tuple(parts[0])
-    return CellGroups(names, found, labels.reshape(-1).astype(np.intp))
+    names = tuple(record.columns[position][0] for position in positions)
+    combined = tuple(zip(*reversed(parts), strict=True)) if len(read) > 1 else tuple(parts[0])
+    return CellGroups(names, combined, labels.reshape(-1).astype(np.intp))
 
 
 def group_records(record: Record, by: Any, estimated: CellGroups) -> CellGroups:
@@ -316,9 +318,9 @@ def group_records(record: Record, by: Any, estimated: CellGroups) -> CellGroups:
     Raises ValueError if there is no such column, or it is one of those that are estimated.
     """
     groups = group_cells(record, by, "all")
-    both = [name for name in groups.name if name in estimated.name]
-    if both:
-        raise ValueError(f"by={by!r}: column {both[0]!r} is the one that is estimated.")
+    shared = [name for name in groups.name if name in estimated.name]
+    if shared:
+        raise ValueError(f"by={by!r}: column {shared[0]!r} is the one that is estimated.")
     return groups
 
 
@@ -364,61 +366,61 @@ def _positions(record: Record, columns: Any) -> list[int]:
             f"{columns!r}: use part='sensitive' or part='nonsensitive'."
         )
     names = [name for name, _ in record.columns]
-    places = []
+    positions = []
     for name in as_list(columns):
         if name in names:
-            places.append(names.index(name))
+            positions.append(names.index(name))
         elif isinstance(name, Integral) and -len(names) <= int(name) < len(names):
-            places.append(int(name) % len(names))
+            positions.append(int(name) % len(names))
         else:
             raise ValueError(f"there is no column {name!r}; the columns are [{listed(names)}].")
-    if not places or len(set(places)) < len(places):
+    if not positions or len(set(positions)) < len(positions):
         raise ValueError(f"columns={columns!r} must name columns, each once: [{listed(names)}].")
-    return places
+    return positions
 
 
-def _column(record: Record, place: int) -> tuple[list[Any], NDArray[np.intp], bool]:
+def _column(record: Record, position: int) -> tuple[list[Any], NDArray[np.intp], bool]:
     """Return a column's categories in order, and the code of each secret (or value of U)."""
     flags = [flag for _, flag in record.columns]
-    sensitive = flags[place]
+    sensitive = flags[position]
     alphabet: Sequence[Any] = record.secrets if sensitive else record.values
-    within = sum(flag == sensitive for flag in flags[:place])
+    within = sum(flag == sensitive for flag in flags[:position])
     if flags.count(sensitive) > 1:
         columns = list(zip(*alphabet, strict=True))
-        own = columns[within]
+        categories_of_rows = columns[within]
         sizes = [len(set(column)) for column in columns]
         # If the alphabet has all combinations, they are in the order of the columns' own alphabets.
         ordered = np.prod(sizes, dtype=float) == len(alphabet)
     else:
-        own, ordered = tuple(alphabet), True
-    categories = list(dict.fromkeys(own))
+        categories_of_rows, ordered = tuple(alphabet), True
+    categories = list(dict.fromkeys(categories_of_rows))
     if not ordered:
-        categories = _ordered(columns[:within], own)
+        categories = _ordered(columns[:within], categories_of_rows)
     index = {category: code for code, category in enumerate(categories)}
-    return categories, np.array([index[c] for c in own], dtype=np.intp), sensitive
+    return categories, np.array([index[c] for c in categories_of_rows], dtype=np.intp), sensitive
 
 
-def _ordered(prefixes: Sequence[Sequence[Any]], own: Sequence[Any]) -> list[Any]:
+def _ordered(prefixes: Sequence[Sequence[Any]], categories: Sequence[Any]) -> list[Any]:
     """Order a column's categories as in the alphabet, if that is in lexicographic order.
 
     Rows that agree in the preceding columns (`prefixes`) have the categories in their order.
     Categories that no such rows compare are sorted.
     """
-    before: dict[Any, set[Any]] = {category: set() for category in own}
-    rows = list(zip(*prefixes, own, strict=True))
-    for row, other in itertools.pairwise(rows):
-        if row[:-1] == other[:-1]:
-            before[other[-1]].add(row[-1])
-    rank = {category: place for place, category in enumerate(sort_categories(list(before)))}
+    before: dict[Any, set[Any]] = {category: set() for category in categories}
+    rows = list(zip(*prefixes, categories, strict=True))
+    for row, next_row in itertools.pairwise(rows):
+        if row[:-1] == next_row[:-1]:
+            before[next_row[-1]].add(row[-1])
+    rank = {category: position for position, category in enumerate(sort_categories(list(before)))}
     sorter = TopologicalSorter(before)
     try:
         sorter.prepare()
     except CycleError:  # the alphabet is in a different order
         return list(rank)
-    found: list[Any] = []
+    ordered: list[Any] = []
     ready: list[Any] = []
     while sorter.is_active():
         ready = sorted([*ready, *sorter.get_ready()], key=rank.__getitem__)
-        found.append(ready.pop(0))
-        sorter.done(found[-1])
-    return found
+        ordered.append(ready.pop(0))
+        sorter.done(ordered[-1])
+    return ordered

@@ -128,16 +128,16 @@ class Bins:
         """What is cut: "number", "date" without a time zone, or "moment" with one."""
         return next(_kind_of(edge) for edge in self.edges if not is_infinite(edge))
 
-    def places(self, values: Sequence[Any] | NDArray[Any]) -> NDArray[np.int64]:
+    def codes(self, values: Sequence[Any] | NDArray[Any]) -> NDArray[np.int64]:
         """Find the bin of each value, (n,); -1 for a value without one."""
-        found, is_valid = _positions(values, self.kind)
-        edges = np.array([_position(edge, self.kind) for edge in self.edges], dtype=found.dtype)
-        places: NDArray[np.int64] = np.searchsorted(edges, found, side="right") - 1
+        measured, is_valid = _positions(values, self.kind)
+        edges = np.array([_position(edge, self.kind) for edge in self.edges], dtype=measured.dtype)
+        codes: NDArray[np.int64] = np.searchsorted(edges, measured, side="right") - 1
         last = len(self.labels)
         if self.outside == "clip":
-            np.clip(places, 0, last - 1, out=places)
-        places[~is_valid | (places == last)] = -1
-        return places
+            np.clip(codes, 0, last - 1, out=codes)
+        codes[~is_valid | (codes == last)] = -1
+        return codes
 
     @property
     def inside(self) -> tuple[Any, ...]:
@@ -240,8 +240,8 @@ class Knots:
         """Variance that rounding adds to each number within the knots, (n,)."""
         lower, up = self.thresholds(numbers)
         share, gap = up / _SCALE, np.diff(np.array(self.points, dtype=float))[lower]
-        found: NDArray[np.float64] = share * (1.0 - share) * gap**2
-        return found
+        variance: NDArray[np.float64] = share * (1.0 - share) * gap**2
+        return variance
 
 
 Numbers = Bins | Knots
@@ -252,18 +252,18 @@ def _check_outside(outside: Any) -> None:
         raise ValueError(f"outside={outside!r} must be 'error' or 'clip'.")
 
 
-def _written_out(values: Any, what: str, example: str) -> tuple[Any, ...]:
+def _written_out(values: Any, label: str, example: str) -> tuple[Any, ...]:
     """List edges or knots as Python scalars; raise a ValueError for what is neither."""
-    wrong = f"{what} must be a list of numbers or dates, such as {example}, got {values!r}."
+    wrong = f"{label} must be a list of numbers or dates, such as {example}, got {values!r}."
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise ValueError(wrong)
     try:
-        found = tuple(_scalar(value) for value in values)
+        scalars = tuple(_scalar(value) for value in values)
     except ValueError:
         raise ValueError(wrong) from None
-    if None in found or not found:
+    if None in scalars or not scalars:
         raise ValueError(wrong)
-    return found
+    return scalars
 
 
 def _scalar(value: Any) -> Any:
@@ -324,12 +324,12 @@ def _positions(
     """Place values on a scale, (n,), and say which are on it, (n,)."""
     dtype: Any = np.float64 if kind == "number" else np.int64
     if kind == "number" and isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
-        found = values.astype(dtype)
-        is_valid = np.isfinite(found)
-        return np.where(is_valid, found, 0.0), is_valid
+        numbers = values.astype(dtype)
+        is_valid = np.isfinite(numbers)
+        return np.where(is_valid, numbers, 0.0), is_valid
     measured = [_measured(value, kind) for value in values]
-    is_valid = np.array([one is not None for one in measured], dtype=bool)
-    return np.array([one or 0 for one in measured], dtype=dtype), is_valid
+    is_valid = np.array([position is not None for position in measured], dtype=bool)
+    return np.array([position or 0 for position in measured], dtype=dtype), is_valid
 
 
 def _increase(positions: Sequence[Any]) -> bool:

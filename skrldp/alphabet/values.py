@@ -103,9 +103,9 @@ def _moment(value: np.datetime64 | np.timedelta64) -> Any:
         return None
     unit = np.datetime_data(value.dtype)[0]
     if unit in ("W", "D", "h", "m", "s", "ms", "us", "ns"):
-        whole = value.astype(f"{value.dtype.kind}8[us]")
-        moment = whole.item()
-        exact = whole.astype(value.dtype) == value  # neither rounded nor overflown
+        microseconds = value.astype(f"{value.dtype.kind}8[us]")
+        moment = microseconds.item()
+        exact = microseconds.astype(value.dtype) == value  # neither rounded nor overflown
         if exact and isinstance(moment, datetime | timedelta):
             return moment
     import pandas as pd
@@ -219,10 +219,10 @@ def frequent_from(n: int, beta: float) -> int:
     >>> [frequent_from(n, 0.001) for n in (1_000, 20_000, 1_000_000)]
     [49, 58, 69]
     """
-    least = SEEN_OFTEN + 2
-    while _chance(n, least) > beta:
-        least += 1
-    return least
+    minimum = SEEN_OFTEN + 2
+    while _chance(n, minimum) > beta:
+        minimum += 1
+    return minimum
 
 
 def chance_of_infrequent(n: int, fewest: int) -> float:
@@ -237,15 +237,15 @@ def chance_of_infrequent(n: int, fewest: int) -> float:
 
 
 @lru_cache(1 << 10)
-def _chance(n: int, least: int) -> float:
+def _chance(n: int, minimum: int) -> float:
     """Bound the probability of Theorem 36 at the best expected count, an integer."""
-    means = range(SEEN_OFTEN + 1, least)
-    return min((_bound(n, mean, least) for mean in means), default=math.inf)
+    means = range(SEEN_OFTEN + 1, minimum)
+    return min((_bound(n, mean, minimum) for mean in means), default=math.inf)
 
 
-def _bound(n: int, mean: int, least: int) -> float:
+def _bound(n: int, mean: int, minimum: int) -> float:
     """Chernoff's bounds for sums of independent indicators, of n / mean values each."""
     below = SEEN_OFTEN - 1
     few = math.exp(below - mean + below * math.log(mean / below))
-    many = math.exp(least - mean + least * math.log(mean / least))
+    many = math.exp(minimum - mean + minimum * math.log(mean / minimum))
     return (n / mean) * (few + many) * (1.0 + 1e-9)  # rounding

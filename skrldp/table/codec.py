@@ -61,7 +61,7 @@ class Codes:
 
 def encode_columns(
     table: Table,
-    places: Sequence[int | None],
+    positions: Sequence[int | None],
     alphabet: Alphabet,
     *,
     group: bool = False,
@@ -75,12 +75,12 @@ def encode_columns(
     Raises ValueError for other unknown values, and for combinations; see
     :func:`refuse_categories`.
     """
-    if not places:  # all columns are sensitive, or S is not read
+    if not positions:  # all columns are sensitive, or S is not read
         return np.zeros(table.n_rows, dtype=np.uint8)
     codes = []
-    for column, place in zip(alphabet.columns, places, strict=True):
-        assert place is not None  # only columns of S may be absent
-        code, unknown = encode_column(table, place, column, draws)
+    for column, position in zip(alphabet.columns, positions, strict=True):
+        assert position is not None  # only columns of S may be absent
+        code, unknown = encode_column(table, position, column, draws)
         if unknown and not (group and column.other is not None):
             refuse_categories(column, unknown, secret=secret, or_else=or_else)
         codes.append(code)
@@ -106,19 +106,21 @@ def manifest_codes(
     Raises ValueError if a column is missing or a value is unknown.
     """
     read = read_table(table)
-    own = list(read.names) if names is None or not read.is_array else list(names)
+    table_names = list(read.names) if names is None or not read.is_array else list(names)
     draws = draws or fixed_draws()
     of_secret = manifest.secret_alphabet
     shared = of_secret.columns if secrets else ()
-    missing = [one.name for one in (*shared, *manifest.encoders) if one.name not in own]
+    missing = [
+        column.name for column in (*shared, *manifest.encoders) if column.name not in table_names
+    ]
     if missing:
-        raise ValueError(f"the table lacks the column {missing[0]!r}; it has {own}.")
-    places = [own.index(column.name) for column in shared]
-    found = encode_columns(read, places, of_secret, secret=True)
+        raise ValueError(f"the table lacks the column {missing[0]!r}; it has {table_names}.")
+    positions = [table_names.index(column.name) for column in shared]
+    secret_codes = encode_columns(read, positions, of_secret, secret=True)
     of_u = [
         encode_columns(
             read,
-            [own.index(column.name)],
+            [table_names.index(column.name)],
             Alphabet((column,)),
             group=manifest.others[column.name] is True,
             or_else="a base with handle_unknown='infrequent_if_exist' in `fit`",
@@ -126,7 +128,7 @@ def manifest_codes(
         )
         for column in manifest.encoders
     ]
-    return found, of_u
+    return secret_codes, of_u
 
 
 # --- New columns of numpy, pandas, polars and pyarrow tables --------------------------------------
@@ -173,9 +175,9 @@ def build_array(columns: Sequence[NewColumn], dtype: Any) -> np.ndarray:
     assert flat is not None  # dtype object holds anything
     out = np.empty((len(columns[0].positions), len(columns)), dtype=flat.dtype)
     start = 0
-    for place, column in enumerate(columns):
+    for position, column in enumerate(columns):
         stop = start + len(column.values)
-        out[:, place] = flat[start:stop][column.positions]
+        out[:, position] = flat[start:stop][column.positions]
         start = stop
     return out
 
@@ -183,8 +185,8 @@ def build_array(columns: Sequence[NewColumn], dtype: Any) -> np.ndarray:
 def _array_of(values: list[Any], dtype: Any) -> np.ndarray | None:
     if is_object(dtype):
         array = np.empty(len(values), dtype=object)
-        for place, value in enumerate(values):  # a slice assignment would unpack tuples
-            array[place] = value
+        for index, value in enumerate(values):  # a slice assignment would unpack tuples
+            array[index] = value
         return array
     numpy_values = [  # numpy would drop the nanoseconds of pandas' timestamps
         v.to_numpy() if hasattr(v, "to_numpy") and not is_missing(v) else v for v in values
@@ -264,8 +266,8 @@ def _series_of(
 def _holds(series: nw.Series[Any], values: Sequence[Any]) -> bool:
     """Whether a series holds exactly these values, none truncated, rounded or lost."""
     positions, distinct = factorize(series)
-    found = [None if position < 0 else distinct[position] for position in positions]
-    return found == [plain(value) for value in values]
+    entries = [None if position < 0 else distinct[position] for position in positions]
+    return entries == [plain(value) for value in values]
 
 
 def _pandas_column(pd: Any, values: Sequence[Any], dtype: Any) -> Any:
@@ -364,11 +366,11 @@ class CellCodec:
         True for all values that are no categories, a tuple of those that were rare in the public
         table, or None.
         """
-        found = tuple(
+        others_by_column = tuple(
             column.infrequent or ((self.groups_unknown and column.other is not None) or None)
             for column in (self.columns[position] for position in self.nonsensitive)
         )
-        return None if set(found) <= {None} else found
+        return None if set(others_by_column) <= {None} else others_by_column
 
     def encode(
         self, X: Any, *, unknown: str = "error", of_u: bool = False, draws: Draws | None = None
@@ -383,12 +385,12 @@ class CellCodec:
         if unknown not in ("error", "other"):
             raise ValueError(f"unknown must be 'error' or 'other', got {unknown!r}")
         table = read_table(X)
-        places = self._places(table, values_only=of_u)
+        in_table = self._places(table, values_only=of_u)
         draws = draws or fixed_draws()
 
         def part(positions: Sequence[int], alphabet: Alphabet, **how: Any) -> np.ndarray:
             return encode_columns(
-                table, [places[p] for p in positions], alphabet, draws=draws, **how
+                table, [in_table[position] for position in positions], alphabet, draws=draws, **how
             )
 
         secrets = part(() if of_u else self.sensitive, self._secret_alphabet, secret=True)
@@ -410,27 +412,27 @@ class CellCodec:
     def _places(self, table: Table, *, values_only: bool = False) -> Sequence[int | None]:
         """Find the columns in a table that has all of them or, if allowed, those of U alone."""
         if values_only and self.holds_values_only(table):
-            of_value = {position: place for place, position in enumerate(self.nonsensitive)}
+            of_value = {position: index for index, position in enumerate(self.nonsensitive)}
             return [of_value.get(position) for position in range(len(self.columns))]
         self._check_columns(table)
         return range(len(self.columns))
 
     def _check_columns(self, table: Table) -> None:
         fitted = [column.name for column in self.columns]
-        given = list(table.names)
+        names = list(table.names)
         if not self._are_named(table):
-            if len(given) != len(fitted):
+            if len(names) != len(fitted):
                 raise ValueError(
-                    f"X has {len(given)} features, but this sanitizer was fitted with {len(fitted)}"
+                    f"X has {len(names)} features, but this sanitizer was fitted with {len(fitted)}"
                 )
             if _reordered(table, fitted):
                 raise ValueError(_ORDER)
             return
-        if given == fitted:
+        if names == fitted:
             return
         message = "The feature names should match those that were passed during fit.\n"
-        new = [name for name in given if name not in fitted]
-        gone = [name for name in fitted if name not in given]
+        new = [name for name in names if name not in fitted]
+        gone = [name for name in fitted if name not in names]
         if new:
             message += f"Feature names unseen at fit time:\n{_bullets(new)}"
         if gone:
@@ -465,8 +467,8 @@ class CellCodec:
         values = [self.columns[position].written(raw) for position in wanted]
         index = [self.marginal(position)[cells] for position in wanted]
         if strange is not None:
-            place = list(wanted).index(strange[0])
-            values[place], index[place] = (strange[1],), np.zeros_like(index[place])
+            column = list(wanted).index(strange[0])
+            values[column], index[column] = (strange[1],), np.zeros_like(index[column])
         return self._written(values, index, wanted, read_table(like))
 
     def write_values(self, values: Sequence[Any], index: np.ndarray, *, like: Any) -> Any:
@@ -476,8 +478,8 @@ class CellCodec:
         :meth:`decode` would give it if that can hold the values.
         """
         single, columns = len(self.nonsensitive) == 1, len(self.nonsensitive)
-        parts = [values if single else [v[place] for v in values] for place in range(columns)]
-        return self._written(parts, [index] * columns, self.nonsensitive, read_table(like))
+        splits = [values if single else [value[k] for value in values] for k in range(columns)]
+        return self._written(splits, [index] * columns, self.nonsensitive, read_table(like))
 
     def _written(
         self,
@@ -487,27 +489,27 @@ class CellCodec:
         table: Table,
     ) -> Any:
         """Build the columns `wanted`, each from its values and the index of each row's value."""
-        places = self._places(table, values_only=True)
+        positions = self._places(table, values_only=True)
         columns = [
-            self._new_column(table, position, places[position], some, rows)
-            for position, some, rows in zip(wanted, values, index, strict=True)
+            self._new_column(table, position, positions[position], categories, rows)
+            for position, categories, rows in zip(wanted, values, index, strict=True)
         ]
         if table.is_array:
             return build_array(columns, columns[0].dtype)
-        found = [places[position] for position in wanted]
-        own = (self.columns[position].name for position in wanted)
-        own = (name if isinstance(name, str) else f"x{name}" for name in own)
+        origins = [positions[position] for position in wanted]
+        fitted_names = (self.columns[position].name for position in wanted)
+        fitted_names = (name if isinstance(name, str) else f"x{name}" for name in fitted_names)
         names = [
-            name if place is None else table.names[place]
-            for name, place in zip(own, found, strict=True)
+            name if origin is None else table.names[origin]
+            for name, origin in zip(fitted_names, origins, strict=True)
         ]
-        return build_frame(columns, table, found, names)
+        return build_frame(columns, table, origins, names)
 
     def _new_column(
         self,
         table: Table,
         position: int,
-        place: int | None,
+        origin: int | None,
         values: Sequence[Any],
         index: np.ndarray,
     ) -> NewColumn:
@@ -515,7 +517,7 @@ class CellCodec:
         if table.library == self.library:
             values = tuple(column.missing if value is None else value for value in values)
             return NewColumn(values, column.dtype, index)
-        dtype = table.dtype(place or 0) if table.is_array or place is not None else None
+        dtype = table.dtype(origin or 0) if table.is_array or origin is not None else None
         dtype = without_levels(dtype, column.categories)
         return NewColumn(values, dtype, index)
 

@@ -91,9 +91,9 @@ def encode_column(
         if codes[rows].min() < 0:
             is_strange = codes[rows] < 0
             weights = None if table.records is None else table.records[rows][is_strange]
-            places, which = np.unique(positions[is_strange], return_inverse=True)
-            for place, count in zip(places, np.bincount(which, weights), strict=True):
-                unknown[distinct[place]] += int(count)
+            entries, which = np.unique(positions[is_strange], return_inverse=True)
+            for entry, count in zip(entries, np.bincount(which, weights), strict=True):
+                unknown[distinct[entry]] += int(count)
     return codes, unknown
 
 
@@ -116,19 +116,19 @@ def learn_column(
     in `given`, unless they become "other".
     """
     name, dtype = table.names[position], table.dtype(position)
-    own = given if isinstance(given, tuple) else None
+    listing = given if isinstance(given, tuple) else None
     numbers = given if isinstance(given, Bins | Knots) else None
     if numbers is not None:
-        own = numbers.categories
-    levels = None if own is not None else table.levels(position, given=given == "dtype")
-    is_declared = own is not None
-    if own is None and levels is None:
+        listing = numbers.categories
+    levels = None if listing is not None else table.levels(position, given=given == "dtype")
+    is_declared = listing is not None
+    if listing is None and levels is None:
         observed = _observe(table, position)
         if observed is None:
             return None
         categories, codes = observed
     else:
-        categories = (*levels, None) if levels is not None else own or ()
+        categories = (*levels, None) if levels is not None else listing or ()
         known = Categories(name, categories, numbers=numbers)
         codes, unknown = encode_column(table, position, known, draws)
         if unknown and others:
@@ -163,25 +163,25 @@ def learn_column(
 def _observe(table: Table, position: int) -> tuple[tuple[Any, ...], np.ndarray] | None:
     """Return the sorted values that occur and each row's index; None if there are too many."""
     index: dict[Any, int] = {}  # in the order in which they are found
-    parts = []
+    codes_of_chunks = []
     for rows in chunks(table.n_rows):
         positions, distinct = table.factorize(position, rows)
         distinct.append(None)
         seen = np.zeros(len(distinct), dtype=bool)
         seen[positions] = True
         to_code = np.zeros(len(distinct), dtype=np.int64)
-        for place in np.flatnonzero(seen):
-            to_code[place] = index.setdefault(distinct[place], len(index))
+        for number in np.flatnonzero(seen):
+            to_code[number] = index.setdefault(distinct[number], len(index))
         if len(index) > MOST_CATEGORIES:
             return None
-        parts.append(to_code.astype(smallest_dtype(len(index)))[positions])
+        codes_of_chunks.append(to_code.astype(smallest_dtype(len(index)))[positions])
     categories = tuple(sort_categories([*index]))
     dtype = smallest_dtype(len(categories), signed=True)
     rank = np.empty(len(categories), dtype=dtype)
     rank[[index[category] for category in categories]] = np.arange(len(categories), dtype=dtype)
     codes = np.empty(table.n_rows, dtype=dtype)
-    for rows, part in zip(chunks(table.n_rows), parts, strict=True):
-        codes[rows] = rank[part]
+    for rows, codes_of_chunk in zip(chunks(table.n_rows), codes_of_chunks, strict=True):
+        codes[rows] = rank[codes_of_chunk]
     return categories, codes
 
 
@@ -314,9 +314,9 @@ class Rare:
     some: tuple[tuple[Any, int], ...]  # the rarest ones, and how many records each has
 
     @classmethod
-    def of(cls, names: Sequence[Any], values: Sequence[Any], counts: Any, least: int) -> Rare:
+    def of(cls, names: Sequence[Any], values: Sequence[Any], counts: Any, minimum: int) -> Rare:
         """Find the values that have fewer records than the least."""
-        rare = [k for k in np.argsort(counts, kind="stable").tolist() if counts[k] < least]
+        rare = [k for k in np.argsort(counts, kind="stable").tolist() if counts[k] < minimum]
         some = tuple((values[k], int(counts[k])) for k in rare[:_SHOWN])
         return cls(tuple(names), len(rare), some)
 
@@ -338,20 +338,22 @@ class Frequencies:
         columns: Mapping[int, tuple[Column, Column]],
         counts: Mapping[int, NDArray[Any]],
         open_columns: Collection[int],
-        least: int,
+        minimum: int,
         n_columns: int,
     ) -> Frequencies:
         """Look at columns."""
         sizes: list[int | None] = [None] * n_columns
         rare, fewest = [], _ANY
-        for place, (column, grouped) in columns.items():
-            is_open = place in open_columns
-            sizes[place], kept = most_categories(column, counts[place], grouped, is_open, least)
-            numbers = [*kept.values()]
+        for position, (column, grouped) in columns.items():
+            is_open = position in open_columns
+            sizes[position], kept_counts = most_categories(
+                column, counts[position], grouped, is_open, minimum
+            )
+            numbers = [*kept_counts.values()]
             fewest = min([fewest, *numbers])
-            if sizes[place] is None:
-                rare.append(Rare.of((column.name,), [*kept], numbers, least))
-        return cls(tuple(sizes), tuple(rare), least, fewest)
+            if sizes[position] is None:
+                rare.append(Rare.of((column.name,), [*kept_counts], numbers, minimum))
+        return cls(tuple(sizes), tuple(rare), minimum, fewest)
 
     def product(self, positions: Sequence[int]) -> int | None:
         """Multiply the sizes of some columns; None if one is not known."""
@@ -365,12 +367,12 @@ class Frequencies:
 
 
 def most_categories(
-    column: Column, counts: NDArray[np.int64], grouped: Column, takes_unknown: bool, least: int
+    column: Column, counts: NDArray[np.int64], grouped: Column, takes_unknown: bool, minimum: int
 ) -> tuple[int | None, dict[Any, int]]:
     """Bound the number of categories of one column.
 
-    Shapes: `counts` (k,). Returns `most`: none if a category that is kept has too few records;
-    `kept`: the records of each category that is learned and kept.
+    Shapes: `counts` (k,). Returns `n_possible`: None if a category that is kept has too few records;
+    `kept_counts`: the records of each category that is learned and kept.
     """
     if column.declared:
         return len(column) + (grouped.other is not None and column.other is None), {}
@@ -378,9 +380,10 @@ def most_categories(
     if grouped.infrequent and not open_other:
         return None, {}
     number = dict(zip(column.categories, counts.tolist(), strict=True))
-    own = [c for c in grouped.categories if not (open_other and c == OTHER)]
-    kept = {category: int(number.get(category, 0)) for category in own}
-    return (None if min(kept.values(), default=least) < least else most_values(counts)), kept
+    categories = [c for c in grouped.categories if not (open_other and c == OTHER)]
+    kept_counts = {category: int(number.get(category, 0)) for category in categories}
+    is_rare = min(kept_counts.values(), default=minimum) < minimum
+    return None if is_rare else most_values(counts), kept_counts
 
 
 def most_values(counts: NDArray[Any]) -> int:
@@ -414,12 +417,12 @@ class Grouping:
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        least = self.min_frequency
-        is_count = is_whole(least) and least >= 1
-        is_share = is_finite(least) and not is_whole(least) and 0.0 < least < 1.0
-        if not (least is None or self.is_auto or is_count or is_share):
+        minimum = self.min_frequency
+        is_count = is_whole(minimum) and minimum >= 1
+        is_share = is_finite(minimum) and not is_whole(minimum) and 0.0 < minimum < 1.0
+        if not (minimum is None or self.is_auto or is_count or is_share):
             raise ValueError(
-                f"min_frequency={least!r} must be None, an integer >= 1 (of records), a float "
+                f"min_frequency={minimum!r} must be None, an integer >= 1 (of records), a float "
                 "between 0 and 1 (a share of the records), or 'auto'."
             )
 
@@ -440,8 +443,8 @@ class Grouping:
 
     def enough(self, n: int, frequent: int) -> int | None:
         """From how many of n records on categories are not rare; None if that does not count."""
-        least = frequent if self.is_auto else self.min_frequency
-        return least if least is None or is_whole(least) else math.ceil(least * n)
+        minimum = frequent if self.is_auto else self.min_frequency
+        return minimum if minimum is None or is_whole(minimum) else math.ceil(minimum * n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -485,21 +488,21 @@ def group_values(
     # A column of truth values has no others, unless a combination of them is unknown.
     is_bool = column.declared and set(map(type, column.categories)) == {bool}
     has_other = grouping.unknown and (combined or not is_bool)
-    kept = np.ones(n_categories, dtype=bool)
+    is_kept = np.ones(n_categories, dtype=bool)
     enough = grouping.enough(int(records.counts.sum()), frequent)
     if enough is not None and not (grouping.is_auto and column.declared):  # those may be rare
-        kept = counts >= enough
+        is_kept = counts >= enough
     if combined and grouping.unknown:
-        kept &= occurs
+        is_kept &= occurs
     elif combined:
-        kept |= ~occurs  # its combinations are unknown anyway
-    kept |= is_other
-    rare = tuple(c for c, k in zip(column.categories, kept.tolist(), strict=True) if not k)
-    categories = tuple(c for c, k in zip(column.categories, kept.tolist(), strict=True) if k)
+        is_kept |= ~occurs  # its combinations are unknown anyway
+    is_kept |= is_other
+    rare = tuple(c for c, k in zip(column.categories, is_kept.tolist(), strict=True) if not k)
+    categories = tuple(c for c, k in zip(column.categories, is_kept.tolist(), strict=True) if k)
     if has_other or rare:
         categories = with_other(categories)
     infrequent = () if grouping.takes_unknown and (has_other or rare) else rare
-    found = replace(column, categories=categories, infrequent=infrequent)
-    place = {category: index for index, category in enumerate(categories)}
-    new = np.array([place.get(c, found.other) for c in column.categories], dtype=np.int64)
-    return found, new[codes]
+    grouped = replace(column, categories=categories, infrequent=infrequent)
+    codes_kept = {category: code for code, category in enumerate(categories)}
+    new = np.array([codes_kept.get(c, grouped.other) for c in column.categories], dtype=np.int64)
+    return grouped, new[codes]

@@ -55,7 +55,7 @@ class LazyTable:
         dtypes = [schema[name] for name in names]
         # DuckDB makes an ENUM of a category's levels, which pandas may have made of the very rows.
         if not frame.implementation.is_polars():
-            dtypes = [nw.String() if isinstance(one, nw.Enum) else one for one in dtypes]
+            dtypes = [nw.String() if isinstance(dtype, nw.Enum) else dtype for dtype in dtypes]
         table = cls(frame, tuple(names), tuple(dtypes))
         for name, dtype in zip(table.names, table.dtypes, strict=True):
             if dtype.is_nested() or (frame.implementation.is_polars() and dtype == nw.Object):
@@ -67,37 +67,38 @@ class LazyTable:
 
         Raises RuntimeError if the engine fails.
         """
-        what = "count the distinct values of its columns"
-        with _asked(self.frame, what, self.names):
-            parts = [self._numbers_of(place) for place in range(len(self.names))]
+        task = "count the distinct values of its columns"
+        with _asked(self.frame, task, self.names):
+            queries = [self._numbers_of(position) for position in range(len(self.names))]
             if self.frame.implementation.is_polars():  # in one query, it would hold all columns
-                found = nw.concat([part.collect() for part in parts], how="vertical")
+                counts = nw.concat([query.collect() for query in queries], how="vertical")
             else:
-                found = nw.concat(parts, how="vertical").collect().sort("place")
+                counts = nw.concat(queries, how="vertical").collect().sort("place")
             distinct, missing, nan, n = (
-                [int(number or 0) for number in found[name].to_list()]
+                [int(number or 0) for number in counts[name].to_list()]
                 for name in ("distinct", "missing", "nan", _RECORDS)
             )
-        both = [first > 0 and second > 0 for first, second in zip(missing, nan, strict=True)]
-        distinct = [number - two for number, two in zip(distinct, both, strict=True)]
+        has_both = [first > 0 and second > 0 for first, second in zip(missing, nan, strict=True)]
+        distinct = [number - two for number, two in zip(distinct, has_both, strict=True)]
         missing = [first + second for first, second in zip(missing, nan, strict=True)]
         return Numbers(n[0], tuple(distinct), tuple(missing), tuple(nan))
 
-    def _numbers_of(self, place: int) -> nw.LazyFrame[Any]:
+    def _numbers_of(self, position: int) -> nw.LazyFrame[Any]:
         """Return a query for a row of numbers about one column, from its groups: they stream."""
-        value, records = nw.col(_key(place)), nw.col(_RECORDS)
-        groups = self.frame.select(nw.col(self.names[place]).alias(_key(place)))
-        groups = groups.group_by(_key(place)).agg(nw.len().alias(_RECORDS))
+        value, records = nw.col(_key(position)), nw.col(_RECORDS)
+        groups = self.frame.select(nw.col(self.names[position]).alias(_key(position)))
+        groups = groups.group_by(_key(position)).agg(nw.len().alias(_RECORDS))
         numbers = {
-            "place": nw.len() * 0 + place,
+            "place": nw.len() * 0 + position,
             "distinct": nw.len(),
             _RECORDS: records.sum(),
             "missing": nw.when(value.is_null()).then(records).sum(),
             "nan": nw.len() * 0,
         }
-        if self.dtypes[place].is_float():  # in some engines NaN is null, in others null is not NaN
+        # In some engines NaN is null, in others null is not NaN.
+        if self.dtypes[position].is_float():
             numbers["nan"] = nw.when(value.is_nan() & ~value.is_null()).then(records).sum()
-        return groups.select(*(one.cast(nw.Int64).alias(name) for name, one in numbers.items()))
+        return groups.select(*(count.cast(nw.Int64).alias(name) for name, count in numbers.items()))
 
     def n_combinations(self, positions: Sequence[int]) -> int:
         """Count the distinct combinations of values of some columns.
@@ -105,40 +106,42 @@ class LazyTable:
         Raises RuntimeError if the engine fails.
         """
         with _asked(self.frame, "count the distinct combinations of values", self.names):
-            found = self._groups(positions).select(nw.len().alias(_RECORDS)).collect()
-            return int(found[_RECORDS][0])
+            counts = self._groups(positions).select(nw.len().alias(_RECORDS)).collect()
+            return int(counts[_RECORDS][0])
 
-    def rows(self, positions: Sequence[int], most: int, nan: Sequence[int] = ()) -> Table:
+    def rows(self, positions: Sequence[int], limit: int, nan: Sequence[int] = ()) -> Table:
         """Bring the distinct rows of some columns, and how many records there are of each.
 
         Raises ValueError if there are no rows. Raises RuntimeError if the engine fails.
         """
         with _asked(self.frame, "count its equal rows", self.names):
-            found = self._groups(positions).head(most).collect()
-        return self._brought(found, positions, nan)
+            rows = self._groups(positions).head(limit).collect()
+        return self._brought(rows, positions, nan)
 
-    def rows_of(self, parts: Sequence[Sequence[int]], most: int) -> list[Table]:
-        """Bring the distinct rows of several selections of columns, counted in one query.
+    def rows_of(self, subsets: Sequence[Sequence[int]], limit: int) -> list[Table]:
+        """Bring the distinct rows of several subsets of columns, counted in one query.
 
-        Dask is asked once for each selection. Raises as :meth:`rows`.
+        Dask is asked once for each subset. Raises as :meth:`rows`.
         """
         engine = self.frame.implementation
         with _asked(self.frame, "count its equal rows", self.names):
             if engine.is_polars():  # it reads the table once for several queries
-                queries = [self._groups(part).head(most).to_native() for part in parts]
+                queries = [self._groups(subset).head(limit).to_native() for subset in subsets]
                 collected = engine.to_native_namespace().collect_all(queries)
-                found = [nw.from_native(one) for one in collected]
+                frames = [nw.from_native(frame) for frame in collected]
             elif engine.is_dask():
-                found = [self._groups(part).head(most).collect() for part in parts]
+                frames = [self._groups(subset).head(limit).collect() for subset in subsets]
             else:
-                every = sorted({place for part in parts for place in part})
-                queries = [self._groups(part, every, k).head(most) for k, part in enumerate(parts)]
-                both = nw.concat(queries, how="vertical").collect()
-                found = [both.filter(nw.col(_PART) == number) for number in range(len(parts))]
-        return [self._brought(one, part) for one, part in zip(found, parts, strict=True)]
+                union = sorted({position for subset in subsets for position in subset})
+                queries = [
+                    self._groups(subset, union, k).head(limit) for k, subset in enumerate(subsets)
+                ]
+                stacked = nw.concat(queries, how="vertical").collect()
+                frames = [stacked.filter(nw.col(_PART) == number) for number in range(len(subsets))]
+        return [self._brought(frame, subset) for frame, subset in zip(frames, subsets, strict=True)]
 
     def weighted_rows(
-        self, weights: int | None, positions: Sequence[int], most: int
+        self, weights: int | None, positions: Sequence[int], limit: int
     ) -> tuple[Table, dict[str, NDArray[np.float64]]]:
         """Bring the distinct rows of some columns, and sums of the weights of their records.
 
@@ -146,10 +149,10 @@ class LazyTable:
         arrays of shape (n,): how many weights are there, the smallest and the largest, their sum
         and that of their squares. Raises as :meth:`rows`.
         """
-        records = LazyTable.of(self.frame.select([self.names[place] for place in positions]))
+        records = LazyTable.of(self.frame.select([self.names[position] for position in positions]))
         nan = np.zeros(len(self.names), dtype=int)
         nan[list(positions)] = records.numbers().nan
-        own = nw.lit(1.0) if weights is None else nw.col(self.names[weights]).cast(nw.Float64)
+        column = nw.lit(1.0) if weights is None else nw.col(self.names[weights]).cast(nw.Float64)
         weight = nw.col("weight")
         sums = {
             "present": weight.count(),
@@ -159,54 +162,54 @@ class LazyTable:
             "squares": nw.col("square").sum(),
         }
         with _asked(self.frame, "add up the weights of its equal rows", self.names):
-            values = (self._value(place).alias(_key(place)) for place in positions)
-            rows = self.frame.select(*values, own.alias("weight"))
+            values = (self._value(position).alias(_key(position)) for position in positions)
+            rows = self.frame.select(*values, column.alias("weight"))
             groups = rows.with_columns(square=weight * weight).group_by(*map(_key, positions))
-            named = (one.alias(name) for name, one in sums.items())
-            found = groups.agg(nw.len().alias(_RECORDS), *named).head(most).collect()
-            numbers = {name: found[name].to_numpy().astype(np.float64) for name in sums}
-        return self._brought(found, positions, nan.tolist()), numbers
+            named = (expression.alias(name) for name, expression in sums.items())
+            groups_with_sums = groups.agg(nw.len().alias(_RECORDS), *named).head(limit).collect()
+            numbers = {name: groups_with_sums[name].to_numpy().astype(np.float64) for name in sums}
+        return self._brought(groups_with_sums, positions, nan.tolist()), numbers
 
     def _brought(
-        self, found: nw.DataFrame[Any], positions: Sequence[int], nan: Sequence[int] = ()
+        self, rows: nw.DataFrame[Any], positions: Sequence[int], nan: Sequence[int] = ()
     ) -> Table:
         """Read distinct rows and their records as a table; raises ValueError if there are none."""
-        if len(found) == 0:
+        if len(rows) == 0:
             raise without_rows(0, len(positions))
-        records = found[_RECORDS].to_numpy().astype(np.int64)
+        records = rows[_RECORDS].to_numpy().astype(np.int64)
         columns = []
-        for place in positions:
-            column = found[_key(place)]
-            if any(nan[place : place + 1]) and not column.implementation.is_pandas_like():
+        for position in positions:
+            column = rows[_key(position)]
+            if any(nan[position : position + 1]) and not column.implementation.is_pandas_like():
                 column = column.fill_null(float("nan"))
             columns.append(column)
-        names = tuple(self.names[place] for place in positions)
-        frame = found.select(*columns).rename(dict(zip(map(_key, positions), names, strict=True)))
+        names = tuple(self.names[position] for position in positions)
+        frame = rows.select(*columns).rename(dict(zip(map(_key, positions), names, strict=True)))
         return Table(frame, names, len(frame), records)
 
-    def _value(self, place: int) -> nw.Expr:
+    def _value(self, position: int) -> nw.Expr:
         """Return a column with null instead of NaN, which every engine treats as missing."""
-        value = nw.col(self.names[place])
-        return nw.when(~value.is_nan()).then(value) if self.dtypes[place].is_float() else value
+        value = nw.col(self.names[position])
+        return nw.when(~value.is_nan()).then(value) if self.dtypes[position].is_float() else value
 
     def _groups(
-        self, positions: Sequence[int], every: Sequence[int] = (), part: int = 0
+        self, positions: Sequence[int], union: Sequence[int] = (), part: int = 0
     ) -> nw.LazyFrame[Any]:
         """Return a query for the distinct rows of some columns and their records.
 
-        With the columns in `every` that are not among them, empty, and a number: such queries of
+        With the columns in `union` that are not among them, empty, and a number: such queries of
         several parts can be put together.
         """
-        others = [place for place in every if place not in positions]
+        absent = [position for position in union if position not in positions]
         values = self.frame.select(
-            *(self._value(place).alias(_key(place)) for place in positions),
-            *(_emptied(nw.col(self.names[place])).alias(_key(place)) for place in others),
+            *(self._value(position).alias(_key(position)) for position in positions),
+            *(_emptied(nw.col(self.names[position])).alias(_key(position)) for position in absent),
         )
-        empty = [nw.col(_key(place)).max() for place in others]
+        empty = [nw.col(_key(position)).max() for position in absent]
         groups = values.group_by(*map(_key, positions)).agg(nw.len().alias(_RECORDS), *empty)
-        if not every:
+        if not union:
             return groups
-        return groups.select(*map(_key, every), _RECORDS, nw.lit(part).alias(_PART))
+        return groups.select(*map(_key, union), _RECORDS, nw.lit(part).alias(_PART))
 
 
 def _emptied(column: nw.Expr) -> nw.Expr:
@@ -240,34 +243,34 @@ def refuse_weights(X: Any, weights: Any) -> None:
 
 
 def distinct_rows_of(
-    frame: nw.LazyFrame[Any], parts: Sequence[Sequence[int]], most: int
+    frame: nw.LazyFrame[Any], subsets: Sequence[Sequence[int]], limit: int
 ) -> list[tuple[Any, NDArray[np.int64]]]:
-    """Bring the distinct rows of several selections of columns, and how often each of them occurs.
+    """Bring the distinct rows of several subsets of columns, and how often each of them occurs.
 
     The rows are of the library in which the engine hands over its results. It is asked once for
     all. Raises TypeError if values of a column cannot be categories, ValueError if the frame is
-    empty or has more than `most` distinct rows, RuntimeError if the engine fails.
+    empty or has more than `limit` distinct rows, RuntimeError if the engine fails.
     """
     lazy = LazyTable.of(frame)
-    found = []
-    for table, part in zip(lazy.rows_of(parts, most + 1), parts, strict=True):
-        if table.n_rows > most:
-            names = ", ".join(repr(lazy.names[place]) for place in part)
+    tables = []
+    for table, subset in zip(lazy.rows_of(subsets, limit + 1), subsets, strict=True):
+        if table.n_rows > limit:
+            names = ", ".join(repr(lazy.names[position]) for position in subset)
             raise ValueError(
-                f"the columns {names} have more than {most:,} distinct rows. Leave columns out, "
+                f"the columns {names} have more than {limit:,} distinct rows. Leave columns out, "
                 "discretise numbers, or group values."
             )
         assert table.records is not None
-        found.append((table.source.to_native(), table.records))
-    return found
+        tables.append((table.source.to_native(), table.records))
+    return tables
 
 
-def _key(place: int) -> str:
-    return f"column_{place}"
+def _key(position: int) -> str:
+    return f"column_{position}"
 
 
 @contextmanager
-def _asked(frame: nw.LazyFrame[Any], what: str, names: Sequence[Any] = ()) -> Iterator[None]:
+def _asked(frame: nw.LazyFrame[Any], task: str, names: Sequence[Any] = ()) -> Iterator[None]:
     """Say in an engine's error what it was asked for, and leave out what may quote a value."""
     engine = str(frame.implementation.value)
     try:
@@ -282,6 +285,6 @@ def _asked(frame: nw.LazyFrame[Any], what: str, names: Sequence[Any] = ()) -> It
         dotted = [name for name in names if isinstance(name, str) and "." in name]
         odd = f" Not every engine finds names with a dot: rename {dotted}." if dotted else ""
         raise RuntimeError(
-            f"{engine} could not {what}, because of a {type(error).__name__}. Its message may "
+            f"{engine} could not {task}, because of a {type(error).__name__}. Its message may "
             f"quote values, so it is not shown; read it from the `__context__` of this error.{odd}"
         ) from None

@@ -64,7 +64,7 @@ class LearningPlan:
 
     def is_product(self, positions: Sequence[int]) -> bool:
         """Whether the alphabet of these columns is all combinations of their categories."""
-        return self.everything or any(self.given[place] is not None for place in positions)
+        return self.everything or any(self.given[position] is not None for position in positions)
 
     def takes_others(self, position: int) -> bool:
         """Whether values of a column that are not listed become "other"."""
@@ -74,7 +74,11 @@ class LearningPlan:
     @property
     def knots(self) -> dict[int, Knots]:
         """The columns whose numbers are rounded, by position."""
-        return {place: own for place, own in enumerate(self.given) if isinstance(own, Knots)}
+        return {
+            position: numbers
+            for position, numbers in enumerate(self.given)
+            if isinstance(numbers, Knots)
+        }
 
 
 # --- Messages about tables with too many cells, or too many distinct rows -------------------------
@@ -107,33 +111,33 @@ class Size:
         return f"{self.name!r}: {self.levels:,}{unused}"
 
 
-def too_many_cells(n_cells: int, most: int, sizes: Sequence[Size], advice: str) -> ValueError:
+def too_many_cells(n_cells: int, limit: int, sizes: Sequence[Size], advice: str) -> ValueError:
     """Return the error for a table with too many cells, or a column with too many values."""
-    what = f"the table has at least {n_cells:,} cells, more than {most:,}"
+    problem = f"the table has at least {n_cells:,} cells, more than {limit:,}"
     if any(size.is_open for size in sizes):
-        what = f"a column may have {MOST_CATEGORIES:,} distinct values at most"
-    return _too_many(what, sizes, advice)
+        problem = f"a column may have {MOST_CATEGORIES:,} distinct values at most"
+    return _too_many(problem, sizes, advice)
 
 
-def too_many_rows(n_rows: int, most: int, sizes: Sequence[Size], advice: str) -> ValueError:
+def too_many_rows(n_rows: int, limit: int, sizes: Sequence[Size], advice: str) -> ValueError:
     """Return the error for a lazy frame with too many distinct rows to group their values here."""
-    what = (
-        f"the table has {n_rows:,} distinct rows, more than {most:,}, and it takes all of them to "
+    problem = (
+        f"the table has {n_rows:,} distinct rows, more than {limit:,}, and it takes all of them to "
         "round numbers, or to group rare or unknown values"
     )
-    return _too_many(what, sizes, advice)
+    return _too_many(problem, sizes, advice)
 
 
-def _too_many(what: str, sizes: Sequence[Size], advice: str) -> ValueError:
+def _too_many(problem: str, sizes: Sequence[Size], advice: str) -> ValueError:
     largest = sorted(sizes, key=lambda size: -size.levels)
     n_more = len(sizes) - _SHOWN
-    others = f"; {n_more:,} more column{'s' if n_more > 1 else ''}" if n_more > 0 else ""
+    unlisted = f"; {n_more:,} more column{'s' if n_more > 1 else ''}" if n_more > 0 else ""
     levels = "; ".join(size.words() for size in largest[:_SHOWN])
     unused = ""
     if any(size.used < size.levels for size in sizes):
         unused = ", drop unused levels (cat.remove_unused_categories())"
     return ValueError(
-        f"{what}. Levels per column: {levels}{others}. Use Bins, group values{unused} "
+        f"{problem}. Levels per column: {levels}{unlisted}. Use Bins, group values{unused} "
         f"or drop columns.{' ' if advice else ''}{advice}"
     )
 
@@ -155,26 +159,26 @@ def bring(lazy: LazyTable, plan: LearningPlan) -> Table:
     numbers = lazy.numbers()
     if numbers.n_rows == 0:
         raise without_rows(0, len(lazy.names))
-    for place, dtype in enumerate(lazy.dtypes):
-        is_free = plan.refuses_many_values(place) and not isinstance(dtype, nw.Enum)
-        if is_free and numbers.distinct[place] <= MOST_CATEGORIES:
-            refuse_many_values(lazy.names[place], *_distinct_values(lazy, place, None))
-    sizes = [_size(lazy, place, numbers, plan) for place in range(len(lazy.names))]
+    for position, dtype in enumerate(lazy.dtypes):
+        is_free = plan.refuses_many_values(position) and not isinstance(dtype, nw.Enum)
+        if is_free and numbers.distinct[position] <= MOST_CATEGORIES:
+            refuse_many_values(lazy.names[position], *_distinct_values(lazy, position, None))
+    sizes = [_size(lazy, position, numbers, plan) for position in range(len(lazy.names))]
     _check_listed(lazy, numbers, plan)
     if any(size.is_open for size in sizes):
         raise too_many_cells(0, plan.max_cells, sizes, plan.advice)
     everything = range(len(lazy.names))
     if plan.grouping.is_used or plan.knots:
-        most = max(plan.max_cells, MAX_CELLS)
-        if math.prod(numbers.distinct) > most:
+        limit = max(plan.max_cells, MAX_CELLS)
+        if math.prod(numbers.distinct) > limit:
             n_rows = lazy.n_combinations(everything)
-            if n_rows > most:
-                raise too_many_rows(n_rows, most, sizes, plan.advice)
+            if n_rows > limit:
+                raise too_many_rows(n_rows, limit, sizes, plan.advice)
     else:
-        most = plan.max_cells
+        limit = plan.max_cells
         _check_cells(lazy, sizes, plan)
-    table = lazy.rows(everything, most + 1, numbers.nan)
-    if table.n_rows > most:
+    table = lazy.rows(everything, limit + 1, numbers.nan)
+    if table.n_rows > limit:
         raise RuntimeError(
             "the table grew while it was read: it has more distinct rows than were counted first. "
             "Fit on a copy that does not change."
@@ -182,15 +186,15 @@ def bring(lazy: LazyTable, plan: LearningPlan) -> Table:
     return table
 
 
-def _size(lazy: LazyTable, place: int, numbers: Numbers, plan: LearningPlan) -> Size:
+def _size(lazy: LazyTable, position: int, numbers: Numbers, plan: LearningPlan) -> Size:
     """Return the size of a column, as :func:`learn` will find it from the distinct rows."""
-    name, dtype, own = lazy.names[place], lazy.dtypes[place], plan.given[place]
-    used = numbers.distinct[place]
-    if isinstance(own, Bins | Knots):  # engines cut before they count; rows are rounded here
-        size = len(own.categories)
+    name, dtype, listed = lazy.names[position], lazy.dtypes[position], plan.given[position]
+    used = numbers.distinct[position]
+    if isinstance(listed, Bins | Knots):  # engines cut before they count; rows are rounded here
+        size = len(listed.categories)
         return Size(name, size, min(used, size))
-    if isinstance(own, tuple) and (used <= len(own) or plan.takes_others(place)):
-        return Size(name, max(len(own), used), used)
+    if isinstance(listed, tuple) and (used <= len(listed) or plan.takes_others(position)):
+        return Size(name, max(len(listed), used), used)
     if used > MOST_CATEGORIES:
         return Size.of(name, None, None)
     levels = 0
@@ -198,17 +202,19 @@ def _size(lazy: LazyTable, place: int, numbers: Numbers, plan: LearningPlan) -> 
         levels = 2
     elif isinstance(dtype, nw.Enum):
         levels = len(dtype.categories)
-    levels += levels > 0 and numbers.missing[place] > 0
+    levels += levels > 0 and numbers.missing[position] > 0
     return Size(name, max(levels, used), used)
 
 
 def _check_listed(lazy: LazyTable, numbers: Numbers, plan: LearningPlan) -> None:
     """Refuse a column that has more values than are listed for it, by its own distinct values."""
-    for place, own in enumerate(plan.given):
-        if not isinstance(own, tuple) or plan.takes_others(place):
+    for position, listed in enumerate(plan.given):
+        if not isinstance(listed, tuple) or plan.takes_others(position):
             continue
-        if len(own) < numbers.distinct[place] <= MOST_CATEGORIES:
-            learn_column(lazy.rows([place], MOST_CATEGORIES), 0, own, secret=place in plan.secrets)
+        if len(listed) < numbers.distinct[position] <= MOST_CATEGORIES:
+            learn_column(
+                lazy.rows([position], MOST_CATEGORIES), 0, listed, secret=position in plan.secrets
+            )
 
 
 def _check_cells(lazy: LazyTable, sizes: Sequence[Size], plan: LearningPlan) -> None:
@@ -237,16 +243,16 @@ def _count_part(
     """Count the combinations that S, or U, can take."""
     if len(positions) == 1:
         return sizes[positions[0]].levels
-    product = math.prod(sizes[place].levels for place in positions)
+    product = math.prod(sizes[position].levels for position in positions)
     if plan.is_product(positions):
         check(product)
         return product
-    found = lazy.n_combinations(positions)
-    if found > plan.max_cells:
+    n_combinations = lazy.n_combinations(positions)
+    if n_combinations > plan.max_cells:
         for stop in range(2, len(positions)):
             check(lazy.n_combinations(positions[:stop]))
-    check(found)
-    return found
+    check(n_combinations)
+    return n_combinations
 
 
 # --- Learning -------------------------------------------------------------------------------------
@@ -295,27 +301,29 @@ def learn(
     secret_positions, value_positions = plan.secrets, plan.values
     record_counts = table.records if weights is None else weights(table.n_rows)
     draws = fixed_draws()
-    found = [
+    pairs = [
         learn_column(
             table,
-            place,
-            own,
-            secret=place in secret_positions,
-            others=plan.takes_others(place),
+            position,
+            listed,
+            secret=position in secret_positions,
+            others=plan.takes_others(position),
             draws=draws,
         )
-        for place, own in enumerate(plan.given)
+        for position, listed in enumerate(plan.given)
     ]
-    learnt = [pair for pair in found if pair is not None]
-    for place, pair in enumerate(found):
-        if pair is not None and plan.refuses_many_values(place) and not pair[0].declared:
+    learnt = [pair for pair in pairs if pair is not None]
+    for position, pair in enumerate(pairs):
+        if pair is not None and plan.refuses_many_values(position) and not pair[0].declared:
             of_each = np.bincount(pair[1], record_counts, len(pair[0]))
             refuse_many_values(pair[0].name, pair[0].categories, of_each)
 
     def check(n_cells: int) -> None:
-        if n_cells > max_cells or len(learnt) < len(found):
-            pairs = [(None, None) if pair is None else pair for pair in found]
-            sizes = [Size.of(name, *pair) for name, pair in zip(table.names, pairs, strict=True)]
+        if n_cells > max_cells or len(learnt) < len(pairs):
+            sizes = [
+                Size.of(name, *(pair or (None, None)))
+                for name, pair in zip(table.names, pairs, strict=True)
+            ]
             raise too_many_cells(n_cells, max_cells, sizes, advice)
 
     check(0)
@@ -327,37 +335,37 @@ def learn(
     if is_split:
         codes, record_counts = split_counts(table, codes, record_counts, plan.knots)
     combined = len(value_positions) > 1 and not plan.is_product(value_positions)
-    learned = [place for place in value_positions if not columns[place].declared]
+    learned = [position for position in value_positions if not columns[position].declared]
     # Where nothing is grouped, the values that are learned are the combinations.
     together = combined and not grouping.is_used and bool(learned)
     judged = () if together else value_positions
     n_learned = 1 if together else len(learned)
     n_rows = len(codes[0])
     n = n_rows if record_counts is None else int(record_counts.sum())
-    least = frequent_from(n, grouping.beta / max(1, n_learned))
-    whole, whole_codes, counts = list(columns), list(codes), record_counts
+    minimum = frequent_from(n, grouping.beta / max(1, n_learned))
+    ungrouped, ungrouped_codes, counts = list(columns), list(codes), record_counts
     records, is_open = None, False
     if grouping.is_used:
         records = Records.of(columns, codes, record_counts)
-        whole_codes, counts = list(records.codes), records.counts
-        codes = list(whole_codes)
+        ungrouped_codes, counts = list(records.codes), records.counts
+        codes = list(ungrouped_codes)
         for p in value_positions:
             columns[p], codes[p] = group_values(
-                columns[p], codes[p], records, grouping, least, combined=combined
+                columns[p], codes[p], records, grouping, minimum, combined=combined
             )
         is_open = grouping.takes_unknown and combined
         is_open = is_open and all(columns[p].other is not None for p in value_positions)
     frequencies = Frequencies.of(
-        {p: (whole[p], columns[p]) for p in judged},
-        {p: np.bincount(whole_codes[p], counts, len(whole[p])) for p in judged},
+        {p: (ungrouped[p], columns[p]) for p in judged},
+        {p: np.bincount(ungrouped_codes[p], counts, len(ungrouped[p])) for p in judged},
         value_positions if grouping.takes_unknown else (),
-        least,
+        minimum,
         len(columns),
     )
-    parts = []
+    alphabets = []
     for part, positions in (("S", secret_positions), ("U", value_positions)):
         if not positions:  # the whole record is the secret
-            parts.append((Alphabet(()), np.zeros(n_rows, dtype=np.uint8)))
+            alphabets.append((Alphabet(()), np.zeros(n_rows, dtype=np.uint8)))
             continue
         own = [columns[position] for position in positions]
         own_codes = [codes[position] for position in positions]
@@ -367,18 +375,18 @@ def learn(
             alphabet, index = _combined(own, own_codes, plan.is_product(positions), check)
         if len(alphabet) < 2:
             all_rare = all(column.categories == (OTHER,) for column in own)
-            enough = grouping.enough(n, least) if all_rare else None
+            enough = grouping.enough(n, minimum) if all_rare else None
             raise ValueError(_constant(part, own, table.n_records, enough))
-        parts.append((alphabet, index if records is None else index[records.row]))
-    (secret_alphabet, secrets), (value_alphabet, values) = parts
+        alphabets.append((alphabet, index if records is None else index[records.row]))
+    (secret_alphabet, secrets), (value_alphabet, values) = alphabets
     check(len(secret_alphabet) * len(value_alphabet))
-    most = frequencies.product(value_positions)
+    n_possible = frequencies.product(value_positions)
     if together:
         of_each = np.bincount(values, record_counts, len(value_alphabet))
-        most = most_values(of_each)
+        n_possible = most_values(of_each)
         frequencies = replace(frequencies, fewest=min(frequencies.fewest, int(of_each.min())))
-        names = [columns[place].name for place in value_positions]
-        rare = Rare.of(names, value_alphabet.members(), of_each, least)
+        names = [columns[position].name for position in value_positions]
+        rare = Rare.of(names, value_alphabet.members(), of_each, minimum)
         if rare.n:
             frequencies = replace(frequencies, rare=(rare, *frequencies.rare))
     source = "learned" if frequencies.rare else "frequent" if learned else "declared"
@@ -402,7 +410,7 @@ def learn(
         _value_alphabet=value_alphabet,
         library=table.library,
         source=source,
-        most_values=None if frequencies.rare else most,
+        most_values=None if frequencies.rare else n_possible,
         beta_of_values=beta_of_values,
         frequencies=frequencies,
         groups_unknown=grouping.takes_unknown,
@@ -429,30 +437,32 @@ def _public_table(
     source = read_table(X) if frame is None else LazyTable.of(frame)
     names = source.names
     secrets = resolve_columns(X, sensitive, names=names)
-    values = tuple(place for place in range(len(names)) if place not in secrets)
+    values = tuple(position for position in range(len(names)) if position not in secrets)
     given = given_categories(categories, names)
     everything = isinstance(categories, str) and categories == "product"
     is_cut = False
-    for place, own in enumerate(given):
-        if isinstance(own, Bins) and own.is_number_of_bins:
-            counted = _distinct_values(source, place, weights)
-            given[place], is_cut = cut_at_quantiles(own, names[place], *counted), True
+    for position, listed in enumerate(given):
+        if isinstance(listed, Bins) and listed.is_number_of_bins:
+            counted = _distinct_values(source, position, weights)
+            given[position], is_cut = cut_at_quantiles(listed, names[position], *counted), True
     plan = LearningPlan(
         secrets, values, given, everything, grouping, max_cells, advice, is_searched, is_cut
     )
     if isinstance(source, Table):
         return source, plan
-    bins = {name: own for name, own in zip(names, given, strict=True) if isinstance(own, Bins)}
+    bins = {
+        name: listed for name, listed in zip(names, given, strict=True) if isinstance(listed, Bins)
+    }
     return bring(LazyTable.of(cut(source.frame, bins)) if bins else source, plan), plan
 
 
 def _distinct_values(
-    source: Table | LazyTable, place: int, weights: Callable[[int], np.ndarray] | None
+    source: Table | LazyTable, position: int, weights: Callable[[int], np.ndarray] | None
 ) -> tuple[Sequence[Any], np.ndarray]:
     """Return the distinct values of a column, (k,), and how many records have each, (k,)."""
     if isinstance(source, LazyTable):
-        source, place = source.rows([place], MAX_CELLS), 0
-    positions, distinct = source.factorize(place, slice(0, source.n_rows))
+        source, position = source.rows([position], MAX_CELLS), 0
+    positions, distinct = source.factorize(position, slice(0, source.n_rows))
     counts = source.records if weights is None else weights(source.n_rows)
     return distinct, np.bincount(positions + 1, counts, len(distinct) + 1)[1:]
 
@@ -475,11 +485,11 @@ def _with_others(
     columns: Sequence[Column], codes: Sequence[np.ndarray], check: Callable[[int], None]
 ) -> tuple[Alphabet, np.ndarray]:
     """Return the combinations that occur and the one of "other" alone, and each row's index."""
-    some = [
+    codes_with_other = [
         np.append(code, -1 if column.other is None else column.other)
         for column, code in zip(columns, codes, strict=True)
     ]
-    alphabet, _ = Alphabet.observed(columns, some, check)
+    alphabet, _ = Alphabet.observed(columns, codes_with_other, check)
     return alphabet, alphabet.index_with_others(codes)
 
 

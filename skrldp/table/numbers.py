@@ -54,22 +54,23 @@ def split_counts(
     Returns the codes of each column, (m,), and how many records have them, (m,).
     """
     keys, chances = list(codes), {}
-    for place, own in knots.items():
-        positions, distinct = table.factorize(place, slice(0, table.n_rows))
-        keys[place], thresholds = (found[positions] for found in own.thresholds(distinct))
-        chances[place] = thresholds.astype(np.int64)
+    for position, column_knots in knots.items():
+        positions, distinct = table.factorize(position, slice(0, table.n_rows))
+        lower, thresholds = column_knots.thresholds(distinct)
+        keys[position], thresholds = lower[positions], thresholds[positions]
+        chances[position] = thresholds.astype(np.int64)
     kinds, rows = np.unique(np.stack([*keys, *chances.values()], 1), axis=0, return_inverse=True)
     counts = np.bincount(rows.reshape(-1), counts).astype(np.int64)
-    parts = list(kinds.T)
+    columns = list(kinds.T)
     generator = np.random.default_rng(_SEED)
-    for number, place in enumerate(knots, len(keys)):
-        raised = generator.binomial(counts, parts[number] / 2.0**32)
-        parts = [np.concatenate([own, own]) for own in parts]
-        parts[place][len(counts) :] += 1
+    for number, position in enumerate(knots, len(keys)):
+        raised = generator.binomial(counts, columns[number] / 2.0**32)
+        columns = [np.tile(column, 2) for column in columns]
+        columns[position][len(counts) :] += 1
         counts = np.concatenate([counts - raised, raised])
-        parts = [own[counts > 0] for own in parts]
+        columns = [column[counts > 0] for column in columns]
         counts = counts[counts > 0]
-    return parts[: len(keys)], counts
+    return columns[: len(keys)], counts
 
 
 # --- Edges and knots that are read from a public column -------------------------------------------
@@ -93,8 +94,8 @@ def round_points(
     """
     is_whole = bool((numbers == np.floor(numbers)).all())
     cumulated = np.cumsum(counts) / np.sum(counts)
-    places = np.minimum(np.searchsorted(cumulated, shares), len(numbers) - 1)
-    points = np.unique(np.concatenate([numbers[:1], numbers[places], numbers[-1:]]))
+    indices = np.minimum(np.searchsorted(cumulated, shares), len(numbers) - 1)
+    points = np.unique(np.concatenate([numbers[:1], numbers[indices], numbers[-1:]]))
     gaps = np.diff(points)
     steps = [
         _round_step(gap / 2.0) for gap in (gaps[0], *np.minimum(gaps[1:], gaps[:-1]), gaps[-1])
@@ -102,17 +103,17 @@ def round_points(
     if is_whole:
         steps = [1.0, *(max(step, 1.0) for step in steps[1:-1]), 1.0]
     rounding: list[Callable[[float], int]] = [math.floor, *[round] * (len(points) - 2), math.ceil]
-    found = []
+    rounded_points = []
     for point, step, rounded in zip(points.tolist(), steps, rounding, strict=True):
         value = round(rounded(point / step) * step, max(0, -math.floor(math.log10(step))))
-        found.append(int(value) if value == int(value) else value)
-    return sorted({*found})
+        rounded_points.append(int(value) if value == int(value) else value)
+    return sorted({*rounded_points})
 
 
-def _round_step(most: float) -> float:
+def _round_step(limit: float) -> float:
     """Return the largest of 1, 2 and 5 times a power of ten that is not more."""
-    power = 10.0 ** math.floor(math.log10(most))
-    return next(power * factor for factor in (5.0, 2.0, 1.0) if power * factor <= most * 1.000001)
+    power = 10.0 ** math.floor(math.log10(limit))
+    return next(power * factor for factor in (5.0, 2.0, 1.0) if power * factor <= limit * 1.000001)
 
 
 def refuse_many_values(name: Any, values: Sequence[Any], counts: NDArray[Any]) -> None:
@@ -243,15 +244,17 @@ def _summary(
                 np.average(cut.rounding_variance(numbers[is_valid]), weights=weights[is_valid])
             )
         }
-    places, k = cut.places(numbers), len(cut.labels)
-    is_in = places >= 0
-    places, numbers, weights, squares = (x[is_in] for x in (places, numbers, weights, squares))
-    total, whole = np.bincount(places, weights, k), weights.sum()
+    bins, k = cut.codes(numbers), len(cut.labels)
+    is_in = bins >= 0
+    bins, numbers, weights, squares = (x[is_in] for x in (bins, numbers, weights, squares))
+    total, sample_size = np.bincount(bins, weights, k), weights.sum()
     with np.errstate(invalid="ignore", divide="ignore"):
-        means = np.bincount(places, weights * numbers, k) / total
-        spread = np.bincount(places, weights * (numbers - means[places]) ** 2, k)
-        overall = float((weights * (numbers - numbers @ weights / whole) ** 2).sum() / whole)
-        n = total**2 / np.bincount(places, squares, k) if is_survey else total
+        means = np.bincount(bins, weights * numbers, k) / total
+        spread = np.bincount(bins, weights * (numbers - means[bins]) ** 2, k)
+        overall = float(
+            (weights * (numbers - numbers @ weights / sample_size) ** 2).sum() / sample_size
+        )
+        n = total**2 / np.bincount(bins, squares, k) if is_survey else total
         variances = np.where(n > 1.0, spread / total * n / (n - 1.0), overall) / n
     seen = total > 0
     return {
@@ -269,7 +272,7 @@ def cut(frame: nw.LazyFrame[Any], bins: Mapping[Any, Bins]) -> nw.LazyFrame[Any]
     Raises ValueError if a column's type is not that of its edges.
     """
     schema = frame.collect_schema()
-    return frame.with_columns(*(_inside(name, schema[name], own) for name, own in bins.items()))
+    return frame.with_columns(*(_inside(name, schema[name], edges) for name, edges in bins.items()))
 
 
 def _inside(name: str, dtype: Any, bins: Bins) -> nw.Expr:
@@ -286,15 +289,15 @@ def _inside(name: str, dtype: Any, bins: Bins) -> nw.Expr:
     highs: list[Any] = [_literal(edge, is_day) for edge in bins.edges[1:]]
     if bins.outside == "clip":
         lows[0] = highs[-1] = None
-    found = column
+    value_of_bin = column
     for low, high, value in zip(lows, highs, bins.inside, strict=True):
         is_in = is_present
         if low is not None:
             is_in &= column >= low
         if high is not None:
             is_in &= column < high
-        found = nw.when(is_in).then(nw.lit(_literal(value, is_day))).otherwise(found)
-    return found.alias(name)
+        value_of_bin = nw.when(is_in).then(nw.lit(_literal(value, is_day))).otherwise(value_of_bin)
+    return value_of_bin.alias(name)
 
 
 def _literal(edge: Any, is_day: bool) -> Any:

@@ -55,9 +55,9 @@ def factorize(series: nw.Series[Any], texts: Sequence[str] = ()) -> tuple[np.nda
     rest = np.flatnonzero(positions < 0)
     if not rest.size:
         return positions, list(texts)
-    places, distinct = _factorize_any(series[rest])
+    rest_positions, distinct = _factorize_any(series[rest])
     positions = positions.copy()  # the library's memory must not be written to
-    positions[rest] = np.where(places < 0, -1, places + len(texts))
+    positions[rest] = np.where(rest_positions < 0, -1, rest_positions + len(texts))
     return positions, [*texts, *distinct]
 
 
@@ -129,8 +129,8 @@ def _factorize_objects(values: list[Any]) -> tuple[np.ndarray, list[Any]]:
 
 def _factorize_polars(native: Any, pl: Any) -> tuple[np.ndarray, list[Any]]:
     distinct = native.unique()
-    places = pl.int_range(len(distinct), dtype=pl.Int32, eager=True)
-    positions = native.replace_strict(distinct, places).to_numpy()
+    ranks = pl.int_range(len(distinct), dtype=pl.Int32, eager=True)
+    positions = native.replace_strict(distinct, ranks).to_numpy()
     if getattr(native.dtype, "time_unit", None) == "ns":  # Python's datetime would lose digits
         counts = distinct.to_physical().to_list()
         return positions, [_moment(count, native.dtype, pl) for count in counts]
@@ -140,10 +140,10 @@ def _factorize_polars(native: Any, pl: Any) -> tuple[np.ndarray, list[Any]]:
 def _factorize_numbered(native: Any, pl: Any) -> tuple[np.ndarray, list[Any]]:
     """Read an Enum or a Categorical, whose numbers need not be those of its own categories."""
     distinct = native.unique()
-    own = _filled(distinct.to_physical(), pl)
-    places = np.empty(own.max(initial=-1) + 2, dtype=np.int32)
-    places[own] = np.arange(len(own))
-    return places[_filled(native.to_physical(), pl)], distinct.to_list()
+    codes = _filled(distinct.to_physical(), pl)
+    ranks = np.empty(codes.max(initial=-1) + 2, dtype=np.int32)
+    ranks[codes] = np.arange(len(codes))
+    return ranks[_filled(native.to_physical(), pl)], distinct.to_list()
 
 
 def _moment(nanoseconds: int | None, dtype: Any, pl: Any) -> Any:
@@ -178,25 +178,25 @@ def levels_of(series: nw.Series[Any], *, given: bool) -> list[Any] | None:
     if series.dtype == nw.Boolean:
         return [False, True]
     native = series.to_native()
-    found: list[Any] | None = None
+    listed: list[Any] | None = None
     if series.implementation.is_pandas_like():
         if native.dtype == "category":
-            found = native.cat.categories.tolist()
+            listed = native.cat.categories.tolist()
     elif series.implementation.is_polars():
         if isinstance(series.dtype, nw.Enum):
-            found = list(native.dtype.categories)
+            listed = list(native.dtype.categories)
     elif hasattr(native.type, "ordered") and (given or native.type.ordered):
         dictionaries = [chunk.dictionary for chunk in native.chunks]
         if all(dictionary.equals(dictionaries[0]) for dictionary in dictionaries):
-            found = dictionaries[0].to_pylist()
+            listed = dictionaries[0].to_pylist()
         elif given:
             raise CategoryError(
                 "categories='dtype' needs one dictionary, but chunks have different ones; call "
                 "unify_dictionaries() of the table"
             )
-    if found is None:
+    if listed is None:
         return None
-    levels = dict.fromkeys(plain(value) for value in found)
+    levels = dict.fromkeys(plain(value) for value in listed)
     levels.pop(None, None)  # missing is a category only where rows have it
     return list(levels)
 
@@ -363,9 +363,9 @@ def lazy_frame(X: Any) -> nw.LazyFrame[Any] | None:
 def without_rows(n_rows: int, n_columns: int) -> ValueError:
     """Return the error for a table without rows or columns."""
     shape = (n_rows, n_columns)
-    what = "sample" if n_rows == 0 else "feature"
+    item = "sample" if n_rows == 0 else "feature"
     return ValueError(
-        f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required."
+        f"Found array with 0 {item}(s) (shape={shape}) while a minimum of 1 is required."
     )
 
 
@@ -396,10 +396,10 @@ def _refuse_other_containers(X: Any) -> None:
         )
     is_rows = isinstance(X, list | tuple)
     if isinstance(X, Mapping) or (is_rows and any(isinstance(row, Mapping) for row in X)):
-        what = "A list of dictionaries" if is_rows else "A dictionary"
+        container = "A list of dictionaries" if is_rows else "A dictionary"
         raise TypeError(
-            f"{what} was passed, but a table is needed; use pandas.DataFrame(X) or another data "
-            "frame"
+            f"{container} was passed, but a table is needed; use pandas.DataFrame(X) or another "
+            "data frame"
         )
     masked = np.ma.MaskedArray
     if isinstance(X, masked) or (is_rows and any(isinstance(row, masked) for row in X)):

@@ -29,7 +29,7 @@ def column_names(X: Any) -> list[Any]:
 
 
 def resolve_columns(
-    X: Any, selection: Any, what: str = "sensitive", names: Sequence[Any] | None = None
+    X: Any, selection: Any, label: str = "sensitive", names: Sequence[Any] | None = None
 ) -> tuple[int, ...]:
     """Find the positions of the columns that a parameter selects; `names` are those of X, if known.
 
@@ -47,54 +47,54 @@ def resolve_columns(
     names = list(names)
     if callable(selection):
         selection = selection(X)
-    positions = _selected(selection, names, what)
+    positions = _selected(selection, names, label)
     if not positions:
         raise ValueError(
-            f"{what}={selection!r} selects no column; the columns are [{listed(names)}]"
+            f"{label}={selection!r} selects no column; the columns are [{listed(names)}]"
         )
     return tuple(sorted(set(positions)))
 
 
-def _selected(selection: Any, names: list[Any], what: str) -> list[int]:
+def _selected(selection: Any, names: list[Any], label: str) -> list[int]:
     if isinstance(selection, slice):
         start, stop = selection.start, selection.stop
         if isinstance(start, str):
-            start = _position(start, names, what)
+            start = _position(start, names, label)
         if isinstance(stop, str):
-            stop = _position(stop, names, what) + 1  # a slice of names includes its end
+            stop = _position(stop, names, label) + 1  # a slice of names includes its end
         return list(range(len(names)))[start : stop : selection.step]
     if isinstance(selection, str) or not isinstance(selection, Iterable):
-        return [_position(selection, names, what)]
+        return [_position(selection, names, label)]
     items = list(selection)
     if items and all(isinstance(item, bool | np.bool_) for item in items):
         if len(items) != len(names):
             raise ValueError(
-                f"{what} is a mask of {len(items)} values, but there are {len(names)} columns"
+                f"{label} is a mask of {len(items)} values, but there are {len(names)} columns"
             )
         return [position for position, selected in enumerate(items) if selected]
-    return [_position(item, names, what) for item in items]
+    return [_position(item, names, label) for item in items]
 
 
-def _position(selection: Any, names: list[Any], what: str) -> int:
+def _position(selection: Any, names: list[Any], label: str) -> int:
     if isinstance(selection, bool) or not isinstance(selection, str | Integral):
         raise TypeError(
-            f"{what} must be a column name or position, a list of them, a slice, a boolean mask "
+            f"{label} must be a column name or position, a list of them, a slice, a boolean mask "
             f"or a callable, got {selection!r}"
         )
     if isinstance(selection, str):
         if selection in names:
             return names.index(selection)
     elif -len(names) <= int(selection) < len(names):
-        place = int(selection) % len(names)
-        if selection in names and names.index(selection) != place:
+        position = int(selection) % len(names)
+        if selection in names and names.index(selection) != position:
             raise ValueError(
-                f"{what} column {selection!r} may be the column of this name or the one "
-                f"at this position, {names[place]!r}: the columns are [{listed(names)}]. "
+                f"{label} column {selection!r} may be the column of this name or the one "
+                f"at this position, {names[position]!r}: the columns are [{listed(names)}]. "
                 "Rename them "
                 "to strings, X.rename(columns=str), and give names."
             )
-        return place
-    message = f"{what} column {selection!r} not found; the columns are [{listed(names)}]"
+        return position
+    message = f"{label} column {selection!r} not found; the columns are [{listed(names)}]"
     if isinstance(selection, str) and names == list(range(len(names))):
         message += (
             ": the table has no names. Give a position; or, in a Pipeline, let the steps before "
@@ -109,7 +109,7 @@ def _position(selection: Any, names: list[Any], what: str) -> int:
 _MOST_ROWS = 1 << 23  # of a lazy frame, that are brought
 
 
-def column_reader(X: Any, what: str) -> Callable[[Any], NDArray[Any]]:
+def column_reader(X: Any, label: str) -> Callable[[Any], NDArray[Any]]:
     """Return a function that gives the values of a column, by name or position.
 
     The function raises ValueError if there is no such column.
@@ -117,27 +117,27 @@ def column_reader(X: Any, what: str) -> Callable[[Any], NDArray[Any]]:
     table = read_table(X)
 
     def read(name: Any) -> NDArray[Any]:
-        (place,) = resolve_columns(X, [name], what)
-        return table.array(place)
+        (position,) = resolve_columns(X, [name], label)
+        return table.array(position)
 
     return read
 
 
-def numbers_of(table: Table, place: int) -> NDArray[Any]:
+def numbers_of(table: Table, position: int) -> NDArray[Any]:
     """Return the values of a column; of a category, texts of integers become these numbers."""
-    dtype = None if table.is_array else table.source[:, place].dtype
+    dtype = None if table.is_array else table.source[:, position].dtype
     if not isinstance(dtype, nw.Categorical | nw.Enum):
-        return table.array(place)
-    positions, distinct = table.factorize(place, slice(0, table.n_rows))
+        return table.array(position)
+    positions, distinct = table.factorize(position, slice(0, table.n_rows))
     numbers = [
         int(v) if isinstance(v, str) and v.isascii() and v.isdecimal() else v for v in distinct
     ]
     return np.array([*numbers, None], dtype=object)[positions]  # -1 is the last
 
 
-def whole_numbers(table: Table, place: int, size: int) -> NDArray[np.int64]:
+def whole_numbers(table: Table, position: int, size: int) -> NDArray[np.int64]:
     """Read a column of the numbers 0, ..., size - 1, shape (n,): -1 for anything else."""
-    column = numbers_of(table, place)
+    column = numbers_of(table, position)
     if column.dtype.kind == "O":
         of_numbers: Any = Real | Decimal | np.bool_
         column = np.array(
@@ -151,49 +151,53 @@ def whole_numbers(table: Table, place: int, size: int) -> NDArray[np.int64]:
     return np.where(is_known, numbers, -1.0).astype(np.int64)
 
 
-def without_columns(X: Any, names: Sequence[Any], what: str) -> Any:
+def without_columns(X: Any, names: Sequence[Any], label: str) -> Any:
     """Return a table without some columns, in its own library; a `Table` stays one."""
-    places = set(resolve_columns(X, list(names), what)) if names else set()
-    left = [place for place in range(len(column_names(X))) if place not in places]
+    dropped = set(resolve_columns(X, list(names), label)) if names else set()
+    left = [position for position in range(len(column_names(X))) if position not in dropped]
     if isinstance(X, Table):
-        own = tuple(X.names[place] for place in left)
-        return Table(X.source[:, left], own, X.n_rows, X.records)
+        names_left = tuple(X.names[position] for position in left)
+        return Table(X.source[:, left], names_left, X.n_rows, X.records)
     return with_columns(X, left)
 
 
-def weighted_rows(X: Any, weights: Any, others: Sequence[Any]) -> tuple[Table, Any]:
+def weighted_rows(X: Any, weights: Any, extra: Sequence[Any]) -> tuple[Table, Any]:
     """Bring the distinct rows of a lazy frame, and sums of the weights of the records of each.
 
-    The column of weights is left out, unless it is one of `others`. Returns as
+    The column of weights is left out, unless it is one of `extra`. Returns as
     :meth:`LazyTable.weighted_rows`. Raises ValueError if a column is not there or holds no numbers,
     or there are too many distinct rows.
     """
     frame = lazy_frame(X)
     assert frame is not None
     lazy = LazyTable.of(frame)
-    own = () if weights is None else resolve_columns(X, [weights], "survey", lazy.names)
-    if own and not lazy.dtypes[own[0]].is_numeric():
+    weight = () if weights is None else resolve_columns(X, [weights], "survey", lazy.names)
+    if weight and not lazy.dtypes[weight[0]].is_numeric():
         raise ValueError(f"column {weights!r} of weights must hold numbers.")
-    kept = resolve_columns(X, list(others), "survey", lazy.names) if others else ()
-    places = [place for place in range(len(lazy.names)) if place not in own or place in kept]
-    n_rows = lazy.n_combinations(places)
+    kept_columns = resolve_columns(X, list(extra), "survey", lazy.names) if extra else ()
+    record = [
+        position
+        for position in range(len(lazy.names))
+        if position not in weight or position in kept_columns
+    ]
+    n_rows = lazy.n_combinations(record)
     if n_rows > _MOST_ROWS:
         raise ValueError(
             f"the survey has {n_rows:,} different records within strata and clusters, and at most "
             f"{_MOST_ROWS:,} are brought. Use fewer columns, or coarser categories."
         )
-    return lazy.weighted_rows(own[0] if own else None, places, _MOST_ROWS)
+    return lazy.weighted_rows(weight[0] if weight else None, record, _MOST_ROWS)
 
 
-def with_columns(X: Any, places: Sequence[int]) -> Any:
+def with_columns(X: Any, positions: Sequence[int]) -> Any:
     """Return some columns of a table or lazy frame, by their positions, in its own library."""
     lazy = lazy_frame(X)
     if lazy is not None:
         names = lazy_names(lazy)
-        return lazy.select([names[place] for place in places]).to_native()
+        return lazy.select([names[position] for position in positions]).to_native()
     table = read_table(X)
-    found = table.source[:, list(places)]
-    return found if table.is_array else found.to_native()
+    columns = table.source[:, list(positions)]
+    return columns if table.is_array else columns.to_native()
 
 
 def with_values(X: Any, values: Mapping[int, NDArray[Any]]) -> Any:
@@ -201,35 +205,35 @@ def with_values(X: Any, values: Mapping[int, NDArray[Any]]) -> Any:
     table = read_table(X)
     if table.is_array:
         dtype = np.result_type(table.source, *values.values())
-        found = table.source.astype(dtype, copy=True)
-        for place, column in values.items():
-            found[:, place] = column
-        return found
+        array = table.source.astype(dtype, copy=True)
+        for position, column in values.items():
+            array[:, position] = column
+        return array
     frame = table.source
     columns = [
-        nw.new_series(table.names[place], column, backend=frame.implementation)
-        for place, column in values.items()
+        nw.new_series(table.names[position], column, backend=frame.implementation)
+        for position, column in values.items()
     ]
     return frame.with_columns(*columns).to_native()
 
 
-def is_missing(X: Any, places: Sequence[int]) -> NDArray[np.bool_]:
+def is_missing(X: Any, columns: Sequence[int]) -> NDArray[np.bool_]:
     """Tell which rows lack a value in one of some columns, shape (n,)."""
     table = read_table(X)
-    found = np.zeros(table.n_rows, dtype=bool)
-    for place in places:
-        positions, distinct = table.factorize(place, slice(0, table.n_rows))
+    is_row_missing = np.zeros(table.n_rows, dtype=bool)
+    for column in columns:
+        positions, distinct = table.factorize(column, slice(0, table.n_rows))
         none = np.array([*(plain(value) is None for value in distinct), True])
-        found |= none[positions]  # -1 is the last
-    return found
+        is_row_missing |= none[positions]  # -1 is the last
+    return is_row_missing
 
 
-def take_rows(X: Any, kept: NDArray[np.bool_]) -> Any:
+def take_rows(X: Any, is_kept: NDArray[np.bool_]) -> Any:
     """Return some rows of a table, in its own library."""
     table = read_table(X)
     if table.is_array:
-        return table.source[kept]
-    return table.source[np.flatnonzero(kept).tolist(), :].to_native()
+        return table.source[is_kept]
+    return table.source[np.flatnonzero(is_kept).tolist(), :].to_native()
 
 
 def row_contents(X: Any) -> list[bytes]:
@@ -238,15 +242,15 @@ def row_contents(X: Any) -> list[bytes]:
     Two rows have the same bytes if their values are the same.
     """
     table = read_table(X)
-    columns = [_column_contents(table, place) for place in range(len(table.names))]
+    columns = [_column_contents(table, position) for position in range(len(table.names))]
     return [b"".join(row) for row in zip(*columns, strict=True)]
 
 
-def _column_contents(table: Table, place: int) -> list[bytes]:
-    positions, distinct = table.factorize(place, slice(0, table.n_rows))
+def _column_contents(table: Table, position: int) -> list[bytes]:
+    positions, distinct = table.factorize(position, slice(0, table.n_rows))
     written = [_written(plain(value)) for value in distinct]
     missing = _written(None)
-    return [missing if place < 0 else written[place] for place in positions.tolist()]
+    return [missing if position < 0 else written[position] for position in positions.tolist()]
 
 
 def _written(value: Any) -> bytes:

@@ -35,8 +35,8 @@ def test_bins_against_comparisons(edges, values, is_open_below, is_open_above, i
     for kind in (float, int, object):
         own = [value for value in values if kind is object or type(value) is kind]
         array = np.array(own, dtype=kind if kind is not int else np.int64)
-        np.testing.assert_array_equal(bins.places(array), list(map(expected, own)))
-    np.testing.assert_array_equal(bins.places(bins.inside), np.arange(len(edges) - 1))
+        np.testing.assert_array_equal(bins.codes(array), list(map(expected, own)))
+    np.testing.assert_array_equal(bins.codes(bins.inside), np.arange(len(edges) - 1))
 
 
 def test_bins_are_named_as_pandas_names_them():
@@ -70,18 +70,18 @@ IN_BERLIN = pd.Timestamp("2020-05-17 14:00", tz="Europe/Berlin")
 )
 def test_dates_of_every_type(edges, value):
     bins = Bins(edges)
-    assert bins.places([value, None, NOON.replace(tzinfo=dt.UTC), 5]).tolist() == [1, -1, -1, -1]
+    assert bins.codes([value, None, NOON.replace(tzinfo=dt.UTC), 5]).tolist() == [1, -1, -1, -1]
     array = np.array([value], dtype="M8[us]")
-    assert bins.places(array).tolist() == [1]
+    assert bins.codes(array).tolist() == [1]
 
 
 def test_moments_of_all_zones_are_compared_in_utc():
     noon = NOON.replace(tzinfo=dt.UTC)
     bins = Bins([noon - dt.timedelta(hours=1), noon, noon + dt.timedelta(microseconds=1)])
     assert bins.labels[0] == "[2020-05-17 11:00:00+00:00, 2020-05-17 12:00:00+00:00)"
-    assert bins.places([IN_BERLIN, noon, NOON]).tolist() == [1, 1, -1]
+    assert bins.codes([IN_BERLIN, noon, NOON]).tolist() == [1, 1, -1]
     nanosecond = IN_BERLIN + pd.Timedelta(1, "ns")
-    assert bins.places([nanosecond, nanosecond - pd.Timedelta(2, "ns")]).tolist() == [1, 0]
+    assert bins.codes([nanosecond, nanosecond - pd.Timedelta(2, "ns")]).tolist() == [1, 0]
 
 
 @pytest.mark.parametrize(

@@ -195,7 +195,7 @@ def test_clients_and_reporters_take_numbers(kind):
     reports = reporter(people.assign(person=ids))
     np.testing.assert_array_equal(reports.drop(columns="person").to_numpy(), made)
     np.testing.assert_array_equal(device.report(people.iloc[5].to_dict(), id=5), made[5].squeeze())
-    lowest = np.array(AGES.inside)[AGES.places(people["age"].to_numpy())]
+    lowest = np.array(AGES.inside)[AGES.codes(people["age"].to_numpy())]
     np.testing.assert_array_equal(
         np.array(device.report_many(people.assign(age=lowest), ids=ids)).T.reshape(made.shape), made
     )
@@ -341,7 +341,7 @@ def test_means_of_bins_have_the_variance_of_the_public_means():
 def test_public_means_and_rounding_are_those_of_the_numbers(library):
     public = earners(2_000, 0)
     found = clone(of_earners(PARTS)).fit(library(public)).mechanism_.public_numbers["hours"]
-    groups = public.groupby(PARTS.places(public["hours"].to_numpy()))["hours"]
+    groups = public.groupby(PARTS.codes(public["hours"].to_numpy()))["hours"]
     np.testing.assert_allclose(found.means, groups.mean())
     np.testing.assert_allclose(found.variances, groups.var() / groups.count())
     knots = Knots([0, 30, 45, 99])
@@ -386,7 +386,7 @@ def test_edges_that_are_read_from_the_public_column_are_said_to_be():
     found = own.fit(public).mechanism_
     edges = found.numbers_by_name["hours"].edges
     assert edges[0] == -np.inf and edges[-1] == np.inf and len(edges) == 5
-    shares = np.bincount(found.numbers_by_name["hours"].places(public["hours"].to_numpy()))
+    shares = np.bincount(found.numbers_by_name["hours"].codes(public["hours"].to_numpy()))
     assert (shares > 250).all() and all(round(edge) == edge for edge in edges[1:-1])
     assert own.joint_.alphabet == "cut"
     shuffled = public.assign(ill=public["ill"].sample(frac=1.0, random_state=0).to_numpy())
