@@ -371,7 +371,7 @@ def most_categories(
 ) -> tuple[int | None, dict[Any, int]]:
     """Bound the number of categories of one column.
 
-    Shapes: `counts` (k,). Returns `n_possible`: None if a category that is kept has too few records;
+    Shapes: `counts` (k,). Returns `n_possible`: None if a kept category has too few records;
     `kept_counts`: the records of each category that is learned and kept.
     """
     if column.declared:
