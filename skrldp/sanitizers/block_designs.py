@@ -15,6 +15,7 @@ from sklearn.base import clone
 from skrldp._params import as_list, is_whole
 from skrldp.alphabet.columns import listed
 from skrldp.alphabet.numbers import Bins, Knots
+from skrldp.alphabet.values import brief
 from skrldp.design.limits import part_of_larger_work
 from skrldp.joint import as_counts
 from skrldp.mechanism.mechanism import Mechanism
@@ -248,7 +249,7 @@ def alphabets_of(categories: Any, names: Sequence[Any]) -> Any:
 # --- Sizes of blocks, before any of them is designed ----------------------------------------------
 
 
-_SHOWN = 3  # blocks that a message names
+_SHOWN = 2  # blocks that a message names
 
 
 def refuse_large_blocks(
@@ -271,13 +272,14 @@ def refuse_large_blocks(
     large = [(block, n) for block, n in zip(blocks, cells, strict=True) if n > most]
     if not large:
         return
-    shown = "; ".join(f"{_named(block, names)} {_number(n)}" for block, n in large[:_SHOWN])
-    more = f"; and {len(large) - _SHOWN:,} more blocks" if len(large) > _SHOWN else ""
+    shown = [f"{brief(_named(block, names))} {_number(n)}" for block, n in large[:_SHOWN]]
+    shown += ["..."] * (len(large) > _SHOWN)
     places = {place for block, _ in large for place in block}
     widest = max(places, key=lambda place: sizes[place])
+    column = brief(repr(names[widest]))
     raise ValueError(
         f"{len(large):,} of {len(blocks):,} blocks have more cells than the {most:,} that "
-        f"{type(base).__name__} designs: {shown}{more}. Column {names[widest]!r} has "
+        f"{type(base).__name__} designs: {'; '.join(shown)}. Column {column} has "
         f"{_number(sizes[widest])} values: cut its numbers by Bins in categories=, or leave it out."
     )
 

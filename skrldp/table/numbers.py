@@ -80,6 +80,7 @@ def split_counts(
 # more in a column of free text, and fewer countries, states and occupations.
 _MOST_NUMBERS, _MOST_STRINGS = 12, 200
 FEW_OF_EACH = 3  # records of each value of an identifier: panels have several of a person
+_MAX_REMEDY = 210  # characters, with the name that comes before it: 250 in all
 _FEW_RECORDS = 200  # smaller tables are examples, and are searched in no time
 _BINS, _KNOTS, _DATES = (0.2, 0.4, 0.6, 0.8), (0.1, 0.3, 0.5, 0.7, 0.9), (1 / 3, 2 / 3)
 _DATE_TEXT = re.compile(r"(\d{4}([-/.]\d\d?){2}|(\d\d?[-/.]){2}(\d{4}|\d\d))([ T].*)?")
@@ -153,15 +154,20 @@ def _remedy_for_numbers(name: Any, counts: Mapping[Any, Any]) -> str:
     numbers, counted = (
         np.array(column, dtype=float) for column in zip(*sorted(counts.items()), strict=True)
     )
-    edges = round_points(numbers, counted, _BINS)
-    # Rounding errors are least if knots are denser with a root of the density, and reach the tail.
-    knots = round_points(numbers, np.sqrt(counted), _KNOTS)
-    if edges[-1] == numbers[-1]:  # a bin does not include its upper edge
-        edges[-1] += 1
-    return (
-        f"Give categories={{{name!r}: Bins({edges})}} for shares or Knots({knots}) for means, or "
-        f"list codes. {_LEARNED}"
-    )
+    for step in (1, 2, 4):  # fewer points if the message would be too long
+        edges = round_points(numbers, counted, _BINS[::step])
+        # Rounding errors are least if knots are denser with a root of the density, and reach the
+        # tail.
+        knots = round_points(numbers, np.sqrt(counted), _KNOTS[::step])
+        if edges[-1] == numbers[-1]:  # a bin does not include its upper edge
+            edges[-1] += 1
+        remedy = (
+            f"Give categories={{{name!r}: Bins({edges})}} for shares or Knots({knots}) for means, "
+            f"or list codes. {_LEARNED}"
+        )
+        if len(remedy) + len(repr(name)) <= _MAX_REMEDY:
+            break
+    return remedy
 
 
 def _remedy_for_dates(name: Any, counts: Mapping[Any, Any]) -> str:

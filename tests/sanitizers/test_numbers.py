@@ -446,6 +446,15 @@ def test_columns_of_many_values_stop_a_search(words, library):
         assert grouped.joint_.values == ("often", "other")
 
 
+def test_a_repair_with_long_numbers_has_fewer_of_them():
+    """A column of seaborn's penguins has a message of 277 characters with all edges."""
+    table = pd.DataFrame({"sex": np.arange(400) % 2, "delta 13 C (o/oo), corrected": 0.0})
+    table.iloc[:, 1] = -27.0 + np.round(np.random.default_rng(0).random(400) * 3.0, 2) * 1234.5
+    with pytest.raises(ValueError, match="Knots") as error:
+        AOptimalSanitizer(sensitive="sex").fit(table)
+    assert len(str(error.value)) <= 250
+
+
 def test_a_design_for_knots_is_for_the_mean_beside_the_shares():
     people = earners(5_000, 0)[["hours"]]
     own = AOptimalSanitizer(sensitive=slice(None), categories={"hours": Knots([0, 30, 45, 60, 99])})
