@@ -26,7 +26,8 @@ from skrldp import (
     SRRSanitizer,
 )
 from skrldp.estimation.channels import channel_of
-from skrldp.estimation.errors_and_intervals import Sample, Statistic, combined_ends
+from skrldp.estimation.errors_and_intervals import Sample, combined_ends
+from skrldp.estimation.weights import WeightedStatistic
 
 TABLES = {
     "2x12": (2, 3, 4),
@@ -74,13 +75,13 @@ def populations(public, rng):
 class Plain:
     """Shares and means, with the reports of n persons."""
 
-    statistic: Statistic
+    statistic: WeightedStatistic
 
     def truth(self, population):
         share = self.statistic.g @ population
         nothing = np.full(len(share), np.nan)
         parts = np.divide(self.statistic.c @ population, share, out=nothing, where=share > 0)
-        return self.statistic.least + parts
+        return self.statistic.lowest + parts
 
     def samples(self, population, n, size, rng):
         report = self.statistic.channel.forward(population)
@@ -88,8 +89,8 @@ class Plain:
 
     def drawn(self, population, n, size, rng):
         sample = self.samples(population, n, size, rng)
-        own = self.statistic
-        return own.ends(sample, LEVEL), own.estimates(sample), own.errors(sample)
+        estimates = self.statistic.inference(sample)
+        return estimates.ends(LEVEL), estimates.weighted, estimates.errors
 
 
 class Difference(Plain):
@@ -100,10 +101,10 @@ class Difference(Plain):
         return both[:1] - both[-1:]
 
     def drawn(self, population, n, size, rng):
-        sample, own = self.samples(population, n, size, rng), self.statistic
-        ends, values, errors = own.ends(sample, LEVEL), own.estimates(sample), own.errors(sample)
-        covariance = _covariance(own, sample)
-        spread = own.spread(sample)
+        sample = self.samples(population, n, size, rng)
+        estimates = self.statistic.inference(sample)
+        ends, values, errors = estimates.ends(LEVEL), estimates.weighted, estimates.errors
+        covariance, spread = _covariance(self.statistic, sample), estimates.spread
         with np.errstate(all="ignore"):
             correlation = covariance / (spread[:, 0] * spread[:, -1])
             correlation[np.isnan(errors[:, 0] + errors[:, -1])] = np.nan
@@ -170,15 +171,16 @@ class Paired(Plain):
         counts = rng.multinomial(int(n), chances.ravel() / chances.sum(), size=size)
         counts = counts.reshape(size, *chances.shape) / n
         samples = [Sample(counts.sum(axis=axis), float(n)) for axis in (2, 1)]
-        ends = [own.ends(sample, LEVEL) for sample in samples]
-        values = [own.estimates(sample) for sample in samples]
-        spread = [own.spread(sample) for sample in samples]
+        waves = [own.inference(sample) for sample in samples]
+        ends = [wave.ends(LEVEL) for wave in waves]
+        values = [wave.weighted for wave in waves]
+        spread = [wave.spread for wave in waves]
         products = np.einsum("rxy,kx,ky->rk", counts, own.of_c, own.of_c, optimize=True)
-        parts = [one - own.least for one in values]
+        parts = [one - own.lowest for one in values]
         covariance = (products - parts[0] * parts[1]) / n
         with np.errstate(all="ignore"):
             correlation = covariance / (spread[0] * spread[1])
-        known = np.isfinite(own.errors(samples[0]) + own.errors(samples[1]))
+        known = np.isfinite(waves[0].errors + waves[1].errors)
         correlation[~known] = np.nan
         found = [
             _less(values[1][:, k], values[0][:, k], ends[1][:, k], ends[0][:, k], correlation[:, k])
@@ -207,7 +209,7 @@ class Blocks(Plain):
 def _covariance(own, sample):
     """Covariance of the estimates of the first and the last figure, (r,)."""
     (m1, m2), (s1, s2) = (weights[[0, -1], None] for weights in (own.of_c, own.of_g))
-    one, two = (own.estimates(sample) - own.least)[:, [0, -1], None].swapaxes(0, 1)
+    one, two = (own.inference(sample).weighted - own.lowest)[:, [0, -1], None].swapaxes(0, 1)
     both = sample.products(m1, m2) - one * sample.products(s1, m2)
     both = both - two * sample.products(m1, s2) + one * two * sample.products(s1, s2)
     with np.errstate(all="ignore"):
@@ -361,7 +363,7 @@ def main():
                     if kind is Paired and channel.n_symbols > MOST_PAIRED:
                         continue
                     if given.figures is None or figure in given.figures:
-                        statistic = Statistic.of(channel, c, g).with_bounded_bias(n)
+                        statistic = WeightedStatistic.of(channel, c, g).with_bounded_bias(n)
                         asked.append((name, n, figure, kind(statistic)))
         if columns[2] > 1 and not given.sanitizers:
             for n in SIZES:

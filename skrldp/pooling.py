@@ -61,7 +61,7 @@ class CommonMargins:
         named = [_parameters([_SECRET, *block], sizes) for block in blocks]
         count = Counter(chain.from_iterable(named))
         several = [name for name, number in count.items() if number > 1]
-        number_of = {name: place for place, name in enumerate(several)}
+        number_of = {name: number for number, name in enumerate(several)}
         models = []
         for block, names in zip(blocks, named, strict=True):
             matrix: Floats = _one_column(n_secrets)
@@ -111,8 +111,7 @@ class ReportInformation(NamedTuple):
 
     def score(self, counts: Floats) -> Floats:
         """Return what reports (b,) say about the parameters (p,), by weighted least squares."""
-        found: Floats = self.channel.T @ ((counts - counts.sum() * self.constant) / self.report)
-        return found
+        return self.channel.T @ ((counts - counts.sum() * self.constant) / self.report)
 
 
 def information_of(model: BlockModel, matrix: Floats, cells: Floats) -> ReportInformation:
@@ -144,16 +143,15 @@ class _Block:
     @cached_property
     def lift(self) -> Floats:
         """Derivative of the fitted parameters with respect to the shared ones: (p, shared)."""
-        found = np.eye(len(self.information))[:, self.model.shared]
+        lift = np.eye(len(self.information))[:, self.model.shared]
         across = self.information[np.ix_(self.model.own, self.model.shared)]
-        found[self.model.own] = -self.inverse.matrix @ across
-        return found
+        lift[self.model.own] = -self.inverse.matrix @ across
+        return lift
 
     @cached_property
     def of_shared(self) -> Floats:
         """Information about the shared parameters, the block's own being unknown."""
-        found: Floats = self.lift.T @ self.information @ self.lift
-        return found
+        return self.lift.T @ self.information @ self.lift
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,8 +166,8 @@ class Pool:
 
     @cached_property
     def _blocks(self) -> list[_Block]:
-        found = zip(self.margins.blocks, self.information, strict=True)
-        return [_Block(*parts) for parts in found]
+        pairs = zip(self.margins.blocks, self.information, strict=True)
+        return [_Block(*pair) for pair in pairs]
 
     @cached_property
     def _inverse(self) -> "_Inverse":
@@ -201,15 +199,15 @@ class Pool:
         after the other (k, sum of b).
         """
         block, across, local = self._parts(number, on_cells)
-        along, found = across @ self._inverse.matrix, []
-        for place, (one, own) in enumerate(zip(self._blocks, information, strict=True)):
-            by_score = along[:, one.model.numbers] @ one.lift.T
-            if place == number:
-                by_score[:, one.model.own] += local @ one.inverse.matrix
-            scores = own.channel / own.report[:, None]  # (b, p)
-            scores = scores - own.constant @ scores
-            found.append(by_score @ scores.T)
-        return on_cells @ block.model.constant, np.concatenate(found, axis=1)
+        along, weights = across @ self._inverse.matrix, []
+        for index, (other, reports) in enumerate(zip(self._blocks, information, strict=True)):
+            by_score = along[:, other.model.numbers] @ other.lift.T
+            if index == number:
+                by_score[:, other.model.own] += local @ other.inverse.matrix
+            scores = reports.channel / reports.report[:, None]  # (b, p)
+            scores = scores - reports.constant @ scores
+            weights.append(by_score @ scores.T)
+        return on_cells @ block.model.constant, np.concatenate(weights, axis=1)
 
     def gains(self, functions: Sequence[tuple[int, Floats]]) -> tuple[float, Floats]:
         """Return the sum of the functions' variances, and by how much each block lowers the sum.
@@ -222,10 +220,10 @@ class Pool:
         gains = np.zeros(len(self._blocks))
         for number, on_cells in functions:
             block, across, local = self._parts(number, on_cells)
-            own = float(np.einsum("kp,pq,kq->", local, block.inverse.matrix, local))
+            variance = float(np.einsum("kp,pq,kq->", local, block.inverse.matrix, local))
             moved = across @ self._inverse.matrix
-            total += own + float((moved * across).sum())
-            gains[number] += own
+            total += variance + float((moved * across).sum())
+            gains[number] += variance
             spread += moved.T @ moved
         for number, block in enumerate(self._blocks):
             numbers = block.model.numbers
@@ -255,8 +253,7 @@ class _Inverse(NamedTuple):
     def determines(self, functions: Floats) -> Booleans:
         """Whether linear functions (k, p) do not change along the null space."""
         along = np.linalg.norm(functions @ self.null, axis=1)
-        found: Booleans = along <= _DETERMINED * np.linalg.norm(functions / self.scale, axis=1)
-        return found
+        return along <= _DETERMINED * np.linalg.norm(functions / self.scale, axis=1)
 
 
 # -- how often each block is to be drawn ----------------------------------------------------------

@@ -297,8 +297,7 @@ def _ratios(functions: Floats, present: Floats, distribution: Floats) -> Floats:
     if share <= 0:
         return functions * present
     means = functions @ (distribution * present) / share
-    influence: Floats = (functions - means[:, None]) * present / share
-    return influence
+    return (functions - means[:, None]) * present / share
 
 
 def _ranges(functions: Floats, present: Floats) -> Floats:

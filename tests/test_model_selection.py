@@ -23,7 +23,8 @@ from skrldp import (
     expected_std_error,
 )
 from skrldp.estimation.channels import channel_of
-from skrldp.estimation.errors_and_intervals import Sample, Statistic, combined_ends
+from skrldp.estimation.errors_and_intervals import Sample, combined_ends
+from skrldp.estimation.weights import WeightedStatistic
 from skrldp.model_selection import (
     detectable_difference,
     neg_std_error_scorer,
@@ -206,12 +207,13 @@ def test_a_detectable_difference_is_detected_as_often_as_planned(waves):
     assert detectable_difference(sanitizer, n - 1, 1, waves=waves).max() > 0.03
     more = shares + np.array([10.0, -10.0, 20.0, -20.0])  # 33 %
     channel, rng = channel_of(sanitizer.mechanism_, shares / 1_000.0), np.random.default_rng(4)
-    statistic = Statistic.of(channel, np.array([[1.0, 0.0, 1.0, 0.0]]))
+    statistic = WeightedStatistic.of(channel, np.array([[1.0, 0.0, 1.0, 0.0]]))
     values, ends = [], []
     for own in (more, shares):
         reports = rng.multinomial(n, channel.forward(own / 1_000.0), size=2_000) / n
-        values.append(statistic.estimates(Sample(reports, n))[:, 0])
-        ends.append(statistic.ends(Sample(reports, n), 0.95)[:, 0])
+        estimates = statistic.inference(Sample(reports, n))
+        values.append(estimates.weighted[:, 0])
+        ends.append(estimates.ends(0.95)[:, 0])
     low, high = ends[0].T - 0.3
     if waves == 2:
         both = np.eye(2)[..., None] * np.ones(2_000)

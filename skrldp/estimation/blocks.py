@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +18,7 @@ from skrldp._params import as_list
 from skrldp._typing import Booleans, Floats
 from skrldp.alphabet.columns import listed
 from skrldp.estimation.channels import Channel
-from skrldp.estimation.errors_and_intervals import Sample, Statistic
+from skrldp.estimation.errors_and_intervals import Moments, Sample, Statistic
 from skrldp.estimation.estimator import FrequencyEstimator
 from skrldp.estimation.hypotheses import (
     DRIFT,
@@ -32,6 +32,7 @@ from skrldp.estimation.hypotheses import (
 )
 from skrldp.estimation.reports import refuse_rows, summary_for, whole_from_0
 from skrldp.estimation.shares_and_means import Cells, FigureMethods
+from skrldp.estimation.weights import WeightedStatistic
 from skrldp.joint import JointDistribution, as_counts
 from skrldp.mechanism.manifest import Manifest
 from skrldp.pooling import CommonMargins, Pool, ReportInformation, information_of
@@ -72,7 +73,7 @@ class BlockDesign:
             )
         if distribution is not None:
             return cls(manifest, _summaries(manifest, distribution))
-        public = [one.public for one in manifest.mechanisms if one.public is not None]
+        public = [block.public for block in manifest.mechanisms if block.public is not None]
         return cls(manifest, public if len(public) == len(manifest.mechanisms) else None)
 
     @cached_property
@@ -83,9 +84,9 @@ class BlockDesign:
     @cached_property
     def channels(self) -> list[Channel]:
         """The blocks' mechanisms; reports are weighted at public distributions or uniform ones."""
-        matrices = [one.matrix for one in self.manifest.mechanisms]
+        matrices = [block.matrix for block in self.manifest.mechanisms]
         if self.public is None:
-            cells = [np.full(own.shape[1], 1.0 / own.shape[1]) for own in matrices]
+            cells = [np.full(matrix.shape[1], 1.0 / matrix.shape[1]) for matrix in matrices]
         else:
             cells = [joint.smoothed().ravel() for joint in self.public]
         return list(map(Channel, matrices, cells))
@@ -93,43 +94,43 @@ class BlockDesign:
     @cached_property
     def matrices(self) -> list[Floats]:
         """Matrices of the blocks' mechanisms (b, a), cells in lexicographic order."""
-        return [self.manifest.in_order(k, one.matrix) for k, one in enumerate(self.channels)]
+        return [self.manifest.in_order(k, c.matrix) for k, c in enumerate(self.channels)]
 
     @cached_property
     def cells(self) -> list[Floats]:
         """Distributions at which reports are weighted, cells in lexicographic order."""
-        return [self.manifest.in_order(k, one.public) for k, one in enumerate(self.channels)]
+        return [self.manifest.in_order(k, c.public) for k, c in enumerate(self.channels)]
 
     def information(self, cells: Sequence[Floats]) -> list[ReportInformation]:
         """Return the information of one report of each block, at distributions of its cells."""
-        parts = zip(self.margins.blocks, self.matrices, cells, strict=True)
-        return [information_of(*part) for part in parts]
+        blocks = zip(self.margins.blocks, self.matrices, cells, strict=True)
+        return [information_of(*block) for block in blocks]
 
     def warn_of_contradictions(self, counts: Sequence[Floats]) -> None:
         """Warn of blocks whose reports no distribution of records explains."""
         blocks = self.manifest.blocks
-        for channel, own, block in zip(self.channels, counts, blocks, strict=True):
-            if own.any():
-                warn_of_contradiction(channel, own, block=block, tests=len(blocks))
+        for channel, counted, block in zip(self.channels, counts, blocks, strict=True):
+            if counted.any():
+                warn_of_contradiction(channel, counted, block=block, tests=len(blocks))
 
     def drift(self, counts: Sequence[Floats]) -> DriftTest | None:
         """Test the population of each block; None without public records of U."""
         if self.public is None:
             return None
         of_all = zip(self.channels, counts, self.manifest.mechanisms, self.public, strict=True)
-        blocks = [one for one in of_all if one[1].any() and len(one[2].values) > 1]
-        blocks = [one for one in blocks if one[3].size is not None]
-        found = [drift_of(channel, n, public, own) for channel, n, own, public in blocks]
-        if not found:
+        blocks = [block for block in of_all if block[1].any() and len(block[2].values) > 1]
+        blocks = [block for block in blocks if block[3].size is not None]
+        tests = [drift_of(channel, n, public, design) for channel, n, design, public in blocks]
+        if not tests:
             return None
-        worst = min(found, key=attrgetter("p_value"))
+        worst = min(tests, key=attrgetter("p_value"))
         if worst.p_value < DRIFT:
-            worst = worst.with_leakage([one[:3] for one in blocks])
+            worst = worst.with_leakage([block[:3] for block in blocks])
         return replace(
             worst,
-            p_value=min(1.0, len(found) * worst.p_value),
-            n_reports=round(sum(own.sum() for own in counts)),
-            columns=tuple(dict.fromkeys(chain.from_iterable(one.columns for one in found))),
+            p_value=min(1.0, len(tests) * worst.p_value),
+            n_reports=round(sum(counted.sum() for counted in counts)),
+            columns=tuple(dict.fromkeys(chain.from_iterable(test.columns for test in tests))),
         )
 
     def block_with(self, columns: Any, by: Any, part: str) -> int:
@@ -146,30 +147,30 @@ class BlockDesign:
             raise ValueError(
                 f"there is no column {strange[0]!r}; the columns are [{listed(names)}]."
             )
-        found = [
-            (one.shape[1], number)
-            for number, one in enumerate(self.manifest.mechanisms)
-            if {name for name, _ in one.columns}.issuperset(wanted)
+        sizes = [
+            (mechanism.shape[1], number)
+            for number, mechanism in enumerate(self.manifest.mechanisms)
+            if {name for name, _ in mechanism.columns}.issuperset(wanted)
         ]
-        if not found:
+        if not sizes:
             raise ValueError(
                 f"no block has the columns {wanted} together: design with blocks= that has, "
                 "or weight the public records with RakingWeights."
             )
-        return min(found)[1]
+        return min(sizes)[1]
 
 
 def _summaries(manifest: Manifest, joints: Any) -> list[PublicSummary]:
     """Summarise public tables; refuse those that are not of a manifest's blocks."""
     mechanisms = manifest.mechanisms
-    given = list(joints) if isinstance(joints, list | tuple) else []
-    if len(given) != len(mechanisms) or not all(isinstance(j, JointDistribution) for j in given):
+    tables = list(joints) if isinstance(joints, list | tuple) else []
+    if len(tables) != len(mechanisms) or not all(isinstance(j, JointDistribution) for j in tables):
         raise ValueError(
             f"distribution must be a list of {len(mechanisms):,} JointDistribution, one for each "
             "block; None takes the public ones of the manifest."
         )
-    both = zip(given, mechanisms, strict=True)
-    return [summary_for("the distribution of a block", joint, one) for joint, one in both]
+    blocks = zip(tables, mechanisms, strict=True)
+    return [summary_for("the distribution of a block", *block) for block in blocks]
 
 
 # -- the statistic --------------------------------------------------------------------------------
@@ -180,19 +181,19 @@ class _PooledChannel(Channel):
 
     def __init__(self, reports: "BlockReports", number: int) -> None:
         design, self.expected, self._reports = reports.design, reports.expected, reports
-        own, shares = slice(*reports.ends[number : number + 2]), self.expected.shares
+        symbols, shares = slice(*reports.ends[number : number + 2]), self.expected.shares
         channel = design.channels[number]
         matrix = np.repeat(shares[:, None], channel.n_cells, axis=1)
-        matrix[own] = shares[own].sum() * channel.matrix
+        matrix[symbols] = shares[symbols].sum() * channel.matrix
         self._number, self._in_order = number, partial(design.manifest.in_order, number)
         super().__init__(matrix, channel.public)
 
     def weights(self, functions: Floats) -> Floats:
         """Weights of the reports of all blocks for functions of the cells: (k, a) to (k, b)."""
         reports = self._reports
-        asked = self._number, self._in_order(functions), reports.information
-        constant, each = reports.pool.weights(*asked)
-        return constant[:, None] + reports.sample.n * each
+        arguments = self._number, self._in_order(functions), reports.information
+        constant, weights = reports.pool.weights(*arguments)
+        return constant[:, None] + reports.sample.n * weights
 
     def determines(self, functions: Floats, weights: Floats) -> Booleans:
         """Whether the reports of all blocks determine functions (k, a)."""
@@ -200,31 +201,22 @@ class _PooledChannel(Channel):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _PooledStatistic(Statistic):
+class _PooledStatistic(WeightedStatistic):
     """Estimates from the reports of all blocks; intervals use only the reports' variance."""
 
     channel: _PooledChannel
-    known: Booleans | bool = True  # (k,), which quantities enough reports carry
-
-    @cached_property
-    def determined(self) -> Booleans:
-        """Which quantities have an unbiased estimate, (k,)."""
-        return self.certain | (super().determined & self.known)
-
-    @property
-    def are_plain(self) -> bool:
-        """Whether intervals are by formula: not these."""
-        return False
+    has_formula = False
+    with_bounded_bias = Statistic.with_bounded_bias
 
     def model_variances(self, theta: Floats) -> Floats:
         """No variance but that of the reports."""
         return np.zeros_like(theta)
 
-    def variances(self, sample: Sample) -> Floats:
+    def point_variances(self, moments: Moments) -> Floats:
         """Variances of the estimates at the public distribution, (k,)."""
-        return self.spread(self.channel.expected) ** 2
+        return self.inference(self.channel.expected).spread ** 2
 
-    def noise_errors(self, sample: Sample) -> Floats:
+    def noise_variances(self, sample: Sample, moments: Moments) -> Floats:
         """Not known: blocks are of different people."""
         return np.full(len(self.c), np.nan)
 
@@ -232,42 +224,38 @@ class _PooledStatistic(Statistic):
         """Nothing bounds the bias of a quantity that no block determines."""
         return np.zeros(len(theta)), np.full(len(theta), np.inf)
 
-    def with_bounded_bias(self, n: float) -> "_PooledStatistic":
-        """Say that quantities which too few of n reports carry may have any value."""
-        return replace(self, known=~self.is_weak(n), plain=self)
-
 
 class BlockReports:
     """The reports of all blocks, put together once."""
 
     def __init__(self, design: BlockDesign, counts: Sequence[Floats]) -> None:
         self.design, self.information = design, design.information(design.cells)
-        of_blocks = zip(self.information, counts, strict=True)
-        matrices = tuple(own.sum() * one.matrix for one, own in of_blocks)
+        blocks = zip(self.information, counts, strict=True)
+        matrices = tuple(counted.sum() * block.matrix for block, counted in blocks)
         self.pool = Pool(design.margins, matrices)
         self.ends = np.cumsum([0, *map(len, counts)])
-        sizes = [own.sum() for own in counts]
+        sizes = [counted.sum() for counted in counts]
         strata, n = np.repeat(np.arange(len(counts)), np.diff(self.ends)), float(sum(sizes))
-        means = [size * one.report for size, one in zip(sizes, self.information, strict=True)]
-        both = (np.concatenate(own) / n for own in (counts, means))
-        self.sample, self.expected = (Sample(shares, n, None, strata) for shares in both)
+        means = [n * block.report for n, block in zip(sizes, self.information, strict=True)]
+        shares_of_both = (np.concatenate(numbers) / n for numbers in (counts, means))
+        self.sample, self.expected = (Sample(shares, n, None, strata) for shares in shares_of_both)
 
     def cells(self, number: int, *, bounded: bool = True) -> Cells:
         """Return the cells of a block, about which the reports of all blocks say something."""
-        own, channel = self.design.manifest.mechanisms[number], _PooledChannel(self, number)
+        mechanism, channel = self.design.manifest.mechanisms[number], _PooledChannel(self, number)
         samples = [((), self.sample)]
-        return Cells(own, channel, samples, bounded=bounded, kind=_PooledStatistic)
+        return Cells(mechanism, channel, samples, bounded=bounded, kind=_PooledStatistic)
 
     def leakage_at_most(self) -> float:
         """Upper 95 % confidence bound of the leakage of a block, for those who reported."""
         mechanisms = self.design.manifest.mechanisms
-        found = []
-        for number, one in enumerate(mechanisms):
-            chances = chances_of_reports(one.matrix, len(one.secrets))
+        leakages = []
+        for number, mechanism in enumerate(mechanisms):
+            chances = chances_of_reports(mechanism.matrix, len(mechanism.secrets))
             statistic = self.cells(number).statistic(*chances, self.sample)
             miss = 0.05 / len(mechanisms)
-            found.append(leakage_within(statistic, self.sample, len(one.secrets), miss)[1])
-        return max(found)
+            leakages.append(leakage_within(statistic, self.sample, len(mechanism.secrets), miss)[1])
+        return max(leakages)
 
 
 def expected_cells(
@@ -280,8 +268,8 @@ def expected_cells(
             "this manifest does not say how the records are distributed: give distribution=, a "
             "list of a JointDistribution for each block."
         )
-    parts = zip(design.manifest.shares, design.information(design.cells), strict=True)
-    counts = [n * share * one.report for share, one in parts]
+    blocks = zip(design.manifest.shares, design.information(design.cells), strict=True)
+    counts = [n * share * information.report for share, information in blocks]
     reports = BlockReports(design, counts)
     return reports.cells(design.block_with(columns, by, part), bounded=False)
 
@@ -378,7 +366,7 @@ class BlockEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         """
         design = BlockDesign.read(self.mechanism)
         counts = count_blocks(Y, sample_weight, design.manifest)
-        n = np.array([own.sum() for own in counts])
+        n = np.array([counted.sum() for counted in counts])
         design.warn_of_contradictions(counts)
         self.drift_ = design.drift(counts)
         warn_of_drift(self.drift_, design.manifest.claims)
@@ -388,7 +376,7 @@ class BlockEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
             warn_of_broken_bounds(mechanism, channel.matrix, own, len(counts))
         self._design, self._reports = design, BlockReports(design, counts)
         self.manifest_ = design.manifest
-        self.counts_ = tuple(read_only(own.astype(np.int64)) for own in counts)
+        self.counts_ = tuple(read_only(counted.astype(np.int64)) for counted in counts)
         self.block_counts_ = read_only(n.astype(np.int64))
         self.n_reports_ = int(n.sum())
         return self
@@ -428,8 +416,7 @@ class BlockEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
                 "a test of drift needs columns that are not sensitive, and a manifest with the "
                 "counts of its public table, as to_json() writes it."
             )
-        found: DriftTest = self.drift_
-        return found
+        return self.drift_
 
 
 # -- counting -------------------------------------------------------------------------------------
@@ -447,11 +434,11 @@ def count_blocks(Y: Any, sample_weight: ArrayLike | None, manifest: Manifest) ->
                 "manifest returned."
             )
         wanted = table.names
-    places = [table.names.index(name) for name in wanted]
-    sizes = np.array([one.shape[0] for one in manifest.mechanisms])
-    blocks = whole_numbers(table, places[0], len(sizes))
+    columns = [table.names.index(name) for name in wanted]
+    sizes = np.array([mechanism.shape[0] for mechanism in manifest.mechanisms])
+    blocks = whole_numbers(table, columns[0], len(sizes))
     refuse_rows(table, blocks < 0, wanted[:1], whole_from_0(len(sizes)))
-    reports = whole_numbers(table, places[1], sizes.max())
+    reports = whole_numbers(table, columns[1], sizes.max())
     wrong = (reports < 0) | (reports >= sizes[blocks])
     refuse_rows(table, wrong, wanted[1:], "a number of a symbol of the row's block")
     n = len(blocks)
@@ -464,31 +451,8 @@ def count_blocks(Y: Any, sample_weight: ArrayLike | None, manifest: Manifest) ->
 # -- the cells of one mechanism or a block, for quantities that are functions of them --------------
 
 
-class EstimatedCells(NamedTuple):
-    """The estimated distribution of cells, with the covariance of linear functions of it."""
-
-    cells: Cells
-    sample: Sample
-    frequencies: Floats  # (a,)
-
-    @property
-    def n_reports(self) -> int:
-        """Number of reports."""
-        return round(self.sample.n)
-
-    def covariance(self, functions: Floats) -> tuple[Floats, Booleans]:
-        """Covariance of estimates of linear functions, (m, a) to (m, m), and which are determined.
-
-        The derivative of a statistic by the cells' probabilities is such a function (delta method).
-        """
-        of = self.cells.unbiased(functions)
-        found = self.sample.covariance(of.of_c, of.of_c)
-        found[~of.determined, :] = found[:, ~of.determined] = np.nan
-        return found, of.determined
-
-
-def estimated_cells(estimator: Any, columns: Sequence[Any]) -> EstimatedCells:
-    """Read the estimated distribution of the cells that have some columns."""
+def estimated_cells(estimator: Any, columns: Sequence[Any]) -> tuple[Cells, Floats]:
+    """Return the cells that have some columns, and their estimated distribution (a,)."""
     if not isinstance(estimator, FrequencyEstimator | BlockEstimator):
         raise TypeError(
             "the reports must come as a fitted FrequencyEstimator or BlockEstimator, got "
@@ -498,11 +462,11 @@ def estimated_cells(estimator: Any, columns: Sequence[Any]) -> EstimatedCells:
     cells = estimator._cells(list(columns), None)
     sample = cells.one_sample("a regression")
     if isinstance(estimator, FrequencyEstimator):
-        return EstimatedCells(cells, sample, cells.most_likely(sample))
-    found, known = cells.frequencies()
+        return cells, cells.most_likely(sample)
+    frequencies, known = cells.frequencies()
     if not known.all():
         raise ValueError(
             f"the crosstab of {', '.join(map(repr, columns))} is not identifiable from these "
             "reports: report a block of these columns."
         )
-    return EstimatedCells(cells, sample, found)
+    return cells, frequencies

@@ -35,24 +35,20 @@ class Channel:
 
     def forward(self, distribution: Floats) -> Floats:
         """Distribution of the report, Qπ: (..., a) to (..., b)."""
-        report: Floats = distribution @ self.matrix.T
-        return report
+        return distribution @ self.matrix.T
 
     def backward(self, values: Floats) -> Floats:
         """Average over the reports about each cell, Qᵀw: (..., b) to (..., a)."""
-        cells: Floats = values @ self.matrix
-        return cells
+        return values @ self.matrix
 
     def weights(self, functions: Floats) -> Floats:
         """Best weights of the reports for linear functions: (k, a) to (k, b)."""
-        found: Floats = functions @ self._inverse
-        return found
+        return functions @ self._inverse
 
     def determines(self, functions: Floats, weights: Floats) -> Booleans:
         """Whether weights (k, b) estimate functions (k, a) without bias."""
         bias = np.abs(self.backward(weights) - functions).max(axis=1)
-        found: Booleans = bias <= _UNBIASED * np.abs(functions).max(axis=1)
-        return found
+        return bias <= _UNBIASED * np.abs(functions).max(axis=1)
 
     @property
     def most_repeated(self) -> float:
@@ -63,8 +59,7 @@ class Channel:
     def report(self) -> Floats:
         """Distribution of the report at the public distribution, possible symbols above 0: (b,)."""
         raised = np.where(self.possible, np.maximum(self.forward(self.public), _RARE), 0.0)
-        found: Floats = raised / raised.sum()
-        return found
+        return raised / raised.sum()
 
     @cached_property
     def _factors(self) -> tuple[Floats, Floats, Floats]:
@@ -72,8 +67,8 @@ class Channel:
         roots = np.sqrt(self.public), np.sqrt(np.where(self.possible, self.report, np.inf))
         scaled = self.matrix * roots[0] / roots[1][:, None]
         left, values, right = np.linalg.svd(scaled, full_matrices=False)
-        kept = values > _RANK_TOLERANCE
-        return left[:, kept] / roots[1][:, None], values[kept], roots[0][:, None] * right[kept].T
+        known = values > _RANK_TOLERANCE
+        return left[:, known] / roots[1][:, None], values[known], roots[0][:, None] * right[known].T
 
     @property
     def directions(self) -> Floats:
@@ -84,8 +79,7 @@ class Channel:
     def _inverse(self) -> Floats:
         """R⁻¹Q (QᵀR⁻¹Q)⁺, transposed: (a, b)."""
         left, values, right = self._factors
-        found: Floats = (right / values) @ left.T
-        return found
+        return (right / values) @ left.T
 
 
 # -- four probabilities ---------------------------------------------------------------------------
@@ -99,13 +93,13 @@ class FourNumbers(NamedTuple):
 
     def apply(self, functions: Floats) -> Floats:
         """Multiply rows (..., a) by the matrix."""
-        same, same_secret, same_value, other = self.entries
+        same, same_secret, same_value, rest = self.entries
         table = functions.reshape(*functions.shape[:-1], *self.shape)
         of_secret, of_value = (table.sum(axis=axis, keepdims=True) for axis in (-1, -2))
-        found = (same - same_secret - same_value + other) * table
-        found += (same_secret - other) * of_secret + (same_value - other) * of_value
-        found += other * of_value.sum(axis=-1, keepdims=True)
-        return found.reshape(functions.shape)
+        product = (same - same_secret - same_value + rest) * table
+        product += (same_secret - rest) * of_secret + (same_value - rest) * of_value
+        product += rest * of_value.sum(axis=-1, keepdims=True)
+        return product.reshape(functions.shape)
 
     def inverse(self) -> "FourNumbers":
         """Return the (generalised) inverse, by the eigenvalues of four common eigenspaces.
@@ -113,18 +107,17 @@ class FourNumbers(NamedTuple):
         They are the constants, the functions of u alone with mean 0, those of s alone with mean 0,
         and the rest.
         """
-        (a1, a2), (same, same_secret, same_value, other) = self.shape, self.entries
-        rest = same - same_secret - same_value + other
-        of_values, of_secrets = a1 * (same_value - other), a2 * (same_secret - other)
-        values = rest + np.array(
-            [a1 * a2 * other + of_values + of_secrets, of_values, of_secrets, 0.0]
-        )
+        (a1, a2), (same, same_secret, same_value, distinct) = self.shape, self.entries
+        rest = same - same_secret - same_value + distinct
+        of_values, of_secrets = a1 * (same_value - distinct), a2 * (same_secret - distinct)
+        of_constant = a1 * a2 * distinct + of_values + of_secrets
+        values = rest + np.array([of_constant, of_values, of_secrets, 0.0])
         known = np.abs(values) > _RANK_TOLERANCE
         constant, of_values, of_secrets, rest = np.divide(1.0, values, out=np.zeros(4), where=known)
         value, secret = (of_values - rest) / a1, (of_secrets - rest) / a2
-        other = (constant - of_values - of_secrets + rest) / (a1 * a2)
-        own = np.array([rest + value + secret, secret, value, 0.0]) + other
-        return FourNumbers(self.shape, own)
+        distinct = (constant - of_values - of_secrets + rest) / (a1 * a2)
+        entries = np.array([rest + value + secret, secret, value, 0.0]) + distinct
+        return FourNumbers(self.shape, entries)
 
     def powered(self, exponent: int) -> "FourNumbers":
         """Return the matrix of powers of the entries."""
@@ -163,12 +156,13 @@ class StructuredChannel(Channel):
 
     def of_part(self, axis: int) -> Channel:
         """Return the channel from S to the S that is reported, or of U alone: without an axis."""
-        shape, (same, of_same, other, of_other) = list(self.blocks.shape), self.blocks.entries
+        shape = list(self.blocks.shape)
+        same, of_same, different, both_differ = self.blocks.entries
         if axis == 0:
-            of_same, other = other, of_same
-        more, shape[axis] = shape[axis] - 1, 1
-        own, others = same + more * of_same, other + more * of_other
-        entries = [own, 0.0, others, 0.0] if axis else [own, others, 0.0, 0.0]
+            of_same, different = different, of_same
+        n_others, shape[axis] = shape[axis] - 1, 1
+        diagonal, off_diagonal = same + n_others * of_same, different + n_others * both_differ
+        entries = [diagonal, 0.0, off_diagonal, 0.0] if axis else [diagonal, off_diagonal, 0.0, 0.0]
         four = FourNumbers((shape[0], shape[1]), np.array(entries))
         public = self.public.reshape(self.blocks.shape).sum(axis=axis)
         if len(public) <= _MOST_PART:
@@ -222,11 +216,11 @@ def most_likely(channel: Channel, shares: Floats, tol: float, max_iter: int) -> 
         length = float(np.linalg.norm(first)) / curvature if curvature > 0 else 1.0
         start, distribution = distribution, twice / twice.sum()
         if length > 1.0:
-            further = start + 2.0 * length * first + length**2 * second
-            further = np.maximum(further, _LEAST_SHARE * twice)
-            further /= further.sum()
-            if _value(channel, shares, further) >= _value(channel, shares, distribution):
-                distribution = further
+            extrapolated = start + 2.0 * length * first + length**2 * second
+            extrapolated = np.maximum(extrapolated, _LEAST_SHARE * twice)
+            extrapolated /= extrapolated.sum()
+            if _value(channel, shares, extrapolated) >= _value(channel, shares, distribution):
+                distribution = extrapolated
     gap = float(gradient(channel, shares, distribution).max()) - 1.0
     return MostLikely(distribution, max(gap, 0.0))
 

@@ -14,7 +14,7 @@ from skrldp._params import as_list, check_beta, check_choice
 from skrldp._typing import Floats, Indices
 from skrldp.alphabet.combinations import group_cells
 from skrldp.estimation.channels import Channel, StructuredChannel, channel_of
-from skrldp.estimation.errors_and_intervals import LEAST_REPORTS, Sample, Statistic
+from skrldp.estimation.errors_and_intervals import LEAST_REPORTS, Sample
 from skrldp.estimation.hypotheses import (
     DriftTest,
     drift_of,
@@ -32,6 +32,7 @@ from skrldp.estimation.reports import (
     summary_for,
 )
 from skrldp.estimation.shares_and_means import Cells, FigureMethods, check_size
+from skrldp.estimation.weights import WeightedStatistic
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.public_summary import PublicSummary
@@ -208,15 +209,15 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
             raise ValueError("weights belong to single rows, and this is a lazy frame: collect it.")
         source = read_source(self.mechanism)
         public = _public_of(self.public, source.mechanism)
-        others = list(dict.fromkeys([*groups, *(() if survey is None else survey.columns)]))
-        reports = read_reports(Y, source, self.encode, sample_weight, others)
+        columns = list(dict.fromkeys([*groups, *(() if survey is None else survey.columns)]))
+        reports = read_reports(Y, source, self.encode, sample_weight, columns)
         samples = samples_of(reports, groups, survey)
         channel = _channel(source.mechanism, reports.kinds, public)
-        found = object.__new__(type(self))
-        validate_data(found, reports.table, skip_check_array=True, reset=True)
-        found._own = Cells(source.mechanism, channel, samples, tuple(groups), self.method)
-        found._kinds, found._source, found.mechanism_ = reports.kinds, source, source.mechanism
-        counts = found._own.counts
+        fitted = object.__new__(type(self))
+        validate_data(fitted, reports.table, skip_check_array=True, reset=True)
+        fitted._own = Cells(source.mechanism, channel, samples, tuple(groups), self.method)
+        fitted._kinds, fitted._source, fitted.mechanism_ = reports.kinds, source, source.mechanism
+        counts = fitted._own.counts
         _check_possible(counts, channel)
         warn_of_contradiction(channel, counts)
         few = min(sample.n for _, sample in samples)
@@ -228,23 +229,23 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
                 UserWarning,
                 stacklevel=2,
             )
-        found.counts_ = np.rint(counts).astype(np.int64)
-        found.n_reports_ = round(counts.sum())
-        found.drift_ = None
+        fitted.counts_ = np.rint(counts).astype(np.int64)
+        fitted.n_reports_ = round(counts.sum())
+        fitted.drift_ = None
         is_tested = self.survey is None and len(source.mechanism.values) > 1
         is_tested = is_tested and not isinstance(channel, StructuredChannel)
         if is_tested and public is not None and public.size is not None:
-            found.drift_ = drift_of(channel, counts, public, source.mechanism)
-            warn_of_drift(found.drift_, source.mechanism.claims)
+            fitted.drift_ = drift_of(channel, counts, public, source.mechanism)
+            warn_of_drift(fitted.drift_, source.mechanism.claims)
         if self.survey is None and not isinstance(channel, StructuredChannel):
             warn_of_broken_bounds(source.mechanism, channel.matrix, counts)
-        frequencies, known = found._own.frequencies()
+        frequencies, known = fitted._own.frequencies()
         shape = len(source.mechanism.secrets), len(source.mechanism.values)
-        found.frequencies_, found.identifiable_ = frequencies.reshape(shape), known.reshape(shape)
+        fitted.frequencies_, fitted.identifiable_ = frequencies.reshape(shape), known.reshape(shape)
         # Only here does the estimator change: a fit that fails leaves it as it was.
-        fitted = {name: read_only(value) for name, value in vars(found).items()}
+        attributes = {name: read_only(value) for name, value in vars(fitted).items()}
         self.__dict__.pop("feature_names_in_", None)
-        self.__dict__.update(fitted)
+        self.__dict__.update(attributes)
         return self
 
     # -- beside the estimates ----------------------------------------------------------------------
@@ -311,8 +312,7 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
                 "give public=), nor for surveys, for promises for all distributions and for "
                 "mechanisms with too many cells."
             )
-        found: DriftTest = self.drift_
-        return found
+        return self.drift_
 
     def leakage_bound(self, beta: float = 0.05) -> float:
         """Bound the leakage of the mechanism at the population that reported, from the reports.
@@ -416,10 +416,10 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         named = as_list(features)
         if not named:
             raise ValueError("features is empty: name at least one column to predict from.")
-        own, sample = self._own, self._own.one_sample("training rows")
+        cells, sample = self._own, self._own.one_sample("training rows")
         group = group_cells(self.mechanism_, [*named, label], "all")
-        check_size(len(group.categories), own.channel.n_cells)
-        shares = Statistic.of(own.channel, group.indicators)
+        check_size(len(group.categories), cells.channel.n_cells)
+        shares = WeightedStatistic.of(cells.channel, group.indicators)
         if not shares.determined.all():
             warnings.warn(
                 f"{int((~shares.determined).sum())} of {len(group.categories)} frequencies of "
@@ -428,23 +428,23 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
                 UserWarning,
                 stacklevel=2,
             )
-        frequencies = own.most_likely(sample)
+        frequencies = cells.most_likely(sample)
         weights = np.bincount(group.labels, frequencies, len(group.categories)).astype(np.float64)
         weights = weights * _effective_number(shares, sample, weights)
-        kept = np.flatnonzero(weights > 0)
-        table = pd.DataFrame([group.categories[k] for k in kept], columns=list(group.name))
-        return table.iloc[:, :-1], table.iloc[:, -1], weights[kept]
+        rows = np.flatnonzero(weights > 0)
+        table = pd.DataFrame([group.categories[k] for k in rows], columns=list(group.name))
+        return table.iloc[:, :-1], table.iloc[:, -1], weights[rows]
 
 
-def _effective_number(shares: Statistic, sample: Sample, frequencies: Floats) -> float:
+def _effective_number(shares: WeightedStatistic, sample: Sample, frequencies: Floats) -> float:
     """How many raw records would estimate the shares that are determined as precisely.
 
     n raw records estimate a share f with variance f (1 - f) / n. Where nothing is determined, it is
     the number of reports.
     """
     known = shares.determined
-    own = shares.influence(sample)[known]
-    variance = float(sample.products(own, own).sum())
+    influence = shares.influence(sample)[known]
+    variance = float(sample.products(influence, influence).sum())
     of_one = float((frequencies * (1.0 - frequencies))[known].sum())
     return of_one / variance if variance else sample.n
 

@@ -15,12 +15,7 @@ from skrldp._pages import in_one_line, page
 from skrldp._params import check_level, check_positive, decimals, in_digits, sidak
 from skrldp._typing import Floats, Indices
 from skrldp.alphabet.columns import listed
-from skrldp.estimation.errors_and_intervals import (
-    LEAST_SHARE,
-    Sample,
-    combined_ends,
-    ratio_ends,
-)
+from skrldp.estimation.errors_and_intervals import LEAST_SHARE, Sample, combined_ends, ratio_ends
 from skrldp.table.codec import category_series
 from skrldp.targets import contrast_of
 
@@ -33,35 +28,38 @@ Ends = Callable[[float], NDArray[Any]]  # of intervals, for a level
 class Influence:
     """Contributions of single reports to k estimates, times their number, by sample."""
 
-    parts: dict[Sample, Floats]  # weights (k, b), of mean 0
+    weights: dict[Sample, Floats]  # weights (k, b), of mean 0
     pairs: "tuple[Pairs, ...]" = ()
 
     @classmethod
     def together(
         cls, several: "Sequence[Influence]", pairs: "tuple[Pairs, ...]" = ()
     ) -> "Influence":
-        """Of as many estimates of each, one after the other."""
-        found: dict[Sample, Floats] = {}
-        for unit, one in zip(np.eye(len(several)), several, strict=True):
-            for sample, own in one.parts.items():
-                padded = np.kron(unit[:, None], own).astype(float)
-                found[sample] = found[sample] + padded if sample in found else padded
-        return cls(found, pairs + tuple(pair for one in several for pair in one.pairs))
+        """Of as many figures of each, one after the other."""
+        weights: dict[Sample, Floats] = {}
+        for unit, influence in zip(np.eye(len(several)), several, strict=True):
+            for sample, w in influence.weights.items():
+                padded = np.kron(unit[:, None], w).astype(float)
+                weights[sample] = weights[sample] + padded if sample in weights else padded
+        return cls(
+            weights, pairs + tuple(pair for influence in several for pair in influence.pairs)
+        )
 
     def covariance(self) -> Floats:
-        """Covariance of the estimates, (k, k)."""
-        found = sum(sample.covariance(own, own) for sample, own in self.parts.items())
+        """Covariance of the figures, (k, k)."""
+        covariance = sum(sample.covariance(w, w) for sample, w in self.weights.items())
         for pairs in self.pairs:
-            one, two = pairs.moves(self)
-            found = found + (one * pairs.numbers) @ two.T + (two * pairs.numbers) @ one.T
-        return np.asarray(found)
+            first, second = pairs.moves(self)
+            covariance = covariance + (first * pairs.numbers) @ second.T
+            covariance = covariance + (second * pairs.numbers) @ first.T
+        return np.asarray(covariance)
 
     def times(self, slopes: Floats) -> "Influence":
-        """Of linear functions of the estimates, (m, k) to m estimates."""
-        return replace(self, parts={sample: slopes @ own for sample, own in self.parts.items()})
+        """Of linear functions of the figures, (m, k) to m figures."""
+        return replace(self, weights={sample: slopes @ w for sample, w in self.weights.items()})
 
     def __getitem__(self, rows: Indices) -> "Influence":
-        return replace(self, parts={sample: own[rows] for sample, own in self.parts.items()})
+        return replace(self, weights={sample: w[rows] for sample, w in self.weights.items()})
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,12 +71,12 @@ class Pairs:
     numbers: Floats  # (p,), people of each kind
 
     def moves(self, influence: Influence) -> list[Floats]:
-        """Return what the reports of each kind of pair add to estimates, (k, p) of each sample."""
-        found, k = [], len(next(iter(influence.parts.values())))
+        """Return what the reports of each kind of pair add to figures, (k, p) of each sample."""
+        moves, k = [], len(next(iter(influence.weights.values())))
         for sample, symbols in zip(self.samples, self.symbols, strict=True):
-            weights = influence.parts.get(sample, np.zeros((k, len(sample.shares))))
-            found.append(weights[:, symbols] / sample.n)
-        return found
+            weights = influence.weights.get(sample, np.zeros((k, len(sample.shares))))
+            moves.append(weights[:, symbols] / sample.n)
+        return moves
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,10 +171,10 @@ class Estimates(ReadOnly):
         """
         if self._influence is None:
             raise ValueError(f"{self.what}: these figures have no covariance matrix.")
-        found = self._influence.covariance()
+        covariance = self._influence.covariance()
         unknown = np.isnan(self.std_error)
-        found[unknown, :] = found[:, unknown] = np.nan
-        return found
+        covariance[unknown, :] = covariance[:, unknown] = np.nan
+        return covariance
 
     def to_frame(self, level: float = 0.95) -> Any:
         """Write the estimates as a pandas frame.
@@ -196,10 +194,8 @@ class Estimates(ReadOnly):
 
         low, high = self.confidence_interval(level).T
         labels = zip(*self.labels, strict=True) if self.names else ()
-        columns = {
-            name: category_series(own)
-            for name, own in zip(map(str, self.names), labels, strict=True)
-        }
+        names = zip(map(str, self.names), labels, strict=True)
+        columns = {name: category_series(values) for name, values in names}
         figures = {
             "estimate": self.estimate,
             "std_error": self.std_error,
@@ -214,8 +210,8 @@ class Estimates(ReadOnly):
     @property
     def groups(self) -> list[Any]:
         """The groups, as :meth:`difference` names them: categories, of several columns tuples."""
-        found = dict.fromkeys(label[: self._n_by] for label in self.labels)
-        return [one[0] if len(one) == 1 else one for one in found]
+        labels = dict.fromkeys(label[: self._n_by] for label in self.labels)
+        return [label[0] if len(label) == 1 else label for label in labels]
 
     def difference(self, first: Any, second: Any) -> "Estimates":
         """Estimate by how much one group exceeds another group.
@@ -338,13 +334,13 @@ class Estimates(ReadOnly):
     ) -> "Estimates":
         """Add the variance of public means of bins, given the shares of the bins in each group."""
         variances = dict(zip(means, known.variances, strict=True))
-        own = np.nan_to_num(shares.estimate.reshape(len(self.labels), -1))
-        spread = [variances.get(label[-1]) or 0.0 for label in shares.labels[: own.shape[1]]]
-        added = own**2 @ np.array(spread)
+        bin_shares = np.nan_to_num(shares.estimate.reshape(len(self.labels), -1))
+        spread = [variances.get(label[-1]) or 0.0 for label in shares.labels[: bin_shares.shape[1]]]
+        added = bin_shares**2 @ np.array(spread)
         public = Sample(np.zeros(len(spread)), 0.0, design=np.diag(spread))
-        influence = self._influence and replace(
-            self._influence, parts=self._influence.parts | {public: own}
-        )
+        influence = self._influence
+        if influence is not None:
+            influence = replace(influence, weights=influence.weights | {public: bin_shares})
         return replace(
             self,
             what=f"{self.what} (by public means of bins)",
@@ -353,20 +349,20 @@ class Estimates(ReadOnly):
             _influence=influence,
         )
 
-    def _refuse_quantiles(self, what: str) -> None:
+    def _refuse_quantiles(self, kind: str) -> None:
         if self._n_quantiles:
-            raise ValueError(f"{self.what}: quantiles have no {what}. Take shares or a mean.")
+            raise ValueError(f"{self.what}: quantiles have no {kind}. Take shares or a mean.")
 
     def _of_two(self, first: Any, second: Any, sign: str) -> "Estimates":
         numbers = contrast_of({first: 1.0, second: -1.0}, self.groups)
         if numbers.sum():  # both are one entry of the dict
             raise ValueError(f"both groups are {first!r}: compare two of [{listed(self.groups)}].")
         names = ", ".join(map(_text, self.names[: self._n_by]))
-        what = f"{self.what}: {names} {first!r} {sign} {second!r}"
-        return self._combined(numbers, what, is_ratio=sign == "/")
+        name = f"{self.what}: {names} {first!r} {sign} {second!r}"
+        return self._combined(numbers, name, is_ratio=sign == "/")
 
     def _combined(
-        self, numbers: Floats, what: str, n_by: int = 0, *, is_ratio: bool = False
+        self, numbers: Floats, name: str, n_by: int = 0, *, is_ratio: bool = False
     ) -> "Estimates":
         """Weighted sums of the groups' estimates, or the ratio of the one of 1 to the one of -1."""
         if self.estimate.dtype.kind != "f":
@@ -376,40 +372,41 @@ class Estimates(ReadOnly):
             )
         order = np.argsort(-numbers, kind="stable")
         order = order[numbers[order] != 0.0]
-        places = np.arange(len(self.labels)).reshape(len(numbers), -1)[order]
-        numbers, values = numbers[order], self.estimate[places]
+        rows = np.arange(len(self.labels)).reshape(len(numbers), -1)[order]
+        numbers, values = numbers[order], self.estimate[rows]
         (k, m), influence, n = values.shape, None, self.n_reports
         if is_ratio:
             base = np.where(values[1] == 0.0, np.nan, values[1])
-            found = values[0] / base
-            slopes = np.stack([1.0 / base, -found / base])
+            estimates = values[0] / base
+            slopes = np.stack([1.0 / base, -estimates / base])
         else:
-            found, slopes = numbers @ values, np.broadcast_to(numbers[:, None], values.shape)
+            estimates, slopes = numbers @ values, np.broadcast_to(numbers[:, None], values.shape)
         correlation, errors = np.full((k, k, m), np.nan), np.full(m, np.nan)
         if self._influence is not None:
-            joint = self._influence[places.ravel()]
-            both = np.stack([self._influence[own].covariance() for own in places.T], axis=-1)
-            single = np.sqrt(np.maximum(np.einsum("iij->ij", both), 0.0))
+            joint = self._influence[rows.ravel()]
+            stack = np.stack([self._influence[each].covariance() for each in rows.T], axis=-1)
+            single = np.sqrt(np.maximum(np.einsum("iij->ij", stack), 0.0))
             sides = single[:, None] * single
-            correlation = np.divide(both, sides, out=np.zeros_like(both), where=sides > 0)
-            biased = np.isnan(self.std_error[places])  # intervals are not of variances alone
+            correlation = np.divide(stack, sides, out=np.zeros_like(stack), where=sides > 0)
+            biased = np.isnan(self.std_error[rows])  # intervals are not of variances alone
             correlation[biased[:, None] | biased] = np.nan
-            errors = np.sqrt(np.maximum(np.einsum("im,ijm,jm->m", slopes, both, slopes), 0.0))
+            variances = np.einsum("im,ijm,jm->m", slopes, stack, slopes)
+            errors = np.sqrt(np.maximum(variances, 0.0))
             errors[biased.any(axis=0)] = np.nan
             if is_ratio:
                 errors[np.abs(values[1]) < LEAST_SHARE * single[1]] = np.nan
-            influence = joint.times(np.hstack([np.diag(own) for own in slopes]))
-            n = round(sum(sample.n for sample, own in joint.parts.items() if own.any())) or n
+            influence = joint.times(np.hstack(list(map(np.diag, slopes))))
+            n = round(sum(sample.n for sample, w in joint.weights.items() if w.any())) or n
         n_quantiles = k * self._n_quantiles
-        args = self._ends, places, numbers, values, correlation, n_quantiles, is_ratio
+        args = self._ends, rows, numbers, values, correlation, n_quantiles, is_ratio
         return Estimates(
-            what,
+            name,
             self.names[self._n_by :],
-            tuple(self.labels[place][self._n_by :] for place in places[0]),
-            found,
+            tuple(self.labels[row][self._n_by :] for row in rows[0]),
+            estimates,
             errors,
             np.full(m, np.nan),
-            found if is_ratio else numbers @ self.unbiased[places].astype(float),
+            estimates if is_ratio else numbers @ self.unbiased[rows].astype(float),
             n,
             partial(_combined_ends, *args),
             influence,
@@ -438,8 +435,8 @@ class Estimates(ReadOnly):
             "  ".join(f"{text:>{width}}" for text, width in zip(row, widths, strict=True))
             for row in (header, *rows)
         ]
-        more = len(self.labels) - len(rows)
-        return "\n".join([self._title(), *lines, *([f"... and {more:,} more"] if more else [])])
+        n_more = len(self.labels) - len(rows)
+        return "\n".join([self._title(), *lines, *([f"... and {n_more:,} more"] if n_more else [])])
 
     def _repr_html_(self) -> str:
         header, rows = self._shown()
@@ -602,33 +599,33 @@ def pooled(first: Any, second: Any, *, paired: Pairs | None = None) -> Estimates
     >>> np.concatenate([f.std_error for f in (spring, autumn, pooled(spring, autumn))]).round(3)
     array([0.045, 0.032, 0.026])
     """
-    both = _two_sets(first, second, paired)
-    both._refuse_quantiles("pooled level")
+    stack = _two_sets(first, second, paired)
+    stack._refuse_quantiles("pooled level")
     sizes = np.array([first.n_reports, second.n_reports], dtype=float)
     stated = np.isfinite(first.std_error) & np.isfinite(second.std_error)
-    if both._influence is not None and stated.any():
+    if stack._influence is not None and stated.any():
         m = len(stated)
-        covariance = both._influence.covariance().reshape(2, m, 2, m)
-        one, two, across = (
+        covariance = stack._influence.covariance().reshape(2, m, 2, m)
+        of_first, of_second, across = (
             float(np.diag(covariance[i, :, j])[stated].sum()) for i, j in ((0, 0), (1, 1), (0, 1))
         )
-        gains = np.maximum([two - across, one - across], 0.0)
+        gains = np.maximum([of_second - across, of_first - across], 0.0)
         sizes = gains if gains.any() else np.ones(2)
-    return both._combined(sizes / sizes.sum(), f"level of two: {first.what}", first._n_by)
+    return stack._combined(sizes / sizes.sum(), f"level of two: {first.what}", first._n_by)
 
 
 def _compared(first: Any, second: Any, paired: Any, kind: str) -> Estimates:
-    """Subtract or divide the same estimates of two sets of reports."""
-    both, signs = _two_sets(first, second, paired), np.array([1.0, -1.0])
-    what = f"{kind} of two: {first.what}"
-    return both._combined(signs, what, first._n_by, is_ratio=kind == "ratio")
+    """Subtract or divide the same figures of two sets of reports."""
+    stack, signs = _two_sets(first, second, paired), np.array([1.0, -1.0])
+    description = f"{kind} of two: {first.what}"
+    return stack._combined(signs, description, first._n_by, is_ratio=kind == "ratio")
 
 
 def _two_sets(first: Any, second: Any, paired: Any) -> Estimates:
-    """Check that two are the same estimates, and stack them."""
-    for one in (first, second):
-        if not isinstance(one, Estimates):
-            raise TypeError(f"figures of two estimators are needed, got {type(one).__name__}.")
+    """Check that two are the same figures, and put them below one another."""
+    for figures in (first, second):
+        if not isinstance(figures, Estimates):
+            raise TypeError(f"figures of two estimators are needed, got {type(figures).__name__}.")
     if not (paired is None or isinstance(paired, Pairs)):
         raise TypeError(f"paired must be PairedReports or None, got {type(paired).__name__}.")
     if (first.names, first.labels) != (second.names, second.labels):
@@ -638,9 +635,9 @@ def _two_sets(first: Any, second: Any, paired: Any) -> Estimates:
             "categories to both designs."
         )
     if paired is not None:
-        own = [one._influence.parts if one._influence else () for one in (first, second)]
-        both = paired.samples
-        if not any(a in own[0] and b in own[1] for a, b in (both, both[::-1])):
+        one, two = (x._influence.weights if x._influence else () for x in (first, second))
+        samples = paired.samples
+        if not any(a in one and b in two for a, b in (samples, samples[::-1])):
             raise ValueError(
                 "paired= links the reports of two fitted estimators, but the figures are not one "
                 "of each. Make the pairs anew if an estimator is fitted again."
@@ -650,44 +647,46 @@ def _two_sets(first: Any, second: Any, paired: Any) -> Estimates:
 
 
 def stacked(
-    parts: Sequence[Estimates],
+    groups: Sequence[Estimates],
     names: tuple[Any, ...],
     labels: Sequence[tuple[Any, ...]],
     pairs: tuple[Pairs, ...] = (),
 ) -> Estimates:
-    """Stack the same estimates of several groups of reports, which have labels."""
-    first, own = parts[0], [one._influence for one in parts if one._influence is not None]
+    """Put the same figures of several groups of reports, which have labels, below one another."""
+    first, influences = groups[0], [x._influence for x in groups if x._influence is not None]
     arrays: dict[str, Any] = {
-        name: np.concatenate([getattr(one, name) for one in parts])
+        name: np.concatenate([getattr(group, name) for group in groups])
         for name in ("estimate", "std_error", "noise_error", "unbiased")
     }
     return replace(
         first,
         names=names + first.names,
         labels=tuple(
-            label + of for label, one in zip(labels, parts, strict=True) for of in one.labels
+            label + of for label, group in zip(labels, groups, strict=True) for of in group.labels
         ),
-        n_reports=sum(one.n_reports for one in parts),
-        _ends=partial(_stacked_ends, [one._ends for one in parts]),
-        _influence=Influence.together(own, pairs) if len(own) == len(parts) else None,
+        n_reports=sum(group.n_reports for group in groups),
+        _ends=partial(_stacked_ends, [group._ends for group in groups]),
+        _influence=Influence.together(influences, pairs)
+        if len(influences) == len(groups)
+        else None,
         _n_by=len(names) + first._n_by,
-        _n_quantiles=max(one._n_quantiles for one in parts),
-        _n=np.repeat([one.n_reports for one in parts], len(first.labels)),
+        _n_quantiles=max(group._n_quantiles for group in groups),
+        _n=np.repeat([group.n_reports for group in groups], len(first.labels)),
         **arrays,
     )
 
 
-# Ends of intervals, for a level: parts of functions, so that they pickle.
+# Ends of intervals, for a level: partial functions, so that they pickle.
 
 
-def _stacked_ends(parts: Sequence[Ends], level: float) -> NDArray[Any]:
-    """Return the ends of the intervals of the estimates of several groups."""
-    return np.concatenate([ends(level) for ends in parts])
+def _stacked_ends(groups: Sequence[Ends], level: float) -> NDArray[Any]:
+    """Return the ends of the intervals of the figures of several groups."""
+    return np.concatenate([ends(level) for ends in groups])
 
 
 def _combined_ends(
     ends: Ends,
-    places: Indices,
+    rows: Indices,
     numbers: Floats,
     values: Floats,
     correlation: Floats,
@@ -699,19 +698,16 @@ def _combined_ends(
 
     Two quantiles' intervals hold at once for their sum; each further one adds its misses.
     """
-    own = ends(1.0 - (1.0 - level) / max(n_quantiles - 1, 1))[places]
+    group_ends = ends(1.0 - (1.0 - level) / max(n_quantiles - 1, 1))[rows]
     if is_ratio:
-        return ratio_ends(values, own, correlation[0, 1])
-    return combined_ends(numbers, values, own, correlation)
+        return ratio_ends(values, group_ends, correlation[0, 1])
+    return combined_ends(numbers, values, group_ends, correlation)
 
 
 def _widened_ends(ends: Ends, estimate: Floats, added: Floats, level: float) -> Floats:
-    """Widen intervals for a further, independent variance of the estimates."""
-    found = ends(level)
-    half = np.sqrt(
-        (found - estimate[:, None]) ** 2 + (ndtri(0.5 + level / 2.0) ** 2 * added)[:, None]
-    )
-    return estimate[:, None] + np.array([-1.0, 1.0]) * half
+    """Widen intervals for a further, independent variance of the figures."""
+    half, more = ends(level) - estimate[:, None], ndtri(0.5 + level / 2.0) ** 2 * added
+    return estimate[:, None] + np.array([-1.0, 1.0]) * np.sqrt(half**2 + more[:, None])
 
 
 def _scaled_ends(ends: Ends, factors: Floats, level: float) -> NDArray[Any]:

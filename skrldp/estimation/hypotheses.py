@@ -25,8 +25,9 @@ from skrldp.certificate import certify
 from skrldp.claims import UNITS, Claims
 from skrldp.claims_in_words import changed_at_most, moved
 from skrldp.estimation.channels import Channel, StructuredChannel, gradient, most_likely
-from skrldp.estimation.errors_and_intervals import Sample, Statistic
+from skrldp.estimation.errors_and_intervals import Sample
 from skrldp.estimation.figures import Pairs
+from skrldp.estimation.weights import WeightedStatistic
 from skrldp.joint import CountedReports, JointDistribution
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.public_summary import PublicSummary
@@ -108,19 +109,19 @@ def independence_of(
     channel: Channel, record: Record, sample: Sample, first: Any, second: Any, given: Any
 ) -> HypothesisTest:
     """Test whether two columns are independent, or independent given others."""
-    parts = [as_list(given), as_list(first), as_list(second)]
-    if not (parts[1] and parts[2]):
+    columns = [as_list(given), as_list(first), as_list(second)]
+    if not (columns[1] and columns[2]):
         raise ValueError(f"two columns are needed, got {first!r} and {second!r}.")
-    words = [", ".join(map(repr, part)) for part in parts]
-    what = f"{words[1]} and {words[2]} are independent" + (f" given {words[0]}" if given else "")
-    table = group_cells(record, [*parts[0], *parts[1], *parts[2]], "all")
-    sizes = [len(group_cells(record, part, "all").categories) if part else 1 for part in parts]
+    words = [", ".join(map(repr, names)) for names in columns]
+    hypothesis = f"{words[1]} and {words[2]} are independent{f' given {words[0]}' * bool(given)}"
+    table = group_cells(record, [*columns[0], *columns[1], *columns[2]], "all")
+    sizes = [len(group_cells(record, names, "all").categories) if names else 1 for names in columns]
     if len(table.categories) < np.prod(sizes):
         raise ValueError(
-            f"{what}: the mechanism lacks some combinations of these columns. Fit it "
+            f"{hypothesis}: the mechanism lacks some combinations of these columns. Fit it "
             "with categories='product'."
         )
-    return _independent(what, _grouped(channel, table.labels, sample), sizes)
+    return _independent(hypothesis, _grouped(channel, table.labels, sample), sizes)
 
 
 def equality_of(
@@ -137,36 +138,41 @@ def equality_of(
             "same categories."
         )
     names = list(map(repr, as_list(columns)))
-    both = [
+    groups = [
         _grouped(channel, table.labels, sample)
         for (channel, _, sample), table in zip(populations, tables, strict=True)
     ]
-    n = sum(one.sample.n for one in both)
-    parts = [one.sample.n / n for one in both]
+    n = sum(group.sample.n for group in groups)
+    fractions = [group.sample.n / n for group in groups]
     shares, public = (
-        np.concatenate([part * own for part, own in zip(parts, of_both, strict=True)])
-        for of_both in zip(*((one.sample.shares, one.channel.public) for one in both), strict=True)
+        np.concatenate(
+            [fraction * values for fraction, values in zip(fractions, arrays, strict=True)]
+        )
+        for arrays in zip(
+            *((group.sample.shares, group.channel.public) for group in groups), strict=True
+        )
     )
     design, pairs = None, None
-    if any(one.sample.design is not None for one in both):
-        own = [p**2 * _covariance(one.sample) for p, one in zip(parts, both, strict=True)]
-        design = block_diag(*own)
+    if any(group.sample.design is not None for group in groups):
+        both = zip(fractions, groups, strict=True)
+        covariances = [p**2 * _covariance(group.sample) for p, group in both]
+        design = block_diag(*covariances)
     if paired is not None:
         moves = [
-            (one.rows[of_pairs] == np.arange(one.channel.n_symbols)[:, None])
-            - one.sample.shares[:, None]
-            for one, of_pairs in zip(both, paired.symbols, strict=True)
+            (group.rows[symbols] == np.arange(group.channel.n_symbols)[:, None])
+            - group.sample.shares[:, None]
+            for group, symbols in zip(groups, paired.symbols, strict=True)
         ]
         cross = (moves[0] * paired.numbers) @ moves[1].T / n**2
-        nothing = [np.zeros((k, k)) for k in cross.shape]
-        pairs = np.block([[nothing[0], cross], [cross.T, nothing[1]]])
+        zeros = [np.zeros((k, k)) for k in cross.shape]
+        pairs = np.block([[zeros[0], cross], [cross.T, zeros[1]]])
     size = len(tables[0].categories)
-    labels = np.concatenate([both[0].labels, size + both[1].labels])
-    channel = Channel(block_diag(*(one.channel.matrix for one in both)), public)
+    labels = np.concatenate([groups[0].labels, size + groups[1].labels])
+    channel = Channel(block_diag(*(group.channel.matrix for group in groups)), public)
     verb = " have together" if len(names) > 1 else " has"
-    what = f"{', '.join(names)}{verb} the same distribution in both populations"
+    hypothesis = f"{', '.join(names)}{verb} the same distribution in both populations"
     together = _Grouped(channel, labels, Sample(shares, n, design), np.arange(len(shares)))
-    return _independent(what, together, (1, 2, size), pairs)
+    return _independent(hypothesis, together, (1, 2, size), pairs)
 
 
 def _covariance(sample: Sample) -> Floats:
@@ -191,8 +197,8 @@ def _grouped(channel: Channel, labels: Indices, sample: Sample) -> _Grouped:
     categories of a report contain no information about these. Of blocks, only that of these cells
     does.
     """
-    if sample.strata is not None and (own := np.ptp(channel.matrix, axis=1) > 0).any():
-        matrix, shares = channel.matrix[own], sample.shares[own]
+    if sample.strata is not None and (symbols := np.ptp(channel.matrix, axis=1) > 0).any():
+        matrix, shares = channel.matrix[symbols], sample.shares[symbols]
         sample = Sample(shares / shares.sum(), sample.n * float(shares.sum()))
         channel = Channel(matrix / matrix.sum(axis=0), channel.public)
     if not isinstance(channel, StructuredChannel):
@@ -200,7 +206,8 @@ def _grouped(channel: Channel, labels: Indices, sample: Sample) -> _Grouped:
     sizes = np.bincount(labels)
     reports = (channel.forward((labels == k) / size) for k, size in enumerate(sizes))
     *columns, shares, public = (
-        np.bincount(labels, own).astype(float) for own in (*reports, sample.shares, channel.public)
+        np.bincount(labels, values).astype(float)
+        for values in (*reports, sample.shares, channel.public)
     )
     grouped = Channel(np.stack(columns, axis=1), public)
     return _Grouped(grouped, np.arange(len(sizes)), Sample(shares, sample.n), labels)
@@ -218,7 +225,7 @@ def _under(hypothesis: Callable[[Floats], Floats], channel: Channel, sample: Sam
 
 
 def _independent(
-    what: str, reports: _Grouped, shape: Sequence[int], pairs: Floats | None = None
+    hypothesis: str, reports: _Grouped, shape: Sequence[int], pairs: Floats | None = None
 ) -> HypothesisTest:
     """Test whether the last two of three columns are independent within the first.
 
@@ -233,26 +240,24 @@ def _independent(
     def product(cells: Floats) -> Floats:
         table = tabled(cells)
         within = np.maximum(table.sum(axis=(1, 2), keepdims=True), 1e-300)
-        found = table.sum(axis=1, keepdims=True) * table.sum(axis=2, keepdims=True) / within
-        ratio = np.divide(found, table, out=np.zeros_like(found), where=table > 0)
+        independent = table.sum(axis=1, keepdims=True) * table.sum(axis=2, keepdims=True) / within
+        ratio = np.divide(independent, table, out=np.zeros_like(independent), where=table > 0)
         return cells * ratio.ravel()[labels]
 
     cells = _under(product, channel, sample)
-    contrasts = [
-        np.kron(_contrasts(one.sum(axis=1)), _contrasts(one.sum(axis=0))) for one in tabled(cells)
-    ]
+    contrasts = [np.kron(*(_contrasts(table.sum(k)) for k in (1, 0))) for table in tabled(cells)]
 
     def with_pairs(weights: Floats, null: Sample, seen: Sample) -> tuple[Floats, Sample, Sample]:
-        more = null if pairs is None else replace(null, design=_covariance(null) + pairs)
-        return weights, more, seen
+        paired = null if pairs is None else replace(null, design=_covariance(null) + pairs)
+        return weights, paired, seen
 
-    found = _score_test(what, reports, cells, block_diag(*contrasts), with_pairs)
-    if not found.degrees_of_freedom:
+    test = _score_test(hypothesis, reports, cells, block_diag(*contrasts), with_pairs)
+    if not test.degrees_of_freedom:
         raise ValueError(
-            f"whether {what} is not identifiable from these {found.n_reports:,} reports: design "
-            "with targets='all'."
+            f"whether {hypothesis} is not identifiable from these {test.n_reports:,} reports: "
+            "design with targets='all'."
         )
-    return found
+    return test
 
 
 def _contrasts(shares: Floats) -> Floats:
@@ -260,10 +265,10 @@ def _contrasts(shares: Floats) -> Floats:
 
     Categories that are empty have none.
     """
-    some = np.flatnonzero(shares)
-    found = np.zeros((len(shares), max(len(some) - 1, 0)))
-    found[some] = np.linalg.qr(np.sqrt(shares[some, None]), mode="complete")[0][:, 1:]
-    return found
+    nonempty = np.flatnonzero(shares)
+    contrasts = np.zeros((len(shares), max(len(nonempty) - 1, 0)))
+    contrasts[nonempty] = np.linalg.qr(np.sqrt(shares[nonempty, None]), mode="complete")[0][:, 1:]
+    return contrasts
 
 
 Compared = Callable[[Floats, Sample, Sample], tuple[Floats, Sample, Sample]]
@@ -273,13 +278,12 @@ def _basis(functions: Floats) -> Floats:
     """Orthonormal basis of the columns (b, m)."""
     if not functions.size:
         return np.zeros((len(functions), 0))
-    found, size, _ = qr(functions, mode="economic", pivoting=True)
-    of_columns: Floats = found[:, np.abs(np.diag(size)) > _UNKNOWN]
-    return of_columns
+    basis, size, _ = qr(functions, mode="economic", pivoting=True)
+    return basis[:, np.abs(np.diag(size)) > _UNKNOWN]
 
 
 def _score_test(
-    what: str, reports: _Grouped, cells: Floats, contrasts: Floats, compared: Compared
+    hypothesis: str, reports: _Grouped, cells: Floats, contrasts: Floats, compared: Compared
 ) -> HypothesisTest:
     """Test whether the cells' distribution (a,) has no share of contrasts (k, m) of categories.
 
@@ -292,22 +296,22 @@ def _score_test(
     report = matrix @ cells
     often = sample.n * report >= _LEAST_EXPECTED
     root, shares = np.sqrt(report[often]), np.bincount(labels, cells)[labels]
-    part = np.divide(cells, shares, out=np.zeros_like(cells), where=cells > 0)
-    tested = np.sqrt(part)[:, None] * contrasts[labels]  # orthonormal, (a, m)
+    conditional = np.divide(cells, shares, out=np.zeros_like(cells), where=cells > 0)
+    tested = np.sqrt(conditional)[:, None] * contrasts[labels]  # orthonormal, (a, m)
     scores = matrix[often] * np.sqrt(cells) / root[:, None]
     all_else = np.linalg.qr(tested, mode="complete")[0][:, tested.shape[1] :]
-    others = _basis(scores @ all_else)
-    own = scores @ tested
-    own = _basis(own - others @ (others.T @ own))
-    weights = np.zeros((own.shape[1], len(matrix)))
-    weights[:, often] = (own / root[:, None]).T
+    nuisance = _basis(scores @ all_else)
+    effective = scores @ tested
+    effective = _basis(effective - nuisance @ (nuisance.T @ effective))
+    weights = np.zeros((effective.shape[1], len(matrix)))
+    weights[:, often] = (effective / root[:, None]).T
     weights, null, seen = compared(weights, Sample(report, sample.n, sample.design), sample)
     values, vectors = np.linalg.eigh(null.covariance(weights, weights))
     known = values > _SINGULAR * values.max(initial=0.0)
     white = (vectors[:, known] / np.sqrt(values[known])).T @ weights
     statistic = float(((white @ seen.shares) ** 2).sum())
     excess = _excess(null.centred(white) / np.sqrt(null.n), null.shares, null.n)
-    return HypothesisTest.of(what, statistic, int(known.sum()), sample.n, excess)
+    return HypothesisTest.of(hypothesis, statistic, int(known.sum()), sample.n, excess)
 
 
 def _excess(white: Floats, shares: Floats, n: float) -> Floats:
@@ -355,10 +359,10 @@ class DriftTest(HypothesisTest):
             sample, shape = Sample.of_counts(counts), (len(mechanism.secrets), -1)
             now = most_likely(channel, sample.shares, 1e-10, 10_000).distribution
             now = (sample.n * now + 0.5 * channel.public) / (sample.n + 0.5)  # keeps cells positive
-            chances = Statistic.of(channel, *chances_of_reports(channel.matrix, shape[0]))
-            least, _ = leakage_within(chances, sample, shape[0], 0.05 / len(blocks))
-            most = leakage_bound(mechanism, channel.matrix, counts, 0.025 / len(blocks))
-            leaks.append((mechanism.leakage(now.reshape(shape)), least, most))
+            chances = WeightedStatistic.of(channel, *chances_of_reports(channel.matrix, shape[0]))
+            lower, _ = leakage_within(chances, sample, shape[0], 0.05 / len(blocks))
+            upper = leakage_bound(mechanism, channel.matrix, counts, 0.025 / len(blocks))
+            leaks.append((mechanism.leakage(now.reshape(shape)), lower, upper))
         names = "leakage", "leakage_at_least", "leakage_at_most"
         return replace(self, **dict(zip(names, map(max, zip(*leaks, strict=True)), strict=True)))
 
@@ -380,22 +384,21 @@ def drift_of(
     records = np.maximum(records, 0.5)
 
     def pooled(cells: Floats) -> Floats:  # with the public records
-        own = sample.n * cells.reshape(shape)
-        both = own + records * within
-        both *= own.sum(axis=1, keepdims=True) / both.sum(axis=1, keepdims=True)
-        return (both / sample.n).ravel()
+        reported = sample.n * cells.reshape(shape)
+        total = reported + records * within
+        total *= reported.sum(axis=1, keepdims=True) / total.sum(axis=1, keepdims=True)
+        return (total / sample.n).ravel()
 
     cells = _under(pooled, channel, sample).reshape(shape)
     margin = cells.sum(axis=1, keepdims=True)
-    both = np.divide(cells, margin, out=within.copy(), where=margin > 0)
+    conditional = np.divide(cells, margin, out=within.copy(), where=margin > 0)
     # A secret that goes to 0 explains nothing; EM is slow there, and its score would be ignored.
-    of_secrets = (channel.matrix.reshape(-1, *shape) * both).sum(axis=2)
-    margin = most_likely(Channel(of_secrets, margin[:, 0]), sample.shares, 1e-10, 10_000)[0][
-        :, None
-    ]
+    of_secrets = (channel.matrix.reshape(-1, *shape) * conditional).sum(axis=2)
+    secrets = Channel(of_secrets, margin[:, 0])
+    margin = most_likely(secrets, sample.shares, 1e-10, 10_000).distribution[:, None]
     margin = np.where(sample.n * margin < _LEAST_EXPECTED, 0.0, margin)
     margin /= margin.sum()
-    cells = margin * both
+    cells = margin * conditional
 
     def with_table(weights: Floats, null: Sample, seen: Sample) -> tuple[Floats, Sample, Sample]:
         """Put the public records beside reports, with minus their weights in the mean."""
@@ -403,30 +406,30 @@ def drift_of(
         of_records = (weights @ channel.matrix) * (margin / records * np.ones(shape)).ravel()
         strata = np.append(np.zeros(channel.n_symbols), np.indices(shape)[0].ravel() + 1)
         # counts of rare cells are no normal numbers: half a record more
-        both_of = (null, records * both + 0.5), (seen, records * within)
+        pairs = (null, records * conditional + 0.5), (seen, records * within)
         null, seen = (
-            Sample(np.append(one.n * one.shares, own.ravel()) / n, n, None, strata)
-            for one, own in both_of
+            Sample(np.append(reports.n * reports.shares, table.ravel()) / n, n, None, strata)
+            for reports, table in pairs
         )
         return np.hstack([weights * (n / sample.n), -n * of_records]), null, seen
 
-    def tested(what: str, values: Indices) -> HypothesisTest:
+    def tested(hypothesis: str, values: Indices) -> HypothesisTest:
         size = int(values.max()) + 1
         labels = (np.arange(shape[0])[:, None] * size + values).ravel()
         contrasts = (_contrasts(np.bincount(values, row).astype(float)) for row in cells)
         reports = _grouped(channel, labels, sample)
-        return _score_test(what, reports, cells.ravel(), block_diag(*contrasts), with_table)
+        return _score_test(hypothesis, reports, cells.ravel(), block_diag(*contrasts), with_table)
 
-    what = "U given S is distributed as in the public table"
-    found = DriftTest(**vars(tested(what, np.arange(shape[1]))))
-    if found.p_value >= DRIFT:
-        return found
+    hypothesis = "U given S is distributed as in the public table"
+    test = DriftTest(**vars(tested(hypothesis, np.arange(shape[1]))))
+    if test.p_value >= DRIFT:
+        return test
     of_u, moved = [name for name, sensitive in mechanism.columns if not sensitive], []
     for name in of_u:
         values = group_cells(mechanism, [name], "all").labels[: shape[1]]
         moved.append((tested(str(name), values).p_value, name))
     columns = [name for p, name in sorted(moved, key=itemgetter(0)) if p < DRIFT / len(of_u)]
-    return replace(found, columns=tuple(columns)).with_leakage([(channel, counts, mechanism)])
+    return replace(test, columns=tuple(columns)).with_leakage([(channel, counts, mechanism)])
 
 
 def chances_of_reports(matrix: Floats, n_secrets: int) -> tuple[Floats, Floats]:
@@ -434,24 +437,24 @@ def chances_of_reports(matrix: Floats, n_secrets: int) -> tuple[Floats, Floats]:
     secret = np.repeat(np.arange(n_secrets), matrix.shape[1] // n_secrets)
     member = (secret == np.arange(n_secrets)[:, None]).astype(float)
     c = matrix[matrix.max(axis=1) > 0][:, None, :] * member  # (b, a1, a)
-    c, g = (one.reshape(-1, matrix.shape[1]) for one in (c, np.broadcast_to(member, c.shape)))
-    return c, g
+    g = np.broadcast_to(member, c.shape)
+    return c.reshape(-1, matrix.shape[1]), g.reshape(-1, matrix.shape[1])
 
 
 def leakage_within(
-    chances: Statistic, sample: Sample, n_secrets: int, miss: float
+    chances: WeightedStatistic, sample: Sample, n_secrets: int, miss: float
 ) -> tuple[float, float]:
     """Bound the leakage of reports whose chances are estimated; each bound is wrong by `miss`."""
-    ends = chances.ends(sample, 1.0 - miss / len(chances.c))
-    whole = chances.least[:, None] + chances.size[:, None] * [0.0, 1.0]
-    ends = np.where(chances.determined[:, None], ends, whole)
+    ends = chances.inference(sample).ends(1.0 - miss / len(chances.c))
+    limits = chances.lowest[:, None] + chances.width[:, None] * [0.0, 1.0]
+    ends = np.where(chances.determined[:, None], ends, limits)
     low, high = np.moveaxis(ends.reshape(-1, n_secrets, 2), 2, 0)
     with np.errstate(divide="ignore"):
-        least, most = (
-            float(np.log(one.max(axis=1) / two.min(axis=1)).max())
-            for one, two in ((low, high), (high, low))
+        lower, upper = (
+            float(np.log(upper_ends.max(axis=1) / lower_ends.min(axis=1)).max())
+            for upper_ends, lower_ends in ((low, high), (high, low))
         )
-    return max(0.0, least), most
+    return max(0.0, lower), upper
 
 
 def leakage_bound(mechanism: Mechanism, matrix: Floats, counts: Floats, beta: float) -> float:

@@ -114,24 +114,23 @@ class PairedReports(Pairs):
         ids: Any = None,
         sample_weight: ArrayLike | None = None,
     ) -> None:
-        estimators = [_fitted(one) for one in (first, second)]
+        estimators = [_fitted(estimator) for estimator in (first, second)]
         if first._own is second._own:
             raise ValueError("first and second are one estimator: fit another one to each wave.")
         if ids is None:
             _check_rows(Y_first, Y_second)
-        sent = zip(estimators, (Y_first, Y_second), _WAVES, strict=True)
-        symbols = [_symbols(*one) for one in sent]
+        waves = zip(estimators, (Y_first, Y_second), _WAVES, strict=True)
+        symbols = [_symbols(*wave) for wave in waves]
         if ids is not None:
             if sample_weight is not None:
-                raise ValueError(
-                    "with ids each row is about one person: there is no sample_weight."
-                )
+                raise ValueError("with ids each row is about one person: leave out sample_weight.")
             if not isinstance(ids, tuple | list) or len(ids) != 2:
                 raise ValueError("ids must be a pair: those of Y_first and those of Y_second.")
             of_waves = zip(ids, symbols, _WAVES, strict=True)
-            one, two = (_places(own, len(sent), wave) for own, sent, wave in of_waves)
-            rows = [[own[person] for person in one if person in two] for own in (one, two)]
-            symbols = [own[chosen] for own, chosen in zip(symbols, rows, strict=True)]
+            rows = [_rows_of_ids(keys, len(sent), wave) for keys, sent, wave in of_waves]
+            paired = [person for person in rows[0] if person in rows[1]]
+            pairs = zip(symbols, rows, strict=True)
+            symbols = [sent[[row[key] for key in paired]] for sent, row in pairs]
         if len(symbols[0]) != len(symbols[1]):
             raise ValueError(
                 f"Y_first has {len(symbols[0]):,} rows and Y_second {len(symbols[1]):,}: without "
@@ -142,18 +141,18 @@ class PairedReports(Pairs):
         if sample_weight is not None:
             weights = as_counts(sample_weight, len(symbols[0]), "pair", Y_first)
         width = int(symbols[1].max(initial=0)) + 1
-        keys, places = np.unique(symbols[0] * width + symbols[1], return_inverse=True)
-        numbers = np.bincount(places.reshape(-1), weights, len(keys)).astype(float)
+        keys, index = np.unique(symbols[0] * width + symbols[1], return_inverse=True)
+        numbers = np.bincount(index.reshape(-1), weights, len(keys)).astype(float)
         keys, numbers = keys[numbers > 0], numbers[numbers > 0]
         kinds = keys // width, keys % width
-        for wave, one, own in zip(_WAVES, estimators, kinds, strict=True):
-            if (np.bincount(own, numbers, len(one.counts_)) > one.counts_).any():
+        for wave, estimator, sent in zip(_WAVES, estimators, kinds, strict=True):
+            if (np.bincount(sent, numbers, len(estimator.counts_)) > estimator.counts_).any():
                 raise ValueError(
                     f"the pairs have reports of the {wave} wave that its estimator was not fitted "
                     "to: fit it to all reports of the wave."
                 )
         _warn_of_equal_noise(estimators, float(numbers[kinds[0] == kinds[1]].sum()), numbers.sum())
-        samples = [one._own.one_sample("a pair of waves") for one in estimators]
+        samples = [estimator._own.one_sample("a pair of waves") for estimator in estimators]
         super().__init__((samples[0], samples[1]), kinds, numbers)
 
     @property
@@ -170,10 +169,11 @@ def _warn_of_equal_noise(estimators: Sequence[Any], equal: float, n: float) -> N
 
     Whatever the records are, at most `chance` of independent pairs are equal (Cauchy and Schwarz).
     """
-    seeds = [getattr(read_mechanism(one.mechanism)[1], "random_state", None) for one in estimators]
+    sanitizers = [read_mechanism(estimator.mechanism)[1] for estimator in estimators]
+    seeds = [getattr(sanitizer, "random_state", None) for sanitizer in sanitizers]
     if not all(map(is_whole, seeds)):
         return
-    chance = math.prod(math.sqrt(one._own.channel.most_repeated) for one in estimators)
+    chance = math.prod(math.sqrt(estimator._own.channel.most_repeated) for estimator in estimators)
     if chance < 1.0 and binom.sf(equal - 1.0, n, chance) < _FALSE_ALARMS:
         warnings.warn(
             f"{equal:,.0f} of {n:,.0f} people have equal reports in both waves: each transform "
@@ -187,8 +187,8 @@ def _warn_of_equal_noise(estimators: Sequence[Any], equal: float, n: float) -> N
 def _check_rows(first: Any, second: Any) -> None:
     """Refuse rows whose labels say that they are not about the same people."""
     labels: Any = getattr(first, "index", None)
-    others: Any = getattr(second, "index", None)
-    if hasattr(labels, "equals") and hasattr(others, "equals") and not labels.equals(others):
+    of_second: Any = getattr(second, "index", None)
+    if hasattr(labels, "equals") and hasattr(of_second, "equals") and not labels.equals(of_second):
         raise ValueError(
             "Y_first and Y_second have different indexes, so it is ambiguous which rows "
             "are about the same people. Pass ids=(Y_first.index, Y_second.index) if the "
@@ -212,7 +212,7 @@ def _symbols(estimator: Any, Y: Any, wave: str) -> Indices:
     return reports.numbers
 
 
-def _places(ids: Any, n: int, wave: str) -> dict[Any, int]:
+def _rows_of_ids(ids: Any, n: int, wave: str) -> dict[Any, int]:
     """Map ids to their rows."""
     refuse_masked(ids, f"the ids of the {wave} wave")
     series = nw.from_native(ids, pass_through=True, allow_series=True)
@@ -221,23 +221,21 @@ def _places(ids: Any, n: int, wave: str) -> dict[Any, int]:
         raise ValueError(f"there are {len(values):,} ids for {n:,} rows of Y_{wave}.")
     missing = sum(map(is_missing, values)) + values.count("")
     if missing:
-        raise ValueError(
-            f"{missing:,} rows of Y_{wave} have no id: leave them out of Y_{wave} and of ids."
-        )
-    kinds = {type(one) for one in values}
-    wrong = [one for one in kinds if one is bool or not issubclass(one, (Integral, str, bytes))]
+        raise ValueError(f"{missing:,} rows of Y_{wave} have no id: leave them out of Y and ids.")
+    types = (Integral, str, bytes)
+    wrong = {type(key) for key in values if isinstance(key, bool) or not isinstance(key, types)}
     if wrong:
-        names = listed(sorted(one.__name__ for one in wrong))
+        names = listed(sorted(kind.__name__ for kind in wrong))
         raise TypeError(f"ids must be integers, texts or bytes, got {names}.")
-    keys = [str(int(one)) if isinstance(one, Integral) else one for one in values]
-    places = dict(zip(keys, range(n), strict=True))
-    if len(places) < n:
-        again = next(one for row, one in enumerate(keys) if places[one] != row)
+    keys = [str(int(key)) if isinstance(key, Integral) else key for key in values]
+    rows = dict(zip(keys, range(n), strict=True))
+    if len(rows) < n:
+        duplicate = next(key for row, key in enumerate(keys) if rows[key] != row)
         raise ValueError(
-            f"ids occur in more than one row of Y_{wave}, such as {brief(repr(again))}. Keep one "
-            "report about each person, and fit the estimator again."
+            f"ids occur in more than one row of Y_{wave}, such as {brief(repr(duplicate))}. Keep "
+            "one report about each person, and fit the estimator again."
         )
-    return places
+    return rows
 
 
 def same_distribution_test(
@@ -279,25 +277,21 @@ def same_distribution_test(
     >>> print(same_distribution_test(one, two, 1))
     20,000 reports contradict that 1 has the same distribution in both populations (p = 4.2e-11; ...
     """
-    both = [_fitted(one) for one in (first, second)]
+    estimators = [_fitted(estimator) for estimator in (first, second)]
     populations = [
-        (one._own.channel, one.mechanism_, one._own.one_sample("a test of two populations"))
-        for one in both
+        (cells.channel, cells.record, cells.one_sample("a test of two populations"))
+        for cells in (estimator._own for estimator in estimators)
     ]
     samples = populations[0][2], populations[1][2]
     if paired is not None and paired.samples == samples[::-1]:
         paired = Pairs(samples, paired.symbols[::-1], paired.numbers)
     if paired is not None and paired.samples != samples:
-        raise ValueError(
-            "paired= links the reports of two other estimators: make the pairs of these two anew."
-        )
+        raise ValueError("paired= links the reports of two other estimators: make it of these two.")
     return equality_of(populations, columns, paired)
 
 
 def _fitted(estimator: Any) -> FrequencyEstimator:
     if not isinstance(estimator, FrequencyEstimator):
-        raise TypeError(
-            f"the reports must come as fitted FrequencyEstimators, got {type(estimator).__name__}."
-        )
+        raise TypeError(f"expected fitted FrequencyEstimators, got {type(estimator).__name__}.")
     check_is_fitted(estimator)
     return estimator

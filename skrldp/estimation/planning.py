@@ -10,7 +10,13 @@ from skrldp.estimation.blocks import expected_cells
 from skrldp.estimation.channels import channel_of
 from skrldp.estimation.errors_and_intervals import Sample, Statistic
 from skrldp.estimation.reports import read_mechanism, summary_for
-from skrldp.estimation.shares_and_means import Asked, Cells, asked_mean, asked_shares
+from skrldp.estimation.shares_and_means import (
+    Cells,
+    Estimands,
+    estimands_of_mean,
+    estimands_of_shares,
+)
+from skrldp.estimation.weights import WeightedStatistic
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.manifest import Manifest, read_json
 from skrldp.mechanism.mechanism import Mechanism
@@ -84,7 +90,7 @@ def expected_std_error(
     array([0.0232, 0.0232])
     """
     cells, follows = _planned(mechanism, n, distribution, design_effect, columns, by, part)
-    return _errors(cells, asked_shares(cells, columns, part, by), follows, design_effect)
+    return _errors(cells, estimands_of_shares(cells, columns, part, by), follows, design_effect)
 
 
 def expected_std_error_of_mean(
@@ -128,8 +134,8 @@ def expected_std_error_of_mean(
     0.032
     """
     cells, follows = _planned(mechanism, n, distribution, design_effect, column, by)
-    found = _errors(cells, asked_mean(cells, column, by), follows, design_effect)
-    return float(found[0]) if by is None else found
+    errors = _errors(cells, estimands_of_mean(cells, column, by), follows, design_effect)
+    return float(errors[0]) if by is None else errors
 
 
 def expected_std_errors_of_targets(
@@ -167,11 +173,10 @@ def expected_std_errors_of_targets(
     >>> [round(error, 2) for error in found.values()]
     [0.14]
     """
-    own, _ = read_mechanism(mechanism)
     cells, follows = _planned(mechanism, n, distribution, 1.0)
-    asked = functions_of(targets, own, follows)
-    found = _errors(cells, Asked("", (), None, asked.functions), follows, 1.0)
-    return dict(zip(asked.names, map(float, found), strict=True))
+    functions = functions_of(targets, cells.record, follows)
+    errors = _errors(cells, Estimands("", (), None, functions.functions), follows, 1.0)
+    return dict(zip(functions.names, map(float, errors), strict=True))
 
 
 def _planned(
@@ -190,49 +195,49 @@ def _planned(
                 "fewer of a household or place. Plan a single block with its own mechanism."
             )
         return expected_cells(mechanism, float(n), distribution, *columns), np.ones(0)
-    own, _ = read_mechanism(mechanism)
-    follows = _distribution_of(own, distribution)
-    public = follows if own.public is None else own.public.smoothed().ravel()
-    channel = channel_of(own, np.maximum(public, 1e-12))
+    design, _ = read_mechanism(mechanism)
+    follows = _distribution_of(design, distribution)
+    public = follows if design.public is None else design.public.smoothed().ravel()
+    channel = channel_of(design, np.maximum(public, 1e-12))
     samples = [((), Sample(channel.forward(follows), float(n)))]
-    return Cells(own, channel, samples, bounded=False), follows
+    return Cells(design, channel, samples, bounded=False), follows
 
 
-def _errors(cells: Cells, asked: Asked, follows: Floats, design_effect: float) -> Floats:
-    """Return standard errors of estimates, infinite where the reports do not determine them."""
-    _, whole = cells.samples[0]
-    statistic, sample = cells.evaluated(asked, whole)
+def _errors(cells: Cells, estimands: Estimands, follows: Floats, design_effect: float) -> Floats:
+    """Return standard errors of figures, infinite where the reports do not determine them."""
+    _, expected = cells.samples[0]
+    statistic, sample = cells.evaluated(estimands, expected)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.where(statistic.determined, statistic.spread(sample), np.inf)
+        errors = np.where(statistic.determined, statistic.inference(sample).spread, np.inf)
     if design_effect != 1.0:
         records = _of_records(statistic, sample, follows)
-        found = np.sqrt(found**2 + (design_effect - 1.0) * records / sample.n)
-    return np.where(np.isnan(found), np.inf, found)
+        errors = np.sqrt(errors**2 + (design_effect - 1.0) * records / sample.n)
+    return np.where(np.isnan(errors), np.inf, errors)
 
 
 def _of_records(statistic: Statistic, sample: Sample, follows: Floats) -> Floats:
-    """Variances of single records' contributions to the estimates, (k,)."""
-    theta = statistic.estimates(sample) - statistic.least
-    if statistic.c.shape[1] == len(follows):
+    """Variances of single records' part in the figures, (k,)."""
+    theta = statistic.inference(sample).weighted - statistic.lowest
+    if isinstance(statistic, WeightedStatistic) and statistic.c.shape[1] == len(follows):
         share = statistic.g @ follows
         squares = (statistic.c - theta[:, None] * statistic.g) ** 2
         return (squares @ follows) / share**2
     return theta * (1.0 - theta)
 
 
-def _distribution_of(own: Mechanism, distribution: Any) -> Floats:
+def _distribution_of(mechanism: Mechanism, distribution: Any) -> Floats:
     """Return the distribution that records are taken to have, (a,)."""
-    given = own.public if distribution is None else distribution
-    if isinstance(given, JointDistribution):
-        given = summary_for("the distribution", given, own)
-    if isinstance(given, PublicSummary):
-        return given.probabilities.ravel()
-    if given is None:
+    records = mechanism.public if distribution is None else distribution
+    if isinstance(records, JointDistribution):
+        records = summary_for("the distribution", records, mechanism)
+    if isinstance(records, PublicSummary):
+        return records.probabilities.ravel()
+    if records is None:
         raise ValueError(
             "this mechanism does not say how the records are distributed: give distribution=, a "
             "JointDistribution or an array."
         )
-    table, shape = np.asarray(given, dtype=float), (len(own.secrets), len(own.values))
+    table, shape = np.asarray(records, dtype=float), (len(mechanism.secrets), len(mechanism.values))
     right = table.shape == shape and (table >= 0.0).all() and abs(table.sum() - 1.0) <= _SUM
     if not right:
         raise ValueError(

@@ -112,8 +112,8 @@ class RakingWeights(ReadOnlyFit, BaseEstimator):
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """Show the parameters, without the records of the public table."""
-        own = {**self.get_params(deep=False), "public": _Unshown(self.public)}
-        return BaseEstimator.__repr__(type(self)(**own), N_CHAR_MAX)
+        parameters = {**self.get_params(deep=False), "public": _Unshown(self.public)}
+        return BaseEstimator.__repr__(type(self)(**parameters), N_CHAR_MAX)
 
     def fit(self, Y: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> "RakingWeights":
         """Find the weights.
@@ -145,7 +145,7 @@ class RakingWeights(ReadOnlyFit, BaseEstimator):
         design = BlockDesign.read(self.mechanism)
         records = _Records.of(self.public, design, self.mechanism)
         counts = count_blocks(Y, sample_weight, design.manifest)
-        n = float(sum(own.sum() for own in counts))
+        n = float(sum(counted.sum() for counted in counts))
         if not n:
             raise ValueError("there is no report: nothing can be calibrated.")
         if strength == "auto":
@@ -183,14 +183,14 @@ class RakingWeights(ReadOnlyFit, BaseEstimator):
         if not (is_whole(n_replicates) and n_replicates >= 1):
             raise ValueError(f"n_replicates={n_replicates!r} must be an integer >= 1.")
         rng = generator_of(random_state)
-        ends = np.cumsum([len(own) for own in self._counts])[:-1]
+        ends = np.cumsum([len(counted) for counted in self._counts])[:-1]
         pooled = np.concatenate(self._counts)
-        found = []
+        replicates = []
         for _ in range(n_replicates):
             drawn = rng.multinomial(int(pooled.sum()), pooled / pooled.sum()).astype(float)
             weights = _calibrated(self._records, np.split(drawn, ends), self.strength_)
-            found.append(self._records.weights(weights))
-        return np.stack(found, axis=1)
+            replicates.append(self._records.weights(weights))
+        return np.stack(replicates, axis=1)
 
 
 class _Unshown:
@@ -225,10 +225,10 @@ class _Records:
         shares = np.bincount(kind_of) / len(table)
         sizes = [len(column) for column in manifest.encoders]
         cells, first = [], 0
-        for places, matrix in zip(manifest.places, design.matrices, strict=True):
+        for block_columns, matrix in zip(manifest.places, design.matrices, strict=True):
             cell = kinds[:, 0]
-            for place in places:
-                cell = cell * sizes[place] + kinds[:, place + 1]
+            for column in block_columns:
+                cell = cell * sizes[column] + kinds[:, column + 1]
             cells.append(first + cell)
             first += matrix.shape[1]
         entries = np.ones(len(cells) * len(kinds)), np.stack(cells, axis=1).ravel()
@@ -243,8 +243,7 @@ class _Records:
 
     def weights(self, of_kinds: Floats) -> Floats:
         """Weights of the records, with mean 1."""
-        found: Floats = (of_kinds / self.shares)[self.kinds]
-        return found
+        return (of_kinds / self.shares)[self.kinds]
 
 
 def _calibrated(
@@ -266,52 +265,52 @@ def _calibrated_once(
     maximise ``-strength * log(sum p exp(-R'm / strength)) - |m|² / 2 - y'm``.
     """
     tilts, targets = [], []  # of each block: (r, a) and (r,)
-    cells = [(1.0 - _EVEN) * own + _EVEN / len(own) for own in records.distributions(at)]
+    cells = [(1.0 - _EVEN) * shares + _EVEN / len(shares) for shares in records.distributions(at)]
     information = records.design.information(cells)
-    for one, own, model in zip(information, counts, records.design.margins.blocks, strict=True):
-        values, vectors = np.linalg.eigh(own.sum() * one.matrix)
+    models = records.design.margins.blocks
+    for block, counted, model in zip(information, counts, models, strict=True):
+        values, vectors = np.linalg.eigh(counted.sum() * block.matrix)
         known = values > _NO_INFORMATION * max(float(values[-1]), 1e-300)
         root = np.sqrt(values[known])
         tilt = (root[:, None] * vectors[:, known].T) @ model.back
         tilts.append(tilt)
-        targets.append((vectors[:, known].T @ one.score(own)) / root + tilt @ model.constant)
+        targets.append((vectors[:, known].T @ block.score(counted)) / root + tilt @ model.constant)
     tilt = block_diag(list(map(csr_array, tilts)), format="csr")
     target = np.concatenate(targets)
 
     def logs(duals: Floats) -> Floats:
-        found: Floats = np.log(records.shares) - records.members @ (duals @ tilt) / strength
-        return found
+        return np.log(records.shares) - records.members @ (duals @ tilt) / strength
 
     def minus_dual(duals: Floats) -> tuple[float, Floats]:
-        own = logs(duals)
-        value = strength * logsumexp(own) + 0.5 * duals @ duals + target @ duals
-        return float(value), duals + target - tilt @ (softmax(own) @ records.members)
+        log_weights = logs(duals)
+        value = strength * logsumexp(log_weights) + 0.5 * duals @ duals + target @ duals
+        return float(value), duals + target - tilt @ (softmax(log_weights) @ records.members)
 
     options = {"maxiter": _STEPS, "ftol": 1e-12, "gtol": 1e-6}
     start = np.zeros(len(target))
     best = minimize(minus_dual, start, jac=True, method="L-BFGS-B", options=options)
-    found: Floats = softmax(logs(best.x))
-    return found
+    return softmax(logs(best.x))
 
 
 def _best_strength(
     records: _Records, counts: Sequence[Floats], n: float, rng: np.random.Generator
 ) -> float:
     """Return the strength with which each half of the reports predicts the other half best."""
-    first = [rng.binomial(own.astype(np.int64), 0.5).astype(float) for own in counts]
-    halves = first, [own - one for own, one in zip(counts, first, strict=True)]
-    found: list[tuple[float, float]] = []
+    first = [rng.binomial(counted.astype(np.int64), 0.5).astype(float) for counted in counts]
+    halves = first, [counted - half for counted, half in zip(counts, first, strict=True)]
+    likelihoods: list[tuple[float, float]] = []
     strength, factor = _GRID
     for _ in range(_MOST):
         likelihood = 0.0
-        for own, other in (halves, halves[::-1]):
-            if not sum(half.sum() for half in own):
+        for half, other in (halves, halves[::-1]):
+            if not sum(half.sum() for half in half):
                 continue
-            cells = records.distributions(_calibrated(records, own, strength / 2.0, 1))
-            for matrix, one, counted in zip(records.design.matrices, cells, other, strict=True):
-                likelihood += float(counted @ np.log(np.maximum(matrix @ one, 1e-300)))
-        found.append((likelihood, strength))
-        if len(found) > 2 and found[-1][0] < found[-2][0] < found[-3][0] and strength > n / 10:
+            cells = records.distributions(_calibrated(records, half, strength / 2.0, 1))
+            for matrix, shares, counted in zip(records.design.matrices, cells, other, strict=True):
+                likelihood += float(counted @ np.log(np.maximum(matrix @ shares, 1e-300)))
+        likelihoods.append((likelihood, strength))
+        last = [likelihood for likelihood, _ in likelihoods[-3:]]
+        if last == sorted(set(last), reverse=True) and len(last) == 3 and strength > n / 10:
             break
         strength *= factor
-    return max(found)[1]
+    return max(likelihoods)[1]

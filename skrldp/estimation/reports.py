@@ -78,50 +78,51 @@ class Source:
 
         Symbols that are integers are values of U if the sanitizer writes the columns of U.
         """
-        own = self.mechanism
+        mechanism = self.mechanism
         if self._is_likely:
-            known = own.public if self.names else None
-            return None if known is None else own.likely_cells(known.probabilities)
-        (b, a), cells = own.shape, product(own.secrets, own.values)
-        if b == a and all(map(eq, own.symbols, cells)):
+            known = mechanism.public if self.names else None
+            return None if known is None else mechanism.likely_cells(known.probabilities)
+        (b, a), cells = mechanism.shape, product(mechanism.secrets, mechanism.values)
+        if b == a and all(map(eq, mechanism.symbols, cells)):
             return np.arange(a)
-        places = {cell: place for place, cell in enumerate(own.cells)}
-        found = [places.get(symbol, -1) for symbol in own.symbols]
-        return None if min(found) < 0 else np.array(found)
+        numbers = {cell: number for number, cell in enumerate(mechanism.cells)}
+        cell_numbers = [numbers.get(symbol, -1) for symbol in mechanism.symbols]
+        return None if min(cell_numbers) < 0 else np.array(cell_numbers)
 
     @cached_property
     def forms(self) -> dict[str, list[Any]]:
         """Names, or else numbers, of the columns of reports in each form that is known."""
-        found = {"symbol": ["report"], "onehot": [f"report_{y}" for y in range(self.n_symbols)]}
+        forms = {"symbol": ["report"], "onehot": [f"report_{y}" for y in range(self.n_symbols)]}
         if not self._is_likely or self.names:
             cells = [name for name, _ in self.mechanism.columns] or [0, 1]
             of_u = self._of_u or [0]
-            found["cells"] = of_u if self._cells is None else cells
-        return found
+            forms["cells"] = of_u if self._cells is None else cells
+        return forms
 
     @cached_property
     def written(self) -> tuple[Alphabet, Indices]:
         """The rows that symbols are written as, and the number of each one's, (b,)."""
-        own, names = self.mechanism, self.forms["cells"]
+        mechanism, names = self.mechanism, self.forms["cells"]
         if self._cells is None:
-            values = [*zip(*own.symbols, strict=True)] if len(names) > 1 else [own.symbols]
-            columns = [Column.of_values(place, one) for place, one in enumerate(values)]
-            codes = [column.codes(one) for column, one in zip(columns, values, strict=True)]
+            symbols = mechanism.symbols
+            values = [*zip(*symbols, strict=True)] if len(names) > 1 else [symbols]
+            columns = [Column.of_values(number, each) for number, each in enumerate(values)]
+            codes = [column.codes(entries) for column, entries in zip(columns, values, strict=True)]
         else:
-            parts = [(None, "sensitive"), (None, "nonsensitive")]
-            asked = [([name], "all") for name in names] if own.columns else parts
-            groups = [group_cells(own, *one) for one in asked]
-            codes = [one.labels[self._cells] for one in groups]
-            columns = [Column(one.name[0], one.categories) for one in groups]
+            sides = [(None, "sensitive"), (None, "nonsensitive")]
+            selections = [([name], "all") for name in names] if mechanism.columns else sides
+            groups = [group_cells(mechanism, *selection) for selection in selections]
+            codes = [group.labels[self._cells] for group in groups]
+            columns = [Column(group.name[0], group.categories) for group in groups]
         return Alphabet.observed(columns, codes)
 
 
 def read_source(mechanism: Any) -> Source:
     """Make a source from a mechanism, its JSON, or a fitted sanitizer or pipeline."""
-    own, sanitizer = read_mechanism(mechanism)
+    design, sanitizer = read_mechanism(mechanism)
     if sanitizer is None:
-        return Source(own)
-    return Source(own, tuple(sanitizer.get_feature_names_out()))
+        return Source(design)
+    return Source(design, tuple(sanitizer.get_feature_names_out()))
 
 
 def read_mechanism(mechanism: Any) -> tuple[Mechanism, Any]:
@@ -161,16 +162,15 @@ def _form_of(table: Table, source: Source) -> str:
     column of values of U, since clients send one column too, of numbers.
     """
     width, forms = len(table.names), source.forms
-    fits = [form for form, own in forms.items() if len(own) == width]
+    fits = [form for form, columns in forms.items() if len(columns) == width]
     for names in (table.names, source.names):
         if all(isinstance(name, str) for name in names):
-            found = [f for f in fits if sorted(names) == sorted(_as_strings(forms[f]))]
-            if len(found) == 1 and (width > 1 or names is table.names or found != ["cells"]):
-                return found[0]
+            matches = [f for f in fits if sorted(names) == sorted(_as_strings(forms[f]))]
+            if len(matches) == 1 and (width > 1 or names is table.names or matches != ["cells"]):
+                return matches[0]
     if width > 1 and "report" in table.names:
         raise ValueError(
-            f"Y has the columns {listed(table.names)}: fit that of the reports alone, "
-            "Y[['report']]."
+            f"Y has the columns {listed(table.names)}: fit the reports alone, Y[['report']]."
         )
     if width == 1 and source.is_numbered and "cells" in fits:
         fits.remove("cells")
@@ -178,7 +178,7 @@ def _form_of(table: Table, source: Source) -> str:
         return _numbers_or_values(table, source)
     if len(fits) == 1:
         return fits[0]
-    known = ", ".join(f"{len(own):,} ({form!r})" for form, own in forms.items())
+    known = ", ".join(f"{len(columns):,} ({form!r})" for form, columns in forms.items())
     remedy = f". Say which they are, such as encode={fits[-1]!r}." if fits else f". {_LOST}"
     raise ValueError(
         f"Y has {width} columns, and reports of this mechanism have {known}"
@@ -206,7 +206,7 @@ def _numbers_or_values(table: Table, source: Source) -> str:
     return "symbol" if unknown and all(isinstance(v, Real) for v in unknown) else "cells"
 
 
-def _form_and_places(table: Table, source: Source, encode: str) -> tuple[str, list[int]]:
+def _form_and_columns(table: Table, source: Source, encode: str) -> tuple[str, list[int]]:
     """Find the form of reports and their columns, in the mechanism's order.
 
     Columns are found by name if both sides have names, else by number.
@@ -217,8 +217,8 @@ def _form_and_places(table: Table, source: Source, encode: str) -> tuple[str, li
         raise ValueError(f"these reports cannot be read as cells. {_LOST}")
     size = len(wanted)
     if set(names) == set(wanted) and all(isinstance(name, str) for name in names):
-        place = {name: k for k, name in enumerate(names)}
-        return form, [place[name] for name in wanted]
+        column_of = {name: k for k, name in enumerate(names)}
+        return form, [column_of[name] for name in wanted]
     numbers = wanted if form == "cells" else list(range(size))
     if not table.is_array and names != numbers and set(names) == set(numbers):
         raise ValueError(
@@ -253,57 +253,55 @@ def read_reports(
     source: Source,
     encode: str,
     sample_weight: ArrayLike | None = None,
-    others: Sequence[Any] = (),
+    extra: Sequence[Any] = (),
 ) -> Reports:
     """Read reports: a table, a column of it, or the distinct rows of a lazy frame.
 
     No more distinct rows are brought than there are symbols, and one: if there are more, one of
-    them is not a report. `others` are columns that are no reports.
+    them is not a report. `extra` are columns that are no reports.
     """
     refuse_weights(Y, sample_weight)
     frame = lazy_frame(Y)
     if frame is None:
-        whole = read_table(as_table(Y))
+        rows_read = read_table(as_table(Y))
     else:
         lazy = LazyTable.of(frame)
-        header = tuple(name for name in lazy.names if name not in others)
+        header = tuple(name for name in lazy.names if name not in extra)
         if len(header) > 1:
-            _form_and_places(Table(None, header, 0), source, encode)
-        most = _MOST_ROWS if others else source.n_symbols
-        whole = lazy.rows(range(len(lazy.names)), most + 1)
-        if others and whole.n_rows > most:
-            raise ValueError(
-                f"the reports and groups have more than {most:,} distinct rows: use coarser groups."
-            )
-    weights = None if whole.records is None else whole.records.astype(np.float64)
+            _form_and_columns(Table(None, header, 0), source, encode)
+        max_rows = _MOST_ROWS if extra else source.n_symbols
+        rows_read = lazy.rows(range(len(lazy.names)), max_rows + 1)
+        if extra and rows_read.n_rows > max_rows:
+            raise ValueError(f"there are more than {max_rows:,} distinct rows: use coarser groups.")
+    weights = None if rows_read.records is None else rows_read.records.astype(np.float64)
     if sample_weight is not None:
-        weights = as_counts(sample_weight, whole.n_rows, "report", Y, weighted=_WEIGHTED)
-    table = without_columns(whole, others, "the reports") if others else whole
-    form, places = _form_and_places(table, source, encode)
+        weights = as_counts(sample_weight, rows_read.n_rows, "report", Y, weighted=_WEIGHTED)
+    table = without_columns(rows_read, extra, "the reports") if extra else rows_read
+    form, columns = _form_and_columns(table, source, encode)
     kinds = np.arange(source.n_symbols)
     if form == "symbol":
         numbers = whole_numbers(table, 0, source.n_symbols)
     elif form == "onehot":
         numbers, ones = np.zeros(table.n_rows, dtype=np.int64), np.zeros(table.n_rows)
-        for symbol, place in enumerate(places):
-            own = whole_numbers(table, place, 2)
-            numbers += symbol * own
-            ones += np.where(own < 0, 2, own)
+        for symbol, position in enumerate(columns):
+            bits = whole_numbers(table, position, 2)
+            numbers += symbol * bits
+            ones += np.where(bits < 0, 2, bits)
         numbers[ones != 1] = -1
     else:
         alphabet, rows = source.written
         codes = []
-        for place, column in zip(places, alphabet.columns, strict=True):
-            codes.append(encode_column(table, place, column)[0])
-            refuse_rows(table, codes[-1] < 0, [table.names[place]], _ROWS)
-        found, first = np.unique(rows, return_index=True)
+        for position, column in zip(columns, alphabet.columns, strict=True):
+            codes.append(encode_column(table, position, column)[0])
+            refuse_rows(table, codes[-1] < 0, [table.names[position]], _ROWS)
+        distinct, first = np.unique(rows, return_index=True)
         kind_of = np.full(len(alphabet) + 1, -1)  # the last: of no row
-        kind_of[found] = np.argsort(np.argsort(first))  # in the order of the symbols
+        kind_of[distinct] = np.argsort(np.argsort(first))  # in the order of the symbols
         numbers, kinds = kind_of[alphabet.index(codes)], kind_of[rows]
     expected = {"symbol": whole_from_0(source.n_symbols), "onehot": _ONES, "cells": _ROWS}
     refuse_rows(table, numbers < 0, table.names, expected[form])
     native = table.source if table.is_array else table.source.to_native()
-    return Reports(native, column_reader(whole, "the reports"), numbers, kinds, weights)
+    return Reports(native, column_reader(rows_read, "the reports"), numbers, kinds, weights)
 
 
 def whole_from_0(size: int) -> str:
@@ -330,8 +328,8 @@ def samples_of(reports: Reports, groups: Sequence[Any], survey: SurveyDesign | N
     symbols, shape = codes * n_kinds + reports.numbers, (len(labels), n_kinds)
     if survey is None:
         counts = np.bincount(symbols, reports.weights, shape[0] * n_kinds).astype(np.float64)
-        found = zip(labels, counts.reshape(shape), strict=True)
-        return [(label, Sample.of_counts(own)) for label, own in found if own.any()]
+        by_group = zip(labels, counts.reshape(shape), strict=True)
+        return [(label, Sample.of_counts(counted)) for label, counted in by_group if counted.any()]
     size = shape[0] * n_kinds
     if size > MOST_CELLS:
         raise ValueError(
@@ -345,13 +343,13 @@ def samples_of(reports: Reports, groups: Sequence[Any], survey: SurveyDesign | N
     shares, group = totals.totals / sums, np.arange(size) // n_kinds
     slopes = (np.eye(size) - shares[:, None] * (group[:, None] == group)) / sums  # by totals
     design = slopes @ totals.covariance @ slopes.T
-    whole = Sample(shares, float(records.n_records), design)
-    several = []
+    everyone = Sample(shares, float(records.n_records), design)
+    samples = []
     for k, label in enumerate(labels):
-        place, of_group = slice(k * n_kinds, (k + 1) * n_kinds), float((codes == k).sum())
-        own = Sample(shares[place], of_group, design[place, place], None, (whole, place))
-        several.append((label, own))
-    return several
+        own, n_reports = slice(k * n_kinds, (k + 1) * n_kinds), float((codes == k).sum())
+        sample = Sample(shares[own], n_reports, design[own, own], None, (everyone, own))
+        samples.append((label, sample))
+    return samples
 
 
 def _grouped(columns: Sequence[Any], n: int) -> tuple[Indices, list[tuple[Any, ...]]]:
@@ -367,12 +365,12 @@ def _grouped(columns: Sequence[Any], n: int) -> tuple[Indices, list[tuple[Any, .
     return np.array([number[row] for row in rows], dtype=np.intp), labels
 
 
-def summary_for(what: str, joint: JointDistribution, mechanism: Mechanism) -> PublicSummary:
+def summary_for(label: str, joint: JointDistribution, mechanism: Mechanism) -> PublicSummary:
     """Summarise a public table; refuse one of other secrets or values than a mechanism's."""
     for name in ("secrets", "values"):
         if tuple(getattr(mechanism, name)) != tuple(getattr(joint, name)):
             raise ValueError(
-                f"{what} has other {name} than the mechanism, or in another order; make it with "
+                f"{label} has other {name} than the mechanism, or in another order; make it with "
                 "JointDistribution(counts, mechanism.secrets, mechanism.values)."
             )
     return summary_of(joint)

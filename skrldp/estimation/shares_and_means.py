@@ -22,15 +22,10 @@ from skrldp.alphabet.combinations import (
 )
 from skrldp.alphabet.numbers import Bins, is_infinite
 from skrldp.estimation.channels import Channel, StructuredChannel, most_likely
-from skrldp.estimation.errors_and_intervals import (
-    CellShares,
-    Sample,
-    Samples,
-    Statistic,
-    project,
-)
+from skrldp.estimation.errors_and_intervals import Inference, Sample, Samples, Statistic, project
 from skrldp.estimation.figures import Ends, Estimates, Influence, stacked
 from skrldp.estimation.hypotheses import HypothesisTest, independence_of
+from skrldp.estimation.weights import CellShares, WeightedStatistic
 from skrldp.mechanism.mechanism import Mechanism
 
 _MOST_NUMBERS = 25_000_000  # of estimates times cells: some hundred megabytes
@@ -47,20 +42,19 @@ class Cells:
     samples: Samples
     names: tuple[Any, ...] = ()  # of the columns of groups of reports
     method: str = "unbiased"
-    bounded: bool = True  # whether weights of bounded bias replace weak ones
-    kind: type[Statistic] = Statistic
+    bounded: bool = True  # whether weights of bounded bias take the place of weak ones
+    kind: type[WeightedStatistic] = WeightedStatistic
     _kept: dict[Any, Any] = field(default_factory=dict)
 
     @property
     def counts(self) -> Floats:
         """Counts of the reports of all groups, (b,); those of a survey weighted."""
-        found: Floats = np.sum([sample.n * sample.shares for _, sample in self.samples], axis=0)
-        return found
+        return np.sum([sample.n * sample.shares for _, sample in self.samples], axis=0)
 
-    def one_sample(self, what: str) -> Sample:
+    def one_sample(self, purpose: str) -> Sample:
         """Return the only group of reports."""
         if self.names:
-            raise ValueError(f"{what} is about one group: fit an estimator to its reports alone.")
+            raise ValueError(f"{purpose} needs one group: fit an estimator to its reports alone.")
         return self.samples[0][1]
 
     def _keep(self, key: Any, make: Callable[[], Any]) -> Any:
@@ -70,38 +64,48 @@ class Cells:
 
     def statistic(
         self, c: Floats, g: Floats | None, sample: Sample, channel: Channel | None = None
-    ) -> Statistic:
-        """Make the statistic of estimates c·π / g·π, (k, a); biased weights are kept."""
-        found = self.kind.of(channel or self.channel, c, g)
-        if not (self.bounded and found.is_weak(sample.n).any()):
-            return found
-        key = found.c.tobytes(), found.g.tobytes(), sample.n
-        kept: Statistic = self._keep(key, lambda: found.with_bounded_bias(sample.n))
-        return kept
+    ) -> WeightedStatistic:
+        """Make the statistic of figures c·π / g·π, (k, a); biased weights are kept."""
+        statistic = self.kind.of(channel or self.channel, c, g)
+        if not (self.bounded and statistic.is_weak(sample.n).any()):
+            return statistic
+        key = statistic.c.tobytes(), statistic.g.tobytes(), sample.n
+        return self._keep(key, lambda: statistic.with_bounded_bias(sample.n))
 
-    def unbiased(self, functions: Floats) -> Statistic:
+    def unbiased(self, functions: Floats) -> WeightedStatistic:
         """Make the statistic of linear functions (k, a), whatever it rests on."""
         return self.kind.of(self.channel, functions)
 
-    def evaluated(self, asked: "Asked", sample: Sample) -> tuple[Statistic, Sample]:
-        """Make the statistic of estimates, and the reports that it takes.
+    def covariance(self, functions: Floats) -> tuple[Floats, Booleans]:
+        """Covariance of estimates of linear functions, (m, a) to (m, m), and which are determined.
+
+        The derivative of a statistic by the cells' probabilities is such a function (delta method).
+        """
+        statistic, (_, sample) = self.unbiased(functions), self.samples[0]
+        covariance = sample.covariance(statistic.of_c, statistic.of_c)
+        covariance[~statistic.determined, :] = covariance[:, ~statistic.determined] = np.nan
+        return covariance, statistic.determined
+
+    def evaluated(self, estimands: "Estimands", sample: Sample) -> tuple[Statistic, Sample]:
+        """Make the statistic of figures, and the reports that it takes.
 
         Without a matrix the shares of S or U alone are of the S or U that is reported.
         """
-        if asked.c is not None:
-            return self.statistic(asked.c, asked.g, sample), sample
-        assert asked.shares is not None
-        channel, labels, k = self.channel, asked.shares.labels, len(asked.shares.categories)
+        if estimands.c is not None:
+            return self.statistic(estimands.c, estimands.g, sample), sample
+        assert estimands.shares is not None
+        channel, labels, k = self.channel, estimands.shares.labels, len(estimands.shares.categories)
         if isinstance(channel, StructuredChannel):
             table = labels.reshape(channel.blocks.shape)
             reports = sample.shares.reshape(table.shape)
-            for axis, own in ((1, table[:, :1]), (0, table[:1])):
-                if k > 1 and (table == own).all():
-                    sample, labels = replace(sample, shares=reports.sum(axis=axis)), own.ravel()
+            for axis, edge in ((1, table[:, :1]), (0, table[:1])):
+                if k > 1 and (table == edge).all():
+                    sample, labels = replace(sample, shares=reports.sum(axis=axis)), edge.ravel()
                     channel = channel.of_part(axis)
                     break
         if isinstance(channel, StructuredChannel) and k == channel.n_cells:
-            return CellShares.of_cells(channel), sample
+            cells = CellShares.of_cells(channel)
+            return cells.with_bounded_bias(sample.n) if self.bounded else cells, sample
         check_size(k, channel.n_cells)
         shares = (labels == np.arange(k)[:, None]).astype(float)
         return self.statistic(shares, None, sample, channel), sample
@@ -109,8 +113,7 @@ class Cells:
     def most_likely(self, sample: Sample) -> Floats:
         """Return the most likely distribution of the cells, (a,)."""
         args = self.channel, sample.shares, _TOL, _STEPS
-        found: Floats = self._keep(sample, lambda: most_likely(*args).distribution)
-        return found
+        return self._keep(sample, lambda: most_likely(*args).distribution)
 
     def frequencies(self) -> tuple[Floats, Booleans]:
         """Return the distribution of the cells, (a,), and which of them the reports determine."""
@@ -122,8 +125,9 @@ class Cells:
         known = shares.determined
         if self.method == "em":
             return self.most_likely(sample), known
-        found = np.where(known, shares.estimates(sample), np.nan)
-        return project(found, shares.variances(sample)) if known.all() else found, known
+        inference = shares.inference(sample)
+        unbiased = inference.unbiased
+        return project(unbiased, inference.variances) if known.all() else unbiased, known
 
 
 class FigureMethods(ABC):
@@ -156,7 +160,7 @@ class FigureMethods(ABC):
             If the mechanism has no such columns.
         """
         cells = self._cells(columns, by, part)
-        return _figures(cells, asked_shares(cells, columns, part, by))
+        return _figures(cells, estimands_of_shares(cells, columns, part, by))
 
     def mean(self, column: Any, *, by: Any = None) -> Estimates:
         """Estimate the mean of a column of numbers.
@@ -182,7 +186,7 @@ class FigureMethods(ABC):
             If there is no such column, or it is not numeric.
         """
         cells = self._cells(column, by)
-        figures = _figures(cells, asked_mean(cells, column, by))
+        figures = _figures(cells, estimands_of_mean(cells, column, by))
         name = group_cells(cells.record, [column], "all").name[0]
         known = getattr(cells.record, "public_numbers", {}).get(name)
         if known is None:
@@ -238,15 +242,14 @@ class FigureMethods(ABC):
         check_size(len(members) * len(steps), cells.channel.n_cells)
         within = np.repeat(members, len(steps), axis=0)
         shares = np.tile(numbers <= steps[:, None], (len(members), 1)) * within
-        what = f"quantile {q:g} of {group.name[0]!r}"
-        below = _figures(cells, Asked(what, groups, None, shares, within), len(steps))
+        name = f"quantile {q:g} of {group.name[0]!r}"
+        below = _figures(cells, Estimands(name, groups, None, shares, within), len(steps))
         if bins is not None:
             upper = [0, *(int(step) + 1 for step in steps)]
             return _quantiles(below, partial(_interpolated, [bins.edges[k] for k in upper]), q)
-        numbers = (
-            steps if categories is None else np.array(categories, dtype=object)[steps.astype(int)]
-        )
-        return _quantiles(below, partial(_first, numbers), q)
+        if categories is not None:
+            steps = np.array(categories, dtype=object)[steps.astype(int)]
+        return _quantiles(below, partial(_first, steps), q)
 
     def test_independence(self, first: Any, second: Any, *, given: Any = None) -> HypothesisTest:
         """Test whether two columns are independent, or independent given others.
@@ -285,47 +288,48 @@ class FigureMethods(ABC):
         return independence_of(cells.channel, cells.record, sample, first, second, given)
 
 
-class Asked(NamedTuple):
-    """The requested estimates."""
+class Estimands(NamedTuple):
+    """Estimates that are asked for."""
 
-    what: str
-    groups: tuple[CellGroups, ...]  # within which the estimates are, if any
+    name: str
+    groups: tuple[CellGroups, ...]  # within which the figures are, if any
     shares: CellGroups | None  # the categories of which they are shares, if they are
     c: Floats | None = None  # (k, a), of estimates c·π / g·π; None: the shares of all records
     g: Floats | None = None  # None: 1
 
     @property
-    def parts(self) -> tuple[CellGroups, ...]:
+    def labelled(self) -> tuple[CellGroups, ...]:
         """What the labels are categories of."""
         return self.groups if self.shares is None else (*self.groups, self.shares)
 
     @property
     def labels(self) -> list[tuple[Any, ...]]:
-        """The label of each estimate."""
-        own = ([c if len(one.name) > 1 else (c,) for c in one.categories] for one in self.parts)
-        return [tuple(chain(*label)) for label in product(*own)]
+        """The label of each figure."""
+        groups = ((len(group.name) > 1, group.categories) for group in self.labelled)
+        rows = ([c if is_row else (c,) for c in own] for is_row, own in groups)
+        return [tuple(chain(*label)) for label in product(*rows)]
 
 
-def asked_shares(cells: Cells, columns: Any, part: str, by: Any) -> Asked:
+def estimands_of_shares(cells: Cells, columns: Any, part: str, by: Any) -> Estimands:
     """Ask for the shares of columns, or of a part, within groups."""
     group = group_cells(cells.record, columns, part)
     if by is None:
-        return Asked("share", (), group)
+        return Estimands("share", (), group)
     groups = group_records(cells.record, by, group)
     check_size(len(group.categories) * len(groups.categories), cells.channel.n_cells)
     within = np.repeat(groups.indicators, len(group.categories), axis=0)
     shares = np.tile(group.indicators, (len(groups.categories), 1)) * within
-    return Asked("share", (groups,), group, shares, within)
+    return Estimands("share", (groups,), group, shares, within)
 
 
-def asked_mean(cells: Cells, column: Any, by: Any) -> Asked:
+def estimands_of_mean(cells: Cells, column: Any, by: Any) -> Estimands:
     """Ask for the mean of a column, within groups."""
     group = group_cells(cells.record, [column], "all")
     numbers, present = numbers_of_cells(group, means_of_bins(cells.record, group.name[0]))
     groups, members = _members(cells, by, group, present)
     within = None if members.all() else members
-    what = f"mean of {group.name[0]!r}"
-    return Asked(what, groups, None, numbers * members, within)
+    name = f"mean of {group.name[0]!r}"
+    return Estimands(name, groups, None, numbers * members, within)
 
 
 def _members(
@@ -339,58 +343,60 @@ def _members(
     return (groups,), present * groups.indicators
 
 
-def _figures(cells: Cells, asked: Asked, each: int = 1) -> Estimates:
-    """Estimate from each group of reports; `each` of them have the same label."""
-    of_groups = [_of_one(cells, asked, sample, each) for _, sample in cells.samples]
+def _figures(cells: Cells, estimands: Estimands, n_steps: int = 1) -> Estimates:
+    """Estimate figures from each group of reports; `n_steps` of them have the same label."""
+    of_groups = [_of_one(cells, estimands, sample, n_steps) for _, sample in cells.samples]
     if not cells.names:
         return of_groups[0]
     return stacked(of_groups, cells.names, [label for label, _ in cells.samples])
 
 
-def _of_one(cells: Cells, asked: Asked, group: Sample, each: int) -> Estimates:
-    """Estimate from one group of reports."""
-    statistic, sample = cells.evaluated(asked, group)
-    ends, influence = partial(statistic.ends, sample), None
-    estimate = _points(
-        asked, statistic, sample, cells.most_likely(group) if cells.method == "em" else None
-    )
-    if asked.shares is not None:
-        estimate = np.clip(estimate, *ends(0.95).T)
-    if not isinstance(statistic, CellShares):
-        influence = Influence(dict([sample.on_whole(statistic.influence(sample))]))
+def _of_one(cells: Cells, estimands: Estimands, group: Sample, n_steps: int) -> Estimates:
+    """Estimate figures from one group of reports."""
+    statistic, sample = cells.evaluated(estimands, group)
+    inference, influence = statistic.inference(sample), None
+    ends = inference.ends
+    likely = cells.most_likely(group) if cells.method == "em" else None
+    points = _points(estimands, inference, likely)
+    if estimands.shares is not None:
+        points = np.clip(points, *ends(0.95).T)
+    if isinstance(statistic, WeightedStatistic):
+        influence = Influence(dict([sample.on_survey(statistic.influence(sample))]))
     return Estimates(
-        asked.what,
-        tuple(name for one in asked.parts for name in one.name),
-        tuple(label for label in asked.labels for _ in range(each)),
-        estimate,
-        statistic.errors(sample),
-        statistic.noise_errors(sample),
-        statistic.unbiased(sample),
+        estimands.name,
+        tuple(name for group in estimands.labelled for name in group.name),
+        tuple(label for label in estimands.labels for _ in range(n_steps)),
+        points,
+        inference.errors,
+        inference.noise_errors,
+        inference.unbiased,
         round(sample.n),
         ends,
         influence,
-        sum(len(one.name) for one in asked.groups),
+        sum(len(group.name) for group in estimands.groups),
     )
 
 
-def _points(asked: Asked, statistic: Statistic, sample: Sample, likely: Floats | None) -> Floats:
+def _points(estimands: Estimands, inference: Inference, likely: Floats | None) -> Floats:
     """Points for one group of reports: of a distribution of the cells (a,), or unbiased ones."""
+    statistic = inference.statistic
     if likely is not None:
-        if asked.shares is not None and not asked.groups:
-            k = len(asked.shares.categories)
-            return np.bincount(asked.shares.labels, likely, k).astype(np.float64)
+        if estimands.shares is not None and not estimands.groups:
+            k = len(estimands.shares.categories)
+            return np.bincount(estimands.shares.labels, likely, k).astype(np.float64)
+        assert isinstance(statistic, WeightedStatistic)
         top, share = statistic.c @ likely, statistic.g @ likely
         ratio = np.divide(top, share, out=np.full_like(top, np.nan), where=share > 0)
-        return statistic.least + ratio
-    found = statistic.points(sample)
-    if asked.shares is None:
-        return np.clip(found, statistic.least, statistic.least + statistic.size)
-    tables = found.reshape(-1, len(asked.shares.categories))
-    spreads = statistic.variances(sample).reshape(tables.shape)
-    for own, variances in zip(tables, spreads, strict=True):
-        if np.isfinite(own).all():
-            own[:] = project(own, variances)
-    return found
+        return statistic.lowest + ratio
+    points = inference.points
+    if estimands.shares is None:
+        return np.clip(points, statistic.lowest, statistic.lowest + statistic.width)
+    tables = points.reshape(-1, len(estimands.shares.categories))
+    spreads = inference.variances.reshape(tables.shape)
+    for table, variances in zip(tables, spreads, strict=True):
+        if np.isfinite(table).all():
+            table[:] = project(table, variances)
+    return points
 
 
 # From the shares of groups that are at most each of k values, and q, to a quantile of each group.
@@ -400,13 +406,13 @@ Inverse = Callable[[Floats, float], NDArray[Any]]
 def _quantiles(below: Estimates, inverse: Inverse, q: float) -> Estimates:
     """Make quantiles of each group from the shares that are at most each of the values."""
     estimate = inverse(below.estimate, q - 1e-12)
-    nothing, k = np.full(len(estimate), np.nan), len(below.estimate) // len(estimate)
+    undefined, k = np.full(len(estimate), np.nan), len(below.estimate) // len(estimate)
     return replace(
         below,
         labels=below.labels[::k],
         estimate=estimate,
-        std_error=nothing,
-        noise_error=nothing,
+        std_error=undefined,
+        noise_error=undefined,
         unbiased=estimate,
         _ends=partial(_quantile_ends, below._ends, inverse, q),
         _influence=None,
@@ -418,15 +424,15 @@ def _quantiles(below: Estimates, inverse: Inverse, q: float) -> Estimates:
 def _quantile_ends(ends: Ends, inverse: Inverse, q: float, level: float) -> NDArray[Any]:
     """Return the ends of the intervals of quantiles, from those of the shares up to each value."""
     sure, possible = ends(level).T
-    return np.stack([inverse(one, q) for one in (possible, sure)], axis=1)
+    return np.stack([inverse(side, q) for side in (possible, sure)], axis=1)
 
 
 def _first(values: NDArray[Any], shares: Floats, q: float) -> NDArray[Any]:
     """Return the first value of each group up to which its share is q; NaN for empty groups."""
     table = shares.reshape(-1, len(values))
-    found = values[(np.maximum.accumulate(table[:, :-1], axis=1) < q).sum(axis=1)]
-    found[np.isnan(table[:, 0])] = np.nan
-    return found
+    quantiles = values[(np.maximum.accumulate(table[:, :-1], axis=1) < q).sum(axis=1)]
+    quantiles[np.isnan(table[:, 0])] = np.nan
+    return quantiles
 
 
 def _interpolated(edges: Sequence[Any], shares: Floats, q: float) -> NDArray[Any]:
@@ -440,10 +446,10 @@ def _interpolated(edges: Sequence[Any], shares: Floats, q: float) -> NDArray[Any
     steps = np.array([(end - origin) / _unit_of(origin) for end in ends], dtype=float)
     table = np.maximum.accumulate(np.clip(shares.reshape(-1, len(edges) - 1), 0.0, 1.0), axis=1)
     table[:, -1] = np.where(np.isnan(table[:, -1]), np.nan, 1.0)
-    found = np.array([np.interp(q, np.append(0.0, row), steps) for row in table])
+    quantiles = np.array([np.interp(q, np.append(0.0, row), steps) for row in table])
     if isinstance(origin, date):
-        return np.array([origin + one * _unit_of(origin) for one in found], dtype=object)
-    return found + float(origin)
+        return np.array([origin + step * _unit_of(origin) for step in quantiles], dtype=object)
+    return quantiles + float(origin)
 
 
 def _unit_of(value: Any) -> Any:

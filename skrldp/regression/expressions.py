@@ -132,27 +132,27 @@ def read_terms(formula: str) -> Terms:
 
 
 def _tokens(formula: str) -> list[tuple[str, str]]:
-    found, place = [], 0
-    while place < len(formula):
-        match = _TOKEN.match(formula, place)
+    tokens, start = [], 0
+    while start < len(formula):
+        match = _TOKEN.match(formula, start)
         if match is None:
             raise FormulaError(
-                f"{formula[place:].strip()[:1]!r} is not allowed, because formulas contain only "
+                f"{formula[start:].strip()[:1]!r} is not allowed, because formulas contain only "
                 "names, numbers, operators and calls such as log(x) or I(x == 'a')"
             )
         kind = str(match.lastgroup)
-        found.append((kind, match[kind]))
-        place = match.end()
-    return found
+        tokens.append((kind, match[kind]))
+        start = match.end()
+    return tokens
 
 
 def _until_closed(tokens: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
     """Tokens up to the parenthesis that closes the first one."""
     depth = 0
-    for place, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         depth += (token == ("sign", "(")) - (token == ("sign", ")"))
         if not depth:
-            return tokens[: place + 1]
+            return tokens[: index + 1]
     raise FormulaError("a parenthesis is not closed")
 
 
@@ -256,13 +256,13 @@ def _level(node: ast.expr, column: Column) -> int:
             pass
         case _:
             raise FormulaError(f"a category of {column.name!r} was expected")
-    place = column.code(value)
-    if place < 0:
+    index = column.code(value)
+    if index < 0:
         raise FormulaError(
             f"{value!r} is not a category of {column.name!r}; the categories are "
             f"[{listed(column.categories)}]"
         )
-    return place
+    return index
 
 
 def _function(node: ast.AST) -> str:
@@ -276,10 +276,10 @@ def _evaluate(node: ast.AST, values: Mapping[str, Any], levels: Mapping[str, Col
     """Evaluate a syntax tree, node by node, as floats or booleans."""
 
     def numbers(*nodes: ast.AST) -> list[Any]:
-        return [_evaluate(each, values, levels) + 0.0 for each in nodes]
+        return [_evaluate(operand, values, levels) + 0.0 for operand in nodes]
 
     def conditions(*nodes: ast.AST) -> list[Any]:
-        results = [_evaluate(each, values, levels) for each in nodes]
+        results = [_evaluate(operand, values, levels) for operand in nodes]
         if any(np.asarray(result).dtype != bool for result in results):
             raise FormulaError("'and', 'or' and 'not' join conditions: put each in parentheses")
         return results
@@ -306,7 +306,7 @@ def _evaluate(node: ast.AST, values: Mapping[str, Any], levels: Mapping[str, Col
             return _compare(op, left, right, values, levels)
         case ast.Compare(left=left, ops=ops, comparators=rights) if len(ops) > 1:
             sides = zip([left, *rights], ops, rights, strict=False)
-            pairs = [ast.Compare(one, [op], [other]) for one, op, other in sides]
+            pairs = [ast.Compare(first, [op], [second]) for first, op, second in sides]
             return np.logical_and.reduce(np.broadcast_arrays(*conditions(*pairs)))
         case ast.BoolOp(op=op, values=parts):
             return _LOGIC[type(op)].reduce(np.broadcast_arrays(*conditions(*parts)))
@@ -325,11 +325,11 @@ def _compare(
     levels: Mapping[str, Column],
 ) -> Any:
     """Compare numbers, or the categories of a column with one of them."""
-    column, other = (left, right) if isinstance(left, ast.Name) else (right, left)
+    column, constant = (left, right) if isinstance(left, ast.Name) else (right, left)
     if not isinstance(column, ast.Name) or is_numeric(levels[column.id]):
-        numbers = (_evaluate(each, values, levels) for each in (left, right))
+        numbers = (_evaluate(side, values, levels) for side in (left, right))
         return _COMPARISONS[type(op)](*numbers)
     if not isinstance(op, ast.Eq | ast.NotEq):
         raise FormulaError(f"categories of {column.id!r} are compared by == and != only")
-    is_equal = levels[column.id].codes(values[column.id]) == _level(other, levels[column.id])
+    is_equal = levels[column.id].codes(values[column.id]) == _level(constant, levels[column.id])
     return is_equal if isinstance(op, ast.Eq) else ~is_equal

@@ -17,7 +17,8 @@ from skrldp.alphabet.columns import Column, listed, numbered
 from skrldp.alphabet.combinations import group_cells
 from skrldp.alphabet.numbers import Bins, Knots
 from skrldp.alphabet.values import brief
-from skrldp.estimation.blocks import EstimatedCells, estimated_cells
+from skrldp.estimation.blocks import estimated_cells
+from skrldp.estimation.shares_and_means import Cells
 from skrldp.regression.expressions import FormulaError, Terms, coded_columns, column_of, read_terms
 from skrldp.table.read import read_table
 
@@ -33,7 +34,9 @@ class Regression:
     ----------
     formula : str
     terms : Terms
-    cells : EstimatedCells
+    cells : Cells
+    frequencies : array of shape (a,)
+        The estimated distribution of the cells.
     levels : dict
         The categories of each column, missing values excluded.
     bins : dict
@@ -54,7 +57,8 @@ class Regression:
 
     formula: str
     terms: Terms
-    cells: EstimatedCells
+    cells: Cells
+    frequencies: Floats
     levels: Mapping[str, Column]
     bins: Mapping[str, Bins]
     values: Mapping[str, NDArray[Any]]
@@ -138,22 +142,20 @@ def read_formula(formula: Any, estimator: Any, kind: str) -> Regression:
     if not (hasattr(parsed, "lhs") and hasattr(parsed, "rhs")):
         raise ValueError(f"formula {formula!r} has no response: write it as 'y ~ x'.")
     if isinstance(parsed.lhs, tuple) or isinstance(parsed.rhs, tuple) or len(parsed.lhs) > 1:
-        raise ValueError(
-            f"formula {formula!r} has several responses or right sides: fit a model for each."
-        )
+        raise ValueError(f"formula {formula!r} has several responses or right sides: split it.")
     if not terms.calls:
         raise ValueError(f"formula {formula!r} names no column.")
     columns = terms.columns(terms.calls)
-    cells = estimated_cells(estimator, columns)
-    numbers = getattr(cells.cells.record, "numbers_by_name", {})
+    cells, frequencies = estimated_cells(estimator, columns)
+    numbers = getattr(cells.record, "numbers_by_name", {})
     _refuse_knots(parsed, terms, numbers, kind)
     levels, values, rows = _combinations(cells, columns)
     with _refused(formula, "cannot be computed"), np.errstate(all="ignore"):
         frame = _frame(terms.calls, terms, values, levels)
         left, right = formulaic.model_matrix(parsed, frame, na_action="ignore", context={})
     regressors = right.to_numpy(dtype=float)
-    both = np.hstack([left.to_numpy(dtype=float), regressors])
-    wrong = np.flatnonzero(~np.isfinite(both).all(axis=1))
+    matrices = np.hstack([left.to_numpy(dtype=float), regressors])
+    wrong = np.flatnonzero(~np.isfinite(matrices).all(axis=1))
     if len(wrong):
         record = ", ".join(f"{name}={column[wrong[0]]}" for name, column in values.items())
         raise ValueError(
@@ -164,24 +166,24 @@ def read_formula(formula: Any, estimator: Any, kind: str) -> Regression:
     if not right.shape[1]:
         raise ValueError(f"formula {formula!r} has no regressor.")
     names = tuple(map(str, right.columns))
-    bins = {name: own for name, own in numbers.items() if isinstance(own, Bins)}
-    shared = formula, terms, cells, levels, bins, values, rows
+    bins = {name: cut for name, cut in numbers.items() if isinstance(cut, Bins)}
+    shared = formula, terms, cells, frequencies, levels, bins, values, rows
     return Regression(*shared, outcomes, responses, regressors, names, right.model_spec)
 
 
 @contextmanager
-def _refused(formula: str, what: str) -> Iterator[None]:
+def _refused(formula: str, problem: str) -> Iterator[None]:
     """Say in one line why a formula is refused."""
     errors = (_formulaic().errors.FormulaicError, TypeError, ValueError, NameError, AttributeError)
     try:
         yield
     except FormulaError as error:
-        raise ValueError(f"formula {brief(formula)!r} {what}: {error}.") from None
+        raise ValueError(f"formula {brief(formula)!r} {problem}: {error}.") from None
     except (*errors, RecursionError, OverflowError) as error:
         plain = re.sub(r"\x1b\[[0-9;]*m|⧛[^⧚]*⧚", "", str(error)).strip() or type(error).__name__
         why = re.split(r"\n|(?<=\.) ", plain)[0].rstrip(".")
         raise ValueError(
-            f"formula {brief(formula)!r} {what}: {why}. Write it as 'y ~ x + C(z)', with other "
+            f"formula {brief(formula)!r} {problem}: {why}. Write it as 'y ~ x + C(z)', with other "
             "names between backticks: `my column`."
         ) from error
 
@@ -213,20 +215,20 @@ def _formulaic() -> Any:
 
 
 def _combinations(
-    cells: EstimatedCells, names: Sequence[str]
+    cells: Cells, names: Sequence[str]
 ) -> tuple[dict[str, Column], dict[str, NDArray[Any]], NDArray[np.intp]]:
     """Categories and combinations without missing values, and which combination each cell has."""
-    record = cells.cells.record
+    record = cells.record
     groups = group_cells(record, names, "all")
     rows = [row if len(names) > 1 else (row,) for row in groups.categories]
     is_whole = np.array([None not in row for row in rows])
-    whole = np.array([row for row in rows if None not in row], object).reshape(-1, len(names))
+    complete = np.array([row for row in rows if None not in row], object).reshape(-1, len(names))
     levels = {}
     for name in names:
         categories = group_cells(record, [name], "all").categories
         levels[name] = Column(name, tuple(level for level in categories if level is not None))
-    indices = np.where(is_whole, np.cumsum(is_whole) - 1, len(whole))
-    return levels, dict(zip(names, whole.T, strict=True)), indices[groups.labels]
+    indices = np.where(is_whole, np.cumsum(is_whole) - 1, len(complete))
+    return levels, dict(zip(names, complete.T, strict=True)), indices[groups.labels]
 
 
 def _frame(
@@ -256,7 +258,7 @@ def _outcomes(left: "pd.DataFrame", formula: str, kind: str) -> tuple[Floats, tu
         return numbers, names
     if len(names) == 1:
         values = np.array([0.0, 1.0]) if kind == "logit" else np.unique(numbers)
-        numbers, names = (numbers == values).astype(float), tuple(f"{one:g}" for one in values)
+        numbers, names = (numbers == values).astype(float), tuple(f"{value:g}" for value in values)
     if kind == "logit" and not (len(names) == 2 and numbers.any(axis=1).all()):
         raise ValueError(
             f"formula {formula!r}: the response of a logistic model has two categories, or the "
@@ -267,5 +269,5 @@ def _outcomes(left: "pd.DataFrame", formula: str, kind: str) -> tuple[Floats, tu
 
 def _category(name: Any) -> str:
     """Return the category in a column's name, such as 'y[T.no]'."""
-    found = re.search(r"\[(?:T\.)?(.*)\]$", str(name))
-    return found.group(1) if found else str(name)
+    match = re.search(r"\[(?:T\.)?(.*)\]$", str(name))
+    return match.group(1) if match else str(name)

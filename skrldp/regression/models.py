@@ -44,8 +44,7 @@ class Family(NamedTuple):
 
 def _probabilities(predictors: Floats) -> Floats:
     """Probabilities of all categories but the first, whose predictor is 0."""
-    found: Floats = softmax(np.pad(predictors, ((0, 0), (1, 0))), axis=1)[:, 1:]
-    return found
+    return softmax(np.pad(predictors, ((0, 0), (1, 0))), axis=1)[:, 1:]
 
 
 def _variances(predictors: Floats) -> Floats:
@@ -88,9 +87,9 @@ def solve(
         residuals = weights[:, None] * (outcomes - family.mean(scaled @ coefficients))
         return np.asarray(scaled.T @ residuals).T.ravel()
 
-    found = np.zeros((scaled.shape[1], n_outcomes))
+    solution = np.zeros((scaled.shape[1], n_outcomes))
     for _ in range(_STEPS):
-        score, variance = score_of(found), family.variance(scaled @ found)
+        score, variance = score_of(solution), family.variance(scaled @ solution)
         information = _information(scaled, weights, variance)
         step = np.linalg.solve(information, score)
         gain, move = step @ score, step.reshape(n_outcomes, -1).T
@@ -100,8 +99,8 @@ def solve(
         with np.errstate(over="ignore", invalid="ignore"):
             sizes = (0.5**halving for halving in range(_HALVINGS))
             # the likelihood is concave: along the step its slope falls, at most to minus itself
-            by = next((t for t in sizes if step @ score_of(found + t * move) >= -gain), 0.0)
-        found = found + by * move
+            by = next((t for t in sizes if step @ score_of(solution + t * move) >= -gain), 0.0)
+        solution = solution + by * move
     if endless.any():
         raise ValueError(
             "separation: the estimated records are fitted best by infinite coefficients of "
@@ -109,7 +108,7 @@ def solve(
             "records."
         )
     scales = np.tile(scale, n_outcomes)
-    return found / scale[:, None], np.linalg.inv(information) / np.outer(scales, scales)
+    return solution / scale[:, None], np.linalg.inv(information) / np.outer(scales, scales)
 
 
 def _information(regressors: Floats, weights: Floats, variance: Floats) -> Floats:
@@ -312,8 +311,8 @@ class RegressionResults(ReadOnly):
             )
         values, spread = functions @ self.params.to_numpy(), self._covariance.to_numpy()
         statistic = values @ np.linalg.solve(functions @ spread @ functions.T, values)
-        what = f"{len(functions)} functions of the coefficients are 0"
-        return HypothesisTest.of(what, float(statistic), len(functions), self.nobs)
+        hypothesis = f"{len(functions)} functions of the coefficients are 0"
+        return HypothesisTest.of(hypothesis, float(statistic), len(functions), self.nobs)
 
     def _like(self, values: NDArray[Any]) -> "pd.Series":
         import pandas as pd
@@ -513,7 +512,7 @@ def _fitted(kind: str, formula: str, estimator: Any) -> RegressionResults:
     family = FAMILIES[kind]
     regression = read_formula(formula, estimator, kind)
     names, responses = regression.names, regression.responses
-    shares = regression.shares(regression.cells.frequencies)
+    shares = regression.shares(regression.frequencies)
     weights = shares / shares.sum()
     seen = weights > _NO_RECORD
     outcomes = regression.outcomes[seen]
@@ -547,8 +546,9 @@ def _fitted(kind: str, formula: str, estimator: Any) -> RegressionResults:
     if len(responses) > 1:
         index = pd.MultiIndex.from_product([responses, names])
     params = pd.Series(np.where(unknown, np.nan, coefficients.T.ravel()), index)
-    own = family, regression, coefficients, pd.DataFrame(covariance, index, index)
-    return RegressionResults(formula, regression.cells.n_reports, params, *own)
+    n_reports = round(regression.cells.samples[0][1].n)
+    model = family, regression, coefficients, pd.DataFrame(covariance, index, index)
+    return RegressionResults(formula, n_reports, params, *model)
 
 
 def _solution(regression: Regression, family: Family, weights: Floats) -> tuple[Floats, Floats]:

@@ -114,7 +114,8 @@ def test_pooling_helps_and_agrees_with_one_block_alone():
 def test_a_block_without_reports_says_what_is_not_determined():
     sanitizer = fitted_blocks()
     reports = sanitizer.transform(TABLE)
-    estimator = BlockEstimator(sanitizer).fit(reports[reports["block"] != 1])
+    others = reports.loc[reports["block"] != 1, ["report", "block"]]  # found by name
+    estimator = BlockEstimator(sanitizer).fit(others)
     assert estimator.block_counts_[1] == 0
     assert np.isfinite(estimator.marginal("age").std_error).all()  # of another block
     with pytest.warns(UserWarning, match=r"nobody reported the block \('age', 'job'\)") as said:
@@ -150,12 +151,8 @@ def test_drift_is_found_and_no_drift_is_not():
     [
         (pd.DataFrame({"block": [0], "report": [99]}), "symbol of the row's block"),
         (pd.DataFrame({"block": [7], "report": [0]}), "in 'block' .* from 0 to"),
-        (pd.DataFrame({"block": [-1], "report": [0]}), "in 'block' .* from 0 to"),
-        (pd.DataFrame({"block": [0.5], "report": [0]}), "in 'block' .* from 0 to"),
         (pd.DataFrame({"block": [0, None], "report": [0, 1]}), "in 'block' .* from 0 to"),
-        (pd.DataFrame({"block": ["0"], "report": [0]}), "in 'block' .* from 0 to"),
         (pd.DataFrame({"report": [0]}), "columns 'block' and 'report'"),
-        (pd.DataFrame({"a": [0], "b": [0]}), "columns 'block' and 'report'"),
         (np.zeros((3, 3), int), "columns 'block' and 'report'"),
         (pd.DataFrame({"block": [], "report": []}, dtype=int), "no report|0 sample|minimum"),
     ],
@@ -190,12 +187,6 @@ def test_columns_of_one_block_are_tested_for_independence_by_its_reports():
         rest.test_independence("age", "job")
 
 
-def test_columns_of_reports_are_found_by_name():
-    reports = pd.DataFrame({"block": [0, 0, 1], "report": [1, 0, 0]})
-    found = BlockEstimator(fitted_blocks()).fit(reports[["report", "block"]])
-    assert found.block_counts_[:2].tolist() == [2, 1]
-
-
 def test_columns_that_stand_in_no_block_together():
     estimator = BlockEstimator(fitted_blocks()).fit(fitted_blocks().transform(TABLE))
     with pytest.raises(ValueError, match=r"no block has the columns .* with RakingWeights"):
@@ -206,22 +197,6 @@ def test_columns_that_stand_in_no_block_together():
         estimator.mean("job")
     with pytest.raises(TypeError, match="fitted BlockSanitizer"):
         BlockEstimator(fitted_blocks().sanitizers_[0]).fit([[0, 0]])
-
-
-def test_calibration_follows_the_reports_as_far_as_it_is_asked_to():
-    sanitizer, other = fitted_blocks(), wide_table(6_000, seed=3, young=4.0)
-    rows = expected_reports(sanitizer, other, n=1e6)
-    share = (TABLE["age"] == 0).to_numpy()
-    found = {}
-    for strength in (1e-3, 100.0, 1e9):
-        own = RakingWeights(sanitizer, TABLE, strength=strength).fit(
-            rows, sample_weight=rows["count"]
-        )
-        assert own.weights_.mean() == pytest.approx(1.0)
-        found[strength] = np.average(share, weights=own.weights_)
-    assert found[1e-3] == pytest.approx((other["age"] == 0).mean(), abs=1e-3)
-    assert found[1e9] == pytest.approx(share.mean(), abs=1e-3)
-    assert found[1e9] < found[100.0] < found[1e-3]
 
 
 def test_calibrated_weights_are_those_of_a_generic_solver():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from block_tables import KNOWN, fitted_blocks, wide_table
+from block_tables import fitted_blocks, wide_table
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV
@@ -10,14 +10,12 @@ from sklearn.pipeline import Pipeline
 
 from skrldp import (
     BlockEstimator,
-    BlockSanitizer,
     FrequencyEstimator,
     GRRSanitizer,
-    SRRSanitizer,
     expected_std_error,
 )
 from skrldp.estimation import expected_std_error_of_mean
-from skrldp.model_selection import neg_std_error_scorer, smallest_eps, smallest_n
+from skrldp.model_selection import neg_std_error_scorer, smallest_n
 
 TABLE = wide_table()
 ASKED = (("age", None), (["age", "job"], None), ("job", "home"), (["ill", "home"], None))
@@ -73,18 +71,6 @@ def test_another_distribution_has_other_errors():
         errors = expected_std_error(mechanism, 500, "age", distribution=joints)
         assert moved == pytest.approx(-np.sqrt((errors**2).mean()))
     assert moved != pytest.approx(public, rel=1e-3)
-
-
-def test_a_search_finds_the_smallest_eps():
-    blocks = BlockSanitizer(sensitive="ill", base=SRRSanitizer(), categories=KNOWN)
-    search = GridSearchCV(
-        blocks,
-        {"eps": [0.5, 2.0, 4.0]},
-        scoring=neg_std_error_scorer("job", n=20_000),
-        refit=smallest_eps(std_error=0.01),
-        cv=2,
-    ).fit(TABLE)
-    assert search.best_params_ == {"eps": 2.0}
 
 
 @pytest.mark.parametrize(

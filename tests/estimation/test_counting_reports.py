@@ -24,6 +24,7 @@ from sklearn.frozen import FrozenEstimator
 import skrldp.estimation.shares_and_means
 from skrldp import (
     FrequencyEstimator,
+    GRRSanitizer,
     JointDistribution,
     Mechanism,
     RobustMSESanitizer,
@@ -61,6 +62,9 @@ FORMS = {
     "one-hot": onehot(SYMBOLS, 6),
     "one-hot booleans": onehot(SYMBOLS, 6).astype(bool),
     "one-hot frame": pd.DataFrame(onehot(SYMBOLS, 6), columns=[f"report_{y}" for y in range(6)]),
+    "one-hot frame in other order": pd.DataFrame(
+        onehot(SYMBOLS, 6)[:, ::-1], columns=[f"report_{y}" for y in range(5, -1, -1)]
+    ),
     "cells": CELLS,
     "cells in other order": CELLS[["visits", "ill"]],
     "cells as objects": CELLS.to_numpy(object),
@@ -134,6 +138,20 @@ def test_cells_that_stand_for_several_symbols(fitted):
     known = estimator.identifiable_
     np.testing.assert_allclose(estimator.frequencies_[known], DISTRIBUTION[known], atol=1e-6)
     assert np.isnan(estimator.frequencies_[~known]).all() and (~known).any()
+
+
+@pytest.mark.parametrize("encode", ["cells", "onehot"])
+def test_numbers_as_names_in_another_order_are_refused(encode):
+    """They may be names or positions: neither reading is safe."""
+    sanitizer = GRRSanitizer(sensitive=0, encode=encode, random_state=0)
+    records = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [10, 20, 30, 60], axis=0)
+    Y = sanitizer.fit(pd.DataFrame(records)).transform(pd.DataFrame(records))
+    Y.columns = range(Y.shape[1])
+    estimator = FrequencyEstimator(sanitizer, encode=encode).fit(Y)
+    with pytest.raises(ValueError, match=r"same columns in another order.*\[0, 1"):
+        estimator.fit(Y[Y.columns[::-1]])
+    swapped = FrequencyEstimator(sanitizer, encode=encode).fit(Y.to_numpy())
+    np.testing.assert_array_equal(swapped.counts_, estimator.counts_)
 
 
 def test_kinds_are_in_the_order_of_the_symbols():

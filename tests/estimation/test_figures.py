@@ -267,36 +267,21 @@ def test_totals_are_shares_and_means_of_so_many_people():
 # -- the same persons twice -----------------------------------------------------------------------
 
 
-def test_pairs_of_true_records_have_mcnemars_error():
-    """Without noise the difference of shares has the variance of the pairs' differences."""
+def test_pairs_of_true_records_have_the_errors_of_each_persons_answers():
+    """Without noise: McNemar's error of a difference; of a level, that of two answers' mean."""
     identity = Mechanism.from_matrix(np.eye(2), ("no", "yes"), ("all",))
-    before = np.repeat([0, 0, 1, 1], [50, 30, 10, 60])
-    after = np.repeat([0, 1, 0, 1], [50, 30, 10, 60])
+    before, after = (np.repeat(wave, [50, 30, 10, 60]) for wave in ([0, 0, 1, 1], [0, 1, 0, 1]))
     one, two = (FrequencyEstimator(identity).fit(wave) for wave in (before, after))
     pairs = PairedReports(one, two, before, after)
     shares = [estimator.marginal(part="sensitive") for estimator in (two, one)]
-    found = difference(*shares, paired=pairs)
-    expected = np.std(after - before) / np.sqrt(len(before))
-    assert found.std_error == pytest.approx([expected, expected])
-    assert pairs.n_pairs == 150
-    alone = difference(*shares)
-    assert (found.std_error < alone.std_error).all()
-
-
-def test_the_level_of_a_panel_has_the_error_of_each_persons_mean():
-    """Without noise: of two answers of the same people; the waves' covariance counts."""
-    identity = Mechanism.from_matrix(np.eye(2), ("no", "yes"), ("all",))
-    before = np.repeat([0, 0, 1, 1], [50, 20, 20, 60])
-    after = np.repeat([0, 1, 0, 1], [50, 20, 20, 60])
-    one, two = (FrequencyEstimator(identity).fit(wave) for wave in (before, after))
-    pairs = PairedReports(one, two, before, after)
-    shares = [estimator.marginal(part="sensitive") for estimator in (two, one)]
-    level = pooled(*shares, paired=pairs)
-    own = (before + after) / 2.0
-    assert level.estimate == pytest.approx([1.0 - own.mean(), own.mean()])
-    assert level.std_error == pytest.approx(np.std(own) / np.sqrt(len(own)))
+    gap, level = difference(*shares, paired=pairs), pooled(*shares, paired=pairs)
+    assert gap.std_error == pytest.approx(np.std(after - before) / np.sqrt(150))
+    assert pairs.n_pairs == 150 and level.n_reports == 300
+    assert (gap.std_error < difference(*shares).std_error).all()
     assert (pooled(*shares).std_error < level.std_error).all()
-    assert pooled(shares[0], shares[1], paired=pairs).n_reports == 300
+    weight = (level.estimate[1] - before.mean()) / (after.mean() - before.mean())
+    mean = weight * after + (1.0 - weight) * before
+    assert level.std_error == pytest.approx(np.std(mean) / np.sqrt(150))
 
 
 def test_precise_waves_weigh_more_and_shares_still_add_up():
@@ -476,5 +461,5 @@ def test_points_of_what_reports_say_nothing_of_do_not_depend_on_rounding(fitted)
         own = fit_counts(fitted["mse"], counts)._own
         own.channel.public = own.channel.public * (1.0 + step * np.arange(6))
         sample = own.one_sample("a test")
-        found.append(own.statistic(members * visits, members, sample).points(sample))
+        found.append(own.statistic(members * visits, members, sample).inference(sample).points)
     assert found[1] == pytest.approx(found[0]) and found[2] == pytest.approx(found[0])

@@ -12,13 +12,8 @@ from scipy.optimize import brentq, minimize
 from scipy.stats import norm
 
 from skrldp.estimation.channels import Channel, FourNumbers, StructuredChannel
-from skrldp.estimation.errors_and_intervals import (
-    CellShares,
-    Sample,
-    Statistic,
-    combined_ends,
-    project,
-)
+from skrldp.estimation.errors_and_intervals import Sample, combined_ends, project
+from skrldp.estimation.weights import CellShares, WeightedStatistic
 
 Z = norm.ppf(0.975)
 SEEDS = st.integers(0, 2**32 - 1)
@@ -42,31 +37,33 @@ def sample_of(channel, distribution, n, rng):
 def test_estimates_are_unbiased_for_every_population(seed):
     channel, rng = matrices(seed)
     functions, population = rng.normal(size=(3, 6)), rng.dirichlet(np.full(6, 0.3))
-    statistic = Statistic.of(channel, functions)
+    statistic = WeightedStatistic.of(channel, functions)
     exact = Sample(channel.forward(population), 100.0)
     assert statistic.determined.all()
-    assert statistic.estimates(exact) == pytest.approx(functions @ population, abs=1e-9)
+    assert statistic.inference(exact).weighted == pytest.approx(functions @ population, abs=1e-9)
 
 
 @given(SEEDS)
 def test_no_unbiased_weights_have_a_smaller_variance_at_the_public_distribution(seed):
     channel, rng = matrices(seed)
     c = rng.normal(size=(1, 6))
-    own = Statistic.of(channel, c)
+    own = WeightedStatistic.of(channel, c)
     exact = Sample(channel.report, 1.0)
     others = rng.normal(size=9)
     # any other unbiased weights: these, and something that all cells have as 0 in the mean
     null = np.linalg.svd(channel.matrix.T)[2][6:]
     other = own.of_c + (null @ others) @ null
-    assert channel.backward(other) == pytest.approx(c - own.least, abs=1e-8)
+    assert channel.backward(other) == pytest.approx(c - own.lowest, abs=1e-8)
     variance = exact.products(own.of_c, own.of_c)[0]
     assert variance <= exact.products(other, other)[0] + 1e-12
-    assert own.spread(exact)[0] ** 2 == pytest.approx(variance)
+    assert own.inference(exact).spread[0] ** 2 == pytest.approx(variance)
 
 
 def test_what_the_reports_do_not_determine_is_known():
     channel = Channel(np.kron(grr(2), np.ones((1, 2))), np.full(4, 0.25))
-    statistic = Statistic.of(channel, np.array([[1.0, 1, 0, 0], [1, 0, 0, 0], [1, 1, 1, 1]]))
+    statistic = WeightedStatistic.of(
+        channel, np.array([[1.0, 1, 0, 0], [1, 0, 0, 0], [1, 1, 1, 1]])
+    )
     assert statistic.determined.tolist() == [True, False, True]
     assert statistic.certain.tolist() == [False, False, True]
 
@@ -78,12 +75,13 @@ def test_errors_are_the_spread_of_estimates(seed):
     g = (rng.random(6) < 0.7).astype(float)
     g[:2] = 1.0
     c = g * rng.random(6)
-    statistic = Statistic.of(channel, c[None], g[None])
+    statistic = WeightedStatistic.of(channel, c[None], g[None])
     shares, step = channel.forward(rng.dirichlet(np.ones(6))), 1e-7
     found = statistic.influence(Sample(shares, 50.0))[0]
     for y in range(9):
         moved = (1.0 - step) * shares + step * np.eye(9)[y]
-        slope = statistic.estimates(Sample(moved, 50.0)) - statistic.estimates(Sample(shares, 50.0))
+        ends = (statistic.inference(Sample(each, 50.0)).weighted for each in (shares, moved))
+        slope = np.subtract(*ends) * -1.0
         assert found[y] == pytest.approx(slope[0] / step, rel=1e-3, abs=1e-4)
 
 
@@ -99,12 +97,11 @@ def test_single_cells_of_four_numbers_are_as_those_of_the_matrix(shape, entries)
     matrix = channel.forward(np.eye(a1 * a2)).T
     plain = Channel(matrix, public)
     sample = sample_of(plain, public, 4_000, rng)
-    own, dense = CellShares.of_cells(channel), Statistic.of(plain, np.eye(a1 * a2))
-    for name in ("estimates", "errors", "noise_errors", "variances"):
-        assert getattr(own, name)(sample) == pytest.approx(
-            getattr(dense, name)(sample), nan_ok=True
-        )
-    assert own.ends(sample, 0.9) == pytest.approx(dense.ends(sample, 0.9))
+    own, dense = CellShares.of_cells(channel), WeightedStatistic.of(plain, np.eye(a1 * a2))
+    for name in ("weighted", "errors", "noise_errors", "variances"):
+        found = getattr(own.inference(sample), name)
+        assert found == pytest.approx(getattr(dense.inference(sample), name), nan_ok=True)
+    assert own.inference(sample).ends(0.9) == pytest.approx(dense.inference(sample).ends(0.9))
     for axis in (0, 1):
         labels = np.divmod(np.arange(a1 * a2), a2)[1 - axis]
         part = channel.of_part(axis)
@@ -117,8 +114,8 @@ def test_single_cells_of_four_numbers_are_as_those_of_the_matrix(shape, entries)
 
 def test_without_noise_shares_have_wilsons_interval():
     shares, n = np.array([0.03, 0.27, 0.7]), 200
-    statistic = Statistic.of(Channel(np.eye(3), np.full(3, 1 / 3)), np.eye(3))
-    found = statistic.ends(Sample(shares, n), 0.95)
+    statistic = WeightedStatistic.of(Channel(np.eye(3), np.full(3, 1 / 3)), np.eye(3))
+    found = statistic.inference(Sample(shares, n)).ends(0.95)
     for p, ends in zip(shares, found, strict=True):
         middle = (p + Z**2 / (2 * n)) / (1 + Z**2 / n)
         half = Z / (1 + Z**2 / n) * np.sqrt(p * (1 - p) / n + Z**2 / (4 * n**2))
@@ -133,8 +130,10 @@ def test_without_noise_ratios_have_fiellers_interval():
     numbers, member = rng.random(8), np.array([1.0, 1, 1, 1, 0, 0, 0, 0])
     counts, n = np.array([30.0, 5, 60, 5, 40, 30, 20, 10]), 200.0
     shares = counts / n
-    statistic = Statistic.of(Channel(np.eye(8), shares), (numbers * member)[None], member[None])
-    low, high = statistic.ends(Sample(shares, n), 0.95)[0]
+    statistic = WeightedStatistic.of(
+        Channel(np.eye(8), shares), (numbers * member)[None], member[None]
+    )
+    low, high = statistic.inference(Sample(shares, n)).ends(0.95)[0]
 
     def beyond(theta):
         h = (numbers - theta) * member
@@ -155,10 +154,12 @@ def test_both_routes_to_an_interval_agree(seed):
     channel, rng = matrices(seed)
     population = rng.dirichlet(np.full(6, 0.5))
     sample = sample_of(channel, population, 500, rng)
-    plain = Statistic.of(channel, np.eye(6))
-    group = Statistic.of(channel, np.eye(6), np.ones((6, 6)))
-    group.__dict__["are_plain"] = False
-    assert plain.ends(sample, 0.95) == pytest.approx(group.ends(sample, 0.95), abs=1e-5)
+    plain = WeightedStatistic.of(channel, np.eye(6))
+    group = WeightedStatistic.of(channel, np.eye(6), np.ones((6, 6)))
+    group.__dict__["has_formula"] = False
+    assert plain.inference(sample).ends(0.95) == pytest.approx(
+        group.inference(sample).ends(0.95), abs=1e-5
+    )
 
 
 @settings(max_examples=15)
@@ -169,23 +170,23 @@ def test_intervals_hold_what_they_reject_not_and_grow_with_the_level(seed, level
     c = g * rng.random(6)
     c[1] = 3.0 + 2.0 * c[0] * g[0]  # another unit
     c[1] *= g[0]
-    statistic = Statistic.of(channel, c, g)
+    statistic = WeightedStatistic.of(channel, c, g)
     sample = sample_of(channel, channel.public, 800, rng)
-    ends = statistic.ends(sample, level)
-    most = statistic.least + statistic.size
-    inside = np.clip(statistic.estimates(sample), statistic.least, most)
+    ends = statistic.inference(sample).ends(level)
+    most = statistic.lowest + statistic.width
+    inside = np.clip(statistic.inference(sample).weighted, statistic.lowest, most)
     assert (ends[:, 0] <= inside + 1e-9).all() and (inside - 1e-9 <= ends[:, 1]).all()
     assert ends[1] == pytest.approx(3.0 + 2.0 * ends[0], abs=1e-5)
-    wider = statistic.ends(sample, (1.0 + level) / 2.0)
+    wider = statistic.inference(sample).ends((1.0 + level) / 2.0)
     assert (wider[:, 0] <= ends[:, 0] + 1e-9).all() and (wider[:, 1] >= ends[:, 1] - 1e-9).all()
 
 
 def test_tilted_distributions_have_the_mean_and_least_divergence():
     channel, rng = matrices(5)
     numbers = rng.random(6)
-    statistic = Statistic.of(channel, numbers[None])
+    statistic = WeightedStatistic.of(channel, numbers[None])
     theta = 0.8 * numbers.max() + 0.2 * numbers.min()
-    part = np.array([theta]) - statistic.least
+    part = np.array([theta]) - statistic.lowest
     weights = statistic.of_c[0] - part
     second = channel.backward(weights[None] ** 2)[0]
 
@@ -216,7 +217,9 @@ def undetermined():
     rng = np.random.default_rng(8)
     matrix = rng.dirichlet(np.full(6, 0.5), size=12).T
     channel = Channel(matrix, rng.dirichlet(np.ones(12)))
-    return channel, Statistic.of(channel, np.repeat(np.eye(2), 6, axis=1)).with_bounded_bias(5_000)
+    return channel, WeightedStatistic.of(
+        channel, np.repeat(np.eye(2), 6, axis=1)
+    ).with_bounded_bias(5_000)
 
 
 def test_the_bias_is_bounded_for_every_population(undetermined):
@@ -224,7 +227,7 @@ def test_the_bias_is_bounded_for_every_population(undetermined):
     assert not statistic.determined.any()
     middle, bias = statistic.bias(statistic.public)
     thirds = np.repeat(np.tile(np.eye(3), (1, 2)), 2, axis=1)  # shares within groups, too
-    within = Statistic.of(channel, thirds * statistic.c[0], thirds).with_bounded_bias(5_000)
+    within = WeightedStatistic.of(channel, thirds * statistic.c[0], thirds).with_bounded_bias(5_000)
     rng = np.random.default_rng(0)
     for population in rng.dirichlet(np.full(12, 0.2), size=500):
         for one in (statistic, within):
@@ -245,7 +248,7 @@ def test_intervals_of_figures_that_are_not_determined_hold_them(undetermined):
     for worst in (np.argmax(off), np.argmin(off)):
         population = 0.5 * np.eye(12)[worst] + 0.5 * channel.public
         shares = rng.multinomial(5_000, channel.forward(population), size=150) / 5_000
-        low, high = np.moveaxis(statistic.ends(Sample(shares, 5_000.0), 0.95), 2, 0)
+        low, high = np.moveaxis(statistic.inference(Sample(shares, 5_000.0)).ends(0.95), 2, 0)
         theta = statistic.c @ population
         hits = ((low <= theta) & (theta <= high)).sum(axis=0)
         assert (hits >= 150 * 0.95 - 5.0 * np.sqrt(150 * 0.95 * 0.05)).all()
@@ -255,12 +258,12 @@ def test_a_figure_that_few_reports_decide_gets_other_weights():
     """A symbol that one record in 3,000 sends has a weight of 1,000."""
     rare = np.array([[0.999, 0.9997], [0.001, 0.0003]])
     channel = Channel(rare, np.array([0.5, 0.5]))
-    statistic = Statistic.of(channel, np.eye(2))
+    statistic = WeightedStatistic.of(channel, np.eye(2))
     assert statistic.determined.all() and statistic.is_weak(2_000).all()
     assert not statistic.is_weak(2_000_000).any()
     kept = statistic.with_bounded_bias(2_000)
     assert np.abs(kept.of_c).max() < np.abs(statistic.of_c).max() / 10.0
-    assert np.isnan(kept.errors(Sample(channel.report, 2_000.0))).all()
+    assert np.isnan(kept.inference(Sample(channel.report, 2_000.0)).errors).all()
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -268,8 +271,8 @@ def test_weights_of_bounded_bias_are_about_as_good_as_the_best(seed):
     """No pair of standard error and bias, on a grid of the price, has a much shorter interval."""
     rng = np.random.default_rng(seed)
     channel = Channel(rng.dirichlet(np.full(8, 0.4), size=12).T, rng.dirichlet(np.full(12, 3.0)))
-    chosen = Statistic.of(channel, np.eye(12)[:1]).with_bounded_bias(900)
-    length = chosen._expected_lengths(900)[0]
+    chosen = WeightedStatistic.of(channel, np.eye(12)[:1]).with_bounded_bias(900)
+    length = chosen.expected_lengths(900)[0]
     weights, low, high = cp.Variable(8), cp.Variable(), cp.Variable()
     off = channel.matrix.T @ weights - chosen.c[0]
     error = cp.norm(cp.multiply(np.sqrt(channel.report), weights)) / 30.0
@@ -279,7 +282,7 @@ def test_weights_of_bounded_bias_are_about_as_good_as_the_best(seed):
         )
         problem.solve(solver="CLARABEL")
         other = replace(chosen, of_c=weights.value[None])
-        assert length <= 1.1 * other._expected_lengths(900)[0] + 1e-3
+        assert length <= 1.1 * other.expected_lengths(900)[0] + 1e-3
 
 
 def test_shares_and_their_complements_are_carried_by_as_many_reports():
@@ -289,7 +292,7 @@ def test_shares_and_their_complements_are_carried_by_as_many_reports():
         np.repeat(np.eye(2), 6, 1),
     )
     for c, g in ((np.eye(12), np.ones((12, 12))), (np.eye(12)[[0, 6]] * member, member)):
-        both = [Statistic.of(channel, own, g) for own in (c, g - c)]
+        both = [WeightedStatistic.of(channel, own, g) for own in (c, g - c)]
         assert both[0].effective == pytest.approx(both[1].effective)
         assert both[0].public + both[1].public == pytest.approx(1.0)
 
@@ -300,9 +303,9 @@ def test_no_weights_of_few_reports_of_a_symmetric_mechanism_are_better_than_the_
     widths = []
     for is_symmetric in (True, False):
         channel = Channel(grr(12, 0.5), public, is_symmetric=is_symmetric)
-        found = Statistic.of(channel, np.eye(12)).with_bounded_bias(60)
+        found = WeightedStatistic.of(channel, np.eye(12)).with_bounded_bias(60)
         assert found.plain.is_weak(60).all()
-        widths.append(np.ptp(found.ends(Sample(channel.report, 60.0), 0.95), axis=1))
+        widths.append(np.ptp(found.inference(Sample(channel.report, 60.0)).ends(0.95), axis=1))
     assert (widths[0] == 1.0).all() and widths[1] == pytest.approx(1.0, abs=1e-3)
 
 
@@ -310,10 +313,12 @@ def test_points_of_few_reports_are_the_projection_of_the_unbiased_ones():
     """Weights of bounded bias have variances of their own, or none, that are not the points'."""
     channel = Channel(grr(4, 0.5), np.full(4, 0.25), is_symmetric=True)
     sample = Sample.of_counts(np.array([9.0, 3.0, 2.0, 1.0]))
-    plain = Statistic.of(channel, np.eye(4))
+    plain = WeightedStatistic.of(channel, np.eye(4))
     weak = plain.with_bounded_bias(15)
-    assert plain.is_weak(15).all() and weak.points(sample) == pytest.approx(plain.points(sample))
-    assert weak.variances(sample) == pytest.approx(plain.variances(sample))
+    assert plain.is_weak(15).all() and weak.inference(sample).points == pytest.approx(
+        plain.inference(sample).points
+    )
+    assert weak.inference(sample).variances == pytest.approx(plain.inference(sample).variances)
 
 
 # -- coverage -------------------------------------------------------------------------------------
@@ -331,15 +336,15 @@ def test_intervals_hold_the_truth_as_often_as_they_say(kind):
     population = public if kind == "public" else public[::-1]
     member, numbers = np.repeat(np.eye(3), 4, axis=1), np.tile(np.arange(4.0), 3)
     figures = [
-        Statistic.of(channel, np.eye(12)),
-        Statistic.of(channel, numbers[None]),
-        Statistic.of(channel, member * numbers, member),
+        WeightedStatistic.of(channel, np.eye(12)),
+        WeightedStatistic.of(channel, numbers[None]),
+        WeightedStatistic.of(channel, member * numbers, member),
     ]
     shares = rng.multinomial(400, channel.forward(population), size=600) / 400
     coverage = []
     for one in figures:
-        low, high = np.moveaxis(one.ends(Sample(shares, 400.0), 0.95), 2, 0)
-        truth = one.least + (one.c @ population) / (one.g @ population)
+        low, high = np.moveaxis(one.inference(Sample(shares, 400.0)).ends(0.95), 2, 0)
+        truth = one.lowest + (one.c @ population) / (one.g @ population)
         coverage += list(((low <= truth) & (truth <= high)).mean(axis=0))
     coverage = np.array(coverage)
     assert coverage.min() >= 0.915 and coverage.mean() >= 0.94
@@ -357,10 +362,10 @@ def test_shares_within_groups_that_may_seem_negative_hold():
     matrix = 0.7 / 16 + 0.3 * rng.dirichlet(np.full(16, 0.3), size=16).T
     channel = Channel(matrix, rng.dirichlet(np.full(16, 0.7)) * 0.99 + 0.01 / 16)
     g = np.repeat(np.eye(8), 2, axis=1)
-    statistic = Statistic.of(channel, g * np.tile([1.0, 0.0], 8), g).with_bounded_bias(200)
+    statistic = WeightedStatistic.of(channel, g * np.tile([1.0, 0.0], 8), g).with_bounded_bias(200)
     sample = Sample(rng.multinomial(200, channel.report, size=400) / 200, 200.0)
     assert (sample.means(statistic.of_g) < 0).mean() > 0.1
-    low, high = np.moveaxis(statistic.ends(sample, 0.95), 2, 0)
+    low, high = np.moveaxis(statistic.inference(sample).ends(0.95), 2, 0)
     assert ((low <= statistic.public) & (statistic.public <= high)).mean(axis=0).min() >= 0.92
 
 
@@ -395,13 +400,13 @@ def test_many_samples_have_the_intervals_of_each():
     channel, rng = matrices(3)
     g = np.array([[1.0, 1, 1, 0, 0, 0]])
     for statistic in (
-        Statistic.of(channel, np.eye(6)),
-        Statistic.of(channel, g * rng.random(6), g),
+        WeightedStatistic.of(channel, np.eye(6)),
+        WeightedStatistic.of(channel, g * rng.random(6), g),
     ):
         counts = rng.multinomial(300, channel.report, size=4).astype(float)
-        found = statistic.ends(Sample(counts / 300, 300.0), 0.9)
+        found = statistic.inference(Sample(counts / 300, 300.0)).ends(0.9)
         for own, ends in zip(counts, found, strict=True):
-            assert statistic.ends(Sample.of_counts(own), 0.9) == pytest.approx(ends)
+            assert statistic.inference(Sample.of_counts(own)).ends(0.9) == pytest.approx(ends)
 
 
 def test_strata_whose_sizes_are_given_vary_less():
@@ -426,7 +431,7 @@ def test_strata_whose_sizes_are_given_vary_less():
 def test_a_designs_covariance_is_taken_as_it_is():
     channel, rng = matrices(4)
     shares, design = channel.report, np.cov(rng.normal(size=(9, 50))) / 1e4
-    statistic = Statistic.of(channel, np.eye(6))
+    statistic = WeightedStatistic.of(channel, np.eye(6))
     sample = Sample(shares, 100.0, design)
     own = statistic.influence(sample)
-    assert statistic.spread(sample) ** 2 == pytest.approx(np.diag(own @ design @ own.T))
+    assert statistic.inference(sample).spread ** 2 == pytest.approx(np.diag(own @ design @ own.T))

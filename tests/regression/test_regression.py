@@ -5,7 +5,6 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import chi2
 from sklearn.exceptions import NotFittedError
 
 from skrldp import (
@@ -133,13 +132,6 @@ def test_without_noise_clusters_are_those_of_statsmodels(people, stating):
     np.testing.assert_allclose(found.bse[expected.index], expected, rtol=1e-6)
 
 
-def test_a_multinomial_model_of_two_categories_is_logistic(stating):
-    cells = FrequencyEstimator(stating[0]).fit(stating[1])
-    one, other = logit("ill ~ age + job", cells), mnlogit("ill ~ age + job", cells)
-    np.testing.assert_allclose(other.params, one.params, rtol=1e-6)
-    np.testing.assert_allclose(other.bse, one.bse, rtol=1e-6)
-
-
 @pytest.mark.parametrize("kind", ["logit", "mnlogit"])
 def test_the_covariance_is_that_of_the_coefficients_derivatives_by_the_reports(kind, small):
     """The delta method with differences in place of derivatives."""
@@ -157,21 +149,6 @@ def test_the_covariance_is_that_of_the_coefficients_derivatives_by_the_reports(k
     np.testing.assert_allclose(np.sqrt(np.diag(covariance)), at.bse, rtol=1e-3)
 
 
-def test_errors_are_the_spread_of_the_coefficients(small):
-    """In 30 runs their squared distances from the truth add up to a chi-square; wrong in 1e-4."""
-    rng = np.random.default_rng(0)
-    formula = "ill ~ age + I(job == 'c')"
-    truth = logit(formula, estimate(small, expected_counts(small, 1e13))).params
-    report = small.mechanism_.matrix @ small.joint_.probabilities.ravel()
-    distances = 0.0
-    for _ in range(30):
-        found = logit(formula, estimate(small, rng.multinomial(2_000_000, report / report.sum())))
-        away = (found.params - truth).to_numpy()
-        distances += away @ np.linalg.solve(found.cov_params().to_numpy(), away)
-    least, most = chi2.ppf([5e-5, 1 - 5e-5], 30 * len(truth))
-    assert least <= distances <= most
-
-
 @pytest.mark.parametrize(
     ("model", "formula", "message"),
     [
@@ -183,7 +160,6 @@ def test_errors_are_the_spread_of_the_coefficients(small):
         (logit, "age", "no response"),
         (logit, "ill ~ age +", "cannot be read"),
         (logit, "ill ~ age / I(job / 2)", "cannot be computed"),
-        (ols, "job ~ age", "logit and mnlogit"),
         (poisson, "I(age - 3) ~ ill", "no negative"),
         (mnlogit, "I(age * 0) ~ ill", "the response is the same in all records"),
         (poisson, "I((children == 1) * (age == 4)) ~ C(age)", "separation"),
@@ -191,7 +167,6 @@ def test_errors_are_the_spread_of_the_coefficients(small):
         (ols, "age ~ .", r"cannot be read: '\.' is not allowed"),
         (ols, "age ~ I(children == 'a)", 'cannot be read: "\'" is not allowed'),
         (ols, "age ~ children | job", "several responses or right sides"),
-        (ols, "age + children ~ job", "several responses or right sides"),
         (
             poisson,
             "children ~ age + offset(age)",
@@ -199,11 +174,8 @@ def test_errors_are_the_spread_of_the_coefficients(small):
         ),
         (logit, "ill ~ bs(age, df=3)", r"bs\(\) needs the records.*maximum\(x - 40, 0\)"),
         (ols, "log(children) ~ job", "no finite value where children=0, job=a"),
-        (ols, "age ~ log(children - 1)", "no finite value where .*children=0"),
-        (ols, "1 ~ age", "the response is the same in all records"),
-        (logit, "I(age > 0) ~ job", "the response is the same in all records"),
         (ols, "age ~ age + job", "the response stands on the right side too"),
-        (ols, "job ~ age", r"float\(y\) ~ x"),
+        (ols, "job ~ age", r"logit and mnlogit .* float\(y\) ~ x"),
         (ols, "age ~ job + `1`", "'1' has another meaning"),
         (ols, "age ~ `Intercept`", "'Intercept' has another meaning"),
         (ols, "age ~ log(children) + `log(children)`", "has another meaning"),
