@@ -13,6 +13,7 @@ from tqdm import tqdm
 
 from .page import CSV
 from .page import main as draw
+from .phases import BLOCK_PHASES
 from .registry import APPROACHES
 from .runs import Kept, Run, results, row_of
 from .tables import TASKS, AbsentError
@@ -30,7 +31,9 @@ def tasks_of(names):
     for name in names:
         try:
             wide = name == WIDE_TASK
-            found.append((WideTask(), WIDE) if wide else (TASKS[name](), APPROACHES))
+            found.append(
+                (WideTask(), [*WIDE, BLOCK_PHASES]) if wide else (TASKS[name](), APPROACHES)
+            )
         except AbsentError as problem:
             print(f"{name}: {problem}", file=sys.stderr)
     return found

@@ -1,11 +1,21 @@
 """Three phases without a public table: each is designed from the reports of those before it."""
 
-import numpy as np
+from itertools import product
 
-from skrldp import AOptimalSanitizer, FrequencyEstimator, Mechanism
+import numpy as np
+import pandas as pd
+
+from skrldp import (
+    AOptimalSanitizer,
+    BlockEstimator,
+    BlockSanitizer,
+    FrequencyEstimator,
+    Mechanism,
+)
 
 from .approaches import Ours, quietly_fitted, reordered
 from .measures import sample
+from .wide import Blocks
 
 PEOPLE = 100_000
 SHARES = (0.1, 0.2, 0.7)  # of the people in each phase
@@ -44,3 +54,38 @@ class ThreePhases(Ours):
             parts.append(share * matrix)
             self.proven.append(sanitizer.certificate_.eps)
         return Mechanism.from_matrix(np.concatenate(parts), list(task.categories[0]), task.values)
+
+
+class BlockPhases(Blocks):
+    """The same for a block of each column and the secret."""
+
+    lines = 7
+
+    def parts(self, task, eps):
+        secret, *rest = task.columns
+        rng, reports, parts = np.random.default_rng(task.n), [], []
+        whole = {"sensitive": slice(None), "blocks": [[secret, column] for column in rest]}
+        cells = {"base": AOptimalSanitizer(tol=0.1, targets="all")}
+        for share, options in zip(SHARES, (whole, cells, {}), strict=True):
+            options = {"sensitive": secret, "categories": task.categories, **options}
+            sanitizer = quietly_fitted(BlockSanitizer(eps, **options), reports or None)
+            manifest, counted = sanitizer.manifest_, []
+            for number, mechanism in enumerate(manifest.mechanisms):
+                columns = (secret, *(c for c, _ in mechanism.columns if c != secret))
+                secrets, *values = (list(product(task.categories[c])) for c in columns)
+                matrix = reordered(mechanism, secrets, values[0])
+                of_block = share * manifest.shares[number]
+                counts = sample(matrix, task.shares(*columns), round(of_block * PEOPLE), rng)
+                rows = {"block": number, "report": np.arange(len(counts)), "n": counts}
+                counted.append(pd.DataFrame(rows))
+                parts.append((of_block, columns, matrix))
+            rows = pd.concat(counted)
+            reports.append(BlockEstimator(manifest).fit(rows, sample_weight=rows["n"]))
+        return parts
+
+    matrix = parts
+
+
+BLOCK_PHASES = BlockPhases(
+    "Blocks of columns in three phases, no public table", "singles", epsilons=(1.0,)
+)

@@ -32,7 +32,7 @@ from skrldp.joint import CountedReports, JointDistribution
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.public_summary import PublicSummary
 from skrldp.sets.bounds_from_reports import BoxSet, conditional_bounds, is_empty
-from skrldp.sets.radii import tail_bound
+from skrldp.sets.tails import tail_bound
 
 _SINGULAR = 1e-9  # eigenvalues of a covariance relative to the largest that are rounding
 _FALSE_ALARMS = 1e-6  # of samples of a mechanism's own reports that may be warned of, at most

@@ -22,7 +22,7 @@ from skrldp.mechanism.mechanism import Mechanism
 from skrldp.public_summary import PublicSummary
 from skrldp.sanitizers.access import as_block_sanitizer, as_sanitizer
 from skrldp.sanitizers.reports import as_table
-from skrldp.sets.radii import summary_of
+from skrldp.sets.survey_effects import summary_of
 from skrldp.surveys.design import SurveyDesign
 from skrldp.surveys.records import MOST_CELLS, SurveyTotals
 from skrldp.table.columns import encode_column

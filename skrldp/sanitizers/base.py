@@ -80,7 +80,7 @@ from skrldp.sanitizers.warnings import (
 )
 from skrldp.sets.fitted_sets import FittedSet
 from skrldp.sets.parameter_objects import AllDistributions
-from skrldp.sets.radii import summary_of
+from skrldp.sets.survey_effects import summary_of
 from skrldp.surveys.design import SurveyDesign
 from skrldp.table.codec import Codes
 from skrldp.table.learned_categories import learn

@@ -16,7 +16,7 @@ from skrldp.mechanism.json_values import check_categories
 from skrldp.public_summary import PublicNumbers
 from skrldp.sanitizers.warnings import warn_of_few_clusters
 from skrldp.sets.fitted_sets import FittedSet
-from skrldp.sets.radii import effective_records
+from skrldp.sets.survey_effects import effective_records
 from skrldp.surveys.design import SurveyDesign, SurveySummary
 from skrldp.surveys.records import SurveyRecords, SurveyTotals, WeightSums, independent_part
 from skrldp.table.codec import CellCodec, Codes

@@ -19,7 +19,6 @@ from skrldp.sets.bounds_from_reports import BoxSet, conditional_bounds
 from skrldp.sets.fitted_sets import REGIONS, ConditionalsSet, RenyiSet, figures_of_table
 from skrldp.sets.radii import (
     MOST_VALUES,
-    NOT_INDEPENDENT,
     asymptotic_values,
     budgets_up_to,
     chi2_radius,
@@ -27,9 +26,8 @@ from skrldp.sets.radii import (
     given_radius,
     likelihood_ratio_budgets,
     more_values,
-    survey_budgets,
-    survey_radius,
 )
+from skrldp.sets.survey_effects import NOT_INDEPENDENT, survey_budgets, survey_radius
 
 
 class RenyiBall(BaseEstimator):

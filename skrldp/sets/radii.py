@@ -1,50 +1,26 @@
 """Radii of confidence sets, from a significance level and the size of the public table.
 
-**Likelihood ratios.** How large can the statistics of the true conditionals be, at error beta?
-The statistic of secret s is G_s = N_s KL(p_s || R_s): N_s records with the secret, observed
-conditional p_s, true conditional R_s. Its double is the likelihood-ratio statistic of R_s. The
-proof is that of Proposition 24 (docs/proofs.md).
-
-**Tails**: bounds on the tail of N KL(p || R), p the frequencies of N draws from R, for every N
-and R.
-
-A multinomial with k + 1 cells is a chain of k binomials, and N KL(p || R) is the sum of their own
-statistics (docs/proofs.md, Theorem 21). What one step can add is bounded by tables: over all N,
-and over N >= 100, where rare large values are rarer. ``benchmarks/tail_bounds`` makes the tables.
-
-**Surveys.** How large the likelihood-ratio statistics of a survey can be: Rao and Scott's second
-order.
-
-With n_s records of secret s, ``2 G_s = 2 n_s KL(p_s || R_s)`` is about a sum of chi-squared
-variables, weighted with the eigenvalues of the estimates' covariance, in units of that of n_s
-independent records. Such a sum with the trace T and the sum of squares Q of these eigenvalues is
-about T times an F variable of T²/Q and (T²/Q) df degrees of freedom.
-
-The estimated covariance is blind to what was not drawn, so T is no less than Kish's effect of the
-weights allows, and values without records have the mean effect of those that have some. Few
-records in a cell make the statistics larger than they are with many, so the bounds are multiplied
-by what that costs with independent records.
+How large can the likelihood-ratio statistics of the true conditionals be, at error beta? The
+statistic of secret s is G_s = N_s KL(p_s || R_s): N_s records with the secret, observed conditional
+p_s, true conditional R_s. Its double is the likelihood-ratio statistic of R_s. The proof is that of
+Proposition 24 (docs/proofs.md).
 """
 
-import json
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from importlib.resources import files
-from itertools import combinations, permutations
+from functools import lru_cache
+from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import bdtrc, chdtrc, chdtri, fdtri
+from scipy.special import bdtrc, chdtrc, chdtri
 
 from skrldp._params import is_finite, is_number, shown
-from skrldp._typing import Floats
 from skrldp.joint import JointDistribution
-from skrldp.public_summary import PublicSummary
-from skrldp.surveys.records import MOST_CELLS
+from skrldp.sets.tails import LARGE, tail_bound
 
 # With less, linear programs cannot distinguish the set from the public distribution: at 1e-14
 # proofs of designs fail on some tables, at 1e-100 programs do not end.
@@ -131,86 +107,6 @@ def more_values(joint: JointDistribution) -> int | None:
     A set that is stated by its numbers keeps this, so that another one can be made by a rule.
     """
     return joint.most_values if joint.most_values > joint.counts.shape[1] else None
-
-
-# --- Bounds on the tail of N KL(p || R) -----------------------------------------------------------
-
-
-#: A step of a chain is large if it has at least so many draws.
-LARGE = 100
-
-
-@dataclass(frozen=True)
-class _Table:
-    """Of one class of steps, at the orders ``lambda`` and at the knots."""
-
-    moments: npt.NDArray[np.float64]  # (orders,): log of the largest E exp(lambda G) of a step
-    heads: npt.NDArray[np.float64]  # (1 + steps, orders): log of sup_y exp(lambda y) T_j(y)
-    tails: npt.NDArray[np.float64]  # (steps, knots): log T_j; between knots, linear
-
-
-@cache
-def _tables() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], _Table, _Table]:
-    """Orders, knots, and the tables for steps with any number of draws and for large ones."""
-    data = json.loads(files(__package__).joinpath("tail_bounds.json").read_text("utf-8"))
-    orders, knots = np.array(data["orders"]), np.array(data["knots"])
-    any_size, large = (
-        _with_heads(orders, knots, np.array(data[name]["moments"]), np.array(data[name]["tails"]))
-        for name in ("any", "large")
-    )
-    return orders, knots, any_size, large
-
-
-def _with_heads(
-    orders: npt.NDArray[np.float64],
-    knots: npt.NDArray[np.float64],
-    moments: npt.NDArray[np.float64],
-    tails: npt.NDArray[np.float64],
-) -> _Table:
-    """Up to the last knot from the tails, beyond it from the moments at a larger order."""
-    heads = [np.zeros(len(orders))]
-    for steps, tail in enumerate(tails, start=1):
-        near = np.maximum(0.0, (orders[:, None] * knots + tail).max(axis=1))
-        far = (orders[:, None] - orders) * knots[-1] + steps * moments
-        far[orders[:, None] >= orders] = np.inf
-        heads.append(np.minimum(np.maximum(near, far.min(axis=1)), steps * moments))
-    return _Table(moments, np.array(heads), tails)
-
-
-@dataclass(frozen=True)
-class TailBound:
-    """``P(G >= y)`` is at most this function of y, which falls in y."""
-
-    exponents: npt.NDArray[np.float64]  # log P(G >= y) <= exponent - order * y
-    tail: npt.NDArray[np.float64] | None  # at the knots, if the table has the whole chain
-
-    def __call__(self, y: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """Bound it at each y >= 0; at most 1."""
-        y = np.asarray(y, dtype=float)
-        orders, knots, *_ = _tables()
-        bound = np.minimum(0.0, (self.exponents - orders * y[..., None]).min(axis=-1))
-        if self.tail is not None:
-            bound = np.minimum(bound, np.interp(y, knots, self.tail))
-        return np.exp(bound)
-
-
-def tail_bound(steps: int, *large: int) -> TailBound:
-    """Bound for the sum over independent multinomials."""
-    _, _, of_any, of_large = _tables()
-    most = min(len(of_any.tails), steps * len(large))
-    options = []
-    for order in set(permutations(large)):  # the order of the multinomials is free
-        chain = np.concatenate([np.arange(steps) < number for number in order])
-        for last in range(most + 1):
-            front = chain[: chain.size - last]
-            table = of_large if chain[chain.size - last :].all() else of_any
-            options.append(
-                front.sum() * of_large.moments + (~front).sum() * of_any.moments + table.heads[last]
-            )
-    tail = None
-    if chain.size == most:
-        tail = (of_large if chain.all() else of_any).tails[most - 1]
-    return TailBound(np.min(options, axis=0), tail)
 
 
 # --- Budgets of likelihood-ratio statistics -------------------------------------------------------
@@ -453,162 +349,3 @@ def mean_width(ratio: float, pair: float) -> float:
     """
     angle = math.acos(math.sqrt(ratio))  # nearer to an axis than this, a corner supports
     return math.sqrt(2.0 * pair) * (1.0 + 4.0 / math.pi * (math.sin(angle) - angle))
-
-
-# --- Surveys: Rao and Scott's second order --------------------------------------------------------
-
-
-NOT_INDEPENDENT = (
-    "radius='finite-sample' is for independent records, and these are a survey's. A sanitizer with "
-    "survey=SurveyDesign(max_weight=...) keeps an independent part of them; or use "
-    "LikelihoodRatioSet(radius='asymptotic'), which takes the design into account."
-)
-
-
-def survey_budgets(joint: JointDistribution, beta: float) -> tuple[float, float]:
-    """Bounds on the statistics of single secrets and of pairs, at joint error about beta.
-
-    Secrets depend on one another, so beta is divided among all bounds. Among bounds of the single
-    secrets, of the pairs, and of both, those of the smallest mean width are taken.
-
-    Returns `single, pair`: in nats, multiplied by records. Raises ValueError if the table has too
-    many cells for a covariance.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skrldp.surveys.records import SurveyRecords, SurveyTotals
-    >>> cells = np.repeat(range(4), [70, 100, 260, 570])
-    >>> records = SurveyRecords(np.ones(1000), np.zeros(1000, int), np.arange(1000))
-    >>> survey = SurveyTotals.of(records, cells, 4)
-    >>> joint = JointDistribution([[70, 100], [260, 570]], survey=survey)
-    >>> print("%.2f %.2f" % survey_budgets(joint, 0.05))
-    4.43 4.43
-    """
-    records, values = joint.counts.sum(axis=1), joint.most_values
-    seen = np.flatnonzero(records)
-    trace, squares = _of_secrets(joint)
-    if values <= 1:
-        return 0.0, 0.0
-
-    own_squares = np.diag(squares)
-    s, t = (seen[places] for places in np.triu_indices(len(seen), 1))
-
-    def single_at(error: float) -> float:
-        return float(_bound(trace[seen], own_squares[seen], joint, error).max())
-
-    def pair_at(error: float) -> float:
-        both = own_squares[s] + own_squares[t] + 2.0 * squares[s, t]
-        return float(_bound(trace[s] + trace[t], both, joint, error).max())
-
-    own = likelihood_ratio_budgets(records, values, beta, "finite-sample")
-    usual = likelihood_ratio_budgets(records, values, beta, "asymptotic")
-    if len(seen) == 1:
-        bound = single_at(beta) * max(own[0] / usual[0], 1.0)
-        return bound, bound
-    few = max(own[1] / usual[1], 1.0)
-    alone, both = single_at(beta / len(seen)), pair_at(beta / len(s))
-    halves = single_at(beta / 2 / len(seen)), pair_at(beta / 2 / len(s))
-    tried = [(alone, 2.0 * alone), (both, both), (min(halves), halves[1])]
-    single, pair = min(tried, key=lambda found: mean_width(max(found[0] / found[1], 0.5), found[1]))
-    return single * few, min(pair, 2.0 * single) * few
-
-
-def effective_records(joint: JointDistribution) -> Floats:
-    """Effective number of independent records of each secret, shape (a1,)."""
-    trace, _ = _of_secrets(joint)
-    records = joint.counts.sum(axis=1)
-    free = max(joint.most_values - 1, 1)
-    found: Floats = records / np.where(trace > 0, trace / free, 1.0)
-    return found
-
-
-def summary_of(joint: JointDistribution) -> PublicSummary:
-    """Return what estimates need of a public table; of a survey, how many records it is worth."""
-    if joint.survey is None or joint.survey.covariance is None:
-        return joint.summary()
-    size = joint.counts.size
-    (trace,), _ = _effects(joint, 1, size - 1)
-    return joint.summary(float(joint.n / (trace / (size - 1))) if trace > 0 else float(joint.n))
-
-
-def survey_radius(joint: JointDistribution, beta: float) -> float:
-    """Radius of the Kullback-Leibler ball around a survey's distribution, at error about beta."""
-    n, size = joint.n, len(joint.counts) * joint.most_values
-    trace, squares = _effects(joint, 1, size - 1)
-    few = finite_sample_radius(beta, n, size) / chi2_radius(1.0, beta, n, size)
-    return float(_bound(trace, squares[0], joint, beta)[0]) / n * max(few, 1.0)
-
-
-def _covariance(joint: JointDistribution) -> Floats:
-    assert joint.survey is not None
-    if joint.survey.covariance is None:
-        raise ValueError(
-            f"a survey's confidence set is for at most {MOST_CELLS:,} cells, and the table has "
-            f"{joint.counts.size:,}. Use fewer columns, or fewer categories."
-        )
-    return joint.survey.covariance
-
-
-def _apart(covariance: Floats, shares: Floats, totals: Floats) -> Floats:
-    """Covariance of shares within groups, linearised: (t_u - p_u sum t) / T of each group.
-
-    Shapes: `covariance` (g k, g k); `shares` (g, k); `totals` (g,); returns (g, k, g, k).
-    """
-    g, k = shares.shape
-    found = covariance.reshape(g, k, g, k)
-    found = found - shares[:, :, None, None] * found.sum(axis=1, keepdims=True)
-    found = found - shares * found.sum(axis=3, keepdims=True)
-    inverse = np.where(totals > 0, 1.0 / np.where(totals > 0, totals, 1.0), 0.0)
-    result: Floats = found * inverse[:, None, None, None] * inverse[:, None]
-    return result
-
-
-def _of_secrets(joint: JointDistribution) -> tuple[Floats, Floats]:
-    return _effects(joint, len(joint.counts), joint.most_values - 1)
-
-
-def _effects(joint: JointDistribution, groups: int, free: int) -> tuple[Floats, Floats]:
-    """Traces of groups' blocks of the standardised covariance, and sums of squares of blocks.
-
-    The groups are the secrets, or all cells as one. The units are those in which the covariance of
-    independent records is a projection, with `free` eigenvalues of 1 for each group.
-
-    Shapes: returns (groups,) and (groups, groups).
-    """
-    survey = joint.survey
-    assert survey is not None
-    records = joint.counts.reshape(groups, -1).sum(axis=1)
-    totals = survey.totals.reshape(groups, -1).sum(axis=1)
-    seen = records > 0
-    own = joint.people.reshape(groups, -1)
-    shares = own / np.maximum(own.sum(axis=1, keepdims=True), 1)
-    units = np.sqrt(np.divide(records[:, None], shares, out=np.zeros_like(shares), where=own > 0))
-    matrix = _apart(_covariance(joint), shares, totals)
-    matrix = matrix * units[:, :, None, None] * units
-    trace = np.einsum("susu->s", matrix)
-    squares = (matrix**2).sum(axis=(1, 3))
-    weights = survey.squares.reshape(groups, -1).sum(axis=1)
-    kish = np.divide(records * weights, totals**2, out=np.zeros(groups), where=seen)
-    # The covariance is blind to values without records: they have the mean effect of the others.
-    shown = np.maximum((own > 0).sum(axis=1) - 1, 0)
-    of_all = trace.sum() / max(shown.sum(), 1)
-    of_value = np.divide(trace, shown, out=np.full(groups, of_all), where=shown > 0)
-    least = np.maximum(kish, of_value) * free
-    for s in np.flatnonzero(seen):
-        if trace[s] <= 0.0:  # nothing varies: as if this effect were that of all values
-            trace[s], squares[s, s] = least[s], least[s] ** 2 / max(free, 1)
-        factor = max(least[s] / trace[s], 1.0) if trace[s] > 0 else 1.0
-        trace[s] *= factor
-        squares[s] *= factor
-        squares[:, s] *= factor  # the block of s with itself twice
-    return trace, squares
-
-
-def _bound(trace: Floats, squares: Floats, joint: JointDistribution, error: float) -> Floats:
-    """Bound half of weighted sums of chi-squared variables, each but for this error."""
-    assert joint.survey is not None
-    degrees = trace**2 / np.where(trace > 0.0, squares, 1.0)
-    quantile = fdtri(degrees, degrees * joint.survey.degrees, 1.0 - error)
-    bound: Floats = np.where(trace > 0.0, trace * quantile / 2.0, 0.0)
-    return bound

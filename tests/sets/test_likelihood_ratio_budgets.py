@@ -12,7 +12,8 @@ from scipy.special import gammaln, xlogy
 from scipy.stats import binom, chi2, gamma
 
 from skrldp.sets import radii as budgets
-from skrldp.sets.radii import likelihood_ratio_budgets, tail_bound
+from skrldp.sets.radii import likelihood_ratio_budgets
+from skrldp.sets.tails import tail_bound
 
 RULES = ("finite-sample", "asymptotic")
 

@@ -9,7 +9,7 @@ from conftest import ROOT
 from scipy.special import gammaln, ndtr, xlogy
 from scipy.stats import chi2
 
-from skrldp.sets import radii as kept
+from skrldp.sets import tails as kept
 
 ORDERS, KNOTS, *TABLES = kept._tables()
 CLASSES = dict(zip((1, kept.LARGE), TABLES, strict=True))

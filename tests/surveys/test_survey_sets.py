@@ -10,7 +10,8 @@ from scipy import stats
 from skrldp import JointDistribution, LikelihoodRatioSet, RenyiBall
 from skrldp.design.criteria import information_bound
 from skrldp.privacy.requirements import Requirements
-from skrldp.sets.radii import effective_records, likelihood_ratio_budgets, summary_of
+from skrldp.sets.radii import likelihood_ratio_budgets
+from skrldp.sets.survey_effects import effective_records, summary_of
 from skrldp.surveys.records import SurveyRecords, SurveyTotals
 
 
