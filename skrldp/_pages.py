@@ -40,7 +40,7 @@ def printable(text: str) -> str:
     Names and values may come from a stranger: printed verbatim, they could clear a terminal or
     show a line in a different order.
     """
-    return _HIDDEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return _HIDDEN.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def text_page(title: str, rows: Iterable[tuple[str, str]], sections: Iterable[Section] = ()) -> str:
@@ -138,7 +138,7 @@ def as_json(value: Any, indent: int | None = 2) -> str:
     Returns str: numbers that are infinite or not determined are null.
     """
     text = json.dumps(_plain(value), indent=indent, ensure_ascii=False, allow_nan=False)
-    return _HIDDEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    return _HIDDEN.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
 def _plain(value: Any) -> Any:

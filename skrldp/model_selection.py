@@ -51,10 +51,10 @@ class _SmallestEps:
         best = int(np.where(known, mean, -np.inf).argmax())
         if self.std_error is None:
             slack = deviation[best] if self.tolerance == "std" else self.tolerance * abs(mean[best])
-            least = mean[best] - slack
+            threshold = mean[best] - slack
         else:
-            least = _wanted(self.std_error, float(mean[best]))
-        enough = np.flatnonzero(known & (mean >= least))
+            threshold = _wanted(self.std_error, float(mean[best]))
+        enough = np.flatnonzero(known & (mean >= threshold))
         smallest = enough[eps[enough] == eps[enough].min()]
         return int(smallest[mean[smallest].argmax()])
 
@@ -194,15 +194,15 @@ def _eps_of(candidates: list[dict[str, Any]], param: str | None) -> NDArray[np.f
                 f"{searched}. Put eps in the grid, or name it by smallest_eps(param=...)."
             )
         (param,) = names
-    for place, candidate in enumerate(candidates):
+    for index, candidate in enumerate(candidates):
         if param not in candidate:
             raise ValueError(
-                f"candidate {place} ({candidate}) does not set {param}: include it in "
+                f"candidate {index} ({candidate}) does not set {param}: include it in "
                 "every grid of the search."
             )
         if not is_finite(candidate[param]):
             raise ValueError(
-                f"candidate {place} has {param}={candidate[param]!r}, which is not a finite number."
+                f"candidate {index} has {param}={candidate[param]!r}, which is not a finite number."
             )
     return np.array([candidate[param] for candidate in candidates], dtype=float)
 
@@ -255,13 +255,13 @@ class _NegStdError:
             )
         except ValueError as error:  # the columns, part or groups are at fault, and no record
             return error
-        found = errors.max() if self.summary == "worst" else np.sqrt(np.mean(errors**2))
-        return -float(found) if np.isfinite(found) else math.nan
+        summary = errors.max() if self.summary == "worst" else np.sqrt(np.mean(errors**2))
+        return -float(summary) if np.isfinite(summary) else math.nan
 
     def __repr__(self) -> str:
-        what = f"part={self.part!r}" if self.columns is None else f"columns={self.columns!r}"
-        what += "" if self.by is None else f", by={self.by!r}"
-        return f"neg_std_error_scorer({what}, n={self.n!r}, summary={self.summary!r})"
+        text = f"part={self.part!r}" if self.columns is None else f"columns={self.columns!r}"
+        text += "" if self.by is None else f", by={self.by!r}"
+        return f"neg_std_error_scorer({text}, n={self.n!r}, summary={self.summary!r})"
 
 
 def neg_std_error_scorer(
@@ -528,17 +528,17 @@ def phase_sizes(sanitizer: Any, n: int) -> tuple[int, int, int]:
         estimator = FrequencyEstimator(design, encode="symbol")
         return estimator.fit(range(len(counts)), sample_weight=counts)
 
-    whole = {"sensitive": slice(None), "targets": "all", "uncertainty": None}
-    pilot = clone(sanitizer).set_params(**whole).fit()
+    options = {"sensitive": slice(None), "targets": "all", "uncertainty": None}
+    pilot = clone(sanitizer).set_params(**options).fit()
     sizes: list[tuple[float, tuple[int, int, int]]] = []
-    for part in _PILOTS:
-        first = round(part * n)
+    for pilot_share in _PILOTS:
+        first = round(pilot_share * n)
         reports = [expected(pilot, first)]
         middle = clone(sanitizer).set_params(targets="all").fit(reports)
         for share in _MIDDLES:
             second = round(share * n)
-            more = [expected(middle, second)] if second else []
-            final = clone(sanitizer).fit([*reports, *more])
+            following = [expected(middle, second)] if second else []
+            final = clone(sanitizer).fit([*reports, *following])
             rest = int(n) - first - second
             sizes.append((final.variances_.sum() / rest, (first, second, rest)))
     return min(sizes)[1]

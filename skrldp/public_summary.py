@@ -41,9 +41,9 @@ class PublicNumbers:
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        is_missing = [[one is None for one in part] for part in (self.means, self.variances)]
-        stated = [one for one in (*self.means, *self.variances, self.rounding) if one is not None]
-        spreads = [one for one in (*self.variances, self.rounding) if one is not None]
+        is_missing = [[x is None for x in values] for values in (self.means, self.variances)]
+        stated = [x for x in (*self.means, *self.variances, self.rounding) if x is not None]
+        spreads = [x for x in (*self.variances, self.rounding) if x is not None]
         is_one_kind = (self.rounding is None) == bool(self.means)
         if is_missing[0] != is_missing[1] or not is_one_kind or not np.isfinite(stated).all():
             raise ValueError("public means of bins and their variances must be finite numbers.")
@@ -113,8 +113,8 @@ class PublicSummary(ReadOnly):
     @cached_property
     def probabilities(self) -> Floats:
         """Empirical distribution of (S, U), shape (a1, a2); read-only."""
-        found: Floats = read_only(self.counts / self.counts.sum())
-        return found
+        shares: Floats = read_only(self.counts / self.counts.sum())
+        return shares
 
     def smoothed(self, records: float = 0.5) -> Floats:
         """Distribution of (S, U) after adding records, spread evenly over all cells: (a1, a2)."""

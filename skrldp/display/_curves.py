@@ -95,11 +95,11 @@ def fitted_by_name(sanitizer: Any) -> dict[Any, Any]:
     ValueError if there is none.
     """
 
-    def read(one: Any) -> Any:
-        return as_block_sanitizer(one) or fitted_sanitizer(one)
+    def read(candidate: Any) -> Any:
+        return as_block_sanitizer(candidate) or fitted_sanitizer(candidate)
 
     if isinstance(sanitizer, Mapping):
-        return {name: read(one) for name, one in _by_name(sanitizer).items()}
+        return {name: read(candidate) for name, candidate in _by_name(sanitizer).items()}
     return _by_name(read(sanitizer))
 
 
@@ -111,10 +111,10 @@ def templates_of(sanitizer: Any) -> dict[str, Any]:
     templates = _by_name(sanitizer)
     for template in templates.values():
         if not isinstance(template, BaseSanitizer):
-            what = template.__name__ if isinstance(template, type) else type(template).__name__
+            kind = template.__name__ if isinstance(template, type) else type(template).__name__
             raise TypeError(
                 "a sanitizer such as PolyOptSanitizer() is needed, or a dict of name to sanitizer, "
-                f"got {what}. Copies of it are fitted, so it must not be frozen or in a pipeline."
+                f"got {kind}. Copies of it are fitted, so it must not be frozen or in a pipeline."
             )
     return templates
 
@@ -128,10 +128,11 @@ def utility_of(templates: Mapping[str, Any]) -> Utility:
     by_distance = [name for name, t in templates.items() if isinstance(t, RobustMSESanitizer)]
     if not by_distance:
         return INFORMATION
-    others = [name for name in templates if name not in by_distance]
-    if others:
+    by_information = [name for name in templates if name not in by_distance]
+    if by_information:
         raise ValueError(
-            f"{by_distance[0]!r} is measured by its distance from U and {others[0]!r} by its "
+            f"{by_distance[0]!r} is measured by its distance from U and "
+            f"{by_information[0]!r} by its "
             "information: draw them in two displays."
         )
     first, *rest = (templates[name].distance for name in by_distance)
@@ -184,8 +185,8 @@ class CurveDisplay:
         if not curves:
             raise ValueError("there is no curve to draw: curves is empty.")
         self.curves = {}
-        for name, (places, values) in curves.items():
-            x, y = np.asarray(places, dtype=float), np.asarray(values, dtype=float)
+        for name, (points, values) in curves.items():
+            x, y = np.asarray(points, dtype=float), np.asarray(values, dtype=float)
             if self._ndim == 2 and y.ndim == 1:
                 y = y[:, None]
             if x.ndim != 1 or y.ndim != self._ndim or len(x) != len(y) or 0 in y.shape:
@@ -217,35 +218,35 @@ class CurveDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        own, self.ax_ = ax is None, new_axes(ax, self._size)
+        is_new, self.ax_ = ax is None, new_axes(ax, self._size)
         self.figure_, self.lines_ = self.ax_.figure, []
         for name, label in zip(self.curves, labels(list(self.curves)), strict=True):
             style = self._style(name)
-            x, y, said = self.curves[name][0], self._drawn(name), label + self._said(name)
-            self.lines_ += self.ax_.plot(x, y, label=said, **style)
+            x, y, text = self.curves[name][0], self._drawn(name), label + self._said(name)
+            self.lines_ += self.ax_.plot(x, y, label=text, **style)
             self._draw_beside(name, style)
         self._scale()
         self.ax_.grid(color=GRID, linewidth=0.6)
         self.ax_.set_axisbelow(True)
-        legend(self.ax_, above=own)
+        legend(self.ax_, above=is_new)
         return self
 
     def _style(self, name: str) -> dict[str, Any]:
         """Colour, stroke and marker of a curve."""
         if name in self.baselines:
-            place = self.baselines.index(name)
+            index = self.baselines.index(name)
             return {
                 "color": BASELINE,
-                "linestyle": (":", "-.", "--")[place % 3],
-                "marker": ("+", "x", "1")[place % 3],
+                "linestyle": (":", "-.", "--")[index % 3],
+                "marker": ("+", "x", "1")[index % 3],
                 "linewidth": 1.3,
                 "zorder": 4 if self._over_curves else 2,
             }
-        place = [other for other in self.curves if other not in self.baselines].index(name)
+        index = [curve for curve in self.curves if curve not in self.baselines].index(name)
         return {
-            "color": COLOURS[place % len(COLOURS)],
-            "linestyle": LINES[place % len(LINES)],
-            "marker": MARKERS[place % len(MARKERS)],
+            "color": COLOURS[index % len(COLOURS)],
+            "linestyle": LINES[index % len(LINES)],
+            "marker": MARKERS[index % len(MARKERS)],
             "markeredgecolor": "white",
             "markersize": 7,
             "linewidth": 1.8,
@@ -384,7 +385,7 @@ class PrivacyUtilityDisplay(CurveDisplay):
                 )
                 for e in grid
             ]
-            curves[name] = grid, [float(getattr(one, utility.attribute)) for one in fits]
+            curves[name] = grid, [float(getattr(design, utility.attribute)) for design in fits]
         return cls(curves, utility=utility.label, baselines=tuple(added)).plot(ax, **options)
 
     def _scale(self) -> None:
@@ -395,12 +396,12 @@ class PrivacyUtilityDisplay(CurveDisplay):
         self.ax_.set(xlabel="privacy parameter ε (nats)", ylabel=self.utility)
 
 
-def _check_eps(name: str, template: Any, most: float) -> None:
+def _check_eps(name: str, template: Any, largest: float) -> None:
     """Refuse a template whose other promises are about other ε."""
     worst_case = getattr(template, "eps_worst_case", None)
-    if is_number(worst_case) and worst_case < most:
+    if is_number(worst_case) and worst_case < largest:
         raise ValueError(
-            f"{name!r} has eps_worst_case={worst_case:g}, which must be at least eps={most:g}: "
+            f"{name!r} has eps_worst_case={worst_case:g}, which must be at least eps={largest:g}: "
             "leave out greater values of `eps`."
         )
 

@@ -145,7 +145,7 @@ class EstimationErrorDisplay(CurveDisplay):
         """
         check_flag("baselines", baselines)
         fitted, grid = fitted_by_name(sanitizer), levels_of("n", n)
-        of_blocks = {name: one for name, one in fitted.items() if isinstance(one, BlockSanitizer)}
+        of_blocks = {k: v for k, v in fitted.items() if isinstance(v, BlockSanitizer)}
         if of_blocks and len(of_blocks) < len(fitted):
             raise ValueError(
                 "a BlockSanitizer is compared with others of its kind: for a sanitizer with one "
@@ -153,22 +153,22 @@ class EstimationErrorDisplay(CurveDisplay):
             )
         wanted: dict[str, Any] = {"columns": columns, "part": part, "by": by}
         wanted["design_effect"] = design_effect
-        planned = {name: (one, distribution) for name, one in of_blocks.items()}
+        planned = {name: (source, distribution) for name, source in of_blocks.items()}
         first, added = next(iter(fitted.values())), {}
         if not of_blocks:
-            found = first.joint_ if distribution is None else distribution
-            planned = {name: (one.mechanism_, found) for name, one in fitted.items()}
+            joint = first.joint_ if distribution is None else distribution
+            planned = {name: (source.mechanism_, joint) for name, source in fitted.items()}
             if baselines:
-                own = _baselines(first.mechanism_, list(fitted.values()))
-                added = {name: (one, found) for name, one in own.items()}
+                plain = _baselines(first.mechanism_, list(fitted.values()))
+                added = {name: (source, joint) for name, source in plain.items()}
         elif baselines:
             added = _baselines_of_blocks(first, columns, by, distribution)
         curves = {
             name: (
                 grid,
-                [expected_std_error(one, size, distribution=at, **wanted) for size in grid],
+                [expected_std_error(source, size, distribution=at, **wanted) for size in grid],
             )
-            for name, (one, at) in (planned | added).items()
+            for name, (source, at) in (planned | added).items()
         }
         of = _what(columns, part, by)
         return cls(curves, of=of, baselines=tuple(added)).plot(ax, **options)
@@ -241,7 +241,7 @@ class EstimationErrorDisplay(CurveDisplay):
                 fitted_copy(name, template, X, sample_weight, e, verbose=verbose, quiet=False)
                 for e in grid
             ]
-            curves[name] = grid, [expected_std_error(one, n, **wanted) for one in fits]
+            curves[name] = grid, [expected_std_error(mechanism, n, **wanted) for mechanism in fits]
         added: dict[str, list[Mechanism]] = {}
         if baselines:
             like, distribution = fits[-1].mechanism_, fits[-1].joint_
@@ -250,7 +250,7 @@ class EstimationErrorDisplay(CurveDisplay):
             added[_RAW] = [_grr(like, np.inf)] * len(grid)
         for name, mechanisms in added.items():
             same = {"distribution": distribution, **wanted}
-            curves[name] = grid, [expected_std_error(one, n, **same) for one in mechanisms]
+            curves[name] = grid, [expected_std_error(m, n, **same) for m in mechanisms]
         of = f"{_what(columns, part, by)}, n = {n:,}"
         return cls(curves, against="eps", of=of, baselines=tuple(added)).plot(ax, **options)
 
@@ -309,8 +309,8 @@ class EstimationErrorDisplay(CurveDisplay):
         missing = np.isnan(self._drawn(name))
         if not missing.any():
             return ""
-        some = "" if missing.all() else f" at some {'n' if self.against == 'n' else 'ε'}"
-        return f": not determined{some}"
+        where = "" if missing.all() else f" at some {'n' if self.against == 'n' else 'ε'}"
+        return f": not determined{where}"
 
     def _scale(self) -> None:
         """Scale by factors, and mark errors beyond which an estimate is useless."""
@@ -330,8 +330,8 @@ class EstimationErrorDisplay(CurveDisplay):
 
 
 def _what(columns: Any, part: str, by: Any) -> str:
-    what = _PARTS[part] if columns is None else f"share of {_named(columns)}"
-    return what if by is None else f"{what} by {_named(by)}"
+    text = _PARTS[part] if columns is None else f"share of {_named(columns)}"
+    return text if by is None else f"{text} by {_named(by)}"
 
 
 def _named(columns: Any) -> str:
@@ -340,18 +340,18 @@ def _named(columns: Any) -> str:
 
 def _grr(like: Mechanism, eps: float) -> Mechanism:
     """Randomised response of the whole record; at infinite ε the record itself."""
-    others = exp(-eps)  # cannot overflow
-    total = 1.0 + (len(like.secrets) * len(like.values) - 1) * others
-    weights = (1.0 / total, others / total, others / total, others / total)
+    different = exp(-eps)  # cannot overflow
+    total = 1.0 + (len(like.secrets) * len(like.values) - 1) * different
+    weights = (1.0 / total, different / total, different / total, different / total)
     mechanism = Mechanism.from_blocks(weights, like.secrets, like.values)
     return replace(mechanism, columns=like.columns)
 
 
 def _baselines(like: Mechanism, sanitizers: list[Any]) -> dict[str, Mechanism]:
     """Randomised response with the sanitizers' ε, unless it is among them, and true records."""
-    own = {s.eps for s in sanitizers if isinstance(s, GRRSanitizer)}
-    asked = sorted({float(s.eps) for s in sanitizers} - own)
-    added = {f"GRR, ε = {in_digits(eps)} (plain LDP)": _grr(like, eps) for eps in asked}
+    eps_of_grr = {s.eps for s in sanitizers if isinstance(s, GRRSanitizer)}
+    missing = sorted({float(s.eps) for s in sanitizers} - eps_of_grr)
+    added = {f"GRR, ε = {in_digits(eps)} (plain LDP)": _grr(like, eps) for eps in missing}
     return added | {_RAW: _grr(like, np.inf)}
 
 
@@ -360,15 +360,17 @@ def _baselines_of_blocks(
 ) -> dict[str, tuple[Any, Any]]:
     """Randomised response in each block, and true records, with the distributions of blocks."""
     manifest = sanitizer.manifest_
-    joints = [one.joint_ for one in sanitizer.sanitizers_] if distribution is None else distribution
-    plain = [_grr(one, sanitizer.eps) for one in manifest.mechanisms]
+    joints = distribution
+    if joints is None:
+        joints = [block_sanitizer.joint_ for block_sanitizer in sanitizer.sanitizers_]
+    plain = [_grr(mechanism, sanitizer.eps) for mechanism in manifest.mechanisms]
     wanted = {*as_list(columns), *as_list(by)}
-    of = [{name for name, _ in one.columns} for one in manifest.mechanisms]
-    place = next((number for number, own in enumerate(of) if wanted <= own), 0)
+    of = [{name for name, _ in mechanism.columns} for mechanism in manifest.mechanisms]
+    block = next((number for number, names in enumerate(of) if wanted <= names), 0)
     return {
         f"GRR, ε = {in_digits(sanitizer.eps)} (plain LDP)": (
             Manifest.of(plain, manifest.shares),
             joints,
         ),
-        _RAW: (_grr(manifest.mechanisms[place], np.inf), joints[place]),
+        _RAW: (_grr(manifest.mechanisms[block], np.inf), joints[block]),
     }

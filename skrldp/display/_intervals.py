@@ -67,16 +67,16 @@ class IntervalDisplay:
         if not (intervals and self.names):
             raise ValueError("there is nothing to draw: intervals or names are empty.")
         self.intervals: dict[Any, Floats] = {}
-        for series, given in intervals.items():
-            found = np.asarray(given, dtype=float)
-            if found.shape != (len(self.names), 3):
+        for series, rows in intervals.items():
+            bounds = np.asarray(rows, dtype=float)
+            if bounds.shape != (len(self.names), 3):
                 raise ValueError(
                     f"{series!r} needs an estimate and the two ends of its interval for each of "
-                    f"{len(self.names)} names, got an array of shape {found.shape}."
+                    f"{len(self.names)} names, got an array of shape {bounds.shape}."
                 )
-            if (found[:, 1] > found[:, 2]).any():
+            if (bounds[:, 1] > bounds[:, 2]).any():
                 raise ValueError(f"{series!r} has an interval whose lower end is above the upper.")
-            self.intervals[series] = found
+            self.intervals[series] = bounds
         self.label = label
 
     @classmethod
@@ -108,18 +108,18 @@ class IntervalDisplay:
             If there is no figure, or the level is not between 0 and 1.
         """
         named = dict(figures) if isinstance(figures, Mapping) else {"": figures}
-        read = {name: _read(one, level) for name, one in named.items()}
-        found = list(dict.fromkeys(label for _, _, rows in read.values() for label in rows))
+        read = {name: _read(figure, level) for name, figure in named.items()}
+        labels = list(dict.fromkeys(label for _, _, rows in read.values() for label in rows))
         missing = np.full(3, np.nan)
         intervals = {
-            name: [rows.get(label, missing) for label in found]
+            name: [rows.get(label, missing) for label in labels]
             for name, (_, _, rows) in read.items()
         }
-        what = " / ".join(dict.fromkeys(one for one, _, _ in read.values()))
+        title = " / ".join(dict.fromkeys(figure for figure, _, _ in read.values()))
         shown = cls(
             intervals,
-            [label[0] if len(label) == 1 else label or "all" for label in found],
-            label=f"{what}, with {100.0 * level:g} % intervals",
+            [label[0] if len(label) == 1 else label or "all" for label in labels],
+            label=f"{title}, with {100.0 * level:g} % intervals",
         )
         shown._ylabel = next(columns for _, columns, _ in read.values())
         return shown.plot(ax)
@@ -142,21 +142,21 @@ class IntervalDisplay:
             If matplotlib is not installed.
         """
         names = texts(self.names)
-        bar, row, most = _SIZES
+        bar, row, tallest = _SIZES
         height = len(names) * max(row, bar * len(self.intervals))
-        size = 4.6 + text_width(names), 1.2 + min(max(0.7, height), most)
-        ax, own = new_axes(ax, size), ax is None
+        size = 4.6 + text_width(names), 1.2 + min(max(0.7, height), tallest)
+        ax, is_new = new_axes(ax, size), ax is None
         self.ax_, self.figure_, self.points_, self.bars_ = ax, ax.figure, [], []
         rows = np.arange(len(names))
-        ends = np.stack([found[:, 1:] for found in self.intervals.values()])
+        ends = np.stack([bounds[:, 1:] for bounds in self.intervals.values()])
         if np.any(ends <= 0.0) and np.any(ends >= 0.0):
             ax.axvline(0.0, color=BASELINE, linewidth=0.9, zorder=1)
         shown = zip(labels(list(self.intervals)), self.intervals.values(), strict=True)
-        for place, (label, found) in enumerate(shown):
-            value, lower, upper = found.T
-            shift = (place + 0.5) / len(self.intervals) - 0.5
+        for index, (label, bounds) in enumerate(shown):
+            value, lower, upper = bounds.T
+            shift = (index + 0.5) / len(self.intervals) - 0.5
             heights = rows + _SPREAD * shift
-            colour = COLOURS[place % len(COLOURS)]
+            colour = COLOURS[index % len(COLOURS)]
             self.bars_.append(  # by their middles: an estimate may be outside of its interval
                 ax.errorbar(
                     (lower + upper) / 2.0,
@@ -172,13 +172,13 @@ class IntervalDisplay:
                 value,
                 heights,
                 linestyle="none",
-                marker=MARKERS[place % len(MARKERS)],
+                marker=MARKERS[index % len(MARKERS)],
                 markersize=5.0,
                 color=colour,
                 label=label,
                 zorder=3,
             )
-        of_rows = np.stack([found[:, 0] for found in self.intervals.values()])
+        of_rows = np.stack([bounds[:, 0] for bounds in self.intervals.values()])
         for where in np.flatnonzero(np.isnan(of_rows).all(axis=0)):
             style = {"va": "center", "color": BASELINE, "fontsize": "x-small"}
             ax.text(0.01, where, "not determined", transform=ax.get_yaxis_transform(), **style)
@@ -187,7 +187,7 @@ class IntervalDisplay:
         ax.set_axisbelow(True)
         ax.tick_params(axis="y", length=0)
         if len(self.intervals) > 1:
-            legend(ax, above=own)
+            legend(ax, above=is_new)
         set_ticks(self.figure_, Ticks(ax.yaxis, rows, names))
         return self
 

@@ -55,10 +55,10 @@ def texts(categories: Sequence[Any]) -> list[str]:
         if len(alike) == len(names):
             break
     seen: Counter[str] = Counter()
-    for place, name in enumerate(names):
+    for index, name in enumerate(names):
         if alike[name] > 1:
             seen[name] += 1
-            names[place] = f"{name} #{seen[name]}"
+            names[index] = f"{name} #{seen[name]}"
     return [name.replace("$", r"\$") for name in names]  # not the start of a formula
 
 
@@ -69,8 +69,8 @@ def labels(names: Sequence[Any]) -> list[str]:
 
 def _shortened(category: Any, width: int) -> str:
     if isinstance(category, tuple):
-        parts = max(len(category), 1)
-        return ", ".join(_shortened(part, max(8, width // parts)) for part in category)
+        n_entries = max(len(category), 1)
+        return ", ".join(_shortened(entry, max(8, width // n_entries)) for entry in category)
     name = _words(category)
     if not isinstance(category, str):  # a shortened number would be another number
         width = max(width, _WIDTHS[0])
@@ -113,23 +113,23 @@ def _is_turned(names: Sequence[str], points: float, gap: float) -> bool:
 
 
 class Ticks(NamedTuple):
-    """Names for places along an axis.
+    """Names for positions along an axis.
 
     Attributes
     ----------
     axis : matplotlib Axis
         Whose ticks are set.
-    places, names : sequences of length k
+    positions, names : sequences of length k
         Where the names go, in order.
     along : matplotlib Axis or None
-        The axis that has the limits, if it is another.
+        The axis with the limits, if it is a different one.
     period : int or None
-        Names repeat after this many places; the same ones are left out of each repetition, and all
-        if there is no room for one.
+        Names repeat after this many positions. Each repetition omits the same ones, and all if
+        there is no room for one.
     """
 
     axis: Any
-    places: NDArray[Any]
+    positions: NDArray[Any]
     names: Sequence[str]
     along: Any = None
     period: int | None = None
@@ -142,37 +142,38 @@ class Ticks(NamedTuple):
         box = along.axes.get_window_extent()
         room = (box.width if name == "x" else box.height) / along.axes.figure.dpi
         low, high = sorted(along.get_view_interval())
-        gap = room * (self.places[1] - self.places[0] if len(self.places) > 1 else high - low)
+        step = np.diff(self.positions[:2]) if len(self.positions) > 1 else high - low
+        gap = room * float(step)
         gap /= high - low
         turned = name == "x" and _is_turned(self.names, points, gap)
         line = 1.35 * points / 72.0
         step = _step(math.ceil(line / gap - 1e-9)) if turned or name == "y" else 1
-        index = np.arange(len(self.places))
+        index = np.arange(len(self.positions))
         if self.period is None:
             index = index[::step]
         else:  # leave room at the end for the first name of the next repetition
             within = index % self.period
             keep = (within % step == 0) & (self.period - within >= step)
             index = index[keep]
-        self.axis.set_ticks(self.places[index], labels=[self.names[int(i)] for i in index])
+        self.axis.set_ticks(self.positions[index], labels=[self.names[int(i)] for i in index])
         self.axis.axes.tick_params(axis=name, rotation=90 if turned else 0)
 
 
 def set_ticks(figure: Any, *ticks: Ticks) -> None:
     """Set tick names, first for an estimated size and again when the layout has set the sizes."""
-    whole = figure.figure  # the whole figure, also for a subfigure
-    layout = whole.get_layout_engine()
+    root = figure.figure  # the whole figure, also for a subfigure
+    layout = root.get_layout_engine()
     for turn in range(1 if layout is None else 2):
         if turn:
-            layout.execute(whole)
-        for one in ticks:
-            one.set()
+            layout.execute(root)
+        for axis_ticks in ticks:
+            axis_ticks.set()
 
 
-def _step(least: int) -> int:
+def _step(minimum: int) -> int:
     """Round a step up to 1, 2 or 5 times a power of ten."""
     steps = (factor * 10**power for power in count() for factor in _STEPS)
-    return next(step for step in steps if step >= least)
+    return next(step for step in steps if step >= minimum)
 
 
 def legend(ax: Any, *, above: bool) -> Any:
