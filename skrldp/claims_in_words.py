@@ -116,149 +116,141 @@ def bound_of_reports(
     return bound
 
 
-def about_others(eps: float, required: float) -> str:
+def about_others(eps: float, limit: float) -> str:
     """Say what reports reveal about the nonsensitive columns, up to `eps` nats."""
-    if eps <= required:
+    if eps <= limit:
         words = f"a report changes the odds of any two records by a factor of at most {odds(eps)}"
         return f"U is protected as well: {words}."
     if math.isinf(eps):
         return "Only S is protected: what a report reveals about U beyond S is not bounded."
     return (
-        f"Only S is protected by eps = {at_most(required, '.6g')}: a report changes the odds of "
-        f"two values of U by a factor of up to {odds(eps)}."
+        f"Only S is protected by eps = {at_most(limit, '.6g')}: a report changes the odds of two "
+        f"values of U by a factor of up to {odds(eps)}."
     )
 
 
-def over_a_set(eps: float, required: float) -> str:
+def over_a_set(eps: float, limit: float) -> str:
     """Say what leaks if privacy is proved at the public distribution alone."""
     leak = "any amount" if math.isinf(eps) else f"eps = {at_most(eps, '.4g')}"
     return (
         f"{POINT_ALONE.capitalize()}: over a confidence set {leak} can leak, although "
-        f"{at_most(required, '.6g')} was required. Use this design for comparisons only."
+        f"{at_most(limit, '.6g')} was required. Use this design for comparisons only."
     )
 
 
 # --- The distributions for which a claim holds ---------------------------------------------------
 
 
-def origin_of(confidence_set: Around) -> tuple[str, str]:
+def origin_of(family: Around) -> tuple[str, str]:
     """Return the data from which a set was made, and the unit in which they are counted."""
-    is_box = confidence_set.kind == "box"
+    is_box = family.kind == "box"
     return ("private reports", "reports") if is_box else ("public table", "records")
 
 
-def describe(confidence_set: Around) -> str:
+def describe(family: Around) -> str:
     """Say which distributions a set contains.
 
     >>> describe(Around("renyi", {"alpha": 2, "radius": 0.1}, "given"))
     'distributions within Rényi divergence B = 0.1 (alpha = 2) of the public one'
     """
-    if confidence_set.is_everything:
+    if family.is_everything:
         return "all distributions"
-    is_ball = confidence_set.kind == "renyi"
-    if confidence_set.is_point:
+    is_ball = family.kind == "renyi"
+    if family.is_point:
         return f"the public {'distribution' if is_ball else 'conditionals'} alone"
     if is_ball:
-        radius, alpha = confidence_set.numbers["radius"], confidence_set.numbers["alpha"]
+        radius, alpha = family.numbers["radius"], family.numbers["alpha"]
         return (
             f"distributions within Rényi divergence B = {radius:.4g} (alpha = {alpha:g}) of the "
             "public one"
         )
-    drift = confidence_set.numbers["drift"]
-    if confidence_set.kind == "box":
+    drift = family.numbers["drift"]
+    if family.kind == "box":
         drifted = f", or differ from one of these by drift {drift:.4g}" * (drift > 0.0)
-        n_reports = confidence_set.n_records
-        return f"distributions that {n_reports:,} private reports do not rule out{drifted}"
+        return f"distributions that {family.n_records:,} private reports do not rule out{drifted}"
     limits = "log-likelihood ratios of at most"
-    if confidence_set.n_records is None:
+    if family.n_records is None:
         limits = "divergences times P(s) of at most"
     drifted = f", where each divergence may be {drift:.4g} nats larger (drift)" * (drift > 0.0)
-    return f"distributions whose conditionals of U have {limits} {_ratios(confidence_set)}{drifted}"
+    return f"distributions whose conditionals of U have {limits} {_ratios(family)}{drifted}"
 
 
-def _likelihood_ratios(confidence_set: Around) -> tuple[float, float]:
+def _likelihood_ratios(family: Around) -> tuple[float, float]:
     """Return the budgets as log-likelihood ratios; unscaled if the number of records is unknown."""
-    n = confidence_set.n_records or 1
-    return n * confidence_set.numbers["single"], n * confidence_set.numbers["pair"]
+    n = family.n_records or 1
+    return n * family.numbers["single"], n * family.numbers["pair"]
 
 
-def _ratios(confidence_set: Around) -> str:
-    single, pair = (f"{ratio:.4g}" for ratio in _likelihood_ratios(confidence_set))
-    is_shared = confidence_set.numbers["pair"] < 2.0 * confidence_set.numbers["single"]
-    if confidence_set.numbers["single"] < confidence_set.numbers["pair"]:
+def _ratios(family: Around) -> str:
+    single, pair = (f"{ratio:.4g}" for ratio in _likelihood_ratios(family))
+    is_shared = family.numbers["pair"] < 2.0 * family.numbers["single"]
+    if family.numbers["single"] < family.numbers["pair"]:
         return f"{single} for each secret" + f" and {pair} for every pair" * is_shared
     # The limit for one conditional follows from the pairs, but not what drift adds to it.
-    secret = "each secret and " * (confidence_set.numbers["drift"] > 0.0)
+    secret = "each secret and " * (family.numbers["drift"] > 0.0)
     return f"{pair} for {secret}every pair of secrets together"
 
 
-def set_in_short(confidence_set: Around) -> str:
+def set_in_short(family: Around) -> str:
     """State the numbers of a set, for a `repr`."""
-    if confidence_set.is_everything:
+    if family.is_everything:
         return "all distributions"
-    if confidence_set.kind == "renyi":
-        return (
-            f"alpha={confidence_set.numbers['alpha']:g}, B={confidence_set.numbers['radius']:.4g}"
-        )
-    drift = confidence_set.numbers["drift"]
+    if family.kind == "renyi":
+        return f"alpha={family.numbers['alpha']:g}, B={family.numbers['radius']:.4g}"
+    drift = family.numbers["drift"]
     drifted = f", drift={drift:.4g}" * (drift > 0.0)
-    if confidence_set.kind == "box":
-        return f"bounds from {confidence_set.n_records:,} reports{drifted}"
-    single, pair = _likelihood_ratios(confidence_set)
-    kind = "P(s) D" if confidence_set.n_records is None else "log-likelihood ratios"
+    if family.kind == "box":
+        return f"bounds from {family.n_records:,} reports{drifted}"
+    single, pair = _likelihood_ratios(family)
+    kind = "P(s) D" if family.n_records is None else "log-likelihood ratios"
     return f"{kind}<={single:.4g}, pairs<={pair:.4g}{drifted}"
 
 
-def _missed(confidence_set: Around) -> str:
+def _missed(family: Around) -> str:
     """State the probability that the set does not contain the true distribution."""
-    kind = "at most" if confidence_set.rule in _EXACT else "about"
-    return f"with probability {kind} {at_most(confidence_set.beta or 0.0, '.4g')}"
+    kind = "at most" if family.rule in _EXACT else "about"
+    return f"with probability {kind} {at_most(family.beta or 0.0, '.4g')}"
 
 
-def set_in_words(confidence_set: Around, *, has_source: bool = True) -> str:
+def set_in_words(family: Around, *, has_source: bool = True) -> str:
     """Say for which distributions a claim holds, and how often the true one is not among them.
 
     `has_source` adds where the values of U come from, on which that probability depends.
     """
-    words = describe(confidence_set)
-    if confidence_set.is_everything:
+    words = describe(family)
+    if family.is_everything:
         return f"{words} of the data"
-    if confidence_set.is_point:
+    if family.is_point:
         return f"{words}, and no other"
     member = "distribution"
-    if confidence_set.kind != "renyi":
+    if family.kind != "renyi":
         member, words = "conditionals", f"{words}, whatever the probabilities of the secrets"
-    if confidence_set.beta is None:
+    if family.beta is None:
         return f"{words}; the radius was given, so the probability of missing is unknown"
-    drifted = " (apart from the drift)" * (confidence_set.numbers.get("drift", 0.0) > 0.0)
-    source = f"; {source_in_words(confidence_set.values_from)}" * (
-        has_source and confidence_set.kind != "box"
-    )
-    return f"{words}; this set misses the true {member}{drifted} {_missed(confidence_set)}{source}"
+    drifted = " (apart from the drift)" * (family.numbers.get("drift", 0.0) > 0.0)
+    source = f"; {source_in_words(family.values_from)}" * (has_source and family.kind != "box")
+    return f"{words}; this set misses the true {member}{drifted} {_missed(family)}{source}"
 
 
-def _assumptions(confidence_set: Around) -> str:
+def _assumptions(family: Around) -> str:
     """State the assumptions behind beta: how records were drawn, and what changed since."""
     words = []
-    if confidence_set.beta is not None and not confidence_set.is_point:
-        rule = "reports" if confidence_set.kind == "box" else confidence_set.rule
+    if family.beta is not None and not family.is_point:
+        rule = "reports" if family.kind == "box" else family.rule
         words.append(_SAMPLING.get(rule or "", _SAMPLING["records"]))
-    if (
-        confidence_set.rule in ("chi2", "asymptotic", "reports-asymptotic")
-        and not confidence_set.is_point
-    ):
+    if family.rule in ("chi2", "asymptotic", "reports-asymptotic") and not family.is_point:
         words.append("that each cell has many records; LikelihoodRatioSet() does not need that")
-    if confidence_set.numbers.get("drift", 0.0) > 0.0:
+    if family.numbers.get("drift", 0.0) > 0.0:
         words.append("that the population has changed by at most the drift since")
     return "; ".join(words)
 
 
 def set_lines(
-    confidence_set: Around, label: str = "holds for", *, has_source: bool = True
+    family: Around, label: str = "holds for", *, has_source: bool = True
 ) -> list[tuple[str, str]]:
     """State a set and the assumptions behind its beta, as labels and texts."""
-    assumptions = _assumptions(confidence_set)
-    lines = [(label, set_in_words(confidence_set, has_source=has_source))]
+    assumptions = _assumptions(family)
+    lines = [(label, set_in_words(family, has_source=has_source))]
     return [*lines, *[("assumes", assumptions)] * bool(assumptions)]
 
 
@@ -378,7 +370,7 @@ def _of_two(claims: Claims) -> str:
 def _if(claims: Claims, n_records: int) -> str:
     """Say for which populations this holds, how often not, and under which assumptions."""
     sets, table = claims.all_sets, f"the public table of {n_records:,} records"
-    uncertain = [confidence_set for confidence_set in sets if not confidence_set.is_point]
+    uncertain = [family for family in sets if not family.is_point]
     if not sets:
         return "This is proved for every population, whatever the public table says."
     if not uncertain:
@@ -391,16 +383,14 @@ def _if(claims: Claims, n_records: int) -> str:
     if claims.beta is None:
         return f"{near}; whether the true population is one of them is unknown."
     is_learned, is_cut = claims.values_from in ("learned", None), claims.values_from == "cut"
-    is_exact = all(confidence_set.rule in _EXACT for confidence_set in uncertain) and not (
-        is_learned or is_cut
-    )
+    is_exact = all(family.rule in _EXACT for family in uncertain) and not (is_learned or is_cut)
     share = f"{'at most' if is_exact else 'about'} {at_most(100.0 * claims.beta, '.3g')} %"
     share += " (more, because rare values were learned from it)" * is_learned
     share += " (simulated, because edges of bins were read from it)" * is_cut
     drawn = f"{sample} {'are' if is_box else 'is'} a random sample of the people who report"
-    if any(confidence_set.rule == "survey" for confidence_set in uncertain):
+    if any(family.rule == "survey" for family in uncertain):
         drawn = f"{sample} was drawn as the survey's design says"
-    if any(confidence_set.numbers.get("drift", 0.0) > 0.0 for confidence_set in uncertain):
+    if any(family.numbers.get("drift", 0.0) > 0.0 for family in uncertain):
         drawn += " and the population has changed by no more than the drift"
     return (
         f"{near}; if {drawn}, the guarantee may fail for {share} of such samples, because these "
@@ -483,9 +473,9 @@ def legend(claims: Claims) -> list[tuple[str, str]]:
     lines: list[tuple[str, str]] = []
     for letter, sets in zip("ABCDEFGH", _kinds(claims), strict=False):
         blocks_of: dict[tuple[str, str], list[str]] = {}
-        for number, confidence_set in enumerate(sets):
+        for number, family in enumerate(sets):
             has_source = letter == "A" or claims.main.around.beta is None
-            for line in set_lines(confidence_set, letter, has_source=has_source):
+            for line in set_lines(family, letter, has_source=has_source):
                 blocks_of.setdefault(line, []).append(f"{number}")
         for (label, words), blocks in blocks_of.items():
             rest = [f"{len(blocks) - _MOST_BLOCKS:,} more"] * (len(blocks) > _MOST_BLOCKS)
@@ -530,17 +520,13 @@ def claims_in_short(claims: Claims) -> str:
 
 def _missed_together(claims: Claims) -> str:
     """Say how often several sets miss together; empty if there is at most one."""
-    uncertain = [
-        confidence_set for confidence_set in claims.all_sets if not confidence_set.is_point
-    ]
+    uncertain = [family for family in claims.all_sets if not family.is_point]
     if len(uncertain) < 2:
         return ""
     if claims.beta is None:
         return f"{len(uncertain):,}; how often they miss is unknown"
-    chances = " or ".join(sorted({_missed(confidence_set) for confidence_set in uncertain}))
-    kind = (
-        "at most" if all(confidence_set.rule in _EXACT for confidence_set in uncertain) else "about"
-    )
+    chances = " or ".join(sorted({_missed(family) for family in uncertain}))
+    kind = "at most" if all(family.rule in _EXACT for family in uncertain) else "about"
     is_weak = claims.values_from in ("learned", None)
     condition = f"; {source_in_words(claims.values_from)}" * is_weak
     return (

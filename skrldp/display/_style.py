@@ -142,7 +142,7 @@ class Ticks(NamedTuple):
         box = along.axes.get_window_extent()
         room = (box.width if name == "x" else box.height) / along.axes.figure.dpi
         low, high = sorted(along.get_view_interval())
-        step = np.diff(self.positions[:2]) if len(self.positions) > 1 else high - low
+        step = np.diff(self.positions[:2])[0] if len(self.positions) > 1 else high - low
         gap = room * float(step)
         gap /= high - low
         turned = name == "x" and _is_turned(self.names, points, gap)

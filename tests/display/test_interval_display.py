@@ -100,5 +100,5 @@ def test_what_cannot_be_drawn_is_refused(estimator):
         IntervalDisplay.from_figures({})
     with pytest.raises(ValueError, match="level"):
         IntervalDisplay.from_figures(estimator.marginal("sex"), level=2)
-    with pytest.raises(TypeError, match=r"figures are needed.*got float"):
+    with pytest.raises(TypeError, match=r"estimates are needed.*got float"):
         IntervalDisplay.from_figures(estimator.mean("wage").estimate[0])
