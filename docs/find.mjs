@@ -23,8 +23,9 @@ const FIRST = {
   "seed": "guide/reports",
   "audit": "guide/audit",
   "compare with OpenDP": "leaderboard",
-  "cite": "stability",
+  "cite": "guide/methods",
   "does the set contain this distribution": "guide/sets",
+  "warnings": "guide/warnings",
   "leakage at another table": "guide/drift",
 };
 
